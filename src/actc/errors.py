@@ -1,0 +1,69 @@
+"""Every error that actc raises on purpose, and what it means.
+
+::
+
+    ActcError                 anything below; the command line prints it as one sentence and exits with 2
+    ├── TableError            a table of triples, annotations or thresholds is not usable
+    │   └── RowError          ... because of one row; files turn the row into a line number
+    ├── FileError             a file is missing, truncated, empty, or not what it should be
+    ├── ChoiceError           a name that is not among the choices (the message offers the nearest)
+    ├── OptionError           an option's value is out of range, or does not go with the others
+    └── MissingExtraError     an optional dependency is not installed (the message says what to install)
+
+All are ``ValueError`` too, so callers who do not care need not import any of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class ActcError(ValueError):
+    """Something a person can put right; the message says what came, what was expected, what to do."""
+
+
+class TableError(ActcError):
+    """A table of triples, annotations or thresholds is not usable."""
+
+
+class RowError(TableError):
+    """One row of a table is not usable.
+
+    Parameters
+    ----------
+    row : int
+        0-based position of the row in the table.
+    problem : str
+        What is wrong with it, without the position.
+    """
+
+    def __init__(self, row: int, problem: str) -> None:
+        super().__init__(f"Row {row}: {problem}")
+        self.row = row
+        self.problem = problem
+
+
+class FileError(ActcError):
+    """A file is missing, truncated, empty, or not what it should be."""
+
+
+class ChoiceError(ActcError):
+    """A name that is not among the choices."""
+
+    def __init__(self, kind: str, name: object, choices: Iterable[str]) -> None:
+        known = list(choices)
+        near = get_close_matches(str(name), known, n=1, cutoff=0.5)
+        hint = f"Did you mean {near[0]!r}? " if near else ""
+        super().__init__(f"No {kind} is called {name!r}. {hint}Choose one of: {', '.join(known)}.")
+
+
+class OptionError(ActcError):
+    """An option's value is out of range, or does not go with the others."""
+
+
+class MissingExtraError(ActcError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, doing: str, package: str, extra: str) -> None:
+        super().__init__(f"{doing} needs {package}. Install it with: pip install 'actc[{extra}]'")
