@@ -116,6 +116,13 @@ class ScoredTriples:
         return np.argsort(self.scores, kind="stable")
 
     @cached_property
+    def ranks(self) -> IntArray:
+        """Position of each row in :attr:`by_score`: integers that sort as the scores do, none twice."""
+        ranks = np.empty(len(self), dtype=np.int64)
+        ranks[self.by_score] = np.arange(len(self))
+        return ranks
+
+    @cached_property
     def relation_counts(self) -> IntArray:
         """How many triples each relation has, shape (R,)."""
         return np.bincount(self.relations, minlength=len(self.relation_names))
