@@ -54,7 +54,9 @@ def global_opt(
         rest_accepted = now_accepted - accepted[every, relation, old]
         rest_true = now_true - trues[every, relation, old]
         f1 = _f1(
-            rest_true[:, None] + trues[:, relation], rest_accepted[:, None] + accepted[:, relation], total[:, None]
+            rest_true[:, None] + trues[:, relation],
+            rest_accepted[:, None] + accepted[:, relation],
+            total[:, None],
         )
         new = _first_best(f1, len(grid))
         choice[:, relation] = new

@@ -36,12 +36,15 @@ class RowError(TableError):
         0-based position of the row in the table.
     problem : str
         What is wrong with it, without the position.
+    other : int, optional
+        Another row that it clashes with.
     """
 
-    def __init__(self, row: int, problem: str) -> None:
-        super().__init__(f"Row {row}: {problem}")
+    def __init__(self, row: int, problem: str, other: int | None = None) -> None:
+        super().__init__(f"Row {row}: {problem}" + ("" if other is None else f" See row {other}."))
         self.row = row
         self.problem = problem
+        self.other = other
 
 
 class FileError(ActcError):

@@ -82,8 +82,12 @@ def fit_groups(pool: ScoredTriples, groups: Groups, estimator: Any, wanted: Bool
     chosen = np.flatnonzero(wanted)
     mine = wanted[groups.group]
     low, high = pool.scores[pool.by_score[[0, -1]]]
-    scores = np.concatenate([pool.scores[groups.rows[mine]], np.full(len(chosen), low), np.full(len(chosen), high)])
-    labels = np.concatenate([groups.labels[mine], np.zeros(len(chosen)), np.ones(len(chosen))]).astype(np.int64)
+    scores = np.concatenate(
+        [pool.scores[groups.rows[mine]], np.full(len(chosen), low), np.full(len(chosen), high)]
+    )
+    labels = np.concatenate([groups.labels[mine], np.zeros(len(chosen)), np.ones(len(chosen))]).astype(
+        np.int64
+    )
     group = np.concatenate([groups.group[mine], chosen, chosen])
     order = np.lexsort((scores, group))
     return find_estimator(estimator)(scores[order], labels[order], group[order], groups.count)
@@ -135,7 +139,12 @@ def _rows_to_estimate(pool: ScoredTriples, groups: Groups, strides: IntArray) ->
 
 
 def _merge(
-    pool: ScoredTriples, groups: Groups, ranks: IntArray, scores: FloatArray, labels: FloatArray, group: IntArray
+    pool: ScoredTriples,
+    groups: Groups,
+    ranks: IntArray,
+    scores: FloatArray,
+    labels: FloatArray,
+    group: IntArray,
 ) -> DecisionSets:
     """Merge estimates with the annotations; both are sorted by group and rank already, so this is linear."""
     own = groups.group * len(pool) + pool.ranks[groups.rows]
@@ -217,7 +226,9 @@ def find_estimator(estimator: Any) -> Estimator:
         return use_classifier(lambda: clone(estimator))
     if callable(estimator):
         return estimator  # type: ignore[no-any-return]
-    raise OptionError(f"{estimator!r} is no estimator: give a name, a classifier with predict_proba, or a function.")
+    raise OptionError(
+        f"{estimator!r} is no estimator: give a name, a classifier with predict_proba, or a function."
+    )
 
 
 ESTIMATORS: dict[str, Estimator] = {

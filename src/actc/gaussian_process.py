@@ -58,7 +58,9 @@ class FittedMatern:
     weights: FloatArray
     gaps: FloatArray
 
-    def _neighbours(self, scores: FloatArray, group: IntArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    def _neighbours(
+        self, scores: FloatArray, group: IntArray
+    ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         """Return the nodes at or before and after each score, and the times to them (infinite where there is none)."""
         after = np.searchsorted(self.keys, group + 1j * scores, side="right")
         before, last = np.maximum(after - 1, 0), after == len(self.keys)
@@ -204,7 +206,9 @@ def _filter(gaps: FloatArray, weights: FloatArray) -> FloatArray:
     return result
 
 
-def _predict(covariance: FloatArray, time: FloatArray, direction: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _predict(
+    covariance: FloatArray, time: FloatArray, direction: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return A P A^T + Q after some time; backwards in time (-1) the slope is seen from the other side."""
     a, b = _decay(time)
     v, c, s = covariance.T

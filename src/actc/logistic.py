@@ -73,7 +73,10 @@ def _newton(
         new_loss = INVERSE_PENALTY * total(np.logaddexp(0.0, sign * logit)) + penalty * slope**2 / 2
         worse = new_loss > loss + 1e-9 * np.abs(loss)
         if worse.any():  # a Newton step went too far in some groups: halve it there, keep the others
-            step_slope, step_intercept = np.where(worse, step_slope / 2, 0.0), np.where(worse, step_intercept / 2, 0.0)
+            step_slope, step_intercept = (
+                np.where(worse, step_slope / 2, 0.0),
+                np.where(worse, step_intercept / 2, 0.0),
+            )
             slope, intercept = slope - step_slope, intercept - step_intercept
             logit = np.repeat(slope, sizes) * x + np.repeat(intercept, sizes)
             continue

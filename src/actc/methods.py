@@ -102,7 +102,9 @@ class SelectingMethod:
         known: ScoredTriples | None = None,
     ) -> FloatArray:
         """Refuse: this method has no probabilities."""
-        raise OptionError("This method decides without probabilities; use an actc or a pooled method for them.")
+        raise OptionError(
+            "This method decides without probabilities; use an actc or a pooled method for them."
+        )
 
 
 @dataclass(frozen=True)
@@ -216,7 +218,9 @@ class GlobalOpt(SelectingMethod):
 
 def _check_budgets(annotation_sets: Sequence[Annotations]) -> None:
     if any(len(annotations) == 0 for annotations in annotation_sets):
-        raise OptionError("This method needs at least one annotation; only the pooled methods work without any.")
+        raise OptionError(
+            "This method needs at least one annotation; only the pooled methods work without any."
+        )
 
 
 def find_method(text: str | Method) -> Method:
@@ -258,7 +262,9 @@ def _import_method(module: str, attribute: str) -> Method:
     try:
         return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
     except ImportError as error:
-        raise ActcError(f"The module {module!r} of the method {module}:{attribute} cannot be imported: {error}.") from error
+        raise ActcError(
+            f"The module {module!r} of the method {module}:{attribute} cannot be imported: {error}."
+        ) from error
     except AttributeError:
         raise ActcError(f"The module {module!r} has nothing called {attribute!r}.") from None
 
@@ -269,17 +275,33 @@ GLOBAL_DEFAULTS: dict[str, float | None] = {"found": None, "half": 0.5}
 METHODS: dict[str, Method] = {
     "actc-lr-rndm": Actc("ACTC: random triples, logistic regression, best accuracy"),
     "actc-gp-rndm": Actc("ACTC: random triples, Gaussian process, best accuracy", estimator="gp"),
-    "actc-lr-dens": Actc("ACTC: triples nearest the mean score, logistic regression, best accuracy", "nearest-mean"),
-    "actc-gp-dens": Actc("ACTC: triples nearest the mean score, Gaussian process, best accuracy", "nearest-mean", "gp"),
+    "actc-lr-dens": Actc(
+        "ACTC: triples nearest the mean score, logistic regression, best accuracy", "nearest-mean"
+    ),
+    "actc-gp-dens": Actc(
+        "ACTC: triples nearest the mean score, Gaussian process, best accuracy", "nearest-mean", "gp"
+    ),
     "actc-lr-rndm-f1": Actc("ACTC: random triples, logistic regression, best F1", objective="f1"),
-    "actc-gp-rndm-f1": Actc("ACTC: random triples, Gaussian process, best F1", estimator="gp", objective="f1"),
-    "actc-lr-dens-f1": Actc("ACTC: triples nearest the mean, logistic regression, best F1", "nearest-mean", "lr", "f1"),
-    "actc-gp-dens-f1": Actc("ACTC: triples nearest the mean, Gaussian process, best F1", "nearest-mean", "gp", "f1"),
+    "actc-gp-rndm-f1": Actc(
+        "ACTC: random triples, Gaussian process, best F1", estimator="gp", objective="f1"
+    ),
+    "actc-lr-dens-f1": Actc(
+        "ACTC: triples nearest the mean, logistic regression, best F1", "nearest-mean", "lr", "f1"
+    ),
+    "actc-gp-dens-f1": Actc(
+        "ACTC: triples nearest the mean, Gaussian process, best F1", "nearest-mean", "gp", "f1"
+    ),
     "actc-lr-uni": Actc("ACTC with one threshold for all relations, logistic regression", uniform=True),
-    "actc-gp-uni": Actc("ACTC with one threshold for all relations, Gaussian process", estimator="gp", uniform=True),
+    "actc-gp-uni": Actc(
+        "ACTC with one threshold for all relations, Gaussian process", estimator="gp", uniform=True
+    ),
     "localopt-acc": LocalOpt("Baseline: each relation's best cut among its annotations, by accuracy"),
-    "localopt-f1": LocalOpt("Baseline: each relation's best cut among its annotations, by F1", objective="f1"),
+    "localopt-f1": LocalOpt(
+        "Baseline: each relation's best cut among its annotations, by F1", objective="f1"
+    ),
     "localopt-acc-uni": LocalOpt("Baseline: one best cut among all annotations, by accuracy", uniform=True),
-    "localopt-f1-uni": LocalOpt("Baseline: one best cut among all annotations, by F1", objective="f1", uniform=True),
+    "localopt-f1-uni": LocalOpt(
+        "Baseline: one best cut among all annotations, by F1", objective="f1", uniform=True
+    ),
     "globalopt-f1": GlobalOpt("Baseline: grid search, relation by relation, for the F1 over all annotations"),
 }

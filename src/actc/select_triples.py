@@ -45,7 +45,9 @@ def select_triples(
     """
     left = len(pool) - len(annotations)
     if not 0 <= count <= left:
-        raise OptionError(f"{count} triples are wanted, but {left} of the pool's {len(pool)} are left to judge.")
+        raise OptionError(
+            f"{count} triples are wanted, but {left} of the pool's {len(pool)} are left to judge."
+        )
     if isinstance(selector, str):
         if selector not in SELECTORS:
             raise ChoiceError("selector", selector, SELECTORS)

@@ -1,0 +1,320 @@
+"""Tables of triples in and out: TSV, CSV and Parquet (through DuckDB), gzipped or not, with or without a header.
+
+Columns are found by name where there is a header, otherwise by order: head, relation, tail, score, label. Whatever is
+wrong with a file is said in one sentence with its line; whatever is written is complete or absent.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+import re
+import tempfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from actc.errors import FileError, OptionError, RowError, TableError
+from actc.triples import Annotations, BoolArray, FloatArray, ScoredTriples
+
+COLUMNS = ("head", "relation", "tail", "score", "label")
+ALIASES = {
+    "subject": "head",
+    "predicate": "relation",
+    "object": "tail",
+    "h": "head",
+    "r": "relation",
+    "t": "tail",
+}
+LABELS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
+DELIMITERS = {".tsv": "\t", ".txt": "\t", ".csv": ","}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a file of triples is laid out.
+
+    Parameters
+    ----------
+    path : Path
+    delimiter : str or None
+        None for Parquet.
+    has_header : bool
+    width : int
+        The number of columns of a text file.
+    position : dict
+        Where each known column stands: the column's name in a Parquet file, its index in a text file.
+    """
+
+    path: Path
+    delimiter: str | None
+    has_header: bool
+    width: int
+    position: Mapping[str, int | str]
+
+    @property
+    def source(self) -> str:
+        """The table function that reads it in SQL, all columns being text."""
+        path = quote(str(self.path))
+        if self.delimiter is None:
+            return f"read_parquet({path})"
+        columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(self.width))
+        quoting = "quote='\"', escape='\"'" if self.delimiter == "," else "quote='', escape=''"
+        return (
+            f"read_csv({path}, columns={{{columns}}}, delim='{self.delimiter}', header={self.has_header}, "
+            f"{quoting}, auto_detect=false, strict_mode=true, nullstr='')"
+        )
+
+    def column(self, name: str) -> str:
+        """The SQL name of a column."""
+        where = self.position[name]
+        return f"c{where}" if isinstance(where, int) else '"' + where.replace('"', '""') + '"'
+
+    def where(self, row: int) -> str:
+        """Say where a 0-based row stands in the file, for a message."""
+        if self.delimiter is None:
+            return f"{self.path}, row {row + 1}"
+        with open_text(self.path) as lines:
+            reader = csv.reader(lines, delimiter=self.delimiter) if self.delimiter == "," else None
+            seen = -1 if self.has_header else 0
+            for number, line in enumerate(reader or lines, start=1):
+                if not line or line == "\n":
+                    continue
+                if seen == row:
+                    return f"{self.path}, line {reader.line_num if reader else number}"
+                seen += 1
+        return f"{self.path}, row {row + 1}"
+
+
+def read_scored(path: str | Path) -> tuple[ScoredTriples, BoolArray | None]:
+    """Read scored triples, and their labels where the file has a label column.
+
+    Returns
+    -------
+    triples : ScoredTriples
+    labels : bool array of shape (N,), or None
+    """
+    layout = find_layout(path)
+    require(layout, ("head", "relation", "tail", "score"))
+    wanted = [name for name in COLUMNS if name in layout.position]
+    table = _read_columns(layout, wanted)
+    labels = _parse_labels(layout, table["label"]) if "label" in table else None
+    scores = _parse_scores(layout, table["score"])
+    with rows_named_by(layout):
+        return ScoredTriples.from_columns(table["head"], table["relation"], table["tail"], scores), labels
+
+
+def read_annotations(path: str | Path, triples: ScoredTriples) -> Annotations:
+    """Read labelled triples (head, relation, tail, label) and find them among the scored ones."""
+    layout = find_layout(path, order=("head", "relation", "tail", "label"))
+    require(layout, ("head", "relation", "tail", "label"))
+    table = _read_columns(layout, ["head", "relation", "tail", "label"])
+    labels = _parse_labels(layout, table["label"])
+    with rows_named_by(layout):
+        return Annotations.from_columns(triples, table["head"], table["relation"], table["tail"], labels)
+
+
+def write_triples(path: str | Path, columns: Mapping[str, Any]) -> None:
+    """Write aligned columns to a TSV, CSV or Parquet file, named by its suffix."""
+    import duckdb
+
+    with write_beside(path) as temporary, duckdb.connect() as connection:
+        connection.register("rows_to_write", {name: np.asarray(values) for name, values in columns.items()})
+        connection.execute(
+            f"COPY (SELECT * FROM rows_to_write) TO {quote(str(temporary))} ({copy_options(Path(path))})"
+        )
+
+
+def copy_options(path: Path) -> str:
+    """DuckDB's options for writing a file with this suffix."""
+    kind, compressed = _kind(path)
+    if kind == ".parquet":
+        return "FORMAT parquet"
+    return f"FORMAT csv, HEADER, DELIMITER '{DELIMITERS[kind]}'" + (
+        ", COMPRESSION gzip" if compressed else ""
+    )
+
+
+@contextmanager
+def write_beside(path: str | Path) -> Iterator[Path]:
+    """Give a temporary neighbour to write to; rename it into place at the end, or remove it if anything fails."""
+    path = Path(path)
+    if path.is_dir():
+        raise FileError(f"{path} is a folder; give the name of a file to write.")
+    if not path.parent.is_dir():
+        raise FileError(f"{path} cannot be written: there is no folder {path.parent}.")
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def open_text(path: Path) -> Iterator[Any]:
+    """Open a text file, gzipped or not."""
+    opener: Any = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8", newline="") as lines:
+        yield lines
+
+
+def find_layout(path: str | Path, order: Sequence[str] = COLUMNS) -> Layout:
+    """Find out how a file is laid out, from its name and its first line."""
+    path = Path(path)
+    if not path.exists():
+        raise FileError(f"{path}: there is no such file.")
+    if path.is_dir():
+        raise FileError(f"{path} is a folder; give the name of a file.")
+    kind, _ = _kind(path)
+    if kind == ".parquet":
+        return Layout(path, None, True, 0, _parquet_columns(path))
+    delimiter = DELIMITERS[kind]
+    first = next(csv.reader([_first_line(path)], delimiter=delimiter, quoting=_quoting(delimiter)), [])
+    names = [ALIASES.get(cell.strip().lower(), cell.strip().lower()) for cell in first]
+    if {"head", "relation", "tail"} & set(names):
+        position = {name: names.index(name) for name in COLUMNS if name in names}
+        return Layout(path, delimiter, True, len(first), position)
+    return Layout(path, delimiter, False, len(first), dict(zip(order, range(len(first)), strict=False)))
+
+
+def require(layout: Layout, names: Sequence[str]) -> None:
+    """Refuse a file that lacks a column."""
+    missing = [name for name in names if name not in layout.position]
+    if not missing:
+        return
+    if layout.has_header:
+        found = ", ".join(layout.position) or "none of the known ones"
+        raise FileError(f"{layout.path}, line 1: the column {missing[0]!r} is missing (found: {found}).")
+    raise FileError(
+        f"{layout.path}, line 1: {layout.width} columns were found, but {len(names)} are needed ({', '.join(names)}), "
+        f"separated by {'commas' if layout.delimiter == ',' else 'tabs'}."
+    )
+
+
+@contextmanager
+def rows_named_by(layout: Layout) -> Iterator[None]:
+    """Turn the row numbers of table errors into the file's line numbers."""
+    try:
+        yield
+    except RowError as error:
+        other = "" if error.other is None else f" See {layout.where(error.other)}."
+        raise FileError(f"{layout.where(error.row)}: {error.problem}{other}") from None
+    except TableError as error:
+        raise FileError(f"{layout.path}: {error}") from None
+
+
+def read_failed(path: Path, error: Exception) -> FileError:
+    """Say in one sentence why DuckDB could not read a file."""
+    text = str(error)
+    line = re.search(r"on Line: (\d+)", text)
+    place = f"{path}, line {line[1]}" if line else f"{path}"
+    if counts := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text):
+        return FileError(f"{place}: {counts[2]} columns were found where the lines before have {counts[1]}.")
+    if "unicode" in text or "utf-8" in text.lower():
+        return FileError(f"{place}: the text is not UTF-8; convert the file first.")
+    if "GZIP" in text.upper():
+        return FileError(f"{place}: the gzip file is truncated or damaged; copy or download it again.")
+    if "parquet" in text.lower() or path.suffix == ".parquet":
+        return FileError(f"{place}: this is no readable Parquet file ({text.splitlines()[0]}).")
+    return FileError(f"{place}: the file cannot be read ({text.splitlines()[0]}).")
+
+
+def quote(text: str) -> str:
+    """Write a string as an SQL literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _kind(path: Path) -> tuple[str, bool]:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    compressed = bool(suffixes) and suffixes[-1] == ".gz"
+    kind = (suffixes[:-1] if compressed else suffixes)[-1:]
+    if kind and (kind[0] in DELIMITERS or (kind[0] == ".parquet" and not compressed)):
+        return kind[0], compressed
+    raise OptionError(f"{path}: the name must end in .tsv, .csv or .parquet (.tsv.gz and .csv.gz work too).")
+
+
+def _quoting(delimiter: str) -> Any:
+    return csv.QUOTE_MINIMAL if delimiter == "," else csv.QUOTE_NONE
+
+
+def _first_line(path: Path) -> str:
+    try:
+        with open_text(path) as lines:
+            first = next((line for line in lines if line.strip()), "")
+    except UnicodeDecodeError:
+        raise FileError(f"{path}: the text is not UTF-8; convert the file first.") from None
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise FileError(
+            f"{path}: the gzip file is truncated or damaged; copy or download it again."
+        ) from None
+    if not first:
+        raise FileError(f"{path}: the file is empty.")
+    return str(first).rstrip("\r\n")
+
+
+def _parquet_columns(path: Path) -> dict[str, str]:
+    import duckdb
+
+    try:
+        with duckdb.connect() as connection:
+            found = connection.execute(f"DESCRIBE SELECT * FROM read_parquet({quote(str(path))})").fetchall()
+    except duckdb.Error as error:
+        raise read_failed(path, error) from None
+    names = {ALIASES.get(row[0].lower(), row[0].lower()): row[0] for row in found}
+    return {name: names[name] for name in COLUMNS if name in names}
+
+
+def _read_columns(layout: Layout, names: Sequence[str]) -> dict[str, Any]:
+    """Read columns as arrays of strings; refuse an empty table and empty cells."""
+    import duckdb
+
+    chosen = ", ".join(f"CAST({layout.column(name)} AS VARCHAR) AS {name}" for name in names)
+    try:
+        with duckdb.connect() as connection:
+            table = connection.execute(f"SELECT {chosen} FROM {layout.source}").fetchnumpy()
+    except duckdb.Error as error:
+        raise read_failed(layout.path, error) from None
+    if not len(table["head"]):
+        raise FileError(f"{layout.path}: there is no triple in the file.")
+    for name in names:
+        if isinstance(table[name], np.ma.MaskedArray):
+            empty = np.flatnonzero(np.ma.getmaskarray(table[name]))
+            if empty.size:
+                raise FileError(f"{layout.where(int(empty[0]))}: there is nothing in column {name}.")
+            table[name] = table[name].data
+    return dict(table)
+
+
+def _parse_scores(layout: Layout, texts: Any) -> FloatArray:
+    try:
+        return texts.astype(np.float64)  # type: ignore[no-any-return]
+    except ValueError:
+        bad = next(row for row, text in enumerate(texts) if not _is_number(text))
+        raise FileError(f"{layout.where(bad)}: {texts[bad]!r} is not a number (column score).") from None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _parse_labels(layout: Layout, texts: Any) -> BoolArray:
+    words, codes = np.unique(texts.astype(str), return_inverse=True)
+    for word in words:
+        if word.strip().lower() not in LABELS:
+            bad = int(np.flatnonzero(words[codes] == word)[0])
+            raise FileError(f"{layout.where(bad)}: {str(word)!r} is no label; write 1 (true) or 0 (false).")
+    return np.array([LABELS[word.strip().lower()] for word in words])[codes]
