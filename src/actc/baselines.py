@@ -13,7 +13,7 @@ import numpy as np
 from actc.choose_thresholds import Objective, choose_thresholds
 from actc.errors import OptionError
 from actc.groups import DecisionSets, Groups
-from actc.triples import Annotations, FloatArray, ScoredTriples
+from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
 
 
 def local_opt(pool: ScoredTriples, groups: Groups, objective: str | Objective = "accuracy") -> FloatArray:
@@ -84,10 +84,11 @@ def _count_on_grid(
         accepted[:, column] = np.bincount(cell, accept[:, column], minlength=sets * relations)
         trues[:, column] = np.bincount(cell, accept[:, column] & labels, minlength=sets * relations)
     shape = (sets, relations, len(grid))
-    return accepted.reshape(shape), trues.reshape(shape), np.bincount(which, labels, minlength=sets)
+    total = np.bincount(which, labels, minlength=sets).astype(np.float64)
+    return accepted.reshape(shape), trues.reshape(shape), total
 
 
-def _annotated_relations(pool: ScoredTriples, annotation_sets: Sequence[Annotations]) -> FloatArray:
+def _annotated_relations(pool: ScoredTriples, annotation_sets: Sequence[Annotations]) -> BoolArray:
     width = len(pool.relation_names)
     counts = [np.bincount(pool.relations[a.rows], minlength=width) > 0 for a in annotation_sets]
     return np.array(counts).reshape(len(annotation_sets), width)
@@ -99,5 +100,6 @@ def _f1(true: FloatArray, accepted: FloatArray, total: FloatArray) -> FloatArray
     return np.where(size > 0, 2 * true / np.maximum(size, 1), 1.0)
 
 
-def _first_best(quality: FloatArray, columns: int) -> FloatArray:
-    return np.argmax(quality[:, :columns], axis=1)
+def _first_best(quality: FloatArray, columns: int) -> IntArray:
+    best: IntArray = np.argmax(quality[:, :columns], axis=1)
+    return best

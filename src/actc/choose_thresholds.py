@@ -51,7 +51,7 @@ def choose_thresholds(decision_sets: DecisionSets, objective: str | Objective = 
 
 
 def choose_as_printed(pool: ScoredTriples, groups: Groups) -> FloatArray:
-    """Choose as Algorithm 1 is printed: annotated scores alone, from tau = 0 on, first strictly better accuracy wins."""
+    """Choose as Algorithm 1 is printed: annotated scores alone, from tau = 0 on, first strictly better one wins."""
     cuts = np.full(groups.count, np.nan)
     if not groups.rows.size:
         return cuts

@@ -82,12 +82,8 @@ def fit_groups(pool: ScoredTriples, groups: Groups, estimator: Any, wanted: Bool
     chosen = np.flatnonzero(wanted)
     mine = wanted[groups.group]
     low, high = pool.scores[pool.by_score[[0, -1]]]
-    scores = np.concatenate(
-        [pool.scores[groups.rows[mine]], np.full(len(chosen), low), np.full(len(chosen), high)]
-    )
-    labels = np.concatenate([groups.labels[mine], np.zeros(len(chosen)), np.ones(len(chosen))]).astype(
-        np.int64
-    )
+    scores = np.concatenate([pool.scores[groups.rows[mine]], np.full(len(chosen), low), np.full(len(chosen), high)])
+    labels = np.concatenate([groups.labels[mine], np.zeros(len(chosen)), np.ones(len(chosen))]).astype(np.int64)
     group = np.concatenate([groups.group[mine], chosen, chosen])
     order = np.lexsort((scores, group))
     return find_estimator(estimator)(scores[order], labels[order], group[order], groups.count)
@@ -189,9 +185,7 @@ def use_classifier(make: Callable[[], Any]) -> Estimator:
 
     def fit(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Fitted:
         starts = np.flatnonzero(np.diff(group, prepend=-1))
-        parts = zip(
-            group[starts].tolist(), np.split(scores, starts[1:]), np.split(labels, starts[1:]), strict=True
-        )
+        parts = zip(group[starts].tolist(), np.split(scores, starts[1:]), np.split(labels, starts[1:]), strict=True)
         return FittedClassifiers({g: make().fit(s[:, None], y) for g, s, y in parts})
 
     return fit
@@ -214,6 +208,12 @@ def _fit_rbf(scores: FloatArray, labels: IntArray, group: IntArray, count: int) 
     return make(scores, labels, group, count)
 
 
+def _fit_scikit_learn(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Fitted:
+    from sklearn.linear_model import LogisticRegression
+
+    return use_classifier(lambda: LogisticRegression(C=100.0))(scores, labels, group, count)
+
+
 def find_estimator(estimator: Any) -> Estimator:
     """Return the estimator of that name, of that classifier, or the function itself."""
     if isinstance(estimator, str):
@@ -226,13 +226,12 @@ def find_estimator(estimator: Any) -> Estimator:
         return use_classifier(lambda: clone(estimator))
     if callable(estimator):
         return estimator  # type: ignore[no-any-return]
-    raise OptionError(
-        f"{estimator!r} is no estimator: give a name, a classifier with predict_proba, or a function."
-    )
+    raise OptionError(f"{estimator!r} is no estimator: give a name, a classifier with predict_proba, or a function.")
 
 
 ESTIMATORS: dict[str, Estimator] = {
     "lr": fit_logistic,
+    "lr-scikit-learn": _fit_scikit_learn,  # the authors' very classifier, which stops short of the optimum
     "gp": fit_matern,
     "gp-rational-quadratic": _fit_rational_quadratic,
     "gp-rbf": _fit_rbf,

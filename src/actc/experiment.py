@@ -26,7 +26,13 @@ from actc.triples import Annotations, BoolArray, IntArray, ScoredTriples
 
 PAPER_BUDGETS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 SUFFIXES = (".tsv.gz", ".tsv", ".csv.gz", ".csv", ".parquet")
-SELECTORS_WITHOUT_CHANCE = {"nearest-mean", "farthest-mean", "uncertainty", "density-weighted"}
+SELECTORS_WITHOUT_CHANCE = {
+    "nearest-mean",
+    "farthest-mean",
+    "uncertainty",
+    "uncertainty-last-relation",
+    "density-weighted",
+}
 REPEATS_AT_ONCE = 5  # laid side by side in one vectorised pass; more only costs memory
 
 
@@ -98,9 +104,7 @@ def _find_split(folder: Path, split: str, needed: bool = True) -> Any:
 def _read_labelled(path: Path) -> tuple[ScoredTriples, BoolArray]:
     triples, labels = read_scored(path)
     if labels is None:
-        raise FileError(
-            f"{path}, line 1: the column 'label' is missing; the bench takes its answers from it."
-        )
+        raise FileError(f"{path}, line 1: the column 'label' is missing; the bench takes its answers from it.")
     if labels.all() or not labels.any():
         raise FileError(f"{path}: every label is {int(labels[0])}; a bench needs true and false triples.")
     return triples, labels
@@ -151,9 +155,7 @@ def run_experiment(
 
 
 def _parts(repeats: int) -> list[range]:
-    return [
-        range(start, min(start + REPEATS_AT_ONCE, repeats)) for start in range(0, repeats, REPEATS_AT_ONCE)
-    ]
+    return [range(start, min(start + REPEATS_AT_ONCE, repeats)) for start in range(0, repeats, REPEATS_AT_ONCE)]
 
 
 def has_no_chance(method: Method) -> bool:
@@ -202,9 +204,7 @@ def draw_as_authors(size: int, budgets: Sequence[int], repeats: int, seed: int) 
             shuffled = list(range(size))
             stream.shuffle(shuffled)
             unseen = (row for row in shuffled if row not in order)
-            order.update(
-                dict.fromkeys(row for row, _ in zip(unseen, range(budget - len(order)), strict=False))
-            )
+            order.update(dict.fromkeys(row for row, _ in zip(unseen, range(budget - len(order)), strict=False)))
         yield np.array(list(order), dtype=np.int64)
 
 
@@ -247,9 +247,7 @@ def _run_repeats(
     ]
 
 
-def _select_step_by_step(
-    cell: Cell, method: Method, budgets: Sequence[int], rng: np.random.Generator
-) -> IntArray:
+def _select_step_by_step(cell: Cell, method: Method, budgets: Sequence[int], rng: np.random.Generator) -> IntArray:
     annotations = Annotations()
     for budget in budgets:
         rows = method.select(cell.valid, annotations, budget - len(annotations), rng, cell.known)
@@ -271,9 +269,7 @@ def write_rows(path: str | Path, rows: Iterable[Row]) -> None:
     with write_beside(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(Row._fields)
-        writer.writerows(
-            (*row[:5], f"{row.accuracy:.6f}", f"{row.f1:.6f}", f"{row.seconds:.6f}") for row in rows
-        )
+        writer.writerows((*row[:5], f"{row.accuracy:.6f}", f"{row.f1:.6f}", f"{row.seconds:.6f}") for row in rows)
 
 
 DRAWS: dict[str, Callable[[int, Sequence[int], int, int], Iterator[IntArray]]] = {

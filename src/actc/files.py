@@ -136,9 +136,7 @@ def copy_options(path: Path) -> str:
     kind, compressed = _kind(path)
     if kind == ".parquet":
         return "FORMAT parquet"
-    return f"FORMAT csv, HEADER, DELIMITER '{DELIMITERS[kind]}'" + (
-        ", COMPRESSION gzip" if compressed else ""
-    )
+    return f"FORMAT csv, HEADER, DELIMITER '{DELIMITERS[kind]}'" + (", COMPRESSION gzip" if compressed else "")
 
 
 @contextmanager
@@ -254,9 +252,7 @@ def _first_line(path: Path) -> str:
     except UnicodeDecodeError:
         raise FileError(f"{path}: the text is not UTF-8; convert the file first.") from None
     except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise FileError(
-            f"{path}: the gzip file is truncated or damaged; copy or download it again."
-        ) from None
+        raise FileError(f"{path}: the gzip file is truncated or damaged; copy or download it again.") from None
     if not first:
         raise FileError(f"{path}: the file is empty.")
     return str(first).rstrip("\r\n")

@@ -58,9 +58,7 @@ class FittedMatern:
     weights: FloatArray
     gaps: FloatArray
 
-    def _neighbours(
-        self, scores: FloatArray, group: IntArray
-    ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    def _neighbours(self, scores: FloatArray, group: IntArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         """Return the nodes at or before and after each score, and the times to them (infinite where there is none)."""
         after = np.searchsorted(self.keys, group + 1j * scores, side="right")
         before, last = np.maximum(after - 1, 0), after == len(self.keys)
@@ -79,7 +77,8 @@ class FittedMatern:
         m0, m1 = self.multipliers[after].T
         pulled0 = (c + d) * m0 - d * m1
         pulled1 = d * m0 + (c - d) * m1
-        return (a + b) * f + b * slope + (1 - (a + b) ** 2 - b**2) * pulled0 + 2 * b**2 * pulled1
+        mean: FloatArray = (a + b) * f + b * slope + (1 - (a + b) ** 2 - b**2) * pulled0 + 2 * b**2 * pulled1
+        return mean
 
     def is_true(self, scores: FloatArray, group: IntArray) -> BoolArray:
         """Say whether P(true) is above one half: the latent mean is positive."""
@@ -108,7 +107,8 @@ def fit_matern(scores: FloatArray, labels: IntArray, group: IntArray, count: int
 
 
 def _time(distance: FloatArray) -> FloatArray:
-    return np.sqrt(3.0) / LENGTH * distance
+    time: FloatArray = np.sqrt(3.0) / LENGTH * distance
+    return time
 
 
 def _decay(time: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -118,9 +118,7 @@ def _decay(time: FloatArray) -> tuple[FloatArray, FloatArray]:
     return decay, np.where(gone, 0.0, decay * np.where(gone, 0.0, time))
 
 
-def _find_mode(
-    gaps: FloatArray, trials: FloatArray, trues: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _find_mode(gaps: FloatArray, trials: FloatArray, trues: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Newton's method; each step is one banded solve."""
     from scipy.linalg import solve_banded
 
@@ -206,9 +204,7 @@ def _filter(gaps: FloatArray, weights: FloatArray) -> FloatArray:
     return result
 
 
-def _predict(
-    covariance: FloatArray, time: FloatArray, direction: int
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _predict(covariance: FloatArray, time: FloatArray, direction: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return A P A^T + Q after some time; backwards in time (-1) the slope is seen from the other side."""
     a, b = _decay(time)
     v, c, s = covariance.T
@@ -237,4 +233,5 @@ def _average_sigmoid(mean: FloatArray, variance: FloatArray) -> FloatArray:
 
     # integral of erf(s f) N(f; mean, variance) = erf(s mean / sqrt(1 + 2 s^2 variance))
     inner = ERF_SCALES * mean[:, None] / np.sqrt(1 + 2 * ERF_SCALES**2 * variance[:, None])
-    return np.clip((0.5 * erf(inner) @ ERF_WEIGHTS + 0.5 * ERF_WEIGHTS.sum()), 0.0, 1.0)
+    average: FloatArray = 0.5 * (erf(inner) + 1.0) @ ERF_WEIGHTS
+    return np.clip(average, 0.0, 1.0)

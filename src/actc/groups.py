@@ -71,7 +71,7 @@ class Groups:
     @cached_property
     def is_default(self) -> BoolArray:
         """Whether a group is the last one of its set, shape (count,)."""
-        return np.arange(self.count) % self.width == self.width - 1
+        return np.equal(np.arange(self.count) % self.width, self.width - 1)
 
     def fill_defaults(self, cuts: FloatArray) -> FloatArray:
         """Turn one cut per group into a table of shape (S, R + 1), the default standing in wherever a cut is NaN."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -91,7 +91,11 @@ class SelectingMethod:
         known: ScoredTriples | None = None,
     ) -> IntArray:
         """Return the rows of the next triples to judge."""
-        estimate = lambda: self.estimate(pool, annotations, pool)  # noqa: E731
+
+        def estimate(relation: int | None = None) -> FloatArray:
+            triples = pool if relation is None else replace(pool, relations=np.full_like(pool.relations, relation))
+            return self.estimate(pool, annotations, triples)
+
         return select_triples(pool, annotations, count, self.selector, random, estimate)
 
     def estimate(
@@ -102,9 +106,7 @@ class SelectingMethod:
         known: ScoredTriples | None = None,
     ) -> FloatArray:
         """Refuse: this method has no probabilities."""
-        raise OptionError(
-            "This method decides without probabilities; use an actc or a pooled method for them."
-        )
+        raise OptionError("This method decides without probabilities; use an actc or a pooled method for them.")
 
 
 @dataclass(frozen=True)
@@ -218,9 +220,7 @@ class GlobalOpt(SelectingMethod):
 
 def _check_budgets(annotation_sets: Sequence[Annotations]) -> None:
     if any(len(annotations) == 0 for annotations in annotation_sets):
-        raise OptionError(
-            "This method needs at least one annotation; only the pooled methods work without any."
-        )
+        raise OptionError("This method needs at least one annotation; only the pooled methods work without any.")
 
 
 def find_method(text: str | Method) -> Method:
@@ -246,7 +246,7 @@ def _with_options(name: str, method: Any, rest: str) -> Method:
         if key not in choices:
             raise ChoiceError(f"option of {name}", key, choices)
         changes[key] = _parse(name, key, value.strip(), choices[key])
-    return replace(method, **changes)
+    return replace(method, **changes)  # type: ignore[no-any-return]
 
 
 def _parse(name: str, key: str, value: str, like: Any) -> Any:
@@ -256,6 +256,14 @@ def _parse(name: str, key: str, value: str, like: Any) -> Any:
     except (ValueError, KeyError):
         wanted = {bool: "true or false", int: "a whole number", float: "a number"}.get(type(like), "a name")
         raise OptionError(f"{name}: {key}={value} is not understood; {key} takes {wanted}.") from None
+
+
+def describe_options(method: Any) -> dict[str, Any]:
+    """Return a method's options as plain values, for a record of what was run."""
+    if not is_dataclass(method):
+        return {}
+    options = {field.name: getattr(method, field.name) for field in fields(method) if field.name != "summary"}
+    return {name: v if isinstance(v, str | int | float | bool) else repr(v) for name, v in options.items()}
 
 
 def _import_method(module: str, attribute: str) -> Method:
@@ -275,33 +283,17 @@ GLOBAL_DEFAULTS: dict[str, float | None] = {"found": None, "half": 0.5}
 METHODS: dict[str, Method] = {
     "actc-lr-rndm": Actc("ACTC: random triples, logistic regression, best accuracy"),
     "actc-gp-rndm": Actc("ACTC: random triples, Gaussian process, best accuracy", estimator="gp"),
-    "actc-lr-dens": Actc(
-        "ACTC: triples nearest the mean score, logistic regression, best accuracy", "nearest-mean"
-    ),
-    "actc-gp-dens": Actc(
-        "ACTC: triples nearest the mean score, Gaussian process, best accuracy", "nearest-mean", "gp"
-    ),
+    "actc-lr-dens": Actc("ACTC: triples nearest the mean score, logistic regression, best accuracy", "nearest-mean"),
+    "actc-gp-dens": Actc("ACTC: triples nearest the mean score, Gaussian process, best accuracy", "nearest-mean", "gp"),
     "actc-lr-rndm-f1": Actc("ACTC: random triples, logistic regression, best F1", objective="f1"),
-    "actc-gp-rndm-f1": Actc(
-        "ACTC: random triples, Gaussian process, best F1", estimator="gp", objective="f1"
-    ),
-    "actc-lr-dens-f1": Actc(
-        "ACTC: triples nearest the mean, logistic regression, best F1", "nearest-mean", "lr", "f1"
-    ),
-    "actc-gp-dens-f1": Actc(
-        "ACTC: triples nearest the mean, Gaussian process, best F1", "nearest-mean", "gp", "f1"
-    ),
+    "actc-gp-rndm-f1": Actc("ACTC: random triples, Gaussian process, best F1", estimator="gp", objective="f1"),
+    "actc-lr-dens-f1": Actc("ACTC: triples nearest the mean, logistic regression, best F1", "nearest-mean", "lr", "f1"),
+    "actc-gp-dens-f1": Actc("ACTC: triples nearest the mean, Gaussian process, best F1", "nearest-mean", "gp", "f1"),
     "actc-lr-uni": Actc("ACTC with one threshold for all relations, logistic regression", uniform=True),
-    "actc-gp-uni": Actc(
-        "ACTC with one threshold for all relations, Gaussian process", estimator="gp", uniform=True
-    ),
+    "actc-gp-uni": Actc("ACTC with one threshold for all relations, Gaussian process", estimator="gp", uniform=True),
     "localopt-acc": LocalOpt("Baseline: each relation's best cut among its annotations, by accuracy"),
-    "localopt-f1": LocalOpt(
-        "Baseline: each relation's best cut among its annotations, by F1", objective="f1"
-    ),
+    "localopt-f1": LocalOpt("Baseline: each relation's best cut among its annotations, by F1", objective="f1"),
     "localopt-acc-uni": LocalOpt("Baseline: one best cut among all annotations, by accuracy", uniform=True),
-    "localopt-f1-uni": LocalOpt(
-        "Baseline: one best cut among all annotations, by F1", objective="f1", uniform=True
-    ),
+    "localopt-f1-uni": LocalOpt("Baseline: one best cut among all annotations, by F1", objective="f1", uniform=True),
     "globalopt-f1": GlobalOpt("Baseline: grid search, relation by relation, for the F1 over all annotations"),
 }

@@ -72,9 +72,7 @@ class Scorer:
         true = sum(int(trues[0]) for trues in self.trues_from)
         size = sum(len(scores) for scores in self.scores)
         right = true_accepted + size - accepted - (true - true_accepted)
-        return right / size, np.where(
-            accepted + true > 0, 2 * true_accepted / np.maximum(accepted + true, 1), 1.0
-        )
+        return right / size, np.where(accepted + true > 0, 2 * true_accepted / np.maximum(accepted + true, 1), 1.0)
 
 
 @dataclass(frozen=True)

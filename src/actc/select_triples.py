@@ -1,20 +1,30 @@
 """Step 1: which triples should a person judge?
 
 Every selector is a function ``(pool, annotations, count, random, estimate) -> rows`` that never repeats an annotated
-row. Calling it again with the answers so far gives the next ones, so budgets are nested. ``estimate`` returns the
-probability of every triple of the pool; only selectors that ask for it pay for it.
+row. Calling it again with the answers so far gives the next ones, so budgets are nested. ``estimate()`` returns the
+probability of every triple of the pool, each by its own relation's classifier; ``estimate(relation)`` by that one
+relation's. Only selectors that ask for it pay for it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
 from actc.errors import ChoiceError, OptionError
 from actc.triples import Annotations, FloatArray, IntArray, ScoredTriples
 
-Estimate = Callable[[], FloatArray]
+
+class Estimate(Protocol):
+    """P(true) of every triple of the pool, shape (N,)."""
+
+    def __call__(self, relation: int | None = None) -> FloatArray:
+        """Estimate by each triple's own classifier, or by the one of the given relation."""
+        ...
+
+
 Selector = Callable[[ScoredTriples, Annotations, int, np.random.Generator, Estimate], IntArray]
 
 
@@ -41,13 +51,11 @@ def select_triples(
     random : numpy Generator
         Where randomness comes from.
     estimate : callable
-        Returns P(true) of every triple of the pool, shape (N,).
+        Returns P(true) of every triple of the pool, shape (N,); may take the relation whose classifier to use.
     """
     left = len(pool) - len(annotations)
     if not 0 <= count <= left:
-        raise OptionError(
-            f"{count} triples are wanted, but {left} of the pool's {len(pool)} are left to judge."
-        )
+        raise OptionError(f"{count} triples are wanted, but {left} of the pool's {len(pool)} are left to judge.")
     if isinstance(selector, str):
         if selector not in SELECTORS:
             raise ChoiceError("selector", selector, SELECTORS)
@@ -91,10 +99,24 @@ def select_uncertain_and_dense(
     return _smallest(pool, annotations, count, np.abs(0.5 - estimate()) * spread)
 
 
+def select_uncertain_by_last(
+    pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: Estimate
+) -> IntArray:
+    """Take the triples that one relation's classifier is least sure of, as in the authors' code.
+
+    Their code keeps a single classifier: the one it fitted last, for whichever annotated relation comes last in a
+    Python set. So this order, and all that follows from it, changes with PYTHONHASHSEED.
+    """
+    names = {pool.relation_names[code] for code in pool.relations[annotations.rows].tolist()}
+    last = pool.relation_names.index(list(names)[-1]) if names else None
+    return _smallest(pool, annotations, count, np.abs(0.5 - estimate(last)))
+
+
 def _squared_distance(pool: ScoredTriples) -> FloatArray:
     # The authors sum squared distances to every score: N (s - mean)^2 + N variance, so this gives the same order
     # without the N x N table.
-    return (pool.scores - pool.scores.mean()) ** 2
+    distance: FloatArray = (pool.scores - pool.scores.mean()) ** 2
+    return distance
 
 
 def _smallest(pool: ScoredTriples, annotations: Annotations, count: int, values: FloatArray) -> IntArray:
@@ -114,4 +136,5 @@ SELECTORS: dict[str, Selector] = {
     "farthest-mean": select_farthest_mean,
     "uncertainty": select_uncertain,
     "density-weighted": select_uncertain_and_dense,
+    "uncertainty-last-relation": select_uncertain_by_last,
 }

@@ -60,27 +60,21 @@ class ScoredTriples:
             raise TableError("There is no triple in the table.")
         entity_names, codes = encode_names([*heads, *tails])
         relation_names, relation_codes = encode_names(relations)
-        triples = cls(
-            codes[: len(heads)], relation_codes, codes[len(heads) :], values, entity_names, relation_names
-        )
+        triples = cls(codes[: len(heads)], relation_codes, codes[len(heads) :], values, entity_names, relation_names)
         triples._check_rows()
         return triples
 
     def _check_rows(self) -> None:
         bad = np.flatnonzero(~np.isfinite(self.scores))
         if bad.size:
-            raise RowError(
-                int(bad[0]), f"the score is {self.scores[bad[0]]}; every score must be a finite number."
-            )
+            raise RowError(int(bad[0]), f"the score is {self.scores[bad[0]]}; every score must be a finite number.")
         order = np.lexsort((np.arange(len(self)), self.keys))
         again = np.flatnonzero(np.diff(self.keys[order]) == 0)
         if again.size:
             later = order[again + 1]
             first = int(np.argmin(later))
             row, earlier = int(later[first]), int(order[again[first]])
-            raise RowError(
-                row, f"the triple {self.triple(row)} is there twice; keep one of the two.", earlier
-            )
+            raise RowError(row, f"the triple {self.triple(row)} is there twice; keep one of the two.", earlier)
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -194,9 +188,7 @@ class Annotations:
             raise TableError("A row is annotated twice; give each triple one label.")
         wrong = np.flatnonzero((labels != 0) & (labels != 1))
         if wrong.size:
-            raise RowError(
-                int(wrong[0]), f"the label is {labels[wrong[0]]}; a label is 0 (false) or 1 (true)."
-            )
+            raise RowError(int(wrong[0]), f"the label is {labels[wrong[0]]}; a label is 0 (false) or 1 (true).")
         object.__setattr__(self, "rows", rows.astype(np.int64))
         object.__setattr__(self, "labels", labels.astype(np.bool_))
 
@@ -217,7 +209,7 @@ class Annotations:
             at = int(missing[0])
             name = (heads[at], relations[at], tails[at])
             raise RowError(at, f"the triple {name} is not among the scored triples; a label needs a score.")
-        unique, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
+        _, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
         clash = np.flatnonzero(values != values[first][inverse])
         if clash.size:
             at, earlier = int(clash[0]), int(first[inverse[clash[0]]])

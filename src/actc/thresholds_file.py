@@ -1,0 +1,109 @@
+"""thresholds.json: everything needed to apply thresholds later, and to know where they came from."""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from actc import __version__
+from actc.errors import FileError
+from actc.files import write_beside
+from actc.triples import Annotations, FloatArray, ScoredTriples, Thresholds
+
+FORMAT = "actc-thresholds"
+FORMAT_VERSION = 1
+
+
+def write_thresholds(
+    path: str | Path,
+    thresholds: Thresholds,
+    method: str,
+    options: dict[str, Any],
+    pool: ScoredTriples,
+    annotations: Annotations,
+    transform: dict[str, Any] | None = None,
+) -> None:
+    """Write thresholds with the method, its options, the counts and the score transform they came from."""
+    annotated = np.bincount(pool.relations[annotations.rows], minlength=len(pool.relation_names))
+    relations: dict[str, dict[str, Any]] = {}
+    for i, name in enumerate(thresholds.relation_names):
+        relations[name] = {
+            "cut": _to_json(float(thresholds.cuts[i])),
+            "own": bool(thresholds.own[i]),
+            "triples": int(pool.relation_counts[i]),
+            "annotated": int(annotated[i]),
+        }
+        if thresholds.lower is not None and thresholds.upper is not None:
+            interval = [_to_json(float(thresholds.lower[i])), _to_json(float(thresholds.upper[i]))]
+            relations[name]["interval"] = interval
+    content = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "actc_version": __version__,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "method": method,
+        "options": options,
+        "score_transform": transform,
+        "counts": {
+            "pool": len(pool),
+            "relations": len(pool.relation_names),
+            "annotated": len(annotations),
+            "annotated_true": int(annotations.labels.sum()),
+        },
+        "default": _to_json(thresholds.default),
+        "relations": relations,
+    }
+    with write_beside(path) as temporary:
+        temporary.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read_thresholds(path: str | Path) -> Thresholds:
+    """Read thresholds back."""
+    path = Path(path)
+    if not path.is_file():
+        raise FileError(f"{path}: there is no such file.")
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        line = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise FileError(f"{path}{line}: this is no JSON file; thresholds are written by `actc calibrate`.") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise FileError(f"{path}: this is no thresholds file; write one with `actc calibrate`.")
+    if content.get("format_version") != FORMAT_VERSION:
+        raise FileError(
+            f"{path}: its format version is {content.get('format_version')}, this actc reads {FORMAT_VERSION}; "
+            "update actc or calibrate again."
+        )
+    try:
+        return _parse(content)
+    except (KeyError, TypeError, ValueError) as error:
+        raise FileError(f"{path}: the thresholds are damaged ({type(error).__name__}: {error}).") from None
+
+
+def _parse(content: dict[str, Any]) -> Thresholds:
+    relations = content["relations"]
+    names = tuple(sorted(relations))
+    bounds: list[FloatArray | None] = [None, None]
+    if names and all("interval" in relations[name] for name in names):
+        bounds = [np.array([_from_json(relations[name]["interval"][side]) for name in names]) for side in (0, 1)]
+    return Thresholds(
+        names,
+        np.array([_from_json(relations[name]["cut"]) for name in names]),
+        _from_json(content["default"]),
+        np.array([bool(relations[name]["own"]) for name in names]),
+        *bounds,
+    )
+
+
+# JSON has no infinity; a cut that accepts everything or nothing is written as a word.
+def _to_json(value: float) -> float | str:
+    return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
+
+
+def _from_json(value: float | str) -> float:
+    return float(value)
