@@ -118,7 +118,7 @@ def run_experiment(
     seed: int = 12345,
     draws: str = "numpy",
     jobs: int = 1,
-    progress: Callable[[int], None] = lambda repeats_done: None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Row]:
     """Measure every method in every cell at every budget, several times.
 
@@ -134,7 +134,7 @@ def run_experiment(
     jobs : int
         Processes; the rows are the same for any number.
     progress : callable
-        Told how many more repeats are done.
+        Told how many more repeats are done, and how many there are in all.
     """
     budgets = sorted(set(budgets))
     found = {name: find_method(name) for name in methods}
@@ -148,9 +148,10 @@ def run_experiment(
         for part in _parts(1 if has_no_chance(method) else repeats)
     ]
     rows: list[Row] = []
+    total = sum(len(task[4]) for task in tasks)
     for task, part in zip(tasks, _run_tasks(tasks, jobs), strict=True):
         rows += part
-        progress(len(task[4]))
+        progress(len(task[4]), total)
     return _repeat_certain_rows(rows, found, repeats)
 
 
@@ -209,7 +210,7 @@ def draw_as_authors(size: int, budgets: Sequence[int], repeats: int, seed: int) 
 
 
 def _run_tasks(tasks: Sequence[tuple[Any, ...]], jobs: int) -> Iterable[list[Row]]:
-    if jobs == 1:
+    if jobs == 1 or len(tasks) < 4:  # starting a process takes longer than a task
         return (_run_repeats(*task) for task in tasks)
     from joblib import Parallel, delayed
 

@@ -1,0 +1,208 @@
+"""The command line: one command per library verb; parses, calls, prints."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from actc import __version__
+from actc.errors import ActcError, OptionError
+from actc.experiment import PAPER_BUDGETS
+
+
+def main() -> None:
+    """Run a command; whatever a person can put right becomes one sentence and exit code 2."""
+    try:
+        code = commands.main(standalone_mode=False)
+    except click.UsageError as error:
+        help_hint = f" Try: {error.ctx.command_path} --help" if error.ctx else ""
+        _stop(error.format_message().rstrip(".") + "." + help_hint)
+    except click.Abort:
+        sys.exit(130)
+    except ActcError as error:
+        _stop(str(error))
+    except OSError as error:
+        _stop(f"{error.filename or 'A file'}: {(error.strerror or str(error)).lower()}.")
+    else:
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _stop(sentence: str) -> None:
+    print(f"actc: {' '.join(sentence.split())}", file=sys.stderr)
+    sys.exit(2)
+
+
+def examples(*lines: str) -> str:
+    """Format a command's examples for the foot of its help."""
+    return "\b\nExample" + ("s" if len(lines) > 1 else "") + ":\n" + "\n".join(f"  {line}" for line in lines)
+
+
+quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="actc")
+def commands() -> None:
+    """Decide which predicted facts may enter a knowledge graph, with the least human work."""
+
+
+@commands.command("methods", epilog=examples("actc methods"))
+@quiet_option
+def methods_command(quiet: bool) -> None:
+    """List every method with one line on what it is."""
+    from actc.methods import METHODS
+    from actc.show import print_methods
+
+    if not quiet:
+        print_methods(METHODS)
+
+
+@commands.command(
+    "bench",
+    epilog=examples(
+        "actc bench scores/codex-s/complex --repeats 20 --out rows.csv",
+        "actc bench scores/*/* --method actc-lr-rndm --method 'actc-gp-rndm:n=50,soft=true' --budget 1,10,100",
+    ),
+)
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--method", "methods", multiple=True, help="A method, with options if wanted; repeatable. [default: all]")
+@click.option(
+    "--budget", "budgets", multiple=True, help="Annotations, such as 1,2,5; repeatable. [default: the paper's]"
+)
+@click.option("--repeats", default=20, show_default=True, help="How often to draw anew.")
+@click.option("--seed", default=12345, show_default=True, help="Where the draws start from.")
+@click.option("--draws", default="numpy", show_default=True, help="numpy, or the authors' own stream: authors.")
+@click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write tidy rows to this CSV file.")
+@quiet_option
+def bench_command(
+    folders: tuple[Path, ...],
+    methods: tuple[str, ...],
+    budgets: tuple[str, ...],
+    repeats: int,
+    seed: int,
+    draws: str,
+    jobs: int,
+    out: Path | None,
+    quiet: bool,
+) -> None:
+    """Compare methods on folders of scored, labelled triples.
+
+    A FOLDER holds valid.tsv and test.tsv (or .tsv.gz, .csv, .parquet): head, relation, tail, score, label; and
+    train.tsv, if there, without labels. Thresholds are found on valid and scored on test.
+    """
+    from actc.experiment import read_cell, run_experiment, write_rows
+    from actc.methods import METHODS
+    from actc.show import print_rows
+
+    chosen = [name for text in methods for name in split_methods(text)] or list(METHODS)
+    cells = [read_cell(folder) for folder in folders]
+    with progress_bar("Repeats", quiet) as advance:
+        rows = run_experiment(cells, chosen, parse_budgets(budgets), repeats, seed, draws, jobs, advance)
+    if out is not None:
+        write_rows(out, rows)
+    if not quiet:
+        print_rows(rows)
+
+
+@commands.command(
+    "calibrate",
+    epilog=examples("actc calibrate scores.tsv --labels labels.tsv --method actc-lr-rndm --out thresholds.json"),
+)
+@click.argument("scores", type=click.Path(path_type=Path))
+@click.option("--labels", type=click.Path(path_type=Path), help="Judged triples: head, relation, tail, label (1 or 0).")
+@click.option("--method", default="actc-lr-rndm", show_default=True, help="See: actc methods.")
+@click.option("--known", type=click.Path(path_type=Path), help="Scored triples that the graph holds already.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("thresholds.json"), show_default=True)
+@quiet_option
+def calibrate_command(
+    scores: Path, labels: Path | None, method: str, known: Path | None, out: Path, quiet: bool
+) -> None:
+    """Find thresholds from annotations that exist.
+
+    SCORES holds the candidates: head, relation, tail, score. Labels are for some of them.
+    """
+    from actc.calibrator import Calibrator
+    from actc.files import read_annotations, read_scored
+    from actc.methods import describe_options, find_method
+    from actc.show import print_thresholds
+    from actc.thresholds_file import write_thresholds
+    from actc.triples import Annotations
+
+    found = find_method(method)
+    if labels is None and found.least_budget > 0:
+        raise OptionError(f"{method} needs annotations: give a file of judged triples with --labels.")
+    pool = read_scored(scores)[0]
+    annotations = Annotations() if labels is None else read_annotations(labels, pool)
+    calibrator = Calibrator(method).fit(pool, annotations, None if known is None else read_scored(known)[0])
+    squash = calibrator.squash_
+    transform = None if squash is None else {"name": "sigmoid(score - mean)", "mean": squash.mean}
+    write_thresholds(out, calibrator.thresholds_, method, describe_options(found), pool, annotations, transform)
+    if not quiet:
+        print_thresholds(calibrator.thresholds_, pool, annotations, out)
+
+
+@commands.command("decide", epilog=examples("actc decide thresholds.json candidates.parquet --out accepted.tsv"))
+@click.argument("thresholds", type=click.Path(path_type=Path))
+@click.argument("candidates", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Accepted triples: .tsv, .csv or .parquet.")
+@click.option("--all", "keep_all", is_flag=True, help="Write rejected candidates too, with a column that says so.")
+@click.option("--memory", default="1GB", show_default=True, help="How much memory to use at most.")
+@quiet_option
+def decide_command(thresholds: Path, candidates: Path, out: Path, keep_all: bool, memory: str, quiet: bool) -> None:
+    """Accept or reject any number of scored candidates."""
+    from actc.decide import decide
+    from actc.show import print_decided
+    from actc.thresholds_file import read_thresholds
+
+    decided = decide(read_thresholds(thresholds), candidates, out, keep_all, memory)
+    if not quiet:
+        print_decided(decided, out)
+
+
+def split_methods(text: str) -> list[str]:
+    """Split ``a,b:n=5,soft=true,c`` at the commas between methods, not at those between a method's options."""
+    methods: list[str] = []
+    for part in text.split(","):
+        if "=" in part and ":" not in part and methods:
+            methods[-1] += "," + part
+        else:
+            methods.append(part.strip())
+    return methods
+
+
+def parse_budgets(texts: tuple[str, ...]) -> list[int]:
+    """Read ``1,2,5`` as whole numbers; nothing means the paper's budgets."""
+    parts = [part.strip() for text in texts for part in text.split(",") if part.strip()]
+    for part in parts:
+        if not part.isdigit():
+            raise OptionError(f"--budget: {part!r} is not a whole number; write budgets such as 1,2,5.")
+    return [int(part) for part in parts] or list(PAPER_BUDGETS)
+
+
+@contextmanager
+def progress_bar(label: str, quiet: bool) -> Iterator[Callable[..., Any]]:
+    """Show a bar on a terminal; elsewhere, and when quiet, nothing. Yields a function: steps done, steps in all."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda done, total=None: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None)
+
+        def advance(done: int, total: int | None = None) -> None:
+            bar.update(task, advance=done, total=total)
+
+        yield advance
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""Results as tables on the terminal: what the command line prints."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from actc.decide import Decided
+from actc.experiment import Row
+from actc.triples import Annotations, ScoredTriples, Thresholds
+
+MOST_RELATIONS = 30  # a longer table helps nobody on a terminal; the file has them all
+
+
+def console() -> Console:
+    """Return a console as wide as the terminal, or wide enough for a table where there is none."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 120
+    return Console(width=width, highlight=False)
+
+
+def new_table(*columns: str) -> Table:
+    """Return an empty table: the first column names things, the others hold numbers."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="left" if i == 0 else "right", no_wrap=i > 0)
+    return table
+
+
+def print_methods(methods: Mapping[str, Any]) -> None:
+    """Print each method's name and summary."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    for name, method in methods.items():
+        table.add_row(name, method.summary)
+    console().print(table)
+
+
+def print_rows(rows: Sequence[Row]) -> None:
+    """Print mean accuracy by budget, and the means over budgets, for every cell and for all of them together."""
+    cells = list(dict.fromkeys((row.dataset, row.model) for row in rows))
+    for dataset, model in cells:
+        mine = [row for row in rows if (row.dataset, row.model) == (dataset, model)]
+        _print_cell(f"{dataset} / {model}: accuracy on test in %, by budget", mine)
+    if len(cells) > 1:
+        _print_cell(f"mean of {len(cells)} cells", rows)
+
+
+def _print_cell(title: str, rows: Sequence[Row]) -> None:
+    budgets = sorted({row.budget for row in rows})
+    table = new_table("method", *map(str, budgets), "mean acc", "mean F1")
+    for name in dict.fromkeys(row.method for row in rows):
+        mine = [row for row in rows if row.method == name]
+        by_budget = [np.mean([row.accuracy for row in mine if row.budget == budget]) for budget in budgets]
+        means = (np.mean([row.accuracy for row in mine]), np.mean([row.f1 for row in mine]))
+        table.add_row(name, *(f"{100 * value:.1f}" for value in (*by_budget, *means)))
+    screen = console()
+    screen.print(Text(title), table, "", sep="\n")
+
+
+def print_thresholds(thresholds: Thresholds, pool: ScoredTriples, annotations: Annotations, out: Path) -> None:
+    """Print where the cuts are and what they accept of the pool."""
+    accepted = np.bincount(pool.relations[thresholds.decide(pool)], minlength=len(pool.relation_names))
+    annotated = np.bincount(pool.relations[annotations.rows], minlength=len(pool.relation_names))
+    table = new_table("relation", "threshold", "annotated", "triples", "accepted")
+    order = np.argsort(-pool.relation_counts, kind="stable")
+    for i in order[:MOST_RELATIONS].tolist():
+        cut = f"{thresholds.cuts[i]:.4g}" + ("" if thresholds.own[i] else " *")
+        table.add_row(pool.relation_names[i], cut, str(annotated[i]), str(pool.relation_counts[i]), str(accepted[i]))
+    screen = console()
+    screen.print(table)
+    if len(order) > MOST_RELATIONS:
+        screen.print(f"... and {len(order) - MOST_RELATIONS} more relations in the file.")
+    if not thresholds.own.all():
+        screen.print(f"* nobody annotated this relation: {thresholds.default:.4g} is the threshold for all such.")
+    if len(set(annotations.labels.tolist())) == 1:
+        word = "true" if annotations.labels[0] else "false"
+        screen.print(f"Mind: every annotation is {word}; thresholds get better once both answers are there.")
+    screen.print(
+        f"{accepted.sum():,} of {len(pool):,} triples are accepted, from {len(annotations):,} annotations. "
+        f"Thresholds: {out}"
+    )
+
+
+def print_decided(decided: Sequence[Decided], out: Path) -> None:
+    """Print what became of the candidates of each relation."""
+    table = new_table("relation", "threshold", "candidates", "accepted")
+    for one in sorted(decided, key=lambda one: -one.candidates)[:MOST_RELATIONS]:
+        table.add_row(one.relation, f"{one.cut:.4g}", f"{one.candidates:,}", f"{one.accepted:,}")
+    screen = console()
+    screen.print(table)
+    if len(decided) > MOST_RELATIONS:
+        screen.print(f"... and {len(decided) - MOST_RELATIONS} more relations.")
+    accepted, candidates = sum(one.accepted for one in decided), sum(one.candidates for one in decided)
+    screen.print(f"{accepted:,} of {candidates:,} candidates are accepted. Written: {out}")
