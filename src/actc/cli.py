@@ -78,6 +78,7 @@ def methods_command(quiet: bool) -> None:
 @click.option("--seed", default=12345, show_default=True, help="Where the draws start from.")
 @click.option("--draws", default="numpy", show_default=True, help="numpy, or the authors' own stream: authors.")
 @click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
+@click.option("--raw", is_flag=True, help="Leave scores outside [0, 1] as they are instead of squashing them.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write tidy rows to this CSV file.")
 @quiet_option
 def bench_command(
@@ -88,6 +89,7 @@ def bench_command(
     seed: int,
     draws: str,
     jobs: int,
+    raw: bool,
     out: Path | None,
     quiet: bool,
 ) -> None:
@@ -103,7 +105,7 @@ def bench_command(
     chosen = [name for text in methods for name in split_methods(text)] or list(METHODS)
     cells = [read_cell(folder) for folder in folders]
     with progress_bar("Repeats", quiet) as advance:
-        rows = run_experiment(cells, chosen, parse_budgets(budgets), repeats, seed, draws, jobs, advance)
+        rows = run_experiment(cells, chosen, parse_budgets(budgets), repeats, seed, draws, jobs, not raw, advance)
     if out is not None:
         write_rows(out, rows)
     if not quiet:

@@ -118,6 +118,7 @@ def run_experiment(
     seed: int = 12345,
     draws: str = "numpy",
     jobs: int = 1,
+    squash: bool = True,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Row]:
     """Measure every method in every cell at every budget, several times.
@@ -133,6 +134,8 @@ def run_experiment(
         Where random selections come from: a numpy Generator per repeat, or the authors' own stream.
     jobs : int
         Processes; the rows are the same for any number.
+    squash : bool
+        Centre and squash scores that leave [0, 1], for the methods that were made for such scores.
     progress : callable
         Told how many more repeats are done, and how many there are in all.
     """
@@ -142,7 +145,7 @@ def run_experiment(
         _check_budgets(cell, found, budgets, repeats)
     orders = {id(cell): draw_orders(len(cell.valid), budgets, repeats, seed, draws) for cell in cells}
     tasks = [
-        (cell, name, method, budgets, part, orders[id(cell)], seed)
+        (cell, name, method, budgets, part, orders[id(cell)], seed, squash)
         for cell in cells
         for name, method in found.items()
         for part in _parts(1 if has_no_chance(method) else repeats)
@@ -225,9 +228,10 @@ def _run_repeats(
     repeats: range,
     orders: Sequence[IntArray],
     seed: int,
+    squash: bool,
 ) -> list[Row]:
     """Run some repeats of one method in one cell, all their budgets in one pass."""
-    view = cell.squashed if method.wants_squashed else cell
+    view = cell.squashed if squash and method.wants_squashed else cell
     start = time.perf_counter()
     sets = []
     for repeat in repeats:

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import doctest
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import actc.calibrator
+from actc import Annotations, Calibrator
+from actc.errors import ActcError
+
+
+def test_the_example_in_its_docstring_runs():
+    assert doctest.testmod(actc.calibrator).failed == 0
+
+
+def test_select_annotate_fit_predict(pool, labels):
+    calibrator = Calibrator("actc-lr-rndm", random_state=1)
+    rows = calibrator.select(30, pool)
+    calibrator.fit(pool, Annotations(rows, labels[rows]))
+    assert (calibrator.predict(pool) == labels).mean() > 0.8
+    assert (calibrator.predict(pool) == calibrator.thresholds_.decide(pool)).all()
+
+
+def test_a_second_selection_goes_on_from_the_fit(pool, labels):
+    calibrator = Calibrator("actc-lr-dens")
+    rows = calibrator.select(10, pool)
+    calibrator.fit(pool, Annotations(rows, labels[rows]))
+    assert not set(rows.tolist()) & set(calibrator.select(10).tolist())
+
+
+def test_probabilities_are_two_columns_that_sum_to_one(pool, labels):
+    calibrator = Calibrator("actc-gp-rndm").fit(pool, Annotations(np.arange(20), labels[:20]))
+    p = calibrator.predict_proba(pool)
+    assert p.shape == (len(pool), 2)
+    assert p.sum(axis=1) == pytest.approx(1)
+
+
+def test_thresholds_are_in_units_of_the_scores_that_came(pool, labels):
+    raw = pool.with_scores(20 * pool.scores - 4)
+    calibrator = Calibrator("globalopt-f1").fit(raw, Annotations(np.arange(40), labels[:40]))
+    assert calibrator.squash_ is not None
+    assert (np.abs(calibrator.thresholds_.cuts - 6) < 10).all()
+    assert (calibrator.predict(raw) == labels).mean() > 0.7
+
+
+def test_relations_without_annotations_are_marked(pool, labels):
+    mine = np.flatnonzero(pool.relations == 1)[:5]
+    thresholds = Calibrator("localopt-acc").fit(pool, Annotations(mine, labels[mine])).thresholds_
+    assert thresholds.own.tolist() == [False, True, False]
+
+
+def test_it_clones_and_prints_like_a_scikit_learn_estimator():
+    calibrator = Calibrator("actc-gp-rndm", random_state=3)
+    assert clone(calibrator).get_params() == calibrator.get_params()
+    assert "actc-gp-rndm" in repr(calibrator)
+
+
+def test_it_says_so_when_it_is_not_fitted(pool):
+    with pytest.raises(NotFittedError):
+        Calibrator().predict(pool)
+    with pytest.raises(NotFittedError):
+        Calibrator().select(3)
+
+
+def test_it_refuses_to_fit_the_paper_s_methods_on_nothing(pool):
+    with pytest.raises(ActcError, match="at least 1 annotation"):
+        Calibrator("actc-lr-rndm").fit(pool)

@@ -1,0 +1,60 @@
+"""Imports point one way, and importing actc is quick."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import actc
+
+SOURCE = Path(actc.__file__).parent
+# Each module may import from the lines above its own, never from its own line or below. Adapters know only `triples`.
+LAYERS = [
+    {"errors"},
+    {"triples"},
+    {"groups", "logistic"},
+    {"gaussian_process", "squash_scores"},
+    {"select_triples", "estimate_labels", "choose_thresholds", "metrics", "files"},
+    {"baselines", "thresholds_file"},
+    {"methods", "decide"},
+    {"calibrator", "experiment"},
+    {"show"},
+    {"cli"},
+]
+HEAVY = {"sklearn", "scipy", "torch", "matplotlib", "duckdb", "joblib", "rich", "click", "fastapi", "pandas"}
+
+
+def imported_modules(path):
+    """Return the modules of actc that a file imports, at its top or inside a function."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("actc."):
+            yield node.module.split(".")[1]
+
+
+def test_imports_point_one_way():
+    layer_of = {name: i for i, names in enumerate(LAYERS) for name in names}
+    for path in SOURCE.glob("*.py"):
+        if path.stem == "__init__":
+            continue
+        assert path.stem in layer_of, f"{path.name} has no place in LAYERS"
+        for other in imported_modules(path):
+            assert layer_of[other] < layer_of[path.stem], f"{path.stem} imports {other}"
+
+
+def test_importing_actc_loads_nothing_heavy():
+    code = f"import sys, actc; print(sorted({HEAVY!r} & {{name.split('.')[0] for name in sys.modules}}))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_importing_actc_takes_less_than_a_third_of_a_second_beside_numpy():
+    code = (
+        "import time, numpy, numpy.random; start = time.perf_counter(); import actc; print(time.perf_counter() - start)"
+    )
+    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(3)]
+    assert min(float(run.stdout) for run in runs) < 0.3
+
+
+def test_every_public_name_is_there():
+    assert all(hasattr(actc, name) for name in actc.__all__)

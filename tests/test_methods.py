@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actc import METHODS, Annotations, ScoredTriples
+from actc.errors import ActcError, ChoiceError, OptionError
+from actc.methods import describe_options, find_method
+from tests.conftest import make_pool
+
+PAPER_METHODS = [
+    *(f"actc-{c}-{s}{o}" for o in ("", "-f1") for s in ("rndm", "dens") for c in ("lr", "gp")),
+    *("actc-lr-uni", "actc-gp-uni", "localopt-acc", "localopt-f1", "localopt-acc-uni", "localopt-f1-uni"),
+    "globalopt-f1",
+]
+
+
+def annotate(pool, labels, count, seed=0):
+    rows = np.random.default_rng(seed).permutation(len(pool))[:count]
+    return Annotations(rows, labels[rows])
+
+
+def test_every_method_of_the_paper_has_its_name_and_a_summary():
+    assert set(PAPER_METHODS) <= set(METHODS)
+    assert all(method.summary for method in METHODS.values())
+
+
+@pytest.mark.parametrize("name", PAPER_METHODS)
+def test_cuts_are_finite_numbers_for_any_number_of_annotations(name, pool, labels):
+    sets = [annotate(pool, labels, count) for count in (1, 2, 5, 60)]
+    cuts = METHODS[name].find_cuts(pool, sets)
+    assert cuts.shape == (4, 4)
+    assert np.isfinite(cuts).all()
+
+
+@pytest.mark.parametrize("name", PAPER_METHODS)
+@given(seed=st.integers(0, 20))
+def test_shuffling_the_relations_names_permutes_the_thresholds(name, seed):
+    pool, labels = make_pool()
+    renamed = ScoredTriples.from_columns(
+        *zip(
+            *((h, {"r0": "z", "r1": "y", "r2": "x"}[r], t) for h, r, t in map(pool.triple, range(len(pool)))),
+            strict=True,
+        ),
+        pool.scores,
+    )
+    annotations = annotate(pool, labels, 15, seed)
+    if name == "globalopt-f1":
+        return  # goes over the relations in the order of their names
+    cuts = METHODS[name].find_cuts(pool, [annotations])[0]
+    assert METHODS[name].find_cuts(renamed, [annotations])[0].tolist() == cuts[[2, 1, 0, 3]].tolist()
+
+
+@pytest.mark.parametrize("name", ["localopt-acc", "localopt-f1", "globalopt-f1", "actc-lr-rndm:estimate_all=true"])
+def test_shuffling_rows_moves_no_threshold(name, pool, labels):
+    annotations = annotate(pool, labels, 20)
+    order = np.random.default_rng(5).permutation(len(pool))
+    place = np.argsort(order)
+    moved = Annotations(place[annotations.rows], annotations.labels)
+    method = find_method(name)
+    assert method.find_cuts(pool.take(order), [moved]).tolist() == method.find_cuts(pool, [annotations]).tolist()
+
+
+def test_options_replace_fields():
+    method = find_method("actc-lr-rndm:n=50,soft=true,estimate-all=yes")
+    assert (method.n, method.soft, method.estimate_all) == (50, True, True)
+    assert METHODS["actc-lr-rndm"].n == 500
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("actc-lr-rdm", "Did you mean 'actc-lr-rndm'"),
+        ("actc-lr-rndm:m=5", "No option of actc-lr-rndm is called 'm'"),
+        ("actc-lr-rndm:n", "write option=value"),
+        ("actc-lr-rndm:n=many", "n takes a whole number"),
+        ("actc-lr-rndm:soft=perhaps", "soft takes true or false"),
+        ("globalopt-f1:step=x", "step takes a number"),
+        ("no_such_module:method", "cannot be imported"),
+        ("math:no_such_method", "has nothing called 'no_such_method'"),
+    ],
+)
+def test_a_method_that_does_not_exist_is_answered_in_a_sentence(text, sentence):
+    with pytest.raises(ActcError, match=sentence):
+        find_method(text)
+
+
+def test_a_method_may_come_from_a_module():
+    assert find_method("actc.methods:LocalOpt") is type(METHODS["localopt-acc"])
+
+
+@pytest.mark.parametrize(
+    ("name", "field"), [("actc-lr-rndm", "default"), ("globalopt-f1", "default"), ("actc-lr-rndm", "selector")]
+)
+def test_a_wrong_choice_is_named(name, field, pool, labels):
+    method = dataclasses.replace(METHODS[name], **{field: "nothing"})
+    with pytest.raises(ChoiceError, match="nothing"):
+        method.select(pool, Annotations(), 1, np.random.default_rng(0))
+        method.find_cuts(pool, [annotate(pool, labels, 3)])
+
+
+@pytest.mark.parametrize("name", PAPER_METHODS)
+def test_the_paper_s_methods_need_at_least_one_annotation(name, pool):
+    with pytest.raises(OptionError, match="at least one annotation"):
+        METHODS[name].find_cuts(pool, [Annotations()])
+
+
+def test_a_baseline_has_no_probabilities(pool, labels):
+    with pytest.raises(OptionError, match="without probabilities"):
+        METHODS["localopt-acc"].estimate(pool, annotate(pool, labels, 3), pool)
+
+
+@pytest.mark.parametrize("name", ["actc-lr-rndm", "actc-gp-rndm", "actc-lr-uni"])
+def test_one_relation_one_triple_and_constant_scores_are_survived(name):
+    lone = ScoredTriples.from_columns("a", "r", "b", [0.4])
+    flat = ScoredTriples.from_columns("abc", "rrs", "xyz", [0.4, 0.4, 0.4])
+    for pool in (lone, flat):
+        annotations = Annotations(np.array([0]), np.array([True]))
+        assert np.isfinite(METHODS[name].find_cuts(pool, [annotations])).all()
+        assert np.isfinite(METHODS[name].estimate(pool, annotations, pool)).all()
+
+
+def test_options_are_described_as_plain_values():
+    assert describe_options(find_method("globalopt-f1:step=0.05"))["step"] == 0.05
