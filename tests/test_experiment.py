@@ -83,6 +83,11 @@ def test_a_budget_larger_than_the_pool_is_refused(cell):
         run_experiment([cell], ["localopt-acc"], [61])
 
 
+def test_the_default_budgets_are_the_paper_s_as_far_as_the_pool_reaches(cell):
+    rows = run_experiment([cell], ["localopt-acc"], repeats=1)
+    assert [row.budget for row in rows] == [1, 2, 5, 10, 20, 50]
+
+
 def test_a_budget_too_small_for_the_method_is_refused(cell):
     with pytest.raises(OptionError, match="localopt-acc needs a budget of at least 1, not 0"):
         run_experiment([cell], ["localopt-acc"], [0, 1])

@@ -12,7 +12,6 @@ import click
 
 from actc import __version__
 from actc.errors import ActcError, OptionError
-from actc.experiment import PAPER_BUDGETS
 
 
 def main() -> None:
@@ -99,10 +98,13 @@ def bench_command(
     train.tsv, if there, without labels. Thresholds are found on valid and scored on test.
     """
     from actc.experiment import read_cell, run_experiment, write_rows
+    from actc.files import check_writable
     from actc.methods import METHODS
     from actc.show import print_rows
 
     chosen = [name for text in methods for name in split_methods(text)] or list(METHODS)
+    if out is not None:
+        check_writable(out)
     cells = [read_cell(folder) for folder in folders]
     with progress_bar("Repeats", quiet) as advance:
         rows = run_experiment(cells, chosen, parse_budgets(budgets), repeats, seed, draws, jobs, not raw, advance)
@@ -179,12 +181,12 @@ def split_methods(text: str) -> list[str]:
 
 
 def parse_budgets(texts: tuple[str, ...]) -> list[int]:
-    """Read ``1,2,5`` as whole numbers; nothing means the paper's budgets."""
+    """Read ``1,2,5`` as whole numbers; an empty list means the default ones."""
     parts = [part.strip() for text in texts for part in text.split(",") if part.strip()]
     for part in parts:
         if not part.isdigit():
             raise OptionError(f"--budget: {part!r} is not a whole number; write budgets such as 1,2,5.")
-    return [int(part) for part in parts] or list(PAPER_BUDGETS)
+    return [int(part) for part in parts]
 
 
 @contextmanager

@@ -113,7 +113,7 @@ def _read_labelled(path: Path) -> tuple[ScoredTriples, BoolArray]:
 def run_experiment(
     cells: Sequence[Cell],
     methods: Sequence[str],
-    budgets: Sequence[int] = PAPER_BUDGETS,
+    budgets: Sequence[int] | None = None,
     repeats: int = 100,
     seed: int = 12345,
     draws: str = "numpy",
@@ -129,7 +129,7 @@ def run_experiment(
     methods : sequence of str
         Names as in ``METHODS``, with options if wanted.
     budgets : sequence of int
-        How many triples are annotated; sorted and nested.
+        How many triples are annotated; sorted and nested. By default the paper's, as far as the pools reach.
     draws : {"numpy", "authors"}
         Where random selections come from: a numpy Generator per repeat, or the authors' own stream.
     jobs : int
@@ -139,6 +139,8 @@ def run_experiment(
     progress : callable
         Told how many more repeats are done, and how many there are in all.
     """
+    if not budgets:
+        budgets = [budget for budget in PAPER_BUDGETS if budget <= min(len(cell.valid) for cell in cells)]
     budgets = sorted(set(budgets))
     found = {name: find_method(name) for name in methods}
     for cell in cells:

@@ -24,14 +24,7 @@ from actc.errors import FileError, OptionError, RowError, TableError
 from actc.triples import Annotations, BoolArray, FloatArray, ScoredTriples
 
 COLUMNS = ("head", "relation", "tail", "score", "label")
-ALIASES = {
-    "subject": "head",
-    "predicate": "relation",
-    "object": "tail",
-    "h": "head",
-    "r": "relation",
-    "t": "tail",
-}
+ALIASES = {"subject": "head", "predicate": "relation", "object": "tail"}
 LABELS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
 DELIMITERS = {".tsv": "\t", ".txt": "\t", ".csv": ","}
 
@@ -139,14 +132,20 @@ def copy_options(path: Path) -> str:
     return f"FORMAT csv, HEADER, DELIMITER '{DELIMITERS[kind]}'" + (", COMPRESSION gzip" if compressed else "")
 
 
-@contextmanager
-def write_beside(path: str | Path) -> Iterator[Path]:
-    """Give a temporary neighbour to write to; rename it into place at the end, or remove it if anything fails."""
+def check_writable(path: str | Path) -> Path:
+    """Refuse a place that no file can be written to; worth asking before long work."""
     path = Path(path)
     if path.is_dir():
         raise FileError(f"{path} is a folder; give the name of a file to write.")
     if not path.parent.is_dir():
         raise FileError(f"{path} cannot be written: there is no folder {path.parent}.")
+    return path
+
+
+@contextmanager
+def write_beside(path: str | Path) -> Iterator[Path]:
+    """Give a temporary neighbour to write to; rename it into place at the end, or remove it if anything fails."""
+    path = check_writable(path)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     os.close(handle)
     temporary = Path(name)
@@ -179,10 +178,16 @@ def find_layout(path: str | Path, order: Sequence[str] = COLUMNS) -> Layout:
     delimiter = DELIMITERS[kind]
     first = next(csv.reader([_first_line(path)], delimiter=delimiter, quoting=_quoting(delimiter)), [])
     names = [ALIASES.get(cell.strip().lower(), cell.strip().lower()) for cell in first]
-    if {"head", "relation", "tail"} & set(names):
+    if _is_header(names):
         position = {name: names.index(name) for name in COLUMNS if name in names}
         return Layout(path, delimiter, True, len(first), position)
     return Layout(path, delimiter, False, len(first), dict(zip(order, range(len(first)), strict=False)))
+
+
+def _is_header(names: Sequence[str]) -> bool:
+    """Tell column names from a first triple, whose entities may be called like a column."""
+    known = sum(name in COLUMNS for name in names)
+    return known >= 2 or (known == 1 and not any(_is_number(name) or name in LABELS for name in names))
 
 
 def require(layout: Layout, names: Sequence[str]) -> None:
