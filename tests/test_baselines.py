@@ -22,10 +22,12 @@ def plain_global_opt(pool, annotations, passes):
         size = sum(accepted) + annotations.labels.sum()
         return 2 * sum(a and y for a, y in zip(accepted, annotations.labels, strict=True)) / size if size else 1.0
 
-    default = max(GRID, key=lambda value: (f1(lambda relation: value), -value))
+    quality = {value: f1(lambda relation, value=value: value) for value in GRID}
+    default = max(GRID, key=lambda value: (quality[value], -value))
     cuts = dict.fromkeys(sorted(set(pool.relations[annotations.rows].tolist())), 0.5)
     for one in list(cuts) * passes:
-        cuts[one] = max(GRID, key=lambda value, one=one: (f1(lambda r: value if r == one else cuts[r]), -value))
+        quality = {value: f1({**cuts, one: value}.get) for value in GRID}
+        cuts[one] = max(GRID, key=lambda value: (quality[value], -value))
     return [cuts.get(code, default) for code in range(3)] + [default]
 
 

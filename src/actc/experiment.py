@@ -192,7 +192,7 @@ def draw_orders(size: int, budgets: Sequence[int], repeats: int, seed: int, draw
 def draw_by_numpy(size: int, budgets: Sequence[int], repeats: int, seed: int) -> Iterator[IntArray]:
     """Draw from one numpy Generator per (seed, repeat)."""
     for repeat in range(repeats):
-        yield np.random.default_rng([seed, repeat]).permutation(size)[: budgets[-1]]
+        yield np.random.default_rng([repeat, seed]).permutation(size)[: budgets[-1]]
 
 
 def draw_as_authors(size: int, budgets: Sequence[int], repeats: int, seed: int) -> Iterator[IntArray]:

@@ -28,7 +28,7 @@ from actc.triples import BoolArray, FloatArray, IntArray
 
 LENGTH = 0.1
 STEPS = 100
-TOLERANCE = 1e-9  # of the largest change of a latent value
+TOLERANCE = 1e-6  # of the largest change of a latent value; Newton doubles the digits, so the error is its square
 
 # Williams & Barber (1998), "Bayesian classification with Gaussian processes", approximate the logistic function by five
 # error functions, whose average over a normal is known. scikit-learn does so too; these are its fitted numbers.
@@ -42,9 +42,9 @@ class FittedMatern:
 
     Parameters
     ----------
-    keys : complex array of shape (n,)
-        group + score * 1j: numpy orders complex numbers by their real part first.
-    states, multipliers : float array of shape (n, 2)
+    group, scores : arrays of shape (n,)
+        Sorted by both.
+    states, multipliers : float array of shape (2, n)
         x and m of each node.
     weights : float array of shape (n,)
         Curvature W of the log likelihood at each node.
@@ -52,7 +52,8 @@ class FittedMatern:
         Time since the node before; infinite at the first node of a group.
     """
 
-    keys: FloatArray
+    group: IntArray
+    scores: FloatArray
     states: FloatArray
     multipliers: FloatArray
     weights: FloatArray
@@ -60,24 +61,25 @@ class FittedMatern:
 
     def _neighbours(self, scores: FloatArray, group: IntArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         """Return the nodes at or before and after each score, and the times to them (infinite where there is none)."""
-        after = np.searchsorted(self.keys, group + 1j * scores, side="right")
-        before, last = np.maximum(after - 1, 0), after == len(self.keys)
-        after = np.minimum(after, len(self.keys) - 1)
-        since = _time(scores - self.keys[before].imag)
-        until = _time(self.keys[after].imag - scores)
-        since[(self.keys[before].real != group) | (since < 0)] = np.inf
-        until[(self.keys[after].real != group) | last] = np.inf
+        # numpy orders complex numbers by their real part first, so these sort by group, then by score.
+        after = np.searchsorted(self.group + 1j * self.scores, group + 1j * scores, side="right")
+        before, last = np.maximum(after - 1, 0), after == len(self.scores)
+        after = np.minimum(after, len(self.scores) - 1)
+        since = _time(scores - self.scores[before])
+        until = _time(self.scores[after] - scores)
+        since[(self.group[before] != group) | (since < 0)] = np.inf
+        until[(self.group[after] != group) | last] = np.inf
         return before, after, since, until
 
     def _means(self, before: IntArray, after: IntArray, since: FloatArray, until: FloatArray) -> FloatArray:
         """Return the latent mean between two nodes: A(since) x_before + Q(since) A(until)^T m_after, its first part."""
         a, b = _decay(since)
-        f, slope = self.states[before].T
+        p = a + b
         c, d = _decay(until)
-        m0, m1 = self.multipliers[after].T
-        pulled0 = (c + d) * m0 - d * m1
-        pulled1 = d * m0 + (c - d) * m1
-        mean: FloatArray = (a + b) * f + b * slope + (1 - (a + b) ** 2 - b**2) * pulled0 + 2 * b**2 * pulled1
+        m0, m1 = self.multipliers[0][after], self.multipliers[1][after]
+        mean: FloatArray = p * self.states[0][before] + b * self.states[1][before]
+        mean += (1 - p * p - b * b) * (c * m0 + d * (m0 - m1))
+        mean += 2 * b * b * (c * m1 + d * (m0 - m1))
         return mean
 
     def is_true(self, scores: FloatArray, group: IntArray) -> BoolArray:
@@ -103,7 +105,7 @@ def fit_matern(scores: FloatArray, labels: IntArray, group: IntArray, count: int
     gaps = _time(np.diff(scores[starts], prepend=0.0))
     gaps[np.diff(group[starts], prepend=-1) != 0] = np.inf
     states, multipliers, weights = _find_mode(gaps, trials, trues)
-    return FittedMatern(group[starts] + 1j * scores[starts], states, multipliers, weights, gaps)
+    return FittedMatern(group[starts], scores[starts], states, multipliers, weights, gaps)
 
 
 def _time(distance: FloatArray) -> FloatArray:
@@ -113,9 +115,9 @@ def _time(distance: FloatArray) -> FloatArray:
 
 def _decay(time: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return exp(-time) and time * exp(-time); zero after an infinite time."""
-    gone = np.isinf(time)
+    time = np.minimum(time, 800.0)  # exp(-800) is 0, and so is the product
     decay = np.exp(-time)
-    return decay, np.where(gone, 0.0, decay * np.where(gone, 0.0, time))
+    return decay, time * decay
 
 
 def _find_mode(gaps: FloatArray, trials: FloatArray, trues: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -138,8 +140,8 @@ def _find_mode(gaps: FloatArray, trials: FloatArray, trues: FloatArray) -> tuple
         if change < TOLERANCE:
             break
     p = sigmoid(latent)
-    blocks = solution.reshape(size, 4)
-    return blocks[:, 2:], blocks[:, :2], trials * p * (1 - p)
+    m0, m1, f, slope = np.ascontiguousarray(solution.reshape(size, 4).T)
+    return np.stack([f, slope]), np.stack([m0, m1]), trials * p * (1 - p)
 
 
 def _optimality_bands(gaps: FloatArray) -> FloatArray:
