@@ -1,0 +1,89 @@
+"""Write docs/reference.md from the code: every command with its help, every public name with its docstring.
+
+python docs/make_reference.py
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+
+import actc
+from actc.choose_thresholds import OBJECTIVES
+from actc.cli import commands
+from actc.estimate_labels import ESTIMATORS
+from actc.experiment import DRAWS
+from actc.methods import METHODS
+from actc.select_triples import SELECTORS
+
+HERE = Path(__file__).parent
+
+
+def describe_command(name: str, command: click.Command) -> str:
+    """Return a command's help as a block of text."""
+    context = click.Context(command, info_name=f"actc {name}", max_content_width=100)
+    return f"### `actc {name}`\n\n```text\n{command.get_help(context)}\n```\n"
+
+
+def describe_name(name: str) -> str:
+    """Return a public name's signature and docstring, and those of its public methods."""
+    thing = getattr(actc, name)
+    if not callable(thing):
+        return f"### `actc.{name}`\n\n{name} maps names to methods; see [the methods](#methods).\n"
+    parts = [f"### `actc.{name}`\n", _block(name, thing)]
+    if inspect.isclass(thing):
+        for key, member in vars(thing).items():
+            function = getattr(member, "__func__", member)
+            if not key.startswith("_") and inspect.isfunction(function):
+                parts.append(_block(f"{name}.{key}", function))
+    return "\n".join(parts)
+
+
+def _block(name: str, thing: Any) -> str:
+    signature = re.sub(r"<function (\S+) at \w+>", r"\1", str(inspect.signature(thing)).replace("'", ""))
+    return f"```text\n{name}{signature}\n\n{inspect.getdoc(thing) or ''}\n```\n"
+
+
+def describe_choices(title: str, choices: dict[str, Any]) -> str:
+    """Return a table of named functions with the first line of their docstrings."""
+    rows = [f"| `{name}` | {_first_line(choice)} |" for name, choice in choices.items()]
+    return f"### {title}\n\n| name | what it does |\n| --- | --- |\n" + "\n".join(rows) + "\n"
+
+
+def _first_line(choice: Any) -> str:
+    text = getattr(choice, "summary", "") or inspect.getdoc(choice) or ""
+    return text.splitlines()[0] if text else ""
+
+
+def reference() -> str:
+    """Return the whole page."""
+    public = [name for name in actc.__all__ if name != "__version__"]
+    return "\n".join(
+        [
+            "# Reference",
+            "",
+            "Written by `docs/make_reference.py` from the code; a test fails when it is out of date.",
+            "",
+            "## Commands",
+            "",
+            *(describe_command(name, command) for name, command in sorted(commands.commands.items())),
+            "## Python",
+            "",
+            *(describe_name(name) for name in public),
+            "## Choices",
+            "",
+            describe_choices("Methods", METHODS),
+            describe_choices("Selectors (step 1)", SELECTORS),
+            describe_choices("Estimators (step 2)", ESTIMATORS),
+            describe_choices("Objectives (step 3)", OBJECTIVES),
+            describe_choices("Draws", DRAWS),
+        ]
+    )
+
+
+if __name__ == "__main__":
+    (HERE / "reference.md").write_text(reference(), encoding="utf-8")
