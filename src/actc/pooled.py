@@ -1,0 +1,322 @@
+"""Our own method: one model over all relations, which share strength.
+
+A triple of relation r with centred, transformed score x is true with
+
+    logit P(true) = psi(x) . beta_r        psi(x) = (1, min(x, 0), max(x, 0))
+    beta_r = G_r theta + u_r               u_r ~ N(0, diag(tau^2)),   theta ~ N(mean, sd^2)
+
+where G_r holds what the unlabelled scores of r say about it. The posterior is Gaussian around the mode
+(Laplace), the tau are estimated (empirical Bayes). Relations meet only in theta, so the Hessian is an arrow
+and is never laid out: every step costs one 3 x 3 block per relation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, logit
+
+from actc.pooled_features import PreparedPool
+from actc.triples import Annotations, FloatArray, IntArray
+
+_SLOPE_FLOOR = 0.1  # a flat or falling curve has no finite, rising threshold
+_TAU_START = np.array([1.2, 0.5, 0.5])
+_TAU_WEIGHT = np.array([10.0, 20.0])  # how many relations the starting tau (intercept, slopes) count for
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What is believed about the shared coefficients before any label: name -> (mean, standard deviation)."""
+
+    coefficients: Mapping[str, tuple[float, float]]
+
+    @property
+    def mean(self) -> FloatArray:
+        """Means, shape (P,)."""
+        return np.array([mean for mean, _ in self.coefficients.values()])
+
+    @property
+    def precision(self) -> FloatArray:
+        """Inverse variances, shape (P,)."""
+        return np.array([sd**-2.0 for _, sd in self.coefficients.values()])
+
+
+def psi(x: FloatArray) -> FloatArray:
+    """Return the broken line's basis at x, shape (..., 3)."""
+    return np.stack([np.ones_like(x), np.minimum(x, 0), np.maximum(x, 0)], axis=-1)
+
+
+def design(pool: PreparedPool, prior: Prior) -> FloatArray:
+    """Return G, shape (R + 1, 3, P): how each relation's intercept and two slopes follow from theta."""
+    zero, one = np.zeros(len(pool.counts)), np.ones(len(pool.counts))
+    skew = pool.features["skew"]
+    columns = {
+        "one": (one, zero, zero),
+        "c": (pool.features["c"], zero, zero),
+        "skew": (skew, zero, zero),
+        "gap": (pool.features.get("gap", zero), zero, zero),
+        "bskew": (zero, skew, skew),
+        "diff": (zero, -one, one),
+        "slope": (zero, one, one),
+    }
+    return np.stack([np.stack(columns[name], axis=-1) for name in prior.coefficients], axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """What the labels leave possible: every relation's broken line as a Gaussian.
+
+    Parameters
+    ----------
+    pool : PreparedPool
+        What it was fitted on.
+    beta : float array of shape (R + 1, 3)
+        Mean of intercept, left slope, right slope; the last row is "any other relation".
+    covariance : float array of shape (R + 1, 3, 3)
+        V.
+    theta, theta_covariance : float array of shape (P,), (P, P)
+        The shared coefficients.
+    follow : float array of shape (R + 1, 3, P)
+        M: how beta moves with theta, given the labels.
+    own : float array of shape (R + 1, 3, 3)
+        D^-1: what is uncertain of beta when theta is known.
+    tau_squared : float array of shape (3,)
+        How much relations differ from what their features say.
+    """
+
+    pool: PreparedPool
+    beta: FloatArray
+    covariance: FloatArray
+    theta: FloatArray
+    theta_covariance: FloatArray
+    follow: FloatArray
+    own: FloatArray
+    tau_squared: FloatArray
+
+    def logits(self, x: FloatArray, relations: IntArray) -> FloatArray:
+        """Return the mean logit of triples with centred scores x."""
+        return np.asarray(np.einsum("ij,ij->i", psi(x), self.beta[relations]))
+
+    def probabilities(self, x: FloatArray, relations: IntArray) -> FloatArray:
+        """Return P(true), the logit's uncertainty averaged out (MacKay's approximation)."""
+        basis = psi(x)
+        mean = np.einsum("ij,ij->i", basis, self.beta[relations])
+        variance = np.einsum("ij,ijk,ik->i", basis, self.covariance[relations], basis)
+        return moderate(mean, variance)
+
+
+def moderate(mean: FloatArray, variance: FloatArray) -> FloatArray:
+    """Return the expected sigmoid of a Gaussian logit, approximately."""
+    return np.asarray(expit(mean / np.sqrt(1 + np.pi * variance / 8)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Labels:
+    """Annotations sorted by relation, in the form that the Newton steps need."""
+
+    relations: IntArray  # (K,) the labelled ones
+    starts: IntArray  # (K,) where each begins
+    group: IntArray  # (l,) which of the K
+    psi: FloatArray  # (l, 3)
+    truth: FloatArray  # (l,)
+
+    @classmethod
+    def of(cls, pool: PreparedPool, annotations: Annotations) -> _Labels:
+        order = np.argsort(
+            pool.places[annotations.rows]
+        )  # the result must not depend on the order of judging
+        rows = annotations.rows[order]
+        relations, starts, group = np.unique(pool.relations[rows], return_index=True, return_inverse=True)
+        return cls(relations, starts, group, psi(pool.x[rows]), annotations.labels[order].astype(np.float64))
+
+
+@dataclass(eq=False)
+class _State:
+    """Where the search stands: theta (P,) and u (K, 3) of the labelled relations."""
+
+    theta: FloatArray
+    u: FloatArray
+
+
+def fit(pool: PreparedPool, annotations: Annotations, prior: Prior, rounds: int = 2) -> Posterior:
+    """Find the posterior of all lines, given the annotations.
+
+    Parameters
+    ----------
+    pool : PreparedPool
+        The pool that the annotations refer to.
+    annotations : Annotations
+        What is known of it; may be empty.
+    prior : Prior
+        Belief about the shared coefficients.
+    rounds : int
+        How often Newton's method and the update of tau alternate.
+    """
+    labels = _Labels.of(pool, annotations)
+    whole = design(pool, prior)
+    G = whole[labels.relations]
+    tau_squared = _TAU_START**2
+    state = _State(prior.mean, np.zeros((len(labels.relations), 3)))
+    for _ in range(rounds):
+        state = _newton(state, labels, G, prior, 1 / tau_squared)
+        arrow = _Arrow.at(state, labels, G, prior, 1 / tau_squared)
+        tau_squared = _update_tau(state, arrow, G)
+    return _posterior(pool, whole, labels, state, arrow, tau_squared)
+
+
+def _objective(state: _State, labels: _Labels, G: FloatArray, prior: Prior, penalty: FloatArray) -> float:
+    """Return the negative log posterior, up to a constant."""
+    eta = np.einsum("ij,ij->i", labels.psi, (G @ state.theta + state.u)[labels.group])
+    likelihood = np.logaddexp(0, eta).sum() - labels.truth @ eta
+    off = state.theta - prior.mean
+    return float(likelihood + 0.5 * (prior.precision @ off**2 + (penalty * state.u**2).sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class _Arrow:
+    """The Hessian at a state, as blocks: theta's (A, the relations eliminated) and each relation's (D)."""
+
+    gradient: FloatArray  # (K, 3) of the likelihood
+    S: FloatArray  # (K, 3, 3)
+    D_inverse: FloatArray  # (K, 3, 3)
+    SG: FloatArray  # (K, 3, P)
+    A: FloatArray  # (P, P)
+
+    @classmethod
+    def at(cls, state: _State, labels: _Labels, G: FloatArray, prior: Prior, penalty: FloatArray) -> _Arrow:
+        eta = np.einsum("ij,ij->i", labels.psi, (G @ state.theta + state.u)[labels.group])
+        p = expit(eta)
+        gradient = _sum_groups(labels.psi * (p - labels.truth)[:, None], labels)
+        weighted = labels.psi * (p * (1 - p))[:, None]
+        S = _sum_groups(weighted[:, :, None] * labels.psi[:, None, :], labels)
+        D_inverse = _inverse(S + np.diag(penalty))
+        SG = S @ G
+        A = (
+            np.diag(prior.precision)
+            + np.einsum("kip,kiq->pq", G, SG)
+            - np.einsum("kip,kij,kjq->pq", SG, D_inverse, SG)
+        )
+        return cls(gradient, S, D_inverse, SG, A)
+
+
+def _sum_groups(values: FloatArray, labels: _Labels) -> FloatArray:
+    if not len(values):
+        return values
+    return np.asarray(np.add.reduceat(values, labels.starts, axis=0))
+
+
+def _inverse(matrices: FloatArray) -> FloatArray:
+    return np.asarray(np.linalg.inv(matrices), dtype=np.float64)
+
+
+def _newton(
+    state: _State, labels: _Labels, G: FloatArray, prior: Prior, penalty: FloatArray, steps: int = 30
+) -> _State:
+    """Walk to the mode; the step is halved until the objective does not rise."""
+    value = _objective(state, labels, G, prior, penalty)
+    for _ in range(steps):
+        arrow = _Arrow.at(state, labels, G, prior, penalty)
+        own = arrow.gradient + penalty * state.u
+        shared = np.einsum("kip,ki->p", G, arrow.gradient) + prior.precision * (state.theta - prior.mean)
+        own_solved = np.einsum("kij,kj->ki", arrow.D_inverse, own)
+        d_theta = np.linalg.solve(arrow.A, shared - np.einsum("kip,ki->p", arrow.SG, own_solved))
+        d_u = own_solved - np.einsum("kij,kj->ki", arrow.D_inverse, arrow.SG @ d_theta)
+        size = 1.0
+        while True:
+            trial = _State(state.theta - size * d_theta, state.u - size * d_u)
+            new = _objective(trial, labels, G, prior, penalty)
+            if new <= value or size < 1e-3:
+                break
+            size /= 2
+        state, change, value = trial, value - new, new
+        if abs(change) < 1e-5:
+            break
+    return state
+
+
+def _update_tau(state: _State, arrow: _Arrow, G: FloatArray) -> FloatArray:
+    """Return tau^2 that makes the relations' own deviations about as large as they look."""
+    follow = arrow.D_inverse @ arrow.SG
+    spread = arrow.D_inverse + follow @ _inverse(arrow.A) @ follow.transpose(0, 2, 1)
+    expected = (state.u**2 + np.diagonal(spread, axis1=1, axis2=2)).sum(axis=0)
+    count, start = len(state.u), _TAU_START**2
+    intercept = (_TAU_WEIGHT[0] * start[0] + expected[0]) / (_TAU_WEIGHT[0] + count)
+    slope = (_TAU_WEIGHT[1] * start[1] + expected[1] + expected[2]) / (_TAU_WEIGHT[1] + 2 * count)
+    return np.array([intercept, slope, slope])
+
+
+def _posterior(
+    pool: PreparedPool,
+    whole: FloatArray,
+    labels: _Labels,
+    state: _State,
+    arrow: _Arrow,
+    tau_squared: FloatArray,
+) -> Posterior:
+    """Spread the fit from the labelled relations to all of them."""
+    beta = whole @ state.theta
+    beta[labels.relations] += state.u
+    S = np.zeros((len(beta), 3, 3))
+    S[labels.relations] = arrow.S
+    penalty = np.diag(1 / tau_squared)
+    own = _inverse(S + penalty)
+    follow = own @ penalty @ whole
+    theta_covariance = _inverse(arrow.A)
+    covariance = own + follow @ theta_covariance @ follow.transpose(0, 2, 1)
+    return Posterior(pool, beta, covariance, state.theta, theta_covariance, follow, own, tau_squared)
+
+
+def cut_for_accuracy(posterior: Posterior) -> float:
+    """Return the logit from which on a triple is accepted, for the most right decisions."""
+    return 0.0
+
+
+def cut_for_f1(posterior: Posterior) -> float:
+    """Return the logit from which on a triple is accepted, for the best expected F1 on the pool."""
+    pool = posterior.pool
+    p = np.sort(posterior.probabilities(pool.x, pool.relations))[::-1]
+    expected = 2 * np.cumsum(p) / (np.arange(1, len(p) + 1) + p.sum())
+    return float(logit(np.clip(p[np.argmax(expected)], 1e-6, 0.5)))
+
+
+def find_cuts(posterior: Posterior, objective: str = "accuracy") -> FloatArray:
+    """Return each relation's cut in scores, shape (R + 1,); the last is for any other relation."""
+    return cuts_at(posterior, posterior.beta, OBJECTIVES[objective](posterior))
+
+
+def cuts_at(posterior: Posterior, beta: FloatArray, level: float = 0.0) -> FloatArray:
+    """Return where lines with coefficients beta, shape (..., R + 1, 3), cross a logit, as cuts in scores."""
+    height = level - beta[..., 0]
+    slope = np.where(height < 0, beta[..., 1], beta[..., 2])
+    z = posterior.pool.features["c"] + height / np.maximum(slope, _SLOPE_FLOOR)
+    return posterior.pool.normal.to_cuts(z)
+
+
+OBJECTIVES = {"accuracy": cut_for_accuracy, "f1": cut_for_f1}
+
+PRIORS = {
+    "v1": Prior(
+        {
+            "one": (0.0, 0.8),
+            "c": (0.7, 0.8),
+            "skew": (-1.0, 0.8),
+            "bskew": (0.6, 0.5),
+            "diff": (0.0, 0.5),
+            "slope": (1.5, 0.7),
+        }
+    ),
+    "v1-known": Prior(
+        {
+            "one": (0.0, 0.8),
+            "c": (0.3, 0.8),
+            "skew": (-0.7, 0.8),
+            "gap": (-2.0, 1.0),
+            "bskew": (0.6, 0.5),
+            "diff": (0.0, 0.5),
+            "slope": (1.5, 0.7),
+        }
+    ),
+}
+"""Beliefs about the shared coefficients, without and with the scores of known triples."""
