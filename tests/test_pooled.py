@@ -12,6 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from actc.calibrator import Calibrator
+from actc.errors import ChoiceError, OptionError
+from actc.methods import METHODS, find_method
 from actc.pooled import OBJECTIVES, PRIORS, Posterior, design, find_cuts, fit
 from actc.pooled_draws import cut_intervals, draw_lines, foresee, gain_left
 from actc.pooled_features import POINTS, NormalScores, prepare_pool
@@ -20,7 +23,7 @@ from actc.triples import Annotations, ScoredTriples
 
 DATA = os.environ.get("ACTC_DATA", "")
 VECTORS = Path(DATA).parent / "pooled_vectors.json"
-CASES = {"pool_only": "v1", "with_known_triples": "v1-known"}
+CASES = {"pool_only": False, "with_known_triples": True}
 
 
 def read_scores(path: Path) -> tuple[ScoredTriples, np.ndarray]:
@@ -49,7 +52,7 @@ def case(request, vectors: dict, cell: dict) -> tuple[dict, Posterior, Posterior
     """The expected numbers, the fit without a label, the fit on the given ones."""
     pool, labels = cell["valid"]
     known = cell["train"][0] if request.param == "with_known_triples" else None
-    prepared, prior = prepare_pool(pool, known), PRIORS[CASES[request.param]]
+    prepared, prior = prepare_pool(pool, known), PRIORS["v1"][CASES[request.param]]
     rows = np.array(vectors["annotated_rows"])
     return (
         vectors[request.param],
@@ -67,7 +70,7 @@ def assert_cuts(posterior: Posterior, expected: dict[str, float | str]) -> None:
 
 def test_features_are_the_specified_ones(case) -> None:
     expected, prior_fit, _ = case
-    prior = PRIORS["v1-known" if "gap" in expected["coefficient_names"] else "v1"]
+    prior = PRIORS["v1"]["gap" in expected["coefficient_names"]]
     assert list(prior.coefficients) == expected["coefficient_names"]
     G = design(prior_fit.pool, prior)
     for name, row in expected["relation_features"].items():
@@ -145,7 +148,7 @@ def decisions(posterior: Posterior, pool: ScoredTriples, objective: str = "accur
 def test_a_rising_transform_of_the_scores_changes_no_decision_and_no_probability(drawn) -> None:
     scores, relations, annotations = drawn
     plain, bent = make_pool(scores, relations), make_pool(np.exp(scores) * 7 - 3, relations)
-    one, two = (fit(prepare_pool(pool), annotations, PRIORS["v1"]) for pool in (plain, bent))
+    one, two = (fit(prepare_pool(pool), annotations, PRIORS["v1"][False]) for pool in (plain, bent))
     np.testing.assert_array_equal(decisions(one, plain), decisions(two, bent))
     np.testing.assert_array_equal(
         one.probabilities(one.pool.x, one.pool.relations), two.probabilities(two.pool.x, two.pool.relations)
@@ -162,8 +165,8 @@ def test_the_order_of_rows_and_of_judging_moves_no_threshold(drawn, shuffler) ->
     judged = list(range(len(annotations)))
     shuffler.shuffle(judged)
     moved = Annotations(np.argsort(order)[annotations.rows[judged]].astype(int), annotations.labels[judged])
-    one = fit(prepare_pool(make_pool(scores, relations)), annotations, PRIORS["v1"])
-    two = fit(prepare_pool(make_pool(scores[order], relations[order])), moved, PRIORS["v1"])
+    one = fit(prepare_pool(make_pool(scores, relations)), annotations, PRIORS["v1"][False])
+    two = fit(prepare_pool(make_pool(scores[order], relations[order])), moved, PRIORS["v1"][False])
     np.testing.assert_allclose(find_cuts(one), find_cuts(two), atol=1e-9)
 
 
@@ -173,7 +176,7 @@ def test_relabelled_relations_permute_the_thresholds(drawn, new_code) -> None:
     scores, relations, annotations = drawn
     renamed = np.array(new_code)[relations]
     one, two = make_pool(scores, relations), make_pool(scores, renamed)
-    cuts = [find_cuts(fit(prepare_pool(pool), annotations, PRIORS["v1"])) for pool in (one, two)]
+    cuts = [find_cuts(fit(prepare_pool(pool), annotations, PRIORS["v1"][False])) for pool in (one, two)]
     np.testing.assert_allclose(cuts[0][one.relations], cuts[1][two.relations], atol=1e-9)
     assert cuts[0][-1] == pytest.approx(cuts[1][-1], abs=1e-9)
 
@@ -197,7 +200,7 @@ def test_degenerate_pools_give_finite_probabilities_and_a_decision(name, labels,
     rows = np.arange(0 if labels == "none" else len(pool))
     truth = {"none": rows > 0, "all true": rows >= 0, "all false": rows < 0, "mixed": rows % 2 == 0}[labels]
     prepared = prepare_pool(pool, pool if with_known else None)
-    posterior = fit(prepared, Annotations(rows, truth), PRIORS["v1-known" if with_known else "v1"])
+    posterior = fit(prepared, Annotations(rows, truth), PRIORS["v1"][with_known])
     p = posterior.probabilities(prepared.x, prepared.relations)
     assert np.isfinite(p).all()
     assert ((p > 0) & (p < 1)).all()
@@ -223,7 +226,7 @@ def test_an_unseen_relation_gets_the_default_threshold() -> None:
 @given(labelled_pools(), st.integers(1, 60), st.integers(0, 2**32 - 1))
 def test_a_pick_is_new_and_inside_the_pool_until_the_pool_is_empty(drawn, count, seed) -> None:
     scores, relations, annotations = drawn
-    posterior = fit(prepare_pool(make_pool(scores, relations)), annotations, PRIORS["v1"])
+    posterior = fit(prepare_pool(make_pool(scores, relations)), annotations, PRIORS["v1"][False])
     rows = pick_expected_gain(posterior, annotations, count, np.random.default_rng(seed))
     assert len(rows) == min(count, len(scores) - len(annotations))
     assert len({*rows.tolist(), *annotations.rows.tolist()}) == len(rows) + len(annotations)
@@ -234,7 +237,7 @@ def test_a_pick_is_new_and_inside_the_pool_until_the_pool_is_empty(drawn, count,
 @given(labelled_pools())
 def test_the_raced_pick_is_the_best_of_all_points(drawn) -> None:
     scores, relations, annotations = drawn
-    posterior = fit(prepare_pool(make_pool(scores, relations)), annotations, PRIORS["v1"])
+    posterior = fit(prepare_pool(make_pool(scores, relations)), annotations, PRIORS["v1"][False])
     gains = expected_gains(posterior)
     relation, point, gain = best_pick(posterior)
     assert (relation, point) == np.unravel_index(gains.argmax(), gains.shape)
@@ -247,16 +250,14 @@ def random_pool(relations: int, size: int, seed: int = 0) -> tuple[ScoredTriples
     codes = random.integers(relations, size=size)
     threshold = 0.8 * random.normal(size=relations)
     scores = random.normal(size=size)
-    return make_pool(scores, codes), random.random(size) < 1 / (
-        1 + np.exp(-1.5 * (scores - threshold[codes]))
-    )
+    return make_pool(scores, codes), random.random(size) < 1 / (1 + np.exp(-1.5 * (scores - threshold[codes])))
 
 
 def test_audit_picks_are_spread_over_the_pool_and_the_others_over_what_is_uncertain() -> None:
     pool, labels = random_pool(10, 5000)
     rows = np.arange(0, 300)
     annotations = Annotations(rows, labels[rows])
-    posterior = fit(prepare_pool(pool), annotations, PRIORS["v1"])
+    posterior = fit(prepare_pool(pool), annotations, PRIORS["v1"][False])
     picked = pick_expected_gain(posterior, annotations, 500, np.random.default_rng(0))
     audits = np.array([is_audit(300 + at) for at in range(500)])
     assert audits.sum() == 100
@@ -274,7 +275,7 @@ def test_a_point_stands_for_an_equal_share_of_its_relation() -> None:
 
 def test_draws_agree_with_the_posterior_they_come_from() -> None:
     pool, labels = random_pool(6, 600)
-    posterior = fit(prepare_pool(pool), Annotations(np.arange(60), labels[:60]), PRIORS["v1"])
+    posterior = fit(prepare_pool(pool), Annotations(np.arange(60), labels[:60]), PRIORS["v1"][False])
     lines = draw_lines(posterior, 20_000, np.random.default_rng(0))
     np.testing.assert_allclose(lines.mean(axis=0), posterior.beta, atol=0.05)
     spread = np.einsum("dri,drj->rij", lines - posterior.beta, lines - posterior.beta) / len(lines)
@@ -286,7 +287,7 @@ def test_the_foreseen_accuracy_covers_the_true_one_where_the_model_holds() -> No
     for seed in range(40):
         pool, labels = random_pool(8, 800, seed)
         rows = np.random.default_rng(seed).permutation(800)[:100]
-        posterior = fit(prepare_pool(pool), Annotations(rows, labels[rows]), PRIORS["v1"])
+        posterior = fit(prepare_pool(pool), Annotations(rows, labels[rows]), PRIORS["v1"][False])
         accepted = decisions(posterior, pool)
         outlook = foresee(posterior, accepted, np.random.default_rng(1))
         low, high = np.quantile(outlook.accuracy, [0.05, 0.95])
@@ -297,9 +298,7 @@ def test_the_foreseen_accuracy_covers_the_true_one_where_the_model_holds() -> No
 def test_the_gain_left_falls_with_labels() -> None:
     pool, labels = random_pool(10, 2000)
     prepared = prepare_pool(pool)
-    left = [
-        gain_left(fit(prepared, Annotations(np.arange(n), labels[:n]), PRIORS["v1"])) for n in (0, 50, 1000)
-    ]
+    left = [gain_left(fit(prepared, Annotations(np.arange(n), labels[:n]), PRIORS["v1"][False])) for n in (0, 50, 1000)]
     assert left[0] > left[1] > left[2] > 0
 
 
@@ -309,3 +308,59 @@ def test_normal_scores_of_known_values_fall_between_their_neighbours() -> None:
     assert (np.diff(z) >= 0).all()
     np.testing.assert_array_equal(normal.to_cuts(normal.z), [-np.inf, 0.5, 1.5])
     assert normal.to_cuts(np.array([9.0])) == np.inf
+
+
+# ---------------------------------------------------------------- as a method, and in the calibrator
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name.startswith("pooled")])
+def test_pooled_methods_answer_every_question_from_zero_labels_on(name: str) -> None:
+    pool, labels = random_pool(5, 300)
+    known = pool.take(np.flatnonzero(labels)) if METHODS[name].needs_known else None
+    for judged in (0, 1, 60):
+        annotations = Annotations(np.arange(judged), labels[:judged])
+        cuts = METHODS[name].find_cuts(pool, [annotations], known)
+        p = METHODS[name].estimate(pool, annotations, pool, known)
+        rows = METHODS[name].select(pool, annotations, 7, np.random.default_rng(0), known)
+        assert cuts.shape == (1, len(pool.relation_names) + 1)
+        assert ((p > 0) & (p < 1)).all()
+        assert len(np.unique(rows)) == 7
+        np.testing.assert_array_equal(pool.scores >= cuts[0, pool.relations], p >= 0.5)
+
+
+def test_cuts_do_not_depend_on_the_other_annotation_sets() -> None:
+    pool, labels = random_pool(5, 300)
+    sets = [Annotations(np.arange(n), labels[:n]) for n in (0, 3, 50)]
+    together = METHODS["pooled"].find_cuts(pool, sets)
+    np.testing.assert_array_equal(together, [METHODS["pooled"].find_cuts(pool, [one])[0] for one in sets])
+
+
+def test_a_method_that_needs_known_triples_says_so() -> None:
+    pool, _ = random_pool(5, 300)
+    with pytest.raises(OptionError, match="known"):
+        METHODS["pooled-known"].find_cuts(pool, [Annotations()])
+
+
+def test_misspelt_options_are_refused_with_the_choices() -> None:
+    pool, _ = random_pool(5, 300)
+    with pytest.raises(ChoiceError, match="v1"):
+        find_method("pooled:prior=v0").find_cuts(pool, [Annotations()])
+    with pytest.raises(ChoiceError, match="accuracy"):
+        find_method("pooled:objective=acuracy").find_cuts(pool, [Annotations()])
+    with pytest.raises(ChoiceError, match="random"):
+        find_method("pooled:selector=rndm").select(pool, Annotations(), 1, np.random.default_rng(0))
+
+
+def test_the_calibrator_is_pooled_by_default_and_knows_how_sure_it_is() -> None:
+    pool, labels = random_pool(6, 2000)
+    gains, widths = [], []
+    for judged in (0, 100, 1500):
+        calibrator = Calibrator(random_state=0).fit(pool, Annotations(np.arange(judged), labels[:judged]))
+        cuts = calibrator.thresholds_
+        assert (cuts.lower <= cuts.upper).all()
+        gains.append(calibrator.gain_)
+        widths.append(np.median(np.clip(cuts.upper, -5, 5) - np.clip(cuts.lower, -5, 5)))
+        assert calibrator.predict_proba(pool).shape == (2000, 2)
+        assert len(calibrator.select(5)) == 5
+    assert gains[0] > gains[1] > gains[2] >= 0
+    assert widths[0] > widths[1] > widths[2]

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from actc.errors import OptionError
-from actc.methods import Method, find_method
+from actc.methods import Foresighted, Method, find_method
 from actc.squash_scores import Squash, needs_squashing
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
 
@@ -20,14 +20,17 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     method : str or Method
-        A name in ``METHODS``, with options if wanted (``"actc-lr-rndm:n=50"``), or a method of your own.
+        A name in ``METHODS``, with options if wanted (``"actc-lr-rndm:n=50"``), or a method of your own. The
+        pooled methods work from zero annotations on.
     random_state : int, numpy Generator or None
         Where random selection comes from.
 
     Attributes
     ----------
     thresholds_ : Thresholds
-        One cut per relation, in units of the scores given to :meth:`fit`.
+        One cut per relation, in units of the scores given to :meth:`fit`; with an interval, from pooled methods.
+    gain_ : float or None
+        Right decisions in the pool that one more label is expected to add; None if the method does not know.
 
     Examples
     --------
@@ -40,7 +43,7 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
     [False, True, True, True]
     """
 
-    def __init__(self, method: str | Method = "actc-lr-rndm", random_state: Any = None) -> None:
+    def __init__(self, method: str | Method = "pooled", random_state: Any = None) -> None:
         self.method = method
         self.random_state = random_state
 
@@ -89,7 +92,11 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
             cuts = self.squash_.undo(cuts, triples)
         own = np.zeros(len(triples.relation_names), dtype=np.bool_)
         own[triples.relations[self.annotations_.rows]] = True
-        self.thresholds_ = Thresholds(triples.relation_names, cuts[:-1], float(cuts[-1]), own)
+        own |= cuts[:-1] != cuts[-1]  # the pooled methods tell relations apart before anybody judged them
+        ahead = method.foresee(pool, self.annotations_, known) if isinstance(method, Foresighted) else None
+        self.gain_ = ahead.gain if ahead else None
+        lower, upper = (ahead.lower[:-1], ahead.upper[:-1]) if ahead else (None, None)
+        self.thresholds_ = Thresholds(triples.relation_names, cuts[:-1], float(cuts[-1]), own, lower, upper)
         return self
 
     def predict(self, triples: ScoredTriples) -> BoolArray:

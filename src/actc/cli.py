@@ -102,10 +102,12 @@ def bench_command(
     from actc.methods import METHODS
     from actc.show import print_rows
 
-    chosen = [name for text in methods for name in split_methods(text)] or list(METHODS)
     if out is not None:
         check_writable(out)
     cells = [read_cell(folder) for folder in folders]
+    known = all(cell.known is not None for cell in cells)
+    usable = [name for name, method in METHODS.items() if known or not method.needs_known]
+    chosen = [name for text in methods for name in split_methods(text)] or usable
     with progress_bar("Repeats", quiet) as advance:
         rows = run_experiment(cells, chosen, parse_budgets(budgets), repeats, seed, draws, jobs, not raw, advance)
     if out is not None:
@@ -120,7 +122,7 @@ def bench_command(
 )
 @click.argument("scores", type=click.Path(path_type=Path))
 @click.option("--labels", type=click.Path(path_type=Path), help="Judged triples: head, relation, tail, label (1 or 0).")
-@click.option("--method", default="actc-lr-rndm", show_default=True, help="See: actc methods.")
+@click.option("--method", default="pooled", show_default=True, help="See: actc methods.")
 @click.option("--known", type=click.Path(path_type=Path), help="Scored triples that the graph holds already.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("thresholds.json"), show_default=True)
 @quiet_option

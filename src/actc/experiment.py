@@ -149,9 +149,10 @@ def run_experiment(
     found = {name: find_method(name) for name in methods}
     for cell in cells:
         _check_budgets(cell, found, budgets, repeats)
-    orders = {id(cell): draw_orders(len(cell.valid), budgets, repeats, seed, draws) for cell in cells}
+    drawn = [budget for budget in budgets if budget > 0] or [0]  # the authors' stream moves on at every step
+    orders = {id(cell): draw_orders(len(cell.valid), drawn, repeats, seed, draws) for cell in cells}
     tasks = [
-        (cell, name, method, budgets, part, orders[id(cell)], seed, squash)
+        (cell, name, method, _affordable(method, budgets), part, orders[id(cell)], seed, squash)
         for cell in cells
         for name, method in found.items()
         for part in _parts(1 if has_no_chance(method) else repeats)
@@ -182,8 +183,15 @@ def _check_budgets(cell: Cell, methods: dict[str, Method], budgets: Sequence[int
             f"which has {len(cell.valid)} triples."
         )
     for name, method in methods.items():
-        if budgets and budgets[0] < method.least_budget:
-            raise OptionError(f"{name} needs a budget of at least {method.least_budget}, not {budgets[0]}.")
+        if budgets and budgets[-1] < method.least_budget:
+            raise OptionError(f"{name} needs a budget of at least {method.least_budget}, not {budgets[-1]}.")
+        if method.needs_known and cell.known is None:
+            raise OptionError(f"{name} needs a train.tsv beside valid.tsv in {cell.dataset}/{cell.model}.")
+
+
+def _affordable(method: Method, budgets: Sequence[int]) -> list[int]:
+    """Return the budgets that the method can work with, so that one run may start others from zero."""
+    return [budget for budget in budgets if budget >= method.least_budget]
 
 
 def draw_orders(size: int, budgets: Sequence[int], repeats: int, seed: int, draws: str) -> list[IntArray]:
@@ -261,8 +269,10 @@ def _run_repeats(
 def _select_step_by_step(cell: Cell, method: Method, budgets: Sequence[int], rng: np.random.Generator) -> IntArray:
     annotations = Annotations()
     for budget in budgets:
-        rows = method.select(cell.valid, annotations, budget - len(annotations), rng, cell.known)
-        annotations = annotations.plus(rows, cell.valid_labels[rows])
+        while len(annotations) < budget:
+            count = min(budget - len(annotations), method.batch(len(annotations)))
+            rows = method.select(cell.valid, annotations, count, rng, cell.known)
+            annotations = annotations.plus(rows, cell.valid_labels[rows])
     return annotations.rows
 
 

@@ -8,9 +8,10 @@ A method is a frozen dataclass whose fields are its options, so that ``actc-lr-r
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from actc.choose_thresholds import choose_as_printed, choose_thresholds
 from actc.errors import ActcError, ChoiceError, OptionError
 from actc.estimate_labels import estimate_labels, estimate_triples
 from actc.groups import Groups
+from actc.pooled_method import Foresight, Pooled
 from actc.select_triples import select_triples
 from actc.triples import Annotations, FloatArray, IntArray, ScoredTriples
 
@@ -44,6 +46,15 @@ class Method(Protocol):
     @property
     def least_budget(self) -> int:
         """How many annotations it cannot do without."""
+        ...
+
+    @property
+    def needs_known(self) -> bool:
+        """Whether it cannot do without the scores of known triples."""
+        ...
+
+    def batch(self, judged: int) -> int:
+        """Return how many triples to judge before asking again, when so many are judged."""
         ...
 
     def select(
@@ -74,6 +85,15 @@ class Method(Protocol):
         ...
 
 
+@runtime_checkable
+class Foresighted(Protocol):
+    """A method that also says what to expect of itself."""
+
+    def foresee(self, pool: ScoredTriples, annotations: Annotations, known: ScoredTriples | None = None) -> Foresight:
+        """Return what one more label is expected to bring, and how far each cut may be off."""
+        ...
+
+
 class SelectingMethod:
     """The part that the paper's methods share: selection by a named selector."""
 
@@ -81,6 +101,11 @@ class SelectingMethod:
     summary: str
     wants_squashed: ClassVar[bool] = True
     least_budget: ClassVar[int] = 1
+    needs_known: ClassVar[bool] = False
+
+    def batch(self, judged: int) -> int:
+        """Return how many triples to judge before asking again: as many as there are."""
+        return sys.maxsize
 
     def select(
         self,
@@ -295,5 +320,9 @@ METHODS: dict[str, Method] = {
     "localopt-f1": LocalOpt("Baseline: each relation's best cut among its annotations, by F1", objective="f1"),
     "localopt-acc-uni": LocalOpt("Baseline: one best cut among all annotations, by accuracy", uniform=True),
     "localopt-f1-uni": LocalOpt("Baseline: one best cut among all annotations, by F1", objective="f1", uniform=True),
+    "pooled": Pooled("Ours: one model over all relations, labels where they pay; works from zero labels on"),
+    "pooled-rndm": Pooled("Ours: one model over all relations, random triples", "random"),
+    "pooled-known": Pooled("Ours: pooled, and the scores of known triples tell about relations", known=True),
+    "pooled-known-rndm": Pooled("Ours: pooled, with known triples' scores, random triples", "random", known=True),
     "globalopt-f1": GlobalOpt("Baseline: grid search, relation by relation, for the F1 over all annotations"),
 }

@@ -124,9 +124,7 @@ class _Labels:
 
     @classmethod
     def of(cls, pool: PreparedPool, annotations: Annotations) -> _Labels:
-        order = np.argsort(
-            pool.places[annotations.rows]
-        )  # the result must not depend on the order of judging
+        order = np.argsort(pool.places[annotations.rows])  # the result must not depend on the order of judging
         rows = annotations.rows[order]
         relations, starts, group = np.unique(pool.relations[rows], return_index=True, return_inverse=True)
         return cls(relations, starts, group, psi(pool.x[rows]), annotations.labels[order].astype(np.float64))
@@ -193,11 +191,7 @@ class _Arrow:
         S = _sum_groups(weighted[:, :, None] * labels.psi[:, None, :], labels)
         D_inverse = _inverse(S + np.diag(penalty))
         SG = S @ G
-        A = (
-            np.diag(prior.precision)
-            + np.einsum("kip,kiq->pq", G, SG)
-            - np.einsum("kip,kij,kjq->pq", SG, D_inverse, SG)
-        )
+        A = np.diag(prior.precision) + np.einsum("kip,kiq->pq", G, SG) - np.einsum("kip,kij,kjq->pq", SG, D_inverse, SG)
         return cls(gradient, S, D_inverse, SG, A)
 
 
@@ -296,27 +290,12 @@ def cuts_at(posterior: Posterior, beta: FloatArray, level: float = 0.0) -> Float
 
 OBJECTIVES = {"accuracy": cut_for_accuracy, "f1": cut_for_f1}
 
-PRIORS = {
-    "v1": Prior(
-        {
-            "one": (0.0, 0.8),
-            "c": (0.7, 0.8),
-            "skew": (-1.0, 0.8),
-            "bskew": (0.6, 0.5),
-            "diff": (0.0, 0.5),
-            "slope": (1.5, 0.7),
-        }
-    ),
-    "v1-known": Prior(
-        {
-            "one": (0.0, 0.8),
-            "c": (0.3, 0.8),
-            "skew": (-0.7, 0.8),
-            "gap": (-2.0, 1.0),
-            "bskew": (0.6, 0.5),
-            "diff": (0.0, 0.5),
-            "slope": (1.5, 0.7),
-        }
-    ),
+_SHARED = {"bskew": (0.6, 0.5), "diff": (0.0, 0.5), "slope": (1.5, 0.7)}
+
+PRIORS: dict[str, dict[bool, Prior]] = {
+    "v1": {
+        False: Prior({"one": (0.0, 0.8), "c": (0.7, 0.8), "skew": (-1.0, 0.8), **_SHARED}),
+        True: Prior({"one": (0.0, 0.8), "c": (0.3, 0.8), "skew": (-0.7, 0.8), "gap": (-2.0, 1.0), **_SHARED}),
+    },
 }
-"""Beliefs about the shared coefficients, without and with the scores of known triples."""
+"""Beliefs about the shared coefficients, without (False) and with (True) the scores of known triples."""

@@ -92,9 +92,7 @@ def _sample_rows(posterior: Posterior, points: int) -> IntArray:
     return pool.members[((np.arange(count) + 0.5) * len(pool) / count).astype(np.int64)]
 
 
-def _draw_probabilities(
-    posterior: Posterior, rows: IntArray, draws: int, random: np.random.Generator
-) -> FloatArray:
+def _draw_probabilities(posterior: Posterior, rows: IntArray, draws: int, random: np.random.Generator) -> FloatArray:
     lines = draw_lines(posterior, draws, random)[:, posterior.pool.relations[rows]]
     return np.asarray(expit(np.einsum("dij,ij->di", lines, psi(posterior.pool.x[rows]))))
 

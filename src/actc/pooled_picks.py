@@ -21,9 +21,7 @@ AUDIT_FROM = 50
 AUDIT_EVERY = 5
 """... every fifth pick is uniform over the pool: a sample that no model chose keeps the intervals honest."""
 
-_IMAGINED = np.array(
-    [1.0, 4.0, 16.0]
-)  # one label rarely turns a decision; gains of several, shared among them, do
+_IMAGINED = np.array([1.0, 4.0, 16.0])  # one label rarely turns a decision; gains of several, shared among them, do
 _DENSITY_AT_0 = 1 / np.sqrt(2 * np.pi)
 _CHUNK = 64  # relations worked out at a time, the most promising first
 

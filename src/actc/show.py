@@ -57,11 +57,13 @@ def print_rows(rows: Sequence[Row]) -> None:
 def _print_cell(title: str, rows: Sequence[Row]) -> None:
     budgets = sorted({row.budget for row in rows})
     table = new_table("method", *map(str, budgets), "mean acc", "mean F1")
+    counted = [row for row in rows if row.budget > 0]  # the paper's mean; only some methods work from nothing
     for name in dict.fromkeys(row.method for row in rows):
-        mine = [row for row in rows if row.method == name]
-        by_budget = [np.mean([row.accuracy for row in mine if row.budget == budget]) for budget in budgets]
-        means = (np.mean([row.accuracy for row in mine]), np.mean([row.f1 for row in mine]))
-        table.add_row(name, *(f"{100 * value:.1f}" for value in (*by_budget, *means)))
+        mine = [row for row in counted if row.method == name]
+        of_budget = {budget: [r.accuracy for r in rows if (r.method, r.budget) == (name, budget)] for budget in budgets}
+        means = [row.accuracy for row in mine], [row.f1 for row in mine]
+        values = [*of_budget.values(), *means]
+        table.add_row(name, *(f"{100 * np.mean(value):.1f}" if value else "–" for value in values))
     screen = console()
     screen.print(Text(title), table, "", sep="\n")
 
