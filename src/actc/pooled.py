@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logit
 
+from actc.logistic import sigmoid
 from actc.pooled_features import PreparedPool
 from actc.triples import Annotations, FloatArray, IntArray
 
@@ -109,7 +109,7 @@ class Posterior:
 
 def moderate(mean: FloatArray, variance: FloatArray) -> FloatArray:
     """Return the expected sigmoid of a Gaussian logit, approximately."""
-    return np.asarray(expit(mean / np.sqrt(1 + np.pi * variance / 8)))
+    return sigmoid(mean / np.sqrt(1 + np.pi * variance / 8))
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +185,7 @@ class _Arrow:
     @classmethod
     def at(cls, state: _State, labels: _Labels, G: FloatArray, prior: Prior, penalty: FloatArray) -> _Arrow:
         eta = np.einsum("ij,ij->i", labels.psi, (G @ state.theta + state.u)[labels.group])
-        p = expit(eta)
+        p = sigmoid(eta)
         gradient = _sum_groups(labels.psi * (p - labels.truth)[:, None], labels)
         weighted = labels.psi * (p * (1 - p))[:, None]
         S = _sum_groups(weighted[:, :, None] * labels.psi[:, None, :], labels)
@@ -272,7 +272,8 @@ def cut_for_f1(posterior: Posterior) -> float:
     pool = posterior.pool
     p = np.sort(posterior.probabilities(pool.x, pool.relations))[::-1]
     expected = 2 * np.cumsum(p) / (np.arange(1, len(p) + 1) + p.sum())
-    return float(logit(np.clip(p[np.argmax(expected)], 1e-6, 0.5)))
+    cut = np.clip(p[np.argmax(expected)], 1e-6, 0.5)
+    return float(np.log(cut) - np.log1p(-cut))
 
 
 def find_cuts(posterior: Posterior, objective: str = "accuracy") -> FloatArray:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
 
+from actc.logistic import sigmoid
 from actc.pooled import Posterior, cuts_at, psi
 from actc.triples import BoolArray, FloatArray, IntArray
 
@@ -94,7 +94,7 @@ def _sample_rows(posterior: Posterior, points: int) -> IntArray:
 
 def _draw_probabilities(posterior: Posterior, rows: IntArray, draws: int, random: np.random.Generator) -> FloatArray:
     lines = draw_lines(posterior, draws, random)[:, posterior.pool.relations[rows]]
-    return np.asarray(expit(np.einsum("dij,ij->di", lines, psi(posterior.pool.x[rows]))))
+    return sigmoid(np.einsum("dij,ij->di", lines, psi(posterior.pool.x[rows])))
 
 
 def _with_noise(mean: FloatArray, variance: FloatArray, random: np.random.Generator) -> FloatArray:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import ndtri
 
 from actc.triples import FloatArray, IntArray, ScoredTriples
 
@@ -64,6 +63,8 @@ class NormalScores:
 
 
 def _quantile(twice_rank: IntArray, count: int) -> FloatArray:
+    from scipy.special import ndtri
+
     return np.asarray(ndtri(np.clip(twice_rank / (2 * count), 0.5 / count, 1 - 0.5 / count)))
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, ndtr
 
+from actc.logistic import sigmoid
 from actc.pooled import Posterior, psi
 from actc.pooled_features import POINTS, PreparedPool
 from actc.triples import Annotations, FloatArray, IntArray
@@ -63,7 +63,7 @@ class _Board:
         pairs = basis @ self.covariance[relations] @ basis.transpose(0, 2, 1)
         variance = np.diagonal(pairs, axis1=1, axis2=2)
         k = 1 / np.sqrt(1 + np.pi * variance / 8)
-        p = expit(self.mean[relations] * k)
+        p = sigmoid(self.mean[relations] * k)
         w = np.maximum(p * (1 - p), 1e-9)
         scale = 1 / np.sqrt(variance + 1 / (_IMAGINED[:, None, None] * w))  # (m, r, j)
         return np.abs(pairs), 0.5 * k * self.share[relations, None], scale
@@ -76,6 +76,8 @@ class _Board:
 
     def gains(self, relations: IntArray) -> FloatArray:
         """Return the expected gain of a label at each point of some relations, shape (r, Q)."""
+        from scipy.special import ndtr
+
         pairs, weight, scale = self._moments(relations)
         edge = np.abs(self.mean[relations])[None, :, None, :]
         s = np.maximum(pairs * scale[..., None], 1e-300)  # (m, r, j, e)
@@ -89,7 +91,7 @@ class _Board:
         basis, V = self.basis[relation, point], self.covariance[relation]
         reach = V @ basis
         variance = float(basis @ reach)
-        p = expit(self.mean[relation, point] / np.sqrt(1 + np.pi * variance / 8))
+        p = sigmoid(self.mean[relation, point] / np.sqrt(1 + np.pi * variance / 8))
         w = max(p * (1 - p), 1e-9)
         self.covariance[relation] = V - np.outer(reach, reach) * (w / (1 + w * variance))
 
