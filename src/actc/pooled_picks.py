@@ -91,7 +91,7 @@ class _Board:
         basis, V = self.basis[relation, point], self.covariance[relation]
         reach = V @ basis
         variance = float(basis @ reach)
-        p = sigmoid(self.mean[relation, point] / np.sqrt(1 + np.pi * variance / 8))
+        p = float(sigmoid(self.mean[relation, point] / np.sqrt(1 + np.pi * variance / 8)))
         w = max(p * (1 - p), 1e-9)
         self.covariance[relation] = V - np.outer(reach, reach) * (w / (1 + w * variance))
 
