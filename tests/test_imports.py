@@ -16,7 +16,7 @@ LAYERS = [
     {"triples"},
     {"groups", "logistic"},
     {"gaussian_process", "squash_scores"},
-    {"select_triples", "estimate_labels", "choose_thresholds", "metrics", "files"},
+    {"select_triples", "estimate_labels", "choose_thresholds", "metrics", "files", "sample"},
     {"baselines", "thresholds_file"},
     {"pooled_features"},
     {"pooled"},
@@ -24,7 +24,9 @@ LAYERS = [
     {"pooled_method"},
     {"methods", "decide"},
     {"calibrator", "experiment"},
-    {"show"},
+    {"plots"},
+    {"demo"},
+    {"demo_page", "show"},
     {"cli"},
 ]
 HEAVY = {"sklearn", "scipy", "torch", "matplotlib", "duckdb", "joblib", "rich", "click", "fastapi", "pandas"}

@@ -50,6 +50,27 @@ def commands() -> None:
     """Decide which predicted facts may enter a knowledge graph, with the least human work."""
 
 
+@commands.command("demo", epilog=examples("actc demo", "actc demo --out my-demo --repeats 30"))
+@click.option("--out", type=click.Path(path_type=Path), default=Path("actc-demo"), show_default=True, help="A folder.")
+@click.option("--repeats", default=10, show_default=True, help="How often to repeat the comparison.")
+@click.option("--seed", default=0, show_default=True, help="Where the draws start from.")
+@quiet_option
+def demo_command(out: Path, repeats: int, seed: int, quiet: bool) -> None:
+    """Do the whole job on the packaged sample and show what calibration buys."""
+    from actc.demo import run_demo, write_demo
+    from actc.demo_page import write_page
+    from actc.show import print_demo
+
+    if out.exists() and not out.is_dir():
+        raise OptionError(f"--out: {out} is a file; give the name of a folder.")
+    with progress_bar("Repeats", quiet) as advance:
+        demo = run_demo(repeats, seed, jobs=-1, progress=advance)
+    picture, *others = write_demo(demo, out)
+    page = write_page(demo, picture)
+    if not quiet:
+        print_demo(demo, [picture, page, *others])
+
+
 @commands.command("methods", epilog=examples("actc methods"))
 @quiet_option
 def methods_command(quiet: bool) -> None:

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from actc.decide import Decided
+from actc.demo import Demo
 from actc.experiment import Row
 from actc.triples import Annotations, ScoredTriples, Thresholds
 
@@ -90,6 +91,32 @@ def print_thresholds(thresholds: Thresholds, pool: ScoredTriples, annotations: A
         f"{accepted.sum():,} of {len(pool):,} triples are accepted, from {len(annotations):,} annotations. "
         f"Thresholds: {out}"
     )
+
+
+def print_demo(demo: Demo, written: Sequence[Path]) -> None:
+    """Print the demo's story: what was asked, what it bought, where the cuts are, what was written."""
+    from actc.demo import ANSWERS, METHOD
+    from actc.plots import sketch_learning_curves
+
+    screen, sample, fitted = console(), demo.sample, demo.calibrator
+    screen.print(f"[bold]1  A model scored {len(sample.valid):,} candidate facts; a person judges {ANSWERS} of them[/]")
+    screen.print(f"     {METHOD} chooses which, and the sample's labels play the person:")
+    for row, label in zip(fitted.annotations_.rows[:6].tolist(), fitted.annotations_.labels[:6].tolist(), strict=True):
+        screen.print(Text(f"     {sample.sentence(*sample.valid.triple(row))}?  {'true' if label else 'false'}"))
+    screen.print("     ...\n")
+    screen.print("[bold]2  What the answers buy: accuracy on test triples in %, by triples judged[/]\n")
+    screen.print(Text(sketch_learning_curves(demo.curves)), "")
+    _print_cell("Mean over the repeats:", demo.rows)
+    for name, (accuracy, f1) in demo.levels.items():
+        screen.print(f"{name}: accuracy {100 * accuracy:.1f}, F1 {100 * f1:.1f}")
+    screen.print(f"\n[bold]3  The thresholds after {ANSWERS} answers, on {len(sample.test):,} further candidates[/]\n")
+    table = new_table("relation", "threshold", "judged", "candidates", "accepted", "accuracy")
+    for row in demo.by_relation:
+        table.add_row(*row)
+    screen.print(table, "")
+    screen.print(f"[bold]4  {demo.accepted.sum():,} facts are accepted, {demo.precision:.0%} of them true.[/] Written:")
+    for path in written:
+        screen.print(f"     {path}")
 
 
 def print_decided(decided: Sequence[Decided], out: Path) -> None:
