@@ -164,7 +164,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path):
         pass
 
 
-def test_a_million_rows_are_read_in_seconds(tmp_path):
+def test_many_rows_are_read_in_seconds_and_in_their_order(tmp_path):
     from time import perf_counter
 
     size = 200_000
@@ -178,4 +178,7 @@ def test_a_million_rows_are_read_in_seconds(tmp_path):
     start = perf_counter()
     triples, _ = read_scored(tmp_path / "x.tsv")
     assert len(triples) == size
+    for row in (0, 1, 77_777, size - 1):
+        assert triples.triple(row) == tuple(columns[name][row] for name in ("head", "relation", "tail"))
+    assert (triples.scores == columns["score"]).all()
     assert perf_counter() - start < 10

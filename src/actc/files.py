@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from actc.errors import FileError, OptionError, RowError, TableError
-from actc.triples import Annotations, BoolArray, FloatArray, ScoredTriples
+from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
 
 COLUMNS = ("head", "relation", "tail", "score", "label")
 ALIASES = {"subject": "head", "predicate": "relation", "object": "tail"}
@@ -95,22 +95,23 @@ def read_scored(path: str | Path) -> tuple[ScoredTriples, BoolArray | None]:
     """
     layout = find_layout(path)
     require(layout, ("head", "relation", "tail", "score"))
-    wanted = [name for name in COLUMNS if name in layout.position]
-    table = _read_columns(layout, wanted)
-    labels = _parse_labels(layout, table["label"]) if "label" in table else None
-    scores = _parse_scores(layout, table["score"])
+    with _loaded(layout, [name for name in COLUMNS if name in layout.position]) as connection:
+        labels = _read_labels(connection, layout) if "label" in layout.position else None
+        scores = _read_scores(connection, layout)
+        codes = _read_codes(connection)
     with rows_named_by(layout):
-        return ScoredTriples.from_columns(table["head"], table["relation"], table["tail"], scores), labels
+        return ScoredTriples.from_codes(*codes[:3], scores, *codes[3:]), labels
 
 
 def read_annotations(path: str | Path, triples: ScoredTriples) -> Annotations:
     """Read labelled triples (head, relation, tail, label) and find them among the scored ones."""
     layout = find_layout(path, order=("head", "relation", "tail", "label"))
     require(layout, ("head", "relation", "tail", "label"))
-    table = _read_columns(layout, ["head", "relation", "tail", "label"])
-    labels = _parse_labels(layout, table["label"])
+    with _loaded(layout, ["head", "relation", "tail", "label"]) as connection:
+        labels = _read_labels(connection, layout)
+        names = connection.execute("SELECT head, relation, tail FROM loaded ORDER BY row").fetchnumpy()
     with rows_named_by(layout):
-        return Annotations.from_columns(triples, table["head"], table["relation"], table["tail"], labels)
+        return Annotations.from_columns(triples, names["head"], names["relation"], names["tail"], labels)
 
 
 def write_triples(path: str | Path, columns: Mapping[str, Any]) -> None:
@@ -275,33 +276,64 @@ def _parquet_columns(path: Path) -> dict[str, str]:
     return {name: names[name] for name in COLUMNS if name in names}
 
 
-def _read_columns(layout: Layout, names: Sequence[str]) -> dict[str, Any]:
-    """Read columns as arrays of strings; refuse an empty table and empty cells."""
+@contextmanager
+def _loaded(layout: Layout, names: Sequence[str]) -> Iterator[Any]:
+    """Load columns as text into a table ``loaded``, its rows numbered; refuse an empty table and empty cells."""
     import duckdb
 
-    chosen = ", ".join(f"CAST({layout.column(name)} AS VARCHAR) AS {name}" for name in names)
+    columns = ", ".join(f"CAST({layout.column(name)} AS VARCHAR) AS {name}" for name in names)
     try:
         with duckdb.connect() as connection:
-            table = connection.execute(f"SELECT {chosen} FROM {layout.source}").fetchnumpy()
+            connection.execute(
+                f"CREATE TABLE loaded AS SELECT row_number() OVER () - 1 AS row, {columns} FROM {layout.source}"
+            )
+            empty = ", ".join(f"min(row) FILTER ({name} IS NULL)" for name in names)
+            (size, *rows) = connection.execute(f"SELECT count(*), {empty} FROM loaded").fetchall()[0]
+            if not size:
+                raise FileError(f"{layout.path}: there is no triple in the file.")
+            for name, row in zip(names, rows, strict=True):
+                if row is not None:
+                    raise FileError(f"{layout.where(row)}: there is nothing in column {name}.")
+            yield connection
     except duckdb.Error as error:
         raise read_failed(layout.path, error) from None
-    if not len(table["head"]):
-        raise FileError(f"{layout.path}: there is no triple in the file.")
-    for name in names:
-        if isinstance(table[name], np.ma.MaskedArray):
-            empty = np.flatnonzero(np.ma.getmaskarray(table[name]))
-            if empty.size:
-                raise FileError(f"{layout.where(int(empty[0]))}: there is nothing in column {name}.")
-            table[name] = table[name].data
-    return dict(table)
 
 
-def _parse_scores(layout: Layout, texts: Any) -> FloatArray:
-    try:
-        return texts.astype(np.float64)  # type: ignore[no-any-return]
-    except ValueError:
-        bad = next(row for row, text in enumerate(texts) if not _is_number(text))
-        raise FileError(f"{layout.where(bad)}: {texts[bad]!r} is not a number (column score).") from None
+def _read_codes(connection: Any) -> tuple[IntArray, IntArray, IntArray, tuple[str, ...], tuple[str, ...]]:
+    """Return heads, relations and tails as codes into the sorted names of entities and relations."""
+    entities = "SELECT head AS name FROM loaded UNION SELECT tail FROM loaded"
+    for table, names in {"entities": entities, "relations": "SELECT DISTINCT relation AS name FROM loaded"}.items():
+        connection.execute(
+            f"CREATE TABLE {table} AS SELECT name, row_number() OVER (ORDER BY name) - 1 AS code FROM ({names})"
+        )
+    codes = connection.execute(
+        "SELECT h.code AS head, r.code AS relation, t.code AS tail FROM loaded JOIN entities h ON head = h.name "
+        "JOIN relations r ON relation = r.name JOIN entities t ON tail = t.name ORDER BY row"
+    ).fetchnumpy()
+    entity_names, relation_names = (
+        tuple(connection.execute(f"SELECT name FROM {table} ORDER BY code").fetchnumpy()["name"].tolist())
+        for table in ("entities", "relations")
+    )
+    return codes["head"], codes["relation"], codes["tail"], entity_names, relation_names
+
+
+def _read_scores(connection: Any, layout: Layout) -> FloatArray:
+    values = connection.execute("SELECT TRY_CAST(score AS DOUBLE) AS value FROM loaded ORDER BY row").fetchnumpy()
+    bad = np.flatnonzero(np.ma.getmaskarray(values["value"]))
+    if bad.size:
+        text = connection.execute("SELECT score FROM loaded WHERE row = ?", [int(bad[0])]).fetchall()[0][0]
+        raise FileError(f"{layout.where(int(bad[0]))}: {text!r} is not a number (column score).")
+    return np.asarray(values["value"], dtype=np.float64)
+
+
+def _read_labels(connection: Any, layout: Layout) -> BoolArray:
+    texts = connection.execute("SELECT label FROM loaded ORDER BY row").fetchnumpy()["label"]
+    words, codes = np.unique(texts.astype(str), return_inverse=True)
+    for word in words:
+        if word.strip().lower() not in LABELS:
+            bad = int(np.flatnonzero(words[codes] == word)[0])
+            raise FileError(f"{layout.where(bad)}: {str(word)!r} is no label; write 1 (true) or 0 (false).")
+    return np.array([LABELS[word.strip().lower()] for word in words])[codes]
 
 
 def _is_number(text: str) -> bool:
@@ -310,12 +342,3 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _parse_labels(layout: Layout, texts: Any) -> BoolArray:
-    words, codes = np.unique(texts.astype(str), return_inverse=True)
-    for word in words:
-        if word.strip().lower() not in LABELS:
-            bad = int(np.flatnonzero(words[codes] == word)[0])
-            raise FileError(f"{layout.where(bad)}: {str(word)!r} is no label; write 1 (true) or 0 (false).")
-    return np.array([LABELS[word.strip().lower()] for word in words])[codes]

@@ -60,7 +60,21 @@ class ScoredTriples:
             raise TableError("There is no triple in the table.")
         entity_names, codes = encode_names([*heads, *tails])
         relation_names, relation_codes = encode_names(relations)
-        triples = cls(codes[: len(heads)], relation_codes, codes[len(heads) :], values, entity_names, relation_names)
+        head_codes, tail_codes = np.split(codes, 2)
+        return cls.from_codes(head_codes, relation_codes, tail_codes, values, entity_names, relation_names)
+
+    @classmethod
+    def from_codes(
+        cls,
+        heads: IntArray,
+        relations: IntArray,
+        tails: IntArray,
+        scores: FloatArray,
+        entity_names: tuple[str, ...],
+        relation_names: tuple[str, ...],
+    ) -> Self:
+        """Check columns that are encoded already, against sorted names."""
+        triples = cls(heads, relations, tails, scores, entity_names, relation_names)
         triples._check_rows()
         return triples
 
@@ -153,8 +167,8 @@ class ScoredTriples:
 def encode_names(names: Sequence[str]) -> tuple[tuple[str, ...], IntArray]:
     """Return the sorted distinct names and each name's position among them."""
     vocabulary = tuple(sorted(dict.fromkeys(names)))
-    codes = {name: code for code, name in enumerate(vocabulary)}
-    return vocabulary, _look_up(codes, names)
+    codes = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
+    return vocabulary, np.fromiter(map(codes.__getitem__, names), dtype=np.int64, count=len(names))
 
 
 def _look_up(codes: dict[str, int], names: Sequence[str]) -> IntArray:
