@@ -58,21 +58,21 @@ def test_a_single_repeat_has_no_standard_error_over_repeats():
     assert results.estimate(Run("s", "complex", "m"), "accuracy").over_repeats is None
 
 
-def test_the_mean_over_cells_takes_their_draws_as_independent():
-    random = np.random.default_rng(3)
-    accuracy = random.random((2, 2, 500))
+def two_cells(accuracy):
+    """Fold accuracy of shape (2 cells, budgets, repeats)."""
     cells, budgets, repeats = (axis.ravel() for axis in np.indices(accuracy.shape))
-    results = collect_results(
-        ["s"] * accuracy.size,
-        [f"model {cell}" for cell in cells],
-        ["m"] * accuracy.size,
-        budgets,
-        repeats,
-        accuracy.ravel(),
-        accuracy.ravel(),
-    )
-    runs = [Run("s", f"model {cell}", "m") for cell in range(2)]
-    together = results.estimate_mean(runs, "accuracy")
-    apart = [results.estimate(run, "accuracy").over_repeats for run in runs]
-    assert together.value == pytest.approx(100 * accuracy.mean())
-    assert together.over_repeats == pytest.approx(np.hypot(*apart) / 2)
+    names = ["s"] * accuracy.size, [f"model {cell}" for cell in cells], ["m"] * accuracy.size
+    return collect_results(*names, budgets, repeats, accuracy.ravel(), accuracy.ravel())
+
+
+@pytest.mark.parametrize("shared_luck", [True, False])
+def test_the_error_of_a_mean_over_cells_knows_whether_they_share_their_luck(shared_luck):
+    random = np.random.default_rng(3)
+    luck = random.normal(0.7, 0.1, (2, 1, 4000))
+    if shared_luck:
+        luck[1] = luck[0]
+    results = two_cells(np.repeat(luck, 2, axis=1))
+    together = results.estimate_mean([Run("s", f"model {cell}", "m") for cell in range(2)], "accuracy")
+    expected = 10 / np.sqrt(4000) / (1 if shared_luck else np.sqrt(2))
+    assert together.over_repeats == pytest.approx(expected, rel=0.05)
+    assert together.value == pytest.approx(100 * luck.mean())

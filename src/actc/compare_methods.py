@@ -1,8 +1,8 @@
 """Is one method better than another? Paired differences with bootstrap intervals; no claim without one.
 
 Methods of one experiment see the same draws, so repeat k of one is compared with repeat k of the other:
-what both owe to a lucky draw cancels. Repeats are resampled whole, all budgets together, because the
-budgets of a repeat are nested; cells are resampled apart, because their draws are independent.
+what both owe to a lucky draw cancels. Repeats are resampled whole, all budgets and all cells together,
+because the budgets of a repeat are nested and cells of one data set may share their draws.
 """
 
 from __future__ import annotations
@@ -75,10 +75,10 @@ def compare_methods(
     shared = [cell for cell in wanted if {Run(*cell, first), Run(*cell, second)} <= results.runs.keys()]
     if not shared:
         raise OptionError(f"No cell has both {first} and {second}, so they cannot be compared.")
-    random = np.random.default_rng(seed)
-    pairs = [_pair(results, cell, first, second, metric) for cell in shared]
-    means = np.array([pair.mean(axis=1) for pair in pairs])
-    draws = np.array([_resample_means(pair, resamples, random) for pair in pairs])
+    pairs = _pair(results, shared, first, second, metric)
+    repeats = pairs.shape[2]
+    counts = np.random.default_rng(seed).multinomial(repeats, np.full(repeats, 1.0 / repeats), size=resamples)
+    means, draws = pairs.mean(axis=2), pairs @ counts.T / repeats
     tail = (1.0 - confidence) / 2.0
 
     def summarise(mean: float, drawn: FloatArray) -> Difference:
@@ -86,27 +86,26 @@ def compare_methods(
         return Difference(float(mean), float(lower), float(upper))
 
     by_budget = {
-        int(budget): summarise(means[:, at].mean(), draws[:, :, at].mean(axis=0))
+        int(budget): summarise(means[:, at].mean(), draws[:, at].mean(axis=0))
         for at, budget in enumerate(results.budgets)
     }
-    by_cell = {cell: summarise(means[at].mean(), draws[at].mean(axis=1)) for at, cell in enumerate(shared)}
-    average = summarise(means.mean(), draws.mean(axis=(0, 2)))
+    by_cell = {cell: summarise(means[at].mean(), draws[at].mean(axis=0)) for at, cell in enumerate(shared)}
+    average = summarise(means.mean(), draws.mean(axis=(0, 1)))
     return Comparison(first, second, metric, by_budget, average, by_cell)
 
 
-def _pair(results: Results, cell: tuple[str, str], first: str, second: str, metric: str) -> FloatArray:
-    one, other = (results.select(Run(*cell, method), metric) for method in (first, second))
+def _pair(
+    results: Results, cells: Sequence[tuple[str, str]], first: str, second: str, metric: str
+) -> FloatArray:
+    """Return first less second, shape (cells, B, repeats)."""
+    one, other = (
+        [results.select(Run(*cell, method), metric) for cell in cells] for method in (first, second)
+    )
+    counts = {values.shape[1] for values in (*one, *other)}
     # A method without chance has one repeat, which stands beside every repeat of the other.
-    if one.shape[1] != other.shape[1] and 1 not in (one.shape[1], other.shape[1]):
+    if len(counts - {1}) > 1:
         raise OptionError(
-            f"{first} has {one.shape[1]} repeats on {' '.join(cell)}, {second} has {other.shape[1]}; "
-            "paired methods need the same repeats."
+            f"{first} and {second} have {' or '.join(map(str, sorted(counts)))} repeats; "
+            "paired methods need the same repeats in every cell."
         )
-    return one - other
-
-
-def _resample_means(pair: FloatArray, resamples: int, random: np.random.Generator) -> FloatArray:
-    repeats = pair.shape[1]
-    counts = random.multinomial(repeats, np.full(repeats, 1.0 / repeats), size=resamples)
-    means: FloatArray = counts @ pair.T / repeats
-    return means
+    return np.array(np.broadcast_arrays(*(a - b for a, b in zip(one, other, strict=True))))

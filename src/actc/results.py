@@ -62,20 +62,17 @@ class Results:
 
     def estimate(self, run: Run, metric: str, budget: int | None = None) -> Estimate:
         """Average one metric of one run over the repeats and over all budgets, or at one budget."""
-        values = self.select(run, metric, budget)
-        return Estimate(
-            float(values.mean()), standard_error(values.mean(axis=0)), standard_error(values.mean(axis=1))
-        )
+        return self.estimate_mean([run], metric, budget)
 
     def estimate_mean(self, runs: Sequence[Run], metric: str, budget: int | None = None) -> Estimate:
-        """Average the same method over several cells, whose draws are independent of each other."""
-        single = [self.estimate(run, metric, budget) for run in runs]
-        over_repeats = [0.0 if part.over_repeats is None else part.over_repeats for part in single]
-        curve = np.mean([self.select(run, metric, budget).mean(axis=1) for run in runs], axis=0)
+        """Average the same method over several cells.
+
+        Cells of one data set may share their draws, so repeat k is averaged over the cells before repeats are
+        compared; where the draws are not shared this is right as well.
+        """
+        values = np.mean([self.select(run, metric, budget) for run in runs], axis=0)
         return Estimate(
-            float(np.mean([part.value for part in single])),
-            float(np.sqrt(np.sum(np.square(over_repeats))) / len(runs)) if any(over_repeats) else None,
-            standard_error(curve),
+            float(values.mean()), standard_error(values.mean(axis=0)), standard_error(values.mean(axis=1))
         )
 
     def methods(self) -> list[str]:
