@@ -93,6 +93,24 @@ def test_committed_arrays_with_the_codex_files_are_the_shared_tables(dataset, mo
 
 
 @needs_data
+def test_a_cell_from_the_arrays_is_the_cell_from_the_tables(monkeypatch, tmp_path):
+    monkeypatch.setenv("ACTC_DATA", str(DATA))
+    from_tables = datasets.load_cell("codex-s", "complex")
+    for dataset in datasets.DATASETS:
+        (tmp_path / dataset).symlink_to((DATA / dataset).resolve())
+    monkeypatch.setenv("ACTC_DATA", str(tmp_path))
+    from_arrays = datasets.load_cell("codex-s", "complex")
+    assert (from_arrays.dataset, from_arrays.model) == (from_tables.dataset, from_tables.model)
+    for split in ("valid", "test", "known"):
+        one, other = getattr(from_arrays, split), getattr(from_tables, split)
+        np.testing.assert_array_equal(one.keys, other.keys)
+        np.testing.assert_array_equal(one.scores, other.scores)
+        assert one.entity_names == other.entity_names
+    np.testing.assert_array_equal(from_arrays.valid_labels, from_tables.valid_labels)
+    np.testing.assert_array_equal(from_arrays.test_labels, from_tables.test_labels)
+
+
+@needs_data
 def test_training_triples_are_all_true(monkeypatch):
     monkeypatch.setenv("ACTC_DATA", str(DATA))
     train = datasets.load_triples("codex-s", "train")

@@ -66,7 +66,7 @@ def compare_methods(
     metric: str = "accuracy",
     *,
     cells: Sequence[tuple[str, str]] | None = None,
-    resamples: int = 2000,
+    resamples: int = 10_000,
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Comparison:

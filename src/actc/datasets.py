@@ -23,6 +23,7 @@ import numpy as np
 
 from actc.download import fetch_file
 from actc.errors import ChoiceError, FileError
+from actc.experiment import Cell, read_cell
 from actc.triples import BoolArray, FloatArray, ScoredTriples
 
 CODEX = (
@@ -77,6 +78,25 @@ class LabelledTriples:
     def with_scores(self, scores: FloatArray) -> ScoredTriples:
         """Put scores beside the triples, row by row."""
         return ScoredTriples.from_columns(self.heads, self.relations, self.tails, scores)
+
+
+def load_cell(dataset: str, model: str, *, with_known: bool = True) -> Cell:
+    """Load one model on one data set, ready for an experiment: scores as published, labels, known triples.
+
+    Parameters
+    ----------
+    dataset, model : str
+        As ``list_models`` names them, or ``codex-s`` and ``complex-authors``.
+    with_known : bool
+        Load the training triples too, where the model's scores of them are here.
+    """
+    local = data_folder()
+    if local is not None and (local / "scores" / dataset / model).is_dir():
+        return read_cell(local / "scores" / dataset / model, with_known=with_known)
+    valid, test = (load_scored(dataset, model, split) for split in ("valid", "test"))
+    has_known = with_known and (scores_folder() / dataset / model / "train.npy").is_file()
+    known = load_scored(dataset, model, "train")[0] if has_known else None
+    return Cell(dataset, model, *valid, *test, known)
 
 
 def load_triples(dataset: str, split: str) -> LabelledTriples:

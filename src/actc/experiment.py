@@ -83,14 +83,14 @@ class Cell:
         return Scorer.of(self.test, self.test_labels, self.valid.relation_names)
 
 
-def read_cell(folder: str | Path) -> Cell:
+def read_cell(folder: str | Path, *, with_known: bool = True) -> Cell:
     """Read ``valid`` and ``test`` (head, relation, tail, score, label) and, if there, ``train`` (no label needed)."""
     folder = Path(folder)
     if not folder.is_dir():
         raise FileError(f"{folder}: there is no such folder; it should hold valid.tsv and test.tsv.")
     valid, valid_labels = _read_labelled(_find_split(folder, "valid"))
     test, test_labels = _read_labelled(_find_split(folder, "test"))
-    train = _find_split(folder, "train", needed=False)
+    train = _find_split(folder, "train", needed=False) if with_known else None
     known = None if train is None else read_scored(train)[0]
     name = folder.resolve()
     return Cell(name.parent.name, name.name, valid, valid_labels, test, test_labels, known)
@@ -228,13 +228,13 @@ def draw_as_authors(size: int, budgets: Sequence[int], repeats: int, seed: int) 
 
 def _run_tasks(tasks: Sequence[tuple[Any, ...]], jobs: int) -> Iterable[list[Row]]:
     if jobs == 1 or len(tasks) < 4:  # starting a process takes longer than a task
-        return (_run_repeats(*task) for task in tasks)
+        return (run_repeats(*task) for task in tasks)
     from joblib import Parallel, delayed
 
-    return Parallel(n_jobs=jobs, return_as="generator")(delayed(_run_repeats)(*task) for task in tasks)  # type: ignore[no-any-return]
+    return Parallel(n_jobs=jobs, return_as="generator")(delayed(run_repeats)(*task) for task in tasks)  # type: ignore[no-any-return]
 
 
-def _run_repeats(
+def run_repeats(
     cell: Cell,
     name: str,
     method: Method,

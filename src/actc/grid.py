@@ -1,0 +1,214 @@
+"""A large experiment that may be interrupted: rows go to disk as they come, a second start goes on from them.
+
+The work is cut into tasks, a few repeats of one method in one cell. A task's rows are appended together
+when it is done, in the order of the plan, so the file is the same for any number of processes. Starting
+again keeps every whole task that is in the file, drops what was cut off, and runs the rest.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from actc import __version__
+from actc.datasets import load_cell
+from actc.errors import FileError, OptionError
+from actc.experiment import (
+    PAPER_BUDGETS,
+    REPEATS_AT_ONCE,
+    Cell,
+    Row,
+    draw_orders,
+    has_no_chance,
+    run_repeats,
+)
+from actc.files import write_beside
+from actc.methods import Actc, GlobalOpt, LocalOpt, find_method
+from actc.results import Results, Run, collect_results
+from actc.triples import IntArray
+
+REPEATS_IN_TASK = 25
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the rows of one file have in common."""
+
+    budgets: tuple[int, ...] = PAPER_BUDGETS
+    seed: int = 12345
+    draws: str = "numpy"
+    version: str = __version__
+
+
+class Task(NamedTuple):
+    """Some repeats of one method in one cell: ``start`` up to, but without, ``stop``."""
+
+    dataset: str
+    model: str
+    method: str
+    start: int
+    stop: int
+
+
+def plan_tasks(runs: Iterable[Run], repeats: int) -> list[Task]:
+    """Cut runs into tasks; a method without chance needs only one repeat."""
+    return [
+        Task(*run, start, min(start + REPEATS_IN_TASK, needed))
+        for run in runs
+        for needed in [1 if has_no_chance(find_method(run.method)) else repeats]
+        for start in range(0, needed, REPEATS_IN_TASK)
+    ]
+
+
+def run_grid(
+    runs: Iterable[Run],
+    repeats: int,
+    settings: Settings,
+    path: Path,
+    *,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> None:
+    """Run what is missing of a grid and append its rows to a CSV file.
+
+    Parameters
+    ----------
+    runs : iterable of Run
+        Cells and methods.
+    repeats : int
+        How often a method that draws at random is repeated.
+    settings : Settings
+        Checked against those of the rows that are in the file already.
+    path : Path
+        The file of rows; its settings stand beside it, in ``path.json``.
+    jobs : int
+        Processes; the rows are the same for any number of them.
+    progress : callable
+        Told how many repeats are done and how many there are, once at the start and after every task.
+    """
+    if repeats < 1:
+        raise OptionError(f"{repeats} repeats make no experiment; give at least 1.")
+    tasks = plan_tasks(runs, repeats)
+    done = _open_rows(path, settings, tasks)
+    todo = [task for task in tasks if task not in done]
+    total, finished = (sum(task.stop - task.start for task in some) for some in (tasks, done))
+    progress(finished, total)
+    with path.open("a", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        for task, rows in zip(todo, _run_tasks(todo, repeats, settings, jobs), strict=True):
+            writer.writerows(map(_format_row, rows))
+            out.flush()
+            finished += task.stop - task.start
+            progress(finished, total)
+
+
+def read_results(path: Path) -> Results:
+    """Fold the rows of a file, of whatever methods and cells it has."""
+    rows = _read_rows(path)
+    if not rows:
+        raise FileError(f"{path} holds no rows.")
+    columns = list(zip(*rows, strict=True))
+    return collect_results(*columns[:7])
+
+
+def _open_rows(path: Path, settings: Settings, tasks: Sequence[Task]) -> set[Task]:
+    """Begin a file or go on with one; return the tasks whose rows are in it, all of them."""
+    beside = path.with_name(path.name + ".json")
+    wanted = json.loads(json.dumps(asdict(settings)))
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_text(json.dumps(wanted, indent=1) + "\n", encoding="utf-8")
+        path.write_text(",".join(Row._fields) + "\n", encoding="utf-8")
+        return set()
+    found = json.loads(beside.read_text(encoding="utf-8")) if beside.exists() else {}
+    for name, value in wanted.items():
+        if found.get(name) != value:
+            raise OptionError(
+                f"{path} was made with {name} {found.get(name)}, not {value}; "
+                "choose another folder with --out, or delete the file to begin again."
+            )
+    return _keep_whole_tasks(path, tasks, len(settings.budgets))
+
+
+def _keep_whole_tasks(path: Path, tasks: Sequence[Task], budgets: int) -> set[Task]:
+    """Drop rows of tasks that were cut off; rows of runs that are not planned now stay."""
+    rows = _read_rows(path)
+    planned: dict[tuple[Run, int], Task] = {
+        (Run(*task[:3]), repeat): task for task in tasks for repeat in range(task.start, task.stop)
+    }
+    owners = [planned.get((Run(*row[:3]), row.repeat)) for row in rows]
+    counts: dict[Task | None, int] = {}
+    for owner in owners:
+        counts[owner] = counts.get(owner, 0) + 1
+    whole = {task for task in tasks if counts.get(task) == budgets * (task.stop - task.start)}
+    kept = [row for row, owner in zip(rows, owners, strict=True) if owner is None or owner in whole]
+    with write_beside(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(Row._fields)
+        writer.writerows(map(_format_row, kept))
+    return whole
+
+
+def _read_rows(path: Path) -> list[Row]:
+    """Read all whole lines; the last may have been cut off."""
+    if not path.is_file():
+        raise FileError(f"{path}: there is no such file of rows.")
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    if not lines or lines[0].rstrip("\n") != ",".join(Row._fields):
+        raise FileError(f"{path}, line 1: the columns {','.join(Row._fields)} were expected.")
+    whole = [line for line in lines[1:] if line.endswith("\n")]
+    return [_parse_row(path, number, cells) for number, cells in enumerate(csv.reader(whole), 2)]
+
+
+def _parse_row(path: Path, number: int, cells: list[str]) -> Row:
+    try:
+        dataset, model, method, budget, repeat, accuracy, f1, seconds = cells
+        return Row(
+            dataset, model, method, int(budget), int(repeat), float(accuracy), float(f1), float(seconds)
+        )
+    except ValueError:
+        raise FileError(f"{path}, line {number}: this is no row of an experiment.") from None
+
+
+def _format_row(row: Row) -> tuple[Any, ...]:
+    return (*row[:5], f"{row.accuracy:.6f}", f"{row.f1:.6f}", f"{row.seconds:.6f}")
+
+
+def _run_tasks(tasks: Sequence[Task], repeats: int, settings: Settings, jobs: int) -> Iterator[list[Row]]:
+    if jobs == 1 or len(tasks) < 2:
+        return (_run_task(task, repeats, settings) for task in tasks)
+    from joblib import Parallel, delayed
+
+    return iter(
+        Parallel(n_jobs=jobs, return_as="generator", batch_size=1)(
+            delayed(_run_task)(task, repeats, settings) for task in tasks
+        )
+    )
+
+
+def _run_task(task: Task, repeats: int, settings: Settings) -> list[Row]:
+    """Run one task; only names travel between processes, and each process loads a cell once."""
+    method = find_method(task.method)
+    # The paper's methods never look at the known triples, which take longest to load.
+    cell = _load_once(task.dataset, task.model, type(method) not in (Actc, LocalOpt, GlobalOpt))
+    orders = _draw_once(len(cell.valid), repeats, settings)
+    rows: list[Row] = []
+    for start in range(task.start, task.stop, REPEATS_AT_ONCE):
+        part = range(start, min(start + REPEATS_AT_ONCE, task.stop))
+        rows += run_repeats(cell, task.method, method, settings.budgets, part, orders, settings.seed)
+    return rows
+
+
+@lru_cache(maxsize=2)
+def _load_once(dataset: str, model: str, with_known: bool) -> Cell:
+    return load_cell(dataset, model, with_known=with_known)
+
+
+@lru_cache(maxsize=2)
+def _draw_once(size: int, repeats: int, settings: Settings) -> list[IntArray]:
+    return draw_orders(size, settings.budgets, repeats, settings.seed, settings.draws)
