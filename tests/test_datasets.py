@@ -37,9 +37,7 @@ def mirror(monkeypatch, no_local_data) -> Iterator[Path]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=DATA))
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
-    monkeypatch.setattr(
-        datasets, "CODEX", f"http://127.0.0.1:{server.server_address[1]}/{{dataset}}/{{name}}"
-    )
+    monkeypatch.setattr(datasets, "CODEX", f"http://127.0.0.1:{server.server_address[1]}/{{dataset}}/{{name}}")
     yield no_local_data
     server.shutdown()
     thread.join()
@@ -120,9 +118,7 @@ def test_training_triples_are_all_true(monkeypatch):
 
 @pytest.mark.parametrize("digits", [6, 7])
 def test_rounding_is_what_writing_and_reading_text_does(digits):
-    values = np.random.default_rng(0).normal(size=20_000) * 10.0 ** np.random.default_rng(1).integers(
-        -4, 4, 20_000
-    )
+    values = np.random.default_rng(0).normal(size=20_000) * 10.0 ** np.random.default_rng(1).integers(-4, 4, 20_000)
     values[0] = 0.0
     expected = [float(f"{value:.{digits}g}") for value in values]
     np.testing.assert_array_equal(datasets.round_significant(values, digits), expected)

@@ -79,7 +79,5 @@ def test_a_row_of_the_paper_agrees_without_the_script(label, table, printed, met
     before = source[: source.index(f"\\label{{{label}}}")]
     row = before[before.rindex(printed) + len(printed) :].splitlines()[0]
     numbers = [int(number) for number in re.findall(r"\d+", row.split(r"\\")[0])]
-    ours = [
-        number.value for key, number in load_published().items() if (key.table, key.method) == (table, method)
-    ]
+    ours = [number.value for key, number in load_published().items() if (key.table, key.method) == (table, method)]
     assert numbers == ours

@@ -28,11 +28,7 @@ METHODS = {
     "ACTC-LR_{rndm}": "actc-lr-rndm",
     "ACTC-GP_{rndm}": "actc-gp-rndm",
 }
-CELLS = [
-    (dataset, model)
-    for dataset in ("codex-s", "codex-m")
-    for model in ("complex", "conve", "transe", "rescal")
-]
+CELLS = [(dataset, model) for dataset in ("codex-s", "codex-m") for model in ("complex", "conve", "transe", "rescal")]
 COLUMNS = [(*cell, metric) for cell in [*CELLS, ("all", "all")] for metric in ("accuracy", "f1")]
 
 

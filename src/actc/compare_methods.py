@@ -94,13 +94,9 @@ def compare_methods(
     return Comparison(first, second, metric, by_budget, average, by_cell)
 
 
-def _pair(
-    results: Results, cells: Sequence[tuple[str, str]], first: str, second: str, metric: str
-) -> FloatArray:
+def _pair(results: Results, cells: Sequence[tuple[str, str]], first: str, second: str, metric: str) -> FloatArray:
     """Return first less second, shape (cells, B, repeats)."""
-    one, other = (
-        [results.select(Run(*cell, method), metric) for cell in cells] for method in (first, second)
-    )
+    one, other = ([results.select(Run(*cell, method), metric) for cell in cells] for method in (first, second))
     counts = {values.shape[1] for values in (*one, *other)}
     # A method without chance has one repeat, which stands beside every repeat of the other.
     if len(counts - {1}) > 1:

@@ -31,8 +31,7 @@ CODEX = (
     "{dataset}/{name}"
 )
 AUTHORS = (
-    "https://raw.githubusercontent.com/anasedova/ACTC/9374bdb56f7d2177260bcfc601b72b1234eec696/"
-    "codex-s/complex/{name}"
+    "https://raw.githubusercontent.com/anasedova/ACTC/9374bdb56f7d2177260bcfc601b72b1234eec696/codex-s/complex/{name}"
 )
 CHECKSUMS = {
     "codex-s/train.txt": "64f93b7f314f3936a6f65739721429db3f6a7c8f5a1e1104ec3bb544f7434f59",
@@ -104,11 +103,7 @@ def load_triples(dataset: str, split: str) -> LabelledTriples:
     _check_choice("data set", dataset, DATASETS)
     _check_choice("split", split, SPLITS)
     true = _read_columns(find_codex_file(dataset, f"{split}.txt"), 3)
-    false = (
-        ([], [], [])
-        if split == "train"
-        else _read_columns(find_codex_file(dataset, f"{split}_negatives.txt"), 3)
-    )
+    false = ([], [], []) if split == "train" else _read_columns(find_codex_file(dataset, f"{split}_negatives.txt"), 3)
     labels = np.arange(len(true[0]) + len(false[0])) < len(true[0])
     heads, relations, tails = ((*yes, *no) for yes, no in zip(true, false, strict=True))
     return LabelledTriples(heads, relations, tails, labels)
@@ -117,11 +112,7 @@ def load_triples(dataset: str, split: str) -> LabelledTriples:
 def load_scored(dataset: str, model: str, split: str) -> tuple[ScoredTriples, BoolArray]:
     """Load a split with the scores of a model as they were published, and its labels."""
     triples = load_triples(dataset, split)
-    scores = (
-        load_authors_scores(split, triples)
-        if model == "complex-authors"
-        else load_array(dataset, model, split)
-    )
+    scores = load_authors_scores(split, triples) if model == "complex-authors" else load_array(dataset, model, split)
     if len(scores) != len(triples):
         raise FileError(
             f"There are {len(scores)} scores of {model} for the {len(triples)} {split} triples of {dataset}."
@@ -198,9 +189,7 @@ def cache_folder() -> Path:
 
 def scores_folder() -> Path:
     """Return the folder of the committed score arrays; it is no part of the installed package."""
-    return Path(
-        os.environ.get("ACTC_SCORES") or Path(__file__).parents[2] / "benchmarks" / "scores"
-    ).expanduser()
+    return Path(os.environ.get("ACTC_SCORES") or Path(__file__).parents[2] / "benchmarks" / "scores").expanduser()
 
 
 def _fetch(url: str, name: str) -> Path:

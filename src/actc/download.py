@@ -59,9 +59,7 @@ def fetch_file(url: str, path: Path, sha256: str, *, attempts: int = 5, wait_sec
             problem = str(getattr(error, "reason", error)) or type(error).__name__
         else:
             return _keep_if_right(url, part, path, sha256)
-    raise FileError(
-        f"{url} could not be downloaded after {attempts} attempts: {problem}. Is this machine offline?"
-    )
+    raise FileError(f"{url} could not be downloaded after {attempts} attempts: {problem}. Is this machine offline?")
 
 
 def _append_rest(url: str, part: Path) -> None:

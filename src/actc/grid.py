@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -55,19 +55,18 @@ class Task(NamedTuple):
     stop: int
 
 
-def plan_tasks(runs: Iterable[Run], repeats: int) -> list[Task]:
-    """Cut runs into tasks; a method without chance needs only one repeat."""
+def plan_tasks(runs: Mapping[Run, int]) -> list[Task]:
+    """Cut runs, each with its number of repeats, into tasks; a method without chance needs only one repeat."""
     return [
         Task(*run, start, min(start + REPEATS_IN_TASK, needed))
-        for run in runs
+        for run, repeats in runs.items()
         for needed in [1 if has_no_chance(find_method(run.method)) else repeats]
         for start in range(0, needed, REPEATS_IN_TASK)
     ]
 
 
 def run_grid(
-    runs: Iterable[Run],
-    repeats: int,
+    runs: Mapping[Run, int],
     settings: Settings,
     path: Path,
     *,
@@ -78,10 +77,8 @@ def run_grid(
 
     Parameters
     ----------
-    runs : iterable of Run
-        Cells and methods.
-    repeats : int
-        How often a method that draws at random is repeated.
+    runs : mapping of Run to int
+        Cells and methods, and how often each is repeated.
     settings : Settings
         Checked against those of the rows that are in the file already.
     path : Path
@@ -91,16 +88,16 @@ def run_grid(
     progress : callable
         Told how many repeats are done and how many there are, once at the start and after every task.
     """
-    if repeats < 1:
-        raise OptionError(f"{repeats} repeats make no experiment; give at least 1.")
-    tasks = plan_tasks(runs, repeats)
+    if min(runs.values(), default=1) < 1:
+        raise OptionError(f"{min(runs.values())} repeats make no experiment; give at least 1.")
+    tasks = plan_tasks(runs)
     done = _open_rows(path, settings, tasks)
     todo = [task for task in tasks if task not in done]
     total, finished = (sum(task.stop - task.start for task in some) for some in (tasks, done))
     progress(finished, total)
     with path.open("a", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, lineterminator="\n")
-        for task, rows in zip(todo, _run_tasks(todo, repeats, settings, jobs), strict=True):
+        for task, rows in zip(todo, _run_tasks(todo, settings, jobs), strict=True):
             writer.writerows(map(_format_row, rows))
             out.flush()
             finished += task.stop - task.start
@@ -168,9 +165,7 @@ def _read_rows(path: Path) -> list[Row]:
 def _parse_row(path: Path, number: int, cells: list[str]) -> Row:
     try:
         dataset, model, method, budget, repeat, accuracy, f1, seconds = cells
-        return Row(
-            dataset, model, method, int(budget), int(repeat), float(accuracy), float(f1), float(seconds)
-        )
+        return Row(dataset, model, method, int(budget), int(repeat), float(accuracy), float(f1), float(seconds))
     except ValueError:
         raise FileError(f"{path}, line {number}: this is no row of an experiment.") from None
 
@@ -179,7 +174,8 @@ def _format_row(row: Row) -> tuple[Any, ...]:
     return (*row[:5], f"{row.accuracy:.6f}", f"{row.f1:.6f}", f"{row.seconds:.6f}")
 
 
-def _run_tasks(tasks: Sequence[Task], repeats: int, settings: Settings, jobs: int) -> Iterator[list[Row]]:
+def _run_tasks(tasks: Sequence[Task], settings: Settings, jobs: int) -> Iterator[list[Row]]:
+    repeats = max((task.stop for task in tasks), default=0)
     if jobs == 1 or len(tasks) < 2:
         return (_run_task(task, repeats, settings) for task in tasks)
     from joblib import Parallel, delayed

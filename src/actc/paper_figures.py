@@ -131,16 +131,12 @@ def draw_uniform(results: Results, cell: tuple[str, str]) -> Figure:
     """Draw one threshold for all relations against one for each."""
     figure = _new_figure(10.5, 4.4)
     axes = figure.subplots(1, 2, sharex=True)
-    for plot, metric, label in zip(
-        axes, ("accuracy", "f1"), ("test accuracy (%)", "test F1 (%)"), strict=True
-    ):
+    for plot, metric, label in zip(axes, ("accuracy", "f1"), ("test accuracy (%)", "test F1 (%)"), strict=True):
         for name in UNIFORM_PAIRS:
             _draw_curve(plot, results, Run(*cell, name), metric, band=False)
         plot.set_ylabel(label)
         _label_budgets(plot, results)
-    figure.suptitle(
-        f"{label_cell(cell)}, random selection: a threshold per relation (solid) or one for all (dashed)"
-    )
+    figure.suptitle(f"{label_cell(cell)}, random selection: a threshold per relation (solid) or one for all (dashed)")
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
     return figure

@@ -31,9 +31,7 @@ class Picture:
     path: Path
 
 
-def build_page(
-    title: str, facts: Sequence[str], tables: Sequence[TextTable], pictures: Sequence[Picture]
-) -> str:
+def build_page(title: str, facts: Sequence[str], tables: Sequence[TextTable], pictures: Sequence[Picture]) -> str:
     """Return the page as HTML."""
     parts = [(part.name, part.title) for part in tables] + [(part.name, part.title) for part in pictures]
     links = " ".join(f'<a href="#{name}">{escape(heading)}</a>' for name, heading in parts)

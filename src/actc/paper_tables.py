@@ -11,9 +11,7 @@ from actc.results import METRICS, Estimate, Results, Run
 from actc.text_tables import TextTable
 
 PAPER_CELLS = [
-    (dataset, model)
-    for dataset in ("codex-s", "codex-m")
-    for model in ("complex", "conve", "transe", "rescal")
+    (dataset, model) for dataset in ("codex-s", "codex-m") for model in ("complex", "conve", "transe", "rescal")
 ]
 # The authors published the scores behind one of their cells, so that cell can be compared like with like.
 SAME_CELL = {("codex-s", "complex-authors"): ("codex-s", "complex")}
@@ -77,18 +75,14 @@ def label_cell(cell: tuple[str, str]) -> str:
 def order_cells(cells: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Put the paper's cells first, in its order, then any others."""
     found = list(cells)
-    return [cell for cell in PAPER_CELLS if cell in found] + [
-        cell for cell in found if cell not in PAPER_CELLS
-    ]
+    return [cell for cell in PAPER_CELLS if cell in found] + [cell for cell in found if cell not in PAPER_CELLS]
 
 
 def list_entries(results: Results, table: str, methods: Sequence[str], budget: int | None) -> list[Entry]:
     """Return the numbers of one of the paper's tables: every cell, then the mean of the paper's cells."""
     entries = []
     for method in methods:
-        runs = [
-            Run(*cell, method) for cell in order_cells(results.cells()) if Run(*cell, method) in results.runs
-        ]
+        runs = [Run(*cell, method) for cell in order_cells(results.cells()) if Run(*cell, method) in results.runs]
         averaged = [run for run in runs if run[:2] in PAPER_CELLS]
         for metric in METRICS:
             for run in runs:
@@ -166,10 +160,7 @@ def build_ablation(
         runs = [Run(*cell, method) for cell in cells if Run(*cell, method) in results.runs]
         if runs:
             budgets: list[int | None] = [*results.budgets.tolist(), None]
-            means = [
-                [results.estimate_mean(runs, metric, budget).value for metric in METRICS]
-                for budget in budgets
-            ]
+            means = [[results.estimate_mean(runs, metric, budget).value for metric in METRICS] for budget in budgets]
             rows.append((label, *("/".join(f"{value:.1f}" for value in pair) for pair in means)))
     header = ("variant", *(f"l = {budget}" for budget in results.budgets), "average")
     named = ", ".join(label_cell(cell) for cell in cells)
@@ -177,9 +168,7 @@ def build_ablation(
     return TextTable(name, title, note, header, tuple(rows))
 
 
-def build_comparisons(
-    results: Results, pairs: Sequence[tuple[str, str]], metric: str, title: str
-) -> TextTable:
+def build_comparisons(results: Results, pairs: Sequence[tuple[str, str]], metric: str, title: str) -> TextTable:
     """Set paired differences of methods under each other, budget by budget, with their intervals."""
     cells = [cell for cell in PAPER_CELLS if cell in results.cells()] or results.cells()
     comparisons = [
@@ -198,9 +187,7 @@ def build_comparisons(
 
 def _comparison_row(comparison: Comparison) -> tuple[str, ...]:
     def show(difference: Difference) -> str:
-        mean, lower, upper = (
-            _signed(value) for value in (difference.mean, difference.lower, difference.upper)
-        )
+        mean, lower, upper = (_signed(value) for value in (difference.mean, difference.lower, difference.upper))
         return f"{mean} [{lower}, {upper}]"
 
     name = f"{label_method(comparison.first)} − {label_method(comparison.second)}"

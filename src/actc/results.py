@@ -71,9 +71,11 @@ class Results:
         compared; where the draws are not shared this is right as well.
         """
         values = np.mean([self.select(run, metric, budget) for run in runs], axis=0)
-        return Estimate(
-            float(values.mean()), standard_error(values.mean(axis=0)), standard_error(values.mean(axis=1))
-        )
+        return Estimate(float(values.mean()), standard_error(values.mean(axis=0)), standard_error(values.mean(axis=1)))
+
+    def first_repeats(self, count: int) -> Results:
+        """Return the results of the first repeats alone, so that runs of different length can be compared."""
+        return Results(self.budgets, {run: values[:, :, :count] for run, values in self.runs.items()})
 
     def methods(self) -> list[str]:
         """Name the methods, in the order they came."""

@@ -68,9 +68,7 @@ def write_html(table: TextTable) -> str:
     """Write the table as a part of a page; rows that begin something carry the class ``first``."""
     head = "".join(f"<th>{escape(cell)}</th>" for cell in table.header)
     body = "\n".join(
-        f"<tr{' class=first' if row[0] else ''}>"
-        + "".join(f"<td>{escape(cell)}</td>" for cell in row)
-        + "</tr>"
+        f"<tr{' class=first' if row[0] else ''}>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
         for row in table.rows
     )
     return (
