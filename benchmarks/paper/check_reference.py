@@ -2,8 +2,8 @@
 
 Usage: python benchmarks/paper/check_reference.py benchmarks/paper/rows.csv.gz
 
-The reference averages were made with 20 repeats (density selection 1, ACTC-GP rndm 5) and other random draws, so a
-cell is expected within 1.5 points and the mean of the eight cells within 1.0.
+The reference averages were made with 20 repeats (density selection 1, ACTC-GP rndm 5) and other random
+draws, so a cell is expected within 1.5 points and the mean of the eight cells within 1.0.
 """
 
 from __future__ import annotations

@@ -115,8 +115,8 @@ def bench_command(
 ) -> None:
     """Compare methods on folders of scored, labelled triples.
 
-    A FOLDER holds valid.tsv and test.tsv (or .tsv.gz, .csv, .parquet): head, relation, tail, score, label; and
-    train.tsv, if there, without labels. Thresholds are found on valid and scored on test.
+    A FOLDER holds valid.tsv and test.tsv (or .tsv.gz, .csv, .parquet): head, relation, tail, score, label;
+    and train.tsv, if there, without labels. Thresholds are found on valid and scored on test.
     """
     from actc.experiment import read_cell, run_experiment, write_rows
     from actc.files import check_writable
@@ -135,6 +135,66 @@ def bench_command(
         write_rows(out, rows)
     if not quiet:
         print_rows(rows)
+
+
+@commands.command(
+    "paper",
+    epilog=examples(
+        "actc paper",
+        "actc paper --quick --only table-avg --only figure-budgets-s --out look",
+        "actc paper --method mymodule:my_method",
+        "actc paper --from actc-paper/rows.csv",
+    ),
+)
+@click.option("--quick", is_flag=True, help="CoDEx-S alone and at most 10 repeats: a look, not a measurement.")
+@click.option("--only", "items", multiple=True, help="A table or figure, such as table-avg; repeatable. [default: all]")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("actc-paper"), show_default=True)
+@click.option("--from", "rows", type=click.Path(path_type=Path), help="Draw everything from these rows; run nothing.")
+@click.option("--method", "methods", multiple=True, help="A further method to set beside the paper's; repeatable.")
+@click.option("--repeats", default=100, show_default=True, help="How often to draw anew.")
+@click.option("--seed", default=12345, show_default=True, help="Where the draws start from.")
+@click.option("--draws", default="authors", show_default=True, help="The authors' own stream, or: numpy.")
+@click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
+@quiet_option
+def paper_command(
+    quick: bool,
+    items: tuple[str, ...],
+    out: Path,
+    rows: Path | None,
+    methods: tuple[str, ...],
+    repeats: int,
+    seed: int,
+    draws: str,
+    jobs: int,
+    quiet: bool,
+) -> None:
+    """Make every table and figure of the paper, measured, beside the published numbers.
+
+    The triples come from CoDEx, which is downloaded once, or from the folder that ACTC_DATA names. Rows are
+    kept in OUT/rows.csv as they come: an interrupted run goes on where it stopped.
+    """
+    from actc.grid import Settings
+    from actc.paper import redraw_paper, run_paper
+    from actc.show import print_paper
+
+    own = [name for text in methods for name in split_methods(text)]
+    if rows is not None:
+        page = redraw_paper(rows, out, items=items, own_methods=own)
+    else:
+        settings = Settings(seed=seed, draws=draws)
+        with progress_bar("Repeats", quiet) as advance:
+            page = run_paper(
+                out,
+                items=items,
+                own_methods=own,
+                quick=quick,
+                repeats=repeats,
+                settings=settings,
+                jobs=jobs,
+                progress=advance,
+            )
+    if not quiet:
+        print_paper(page)
 
 
 @commands.command(
@@ -214,7 +274,9 @@ def parse_budgets(texts: tuple[str, ...]) -> list[int]:
 
 @contextmanager
 def progress_bar(label: str, quiet: bool) -> Iterator[Callable[..., Any]]:
-    """Show a bar on a terminal; elsewhere, and when quiet, nothing. Yields a function: steps done, steps in all."""
+    """Show a bar on a terminal; elsewhere, and when quiet, nothing. Yields a function: steps done, steps in
+    all.
+    """
     if quiet or not sys.stderr.isatty():
         yield lambda done, total=None: None
         return

@@ -134,6 +134,9 @@ def load_array(dataset: str, model: str, split: str) -> FloatArray:
 def load_authors_scores(split: str, triples: LabelledTriples) -> FloatArray:
     """Load the scores that the authors of ACTC published for ComplEx on CoDEx-S (valid and test only)."""
     _check_choice("split with published scores", split, ("valid", "test"))
+    local = data_folder()
+    if local is not None:
+        raise FileError(f"ACTC_DATA is {local}, but it has no folder scores/codex-s/complex-authors.")
     name = f"{split}_score.tsv"
     path = _fetch(AUTHORS.format(name=name), f"complex-authors/{name}")
     heads, relations, tails, scores = _read_columns(path, 4)
@@ -154,9 +157,15 @@ def round_significant(values: FloatArray, digits: int) -> FloatArray:
 def list_models(dataset: str) -> list[str]:
     """Name the models whose scores for a data set are here: the paper's four first, then any others."""
     local = data_folder()
-    folder = (local / "scores" if local else scores_folder()) / dataset
-    found = {path.parent.name for path in folder.glob("*/valid.*")} - {"complex-authors"}
+    folders = [scores_folder() / dataset, *([local / "scores" / dataset] if local else [])]
+    found = {path.parent.name for folder in folders for path in folder.glob("*/valid.*")} - {"complex-authors"}
     return [*(model for model in MODELS if model in found), *sorted(found - set(MODELS))]
+
+
+def has_authors_scores() -> bool:
+    """Say whether the scores that the authors published are at hand, or may be downloaded."""
+    local = data_folder()
+    return local is None or (local / "scores" / "codex-s" / "complex-authors").is_dir()
 
 
 def find_codex_file(dataset: str, name: str) -> Path:

@@ -27,7 +27,7 @@ from actc.experiment import (
     has_no_chance,
     run_repeats,
 )
-from actc.files import write_beside
+from actc.files import open_text, write_beside
 from actc.methods import Actc, GlobalOpt, LocalOpt, find_method
 from actc.results import Results, Run, collect_results
 from actc.triples import IntArray
@@ -71,7 +71,7 @@ def run_grid(
     path: Path,
     *,
     jobs: int = 1,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> None:
     """Run what is missing of a grid and append its rows to a CSV file.
 
@@ -86,22 +86,22 @@ def run_grid(
     jobs : int
         Processes; the rows are the same for any number of them.
     progress : callable
-        Told how many repeats are done and how many there are, once at the start and after every task.
+        Told how many more repeats are done and how many there are in all: once for those that were in the
+        file already, then after every task.
     """
     if min(runs.values(), default=1) < 1:
         raise OptionError(f"{min(runs.values())} repeats make no experiment; give at least 1.")
     tasks = plan_tasks(runs)
     done = _open_rows(path, settings, tasks)
     todo = [task for task in tasks if task not in done]
-    total, finished = (sum(task.stop - task.start for task in some) for some in (tasks, done))
-    progress(finished, total)
+    total, before = (sum(task.stop - task.start for task in some) for some in (tasks, done))
+    progress(before, total)
     with path.open("a", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, lineterminator="\n")
         for task, rows in zip(todo, _run_tasks(todo, settings, jobs), strict=True):
             writer.writerows(map(_format_row, rows))
             out.flush()
-            finished += task.stop - task.start
-            progress(finished, total)
+            progress(task.stop - task.start, total)
 
 
 def read_results(path: Path) -> Results:
@@ -155,7 +155,8 @@ def _read_rows(path: Path) -> list[Row]:
     """Read all whole lines; the last may have been cut off."""
     if not path.is_file():
         raise FileError(f"{path}: there is no such file of rows.")
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    with open_text(path) as text:
+        lines = text.read().splitlines(keepends=True)
     if not lines or lines[0].rstrip("\n") != ",".join(Row._fields):
         raise FileError(f"{path}, line 1: the columns {','.join(Row._fields)} were expected.")
     whole = [line for line in lines[1:] if line.endswith("\n")]

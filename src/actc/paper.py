@@ -13,10 +13,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from actc.datasets import DATASETS, list_models
+from actc.datasets import DATASETS, has_authors_scores, list_models
 from actc.errors import ChoiceError, OptionError
 from actc.files import write_beside
-from actc.paper_figures import N_VALUES, UNIFORM_PAIRS, draw_budgets, draw_n, draw_uniform, save_figure
+from actc.grid import Settings, read_results, run_grid
+from actc.paper_figures import (
+    N_VALUES,
+    UNIFORM_PAIRS,
+    check_matplotlib,
+    draw_budgets,
+    draw_n,
+    draw_uniform,
+    save_figure,
+)
 from actc.paper_page import Picture, build_page
 from actc.paper_tables import (
     DATASET_LABELS,
@@ -101,7 +110,48 @@ def list_places(*, quick: bool = False) -> list[Place]:
     places = [(dataset, model) for dataset in datasets for model in list_models(dataset)]
     if not places:
         raise OptionError("There are no scores here: run from a checkout of the repository, or set ACTC_DATA.")
-    return [*places, AUTHORS_CELL]
+    return [*places, AUTHORS_CELL] if has_authors_scores() else places
+
+
+def run_paper(
+    out: Path,
+    *,
+    items: Sequence[str] = (),
+    own_methods: Sequence[str] = (),
+    quick: bool = False,
+    repeats: int = 100,
+    settings: Settings | None = None,
+    jobs: int = -1,
+    progress: Callable[[int, int], object] = lambda done, total: None,
+) -> Path:
+    """Run what the items need, resuming from ``out/rows.csv``, and write them all; returns the page's path.
+
+    Parameters
+    ----------
+    out : Path
+        A folder, made if it is not there.
+    items : sequence of str
+        Names in ``ITEMS``; none means all of them.
+    own_methods : sequence of str
+        Methods that stand beside the paper's, as ``module:name`` or any other name ``find_method`` knows.
+    quick : bool
+        CoDEx-S alone and at most ``QUICK_REPEATS`` repeats: a look, not a measurement.
+    repeats, settings, jobs, progress
+        See ``grid.run_grid``. The draws are the authors' unless the settings say otherwise.
+    """
+    chosen = list(items) or list(ITEMS)
+    if any(name.startswith("figure") for name in chosen):
+        check_matplotlib()  # now, not after the run
+    places = list_places(quick=quick)
+    runs = plan_runs(chosen, own_methods, places, min(repeats, QUICK_REPEATS) if quick else repeats)
+    rows = out / "rows.csv"
+    run_grid(runs, settings or Settings(draws="authors"), rows, jobs=jobs, progress=progress)
+    return write_paper(read_results(rows).only(runs), chosen, out, own_methods)
+
+
+def redraw_paper(rows: Path, out: Path, *, items: Sequence[str] = (), own_methods: Sequence[str] = ()) -> Path:
+    """Write the items from rows that are there already, without running anything; returns the page's path."""
+    return write_paper(read_results(rows), list(items) or list(ITEMS), out, own_methods)
 
 
 def write_paper(results: Results, items: Iterable[str], out: Path, own_methods: Sequence[str] = ()) -> Path:

@@ -60,12 +60,19 @@ UNIFORM_PAIRS = (
 N_VALUES = (5, 10, 20, 50, 100, 200, 500, 1000)
 
 
-@contextmanager
-def _drawing_settings() -> Iterator[None]:
+def check_matplotlib() -> None:
+    """Say what to install where figures cannot be drawn."""
     try:
-        import matplotlib
+        import matplotlib  # noqa: F401
     except ImportError as error:
         raise MissingExtraError("Drawing figures", "matplotlib", "plots") from error
+
+
+@contextmanager
+def _drawing_settings() -> Iterator[None]:
+    check_matplotlib()
+    import matplotlib
+
     settings: Any = {
         "svg.hashsalt": "actc",  # otherwise the ids in an SVG differ from run to run
         "font.size": 10,

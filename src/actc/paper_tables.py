@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from actc.compare_methods import Comparison, Difference, compare_methods
-from actc.published import PublishedKey, PublishedNumber, load_published
+from actc.published import PublishedKey, PublishedNumber, load_published, look_up
 from actc.results import METRICS, Estimate, Results, Run
 from actc.text_tables import TextTable
 
@@ -89,10 +89,7 @@ def list_entries(results: Results, table: str, methods: Sequence[str], budget: i
                 estimate = results.estimate(run, metric, budget)
                 entries.append(_entry(table, *run[:2], method, metric, estimate))
             if len(averaged) > 1:
-                estimate = results.estimate_mean(averaged, metric, budget)
-                # The paper's column "Avg" is the mean of all eight; fewer cells have no counterpart there.
-                dataset = "all" if len(averaged) == len(PAPER_CELLS) else f"{len(averaged)} cells"
-                entries.append(_entry(table, dataset, "all", method, metric, estimate))
+                entries.append(_mean_entry(results, table, averaged, metric, budget))
     return entries
 
 
@@ -100,6 +97,17 @@ def _entry(table: str, dataset: str, model: str, method: str, metric: str, estim
     printed = SAME_CELL.get((dataset, model), (dataset, model))
     paper = load_published().get(PublishedKey(table, *printed, method, metric))
     return Entry(table, dataset, model, method, metric, estimate, paper)
+
+
+def _mean_entry(results: Results, table: str, runs: Sequence[Run], metric: str, budget: int | None) -> Entry:
+    """Average the paper's cells; all eight stand beside its column "Avg", fewer beside the mean of theirs."""
+    method, estimate = runs[0].method, results.estimate_mean(runs, metric, budget)
+    if len(runs) == len(PAPER_CELLS):
+        return _entry(table, "all", "all", method, metric, estimate)
+    printed = [look_up(table, *run, metric) for run in runs]
+    known = [number for number in printed if number is not None]
+    paper = PublishedNumber(sum(known) / len(known), None) if len(known) == len(runs) else None
+    return Entry(table, f"{len(runs)} cells", "all", method, metric, estimate, paper)
 
 
 def build_paper_table(

@@ -11,7 +11,7 @@ Two standard errors can stand behind an average over budgets, and they answer di
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -72,6 +72,10 @@ class Results:
         """
         values = np.mean([self.select(run, metric, budget) for run in runs], axis=0)
         return Estimate(float(values.mean()), standard_error(values.mean(axis=0)), standard_error(values.mean(axis=1)))
+
+    def only(self, runs: Container[Run]) -> Results:
+        """Return the results of some runs alone."""
+        return Results(self.budgets, {run: values for run, values in self.runs.items() if run in runs})
 
     def first_repeats(self, count: int) -> Results:
         """Return the results of the first repeats alone, so that runs of different length can be compared."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -46,7 +47,9 @@ def print_methods(methods: Mapping[str, Any]) -> None:
 
 
 def print_rows(rows: Sequence[Row]) -> None:
-    """Print mean accuracy by budget, and the means over budgets, for every cell and for all of them together."""
+    """Print mean accuracy by budget, and the means over budgets, for every cell and for all of them
+    together.
+    """
     cells = list(dict.fromkeys((row.dataset, row.model) for row in rows))
     for dataset, model in cells:
         mine = [row for row in rows if (row.dataset, row.model) == (dataset, model)]
@@ -130,3 +133,23 @@ def print_decided(decided: Sequence[Decided], out: Path) -> None:
         screen.print(f"... and {len(decided) - MOST_RELATIONS} more relations.")
     accepted, candidates = sum(one.accepted for one in decided), sum(one.candidates for one in decided)
     screen.print(f"{accepted:,} of {candidates:,} candidates are accepted. Written: {out}")
+
+
+def print_paper(page: Path) -> None:
+    """Print the averages over cells and budgets beside the paper's, if they were made, and where everything
+    is.
+    """
+    numbers = page.with_name("numbers.csv")
+    rows = []
+    if numbers.exists():
+        with numbers.open(newline="", encoding="utf-8") as lines:
+            rows = [row for row in csv.DictReader(lines) if row["model"] == "all"]
+    longest = "avg-f1" if any(row["table"] == "avg-f1" for row in rows) else "avg"
+    table = new_table("mean of cells and budgets, test, %", "accuracy", "paper", "F1", "paper")
+    mine = [row for row in rows if row["table"] == longest]
+    for pair in zip(mine[::2], mine[1::2], strict=True):
+        cells = [cell for row in pair for cell in (row["ours"], row["paper"])]
+        table.add_row(pair[0]["method"], *(f"{float(cell):.1f}" if cell else "" for cell in cells))
+    if mine:
+        console().print(table)
+    console().print(f"Tables, figures and rows are in {page.parent}; {page.name} shows all of it.")
