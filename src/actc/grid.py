@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from actc import __version__
-from actc.datasets import load_cell
+from actc.datasets import data_folder, load_cell
 from actc.errors import FileError, OptionError
 from actc.experiment import (
     PAPER_BUDGETS,
@@ -178,21 +178,25 @@ def _format_row(row: Row) -> tuple[Any, ...]:
 def _run_tasks(tasks: Sequence[Task], settings: Settings, jobs: int) -> Iterator[list[Row]]:
     repeats = max((task.stop for task in tasks), default=0)
     if jobs == 1 or len(tasks) < 2:
-        return (_run_task(task, repeats, settings) for task in tasks)
+        for task in tasks:
+            yield _run_task(task, repeats, settings)
+        return
     from joblib import Parallel, delayed
+    from joblib.externals.loky import get_reusable_executor
 
-    return iter(
-        Parallel(n_jobs=jobs, return_as="generator", batch_size=1)(
-            delayed(_run_task)(task, repeats, settings) for task in tasks
-        )
+    yield from Parallel(n_jobs=jobs, return_as="generator", batch_size=1)(
+        delayed(_run_task)(task, repeats, settings) for task in tasks
     )
+    # Processes kept for later would hold on to their cells, and to the environment of this run.
+    get_reusable_executor().shutdown(wait=True)
 
 
 def _run_task(task: Task, repeats: int, settings: Settings) -> list[Row]:
     """Run one task; only names travel between processes, and each process loads a cell once."""
     method = find_method(task.method)
     # The paper's methods never look at the known triples, which take longest to load.
-    cell = _load_once(task.dataset, task.model, type(method) not in (Actc, LocalOpt, GlobalOpt))
+    with_known = type(method) not in (Actc, LocalOpt, GlobalOpt)
+    cell = _load_once(task.dataset, task.model, with_known, data_folder())
     orders = _draw_once(len(cell.valid), repeats, settings)
     rows: list[Row] = []
     for start in range(task.start, task.stop, REPEATS_AT_ONCE):
@@ -202,7 +206,7 @@ def _run_task(task: Task, repeats: int, settings: Settings) -> list[Row]:
 
 
 @lru_cache(maxsize=2)
-def _load_once(dataset: str, model: str, with_known: bool) -> Cell:
+def _load_once(dataset: str, model: str, with_known: bool, folder: Path | None) -> Cell:
     return load_cell(dataset, model, with_known=with_known)
 
 
