@@ -9,7 +9,7 @@ from actc.errors import FileError, OptionError
 from actc.experiment import read_cell, run_experiment
 from actc.grid import REPEATS_IN_TASK, Settings, plan_tasks, read_results, run_grid
 from actc.results import Run
-from toy_scores import write_toy_scores
+from tests.toy_scores import write_toy_scores
 
 SETTINGS = Settings(budgets=(1, 5, 20), draws="numpy")
 CELLS = [("codex-s", "toy"), ("codex-m", "toy")]

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from toy_scores import write_toy_scores
 
 from actc import paper
 from actc.errors import ChoiceError, MissingExtraError, OptionError
@@ -18,6 +17,7 @@ from actc.paper import ITEMS, PAPER_METHODS, plan_runs, redraw_paper, run_paper,
 from actc.paper_tables import PAPER_CELLS, build_comparisons, build_paper_table, list_entries
 from actc.published import load_published
 from actc.results import Results, Run
+from tests.toy_scores import write_toy_scores
 
 SETTINGS = Settings(budgets=(1, 10, 50), draws="numpy")
 AUTHORS = ("codex-s", "complex-authors")

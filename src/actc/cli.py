@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -48,6 +49,7 @@ quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but err
 @click.version_option(__version__, prog_name="actc")
 def commands() -> None:
     """Decide which predicted facts may enter a knowledge graph, with the least human work."""
+    sys.path.append(os.getcwd())  # where a method of the user's own, module:name, is likely to be
 
 
 @commands.command("demo", epilog=examples("actc demo", "actc demo --out my-demo --repeats 30"))
@@ -115,8 +117,8 @@ def bench_command(
 ) -> None:
     """Compare methods on folders of scored, labelled triples.
 
-    A FOLDER holds valid.tsv and test.tsv (or .tsv.gz, .csv, .parquet): head, relation, tail, score, label;
-    and train.tsv, if there, without labels. Thresholds are found on valid and scored on test.
+    A FOLDER holds valid.tsv and test.tsv (or .tsv.gz, .csv, .parquet): head, relation, tail, score, label; and
+    train.tsv, if there, without labels. Thresholds are found on valid and scored on test.
     """
     from actc.experiment import read_cell, run_experiment, write_rows
     from actc.files import check_writable
@@ -170,8 +172,8 @@ def paper_command(
 ) -> None:
     """Make every table and figure of the paper, measured, beside the published numbers.
 
-    The triples come from CoDEx, which is downloaded once, or from the folder that ACTC_DATA names. Rows are
-    kept in OUT/rows.csv as they come: an interrupted run goes on where it stopped.
+    The triples come from CoDEx, which is downloaded once, or from the folder that ACTC_DATA names. Rows are kept in
+    OUT/rows.csv as they come: an interrupted run goes on where it stopped.
     """
     from actc.grid import Settings
     from actc.paper import redraw_paper, run_paper
@@ -274,9 +276,7 @@ def parse_budgets(texts: tuple[str, ...]) -> list[int]:
 
 @contextmanager
 def progress_bar(label: str, quiet: bool) -> Iterator[Callable[..., Any]]:
-    """Show a bar on a terminal; elsewhere, and when quiet, nothing. Yields a function: steps done, steps in
-    all.
-    """
+    """Show a bar on a terminal; elsewhere, and when quiet, nothing. Yields a function: steps done, steps in all."""
     if quiet or not sys.stderr.isatty():
         yield lambda done, total=None: None
         return

@@ -157,7 +157,9 @@ def round_significant(values: FloatArray, digits: int) -> FloatArray:
 def list_models(dataset: str) -> list[str]:
     """Name the models whose scores for a data set are here: the paper's four first, then any others."""
     local = data_folder()
-    folders = [scores_folder() / dataset, *([local / "scores" / dataset] if local else [])]
+    folders = [] if local is None else [local / "scores" / dataset]
+    if local is None or (local / dataset / "valid.txt").is_file():  # the arrays need CoDEx's triples beside them
+        folders.append(scores_folder() / dataset)
     found = {path.parent.name for folder in folders for path in folder.glob("*/valid.*")} - {"complex-authors"}
     return [*(model for model in MODELS if model in found), *sorted(found - set(MODELS))]
 

@@ -1,7 +1,7 @@
 """Repeats x budgets x methods over score folders, as tidy rows.
 
-Every method of one seed and repeat sees the same random draws, so methods are paired; budgets are nested: a
-larger one contains the smaller. Rows do not depend on the number of jobs.
+Every method of one seed and repeat sees the same random draws, so methods are paired; budgets are nested: a larger one
+contains the smaller. Rows do not depend on the number of jobs.
 """
 
 from __future__ import annotations
@@ -70,9 +70,7 @@ class Cell:
 
     @cached_property
     def squashed(self) -> Cell:
-        """The cell with each split's scores centred and squashed into (0, 1), unless they are there
-        already.
-        """
+        """The cell with each split's scores centred and squashed into (0, 1), unless they are there already."""
         if not (needs_squashing(self.valid) or needs_squashing(self.test)):
             return self
         valid, test = Squash.of(self.valid), Squash.of(self.test)
@@ -86,9 +84,7 @@ class Cell:
 
 
 def read_cell(folder: str | Path, *, with_known: bool = True) -> Cell:
-    """Read ``valid`` and ``test`` (head, relation, tail, score, label) and, if there, ``train`` (no label
-    needed).
-    """
+    """Read ``valid`` and ``test`` (head, relation, tail, score, label) and, if there, ``train`` (no label needed)."""
     folder = Path(folder)
     if not folder.is_dir():
         raise FileError(f"{folder}: there is no such folder; it should hold valid.tsv and test.tsv.")
@@ -199,9 +195,7 @@ def _affordable(method: Method, budgets: Sequence[int]) -> list[int]:
 
 
 def draw_orders(size: int, budgets: Sequence[int], repeats: int, seed: int, draws: str) -> list[IntArray]:
-    """Return, for each repeat, the order in which random selection annotates; a budget takes the first
-    ones.
-    """
+    """Return, for each repeat, the order in which random selection annotates; a budget takes the first ones."""
     if draws not in DRAWS:
         raise ChoiceError("source of draws", draws, DRAWS)
     return list(DRAWS[draws](size, budgets, repeats, seed))
@@ -216,9 +210,8 @@ def draw_by_numpy(size: int, budgets: Sequence[int], repeats: int, seed: int) ->
 def draw_as_authors(size: int, budgets: Sequence[int], repeats: int, seed: int) -> Iterator[IntArray]:
     """Draw exactly as the authors' code does.
 
-    Python's generator, seeded once; in each repeat one number per triple goes by (a leftover of their
-    code), and every budget step shuffles all triples, in file order, and takes the first that are not
-    annotated yet.
+    Python's generator, seeded once; in each repeat one number per triple goes by (a leftover of their code), and every
+    budget step shuffles all triples, in file order, and takes the first that are not annotated yet.
     """
     stream = random.Random(seed)
     for _ in range(repeats):
@@ -249,7 +242,7 @@ def run_repeats(
     repeats: range,
     orders: Sequence[IntArray],
     seed: int,
-    squash: bool,
+    squash: bool = True,
 ) -> list[Row]:
     """Run some repeats of one method in one cell, all their budgets in one pass."""
     view = cell.squashed if squash and method.wants_squashed else cell

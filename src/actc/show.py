@@ -47,9 +47,7 @@ def print_methods(methods: Mapping[str, Any]) -> None:
 
 
 def print_rows(rows: Sequence[Row]) -> None:
-    """Print mean accuracy by budget, and the means over budgets, for every cell and for all of them
-    together.
-    """
+    """Print mean accuracy by budget, and the means over budgets, for every cell and for all of them together."""
     cells = list(dict.fromkeys((row.dataset, row.model) for row in rows))
     for dataset, model in cells:
         mine = [row for row in rows if (row.dataset, row.model) == (dataset, model)]
@@ -136,9 +134,7 @@ def print_decided(decided: Sequence[Decided], out: Path) -> None:
 
 
 def print_paper(page: Path) -> None:
-    """Print the averages over cells and budgets beside the paper's, if they were made, and where everything
-    is.
-    """
+    """Print the averages over cells and budgets beside the paper's, if they were made, and where everything is."""
     numbers = page.with_name("numbers.csv")
     rows = []
     if numbers.exists():
