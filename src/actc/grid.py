@@ -28,7 +28,7 @@ from actc.experiment import (
     run_repeats,
 )
 from actc.files import open_text, write_beside
-from actc.methods import Actc, GlobalOpt, LocalOpt, find_method
+from actc.methods import find_method
 from actc.results import Results, Run, collect_results
 from actc.triples import IntArray
 
@@ -194,9 +194,7 @@ def _run_tasks(tasks: Sequence[Task], settings: Settings, jobs: int) -> Iterator
 def _run_task(task: Task, repeats: int, settings: Settings) -> list[Row]:
     """Run one task; only names travel between processes, and each process loads a cell once."""
     method = find_method(task.method)
-    # The paper's methods never look at the known triples, which take longest to load.
-    with_known = type(method) not in (Actc, LocalOpt, GlobalOpt)
-    cell = _load_once(task.dataset, task.model, with_known, data_folder())
+    cell = _load_once(task.dataset, task.model, method.needs_known, data_folder())
     orders = _draw_once(len(cell.valid), repeats, settings)
     rows: list[Row] = []
     for start in range(task.start, task.stop, REPEATS_AT_ONCE):
@@ -207,6 +205,7 @@ def _run_task(task: Task, repeats: int, settings: Settings) -> list[Row]:
 
 @lru_cache(maxsize=2)
 def _load_once(dataset: str, model: str, with_known: bool, folder: Path | None) -> Cell:
+    """Load a cell, with the known triples only for methods that need them: they take longest to load."""
     return load_cell(dataset, model, with_known=with_known)
 
 
