@@ -60,6 +60,12 @@ def test_a_method_without_chance_is_compared_with_every_repeat():
     assert compare_methods(make_results(0.3, second_repeats=1), "new", "old").average.verdict == "win"
 
 
+def test_two_methods_without_chance_are_compared_without_a_claim():
+    comparison = compare_methods(make_results(0.3, repeats=1), "new", "old")
+    assert not comparison.has_chance
+    assert comparison.average.lower == comparison.average.upper == pytest.approx(comparison.average.mean)
+
+
 def test_different_repeats_are_refused():
     with pytest.raises(OptionError, match="50 or 100 repeats"):
         compare_methods(make_results(0.0, second_repeats=50), "new", "old")

@@ -98,7 +98,7 @@ def test_only_what_an_item_needs_is_run():
 
 def test_ablations_are_content_with_fewer_repeats():
     runs = plan_runs(["ablation-soft", "table-avg"], [], [("codex-s", "complex")], 100)
-    assert runs[Run("codex-s", "complex", "actc-lr-rndm:soft=true")] == 20
+    assert runs[Run("codex-s", "complex", "actc-lr-rndm:soft=true")] == 10
     assert runs[Run("codex-s", "complex", "actc-lr-rndm")] == 100
 
 
@@ -167,10 +167,21 @@ def test_fewer_cells_stand_beside_the_mean_of_the_papers_same_cells():
 
 
 def test_a_method_of_the_users_own_has_no_published_number():
-    results = make_results(methods=["mine"])
-    table = build_paper_table(results, "avg", "Averages", ["mine"], None)
-    assert table.rows[0][0] == "mine"
-    assert set(table.rows[3][2:]) == {"–"}
+    results = make_results(methods=["localopt-acc", "mine"])
+    table = build_paper_table(results, "avg", "Averages", ["localopt-acc", "mine"], None)
+    assert table.rows[5][0] == "mine"
+    assert set(table.rows[8][2:]) == {"–"}
+
+
+def test_a_table_the_paper_does_not_have_leaves_its_lines_out():
+    table = build_paper_table(make_results(methods=["actc-lr-uni"]), "uniform", "Uniform", ["actc-lr-uni"], None)
+    assert [row[1] for row in table.rows] == ["ours", "± over repeats", "± over budgets"]
+
+
+def test_a_comparison_without_chance_shows_no_interval():
+    table = build_comparisons(make_results(repeats=1), [("actc-lr-rndm", "localopt-acc")], "f1", "Paired")
+    assert "[" not in "".join(table.rows[0])
+    assert table.rows[0][-1] == "–"
 
 
 def test_comparisons_leave_out_pairs_that_were_not_run():

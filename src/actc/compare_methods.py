@@ -45,6 +45,9 @@ class Comparison:
         Mean over the cells and the budgets.
     by_cell : dict of (data set, model) to Difference
         Mean over the budgets, cell by cell.
+    has_chance : bool
+        False where neither method draws anything at random: the differences are facts about these cells, their
+        intervals are empty, and nothing follows for other draws.
     """
 
     first: str
@@ -53,6 +56,7 @@ class Comparison:
     by_budget: dict[int, Difference]
     average: Difference
     by_cell: dict[tuple[str, str], Difference]
+    has_chance: bool
 
     def count(self, verdict: str) -> int:
         """Count the cells with a verdict."""
@@ -91,7 +95,7 @@ def compare_methods(
     }
     by_cell = {cell: summarise(means[at].mean(), draws[at].mean(axis=0)) for at, cell in enumerate(shared)}
     average = summarise(means.mean(), draws.mean(axis=(0, 1)))
-    return Comparison(first, second, metric, by_budget, average, by_cell)
+    return Comparison(first, second, metric, by_budget, average, by_cell, repeats > 1)
 
 
 def _pair(results: Results, cells: Sequence[tuple[str, str]], first: str, second: str, metric: str) -> FloatArray:

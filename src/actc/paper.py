@@ -56,7 +56,7 @@ ACTC = ("actc-lr-dens", "actc-gp-dens", "actc-lr-rndm", "actc-gp-rndm")
 ACTC_F1 = tuple(f"{method}-f1" for method in ACTC)
 UNIFORM = ("actc-lr-uni", "actc-gp-uni", "localopt-acc-uni", "localopt-f1-uni")
 PAPER_METHODS = (*BASELINES, *ACTC, *ACTC_F1, *UNIFORM)
-ABLATION_REPEATS = 20
+ABLATION_REPEATS = 10
 QUICK_REPEATS = 10
 AUTHORS_CELL: Place = ("codex-s", "complex-authors")
 UNIFORM_CELL: Place = ("codex-s", "conve")
@@ -244,7 +244,7 @@ def _paper_table(title: str, table: str, budget: int | None, methods: tuple[str,
 
 def _ablation(title: str, variants: dict[str, str]) -> Item:
     def wants(place: Place) -> bool:
-        return place[0] == "codex-s"
+        return place[0] == "codex-s" and place != AUTHORS_CELL
 
     def build(results: Results, name: str, own: tuple[str, ...]) -> TextTable:
         cells = [cell for cell in results.cells() if wants(cell)]

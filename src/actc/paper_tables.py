@@ -129,6 +129,8 @@ def build_paper_table(
     ]
     if budget is not None:
         del lines[2]
+    if not any(entry.paper for entry in entries.values()):
+        del lines[-2:]
     rows = []
     for method in dict.fromkeys(key[0] for key in entries):
         for number, (line, show) in enumerate(lines):
@@ -188,7 +190,9 @@ def build_comparisons(results: Results, pairs: Sequence[tuple[str, str]], metric
     header = ("first − second", *(f"l = {budget}" for budget in results.budgets), "average", "win/tie/loss")
     note = (
         "Mean paired difference in percentage points and its 95 % bootstrap interval over repeats, mean over "
-        f"{len(cells)} cells. Win/tie/loss: cells whose average has its interval above, around or below 0."
+        f"{len(cells)} cells. Win/tie/loss: cells whose average has its interval above, around or below 0. "
+        "Without an interval: neither method draws anything at random, so there is nothing to be uncertain about, "
+        "and nothing to conclude for other draws."
     )
     return TextTable(f"comparisons-{metric}", title, note, header, rows)
 
@@ -196,11 +200,12 @@ def build_comparisons(results: Results, pairs: Sequence[tuple[str, str]], metric
 def _comparison_row(comparison: Comparison) -> tuple[str, ...]:
     def show(difference: Difference) -> str:
         mean, lower, upper = (_signed(value) for value in (difference.mean, difference.lower, difference.upper))
-        return f"{mean} [{lower}, {upper}]"
+        return f"{mean} [{lower}, {upper}]" if comparison.has_chance else mean
 
     name = f"{label_method(comparison.first)} − {label_method(comparison.second)}"
     tally = "/".join(str(comparison.count(verdict)) for verdict in ("win", "tie", "loss"))
-    return (name, *map(show, comparison.by_budget.values()), show(comparison.average), tally)
+    differences = map(show, (*comparison.by_budget.values(), comparison.average))
+    return (name, *differences, tally if comparison.has_chance else NOTHING)
 
 
 def _signed(value: float) -> str:
