@@ -86,6 +86,7 @@ def test_numbers_stand_beside_the_published_ones(finished):
         if row["paper"]:
             assert float(row["difference"]) == pytest.approx(float(row["ours"]) - float(row["paper"]), abs=0.0011)
     with_paper = [row for row in rows if row["paper"] and row["model"] != "complex-authors"]
+    with_paper = [row for row in with_paper if ":" not in row["method"]]
     assert len(with_paper) == len(load_published())
 
 

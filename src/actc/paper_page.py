@@ -11,14 +11,19 @@ from pathlib import Path
 from actc.text_tables import TextTable, write_html
 
 STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 80rem; margin: 2rem auto; padding: 0
-1rem; } h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin: 2.5rem 0 .5rem; } nav a { margin-right:
-1em; white-space: nowrap; } a { color: #0072b2; } .wide { overflow-x: auto; } table { border-collapse:
-collapse; font-size: .8rem; font-variant-numeric: tabular-nums; } th, td { padding: .15rem .5rem; text-
-align: right; white-space: nowrap; } th { border-bottom: 1px solid #222; vertical-align: bottom; white-
-space: normal; } th:first-child, td:first-child { text-align: left; font-weight: 600; } tr.first td {
-border-top: 1px solid #ddd; } section p { font-size: .85rem; color: #555; max-width: 60rem; } img { max-
-width: 100%; height: auto; }
+body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 90rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.5rem; }
+h2 { font-size: 1.1rem; margin: 2.5rem 0 .5rem; }
+a { color: #0072b2; }
+nav a { margin-right: 1em; white-space: nowrap; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .8rem; font-variant-numeric: tabular-nums; }
+th, td { padding: .15rem .5rem; text-align: right; white-space: nowrap; }
+th { border-bottom: 1px solid #222; vertical-align: bottom; white-space: normal; }
+th:first-child, td:first-child { text-align: left; font-weight: 600; position: sticky; left: 0; background: #fff; }
+tr.first td { border-top: 1px solid #ddd; }
+section p { font-size: .85rem; color: #555; max-width: 60rem; }
+img { max-width: 100%; height: auto; }
 """
 
 
