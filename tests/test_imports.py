@@ -28,6 +28,7 @@ LAYERS = [
     {"compare_methods", "datasets"},
     {"paper_tables", "paper_page", "grid"},
     {"paper_figures"},
+    {"paper_items"},
     {"paper"},
     {"plots"},
     {"demo"},

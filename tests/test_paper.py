@@ -13,7 +13,8 @@ import pytest
 from actc import paper
 from actc.errors import ChoiceError, MissingExtraError, OptionError
 from actc.grid import Settings, read_results
-from actc.paper import ITEMS, PAPER_METHODS, plan_runs, redraw_paper, run_paper, write_paper
+from actc.paper import redraw_paper, run_paper, write_paper
+from actc.paper_items import ITEMS, PAPER_METHODS, plan_runs
 from actc.paper_tables import PAPER_CELLS, build_comparisons, build_paper_table, list_entries
 from actc.published import load_published
 from actc.results import Results, Run

@@ -12,8 +12,8 @@ import time
 from collections import Counter
 from typing import Any
 
-from actc.grid import Settings, Task, _keep_freed_memory, _run_task
-from actc.paper import PAPER_METHODS
+from actc.grid import Settings, Task, keep_freed_memory, run_task
+from actc.paper_items import PAPER_METHODS
 
 CELLS = [("codex-s", "complex"), ("codex-m", "complex")]
 PARTS = {
@@ -61,13 +61,13 @@ def find_shares(stats: dict[Function, Any], function: Function, depth: int = 8) 
 
 def run(method: str, cell: tuple[str, str], repeats: int) -> None:
     """Run some repeats of one method as the grid does."""
-    _run_task(Task(*cell, method, 0, 1 if "dens" in method else repeats), repeats, Settings())
+    run_task(Task(*cell, method, 0, 1 if "dens" in method else repeats), repeats, Settings())
 
 
 def main() -> None:
     """Print seconds by method, then shares by part."""
     repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 25
-    _keep_freed_memory()
+    keep_freed_memory()
     for cell in CELLS:
         run("localopt-acc", cell, repeats)  # loads the cell
     print(f"processor seconds for {repeats} repeats of all budgets, {len(CELLS)} cells")

@@ -181,7 +181,7 @@ def _run_tasks(tasks: Sequence[Task], settings: Settings, jobs: int) -> Iterator
     repeats = max((task.stop for task in tasks), default=0)
     if jobs == 1 or len(tasks) < 2:
         for task in tasks:
-            yield _run_task(task, repeats, settings)
+            yield run_task(task, repeats, settings)
         return
     from joblib import Parallel, delayed
     from joblib.externals.loky import get_reusable_executor
@@ -194,12 +194,12 @@ def _run_tasks(tasks: Sequence[Task], settings: Settings, jobs: int) -> Iterator
 
 
 def _run_in_process(task: Task, repeats: int, settings: Settings) -> list[Row]:
-    _keep_freed_memory()
-    return _run_task(task, repeats, settings)
+    keep_freed_memory()
+    return run_task(task, repeats, settings)
 
 
 @cache
-def _keep_freed_memory() -> None:
+def keep_freed_memory() -> None:
     """Let this process keep the memory of arrays it is done with.
 
     By default glibc gives every large array back to the system, which hands it out again filled with zeros; for
@@ -213,7 +213,7 @@ def _keep_freed_memory() -> None:
     adjust(M_TRIM_THRESHOLD, 256 << 20)
 
 
-def _run_task(task: Task, repeats: int, settings: Settings) -> list[Row]:
+def run_task(task: Task, repeats: int, settings: Settings) -> list[Row]:
     """Run one task; only names travel between processes, and each process loads a cell once."""
     method = find_method(task.method)
     cell = _load_once(task.dataset, task.model, method.needs_known, data_folder())
