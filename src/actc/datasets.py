@@ -6,8 +6,8 @@ Where things come from, first match wins:
   ``scores/codex-s/complex/valid.tsv.gz``; with it set nothing is ever downloaded;
 * triples: CoDEx's public repository, at one commit, each file checked by its SHA-256, kept in the user's
   cache (``ACTC_CACHE``, else ``$XDG_CACHE_HOME/actc``, else ``~/.cache/actc``);
-* scores of the retrained models: ``benchmarks/scores`` of this project's repository (``ACTC_SCORES`` points
-  elsewhere), arrays without triples in the row order of the CoDEx files;
+* scores of the retrained models: ``benchmarks/scores`` of a checkout of this project's repository (``ACTC_SCORES``
+  points elsewhere), arrays without triples in the row order of the CoDEx files;
 * scores that the authors of ACTC published (model ``complex-authors``): their public repository, at one
   commit.
 """
@@ -50,6 +50,7 @@ CHECKSUMS = {
 DATASETS = ("codex-s", "codex-m")
 MODELS = ("complex", "conve", "transe", "rescal")
 SPLITS = ("train", "valid", "test")
+SCORES = Path("benchmarks") / "scores"
 # The score files' text has this many significant digits; the arrays are that text in single precision.
 DIGITS = {"train": 6, "valid": 7, "test": 7}
 
@@ -200,7 +201,11 @@ def cache_folder() -> Path:
 
 def scores_folder() -> Path:
     """Return the folder of the committed score arrays; it is no part of the installed package."""
-    return Path(os.environ.get("ACTC_SCORES") or Path(__file__).parents[2] / "benchmarks" / "scores").expanduser()
+    named = os.environ.get("ACTC_SCORES")
+    if named:
+        return Path(named).expanduser()
+    beside_the_source, here = Path(__file__).parents[2] / SCORES, Path.cwd() / SCORES
+    return beside_the_source if beside_the_source.is_dir() else here
 
 
 def _fetch(url: str, name: str) -> Path:
