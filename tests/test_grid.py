@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from joblib import Parallel, delayed
 
 from actc.errors import FileError, OptionError
 from actc.experiment import read_cell, run_experiment
@@ -119,6 +120,13 @@ def test_a_broken_row_is_named(tmp_path):
 def test_missing_rows_are_one_sentence(tmp_path):
     with pytest.raises(FileError, match="no such file"):
         read_results(tmp_path / "rows.csv")
+
+
+def test_processes_left_over_from_other_work_do_not_matter(tmp_path, toy_data, monkeypatch):
+    monkeypatch.setenv("ACTC_DATA", str(tmp_path))
+    Parallel(n_jobs=2)(delayed(abs)(number) for number in range(4))
+    monkeypatch.setenv("ACTC_DATA", str(toy_data))
+    run(tmp_path / "rows.csv", jobs=2)
 
 
 def test_a_method_of_the_users_own_runs_in_every_process(tmp_path, monkeypatch):

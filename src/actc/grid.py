@@ -184,12 +184,18 @@ def _run_tasks(tasks: Sequence[Task], settings: Settings, jobs: int) -> Iterator
             yield run_task(task, repeats, settings)
         return
     from joblib import Parallel, delayed
-    from joblib.externals.loky import get_reusable_executor
 
+    _renew_processes()
     yield from Parallel(n_jobs=jobs, return_as="generator", batch_size=1)(
         delayed(_run_in_process)(task, repeats, settings) for task in tasks
     )
-    # Processes kept for later would hold on to their cells, and to the environment of this run.
+    _renew_processes()
+
+
+def _renew_processes() -> None:
+    """Let go of the processes that joblib keeps: they hold on to their cells, and to the environment of their start."""
+    from joblib.externals.loky import get_reusable_executor
+
     get_reusable_executor().shutdown(wait=True)
 
 
