@@ -104,6 +104,14 @@ def test_ablations_are_content_with_fewer_repeats():
     assert runs[Run("codex-s", "complex", "actc-lr-rndm")] == 100
 
 
+def test_a_method_that_needs_known_triples_is_left_out_where_there_are_none(tmp_path, monkeypatch):
+    write_toy_scores(tmp_path, [("codex-s", "complex"), AUTHORS])
+    (tmp_path / "scores" / "codex-s" / "complex" / "train.tsv").touch()
+    monkeypatch.setenv("ACTC_DATA", str(tmp_path))
+    runs = plan_runs(["table-l1"], ["pooled-known-rndm"], [("codex-s", "complex"), AUTHORS], 1)
+    assert [run.model for run in runs if run.method == "pooled-known-rndm"] == ["complex"]
+
+
 def test_a_misspelt_item_is_answered_with_the_nearest():
     with pytest.raises(ChoiceError, match="'table-avg'"):
         plan_runs(["table-agv"], [], [("codex-s", "complex")], 1)

@@ -94,8 +94,7 @@ def load_cell(dataset: str, model: str, *, with_known: bool = True) -> Cell:
     if local is not None and (local / "scores" / dataset / model).is_dir():
         return read_cell(local / "scores" / dataset / model, with_known=with_known)
     valid, test = (load_scored(dataset, model, split) for split in ("valid", "test"))
-    has_known = with_known and (scores_folder() / dataset / model / "train.npy").is_file()
-    known = load_scored(dataset, model, "train")[0] if has_known else None
+    known = load_scored(dataset, model, "train")[0] if with_known and has_known_scores(dataset, model) else None
     return Cell(dataset, model, *valid, *test, known)
 
 
@@ -163,6 +162,14 @@ def list_models(dataset: str) -> list[str]:
         folders.append(scores_folder() / dataset)
     found = {path.parent.name for folder in folders for path in folder.glob("*/valid.*")} - {"complex-authors"}
     return [*(model for model in MODELS if model in found), *sorted(found - set(MODELS))]
+
+
+def has_known_scores(dataset: str, model: str) -> bool:
+    """Say whether the training triples' scores by a model are at hand."""
+    local = data_folder()
+    if local is not None and (local / "scores" / dataset / model).is_dir():
+        return any((local / "scores" / dataset / model).glob("train.*"))
+    return (scores_folder() / dataset / model / "train.npy").is_file()
 
 
 def has_authors_scores() -> bool:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from actc.datasets import DATASETS
+from actc.datasets import DATASETS, has_known_scores
 from actc.errors import ChoiceError
+from actc.methods import find_method
 from actc.paper_figures import N_VALUES, UNIFORM_PAIRS, draw_budgets, draw_n, draw_uniform
 from actc.paper_tables import DATASET_LABELS, build_ablation, build_comparisons, build_paper_table
 from actc.results import Results, Run
@@ -64,14 +65,20 @@ class Item:
 def plan_runs(
     items: Iterable[str], own_methods: Sequence[str], places: Sequence[Place], repeats: int
 ) -> dict[Run, int]:
-    """Return what must be run and how often; cell by cell, so that each is loaded once."""
+    """Return what must be run and how often; cell by cell, so that each is loaded once.
+
+    A method that needs the known triples is left out where their scores are not at hand.
+    """
     wanted: dict[Run, int] = {}
     chosen = [find_item(name) for name in items]
+    needs_known = {method for method in own_methods if find_method(method).needs_known}
     for place in places:
+        impossible = set() if has_known_scores(*place) else needs_known
         for item in (item for item in chosen if item.wants(place)):
             for method in (*item.methods, *(own_methods if item.own_methods else ())):
-                run = Run(*place, method)
-                wanted[run] = max(wanted.get(run, 0), min(repeats, item.repeats or repeats))
+                if method not in impossible:
+                    run = Run(*place, method)
+                    wanted[run] = max(wanted.get(run, 0), min(repeats, item.repeats or repeats))
     return wanted
 
 
