@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import importlib.util
 import json
 import os
+import time
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 
 from actc.calibrator import Calibrator
 from actc.errors import ChoiceError, OptionError
+from actc.experiment import Cell, run_experiment
 from actc.methods import METHODS, find_method
 from actc.pooled import OBJECTIVES, PRIORS, Posterior, Prior, design, find_cuts, fit
 from actc.pooled_draws import cut_intervals, draw_lines, foresee, gain_left
@@ -428,3 +431,75 @@ def test_features_count_where_relations_differ_in_their_share_and_not_where_they
     by_level = prepare_pool(pool_with_shares(0.5 + 0 * steps, 2 * steps)).agreement
     assert by_share > 0.4
     assert by_level < 0.05
+
+
+# ---------------------------------------------------------------- what is claimed
+
+
+BENCHMARK = Path(__file__).parent.parent / "benchmarks" / "pooled"
+
+
+@pytest.fixture(scope="module")
+def summarise():
+    spec = importlib.util.spec_from_file_location("summarise", BENCHMARK / "summarise.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("method", "accuracy", "f1"),
+    [("pooled-rndm", 77.2, 77.4), ("pooled", 78.4, 79.2), ("pooled-known", 80.4, 80.9)],
+)
+def test_committed_rows_reach_the_targets_and_the_page_quotes_them(summarise, method, accuracy, f1) -> None:
+    table = summarise.read_rows("cells.csv.gz")
+    means = summarise.mean_by_budget(table, method)
+    ten = np.mean([value for budget, value in means.items() if budget > 0], axis=0)
+    assert ten[0] >= accuracy
+    assert ten[1] >= f1
+    page = (BENCHMARK.parent.parent / "docs" / "pooled.md").read_text(encoding="utf-8")
+    assert f"{ten[0]:.2f}/{ten[1]:.2f}" in page
+    for budget in (1, 2, 5):  # the first labels do not hurt
+        assert (means[budget] >= means[0]).all()
+
+
+def test_twenty_labels_bring_more_than_with_the_papers_method(cell: dict) -> None:
+    pool, labels = cell["valid"]
+    test, truth = cell["test"]
+    experiment_cell = Cell("codex-s", "complex", pool, labels > 0, test, truth > 0, cell["train"][0])
+    names = ["actc-lr-rndm", "pooled-rndm", "pooled", "pooled-known"]
+    rows = run_experiment([experiment_cell], names, [5, 20], repeats=4)
+    mean = {name: np.mean([row.accuracy for row in rows if row.method == name]) for name in names}
+    assert mean["actc-lr-rndm"] + 0.01 < mean["pooled-rndm"] < mean["pooled"] + 0.01 < mean["pooled-known"] + 0.01
+
+
+def test_refit_and_pick_cost_the_same_whatever_the_size_of_the_pool() -> None:
+    seconds = []
+    for size in (5_000, 100_000):
+        pool, labels = random_pool(20, size)
+        annotations = Annotations(np.arange(101), labels[:101])
+        Pooled().fit(pool, annotations)  # prepares the pool
+        best = np.inf
+        for _ in range(7):
+            start = time.process_time()
+            pick_expected_gain(Pooled().fit(pool, annotations), annotations, 1, np.random.default_rng(0))
+            best = min(best, time.process_time() - start)
+        seconds.append(best)
+    assert seconds[1] < 2 * seconds[0] + 0.002
+    assert seconds[1] < 0.05  # 4 ms on a quiet machine
+
+
+@pytest.mark.parametrize("name", ["balanced", "half-only-false", "thousand-relations", "rounded", "bent-noise"])
+def test_stress_pools_stay_valid_tables(name: str, cell: dict) -> None:
+    spec = importlib.util.spec_from_file_location("stress", BENCHMARK / "stress.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    pool, labels = cell["valid"]
+    test, truth = cell["test"]
+    plain = Cell("codex-s", "complex", pool, labels > 0, test, truth > 0, cell["train"][0])
+    stressed = module.STRESSES[name](plain, np.random.default_rng(0))
+    assert len(stressed.valid) == len(stressed.valid_labels)
+    assert list(stressed.valid.relation_names) == sorted(stressed.valid.relation_names)
+    if name == "balanced":
+        shares = np.bincount(stressed.valid.relations, stressed.valid_labels)[stressed.valid.relation_counts > 0]
+        np.testing.assert_allclose(2 * shares, stressed.valid.relation_counts[stressed.valid.relation_counts > 0])

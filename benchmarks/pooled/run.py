@@ -3,8 +3,9 @@
     ACTC_DATA=... python benchmarks/pooled/run.py cells            writes cells.csv.gz
     ACTC_DATA=... python benchmarks/pooled/run.py stress           writes stress.csv.gz
     ACTC_DATA=... python benchmarks/pooled/run.py probabilities    writes probabilities.csv
+    ACTC_DATA=... python benchmarks/pooled/run.py pictures         writes thresholds.csv, picks.csv
 
-``plot.py`` draws the figure from the rows and ``summarise.py`` prints the tables of docs/pooled.md.
+``plot.py`` draws the figures from the rows and ``summarise.py`` prints the tables of docs/pooled.md.
 """
 
 from __future__ import annotations
@@ -23,14 +24,18 @@ from sklearn.linear_model import LogisticRegression
 from stress import STRESSES
 
 from actc.experiment import PAPER_BUDGETS, Cell, Row, draw_orders, read_cell, run_experiment
-from actc.methods import METHODS
+from actc.methods import METHODS, Method
 from actc.metrics import brier, calibration_error
-from actc.triples import Annotations, FloatArray
+from actc.pooled_features import prepare_pool
+from actc.triples import Annotations, FloatArray, IntArray
 
 HERE = Path(__file__).parent
 MODELS = ("complex", "conve", "transe", "rescal")
 BUDGETS = (0, *PAPER_BUDGETS)
 SEED = 12345
+JOBS = 2
+
+STRESSED_CELLS = (("codex-s", "complex"), ("codex-s", "transe"), ("codex-m", "conve"), ("codex-m", "rescal"))
 
 METHODS_ON_CELLS = (
     "pooled-rndm",
@@ -41,7 +46,6 @@ METHODS_ON_CELLS = (
     "localopt-acc",
     "pooled:prior=v1",
     "pooled-known:prior=v1",
-    "pooled:prior=plain",
 )
 METHODS_UNDER_STRESS = (
     "pooled-rndm",
@@ -61,17 +65,18 @@ def read_cells() -> list[Cell]:
 
 def run_cells(repeats: int = 20) -> None:
     """Measure every method on the eight cells."""
-    rows = run_experiment(read_cells(), METHODS_ON_CELLS, BUDGETS, repeats, SEED, progress=show)
+    rows = run_experiment(read_cells(), METHODS_ON_CELLS, BUDGETS, repeats, SEED, jobs=JOBS, progress=show)
     write_rows(HERE / "cells.csv.gz", rows)
 
 
-def run_stress(repeats: int = 5) -> None:
+def run_stress(repeats: int = 3) -> None:
     """Measure with and without features on pools that break one assumption each."""
     rows: list[Row] = []
+    cells = [cell for cell in read_cells() if (cell.dataset, cell.model) in STRESSED_CELLS]
     for name in STRESSES:
-        stressed = [make_stress(cell, name) for cell in read_cells()]
+        stressed = [make_stress(cell, name) for cell in cells]
         budgets = [budget for budget in BUDGETS if budget <= min(len(cell.valid) for cell in stressed)]
-        rows += run_experiment(stressed, METHODS_UNDER_STRESS, budgets, repeats, SEED, progress=show)
+        rows += run_experiment(stressed, METHODS_UNDER_STRESS, budgets, repeats, SEED, jobs=JOBS, progress=show)
         print(name, file=sys.stderr)
     write_rows(HERE / "stress.csv.gz", rows)
 
@@ -82,7 +87,7 @@ def make_stress(cell: Cell, name: str) -> Cell:
     return replace(STRESSES[name](cell, random), dataset=f"{cell.dataset}+{name}")
 
 
-def run_probabilities(repeats: int = 5) -> None:
+def run_probabilities(repeats: int = 2) -> None:
     """Measure the calibration of probabilities on test, beside ACTC's classifier and one global Platt scaling."""
     with open(HERE / "probabilities.csv", "w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, lineterminator="\n")
@@ -144,6 +149,47 @@ def estimate_platt(cell: Cell, repeats: int) -> Estimates:
             yield budget, repeat, model.predict_proba(cell.test.scores[:, None])[:, 1]
 
 
+def run_pictures(judged: int = 50) -> None:
+    """Write, for one cell and one repeat, where the cuts are and where the labels went."""
+    cell = read_cells()[4]
+    pool, labels, prepared = cell.valid, cell.valid_labels, prepare_pool(cell.valid)
+    rows = draw_orders(len(pool), [judged], 1, SEED, "numpy")[0]
+    picked = _pick(METHODS["pooled"], cell, judged)
+    sets = {
+        "all labels": (METHODS["localopt-acc"], np.arange(len(pool))),
+        "ACTC": (METHODS["actc-lr-rndm"], rows),
+        "pooled, no label": (METHODS["pooled"], rows[:0]),
+        "pooled, same labels": (METHODS["pooled-rndm"], rows),
+        "pooled, own picks": (METHODS["pooled"], picked),
+    }
+    with open(HERE / "thresholds.csv", "w", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(("relation", "triples", "method", "accepted_share"))
+        for name, (method, judged_rows) in sets.items():
+            view = cell.squashed.valid if method.wants_squashed else pool
+            cuts = method.find_cuts(view, [Annotations(judged_rows, labels[judged_rows])])[0]
+            accepted = np.bincount(pool.relations, view.scores >= cuts[pool.relations]) / pool.relation_counts
+            for code, relation in enumerate(pool.relation_names):
+                writer.writerow((relation, pool.relation_counts[code], name, f"{accepted[code]:.4f}"))
+    with open(HERE / "picks.csv", "w", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(("method", "relation", "rank", "label"))
+        for name, chosen in (("random", rows), ("pooled", picked)):
+            codes = pool.relations[chosen]
+            rank = (prepared.places[chosen] - prepared.starts[codes] + 0.5) / prepared.counts[codes]
+            for code, at, label in zip(codes, rank, labels[chosen], strict=True):
+                writer.writerow((name, pool.relation_names[code], f"{at:.4f}", int(label)))
+
+
+def _pick(method: Method, cell: Cell, judged: int) -> IntArray:
+    random, annotations = np.random.default_rng([SEED, 0]), Annotations()
+    while len(annotations) < judged:
+        count = min(judged - len(annotations), method.batch(len(annotations)))
+        rows = method.select(cell.valid, annotations, count, random, cell.known)
+        annotations = annotations.plus(rows, cell.valid_labels[rows])
+    return annotations.rows
+
+
 def write_rows(path: Path, rows: Iterable[Row]) -> None:
     """Write tidy rows, compressed, without a date in the file."""
     lines = [",".join(Row._fields)]
@@ -165,4 +211,5 @@ PROBABILITIES: dict[str, Callable[[Cell, int], Estimates]] = {
 }
 
 if __name__ == "__main__":
-    {"cells": run_cells, "stress": run_stress, "probabilities": run_probabilities}[sys.argv[1]]()
+    parts = {"cells": run_cells, "stress": run_stress, "probabilities": run_probabilities, "pictures": run_pictures}
+    parts[sys.argv[1]]()

@@ -148,6 +148,7 @@ class _Labels:
     starts: IntArray  # (K,) where each begins
     group: IntArray  # (l,) which of the K
     psi: FloatArray  # (l, 3)
+    squares: FloatArray  # (l, 9): psi psi^T
     truth: FloatArray  # (l,)
 
     @classmethod
@@ -155,7 +156,9 @@ class _Labels:
         order = np.argsort(pool.places[annotations.rows])  # the result must not depend on the order of judging
         rows = annotations.rows[order]
         relations, starts, group = np.unique(pool.relations[rows], return_index=True, return_inverse=True)
-        return cls(relations, starts, group, psi(pool.x[rows]), annotations.labels[order].astype(np.float64))
+        basis = psi(pool.x[rows])
+        squares = (basis[:, :, None] * basis[:, None, :]).reshape(-1, 9)
+        return cls(relations, starts, group, basis, squares, annotations.labels[order].astype(np.float64))
 
 
 @dataclass(eq=False)
@@ -215,12 +218,16 @@ class _Arrow:
         eta = np.einsum("ij,ij->i", labels.psi, (G @ state.theta + state.u)[labels.group])
         p = sigmoid(eta)
         gradient = _sum_groups(labels.psi * (p - labels.truth)[:, None], labels)
-        weighted = labels.psi * (p * (1 - p))[:, None]
-        S = _sum_groups(weighted[:, :, None] * labels.psi[:, None, :], labels)
+        S = _sum_groups(labels.squares * (p * (1 - p))[:, None], labels).reshape(-1, 3, 3)
         D_inverse = _inverse(S + np.diag(penalty))
         SG = S @ G
-        A = np.diag(prior.precision) + np.einsum("kip,kiq->pq", G, SG) - np.einsum("kip,kij,kjq->pq", SG, D_inverse, SG)
+        A = np.diag(prior.precision) + _gram(G, SG) - _gram(SG, D_inverse @ SG)
         return cls(gradient, S, D_inverse, SG, A)
+
+
+def _gram(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the sum over relations of left^T right, for arrays of shape (K, 3, P)."""
+    return left.reshape(-1, left.shape[-1]).T @ right.reshape(-1, right.shape[-1])
 
 
 def _sum_groups(values: FloatArray, labels: _Labels) -> FloatArray:
@@ -241,9 +248,9 @@ def _newton(
     for _ in range(steps):
         arrow = _Arrow.at(state, labels, G, prior, penalty)
         own = arrow.gradient + penalty * state.u
-        shared = np.einsum("kip,ki->p", G, arrow.gradient) + prior.precision * (state.theta - prior.mean)
+        shared = arrow.gradient.ravel() @ G.reshape(-1, G.shape[-1]) + prior.precision * (state.theta - prior.mean)
         own_solved = np.einsum("kij,kj->ki", arrow.D_inverse, own)
-        d_theta = np.linalg.solve(arrow.A, shared - np.einsum("kip,ki->p", arrow.SG, own_solved))
+        d_theta = np.linalg.solve(arrow.A, shared - own_solved.ravel() @ arrow.SG.reshape(-1, G.shape[-1]))
         d_u = own_solved - np.einsum("kij,kj->ki", arrow.D_inverse, arrow.SG @ d_theta)
         size = 1.0
         while True:
