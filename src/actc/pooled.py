@@ -13,7 +13,7 @@ and is never laid out: every step costs one 3 x 3 block per relation.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,16 +21,44 @@ from actc.logistic import sigmoid
 from actc.pooled_features import PreparedPool
 from actc.triples import Annotations, FloatArray, IntArray
 
+FEATURES = ("c", "skew", "gap", "bskew")
+"""The coefficients that say how a relation's line follows from its unlabelled scores."""
+
 _SLOPE_FLOOR = 0.1  # a flat or falling curve has no finite, rising threshold
-_TAU_START = np.array([1.2, 0.5, 0.5])
-_TAU_WEIGHT = np.array([10.0, 20.0])  # how many relations the starting tau (intercept, slopes) count for
+_TAU_WEIGHT = np.array([10.0, 20.0])  # how many deviations the prior's tau (intercept, slopes) count for
 
 
 @dataclass(frozen=True)
 class Prior:
-    """What is believed about the shared coefficients before any label: name -> (mean, standard deviation)."""
+    """What is believed before any label.
+
+    Parameters
+    ----------
+    coefficients : mapping of str to (float, float)
+        Mean and standard deviation of each shared coefficient.
+    tau : (float, float)
+        How much relations differ from what their features say: standard deviation of intercepts and of slopes.
+    heeds_agreement : bool
+        Whether features count only as far as they bear each other out in the pool.
+    """
 
     coefficients: Mapping[str, tuple[float, float]]
+    tau: tuple[float, float] = (1.2, 0.5)
+    heeds_agreement: bool = False
+
+    def on(self, pool: PreparedPool) -> Prior:
+        """Return the prior for one pool."""
+        if not self.heeds_agreement:
+            return self
+        scale = {name: pool.agreement if name in FEATURES else 1.0 for name in self.coefficients}
+        return replace(
+            self, coefficients={name: (scale[name] * mean, sd) for name, (mean, sd) in self.coefficients.items()}
+        )
+
+    @property
+    def tau_squared(self) -> FloatArray:
+        """Variances of a relation's own intercept, left and right slope, shape (3,)."""
+        return np.array([self.tau[0], self.tau[1], self.tau[1]]) ** 2
 
     @property
     def mean(self) -> FloatArray:
@@ -120,6 +148,7 @@ class _Labels:
     starts: IntArray  # (K,) where each begins
     group: IntArray  # (l,) which of the K
     psi: FloatArray  # (l, 3)
+    squares: FloatArray  # (l, 9): psi psi^T
     truth: FloatArray  # (l,)
 
     @classmethod
@@ -127,7 +156,9 @@ class _Labels:
         order = np.argsort(pool.places[annotations.rows])  # the result must not depend on the order of judging
         rows = annotations.rows[order]
         relations, starts, group = np.unique(pool.relations[rows], return_index=True, return_inverse=True)
-        return cls(relations, starts, group, psi(pool.x[rows]), annotations.labels[order].astype(np.float64))
+        basis = psi(pool.x[rows])
+        squares = (basis[:, :, None] * basis[:, None, :]).reshape(-1, 9)
+        return cls(relations, starts, group, basis, squares, annotations.labels[order].astype(np.float64))
 
 
 @dataclass(eq=False)
@@ -152,15 +183,15 @@ def fit(pool: PreparedPool, annotations: Annotations, prior: Prior, rounds: int 
     rounds : int
         How often Newton's method and the update of tau alternate.
     """
-    labels = _Labels.of(pool, annotations)
+    labels, prior = _Labels.of(pool, annotations), prior.on(pool)
     whole = design(pool, prior)
     G = whole[labels.relations]
-    tau_squared = _TAU_START**2
+    tau_squared = prior.tau_squared
     state = _State(prior.mean, np.zeros((len(labels.relations), 3)))
     for _ in range(rounds):
         state = _newton(state, labels, G, prior, 1 / tau_squared)
         arrow = _Arrow.at(state, labels, G, prior, 1 / tau_squared)
-        tau_squared = _update_tau(state, arrow, G)
+        tau_squared = _update_tau(state, arrow, prior)
     return _posterior(pool, whole, labels, state, arrow, tau_squared)
 
 
@@ -187,12 +218,16 @@ class _Arrow:
         eta = np.einsum("ij,ij->i", labels.psi, (G @ state.theta + state.u)[labels.group])
         p = sigmoid(eta)
         gradient = _sum_groups(labels.psi * (p - labels.truth)[:, None], labels)
-        weighted = labels.psi * (p * (1 - p))[:, None]
-        S = _sum_groups(weighted[:, :, None] * labels.psi[:, None, :], labels)
+        S = _sum_groups(labels.squares * (p * (1 - p))[:, None], labels).reshape(-1, 3, 3)
         D_inverse = _inverse(S + np.diag(penalty))
         SG = S @ G
-        A = np.diag(prior.precision) + np.einsum("kip,kiq->pq", G, SG) - np.einsum("kip,kij,kjq->pq", SG, D_inverse, SG)
+        A = np.diag(prior.precision) + _gram(G, SG) - _gram(SG, D_inverse @ SG)
         return cls(gradient, S, D_inverse, SG, A)
+
+
+def _gram(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the sum over relations of left^T right, for arrays of shape (K, 3, P)."""
+    return left.reshape(-1, left.shape[-1]).T @ right.reshape(-1, right.shape[-1])
 
 
 def _sum_groups(values: FloatArray, labels: _Labels) -> FloatArray:
@@ -213,9 +248,9 @@ def _newton(
     for _ in range(steps):
         arrow = _Arrow.at(state, labels, G, prior, penalty)
         own = arrow.gradient + penalty * state.u
-        shared = np.einsum("kip,ki->p", G, arrow.gradient) + prior.precision * (state.theta - prior.mean)
+        shared = arrow.gradient.ravel() @ G.reshape(-1, G.shape[-1]) + prior.precision * (state.theta - prior.mean)
         own_solved = np.einsum("kij,kj->ki", arrow.D_inverse, own)
-        d_theta = np.linalg.solve(arrow.A, shared - np.einsum("kip,ki->p", arrow.SG, own_solved))
+        d_theta = np.linalg.solve(arrow.A, shared - own_solved.ravel() @ arrow.SG.reshape(-1, G.shape[-1]))
         d_u = own_solved - np.einsum("kij,kj->ki", arrow.D_inverse, arrow.SG @ d_theta)
         size = 1.0
         while True:
@@ -230,12 +265,12 @@ def _newton(
     return state
 
 
-def _update_tau(state: _State, arrow: _Arrow, G: FloatArray) -> FloatArray:
+def _update_tau(state: _State, arrow: _Arrow, prior: Prior) -> FloatArray:
     """Return tau^2 that makes the relations' own deviations about as large as they look."""
     follow = arrow.D_inverse @ arrow.SG
     spread = arrow.D_inverse + follow @ _inverse(arrow.A) @ follow.transpose(0, 2, 1)
     expected = (state.u**2 + np.diagonal(spread, axis1=1, axis2=2)).sum(axis=0)
-    count, start = len(state.u), _TAU_START**2
+    count, start = len(state.u), prior.tau_squared
     intercept = (_TAU_WEIGHT[0] * start[0] + expected[0]) / (_TAU_WEIGHT[0] + count)
     slope = (_TAU_WEIGHT[1] * start[1] + expected[1] + expected[2]) / (_TAU_WEIGHT[1] + 2 * count)
     return np.array([intercept, slope, slope])
@@ -283,20 +318,60 @@ def find_cuts(posterior: Posterior, objective: str = "accuracy") -> FloatArray:
 
 def cuts_at(posterior: Posterior, beta: FloatArray, level: float = 0.0) -> FloatArray:
     """Return where lines with coefficients beta, shape (..., R + 1, 3), cross a logit, as cuts in scores."""
+    return posterior.pool.normal.to_cuts(posterior.pool.features["c"] + crossings(beta, level))
+
+
+def crossings(beta: FloatArray, level: float = 0.0) -> FloatArray:
+    """Return x where lines with coefficients beta, shape (..., 3), cross a logit."""
     height = level - beta[..., 0]
-    slope = np.where(height < 0, beta[..., 1], beta[..., 2])
-    z = posterior.pool.features["c"] + height / np.maximum(slope, _SLOPE_FLOOR)
-    return posterior.pool.normal.to_cuts(z)
+    return np.asarray(height / np.maximum(np.where(height < 0, beta[..., 1], beta[..., 2]), _SLOPE_FLOOR))
+
+
+def line_through(beta: FloatArray, x: FloatArray) -> FloatArray:
+    """Return lines of the same slopes, shape (k, 3), whose intercept makes them cross 0 at x, shape (k,)."""
+    slope = np.maximum(np.where(x < 0, beta[:, 1], beta[:, 2]), _SLOPE_FLOOR)
+    return np.column_stack([-x * slope, beta[:, 1:]])
 
 
 OBJECTIVES = {"accuracy": cut_for_accuracy, "f1": cut_for_f1}
 
-_SHARED = {"bskew": (0.6, 0.5), "diff": (0.0, 0.5), "slope": (1.5, 0.7)}
+_V1_SHARED = {"bskew": (0.6, 0.5), "diff": (0.0, 0.5), "slope": (1.5, 0.7)}
 
-PRIORS: dict[str, dict[bool, Prior]] = {
-    "v1": {
-        False: Prior({"one": (0.0, 0.8), "c": (0.7, 0.8), "skew": (-1.0, 0.8), **_SHARED}),
-        True: Prior({"one": (0.0, 0.8), "c": (0.3, 0.8), "skew": (-0.7, 0.8), "gap": (-2.0, 1.0), **_SHARED}),
-    },
+
+@dataclass(frozen=True)
+class Recipe:
+    """A version of the method: its priors without and with known triples, and whether it trusts labels over lines."""
+
+    pool_only: Prior
+    with_known: Prior
+    settles: bool = False
+
+
+# Means and spreads of the coefficients fitted to all validation labels of the eight CoDEx cells, rounded. In every one
+# of them the curve is flat on the left and steep on the right (diff), and a relation's median triple is false (one).
+_V2_SHARED = {"bskew": (0.3, 0.4), "slope": (1.5, 0.5)}
+_V2_POOL_ONLY = Prior(
+    {"one": (-0.35, 0.4), "c": (1.0, 0.8), "skew": (-1.5, 0.7), "diff": (0.7, 0.4), **_V2_SHARED},
+    tau=(1.2, 0.6),
+    heeds_agreement=True,
+)
+_V2_WITH_KNOWN = Prior(
+    {"one": (-0.45, 0.3), "c": (0.4, 0.7), "skew": (-0.75, 0.5), "gap": (-2.0, 0.9), "diff": (0.9, 0.4), **_V2_SHARED},
+    tau=(0.8, 0.6),
+    heeds_agreement=True,
+)
+
+
+def _without_features(prior: Prior) -> Prior:
+    return replace(prior, coefficients={k: v for k, v in prior.coefficients.items() if k not in FEATURES})
+
+
+PRIORS: dict[str, Recipe] = {
+    "v1": Recipe(
+        Prior({"one": (0.0, 0.8), "c": (0.7, 0.8), "skew": (-1.0, 0.8), **_V1_SHARED}),
+        Prior({"one": (0.0, 0.8), "c": (0.3, 0.8), "skew": (-0.7, 0.8), "gap": (-2.0, 1.0), **_V1_SHARED}),
+    ),
+    "v2": Recipe(_V2_POOL_ONLY, _V2_WITH_KNOWN, settles=True),
+    "plain": Recipe(_without_features(_V2_POOL_ONLY), _without_features(_V2_POOL_ONLY), settles=True),
 }
-"""Beliefs about the shared coefficients, without (False) and with (True) the scores of known triples."""
+"""Versions of the method: v1 as first specified, v2 the better one, plain as v2 but blind to relations' features."""

@@ -17,6 +17,9 @@ POINTS = 21
 """How many points stand for the triples of one relation when picks are weighed."""
 
 _SHRINK = 8  # a feature of n triples counts n / (n + 8)
+# Of centre and -skew over relations. CoDEx's eight cells: covariance 0.15 to 0.32, correlation 0.5 to 0.8; the same cut
+# to equal shares: 0 to 0.13, at most 0.6. See docs/pooled.md.
+_STRONG, _LOOSE, _CLOSE = 0.15, 0.6, 0.85
 _KNOWN_ENOUGH = 5  # known triples that a relation needs before their median is worth comparing
 
 
@@ -94,6 +97,8 @@ class PreparedPool:
         "c", "skew" and, with known triples, "gap".
     points : float array of shape (R + 1, POINTS)
         Quantiles of x in each relation, each standing for ``counts / POINTS`` triples.
+    agreement : float
+        How much the features bear each other out, 0 ... 1.
     """
 
     normal: NormalScores
@@ -106,6 +111,7 @@ class PreparedPool:
     counts: IntArray
     features: dict[str, FloatArray]
     points: FloatArray
+    agreement: float
 
     def __len__(self) -> int:
         return len(self.x)
@@ -160,6 +166,7 @@ def prepare_pool(pool: ScoredTriples, known: ScoredTriples | None = None) -> Pre
         counts=counts,
         features=features,
         points=_points(x_grouped, starts[:-1], counts),
+        agreement=_agreement(features["c"], features["skew"], counts),
     )
 
 
@@ -202,6 +209,24 @@ def _gaps(
         return np.zeros(len(counts))
     gap = known_median - median
     return np.where(told, gap - np.average(gap[told], weights=counts[told]), 0.0)
+
+
+def _agreement(centre: FloatArray, skew: FloatArray, counts: IntArray) -> float:
+    """Return how much the features bear each other out, 0 ... 1.
+
+    Many true triples push a relation's scores up and leave a tail below: a high centre and a negative skew are two
+    symptoms of one cause. Where they do not go together, relations differ in something else, such as the level
+    of their scores, and the features should not be trusted with the share of true triples. They agree if they go
+    together strongly (covariance) or closely (correlation).
+    """
+    weight = counts / counts.sum()
+    up, down = centre - weight @ centre, weight @ skew - skew
+    together = float(weight @ (up * down))
+    unshrunk = together / (weight @ (counts / (counts + _SHRINK)) ** 2)
+    spread = float(np.sqrt((weight @ up**2) * (weight @ down**2)))
+    strongly = np.clip(unshrunk / _STRONG, 0, 1) ** 2
+    closely = np.clip((together / max(spread, 1e-12) - _LOOSE) / (_CLOSE - _LOOSE), 0, 1)
+    return float(max(strongly, closely))
 
 
 def _points(x_grouped: FloatArray, starts: IntArray, counts: IntArray) -> FloatArray:

@@ -13,6 +13,7 @@ from actc.pooled import OBJECTIVES, PRIORS, Posterior, find_cuts, fit
 from actc.pooled_draws import cut_intervals
 from actc.pooled_features import PreparedPool, prepare_pool
 from actc.pooled_picks import batch_size, best_pick, pick_expected_gain
+from actc.pooled_settle import settle
 from actc.select_triples import Estimate, select_triples
 from actc.triples import Annotations, FloatArray, IntArray, ScoredTriples
 
@@ -54,7 +55,7 @@ class Pooled:
     selector: str = "expected-gain"
     objective: str = "accuracy"
     known: bool = False
-    prior: str = "v1"
+    prior: str = "v2"
 
     wants_squashed: ClassVar[bool] = False
     least_budget: ClassVar[int] = 0
@@ -122,7 +123,9 @@ class Pooled:
         """Return the posterior of all relations' lines."""
         if self.prior not in PRIORS:
             raise ChoiceError("prior of the pooled method", self.prior, PRIORS)
-        return fit(self._prepare(pool, known), annotations, PRIORS[self.prior][self.known])
+        recipe = PRIORS[self.prior]
+        posterior = fit(self._prepare(pool, known), annotations, recipe.with_known if self.known else recipe.pool_only)
+        return settle(posterior, annotations) if recipe.settles else posterior
 
     def _prepare(self, pool: ScoredTriples, known: ScoredTriples | None) -> PreparedPool:
         if not self.known:

@@ -23,7 +23,7 @@ AUDIT_EVERY = 5
 
 _IMAGINED = np.array([1.0, 4.0, 16.0])  # one label rarely turns a decision; gains of several, shared among them, do
 _DENSITY_AT_0 = 1 / np.sqrt(2 * np.pi)
-_CHUNK = 64  # relations worked out at a time, the most promising first
+_CHUNK = 16  # relations worked out at a time, the most promising first
 
 
 def is_audit(count: int) -> bool:
@@ -69,9 +69,15 @@ class _Board:
         return np.abs(pairs), 0.5 * k * self.share[relations, None], scale
 
     def bounds(self) -> FloatArray:
-        """Return a gain that no point of each relation exceeds, shape (R,): as if every mean were 0."""
+        """Return a gain that no point of each relation exceeds, shape (R,), without a transcendental function.
+
+        phi(t) - t Phi(-t) <= phi(0) / (1 + sqrt(pi/2) t + t^2), and t is smallest for the most imagined labels.
+        """
         pairs, weight, scale = self._moments(np.arange(len(self.mean)))
-        most = (scale / _IMAGINED[:, None, None]).max(axis=0) * (weight[:, None, :] @ pairs)[:, 0, :]
+        s = np.maximum(pairs * scale[-1][..., None], 1e-300)
+        t = np.abs(self.mean)[:, None, :] / s
+        pairs /= 1 + t * (np.sqrt(np.pi / 2) + t)
+        most = (scale / _IMAGINED[:, None, None]).max(axis=0) * (pairs @ weight[:, :, None])[..., 0]
         return np.asarray(most.max(axis=1) * _DENSITY_AT_0 * (1 + 1e-12))
 
     def gains(self, relations: IntArray) -> FloatArray:

@@ -1,0 +1,215 @@
+"""What the pooled method is worth: on the eight CoDEx cells, on stress pools, and how honest its probabilities are.
+
+    ACTC_DATA=... python benchmarks/pooled/run.py cells            writes cells.csv.gz
+    ACTC_DATA=... python benchmarks/pooled/run.py stress           writes stress.csv.gz
+    ACTC_DATA=... python benchmarks/pooled/run.py probabilities    writes probabilities.csv
+    ACTC_DATA=... python benchmarks/pooled/run.py pictures         writes thresholds.csv, picks.csv
+
+``plot.py`` draws the figures from the rows and ``summarise.py`` prints the tables of docs/pooled.md.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from stress import STRESSES
+
+from actc.experiment import PAPER_BUDGETS, Cell, Row, draw_orders, read_cell, run_experiment
+from actc.methods import METHODS, Method
+from actc.metrics import brier, calibration_error
+from actc.pooled_features import prepare_pool
+from actc.triples import Annotations, FloatArray, IntArray
+
+HERE = Path(__file__).parent
+MODELS = ("complex", "conve", "transe", "rescal")
+BUDGETS = (0, *PAPER_BUDGETS)
+SEED = 12345
+JOBS = 2
+
+STRESSED_CELLS = (("codex-s", "complex"), ("codex-s", "transe"), ("codex-m", "conve"), ("codex-m", "rescal"))
+
+METHODS_ON_CELLS = (
+    "pooled-rndm",
+    "pooled",
+    "pooled-known",
+    "pooled-known-rndm",
+    "actc-lr-rndm",
+    "localopt-acc",
+    "pooled:prior=v1",
+    "pooled-known:prior=v1",
+)
+METHODS_UNDER_STRESS = (
+    "pooled-rndm",
+    "pooled-rndm:prior=plain",
+    "pooled",
+    "pooled:prior=plain",
+    "pooled-known",
+    "localopt-acc",
+)
+
+
+def read_cells() -> list[Cell]:
+    """Read the eight cells from the folder that ACTC_DATA names."""
+    scores = Path(os.environ["ACTC_DATA"]) / "scores"
+    return [read_cell(scores / data / model) for data in ("codex-s", "codex-m") for model in MODELS]
+
+
+def run_cells(repeats: int = 20) -> None:
+    """Measure every method on the eight cells."""
+    rows = run_experiment(read_cells(), METHODS_ON_CELLS, BUDGETS, repeats, SEED, jobs=JOBS, progress=show)
+    write_rows(HERE / "cells.csv.gz", rows)
+
+
+def run_stress(repeats: int = 3) -> None:
+    """Measure with and without features on pools that break one assumption each."""
+    rows: list[Row] = []
+    cells = [cell for cell in read_cells() if (cell.dataset, cell.model) in STRESSED_CELLS]
+    for name in STRESSES:
+        stressed = [make_stress(cell, name) for cell in cells]
+        budgets = [budget for budget in BUDGETS if budget <= min(len(cell.valid) for cell in stressed)]
+        rows += run_experiment(stressed, METHODS_UNDER_STRESS, budgets, repeats, SEED, jobs=JOBS, progress=show)
+        print(name, file=sys.stderr)
+    write_rows(HERE / "stress.csv.gz", rows)
+
+
+def make_stress(cell: Cell, name: str) -> Cell:
+    """Return the cell under a stress, the same on every machine."""
+    random = np.random.default_rng([SEED, zlib.crc32(f"{cell.dataset}/{cell.model}/{name}".encode())])
+    return replace(STRESSES[name](cell, random), dataset=f"{cell.dataset}+{name}")
+
+
+def run_probabilities(repeats: int = 2) -> None:
+    """Measure the calibration of probabilities on test, beside ACTC's classifier and one global Platt scaling."""
+    with open(HERE / "probabilities.csv", "w", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(("dataset", "model", "method", "budget", "repeat", "calibration_error", "brier"))
+        for cell in read_cells():
+            for name, estimate in PROBABILITIES.items():
+                for budget, repeat, p in estimate(cell, repeats):
+                    error, squared = calibration_error(cell.test_labels, p), brier(cell.test_labels, p)
+                    writer.writerow((cell.dataset, cell.model, name, budget, repeat, f"{error:.6f}", f"{squared:.6f}"))
+
+
+Estimates = Iterator[tuple[int, int, FloatArray]]
+
+
+def estimate_pooled(name: str) -> Callable[[Cell, int], Estimates]:
+    """Return probabilities by a pooled method with its own picks."""
+
+    def estimates(cell: Cell, repeats: int) -> Estimates:
+        method = METHODS[name]
+        for repeat in range(repeats):
+            random, annotations = np.random.default_rng([SEED, repeat]), Annotations()
+            for budget in PAPER_BUDGETS:
+                while len(annotations) < budget:
+                    count = min(budget - len(annotations), method.batch(len(annotations)))
+                    rows = method.select(cell.valid, annotations, count, random, cell.known)
+                    annotations = annotations.plus(rows, cell.valid_labels[rows])
+                yield budget, repeat, method.estimate(cell.valid, annotations, cell.test, cell.known)
+
+    return estimates
+
+
+def estimate_random(name: str) -> Callable[[Cell, int], Estimates]:
+    """Return probabilities by a method that judges random triples."""
+
+    def estimates(cell: Cell, repeats: int) -> Estimates:
+        view = cell.squashed if METHODS[name].wants_squashed else cell
+        for repeat, rows in enumerate(draw_orders(len(cell.valid), PAPER_BUDGETS, repeats, SEED, "numpy")):
+            for budget in PAPER_BUDGETS:
+                judged = Annotations(rows[:budget], cell.valid_labels[rows[:budget]])
+                yield budget, repeat, METHODS[name].estimate(view.valid, judged, view.test, view.known)
+
+    return estimates
+
+
+def estimate_platt(cell: Cell, repeats: int) -> Estimates:
+    """Return probabilities by one logistic curve of the score for all relations, random triples."""
+    for repeat, rows in enumerate(draw_orders(len(cell.valid), PAPER_BUDGETS, repeats, SEED, "numpy")):
+        for budget in PAPER_BUDGETS:
+            scores, labels = cell.valid.scores[rows[:budget], None], cell.valid_labels[rows[:budget]]
+            # Platt's own targets; they also make one class enough.
+            true, false = labels.sum(), (~labels).sum()
+            targets = np.where(labels, (true + 1) / (true + 2), 1 / (false + 2))
+            model = LogisticRegression(C=1e6, max_iter=1000)
+            model.fit(
+                np.vstack([scores, scores]),
+                np.repeat([True, False], len(labels)),
+                sample_weight=np.concatenate([targets, 1 - targets]),
+            )
+            yield budget, repeat, model.predict_proba(cell.test.scores[:, None])[:, 1]
+
+
+def run_pictures(judged: int = 50) -> None:
+    """Write, for one cell and one repeat, where the cuts are and where the labels went."""
+    cell = read_cells()[4]
+    pool, labels, prepared = cell.valid, cell.valid_labels, prepare_pool(cell.valid)
+    rows = draw_orders(len(pool), [judged], 1, SEED, "numpy")[0]
+    picked = _pick(METHODS["pooled"], cell, judged)
+    sets = {
+        "all labels": (METHODS["localopt-acc"], np.arange(len(pool))),
+        "ACTC": (METHODS["actc-lr-rndm"], rows),
+        "pooled, no label": (METHODS["pooled"], rows[:0]),
+        "pooled, same labels": (METHODS["pooled-rndm"], rows),
+        "pooled, own picks": (METHODS["pooled"], picked),
+    }
+    with open(HERE / "thresholds.csv", "w", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(("relation", "triples", "method", "accepted_share"))
+        for name, (method, judged_rows) in sets.items():
+            view = cell.squashed.valid if method.wants_squashed else pool
+            cuts = method.find_cuts(view, [Annotations(judged_rows, labels[judged_rows])])[0]
+            accepted = np.bincount(pool.relations, view.scores >= cuts[pool.relations]) / pool.relation_counts
+            for code, relation in enumerate(pool.relation_names):
+                writer.writerow((relation, pool.relation_counts[code], name, f"{accepted[code]:.4f}"))
+    with open(HERE / "picks.csv", "w", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(("method", "relation", "rank", "label"))
+        for name, chosen in (("random", rows), ("pooled", picked)):
+            codes = pool.relations[chosen]
+            rank = (prepared.places[chosen] - prepared.starts[codes] + 0.5) / prepared.counts[codes]
+            for code, at, label in zip(codes, rank, labels[chosen], strict=True):
+                writer.writerow((name, pool.relation_names[code], f"{at:.4f}", int(label)))
+
+
+def _pick(method: Method, cell: Cell, judged: int) -> IntArray:
+    random, annotations = np.random.default_rng([SEED, 0]), Annotations()
+    while len(annotations) < judged:
+        count = min(judged - len(annotations), method.batch(len(annotations)))
+        rows = method.select(cell.valid, annotations, count, random, cell.known)
+        annotations = annotations.plus(rows, cell.valid_labels[rows])
+    return annotations.rows
+
+
+def write_rows(path: Path, rows: Iterable[Row]) -> None:
+    """Write tidy rows, compressed, without a date in the file."""
+    lines = [",".join(Row._fields)]
+    lines += [",".join((*map(str, row[:5]), *(f"{value:.5f}" for value in row[5:]))) for row in rows]
+    path.write_bytes(gzip.compress(("\n".join(lines) + "\n").encode(), mtime=0))
+
+
+def show(done: int, total: int) -> None:
+    """Say that work goes on."""
+    print(".", end="", file=sys.stderr, flush=True)
+
+
+PROBABILITIES: dict[str, Callable[[Cell, int], Estimates]] = {
+    "pooled-known": estimate_pooled("pooled-known"),
+    "pooled": estimate_pooled("pooled"),
+    "pooled-known-rndm": estimate_random("pooled-known-rndm"),
+    "actc-lr-rndm": estimate_random("actc-lr-rndm"),
+    "global Platt scaling": estimate_platt,
+}
+
+if __name__ == "__main__":
+    parts = {"cells": run_cells, "stress": run_stress, "probabilities": run_probabilities, "pictures": run_pictures}
+    parts[sys.argv[1]]()

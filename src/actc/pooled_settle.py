@@ -1,0 +1,151 @@
+"""Where do a relation's own labels overrule its line?
+
+A broken line is a good guess while labels are few. Where a relation has many and the truth does not follow a logistic
+curve, the cut that its labels ask for may be another. Then the line is moved to cross there, so that cuts,
+probabilities and picks go on telling one story.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from actc.pooled import Posterior, crossings, line_through, moderate, psi
+from actc.pooled_features import POINTS
+from actc.triples import Annotations, FloatArray, IntArray
+
+_FEWEST = 20  # labels without which there is nothing to hold out
+_LINE_COUNTS = 10.0  # labels that the line's opinion is worth
+_MARGIN = 0.5  # right labels by which a cut must beat the line's
+_SIGNIFICANT = 1.5  # standard errors by which held-out labels must be gained
+
+
+@dataclass(frozen=True, eq=False)
+class _Slots:
+    """Every way to cut between the labels of a relation: below its first label, ..., above its last.
+
+    Relation g with l_g labels has l_g + 1 slots, one after the other.
+    """
+
+    relations: IntArray  # (K,)
+    starts: IntArray  # (K,) first slot of each
+    group: IntArray  # (slots,)
+    below: FloatArray  # (slots,) place in the relation of the last rejected label, 0 ... POINTS
+    above: FloatArray  # (slots,) ... of the first accepted one
+    x_below: FloatArray  # (slots,) centred score of the same, -inf where there is none
+    x_above: FloatArray
+    worth: FloatArray  # (slots,) right labels, less those that accepting none would get right
+
+    @classmethod
+    def of(cls, posterior: Posterior, annotations: Annotations) -> _Slots:
+        pool = posterior.pool
+        order = np.argsort(pool.places[annotations.rows])
+        rows = annotations.rows[order]
+        code = pool.relations[rows]
+        relations, first, counts = np.unique(code, return_index=True, return_counts=True)
+        starts = first + np.arange(len(relations))
+        group = np.repeat(np.arange(len(relations)), counts + 1)
+        label_slot = np.arange(len(rows)) + np.repeat(np.arange(len(relations)), counts)
+        position = (pool.places[rows] - pool.starts[code] + 0.5) / pool.counts[code] * POINTS
+        gain = np.where(annotations.labels[order], 1.0, -1.0)
+        suffix = np.cumsum(_spread(gain, label_slot, len(group), 0.0)[::-1])[::-1]
+        past = np.append(suffix, 0.0)[np.append(starts[1:], len(group))]
+        return cls(
+            relations,
+            starts,
+            group,
+            below=_spread(position, label_slot + 1, len(group), 0.0),
+            above=_spread(position, label_slot, len(group), float(POINTS)),
+            x_below=_spread(pool.x[rows], label_slot + 1, len(group), -np.inf),
+            x_above=_spread(pool.x[rows], label_slot, len(group), np.inf),
+            worth=suffix - past[group],
+        )
+
+
+def _spread(values: FloatArray, slots: IntArray, size: int, empty: float) -> FloatArray:
+    result = np.full(size, empty)
+    result[slots] = values
+    return result
+
+
+def settle(posterior: Posterior, annotations: Annotations) -> Posterior:
+    """Return the posterior with the lines of overruled relations moved to the cut their labels ask for.
+
+    Nothing moves unless labels that were held out say that moving pays: cuts are looked for with every other label and
+    tried on the rest. A few labels always seem to know better than the line, and mostly do not.
+    """
+    if len(annotations) < _FEWEST or not _moving_pays(posterior, annotations):
+        return posterior
+    return _settle(posterior, annotations, _LINE_COUNTS, _MARGIN)
+
+
+def _moving_pays(posterior: Posterior, annotations: Annotations) -> bool:
+    """Say whether cuts found with half of the labels get more of the other half right than the lines do."""
+    halves = _halve(posterior, annotations)
+    line = crossings(posterior.beta)
+    gained = []
+    for learn, check in (halves, halves[::-1]):
+        moved = crossings(_settle(posterior, learn, _LINE_COUNTS / 2, 0.0).beta)
+        x, relation = posterior.pool.x[check.rows], posterior.pool.relations[check.rows]
+        before, after = x >= line[relation], x >= moved[relation]
+        gained.append((after == check.labels).astype(np.int64) - (before == check.labels))
+    gain = np.concatenate(gained)
+    return bool(gain.sum() > _SIGNIFICANT * np.sqrt(np.count_nonzero(gain)))
+
+
+def _halve(posterior: Posterior, annotations: Annotations) -> tuple[Annotations, Annotations]:
+    """Deal each relation's labels out in turn, from the lowest score to the highest, whatever the order of rows."""
+    pool = posterior.pool
+    relations = pool.relations[annotations.rows]
+    order = np.lexsort((annotations.labels, pool.x[annotations.rows], relations))
+    first = np.searchsorted(relations[order], relations[order])
+    even = (np.arange(len(order)) - first) % 2 == 0
+    return tuple(  # type: ignore[return-value]
+        Annotations(annotations.rows[part], annotations.labels[part]) for part in (order[even], order[~even])
+    )
+
+
+def _settle(posterior: Posterior, annotations: Annotations, line_counts: float, margin: float) -> Posterior:
+    """Move every line whose cut is beaten: in right labels, plus what the line expects, counted as some labels."""
+    slots = _Slots.of(posterior, annotations)
+    worth = slots.worth + line_counts * _line_worth(posterior, slots)
+    worth[slots.x_below == slots.x_above] = -np.inf  # equal scores cannot be told apart
+    best = _first_best(worth, slots)
+    line = crossings(posterior.beta[slots.relations])
+    rejected = np.add.reduceat((slots.x_above < line[slots.group]).astype(np.int64), slots.starts)
+    overruled = worth[best] > worth[slots.starts + rejected] + margin
+    return _move(posterior, slots.relations[overruled], _middle(slots, best[overruled]))
+
+
+def _line_worth(posterior: Posterior, slots: _Slots) -> FloatArray:
+    """Return the share of right decisions that the line expects of the best cut in each slot, up to a constant."""
+    basis = psi(posterior.pool.points[slots.relations])
+    mean = (basis @ posterior.beta[slots.relations][:, :, None])[..., 0]
+    variance = np.einsum("kqi,kij,kqj->kq", basis, posterior.covariance[slots.relations], basis)
+    gain = (2 * moderate(mean, variance) - 1) / POINTS
+    from_point = np.zeros((len(gain), POINTS + 1))
+    from_point[:, :-1] = np.cumsum(gain[:, ::-1], axis=1)[:, ::-1]
+    at = np.clip(from_point.argmax(axis=1)[slots.group], slots.below, slots.above)
+    low = np.minimum(at.astype(np.int64), POINTS - 1)
+    left, right = from_point[slots.group, low], from_point[slots.group, low + 1]
+    return np.asarray(left + (at - low) * (right - left))
+
+
+def _first_best(worth: FloatArray, slots: _Slots) -> IntArray:
+    most = np.maximum.reduceat(worth, slots.starts)
+    candidates = np.flatnonzero(worth == most[slots.group])
+    return candidates[np.unique(slots.group[candidates], return_index=True)[1]]
+
+
+def _middle(slots: _Slots, chosen: IntArray) -> FloatArray:
+    """Return x midway between the labels around a slot; just beyond the label where there is only one."""
+    below, above = slots.x_below[chosen], slots.x_above[chosen]
+    lonely = np.where(np.isfinite(above), above, below + 1e-9)
+    return np.where(np.isfinite(below) & np.isfinite(above), (below + above) / 2, lonely)
+
+
+def _move(posterior: Posterior, relations: IntArray, x: FloatArray) -> Posterior:
+    beta = posterior.beta.copy()
+    beta[relations] = line_through(beta[relations], x)
+    return replace(posterior, beta=beta)
