@@ -231,25 +231,65 @@ def calibrate_command(
     calibrator = Calibrator(method).fit(pool, annotations, None if known is None else read_scored(known)[0])
     squash = calibrator.squash_
     transform = None if squash is None else {"name": "sigmoid(score - mean)", "mean": squash.mean}
-    write_thresholds(out, calibrator.thresholds_, method, describe_options(found), pool, annotations, transform)
+    options, curves = describe_options(found), calibrator.curves()
+    write_thresholds(out, calibrator.thresholds_, method, options, pool, annotations, transform, curves)
     if not quiet:
         print_thresholds(calibrator.thresholds_, pool, annotations, out)
 
 
-@commands.command("decide", epilog=examples("actc decide thresholds.json candidates.parquet --out accepted.tsv"))
+@commands.command(
+    "decide",
+    epilog=examples(
+        "actc decide thresholds.json candidates.parquet --out accepted.tsv",
+        "actc decide thresholds.json parts/ more.parquet --out accepted/ --memory 4GB",
+        "actc decide thresholds.json /shared/parts --out /shared/accepted --engine spark --master spark://host:7077",
+    ),
+)
 @click.argument("thresholds", type=click.Path(path_type=Path))
-@click.argument("candidates", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Accepted triples: .tsv, .csv or .parquet.")
+@click.argument("candidates", nargs=-1, required=True)
+@click.option("--out", required=True, help="A .tsv, .csv or .parquet file, or a folder/ of Parquet parts.")
 @click.option("--all", "keep_all", is_flag=True, help="Write rejected candidates too, with a column that says so.")
+@click.option("--best-tail", "best_only", is_flag=True, help="At most one tail, the best, for each head and relation.")
+@click.option("--overwrite", is_flag=True, help="Replace an output that is there already.")
 @click.option("--memory", default="1GB", show_default=True, help="How much memory to use at most.")
+@click.option("--engine", default="duckdb", show_default=True, help="duckdb, or spark.")
+@click.option("--master", help="Spark's address, such as spark://host:7077. [default: this machine]")
 @quiet_option
-def decide_command(thresholds: Path, candidates: Path, out: Path, keep_all: bool, memory: str, quiet: bool) -> None:
-    """Accept or reject any number of scored candidates."""
+def decide_command(
+    thresholds: Path,
+    candidates: tuple[str, ...],
+    out: str,
+    keep_all: bool,
+    best_only: bool,
+    overwrite: bool,
+    memory: str,
+    engine: str,
+    master: str | None,
+    quiet: bool,
+) -> None:
+    """Accept or reject any number of scored candidates.
+
+    CANDIDATES are files or folders of files, all laid out alike: head, relation, tail, score. The output is complete
+    or absent.
+    """
     from actc.decide import decide
     from actc.show import print_decided
-    from actc.thresholds_file import read_thresholds
+    from actc.thresholds_file import read_curves, read_thresholds
 
-    decided = decide(read_thresholds(thresholds), candidates, out, keep_all, memory)
+    with progress_bar("Deciding", quiet) as advance:
+        decided = decide(
+            read_thresholds(thresholds),
+            candidates,
+            out,
+            keep_all,
+            memory,
+            curves=read_curves(thresholds),
+            best_only=best_only,
+            engine=engine,
+            master=master,
+            overwrite=overwrite,
+            progress=advance,
+        )
     if not quiet:
         print_decided(decided, out)
 
