@@ -19,7 +19,7 @@ LAYERS = [
     {"select_triples", "estimate_labels", "choose_thresholds", "metrics", "files", "sample"},
     {"baselines", "thresholds_file", "candidates", "deliver", "decide_plan"},
     {"pooled_features"},
-    {"pooled"},
+    {"pooled", "sketch_pool"},
     {"pooled_picks", "pooled_draws"},
     {"pooled_method"},
     {"spark_session"},

@@ -201,16 +201,20 @@ def paper_command(
 
 @commands.command(
     "calibrate",
-    epilog=examples("actc calibrate scores.tsv --labels labels.tsv --method actc-lr-rndm --out thresholds.json"),
+    epilog=examples(
+        "actc calibrate scores.tsv --labels labels.tsv --method actc-lr-rndm --out thresholds.json",
+        "actc calibrate parts/ --labels labels.tsv --method pooled --sketch --out thresholds.json",
+    ),
 )
 @click.argument("scores", type=click.Path(path_type=Path))
 @click.option("--labels", type=click.Path(path_type=Path), help="Judged triples: head, relation, tail, label (1 or 0).")
 @click.option("--method", default="pooled", show_default=True, help="See: actc methods.")
 @click.option("--known", type=click.Path(path_type=Path), help="Scored triples that the graph holds already.")
+@click.option("--sketch", is_flag=True, help="For many millions: measure all, keep a sample. Pooled methods only.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("thresholds.json"), show_default=True)
 @quiet_option
 def calibrate_command(
-    scores: Path, labels: Path | None, method: str, known: Path | None, out: Path, quiet: bool
+    scores: Path, labels: Path | None, method: str, known: Path | None, sketch: bool, out: Path, quiet: bool
 ) -> None:
     """Find thresholds from annotations that exist.
 
@@ -219,16 +223,21 @@ def calibrate_command(
     from actc.calibrator import Calibrator
     from actc.files import read_annotations, read_scored
     from actc.methods import describe_options, find_method
+    from actc.pooled_method import Pooled
     from actc.show import print_thresholds
+    from actc.sketch_pool import sketch_pool
     from actc.thresholds_file import write_thresholds
     from actc.triples import Annotations
 
     found = find_method(method)
     if labels is None and found.least_budget > 0:
         raise OptionError(f"{method} needs annotations: give a file of judged triples with --labels.")
-    pool = read_scored(scores)[0]
+    if sketch and not isinstance(found, Pooled):
+        raise OptionError(f"{method} looks at every candidate; --sketch goes with the pooled methods only.")
+    facts = None if known is None else read_scored(known)[0]
+    pool = sketch_pool(scores, facts, labelled=labels) if sketch else read_scored(scores)[0]
     annotations = Annotations() if labels is None else read_annotations(labels, pool)
-    calibrator = Calibrator(method).fit(pool, annotations, None if known is None else read_scored(known)[0])
+    calibrator = Calibrator(method).fit(pool, annotations, facts)
     squash = calibrator.squash_
     transform = None if squash is None else {"name": "sigmoid(score - mean)", "mean": squash.mean}
     options, curves = describe_options(found), calibrator.curves()

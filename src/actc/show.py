@@ -17,6 +17,7 @@ from rich.text import Text
 from actc.decide_plan import Decided
 from actc.demo import Demo
 from actc.experiment import Row
+from actc.pooled_features import SampledTriples
 from actc.triples import Annotations, ScoredTriples, Thresholds
 
 MOST_RELATIONS = 30  # a longer table helps nobody on a terminal; the file has them all
@@ -88,6 +89,8 @@ def print_thresholds(thresholds: Thresholds, pool: ScoredTriples, annotations: A
     if len(set(annotations.labels.tolist())) == 1:
         word = "true" if annotations.labels[0] else "false"
         screen.print(f"Mind: every annotation is {word}; thresholds get better once both answers are there.")
+    if isinstance(pool, SampledTriples):
+        screen.print(f"Counts are of {len(pool):,} sampled triples, which stand for {pool.prepared.sizes.sum():,}.")
     screen.print(
         f"{accepted.sum():,} of {len(pool):,} triples are accepted, from {len(annotations):,} annotations. "
         f"Thresholds: {out}"
