@@ -14,7 +14,7 @@ SOURCE = Path(actc.__file__).parent
 LAYERS = [
     {"errors"},
     {"triples"},
-    {"groups", "logistic", "curves"},
+    {"groups", "logistic", "curves", "backends"},
     {"gaussian_process", "squash_scores"},
     {"select_triples", "estimate_labels", "choose_thresholds", "metrics", "files", "sample"},
     {"baselines", "thresholds_file", "candidates", "deliver", "decide_plan"},

@@ -100,6 +100,8 @@ def methods_command(quiet: bool) -> None:
 @click.option("--seed", default=12345, show_default=True, help="Where the draws start from.")
 @click.option("--draws", default="numpy", show_default=True, help="numpy, or the authors' own stream: authors.")
 @click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
+@click.option("--backend", default="loky", show_default=True, help="Where: loky (this machine), dask or ray.")
+@click.option("--address", help="A cluster's scheduler, such as tcp://host:8786. [default: one on this machine]")
 @click.option("--raw", is_flag=True, help="Leave scores outside [0, 1] as they are instead of squashing them.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write tidy rows to this CSV file.")
 @quiet_option
@@ -111,6 +113,8 @@ def bench_command(
     seed: int,
     draws: str,
     jobs: int,
+    backend: str,
+    address: str | None,
     raw: bool,
     out: Path | None,
     quiet: bool,
@@ -132,7 +136,9 @@ def bench_command(
     usable = [name for name, method in METHODS.items() if known or not method.needs_known]
     chosen = [name for text in methods for name in split_methods(text)] or usable
     with progress_bar("Repeats", quiet) as advance:
-        rows = run_experiment(cells, chosen, parse_budgets(budgets), repeats, seed, draws, jobs, not raw, advance)
+        rows = run_experiment(
+            cells, chosen, parse_budgets(budgets), repeats, seed, draws, jobs, not raw, advance, backend, address
+        )
     if out is not None:
         write_rows(out, rows)
     if not quiet:
