@@ -9,7 +9,10 @@ import pytest
 from actc.backends import use_backend
 from actc.errors import ActcError, ChoiceError, MissingExtraError, OptionError
 from actc.experiment import Cell, run_experiment
+from actc.grid import Settings, run_grid
+from actc.results import Run
 from tests.conftest import make_pool
+from tests.toy_scores import write_toy_scores
 
 METHODS = ["actc-lr-rndm", "localopt-acc"]
 
@@ -80,3 +83,15 @@ def test_an_unknown_backend_is_named(cell):
 def test_an_address_needs_a_cluster():
     with pytest.raises(OptionError, match="goes with a cluster"), use_backend("loky", 2, "tcp://host:1"):
         pass
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.slow
+def test_dask_runs_the_grid_of_the_paper_too(monkeypatch, tmp_path):
+    pytest.importorskip("distributed", reason="needs actc[dask]")
+    monkeypatch.setenv("ACTC_DATA", str(write_toy_scores(tmp_path / "data", [("codex-s", "toy")])))
+    runs = {Run("codex-s", "toy", method): 6 for method in METHODS}
+    for name, options in {"here.csv": {}, "dask.csv": {"jobs": 2, "backend": "dask"}}.items():
+        run_grid(runs, Settings(budgets=(1, 5), draws="numpy"), tmp_path / name, **options)
+    here, dask = ((tmp_path / name).read_text().splitlines() for name in ("here.csv", "dask.csv"))
+    assert [line.rpartition(",")[0] for line in here] == [line.rpartition(",")[0] for line in dask]

@@ -35,7 +35,7 @@ def use_processes(jobs: int, address: str | None) -> Iterator[Any]:
 
     if address is not None:
         raise OptionError(f"The address {address} goes with a cluster: give --backend dask or --backend ray.")
-    yield joblib.Parallel(n_jobs=jobs, backend="loky", return_as="generator")
+    yield joblib.Parallel(n_jobs=jobs, backend="loky", return_as="generator", batch_size=1)
 
 
 @contextmanager
@@ -57,7 +57,7 @@ def use_dask(jobs: int, address: str | None) -> Iterator[Any]:
         if not client.nthreads():
             raise ActcError(f"The Dask scheduler at {address} has no workers; start some with: dask worker {address}")
         with joblib.parallel_config(backend="dask"):  # only so does joblib look for it outside itself
-            yield joblib.Parallel(n_jobs=-1, return_as="generator")
+            yield joblib.Parallel(n_jobs=-1, return_as="generator", batch_size=1)
 
 
 @contextmanager

@@ -42,6 +42,12 @@ def examples(*lines: str) -> str:
     return "\b\nExample" + ("s" if len(lines) > 1 else "") + ":\n" + "\n".join(f"  {line}" for line in lines)
 
 
+backend_option = click.option(
+    "--backend", default="loky", show_default=True, help="Where: loky (this machine), dask or ray."
+)
+address_option = click.option(
+    "--address", help="A cluster's scheduler, such as tcp://host:8786. [default: one on this machine]"
+)
 quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 
 
@@ -100,8 +106,8 @@ def methods_command(quiet: bool) -> None:
 @click.option("--seed", default=12345, show_default=True, help="Where the draws start from.")
 @click.option("--draws", default="numpy", show_default=True, help="numpy, or the authors' own stream: authors.")
 @click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
-@click.option("--backend", default="loky", show_default=True, help="Where: loky (this machine), dask or ray.")
-@click.option("--address", help="A cluster's scheduler, such as tcp://host:8786. [default: one on this machine]")
+@backend_option
+@address_option
 @click.option("--raw", is_flag=True, help="Leave scores outside [0, 1] as they are instead of squashing them.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write tidy rows to this CSV file.")
 @quiet_option
@@ -163,6 +169,8 @@ def bench_command(
 @click.option("--seed", default=12345, show_default=True, help="Where the draws start from.")
 @click.option("--draws", default="authors", show_default=True, help="The authors' own stream, or: numpy.")
 @click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
+@backend_option
+@address_option
 @quiet_option
 def paper_command(
     quick: bool,
@@ -174,6 +182,8 @@ def paper_command(
     seed: int,
     draws: str,
     jobs: int,
+    backend: str,
+    address: str | None,
     quiet: bool,
 ) -> None:
     """Make every table and figure of the paper, measured, beside the published numbers.
@@ -200,6 +210,8 @@ def paper_command(
                 settings=settings,
                 jobs=jobs,
                 progress=advance,
+                backend=backend,
+                address=address,
             )
     if not quiet:
         print_paper(page)

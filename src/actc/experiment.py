@@ -235,14 +235,14 @@ def draw_as_authors(size: int, budgets: Sequence[int], repeats: int, seed: int) 
 def _run_tasks(tasks: Sequence[tuple[Any, ...]], jobs: int, backend: str, address: str | None) -> Iterator[list[Row]]:
     here = jobs == 1 or len(tasks) < 4  # starting a process takes longer than a task
     if here and backend == "loky" and address is None:
-        yield from (_run_repeats(*task) for task in tasks)
+        yield from (run_repeats(*task) for task in tasks)
         return
     from joblib import delayed
 
     from actc.backends import use_backend
 
     with use_backend(backend, jobs, address) as parallel:
-        yield from parallel(delayed(_run_repeats)(*task) for task in tasks)
+        yield from parallel(delayed(run_repeats)(*task) for task in tasks)
 
 
 def run_repeats(
