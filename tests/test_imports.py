@@ -14,15 +14,17 @@ SOURCE = Path(actc.__file__).parent
 LAYERS = [
     {"errors"},
     {"triples"},
-    {"groups", "logistic"},
+    {"groups", "logistic", "curves", "backends"},
     {"gaussian_process", "squash_scores"},
     {"select_triples", "estimate_labels", "choose_thresholds", "metrics", "files", "sample"},
-    {"baselines", "thresholds_file"},
+    {"baselines", "thresholds_file", "candidate_files", "deliver", "decide_plan"},
     {"pooled_features"},
-    {"pooled"},
+    {"pooled", "sketch_pool"},
     {"pooled_picks", "pooled_draws"},
     {"pooled_method"},
-    {"methods", "decide"},
+    {"spark_session"},
+    {"methods", "decide_duckdb", "decide_spark"},
+    {"decide"},
     {"calibrator", "experiment"},
     {"download", "published", "text_tables", "results"},
     {"compare_methods", "datasets"},
@@ -35,7 +37,7 @@ LAYERS = [
     {"demo_page", "show"},
     {"cli"},
 ]
-HEAVY = {"sklearn", "scipy", "torch", "matplotlib", "duckdb", "joblib", "rich", "click", "fastapi", "pandas"}
+HEAVY = {"sklearn", "scipy", "torch", "matplotlib", "duckdb", "joblib", "rich", "click", "fastapi", "pandas", "pyspark"}
 
 
 def imported_modules(path):

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from actc.curves import Curves, tabulate_curves
 from actc.errors import OptionError
 from actc.methods import Foresighted, Method, find_method
 from actc.squash_scores import Squash, needs_squashing
@@ -112,6 +113,14 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
             _apply(squash, self.pool_), self.annotations_, _apply(squash, triples), _apply(squash, self.known_)
         )
         return np.column_stack([1 - true, true])
+
+    def curves(self) -> Curves | None:
+        """Return P(true) against the score for every relation, as a table; None if the method has no probabilities."""
+        check_is_fitted(self)
+        try:
+            return tabulate_curves(lambda triples: self.predict_proba(triples)[:, 1], self.pool_)
+        except OptionError:
+            return None
 
 
 def _squash_for(method: Method, pool: ScoredTriples) -> Squash | None:

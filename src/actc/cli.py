@@ -42,6 +42,12 @@ def examples(*lines: str) -> str:
     return "\b\nExample" + ("s" if len(lines) > 1 else "") + ":\n" + "\n".join(f"  {line}" for line in lines)
 
 
+backend_option = click.option(
+    "--backend", default="loky", show_default=True, help="Where: loky (this machine), dask or ray."
+)
+address_option = click.option(
+    "--address", help="A cluster's scheduler, such as tcp://host:8786. [default: one on this machine]"
+)
 quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 
 
@@ -100,6 +106,8 @@ def methods_command(quiet: bool) -> None:
 @click.option("--seed", default=12345, show_default=True, help="Where the draws start from.")
 @click.option("--draws", default="numpy", show_default=True, help="numpy, or the authors' own stream: authors.")
 @click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
+@backend_option
+@address_option
 @click.option("--raw", is_flag=True, help="Leave scores outside [0, 1] as they are instead of squashing them.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write tidy rows to this CSV file.")
 @quiet_option
@@ -111,6 +119,8 @@ def bench_command(
     seed: int,
     draws: str,
     jobs: int,
+    backend: str,
+    address: str | None,
     raw: bool,
     out: Path | None,
     quiet: bool,
@@ -132,7 +142,9 @@ def bench_command(
     usable = [name for name, method in METHODS.items() if known or not method.needs_known]
     chosen = [name for text in methods for name in split_methods(text)] or usable
     with progress_bar("Repeats", quiet) as advance:
-        rows = run_experiment(cells, chosen, parse_budgets(budgets), repeats, seed, draws, jobs, not raw, advance)
+        rows = run_experiment(
+            cells, chosen, parse_budgets(budgets), repeats, seed, draws, jobs, not raw, advance, backend, address
+        )
     if out is not None:
         write_rows(out, rows)
     if not quiet:
@@ -157,6 +169,8 @@ def bench_command(
 @click.option("--seed", default=12345, show_default=True, help="Where the draws start from.")
 @click.option("--draws", default="authors", show_default=True, help="The authors' own stream, or: numpy.")
 @click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
+@backend_option
+@address_option
 @quiet_option
 def paper_command(
     quick: bool,
@@ -168,6 +182,8 @@ def paper_command(
     seed: int,
     draws: str,
     jobs: int,
+    backend: str,
+    address: str | None,
     quiet: bool,
 ) -> None:
     """Make every table and figure of the paper, measured, beside the published numbers.
@@ -194,6 +210,8 @@ def paper_command(
                 settings=settings,
                 jobs=jobs,
                 progress=advance,
+                backend=backend,
+                address=address,
             )
     if not quiet:
         print_paper(page)
@@ -201,16 +219,20 @@ def paper_command(
 
 @commands.command(
     "calibrate",
-    epilog=examples("actc calibrate scores.tsv --labels labels.tsv --method actc-lr-rndm --out thresholds.json"),
+    epilog=examples(
+        "actc calibrate scores.tsv --labels labels.tsv --method actc-lr-rndm --out thresholds.json",
+        "actc calibrate parts/ --labels labels.tsv --method pooled --sketch --out thresholds.json",
+    ),
 )
 @click.argument("scores", type=click.Path(path_type=Path))
 @click.option("--labels", type=click.Path(path_type=Path), help="Judged triples: head, relation, tail, label (1 or 0).")
 @click.option("--method", default="pooled", show_default=True, help="See: actc methods.")
 @click.option("--known", type=click.Path(path_type=Path), help="Scored triples that the graph holds already.")
+@click.option("--sketch", is_flag=True, help="For many millions: measure all, keep a sample. Pooled methods only.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("thresholds.json"), show_default=True)
 @quiet_option
 def calibrate_command(
-    scores: Path, labels: Path | None, method: str, known: Path | None, out: Path, quiet: bool
+    scores: Path, labels: Path | None, method: str, known: Path | None, sketch: bool, out: Path, quiet: bool
 ) -> None:
     """Find thresholds from annotations that exist.
 
@@ -219,37 +241,82 @@ def calibrate_command(
     from actc.calibrator import Calibrator
     from actc.files import read_annotations, read_scored
     from actc.methods import describe_options, find_method
+    from actc.pooled_method import Pooled
     from actc.show import print_thresholds
+    from actc.sketch_pool import sketch_pool
     from actc.thresholds_file import write_thresholds
     from actc.triples import Annotations
 
     found = find_method(method)
     if labels is None and found.least_budget > 0:
         raise OptionError(f"{method} needs annotations: give a file of judged triples with --labels.")
-    pool = read_scored(scores)[0]
+    if sketch and not isinstance(found, Pooled):
+        raise OptionError(f"{method} looks at every candidate; --sketch goes with the pooled methods only.")
+    facts = None if known is None else read_scored(known)[0]
+    pool = sketch_pool(scores, facts, labelled=labels) if sketch else read_scored(scores)[0]
     annotations = Annotations() if labels is None else read_annotations(labels, pool)
-    calibrator = Calibrator(method).fit(pool, annotations, None if known is None else read_scored(known)[0])
+    calibrator = Calibrator(method).fit(pool, annotations, facts)
     squash = calibrator.squash_
     transform = None if squash is None else {"name": "sigmoid(score - mean)", "mean": squash.mean}
-    write_thresholds(out, calibrator.thresholds_, method, describe_options(found), pool, annotations, transform)
+    options, curves = describe_options(found), calibrator.curves()
+    write_thresholds(out, calibrator.thresholds_, method, options, pool, annotations, transform, curves)
     if not quiet:
         print_thresholds(calibrator.thresholds_, pool, annotations, out)
 
 
-@commands.command("decide", epilog=examples("actc decide thresholds.json candidates.parquet --out accepted.tsv"))
+@commands.command(
+    "decide",
+    epilog=examples(
+        "actc decide thresholds.json candidates.parquet --out accepted.tsv",
+        "actc decide thresholds.json parts/ more.parquet --out accepted/ --memory 4GB",
+        "actc decide thresholds.json /shared/parts --out /shared/accepted --engine spark --master spark://host:7077",
+    ),
+)
 @click.argument("thresholds", type=click.Path(path_type=Path))
-@click.argument("candidates", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Accepted triples: .tsv, .csv or .parquet.")
+@click.argument("candidates", nargs=-1, required=True)
+@click.option("--out", required=True, help="A .tsv, .csv or .parquet file, or a folder/ of Parquet parts.")
 @click.option("--all", "keep_all", is_flag=True, help="Write rejected candidates too, with a column that says so.")
+@click.option("--best-tail", "best_only", is_flag=True, help="At most one tail, the best, for each head and relation.")
+@click.option("--overwrite", is_flag=True, help="Replace an output that is there already.")
 @click.option("--memory", default="1GB", show_default=True, help="How much memory to use at most.")
+@click.option("--engine", default="duckdb", show_default=True, help="duckdb, or spark.")
+@click.option("--master", help="Spark's address, such as spark://host:7077. [default: this machine]")
 @quiet_option
-def decide_command(thresholds: Path, candidates: Path, out: Path, keep_all: bool, memory: str, quiet: bool) -> None:
-    """Accept or reject any number of scored candidates."""
+def decide_command(
+    thresholds: Path,
+    candidates: tuple[str, ...],
+    out: str,
+    keep_all: bool,
+    best_only: bool,
+    overwrite: bool,
+    memory: str,
+    engine: str,
+    master: str | None,
+    quiet: bool,
+) -> None:
+    """Accept or reject any number of scored candidates.
+
+    CANDIDATES are files or folders of files, all laid out alike: head, relation, tail, score. The output is complete
+    or absent.
+    """
     from actc.decide import decide
     from actc.show import print_decided
-    from actc.thresholds_file import read_thresholds
+    from actc.thresholds_file import read_curves, read_thresholds
 
-    decided = decide(read_thresholds(thresholds), candidates, out, keep_all, memory)
+    with progress_bar("Deciding", quiet) as advance:
+        decided = decide(
+            read_thresholds(thresholds),
+            candidates,
+            out,
+            keep_all,
+            memory,
+            curves=read_curves(thresholds),
+            best_only=best_only,
+            engine=engine,
+            master=master,
+            overwrite=overwrite,
+            progress=advance,
+        )
     if not quiet:
         print_decided(decided, out)
 

@@ -1,103 +1,135 @@
-"""Thresholds applied to any number of candidates, streamed through DuckDB in bounded memory.
+"""Thresholds applied to any number of candidates, on an engine.
 
-One relational plan: candidates joined with the cuts on their relation, the default for relations that have none. The
-output is complete or absent: it is written beside its place and renamed at the end.
+One relational plan, the same on every engine: candidates joined with the cuts on their relation, the default for
+relations that have none; accepted where the score is at least the cut. The output is complete or absent.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from actc.errors import FileError
-from actc.files import Layout, copy_options, find_layout, quote, read_failed, require, write_beside
+from actc.candidate_files import Candidates, find_candidates, refuse_inside
+from actc.curves import Curves
+from actc.decide_plan import Decided, Plan, Progress
+from actc.deliver import deliver
+from actc.errors import ChoiceError, FileError, MissingExtraError, OptionError
+from actc.files import is_table
 from actc.triples import Thresholds
 
-
-@dataclass(frozen=True)
-class Decided:
-    """What became of one relation's candidates."""
-
-    relation: str
-    cut: float
-    candidates: int
-    accepted: int
+Engine = Callable[[Plan, Candidates, Path, Progress], Decided]
+"""Writes what the plan asks for to a path and counts; the path has a suffix for a file, none for a folder of parts."""
 
 
 def decide(
-    thresholds: Thresholds, candidates: str | Path, out: str | Path, keep_all: bool = False, memory: str = "1GB"
-) -> list[Decided]:
+    thresholds: Thresholds,
+    candidates: str | Path | Sequence[str | Path],
+    out: str | Path,
+    keep_all: bool = False,
+    memory: str = "1GB",
+    *,
+    curves: Curves | None = None,
+    best_only: bool = False,
+    engine: str = "duckdb",
+    master: str | None = None,
+    overwrite: bool = False,
+    progress: Progress = lambda done, total: None,
+) -> Decided:
     """Write the accepted candidates (or all, with a column ``accepted``) and return counts by relation.
 
     Parameters
     ----------
     thresholds : Thresholds
-    candidates : path
-        A file with head, relation, tail and score.
+    candidates : path or sequence of paths
+        Files with head, relation, tail and score, or folders of such files, all laid out alike.
     out : path
-        Where to write; the suffix names the format. Columns: head, relation, tail, score, threshold.
+        A file to write, its suffix naming the format; or, without a suffix, a folder of Parquet parts. Columns:
+        head, relation, tail, score, threshold, probability where there are curves. Rows come in any order.
     keep_all : bool
         Write rejected candidates too, with a column that says which is which.
     memory : str
-        How much memory DuckDB may use, such as ``1GB``.
+        How much memory the engine may use, such as ``1GB``.
+    curves : Curves, optional
+        Adds a column ``probability``, and the accepted ones' mean probability to the counts.
+    best_only : bool
+        Accept at most one tail, the best, for each head and relation.
+    engine : str
+        A name in ``ENGINES``.
+    master : str, optional
+        The Spark cluster's address; without it Spark runs on this machine.
+    overwrite : bool
+        Replace an output that is there already.
+    progress : callable
+        Told how many more steps are done, of how many in all.
     """
-    import duckdb
-
-    layout = find_layout(candidates, order=("head", "relation", "tail", "score"))
-    require(layout, ("head", "relation", "tail", "score"))
-    with write_beside(out) as temporary, duckdb.connect() as connection:
-        connection.execute(f"SET memory_limit={quote(memory)}")
-        connection.register("cut_table", _as_table(thresholds))
-        try:
-            _refuse_bad_scores(connection, layout)
-            where = "" if keep_all else "WHERE score >= threshold"
-            flag = ", score >= threshold AS accepted" if keep_all else ""
-            connection.execute(
-                f"COPY (SELECT head, relation, tail, score, threshold{flag} "
-                f"FROM ({_joined(layout, thresholds.default)}) {where}) "
-                f"TO {quote(str(temporary))} ({copy_options(Path(out))})"
-            )
-            counts = connection.execute(
-                "SELECT relation, any_value(threshold), count(*), count(*) FILTER (score >= threshold) "
-                f"FROM ({_joined(layout, thresholds.default)}) GROUP BY relation ORDER BY relation"
-            ).fetchall()
-        except duckdb.Error as error:
-            raise read_failed(layout.path, error) from None
-    if not counts:
-        raise FileError(f"{layout.path}: there is no triple in the file.")
-    return [Decided(*row) for row in counts]
+    if engine not in ENGINES:
+        raise ChoiceError("engine", engine, ENGINES)
+    if master is not None and engine != "spark":
+        raise OptionError(f"A master ({master}) goes with the engine spark only, not with {engine}.")
+    plan = Plan(thresholds, curves, keep_all, best_only, parse_memory(memory), master)
+    paths = [candidates] if isinstance(candidates, str | Path) else list(candidates)
+    if any("://" in str(path) for path in (out, *paths)):
+        return _decide_remote(plan, engine, [str(path) for path in paths], str(out), overwrite, progress)
+    place = _place(out)
+    refuse_inside(place, paths)
+    found = find_candidates(paths)
+    with deliver(place, overwrite) as unfinished:
+        decided = ENGINES[engine](plan, found, unfinished, progress)
+        if not len(decided):
+            raise FileError(f"{found.layout.path}: there is no triple in the file.")
+    return decided
 
 
-def _as_table(thresholds: Thresholds) -> dict[str, Any]:
-    return {
-        "name": np.array(thresholds.relation_names, dtype=object),
-        "cut": np.asarray(thresholds.cuts, dtype=np.float64),
-    }
+def _decide_remote(
+    plan: Plan, engine: str, urls: Sequence[str], out: str, overwrite: bool, progress: Progress
+) -> Decided:
+    if engine != "spark":
+        raise OptionError(f"{out}, {urls[0]}: only the engine spark reads and writes addresses; give --engine spark.")
+    if not all("://" in url for url in (out, *urls)):
+        raise OptionError(f"{out}, {urls[0]}: write the candidates and the output both as addresses, or neither.")
+    return _spark().run_remote(plan, urls, out, overwrite, progress)  # type: ignore[no-any-return]
 
 
-def _candidates(layout: Layout) -> str:
-    names = ", ".join(f"{layout.column(name)} AS {name}" for name in ("head", "relation", "tail"))
-    return f"SELECT {names}, TRY_CAST({layout.column('score')} AS DOUBLE) AS score FROM {layout.source}"
+def _place(out: str | Path) -> Path:
+    place = Path(out)
+    if not str(out).endswith(("/", os.sep)) and place.suffix and not is_table(place):
+        raise OptionError(f"{out}: end the name in .parquet, .tsv or .csv, or in / for a folder of Parquet parts.")
+    return place
 
 
-def _joined(layout: Layout, default: float) -> str:
-    return (
-        f"SELECT head, relation, tail, score, coalesce(cut, CAST('{default}' AS DOUBLE)) AS threshold "
-        f"FROM ({_candidates(layout)}) LEFT JOIN cut_table ON relation = name"
-    )
+def parse_memory(text: str) -> int:
+    """Read an amount of memory such as ``800MB`` or ``1.5 GB`` as bytes; units are powers of 1,000, as in DuckDB."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT])i?B?\s*", text, flags=re.IGNORECASE)
+    amount = float(match[1]) * 1000 ** (" KMGT".index(match[2].upper())) if match else 0.0
+    if amount < LEAST_MEMORY:
+        raise OptionError(f"{text!r} is not enough memory, or none at all; write at least 256MB, such as 1GB.")
+    return int(amount)
 
 
-def _refuse_bad_scores(connection: Any, layout: Layout) -> None:
-    bad = connection.execute(
-        f"SELECT count(*) FROM ({_candidates(layout)}) WHERE score IS NULL OR NOT isfinite(score)"
-    ).fetchall()[0][0]
-    if bad:
-        text = f"CAST({layout.column('score')} AS VARCHAR)"
-        row, value = connection.execute(
-            f"SELECT i, t FROM (SELECT row_number() OVER () - 1 AS i, {text} AS t, TRY_CAST({text} AS DOUBLE) AS s "
-            f"FROM {layout.source}) WHERE s IS NULL OR NOT isfinite(s) ORDER BY i LIMIT 1"
-        ).fetchall()[0]
-        raise FileError(f"{layout.where(row)}: the score is {value!r}; every score must be a finite number.")
+LEAST_MEMORY = 256e6
+
+
+def _run_duckdb(plan: Plan, candidates: Candidates, out: Path, progress: Progress) -> Decided:
+    from actc.decide_duckdb import run
+
+    return run(plan, candidates, out, progress)
+
+
+def _run_spark(plan: Plan, candidates: Candidates, out: Path, progress: Progress) -> Decided:
+    return _spark().run(plan, candidates, out, progress)  # type: ignore[no-any-return]
+
+
+def _spark() -> Any:
+    try:
+        from actc import decide_spark
+    except ModuleNotFoundError as error:
+        if error.name not in ("pyspark", "py4j"):
+            raise
+        raise MissingExtraError("The engine spark", "pyspark", "spark") from None
+    return decide_spark
+
+
+ENGINES: dict[str, Engine] = {"duckdb": _run_duckdb, "spark": _run_spark}

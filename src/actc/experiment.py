@@ -124,6 +124,8 @@ def run_experiment(
     jobs: int = 1,
     squash: bool = True,
     progress: Callable[[int, int], None] = ignore_progress,
+    backend: str = "loky",
+    address: str | None = None,
 ) -> list[Row]:
     """Measure every method in every cell at every budget, several times.
 
@@ -142,6 +144,10 @@ def run_experiment(
         Centre and squash scores that leave [0, 1], for the methods that were made for such scores.
     progress : callable
         Told how many more repeats are done, and how many there are in all.
+    backend : {"loky", "dask", "ray"}
+        Where the processes are: on this machine, or on a cluster; the rows are the same.
+    address : str, optional
+        The cluster's scheduler; without it one is started on this machine.
     """
     if not budgets:
         budgets = [budget for budget in PAPER_BUDGETS if budget <= min(len(cell.valid) for cell in cells)]
@@ -159,7 +165,7 @@ def run_experiment(
     ]
     rows: list[Row] = []
     total = sum(len(task[4]) for task in tasks)
-    for task, part in zip(tasks, _run_tasks(tasks, jobs), strict=True):
+    for task, part in zip(tasks, _run_tasks(tasks, jobs, backend, address), strict=True):
         rows += part
         progress(len(task[4]), total)
     return _repeat_certain_rows(rows, found, repeats)
@@ -226,12 +232,17 @@ def draw_as_authors(size: int, budgets: Sequence[int], repeats: int, seed: int) 
         yield np.array(list(order), dtype=np.int64)
 
 
-def _run_tasks(tasks: Sequence[tuple[Any, ...]], jobs: int) -> Iterable[list[Row]]:
-    if jobs == 1 or len(tasks) < 4:  # starting a process takes longer than a task
-        return (run_repeats(*task) for task in tasks)
-    from joblib import Parallel, delayed
+def _run_tasks(tasks: Sequence[tuple[Any, ...]], jobs: int, backend: str, address: str | None) -> Iterator[list[Row]]:
+    here = jobs == 1 or len(tasks) < 4  # starting a process takes longer than a task
+    if here and backend == "loky" and address is None:
+        yield from (run_repeats(*task) for task in tasks)
+        return
+    from joblib import delayed
 
-    return Parallel(n_jobs=jobs, return_as="generator")(delayed(run_repeats)(*task) for task in tasks)  # type: ignore[no-any-return]
+    from actc.backends import use_backend
+
+    with use_backend(backend, jobs, address) as parallel:
+        yield from parallel(delayed(run_repeats)(*task) for task in tasks)
 
 
 def run_repeats(

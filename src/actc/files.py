@@ -53,8 +53,12 @@ class Layout:
 
     @property
     def source(self) -> str:
-        """The table function that reads it in SQL, all columns being text."""
-        path = quote(str(self.path))
+        """The table function that reads it in SQL, all columns of a text file being text."""
+        return self.source_of([self.path])
+
+    def source_of(self, paths: Sequence[Path]) -> str:
+        """Return the table function that reads several files of this layout."""
+        path = "[" + ", ".join(quote(str(path)) for path in paths) + "]"
         if self.delimiter is None:
             return f"read_parquet({path})"
         columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(self.width))
@@ -130,7 +134,8 @@ def copy_options(path: Path) -> str:
     kind, compressed = _kind(path)
     if kind == ".parquet":
         return "FORMAT parquet"
-    return f"FORMAT csv, HEADER, DELIMITER '{DELIMITERS[kind]}'" + (", COMPRESSION gzip" if compressed else "")
+    quoting = "" if kind == ".csv" else ", QUOTE '', ESCAPE ''"  # as tabbed files are read: quotes mean themselves
+    return f"FORMAT csv, HEADER, DELIMITER '{DELIMITERS[kind]}'{quoting}" + (", COMPRESSION gzip" if compressed else "")
 
 
 def check_writable(path: str | Path) -> Path:
@@ -231,6 +236,15 @@ def read_failed(path: Path, error: Exception) -> FileError:
     if "parquet" in text.lower() or path.suffix == ".parquet":
         return FileError(f"{place}: this is no readable Parquet file ({text.splitlines()[0]}).")
     return FileError(f"{place}: the file cannot be read ({text.splitlines()[0]}).")
+
+
+def is_table(path: Path) -> bool:
+    """Say whether the name is that of a table of triples."""
+    try:
+        _kind(path)
+    except OptionError:
+        return False
+    return True
 
 
 def quote(text: str) -> str:

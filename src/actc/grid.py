@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from actc import __version__
+from actc.backends import use_backend
 from actc.datasets import data_folder, load_cell
 from actc.errors import FileError, OptionError
 from actc.experiment import (
@@ -74,6 +75,8 @@ def run_grid(
     *,
     jobs: int = 1,
     progress: Callable[[int, int], object] = lambda done, total: None,
+    backend: str = "loky",
+    address: str | None = None,
 ) -> None:
     """Run what is missing of a grid and append its rows to a CSV file.
 
@@ -90,6 +93,8 @@ def run_grid(
     progress : callable
         Told how many more repeats are done and how many there are in all: once for those that were in the
         file already, then after every task.
+    backend, address : str
+        See ``backends.use_backend``; workers elsewhere find the scores as this process does, by ``ACTC_DATA``.
     """
     if min(runs.values(), default=1) < 1:
         raise OptionError(f"{min(runs.values())} repeats make no experiment; give at least 1.")
@@ -100,7 +105,7 @@ def run_grid(
     progress(before, total)
     with path.open("a", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, lineterminator="\n")
-        for task, rows in zip(todo, _run_tasks(todo, settings, jobs), strict=True):
+        for task, rows in zip(todo, _run_tasks(todo, settings, jobs, backend, address), strict=True):
             writer.writerows(map(_format_row, rows))
             out.flush()
             progress(task.stop - task.start, total)
@@ -177,26 +182,28 @@ def _format_row(row: Row) -> tuple[Any, ...]:
     return (*row[:5], f"{row.accuracy:.6f}", f"{row.f1:.6f}", f"{row.seconds:.6f}")
 
 
-def _run_tasks(tasks: Sequence[Task], settings: Settings, jobs: int) -> Iterator[list[Row]]:
+def _run_tasks(
+    tasks: Sequence[Task], settings: Settings, jobs: int, backend: str, address: str | None
+) -> Iterator[list[Row]]:
     repeats = max((task.stop for task in tasks), default=0)
-    if jobs == 1 or len(tasks) < 2:
+    if (jobs == 1 or len(tasks) < 2) and backend == "loky" and address is None:
         for task in tasks:
             yield run_task(task, repeats, settings)
         return
-    from joblib import Parallel, delayed
+    from joblib import delayed
 
-    _renew_processes()
-    yield from Parallel(n_jobs=jobs, return_as="generator", batch_size=1)(
-        delayed(_run_in_process)(task, repeats, settings) for task in tasks
-    )
-    _renew_processes()
+    _end_kept_processes(backend)
+    with use_backend(backend, jobs, address) as parallel:
+        yield from parallel(delayed(_run_in_process)(task, repeats, settings) for task in tasks)
+    _end_kept_processes(backend)
 
 
-def _renew_processes() -> None:
-    """Let go of the processes that joblib keeps: they hold on to their cells, and to the environment of their start."""
+def _end_kept_processes(backend: str) -> None:
+    """End processes that joblib keeps for later: they hold on to their cells, and to the environment they began in."""
     from joblib.externals.loky import get_reusable_executor
 
-    get_reusable_executor().shutdown(wait=True)
+    if backend == "loky":
+        get_reusable_executor().shutdown(wait=True)
 
 
 def _run_in_process(task: Task, repeats: int, settings: Settings) -> list[Row]:

@@ -51,6 +51,8 @@ def run_paper(
     settings: Settings | None = None,
     jobs: int = -1,
     progress: Callable[[int, int], object] = lambda done, total: None,
+    backend: str = "loky",
+    address: str | None = None,
 ) -> Path:
     """Run what the items need, resuming from ``out/rows.csv``, and write them all; returns the page's path.
 
@@ -64,7 +66,7 @@ def run_paper(
         Methods that stand beside the paper's, as ``module:name`` or any other name ``find_method`` knows.
     quick : bool
         CoDEx-S alone and at most ``QUICK_REPEATS`` repeats: a look, not a measurement.
-    repeats, settings, jobs, progress
+    repeats, settings, jobs, progress, backend, address
         See ``grid.run_grid``. The draws are the authors' unless the settings say otherwise.
     """
     chosen = list(items) or list(ITEMS)
@@ -73,7 +75,8 @@ def run_paper(
     places = list_places(quick=quick)
     runs = plan_runs(chosen, own_methods, places, min(repeats, QUICK_REPEATS) if quick else repeats)
     rows = out / "rows.csv"
-    run_grid(runs, settings or Settings(draws="authors"), rows, jobs=jobs, progress=progress)
+    settings = settings or Settings(draws="authors")
+    run_grid(runs, settings, rows, jobs=jobs, progress=progress, backend=backend, address=address)
     return write_paper(read_results(rows).only(runs), chosen, out, own_methods)
 
 

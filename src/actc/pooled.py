@@ -305,8 +305,11 @@ def cut_for_accuracy(posterior: Posterior) -> float:
 def cut_for_f1(posterior: Posterior) -> float:
     """Return the logit from which on a triple is accepted, for the best expected F1 on the pool."""
     pool = posterior.pool
-    p = np.sort(posterior.probabilities(pool.x, pool.relations))[::-1]
-    expected = 2 * np.cumsum(p) / (np.arange(1, len(p) + 1) + p.sum())
+    p = posterior.probabilities(pool.x, pool.relations)
+    order = np.argsort(-p, kind="stable")
+    p, weight = p[order], pool.weights[order]
+    true = np.cumsum(weight * p)
+    expected = 2 * true / (np.cumsum(weight) + true[-1])
     cut = np.clip(p[np.argmax(expected)], 1e-6, 0.5)
     return float(np.log(cut) - np.log1p(-cut))
 

@@ -75,7 +75,7 @@ def foresee(
     p = _draw_probabilities(posterior, rows, draws, random)
     accepted = decisions[rows]
     right = np.where(accepted, p, 1 - p)
-    size = target or len(posterior.pool)
+    size = target or int(posterior.pool.sizes.sum())
     accuracy = _with_noise(right.mean(axis=1), (p * (1 - p)).mean(axis=1) / size, random)
     precision = np.full(draws, np.nan)
     if accepted.any():
@@ -86,10 +86,12 @@ def foresee(
 
 
 def _sample_rows(posterior: Posterior, points: int) -> IntArray:
-    """Return rows evenly spread over relations and, within each, over scores."""
+    """Return rows evenly spread over the pool's relations and, within each, over scores."""
     pool = posterior.pool
     count = min(points, len(pool))
-    return pool.members[((np.arange(count) + 0.5) * len(pool) / count).astype(np.int64)]
+    until = np.cumsum(pool.weights[pool.members])
+    places = np.searchsorted(until, (np.arange(count) + 0.5) * until[-1] / count, side="right")
+    return np.asarray(pool.members[places])
 
 
 def _draw_probabilities(posterior: Posterior, rows: IntArray, draws: int, random: np.random.Generator) -> FloatArray:

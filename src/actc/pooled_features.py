@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from actc.triples import FloatArray, IntArray, ScoredTriples
 
@@ -93,10 +94,12 @@ class PreparedPool:
         Where each relation's group begins.
     counts : int array of shape (R + 1,)
         Size of each group.
+    sizes : int array of shape (R + 1,)
+        How many triples each group stands for: itself, unless the rows are a sample of a larger pool.
     features : dict of str to float array of shape (R + 1,)
         "c", "skew" and, with known triples, "gap".
     points : float array of shape (R + 1, POINTS)
-        Quantiles of x in each relation, each standing for ``counts / POINTS`` triples.
+        Quantiles of x in each relation, each standing for ``sizes / POINTS`` triples.
     agreement : float
         How much the features bear each other out, 0 ... 1.
     """
@@ -109,12 +112,18 @@ class PreparedPool:
     places: IntArray
     starts: IntArray
     counts: IntArray
+    sizes: IntArray
     features: dict[str, FloatArray]
     points: FloatArray
     agreement: float
 
     def __len__(self) -> int:
         return len(self.x)
+
+    @property
+    def weights(self) -> FloatArray:
+        """How many triples each row stands for, shape (N,)."""
+        return (self.sizes / np.maximum(self.counts, 1))[self.relations]
 
     def relation_codes(self, triples: ScoredTriples) -> IntArray:
         """Return this pool's code of each triple's relation; R for relations the pool has no triple of."""
@@ -127,6 +136,27 @@ class PreparedPool:
         return self.normal.transform(scores) - self.features["c"][relations]
 
 
+@dataclass(frozen=True, eq=False)
+class SampledTriples(ScoredTriples):
+    """Rows that stand for a larger pool, together with all that was measured on the whole of it."""
+
+    prepared: PreparedPool
+
+    def take(self, rows: ArrayLike) -> ScoredTriples:  # type: ignore[override]
+        """Return some of the rows as a plain table: they stand only for themselves."""
+        return self.plain.take(rows)
+
+    def with_scores(self, scores: FloatArray) -> ScoredTriples:  # type: ignore[override]
+        """Return the same triples with other scores, as a plain table."""
+        return self.plain.with_scores(scores)
+
+    @property
+    def plain(self) -> ScoredTriples:
+        """The rows, standing only for themselves."""
+        columns = (self.heads, self.relations, self.tails, self.scores)
+        return ScoredTriples(*columns, self.entity_names, self.relation_names)
+
+
 @lru_cache(maxsize=4)  # tables are frozen and compared by identity, so the same pool is prepared once
 def prepare_pool(pool: ScoredTriples, known: ScoredTriples | None = None) -> PreparedPool:
     """Transform the scores, measure the relations and lay out their points.
@@ -134,36 +164,50 @@ def prepare_pool(pool: ScoredTriples, known: ScoredTriples | None = None) -> Pre
     Parameters
     ----------
     pool : ScoredTriples
-        The candidates.
+        The candidates; a sample brings what was measured on the whole pool.
     known : ScoredTriples, optional
         Triples that the graph holds already, scored by the same model.
     """
-    count = len(pool.relation_names)
-    normal = NormalScores.of_sorted(pool.scores[pool.by_score])
-    grouped = np.argsort(_narrow(pool.relations[pool.by_score], count), kind="stable")
-    members = pool.by_score[grouped]
-    places = np.empty(len(pool), dtype=np.int64)
-    places[members] = np.arange(len(pool))
-    counts = np.r_[pool.relation_counts, 0]
+    if isinstance(pool, SampledTriples):
+        return pool.prepared
+    return prepare_columns(pool.scores, pool.relations, pool.relation_names, known, pool.by_score)
+
+
+def prepare_columns(
+    scores: FloatArray,
+    relations: IntArray,
+    relation_names: tuple[str, ...],
+    known: ScoredTriples | None = None,
+    by_score: IntArray | None = None,
+) -> PreparedPool:
+    """Do the same for a pool of which only scores and relation codes are at hand."""
+    by_score = np.argsort(scores, kind="stable") if by_score is None else by_score
+    normal = NormalScores.of_sorted(scores[by_score])
+    grouped = np.argsort(_narrow(relations[by_score], len(relation_names)), kind="stable")
+    members = by_score[grouped]
+    places = np.empty(len(scores), dtype=np.int64)
+    places[members] = np.arange(len(scores))
+    counts = np.r_[np.bincount(relations, minlength=len(relation_names)), 0]
     starts = np.r_[0, np.cumsum(counts)]
     z_grouped = np.repeat(normal.z, np.diff(normal.before))[grouped]
-    relations = pool.relations[members]
+    of_members = relations[members]
 
     median = _medians(z_grouped, starts[:-1], counts)
     shrink = counts / (counts + _SHRINK)
-    features = {"c": shrink * median, "skew": shrink * _skewness(z_grouped, relations, counts)}
+    features = {"c": shrink * median, "skew": shrink * _skewness(z_grouped, of_members, counts)}
     if known is not None:
-        features["gap"] = np.clip(shrink * _gaps(pool, known, normal, median, counts), -3, 3)
-    x_grouped = z_grouped - features["c"][relations]
+        features["gap"] = np.clip(shrink * _gaps(relation_names, known, normal, median, counts), -3, 3)
+    x_grouped = z_grouped - features["c"][of_members]
     return PreparedPool(
         normal=normal,
-        relation_names=pool.relation_names,
-        relations=pool.relations,
+        relation_names=relation_names,
+        relations=relations,
         x=x_grouped[places],
         members=members,
         places=places,
         starts=starts,
         counts=counts,
+        sizes=counts,
         features=features,
         points=_points(x_grouped, starts[:-1], counts),
         agreement=_agreement(features["c"], features["skew"], counts),
@@ -195,10 +239,10 @@ def _skewness(z: FloatArray, relations: IntArray, counts: IntArray) -> FloatArra
 
 
 def _gaps(
-    pool: ScoredTriples, known: ScoredTriples, normal: NormalScores, median: FloatArray, counts: IntArray
+    names: tuple[str, ...], known: ScoredTriples, normal: NormalScores, median: FloatArray, counts: IntArray
 ) -> FloatArray:
     """Return how much higher known triples score than candidates, relative to the average relation."""
-    code = {name: at for at, name in enumerate(pool.relation_names)}
+    code = {name: at for at, name in enumerate(names)}
     translate = np.array([code.get(name, len(code)) for name in known.relation_names])
     relations, z = translate[known.relations], normal.transform(known.scores)
     order = np.lexsort((z, relations))

@@ -55,7 +55,7 @@ class _Board:
     def of(cls, posterior: Posterior) -> _Board:
         basis = psi(posterior.pool.points[:-1])
         mean = (basis @ posterior.beta[:-1, :, None])[..., 0]
-        return cls(basis, mean, posterior.pool.counts[:-1] / POINTS, posterior.covariance[:-1].copy())
+        return cls(basis, mean, posterior.pool.sizes[:-1] / POINTS, posterior.covariance[:-1].copy())
 
     def _moments(self, relations: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return |cov| of all pairs of points, each one's weight, and its scale of s for each m."""
@@ -197,8 +197,13 @@ class _Unlabelled:
         return rank + int(np.searchsorted(self.taken - np.arange(len(self.taken)), rank, side="right"))
 
     def any_place(self, random: np.random.Generator) -> int:
-        """Return a uniform one of them."""
-        return self._place(int(random.integers(self.total)))
+        """Return a uniform one of them; of a sample, one as if drawn from the whole pool."""
+        if self.pool.sizes is self.pool.counts:
+            return self._place(int(random.integers(self.total)))
+        share = self.left * (self.pool.sizes / np.maximum(self.pool.counts, 1))[:-1]
+        relation = int(random.choice(len(share), p=share / share.sum()))
+        first = self._rank(int(self.pool.starts[relation]))
+        return self._place(first + int(random.integers(self.left[relation])))
 
     def near_point(self, relation: int, point: int, random: np.random.Generator) -> int:
         """Return a uniform one of those that a point stands for, else the nearest of the relation."""

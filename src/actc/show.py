@@ -14,9 +14,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from actc.decide import Decided
+from actc.decide_plan import Decided
 from actc.demo import Demo
 from actc.experiment import Row
+from actc.pooled_features import SampledTriples
 from actc.triples import Annotations, ScoredTriples, Thresholds
 
 MOST_RELATIONS = 30  # a longer table helps nobody on a terminal; the file has them all
@@ -88,6 +89,8 @@ def print_thresholds(thresholds: Thresholds, pool: ScoredTriples, annotations: A
     if len(set(annotations.labels.tolist())) == 1:
         word = "true" if annotations.labels[0] else "false"
         screen.print(f"Mind: every annotation is {word}; thresholds get better once both answers are there.")
+    if isinstance(pool, SampledTriples):
+        screen.print(f"Counts are of {len(pool):,} sampled triples, which stand for {pool.prepared.sizes.sum():,}.")
     screen.print(
         f"{accepted.sum():,} of {len(pool):,} triples are accepted, from {len(annotations):,} annotations. "
         f"Thresholds: {out}"
@@ -120,17 +123,26 @@ def print_demo(demo: Demo, written: Sequence[Path]) -> None:
         screen.print(f"     {path}")
 
 
-def print_decided(decided: Sequence[Decided], out: Path) -> None:
-    """Print what became of the candidates of each relation."""
-    table = new_table("relation", "threshold", "candidates", "accepted")
-    for one in sorted(decided, key=lambda one: -one.candidates)[:MOST_RELATIONS]:
-        table.add_row(one.relation, f"{one.cut:.4g}", f"{one.candidates:,}", f"{one.accepted:,}")
+def print_decided(decided: Decided, out: str | Path) -> None:
+    """Print what became of the candidates of the largest relations, and of all."""
+    precision = decided.expected_precision
+    table = new_table(
+        "relation", "threshold", "candidates", "accepted", *([] if precision is None else ["expect true"])
+    )
+    for i in np.argsort(-decided.candidates, kind="stable")[:MOST_RELATIONS].tolist():
+        counts = [f"{decided.candidates[i]:,}", f"{decided.accepted[i]:,}"]
+        if precision is not None:
+            counts.append(f"{100 * precision[i]:.1f}%" if decided.accepted[i] else "-")
+        table.add_row(decided.relation_names[i], f"{decided.cuts[i]:.4g}", *counts)
     screen = console()
     screen.print(table)
     if len(decided) > MOST_RELATIONS:
-        screen.print(f"... and {len(decided) - MOST_RELATIONS} more relations.")
-    accepted, candidates = sum(one.accepted for one in decided), sum(one.candidates for one in decided)
-    screen.print(f"{accepted:,} of {candidates:,} candidates are accepted. Written: {out}")
+        screen.print(f"... and {len(decided) - MOST_RELATIONS:,} more relations.")
+    accepted, candidates = decided.accepted.sum(), decided.candidates.sum()
+    expected = ""
+    if precision is not None and accepted:
+        expected = f"{np.nansum(precision * decided.accepted) / accepted:.1%} of them are expected to be true. "
+    screen.print(f"{accepted:,} of {candidates:,} candidates are accepted. {expected}Written: {out}")
 
 
 def print_paper(page: Path) -> None:

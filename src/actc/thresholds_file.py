@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from actc import __version__
+from actc.curves import Curves
 from actc.errors import FileError
 from actc.files import write_beside
 from actc.triples import Annotations, FloatArray, ScoredTriples, Thresholds
@@ -27,8 +29,12 @@ def write_thresholds(
     pool: ScoredTriples,
     annotations: Annotations,
     transform: dict[str, Any] | None = None,
+    curves: Curves | None = None,
 ) -> None:
-    """Write thresholds with the method, its options, the counts and the score transform they came from."""
+    """Write thresholds with the method, its options, the counts and the score transform they came from.
+
+    Curves, where the method has probabilities, are written as one line of numbers for each relation.
+    """
     annotated = np.bincount(pool.relations[annotations.rows], minlength=len(pool.relation_names))
     relations: dict[str, dict[str, Any]] = {}
     for i, name in enumerate(thresholds.relation_names):
@@ -41,6 +47,8 @@ def write_thresholds(
         if thresholds.lower is not None and thresholds.upper is not None:
             interval = [_to_json(float(thresholds.lower[i])), _to_json(float(thresholds.upper[i]))]
             relations[name]["interval"] = interval
+        if curves is not None:
+            relations[name]["curve"] = _write_curve(curves.probabilities[i])
     content = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -56,6 +64,7 @@ def write_thresholds(
             "annotated_true": int(annotations.labels.sum()),
         },
         "default": _to_json(thresholds.default),
+        "curves": None if curves is None else _curves_head(curves),
         "relations": relations,
     }
     with write_beside(path) as temporary:
@@ -64,7 +73,15 @@ def write_thresholds(
 
 def read_thresholds(path: str | Path) -> Thresholds:
     """Read thresholds back."""
-    path = Path(path)
+    return _read(Path(path), _parse)  # type: ignore[no-any-return]
+
+
+def read_curves(path: str | Path) -> Curves | None:
+    """Read the probability curves of a thresholds file; None where the method has none."""
+    return _read(Path(path), _parse_curves)  # type: ignore[no-any-return]
+
+
+def _read(path: Path, parse: Callable[[dict[str, Any]], Any]) -> Any:
     if not path.is_file():
         raise FileError(f"{path}: there is no such file.")
     try:
@@ -80,7 +97,7 @@ def read_thresholds(path: str | Path) -> Thresholds:
             "update actc or calibrate again."
         )
     try:
-        return _parse(content)
+        return parse(content)
     except (KeyError, TypeError, ValueError) as error:
         raise FileError(f"{path}: the thresholds are damaged ({type(error).__name__}: {error}).") from None
 
@@ -98,6 +115,24 @@ def _parse(content: dict[str, Any]) -> Thresholds:
         np.array([bool(relations[name]["own"]) for name in names]),
         *bounds,
     )
+
+
+def _curves_head(curves: Curves) -> dict[str, Any]:
+    return {"low": curves.low, "high": curves.high, "default": _write_curve(curves.probabilities[-1])}
+
+
+def _write_curve(probabilities: FloatArray) -> str:
+    return " ".join(f"{value:.5g}" for value in probabilities.tolist())
+
+
+def _parse_curves(content: dict[str, Any]) -> Curves | None:
+    head, relations = content.get("curves"), content["relations"]
+    if head is None:
+        return None
+    names = tuple(sorted(relations))
+    lines = [*(relations[name]["curve"] for name in names), head["default"]]
+    values = np.array([[float(value) for value in line.split()] for line in lines])
+    return Curves(names, float(head["low"]), float(head["high"]), values)
 
 
 # JSON has no infinity; a cut that accepts everything or nothing is written as a word.

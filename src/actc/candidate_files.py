@@ -1,0 +1,120 @@
+"""Candidates in any number of files: what the parts are, and whether they fit together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from actc.errors import FileError, OptionError
+from actc.files import Layout, find_layout, is_table, quote, read_failed, require
+
+COLUMNS = ("head", "relation", "tail", "score")
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Files of candidates that share one layout.
+
+    Parameters
+    ----------
+    paths : tuple of Path
+        The parts, sorted within each folder.
+    layout : Layout
+        How each is laid out; its path is the first part's.
+    """
+
+    paths: tuple[Path, ...]
+    layout: Layout
+
+    @property
+    def source(self) -> str:
+        """The table function that reads all parts in SQL."""
+        return self.layout.source_of(self.paths)
+
+    @property
+    def parts(self) -> Iterator[Layout]:
+        """The layout of each part, to look into one at a time."""
+        return (replace(self.layout, path=path) for path in self.paths)
+
+
+def find_candidates(paths: Sequence[str | Path]) -> Candidates:
+    """Find the parts behind files and folders, and refuse parts that differ in layout or lack a column."""
+    found = tuple(part for path in paths for part in _parts_of(Path(path)))
+    if not found:
+        raise OptionError("There is no file of candidates; give at least one file or folder.")
+    first = find_layout(found[0], order=COLUMNS)
+    require(first, COLUMNS)
+    if first.delimiter is None:
+        _compare_parquet(found, first)
+    else:
+        _compare_text(found, first)
+    return Candidates(found, first)
+
+
+def refuse_inside(out: Path, paths: Sequence[str | Path]) -> None:
+    """Refuse an output that would be read as a candidate."""
+    for path in map(Path, paths):
+        if out.resolve() == path.resolve() or (path.is_dir() and path.resolve() in out.resolve().parents):
+            raise FileError(f"{out} would lie among the candidates in {path}; write it somewhere else.")
+
+
+def _parts_of(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    # Names that begin with _ or . are bookkeeping of whoever wrote the folder (Spark's _SUCCESS, .crc).
+    names = (one for one in path.rglob("*") if not any(p[0] in "._" for p in one.relative_to(path).parts))
+    parts = sorted(one for one in names if one.is_file() and is_table(one))
+    if not parts:
+        raise FileError(f"{path}: there is no .parquet, .tsv or .csv file in the folder.")
+    return parts
+
+
+def _compare_text(paths: Sequence[Path], first: Layout) -> None:
+    for path in paths[1:]:
+        layout = find_layout(path, order=COLUMNS)
+        if replace(layout, path=first.path) != first:
+            raise FileError(f"{path}: its columns are not those of {first.path}; all parts must be laid out alike.")
+
+
+def _compare_parquet(paths: Sequence[Path], first: Layout) -> None:
+    """Compare the parts' footers, all in one query; only if that fails, one by one to name the culprit."""
+    for path in paths:
+        if path.suffix.lower() != ".parquet":
+            raise FileError(f"{path}: this is no Parquet file, as {first.path} is; all parts must be laid out alike.")
+    types = _column_types(paths)
+    wanted = types[str(first.path)]
+    for path in paths:
+        for name in (str(first.position[column]) for column in COLUMNS):
+            mine = types[str(path)].get(name)
+            if mine is None:
+                raise FileError(f"{path}: the column {name!r} is missing, which {first.path} has.")
+            if mine != wanted[name]:
+                raise FileError(
+                    f"{path}: its column {name!r} is {mine}, but {wanted[name]} in {first.path}; "
+                    "write all parts with one schema."
+                )
+
+
+def _column_types(paths: Sequence[Path]) -> dict[str, dict[str, str]]:
+    import duckdb
+
+    try:
+        with duckdb.connect() as connection:
+            names = ", ".join(quote(str(path)) for path in paths)
+            rows = connection.execute(
+                "SELECT file_name, name, "
+                "CASE WHEN converted_type = 'UTF8' OR CAST(logical_type AS VARCHAR) LIKE 'String%' "
+                "THEN 'text' ELSE lower(type) END "
+                f"FROM parquet_schema([{names}]) WHERE type IS NOT NULL"
+            ).fetchall()
+    except duckdb.Error as error:
+        if len(paths) == 1:
+            raise read_failed(paths[0], error) from None
+        for path in paths:
+            _column_types([path])
+        raise
+    types: dict[str, dict[str, str]] = {}
+    for path, name, kind in rows:
+        types.setdefault(path, {}).setdefault(name, kind)
+    return types

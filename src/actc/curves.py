@@ -1,0 +1,82 @@
+"""How probable is a triple with this score? One table per relation, so that any engine can look it up.
+
+A method's probabilities depend on a triple only through its relation and its score. Tabulated at evenly spaced scores
+they travel in thresholds.json, and a candidate gets its own by a straight line between two neighbours: the same few
+operations on every engine, so the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from actc.triples import FloatArray, IntArray, ScoredTriples
+
+KNOTS = 129
+_UNSEEN = "\U0010ffff"  # sorts behind every name, and is none
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """P(true) against the score, relation by relation.
+
+    Parameters
+    ----------
+    relation_names : tuple of str
+        Sorted.
+    low, high : float
+        The scores of the first and the last knot; beyond them the probability stays as it is there.
+    probabilities : float array of shape (R + 1, K)
+        At evenly spaced scores from ``low`` to ``high``; the last row is for any other relation.
+    """
+
+    relation_names: tuple[str, ...]
+    low: float
+    high: float
+    probabilities: FloatArray
+
+    @property
+    def knots(self) -> int:
+        """How many scores are tabulated."""
+        return int(self.probabilities.shape[1])
+
+    @property
+    def scale(self) -> float:
+        """Knots per unit of score; 0 where all scores are one."""
+        return (self.knots - 1) / (self.high - self.low) if self.high > self.low else 0.0
+
+    @property
+    def rises(self) -> FloatArray:
+        """How much the probability rises from each knot to the next, shape (R + 1, K); 0 after the last."""
+        return np.diff(self.probabilities, axis=1, append=self.probabilities[:, -1:])
+
+    def look_up(self, scores: FloatArray, relations: IntArray) -> FloatArray:
+        """Return P(true) of scores, given codes into ``relation_names`` (R for any other)."""
+        position = np.clip((scores - self.low) * self.scale, 0.0, self.knots - 1)
+        knot = position.astype(np.int64)
+        return np.asarray(self.probabilities[relations, knot] + (position - knot) * self.rises[relations, knot])
+
+
+def tabulate_curves(
+    probability: Callable[[ScoredTriples], FloatArray], pool: ScoredTriples, knots: int = KNOTS
+) -> Curves:
+    """Tabulate a method's probabilities over the range of the pool's scores.
+
+    Parameters
+    ----------
+    probability : callable
+        Returns P(true) of any triples.
+    pool : ScoredTriples
+        Whose relations and range of scores are used.
+    knots : int
+        How many scores.
+    """
+    count = len(pool.relation_names)
+    low, high = float(pool.scores.min()), float(pool.scores.max())
+    relations = np.repeat(np.arange(count + 1), knots)
+    scores = np.tile(np.linspace(low, high, knots), count + 1)
+    nothing = np.zeros(len(relations), dtype=np.int64)
+    grid = ScoredTriples(nothing, relations, nothing, scores, ("",), (*pool.relation_names, _UNSEEN))
+    return Curves(pool.relation_names, low, high, probability(grid).reshape(count + 1, knots))
