@@ -20,7 +20,7 @@ LAYERS = [
     {"baselines", "thresholds_file", "candidate_files", "deliver", "decide_plan"},
     {"pooled_features"},
     {"pooled", "sketch_pool"},
-    {"pooled_picks", "pooled_draws"},
+    {"pooled_picks", "pooled_draws", "pooled_settle"},
     {"pooled_method"},
     {"spark_session"},
     {"methods", "decide_duckdb", "decide_spark"},

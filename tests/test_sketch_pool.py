@@ -18,7 +18,7 @@ from actc.pooled_picks import _Unlabelled, best_pick
 from actc.sketch_pool import sketch_pool, thin_transform
 from tests.conftest import make_pool
 
-PRIOR = PRIORS["v1"][False]
+PRIOR = PRIORS["v2"].pool_only
 
 
 def columns(pool):
