@@ -1,0 +1,206 @@
+"""What a person needs to judge a triple: names, descriptions, sentences, and what the graph already says.
+
+Everything is looked up by id in a SQLite file made once, at the start, so that a graph of any size costs a running
+session no memory.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from actc.errors import FileError
+from actc.files import find_layout, open_text, quote, read_failed, require
+
+SCHEMA = """
+    CREATE TABLE name (
+        id TEXT PRIMARY KEY, name TEXT NOT NULL, description TEXT NOT NULL, types TEXT NOT NULL, template TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE known (
+        relation TEXT NOT NULL, head TEXT NOT NULL, tail TEXT NOT NULL, PRIMARY KEY (relation, head, tail)
+    ) WITHOUT ROWID;
+"""
+NAME_COLUMNS = ("id", "name", "description", "types", "template")
+NAME_ALIASES = {
+    "label": "name",
+    "entity": "id",
+    "relation": "id",
+    "type": "types",
+    "definition": "description",
+    "sentence": "template",
+}
+
+
+@dataclass(frozen=True)
+class Named:
+    """An entity or a relation as people know it.
+
+    Parameters
+    ----------
+    id, name, description, types : str
+        Empty where nothing is known, except that ``name`` is then the id.
+    template : str
+        Of a relation: a sentence with ``{head}`` and ``{tail}`` in it.
+    """
+
+    id: str
+    name: str
+    description: str = ""
+    types: str = ""
+    template: str = ""
+
+
+class Names:
+    """Look-ups in the file that :func:`write_names` made; for use by any thread."""
+
+    def __init__(self, path: Path) -> None:
+        if not path.is_file():
+            raise FileError(f"{path}: there is no such file; the session is incomplete.")
+        self.path = path
+        self._local = threading.local()
+
+    def _connection(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)
+            self._local.connection = connection
+        return connection
+
+    def close(self) -> None:
+        """Close this thread's connection."""
+        if getattr(self._local, "connection", None) is not None:
+            self._local.connection.close()
+            self._local.connection = None
+
+    def of(self, identifier: str) -> Named:
+        """Return what is known about an entity or a relation."""
+        columns = ", ".join(NAME_COLUMNS)
+        row = self._connection().execute(f"SELECT {columns} FROM name WHERE id = ?", (identifier,)).fetchone()
+        return Named(identifier, identifier) if row is None else Named(*row)
+
+    def known_tails(self, head: str, relation: str, most: int) -> list[str]:
+        """Return tails that the graph holds for (head, relation)."""
+        found = self._connection().execute(
+            "SELECT tail FROM known WHERE relation = ? AND head = ? LIMIT ?", (relation, head, most)
+        )
+        return [row[0] for row in found]
+
+    def examples(self, relation: str, besides: str, most: int) -> list[tuple[str, str]]:
+        """Return heads and tails of known triples of a relation, those of one head left out."""
+        # Starting at a place that depends on the head shows different examples on different cards, at no cost.
+        sql = "SELECT head, tail FROM known WHERE relation = ? AND head {} ? GROUP BY head LIMIT ?"
+        rows = self._connection().execute(sql.format(">"), (relation, besides, most)).fetchall()
+        rows += self._connection().execute(sql.format("<"), (relation, besides, most - len(rows))).fetchall()
+        return [(head, tail) for head, tail in rows]
+
+
+def write_names(path: Path, name_files: Sequence[Path], graph: Path | None) -> None:
+    """Make the file of names and known triples.
+
+    Parameters
+    ----------
+    path : Path
+        The SQLite file to make.
+    name_files : sequence of Path
+        TSV, CSV or Parquet with the columns id, name, description, types, template (all but id optional), or JSON
+        (``{"Q42": {"label": ..., "description": ...}}``). Where two speak of one id, the later one counts.
+    graph : Path, optional
+        The triples that the graph holds: head, relation, tail.
+    """
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(SCHEMA)
+        for file in name_files:
+            connection.executemany("INSERT OR REPLACE INTO name VALUES (?, ?, ?, ?, ?)", read_names(file))
+        if graph is not None:
+            connection.executemany("INSERT OR IGNORE INTO known (head, relation, tail) VALUES (?, ?, ?)", _read(graph))
+        connection.commit()
+
+
+def read_names(path: Path) -> Iterator[tuple[str, ...]]:
+    """Read (id, name, description, types, template) rows from a table or a JSON file."""
+    if not path.is_file():
+        raise FileError(f"{path}: there is no such file.")
+    rows = _read_json(path) if path.suffixes[:1] == [".json"] else _read_table(path)
+    for row in rows:
+        values = [str(row.get(column) or "") for column in NAME_COLUMNS]
+        values[1] = values[1] or values[0]
+        yield tuple(values)
+
+
+def _read_json(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        with open_text(path) as lines:
+            content = json.load(lines)
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise FileError(f"{path}: this is no JSON file ({error}).") from None
+    if not isinstance(content, dict):
+        raise FileError(f"{path}: an object was expected, with one entry per id.")
+    for identifier, entry in content.items():
+        fields = entry if isinstance(entry, dict) else {"name": entry}
+        yield {"id": identifier} | _renamed(fields.items())
+
+
+def _read_table(path: Path) -> Iterator[dict[str, Any]]:
+    if path.suffix == ".parquet":
+        yield from _read_parquet(path)
+        return
+    delimiter = "," if ".csv" in path.suffixes else "\t"
+    with open_text(path) as lines:
+        header = next(lines, "").rstrip("\r\n").split(delimiter)
+        columns = list(_renamed((name.strip().lower(), name) for name in header))
+        if "id" not in columns:
+            raise FileError(f"{path}, line 1: a column 'id' is needed (found: {', '.join(header)}).")
+        for number, row in enumerate(_split(lines, delimiter), start=2):
+            if len(row) > len(columns):
+                raise FileError(f"{path}, line {number}: {len(row)} columns were found where the header has {len(columns)}.")
+            yield dict(zip(columns, row, strict=False))
+
+
+def _split(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
+    import csv
+
+    if delimiter == ",":
+        yield from csv.reader(lines)
+    else:
+        for line in lines:
+            if line.strip():
+                yield line.rstrip("\r\n").split("\t")
+
+
+def _read_parquet(path: Path) -> Iterator[dict[str, Any]]:
+    import duckdb
+
+    with duckdb.connect() as connection:
+        try:
+            found = connection.execute(f"SELECT * FROM read_parquet({quote(str(path))})")
+        except duckdb.Error as error:
+            raise read_failed(path, error) from None
+        columns = [name[0].lower() for name in found.description or []]
+        while rows := found.fetchmany(10_000):
+            for row in rows:
+                yield _renamed(zip(columns, row, strict=True))
+
+
+def _renamed(fields: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    return {NAME_ALIASES.get(name, name): value for name, value in fields}
+
+
+def _read(graph: Path) -> Iterator[tuple[str, str, str]]:
+    import duckdb
+
+    layout = find_layout(graph, order=("head", "relation", "tail", "score"))
+    require(layout, ("head", "relation", "tail"))
+    chosen = ", ".join(f"CAST({layout.column(name)} AS VARCHAR)" for name in ("head", "relation", "tail"))
+    with duckdb.connect() as connection:
+        try:
+            found = connection.execute(f"SELECT {chosen} FROM {layout.source}")
+            while rows := found.fetchmany(50_000):
+                yield from rows
+        except duckdb.Error as error:
+            raise read_failed(graph, error) from None
