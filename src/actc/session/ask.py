@@ -123,7 +123,8 @@ def _lease_repeat(connection: sqlite3.Connection, annotator: Annotator, repeats:
     if repeats == 0:
         return 0
     judged, repeated = connection.execute(
-        "SELECT count(*), count(*) FILTER (WHERE purpose = 'repeat') FROM judgement WHERE annotator = ? AND said != 'undo'",
+        "SELECT count(*), count(*) FILTER (WHERE purpose = 'repeat') FROM judgement "
+        "WHERE annotator = ? AND said != 'undo'",
         (annotator.id,),
     ).fetchone()
     waiting = connection.execute(
@@ -132,10 +133,12 @@ def _lease_repeat(connection: sqlite3.Connection, annotator: Annotator, repeats:
     if repeated + waiting >= int(repeats * judged):
         return 0
     found = connection.execute(
-        "SELECT triple FROM answer WHERE annotator = ?1 AND label IS NOT NULL AND judgement < (SELECT id FROM judgement "
-        "WHERE annotator = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2) AND NOT EXISTS (SELECT 1 FROM judgement AS j "
-        "WHERE j.triple = answer.triple AND j.annotator = ?1 AND j.purpose = 'repeat') AND NOT EXISTS (SELECT 1 FROM "
-        "lease WHERE lease.triple = answer.triple AND lease.annotator = ?1) ORDER BY judgement LIMIT 1",
+        "SELECT triple FROM answer WHERE annotator = ?1 AND label IS NOT NULL AND judgement < "
+        "(SELECT id FROM judgement WHERE annotator = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2) "
+        "AND NOT EXISTS (SELECT 1 FROM judgement AS j WHERE j.triple = answer.triple "
+        "AND j.annotator = ?1 AND j.purpose = 'repeat') "
+        "AND NOT EXISTS (SELECT 1 FROM lease WHERE lease.triple = answer.triple AND lease.annotator = ?1) "
+        "ORDER BY judgement LIMIT 1",
         (annotator.id, REPEAT_AFTER),
     ).fetchall()
     return lease(connection, annotator, [row[0] for row in found], "repeat", now)
@@ -145,9 +148,11 @@ def _find_shared(connection: sqlite3.Connection, annotator: Annotator, need: int
     """Triples that more annotators should judge, this one among them."""
     rows = connection.execute(
         "SELECT triple FROM task WHERE wanted > 1 AND wanted > (SELECT count(*) FROM ("
-        "SELECT annotator FROM answer JOIN annotator ON annotator = id WHERE triple = task.triple AND kind != 'program' "
+        "SELECT annotator FROM answer JOIN annotator ON annotator = id "
+        "WHERE triple = task.triple AND kind != 'program' "
         "UNION SELECT annotator FROM lease WHERE triple = task.triple AND expires > ?2)) "
-        f"AND {_UNTOUCHED} LIMIT ?3",
+        f"AND {_UNTOUCHED} "
+        "ORDER BY (SELECT min(judgement) FROM answer WHERE triple = task.triple) NULLS LAST LIMIT ?3",
         (annotator.id, now, need),
     )
     return [row[0] for row in rows]

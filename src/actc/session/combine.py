@@ -56,7 +56,7 @@ def combine(votes: Votes, rule: str) -> Annotations:
 
 def by_majority(votes: Votes, place: IntArray, count: int) -> FloatArray:
     """Return each triple's true answers minus its false ones."""
-    return np.bincount(place, np.where(votes.labels, 1.0, -1.0), minlength=count)
+    return _sum(place, np.where(votes.labels, 1.0, -1.0), count)
 
 
 def by_reliability(votes: Votes, place: IntArray, count: int) -> FloatArray:
@@ -71,12 +71,16 @@ def by_reliability(votes: Votes, place: IntArray, count: int) -> FloatArray:
     log_odds = np.zeros(count)
     for _ in range(50):
         weight = np.log(reliability) - np.log1p(-reliability)
-        log_odds = np.bincount(place, sign * weight[who], minlength=count)
+        log_odds = _sum(place, sign * weight[who], count)
         true = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
         right = np.where(votes.labels, true[place], 1 - true[place])
         reliability = (8 + np.bincount(who, right)) / (10 + np.bincount(who))
     # Equal weights that cancel leave rounding dust, which must not decide.
     return np.where(np.abs(log_odds) < 1e-9, 0.0, log_odds)
+
+
+def _sum(place: IntArray, values: FloatArray, count: int) -> FloatArray:
+    return np.bincount(place, values, minlength=count).astype(np.float64)
 
 
 COMBINERS: dict[str, Callable[[Votes, IntArray, int], FloatArray]] = {

@@ -6,9 +6,9 @@ session no memory.
 
 from __future__ import annotations
 
+import csv
 import json
 import sqlite3
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from typing import Any
 
 from actc.errors import FileError
 from actc.files import find_layout, open_text, quote, read_failed, require
+from actc.session.connections import Connections
 
 SCHEMA = """
     CREATE TABLE name (
@@ -62,41 +63,34 @@ class Names:
     def __init__(self, path: Path) -> None:
         if not path.is_file():
             raise FileError(f"{path}: there is no such file; the session is incomplete.")
-        self.path = path
-        self._local = threading.local()
-
-    def _connection(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)
-            self._local.connection = connection
-        return connection
+        address = f"{path.absolute().as_uri()}?mode=ro"
+        self._connections = Connections(lambda: sqlite3.connect(address, uri=True, check_same_thread=False))
 
     def close(self) -> None:
-        """Close this thread's connection."""
-        if getattr(self._local, "connection", None) is not None:
-            self._local.connection.close()
-            self._local.connection = None
+        """Close the file."""
+        self._connections.close()
+
+    def _rows(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
+        with self._connections.borrow() as connection:
+            return connection.execute(sql, values).fetchall()
 
     def of(self, identifier: str) -> Named:
         """Return what is known about an entity or a relation."""
         columns = ", ".join(NAME_COLUMNS)
-        row = self._connection().execute(f"SELECT {columns} FROM name WHERE id = ?", (identifier,)).fetchone()
-        return Named(identifier, identifier) if row is None else Named(*row)
+        rows = self._rows(f"SELECT {columns} FROM name WHERE id = ?", (identifier,))
+        return Named(*rows[0]) if rows else Named(identifier, identifier)
 
     def known_tails(self, head: str, relation: str, most: int) -> list[str]:
         """Return tails that the graph holds for (head, relation)."""
-        found = self._connection().execute(
-            "SELECT tail FROM known WHERE relation = ? AND head = ? LIMIT ?", (relation, head, most)
-        )
-        return [row[0] for row in found]
+        sql = "SELECT tail FROM known WHERE relation = ? AND head = ? LIMIT ?"
+        return [row[0] for row in self._rows(sql, (relation, head, most))]
 
     def examples(self, relation: str, besides: str, most: int) -> list[tuple[str, str]]:
         """Return heads and tails of known triples of a relation, those of one head left out."""
         # Starting at a place that depends on the head shows different examples on different cards, at no cost.
         sql = "SELECT head, tail FROM known WHERE relation = ? AND head {} ? GROUP BY head LIMIT ?"
-        rows = self._connection().execute(sql.format(">"), (relation, besides, most)).fetchall()
-        rows += self._connection().execute(sql.format("<"), (relation, besides, most - len(rows))).fetchall()
+        rows = self._rows(sql.format(">"), (relation, besides, most))
+        rows += self._rows(sql.format("<"), (relation, besides, most - len(rows)))
         return [(head, tail) for head, tail in rows]
 
 
@@ -158,13 +152,13 @@ def _read_table(path: Path) -> Iterator[dict[str, Any]]:
             raise FileError(f"{path}, line 1: a column 'id' is needed (found: {', '.join(header)}).")
         for number, row in enumerate(_split(lines, delimiter), start=2):
             if len(row) > len(columns):
-                raise FileError(f"{path}, line {number}: {len(row)} columns were found where the header has {len(columns)}.")
+                raise FileError(
+                    f"{path}, line {number}: {len(row)} columns were found where the header has {len(columns)}."
+                )
             yield dict(zip(columns, row, strict=False))
 
 
 def _split(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
-    import csv
-
     if delimiter == ",":
         yield from csv.reader(lines)
     else:

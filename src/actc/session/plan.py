@@ -14,16 +14,14 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from actc.calibrator import Calibrator
-from actc.errors import OptionError
 from actc.methods import find_method
 from actc.session.outlook import Outlook, look_ahead
 from actc.session.session import Session
-from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
+from actc.triples import Annotations, BoolArray, IntArray, ScoredTriples
 
 LEAST_PLANNED, MOST_PLANNED = 64, 1024
 PLANNED_SECONDS = 30.0
@@ -65,7 +63,9 @@ class Planner:
 
     def fit(self, annotations: Annotations) -> Calibrator:
         """Return the method fitted to the answers; as it is, where it cannot do without more."""
-        calibrator = Calibrator(self.method, random_state=np.random.default_rng([self.session.settings.seed, len(annotations)]))
+        calibrator = Calibrator(
+            self.method, random_state=np.random.default_rng([self.session.settings.seed, len(annotations)])
+        )
         if len(annotations) >= self.method.least_budget:
             calibrator.fit(self.pool, annotations, self.known)
         return calibrator

@@ -88,9 +88,7 @@ def record(
     number = insert(
         connection, annotator, judgement, judgement.triple, asked["purpose"], now, shown, asked["probability"]
     )
-    connection.execute(
-        "DELETE FROM lease WHERE annotator = ? AND triple = ?", (annotator.id, judgement.triple)
-    )
+    connection.execute("DELETE FROM lease WHERE annotator = ? AND triple = ?", (annotator.id, judgement.triple))
     return Recorded(number, judgement.triple)
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -77,17 +78,14 @@ def start_session(
         _write_secret(beside / "secret")
         chosen = replace(settings, triples=len(pool), relations=len(pool.relation_names), graph_scored=scored)
         chosen.write(beside / "settings.json")
-        store = Store(beside / "judgements.sqlite", create=True)
-        store.connection.execute("INSERT INTO budget (at, triples) VALUES (?, ?)", (time.time(), chosen.budget))
+        Store(beside / "judgements.sqlite", create=True).close()
         session = Session(beside)
+        session.set_budget(chosen.budget)
         session.add_annotator(OWNER, "owner")
         Planner(session, pool).step()
         session.close()
-        store.close()
         beside.rename(folder)
     except BaseException:
-        import shutil
-
         shutil.rmtree(beside, ignore_errors=True)
         raise
     return Session(folder)
@@ -136,7 +134,7 @@ class Session:
         self.names = Names(self.folder / "names.sqlite")
 
     def close(self) -> None:
-        """Close this thread's files."""
+        """Close its files."""
         self.store.close()
         self.names.close()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -89,11 +90,11 @@ def advise(outlook: dict[str, Any] | None, triples: int, labels: int, budget: in
     return spent + "A few more answers will show whether they still change decisions."
 
 
-def people(session: Session) -> list[dict[str, Any]]:
+def people(session: Session, annotators: Sequence[Annotator] | None = None) -> list[dict[str, Any]]:
     """Return what each annotator did: counts, speed, steadiness, and how far a program can be trusted."""
     labels = session.annotations()
     lines = []
-    for annotator in session.annotators():
+    for annotator in annotators or session.annotators():
         rows = session.store.rows(
             "SELECT j.said, j.seconds, j.purpose, j.triple, j.at FROM judgement AS j "
             "LEFT JOIN judgement AS u ON u.undoes = j.id WHERE j.annotator = ? AND j.said != 'undo' AND u.id IS NULL",
@@ -158,7 +159,8 @@ def disagreements(session: Session) -> list[dict[str, Any]]:
         head, relation, tail = (session.names.of(row[column]) for column in ("head", "relation", "tail"))
         said = session.store.rows(
             "SELECT name, said, note FROM answer JOIN judgement ON judgement = judgement.id "
-            "JOIN annotator ON answer.annotator = annotator.id WHERE answer.triple = ? AND kind = 'person' ORDER BY judgement",
+            "JOIN annotator ON answer.annotator = annotator.id "
+            "WHERE answer.triple = ? AND kind = 'person' ORDER BY judgement",
             (row["triple"],),
         )
         found.append(

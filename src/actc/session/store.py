@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from actc.errors import FileError
+from actc.session.connections import Connections
 
 # The version of a database is the number of scripts it has seen: a new one sees all, an older one those it lacks.
 MIGRATIONS = (
@@ -99,7 +100,7 @@ MIGRATIONS = (
 
 
 class Store:
-    """One SQLite file, opened once per thread; writers of this process wait for each other here, not in SQLite.
+    """One SQLite file; writers of this process wait for each other here, not in SQLite, where waiting is sleeping.
 
     Parameters
     ----------
@@ -113,64 +114,61 @@ class Store:
         self.path = path
         if not create and not path.is_file():
             raise FileError(f"{path}: there is no such file; the session is incomplete.")
-        self._local = threading.local()
-        self._writing = threading.RLock()
+        self._connections = Connections(self._connect)
+        self._writing = threading.Lock()
         self._migrate(create)
 
-    @property
-    def connection(self) -> sqlite3.Connection:
-        """This thread's connection."""
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = sqlite3.connect(self.path, timeout=30, isolation_level=None)
-            connection.row_factory = sqlite3.Row
-            connection.execute("PRAGMA synchronous = FULL")  # in WAL mode: every commit is synced to the disk
-            connection.execute("PRAGMA foreign_keys = ON")
-            self._local.connection = connection
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
+        connection.row_factory = sqlite3.Row
+        connection.execute("PRAGMA synchronous = FULL")  # in WAL mode: every commit is synced to the disk
+        connection.execute("PRAGMA foreign_keys = ON")
         return connection
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Write: all of it is on the disk when the block ends, or none of it."""
-        with self._writing:
-            connection = self.connection
+        with self._writing, self._connections.borrow() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
+                connection.execute("COMMIT")
             except BaseException:
                 connection.execute("ROLLBACK")
                 raise
-            connection.execute("COMMIT")
 
     def rows(self, sql: str, values: Any = ()) -> list[sqlite3.Row]:
         """Read rows."""
-        return self.connection.execute(sql, values).fetchall()
+        with self._connections.borrow() as connection:
+            return connection.execute(sql, values).fetchall()
 
     def value(self, sql: str, values: Any = ()) -> Any:
         """Read the first value of the first row; None if there is none."""
-        row = self.connection.execute(sql, values).fetchone()
-        return None if row is None else row[0]
+        rows = self.rows(sql, values)
+        return rows[0][0] if rows else None
 
     def close(self) -> None:
-        """Close this thread's connection."""
-        if getattr(self._local, "connection", None) is not None:
-            self._local.connection.close()
-            self._local.connection = None
+        """Close the file."""
+        self._connections.close()
 
     def _migrate(self, create: bool) -> None:
         try:
-            version = self.value("PRAGMA user_version")
-            if create:
-                self.connection.execute("PRAGMA journal_mode = WAL")
-            if version > len(MIGRATIONS):
-                raise FileError(
-                    f"{self.path.parent}: this session has format {version}, made by a newer actc; this one reads up "
-                    f"to {len(MIGRATIONS)}. Update actc."
-                )
-            if version == 0 and not create:
-                raise FileError(f"{self.path}: this is no database of an annotation session.")
-            for script in MIGRATIONS[version:]:
-                version += 1
-                self.connection.executescript(f"BEGIN IMMEDIATE; {script}; PRAGMA user_version = {version}; COMMIT;")
+            with self._connections.borrow() as connection:
+                version = connection.execute("PRAGMA user_version").fetchone()[0]
+                if create:
+                    connection.execute("PRAGMA journal_mode = WAL")
+                self._check_version(version, create)
+                for script in MIGRATIONS[version:]:
+                    version += 1
+                    connection.executescript(f"BEGIN IMMEDIATE; {script}; PRAGMA user_version = {version}; COMMIT;")
         except sqlite3.DatabaseError as error:
             raise FileError(f"{self.path}: the database cannot be opened ({error}).") from None
+
+    def _check_version(self, version: int, create: bool) -> None:
+        if version > len(MIGRATIONS):
+            raise FileError(
+                f"{self.path.parent}: this session has format {version}, made by a newer actc; this one reads up to "
+                f"{len(MIGRATIONS)}. Update actc."
+            )
+        if version == 0 and not create:
+            raise FileError(f"{self.path}: this is no database of an annotation session.")
