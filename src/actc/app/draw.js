@@ -32,8 +32,11 @@ function shape(name, attributes = {}, text = "") {
 }
 
 // Expected accuracy by number of answers, with its interval.
-export function showCurve(figure, curve, budget) {
-  const state = JSON.stringify([curve, budget]);
+export function showCurve(figure, points, budget) {
+  // Undone answers and new disagreements take labels away again: the latest refit speaks for each number of answers.
+  const curve = [...new Map(points.map((point) => [point[0], point])).values()].sort((a, b) => a[0] - b[0]);
+  const latest = points.at(-1);
+  const state = JSON.stringify([points, budget]);
   if (figure.dataset.state === state) return;
   figure.dataset.state = state;
   if (curve.length === 0) {
@@ -47,7 +50,6 @@ export function showCurve(figure, curve, budget) {
   const most = Math.max(budget, ...curve.map((point) => point[0]), 1);
   const x = (labels) => left + ((width - left - right) * labels) / most;
   const y = (value) => height - bottom - ((height - bottom - top) * (value - low)) / (high - low || 1);
-  const latest = curve.at(-1);
   const drawing = shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
   drawing.append(shape("title", {}, `Expected accuracy by answers: now ${percent(latest[1])} after ${latest[0]} answers`));
   for (const value of ticks(low, high)) {
@@ -79,7 +81,7 @@ function ticks(low, high) {
 }
 
 export function percent(share, digits = 0) {
-  return `${(100 * share).toFixed(digits)} %`;
+  return `${(100 * share).toFixed(digits)}\u00a0%`;
 }
 
 // Each relation's accepted share, and how it moved.
@@ -92,7 +94,7 @@ export function showRelations(list, relations) {
 
 function drawRelation(line) {
   const bar = element("span", { class: "meter" }, element("span", {}));
-  bar.firstChild.style.width = percent(line.share);
+  bar.firstChild.style.width = `${100 * line.share}%`;
   const cut = line.cut === null ? "no cut: all or none" : `from score ${line.cut.toPrecision(3)}`;
   const title = `${line.name}: ${percent(line.share, 1)} of ${line.triples} accepted, ${cut}, ${line.labels} judged`;
   return element("li", { title },

@@ -25,7 +25,7 @@ function draw(content) {
   put("count", `${labels.toLocaleString("en")} of ${budget.toLocaleString("en")}`);
   at("progress").setAttribute("aria-valuemax", budget);
   at("progress").setAttribute("aria-valuenow", Math.min(labels, budget));
-  at("fill").style.width = percent(Math.min(1, labels / budget), 1);
+  at("fill").style.width = `${Math.min(100, (100 * labels) / budget)}%`;
   put("advice", content.picture.advice);
   showCurve(at("curve"), content.picture.curve, budget);
   showRelations(at("relations"), content.picture.relations.slice(0, 10));

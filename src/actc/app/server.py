@@ -34,6 +34,7 @@ FILES = {
 # goes on by itself carries it, and takes the token out of the address bar.
 WELCOME = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>actc</title>'
+    '<link rel="icon" href="/files/icon.svg">'
     '<meta http-equiv="refresh" content="0; url={target}"><p><a href="{target}">Go on</a></p></html>'
 )
 

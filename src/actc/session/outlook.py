@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from actc.calibrator import Calibrator
 from actc.errors import ActcError
+from actc.methods import Method
+from actc.pooled import Posterior
+from actc.pooled_draws import foresee
+from actc.pooled_features import POINTS
+from actc.pooled_method import Pooled
+from actc.pooled_picks import expected_gains, is_audit
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
 
 MOST_RELATIONS = 24
@@ -67,55 +73,89 @@ class Outlook:
 
 def look_ahead(
     calibrator: Calibrator,
-    method: Any,
-    pool: ScoredTriples,
+    method: Method,
     annotations: Annotations,
-    known: ScoredTriples | None,
     planned: IntArray,
+    turns: IntArray,
+    pool: ScoredTriples,
     before: BoolArray | None,
 ) -> Outlook:
-    """Say what a fitted calibrator expects, as far as its method knows.
+    """Say what a calibrator expects, as far as its method knows.
 
     Parameters
     ----------
-    planned : int array
+    calibrator : Calibrator
+        Fitted, if its method can do with the annotations that there are.
+    planned : int array of shape (n,)
         The rows to be asked next.
+    turns : int array of shape (n,)
+        How many answers come before each of them.
     before : bool array of shape (N,), optional
         The decisions of the refit before.
     """
     nothing: list[float | None] = [None] * len(planned)
-    reason = REASONS.get(str(method.selector), "Chosen by the method's own rule.")
+    reasons = [REASONS.get(str(method.selector), "Chosen by the method's own rule.")] * len(planned)
+    plain = Outlook(len(annotations), None, None, None, None, None, None, [], nothing, nothing, reasons)
     if not hasattr(calibrator, "thresholds_"):
-        return Outlook(
-            len(annotations), None, None, None, None, None, None, [], nothing, nothing, [reason] * len(planned)
-        )
+        return plain
     accepted = calibrator.thresholds_.decide(pool)
-    changed = None if before is None else float((accepted != before).mean())
-    expected, low, high, gain = _expect(calibrator, pool, accepted)
-    return Outlook(
-        len(annotations),
-        accepted,
-        changed,
-        expected,
-        low,
-        high,
-        gain,
-        _relations(calibrator, pool, annotations, accepted),
-        _probabilities(calibrator, pool, planned),
-        nothing,
-        [reason] * len(planned),
+    fitted = replace(
+        plain,
+        accepted=accepted,
+        changed=None if before is None else float((accepted != before).mean()),
+        relations=_relations(calibrator, pool, annotations, accepted),
+        probabilities=_probabilities(calibrator, pool, planned),
+    )
+    if isinstance(method, Pooled):
+        return _foresee(fitted, method.fit(pool, annotations, calibrator.known_), method, planned, turns, accepted)
+    return replace(fitted, expected=_expect(calibrator, pool, accepted))
+
+
+def _foresee(
+    fitted: Outlook, posterior: Posterior, method: Pooled, planned: IntArray, turns: IntArray, accepted: BoolArray
+) -> Outlook:
+    """Add what only the pooled method knows: an interval, and what an answer is expected to bring."""
+    ahead = foresee(posterior, accepted, np.random.default_rng(0))
+    low, high = np.quantile(ahead.accuracy, [0.05, 0.95])
+    gains = _gains(posterior, planned)
+    most = ahead.gain_left * len(posterior.pool)
+    chosen = method.selector == "expected-gain"
+    return replace(
+        fitted,
+        expected=float(ahead.accuracy.mean()),
+        low=float(low),
+        high=float(high),
+        gain=float(np.clip(gains[:10].sum(), 0, most)) if chosen and len(gains) else None,
+        gains=gains.tolist(),
+        reasons=[_reason(g, is_audit(int(t))) for g, t in zip(gains, turns, strict=True)] if chosen else fitted.reasons,
     )
 
 
-def _expect(
-    calibrator: Calibrator, pool: ScoredTriples, accepted: BoolArray
-) -> tuple[float | None, float | None, float | None, float | None]:
+def _gains(posterior: Posterior, rows: IntArray) -> FloatArray:
+    """Return the right decisions that an answer to each row is expected to add."""
+    pool = posterior.pool
+    relations = pool.relations[rows]
+    place = pool.places[rows] - pool.starts[relations]
+    point = np.minimum(place * POINTS // np.maximum(pool.counts[relations], 1), POINTS - 1)
+    gains: FloatArray = expected_gains(posterior)[relations, point]
+    return gains
+
+
+def _reason(gain: float, audit: bool) -> str:
+    if audit:
+        return "A random check, to keep the estimates honest."
+    if gain < 0.05:
+        return "It is where an answer still teaches the most, though little."
+    return f"An answer here is expected to put about {gain:.1f} other decisions right."
+
+
+def _expect(calibrator: Calibrator, pool: ScoredTriples, accepted: BoolArray) -> float | None:
     rows = np.linspace(0, len(pool) - 1, min(len(pool), SAMPLE)).astype(np.int64)
     true = _probabilities(calibrator, pool, rows)
-    if not true or true[0] is None:
-        return None, None, None, None
+    if true[0] is None:
+        return None
     p: FloatArray = np.array(true)
-    return float(np.where(accepted[rows], p, 1 - p).mean()), None, None, None
+    return float(np.where(accepted[rows], p, 1 - p).mean())
 
 
 def _probabilities(calibrator: Calibrator, pool: ScoredTriples, rows: IntArray) -> list[float | None]:

@@ -55,8 +55,8 @@ class Planner:
             return False
         annotations = self.session.annotations()
         calibrator = self.fit(annotations)
-        rows = self.choose(calibrator, annotations, self._plan_size(), self._given_out())
-        outlook = look_ahead(calibrator, self.method, self.pool, annotations, self.known, rows, self.accepted)
+        rows, turns = self.choose(calibrator, annotations, self._plan_size(), self._given_out())
+        outlook = look_ahead(calibrator, self.method, annotations, rows, turns, self.pool, self.accepted)
         self._write(last, rows, outlook)
         self.seen, self.accepted = last, outlook.accepted
         return True
@@ -70,16 +70,19 @@ class Planner:
             calibrator.fit(self.pool, annotations, self.known)
         return calibrator
 
-    def choose(self, calibrator: Calibrator, annotations: Annotations, count: int, besides: IntArray) -> IntArray:
-        """Return the next rows to judge, best first, none of ``besides`` among them."""
+    def choose(
+        self, calibrator: Calibrator, annotations: Annotations, count: int, besides: IntArray
+    ) -> tuple[IntArray, IntArray]:
+        """Return the next rows to judge, best first, none of ``besides``; and how many answers come before each."""
         busy = np.setdiff1d(besides, annotations.rows)
         count = min(count + len(busy), len(self.pool) - len(annotations))
         if count <= 0:
-            return np.zeros(0, dtype=np.int64)
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         fitted = hasattr(calibrator, "thresholds_")
         # The method imagines answers to what it picks first, so what is out for judgement is picked, then left out.
         rows = calibrator.select(count) if fitted else calibrator.select(count, self.pool, self.known)
-        return rows[~np.isin(rows, busy)]
+        free = np.flatnonzero(~np.isin(rows, busy))
+        return rows[free], len(annotations) + free
 
     def _given_out(self) -> IntArray:
         """Return the triples that people judged or have on the table."""

@@ -127,6 +127,8 @@ class Session:
         What :func:`start_session` made.
     """
 
+    TRIPLE = ("head", "relation", "tail")
+
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self.settings = Settings.read(self.folder / "settings.json")
@@ -203,6 +205,11 @@ class Session:
                 top_up(connection, annotator, count, budget, settings.repeats, settings.overlap, now)
             tasks = held_tasks(connection, annotator, count)
         return done, tasks
+
+    def tasks(self, triples: Iterable[int]) -> list[Task]:
+        """Return triples that were given out, in the order asked for."""
+        sql = "SELECT triple, head, relation, tail, score, probability, gain, reason, 'new' FROM task WHERE triple = ?"
+        return [Task(*row) for triple in triples for row in self.store.rows(sql, (triple,))]
 
     def sentence(self, triple: int | None) -> str:
         """Return a triple that was given out as one line of text; empty if it was not."""

@@ -42,7 +42,7 @@ class Settings:
         Whether the known triples have scores that the method may use.
     """
 
-    method: str = "actc-lr-rndm"
+    method: str = "pooled"
     budget: int = 100
     overlap: float = 0.0
     repeats: float = 0.0

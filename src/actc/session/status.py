@@ -82,7 +82,8 @@ def advise(outlook: dict[str, Any] | None, triples: int, labels: int, budget: in
         share = gain / triples
         rest = "Stopping now loses little." if share < LITTLE_GAIN else "Going on pays."
         return (
-            f"{spent}Ten more answers are expected to put about {gain:,.1f} of {triples:,} decisions right "
+            f"{spent}Ten more answers are expected to put about {gain:,.{0 if gain >= 10 else 1}f} of {triples:,} "
+            f"decisions right "
             f"({100 * share:.2f} points of accuracy). {rest}"
         )
     if outlook["changed"] is not None:
