@@ -3,50 +3,15 @@
 from __future__ import annotations
 
 import socket
-import subprocess
-import sys
 import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import webbrowser
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from actc.app.links import Links
 from actc.errors import MissingExtraError, OptionError
 from actc.session import OWNER, Session
-
-
-@contextmanager
-def planning(folder: Path, report: Callable[[str], None]) -> Iterator[None]:
-    """Keep a planner running in a process of its own; it ends with this block, or with this process."""
-    ending = threading.Event()
-    current: list[subprocess.Popen[bytes]] = []
-
-    def keep() -> None:
-        while not ending.is_set():
-            process = subprocess.Popen(
-                [sys.executable, "-m", "actc.session.plan", str(folder)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-            )
-            current[:] = [process]
-            assert process.stderr is not None
-            error = process.stderr.read().decode(errors="replace").strip()
-            if not ending.wait(1.0):
-                report(f"The planner stopped and is started again: {(error.splitlines() or ['no reason given'])[-1]}")
-
-    thread = threading.Thread(target=keep, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ending.set()
-        for process in current:
-            if process.stdin is not None:
-                process.stdin.close()
-            process.wait(10)
-        thread.join(10)
+from actc.session.plan import planning
 
 
 def serve(
@@ -116,13 +81,6 @@ def links_of(session: Session, host: str, port: int) -> list[tuple[str, str]]:
     return [(one.name, address + links.path(one)) for one in [session.annotator(OWNER), *people]]
 
 
-def wait_until_listening(host: str, port: int, seconds: float = 10.0) -> bool:
-    """Wait for a server to answer connections."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        with socket.socket() as probe:
-            probe.settimeout(0.5)
-            if probe.connect_ex((host, port)) == 0:
-                return True
-        time.sleep(0.05)
-    return False
+def open_when_listening(link: str) -> None:
+    """Open a link in a browser, soon: the socket listens already, so the page waits rather than fails."""
+    threading.Timer(0.5, webbrowser.open, (link,)).start()

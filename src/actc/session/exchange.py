@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from actc.errors import FileError, OptionError
+from actc.errors import FileError
 from actc.files import open_text, read_annotations, write_beside, write_triples
 from actc.session.ask import Annotator, Task
 from actc.session.cards import plain, sentence
@@ -191,12 +191,6 @@ def _line(told: dict[str, Any], triple: dict[str, Any], place: str, who: str) ->
         str(told.get("note") or ""),
         place,
     )
-
-
-def check_empty(paths: Iterable[Path | None]) -> None:
-    """Refuse to export nothing."""
-    if all(path is None for path in paths):
-        raise OptionError("Say what to export: --labels, --history, --thresholds, --accepted or --label-studio.")
 
 
 READERS: dict[str, Callable[[Path, str], Iterator[Line]]] = {".jsonl": _read_lines, ".json": _read_label_studio}

@@ -10,15 +10,19 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from actc.calibrator import Calibrator
 from actc.methods import find_method
+from actc.session.ask import Task
 from actc.session.outlook import Outlook, look_ahead
 from actc.session.session import Session
 from actc.triples import Annotations, BoolArray, IntArray, ScoredTriples
@@ -84,6 +88,10 @@ class Planner:
         free = np.flatnonzero(~np.isin(rows, busy))
         return rows[free], len(annotations) + free
 
+    def task(self, row: int, reason: str) -> Task:
+        """Return a row of the pool as a task."""
+        return Task(row, *self.pool.triple(row), float(self.pool.scores[row]), None, None, reason, "new")
+
     def _given_out(self) -> IntArray:
         """Return the triples that people judged or have on the table."""
         rows = self.session.store.rows(
@@ -129,6 +137,39 @@ class Planner:
         if settings.overlap == 0:
             return 1
         return 1 + int(np.random.default_rng([settings.seed, row]).random() < settings.overlap)
+
+
+@contextmanager
+def planning(folder: Path, report: Callable[[str], None]) -> Iterator[None]:
+    """Keep a planner running in a process of its own; it ends with this block, or with this process."""
+    ending = threading.Event()
+    current: list[subprocess.Popen[bytes]] = []
+
+    def keep() -> None:
+        while not ending.is_set():
+            process = subprocess.Popen(
+                [sys.executable, "-m", "actc.session.plan", str(folder)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+            )
+            current[:] = [process]
+            assert process.stderr is not None
+            error = process.stderr.read().decode(errors="replace").strip()
+            if not ending.wait(1.0):
+                report(f"The planner stopped and is started again: {(error.splitlines() or ['no reason given'])[-1]}")
+
+    thread = threading.Thread(target=keep, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ending.set()
+        for process in current:
+            if process.stdin is not None:
+                process.stdin.close()
+            process.wait(10)
+        thread.join(10)
 
 
 def main(folder: str) -> None:

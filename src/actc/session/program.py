@@ -70,10 +70,7 @@ def _tasks(session: Session, annotator: Annotator, count: int) -> list[Task]:
     planner = Planner(session)
     rows, _ = planner.choose(planner.fit(labels), labels, count + len(done), labels.rows)
     new = [row for row in rows.tolist() if row not in done][:count]
-    return session.tasks(judged) + [
-        Task(row, *planner.pool.triple(row), float(planner.pool.scores[row]), None, None, "For a program.", "new")
-        for row in new
-    ]
+    return session.tasks(judged) + [planner.task(row, "For a program.") for row in new]
 
 
 def _answers(session: Session, annotator: Annotator, words: list[str], tasks: Sequence[Task]) -> Iterator[int]:

@@ -19,6 +19,7 @@ import shutil
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +90,12 @@ def start_session(
         shutil.rmtree(beside, ignore_errors=True)
         raise
     return Session(folder)
+
+
+def sample_files() -> tuple[Path, tuple[Path, ...], Path]:
+    """Return the packaged sample's candidates, names and graph."""
+    folder = Path(str(files("actc.sample")))
+    return folder / "valid.tsv.gz", (folder / "entities.tsv.gz", folder / "relations.tsv"), folder / "train.tsv.gz"
 
 
 def write_pool(path: Path, pool: ScoredTriples) -> None:
