@@ -23,6 +23,7 @@ from actc.triples import ScoredTriples
 
 WORDS = {"1": "true", "yes": "true", "0": "false", "no": "false", "not sure": "unsure", "skip": "unsure"}
 IMPORTED = "Brought in from a file."
+PURPOSES = {"person": "import", "program": "program", "owner": "settle"}
 
 
 def write_labels(session: Session, path: Path) -> int:
@@ -71,6 +72,8 @@ class Line:
     """A judgement from a file: whose, of which triple, and where it stands."""
 
     who: str
+    kind: str
+    key: str
     triple: tuple[str, str, str]
     said: str
     seconds: float | None
@@ -99,8 +102,9 @@ def read_judgements(session: Session, path: Path, who: str | None = None) -> int
     for line, row in zip(lines, rows, strict=True):
         if row < 0:
             raise FileError(f"{line.place}: the triple {line.triple} is not among this session's candidates.")
-    people = {name: session.add_annotator(name) for name in dict.fromkeys(line.who for line in lines)}
-    return _insert(session, pool, [(people[line.who], line, int(row)) for line, row in zip(lines, rows, strict=True)])
+    who_said = {one: session.add_annotator(*one) for one in dict.fromkeys((line.who, line.kind) for line in lines)}
+    found = [(who_said[line.who, line.kind], line, int(row)) for line, row in zip(lines, rows, strict=True)]
+    return _insert(session, pool, found)
 
 
 def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotator, Line, int]]) -> int:
@@ -108,14 +112,14 @@ def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotat
     with session.store.transaction() as connection:
         for annotator, line, row in found:
             told = json.dumps([line.who, row, line.said, line.seconds, line.note])
-            key = "import-" + hashlib.sha256(told.encode()).hexdigest()[:24]
+            key = line.key or "import-" + hashlib.sha256(told.encode()).hexdigest()[:24]
             if connection.execute(
                 "SELECT 1 FROM judgement WHERE annotator = ? AND key = ?", (annotator.id, key)
             ).fetchone():
                 continue
             put_task(connection, Task(row, *pool.triple(row), float(pool.scores[row]), None, None, IMPORTED, "new"))
             judgement = Judgement(line.said, row, key, line.seconds, line.note)
-            insert(connection, annotator, judgement, row, "import", now)
+            insert(connection, annotator, judgement, row, PURPOSES[line.kind], now)
             added += 1
     return added
 
@@ -123,7 +127,7 @@ def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotat
 def _read_table(path: Path, pool: ScoredTriples, who: str) -> Iterator[Line]:
     found = read_annotations(path, pool)
     for row, label in zip(found.rows.tolist(), found.labels.tolist(), strict=True):
-        yield Line(who, pool.triple(row), "true" if label else "false", None, "", str(path))
+        yield Line(who, "person", "", pool.triple(row), "true" if label else "false", None, "", str(path))
 
 
 def _read_lines(path: Path, who: str) -> Iterator[Line]:
@@ -182,9 +186,13 @@ def _line(told: dict[str, Any], triple: dict[str, Any], place: str, who: str) ->
     said = WORDS.get(said, said)
     if said not in LABELS:
         raise FileError(f"{place}: {said!r} is no answer; write true, false or unsure.")
-    seconds = told.get("seconds")
+    seconds, kind = told.get("seconds"), told.get("kind", "person")
+    if kind not in PURPOSES:
+        raise FileError(f"{place}: {kind!r} is no kind of annotator; there are: {', '.join(PURPOSES)}.")
     return Line(
         str(told.get("name") or told.get("annotator") or who),
+        kind,
+        str(told.get("key") or ""),
         (triple["head"], triple["relation"], triple["tail"]),
         said,
         float(seconds) if isinstance(seconds, int | float) else None,
