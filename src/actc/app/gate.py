@@ -12,6 +12,7 @@ import time
 from collections import OrderedDict
 from typing import Any
 
+from fastapi import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 256 * 1024
@@ -81,23 +82,15 @@ class Gate:
             message = await receive()
             length += len(message.get("body", b""))
             if length > MOST_BYTES:
-                raise TooLargeError
+                raise HTTPException(413, "The request is too large.")
             return message
 
-        started = False
-
         async def sealed(message: Message) -> None:
-            nonlocal started
             if message["type"] == "http.response.start":
-                started = True
                 message["headers"] = _with_headers(message["headers"])
             await send(message)
 
-        try:
-            await self.app(scope, counted, sealed)
-        except TooLargeError:
-            if not started:
-                await _refuse(send, 413, "The request is too large.")
+        await self.app(scope, counted, sealed)
 
     def _problem(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
         host = headers.get(b"host", b"").decode("latin-1")
@@ -115,10 +108,6 @@ class Gate:
         if scope["method"] not in ("GET", "HEAD") and not _from_here(headers, host):
             return 403, "A request from another site."
         return None
-
-
-class TooLargeError(Exception):
-    """A body grew beyond the limit while it came in."""
 
 
 def host_name(host: str) -> str:
