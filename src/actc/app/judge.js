@@ -11,6 +11,7 @@ const KEYS = {
   n: "note",
 };
 const LEAST_AHEAD = 6;
+const FIRST_AHEAD = 16;
 const MOST_AHEAD = 32;
 
 const at = (id) => document.getElementById(id);
@@ -18,6 +19,7 @@ let queue = [];        // cards on the table; the first is shown
 let outbox = [];       // judgements that the server has not confirmed
 let past = [];         // what was answered on this page, for undo without waiting
 let pace = [];         // when the last answers were given
+let held = [];         // keys of a quick hand that came while no card was there: one for each card to come
 let shownAt = 0;
 let shown = null;
 let busy = false;
@@ -40,7 +42,10 @@ function keep() {
 
 function answer(said) {
   const card = queue[0];
-  if (!card || card !== shown) return;
+  if (!card) {
+    if (performance.now() - (pace.at(-1) ?? -Infinity) < 1000) held.push(said);
+    return;
+  }
   queue.shift();
   const note = at("note").value.trim();
   const seconds = Math.round(performance.now() - shownAt) / 1000;
@@ -54,6 +59,7 @@ function answer(said) {
 }
 
 function undo() {
+  held = [];
   const last = past.pop();
   send({ said: "undo", triple: null, key: newKey(), undoes: last ? last.key : null });
   if (!last) {
@@ -74,7 +80,8 @@ function send(judgement) {
 
 // As many cards ahead as three seconds of answering take, so that quick hands never wait and slow ones get fresh picks.
 function wanted() {
-  const each = pace.length > 1 ? (pace.at(-1) - pace[0]) / (pace.length - 1) : 500;
+  if (pace.length < 2) return FIRST_AHEAD;
+  const each = (pace.at(-1) - pace[0]) / (pace.length - 1);
   return Math.min(MOST_AHEAD, Math.max(LEAST_AHEAD, Math.ceil(3000 / Math.max(each, 1))));
 }
 
@@ -157,6 +164,8 @@ function show() {
   drawCard(card);
   shownAt = performance.now();
   announce(spoken(card));
+  // Two frames later the card has been on the screen.
+  if (held.length > 0) requestAnimationFrame(() => requestAnimationFrame(() => held.length > 0 && answer(held.shift())));
 }
 
 function showNothing() {

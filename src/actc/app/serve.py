@@ -48,7 +48,12 @@ def serve(
         session.add_annotator(name)
     listener = listen(host, port)
     config = uvicorn.Config(
-        create_app(session, host), log_level="warning", access_log=False, server_header=False, timeout_keep_alive=30
+        create_app(session, host),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=2,
     )
     server = uvicorn.Server(config)
     with planning(folder, report):

@@ -27,9 +27,11 @@ from actc.session.outlook import Outlook, look_ahead
 from actc.session.session import Session
 from actc.triples import Annotations, BoolArray, IntArray, ScoredTriples
 
-LEAST_PLANNED, MOST_PLANNED = 64, 1024
+LEAST_PLANNED, MOST_PLANNED = 128, 1024
+FIRST_PLANNED = 600
+"""The first plan must do for everybody until a planner has read the pool."""
 PLANNED_SECONDS = 30.0
-"""A plan holds as many triples as were judged in this time: it must outlast a refit."""
+"""Any other holds as many triples as were judged in this time: it must outlast a refit."""
 
 
 class Planner:
@@ -104,6 +106,8 @@ class Planner:
         return len(self.pool) - len(self._given_out()) - int(self.session.store.value("SELECT count(*) FROM plan"))
 
     def _plan_size(self) -> int:
+        if self.session.store.value("SELECT count(*) FROM judgement") == 0:
+            return FIRST_PLANNED
         since = time.time() - PLANNED_SECONDS
         recent = self.session.store.value("SELECT count(*) FROM judgement WHERE at > ?", (since,))
         return int(np.clip(recent, LEAST_PLANNED, MOST_PLANNED))
