@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
@@ -49,7 +50,7 @@ class Writer(threading.Thread):
         """Work until told to end; a judgement in doubt is sent again under the same key."""
         client, number, cards, doubt = Client(self.server.port, self.server.tokens[self.name]), 0, [], None
         while not self.ending.is_set():
-            if doubt is None:
+            if doubt is None and (cards or self.random.random() < 0.3):
                 number += 1
                 weights = [5, 3, 1, 2] if cards else [0, 0, 0, 1]
                 said = self.random.choices(["true", "false", "unsure", "undo"], weights)[0]
@@ -72,7 +73,7 @@ class Writer(threading.Thread):
         client.close()
 
 
-def run_rounds(folder: Path, rounds: int, longest: float = 3.0, seed: int = 0) -> list[Round]:
+def run_rounds(folder: Path, rounds: int, longest: float = 3.0, seed: int = 0) -> Iterator[Round]:
     """Start, let four clients write, kill, check; again and again over the same session."""
     write_candidates(folder / "candidates.parquet", 20_000)
     settings = Settings(budget=20_000, overlap=0.2, repeats=0.05)
@@ -82,13 +83,12 @@ def run_rounds(folder: Path, rounds: int, longest: float = 3.0, seed: int = 0) -
     writers = [Writer(server, name, ending) for name in ANNOTATORS]
     for writer in writers:
         writer.start()
-    found = []
     for number in range(1, rounds + 1):
         alive = chance.uniform(0.05, longest)
         time.sleep(alive)
         server.kill()
         time.sleep(0.1)  # answers that were on the wire are read by the clients
-        found.append(check(folder / "session", number, alive, writers))
+        yield check(folder / "session", number, alive, writers)
         server.start()
     ending.set()
     server.stop()
@@ -96,7 +96,6 @@ def run_rounds(folder: Path, rounds: int, longest: float = 3.0, seed: int = 0) -
         writer.join(10)
         if writer.unexpected:
             raise RuntimeError(writer.unexpected[0])
-    return found
 
 
 def check(folder: Path, number: int, alive: float, writers: list[Writer]) -> Round:
@@ -121,15 +120,18 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--out", type=Path, default=Path("benchmarks/people/crash.csv"))
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        found = run_rounds(Path(folder), options.rounds)
-    with open(options.out, "w", newline="", encoding="utf-8") as file:
+    found: list[Round] = []
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open(options.out, "w", newline="", encoding="utf-8", buffering=1) as file,
+    ):
         writer = csv.DictWriter(file, [field.name for field in fields(Round)], lineterminator="\n")
         writer.writeheader()
-        writer.writerows(asdict(one) for one in found)
-    last = found[-1]
+        for one in run_rounds(Path(folder), options.rounds):
+            writer.writerow(asdict(one))
+            found.append(one)
     print(
-        f"{len(found)} kills, {last.acknowledged} acknowledged judgements, {sum(one.lost for one in found)} lost, "
+        f"{len(found)} kills, {found[-1].acknowledged} acknowledged judgements, {sum(one.lost for one in found)} lost, "
         f"{sum(one.doubled for one in found)} doubled"
     )
 

@@ -65,8 +65,8 @@ class Server:
         self.process.stdout.close()
 
     def stop(self) -> None:
-        """End it as Ctrl+C would."""
-        self.process.send_signal(signal.SIGINT)
+        """End it as a service manager would."""
+        self.process.send_signal(signal.SIGTERM)
         self.process.wait(20)
         assert self.process.stdout is not None
         self.process.stdout.close()

@@ -196,7 +196,7 @@ function showProgress() {
 }
 
 function spoken(card) {
-  return card.sentence.map((part) => part.text).join(" ");
+  return card.sentence.map((part) => part.text).join("");
 }
 
 function announce(text) {
@@ -204,7 +204,7 @@ function announce(text) {
 }
 
 function drawSentence(parts) {
-  return parts.flatMap((part) => [element(part.role ? "bdi" : "span", { class: part.role ?? "" }, part.text), " "]);
+  return parts.map((part) => (part.role ? element("bdi", { class: part.role }, part.text) : part.text));
 }
 
 function drawCard(card) {

@@ -86,8 +86,8 @@ function drawAgreement(agreement) {
 }
 
 function drawDisagreement(line) {
-  const what = element("p", { class: "what" });
-  for (const part of line.sentence) what.append(element(part.role ? "bdi" : "span", { class: part.role ?? "" }, part.text), " ");
+  const parts = line.sentence.map((part) => (part.role ? element("bdi", { class: part.role }, part.text) : part.text));
+  const what = element("p", { class: "what" }, ...parts);
   const who = element("p", { class: "who" });
   line.answers.forEach((one, i) => {
     who.append(i ? " · " : "", element("bdi", {}, one.name), ": ", element("span", { class: `said-${one.said}` }, one.said));

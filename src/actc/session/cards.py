@@ -41,19 +41,18 @@ def make_card(names: Names, task: Task, show_score: bool = False) -> dict[str, A
 
 
 def sentence(head: Named, relation: Named, tail: Named) -> list[dict[str, str]]:
-    """Return a triple as parts of a sentence; parts that name its head or tail have a ``role``."""
+    """Return a triple as parts of a sentence, spaces and all; parts that name something have a ``role``."""
     if not ("{head}" in relation.template and "{tail}" in relation.template):
-        return [_slot("head", head), {"role": "relation", "text": relation.name}, _slot("tail", tail)]
+        space = {"text": " "}
+        return [_slot("head", head), space, _slot("relation", relation), space, _slot("tail", tail)]
     named = {"head": head, "tail": tail}
     parts = SLOT.split(relation.template)
-    return [
-        _slot(part, named[part]) if place % 2 else {"text": part} for place, part in enumerate(parts) if part.strip()
-    ]
+    return [_slot(part, named[part]) if place % 2 else {"text": part} for place, part in enumerate(parts) if part]
 
 
 def plain(parts: list[dict[str, str]]) -> str:
     """Return a sentence as one line of text."""
-    return " ".join(" ".join(part["text"].split()) for part in parts).replace(" ,", ",").replace(" .", ".")
+    return " ".join("".join(part["text"] for part in parts).split())
 
 
 def describe(named: Named) -> dict[str, str]:
