@@ -59,7 +59,7 @@ def take(browser: Browser, server: Server) -> None:
     links = {name: f"http://127.0.0.1:{server.port}/j/{token}" for name, token in server.tokens.items()}
     ada = open_page(browser, links["Ada"], **WIDE)
     judge(ada, sentences(), 24, 100)
-    judge(open_page(browser, links["Bob"], **WIDE), sentences(), 18, 4)
+    judge(open_page(browser, links["Bob"], **WIDE), sentences(), 18, 3)
     ada.wait_for_timeout(2500)
     save(ada, "judge-light")
     for name, options in (("judge-dark", WIDE | {"color_scheme": "dark"}), ("judge-phone", PHONE)):
@@ -79,7 +79,7 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         session = Path(folder) / "session"
-        settings = Settings(budget=100, overlap=0.3, repeats=0.1, title="Everyday facts")
+        settings = Settings(budget=100, overlap=0.5, repeats=0.1, title="Everyday facts")
         start_session(session, scores, settings, names, graph).close()
         browser = playwright.chromium.launch(executable_path=find_chromium(playwright), args=ARGUMENTS)
         server = Server(session, ["Ada", "Bob"])

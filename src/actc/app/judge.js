@@ -131,9 +131,13 @@ function later() {
   waiting = setTimeout(exchange, idle ? (progress?.done ? 4000 : 400) : 0);
 }
 
+function count(counts) {
+  const waiting = outbox.filter((one) => one.said === "true" || one.said === "false").length;
+  progress = { ...counts, labels: counts.labels + waiting };
+}
+
 function accept(content) {
-  progress = content.progress;
-  progress.labels += outbox.filter((one) => one.said === "true" || one.said === "false").length;
+  count(content.progress);
   const answered = new Set(outbox.map((one) => one.triple));
   const fresh = content.cards.filter((card) => !answered.has(card.triple));
   if (takeOrder && outbox.length === 0) {
@@ -317,6 +321,8 @@ async function refreshPicture() {
 }
 
 function drawPicture(content) {
+  count(content.progress);
+  showProgress();
   put("title", content.title);
   put("advice", content.picture.advice);
   showCurve(at("curve"), content.picture.curve, content.progress.budget);
