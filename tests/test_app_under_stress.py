@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from benchmarks.people.crash import run_rounds
 from benchmarks.people.load import run_load
 

@@ -68,6 +68,8 @@ class Annotator(threading.Thread):
             self.waits.append(time.perf_counter() - started)
             self.errors += status != 200
             cards = content["cards"] if status == 200 else cards[1:]
+            if number % 4 == 0:  # the page looks every two seconds
+                self.errors += self.client.picture()[0] != 200
         self.client.close()
 
 

@@ -81,12 +81,18 @@ class Client:
 
     def exchange(self, judgements: list[dict[str, Any]], cards: int) -> tuple[int, Any]:
         """Send judgements and get cards; OSError or HTTPException where the server is not there, or dies."""
+        return self._send("POST", "/api/exchange", json.dumps({"judgements": judgements, "cards": cards}))
+
+    def picture(self) -> tuple[int, Any]:
+        """Get what the page shows beside the cards."""
+        return self._send("GET", "/api/picture", None)
+
+    def _send(self, method: str, path: str, body: str | None) -> tuple[int, Any]:
         if self.connection is None:
             self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
         headers = {"authorization": f"Bearer {self.token}", "content-type": "application/json"}
-        body = json.dumps({"judgements": judgements, "cards": cards})
         try:
-            self.connection.request("POST", "/api/exchange", body, headers)
+            self.connection.request(method, path, body, headers)
             answer = self.connection.getresponse()
             return answer.status, json.loads(answer.read())
         except (OSError, http.client.HTTPException, ValueError):

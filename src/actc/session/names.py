@@ -7,8 +7,10 @@ session no memory.
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import sqlite3
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -112,7 +114,9 @@ def write_names(path: Path, name_files: Sequence[Path], graph: Path | None) -> N
         for file in name_files:
             connection.executemany("INSERT OR REPLACE INTO name VALUES (?, ?, ?, ?, ?)", read_names(file))
         if graph is not None:
-            connection.executemany("INSERT OR IGNORE INTO known (head, relation, tail) VALUES (?, ?, ?)", _read(graph))
+            connection.executemany(
+                "INSERT OR IGNORE INTO known (head, relation, tail) VALUES (?, ?, ?)", _read_graph(graph)
+            )
         connection.commit()
 
 
@@ -120,18 +124,23 @@ def read_names(path: Path) -> Iterator[tuple[str, ...]]:
     """Read (id, name, description, types, template) rows from a table or a JSON file."""
     if not path.is_file():
         raise FileError(f"{path}: there is no such file.")
-    rows = _read_json(path) if path.suffixes[:1] == [".json"] else _read_table(path)
-    for row in rows:
-        values = [str(row.get(column) or "") for column in NAME_COLUMNS]
-        values[1] = values[1] or values[0]
-        yield tuple(values)
+    rows = _read_json(path) if ".json" in path.suffixes else _read_table(path)
+    try:
+        for row in rows:
+            values = [str(row.get(column) or "") for column in NAME_COLUMNS]
+            values[1] = values[1] or values[0]
+            yield tuple(values)
+    except UnicodeDecodeError:
+        raise FileError(f"{path}: the text is not UTF-8; convert the file first.") from None
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise FileError(f"{path}: the gzip file is truncated or damaged; copy or download it again.") from None
 
 
 def _read_json(path: Path) -> Iterator[dict[str, Any]]:
     try:
         with open_text(path) as lines:
             content = json.load(lines)
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except json.JSONDecodeError as error:
         raise FileError(f"{path}: this is no JSON file ({error}).") from None
     if not isinstance(content, dict):
         raise FileError(f"{path}: an object was expected, with one entry per id.")
@@ -185,7 +194,7 @@ def _renamed(fields: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     return {NAME_ALIASES.get(name, name): value for name, value in fields}
 
 
-def _read(graph: Path) -> Iterator[tuple[str, str, str]]:
+def _read_graph(graph: Path) -> Iterator[tuple[str, str, str]]:
     import duckdb
 
     layout = find_layout(graph, order=("head", "relation", "tail", "score"))
@@ -193,8 +202,12 @@ def _read(graph: Path) -> Iterator[tuple[str, str, str]]:
     chosen = ", ".join(f"CAST({layout.column(name)} AS VARCHAR)" for name in ("head", "relation", "tail"))
     with duckdb.connect() as connection:
         try:
-            found = connection.execute(f"SELECT {chosen} FROM {layout.source}")
+            found, number = connection.execute(f"SELECT {chosen} FROM {layout.source}"), 0
             while rows := found.fetchmany(50_000):
-                yield from rows
+                for row in rows:
+                    if None in row:
+                        raise FileError(f"{layout.where(number)}: a head, relation or tail is missing.")
+                    number += 1
+                    yield row
         except duckdb.Error as error:
             raise read_failed(graph, error) from None

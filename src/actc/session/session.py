@@ -178,7 +178,7 @@ class Session:
             )
         found = self.annotator(name)
         if found.kind != kind:
-            raise SessionError(f"{name!r} is the name of a {found.kind} in this session; choose another.")
+            raise SessionError(f"The name {name!r} is taken in this session ({found.kind}); choose another.")
         return found
 
     def annotator(self, name: str) -> Annotator:

@@ -43,8 +43,7 @@ def progress(session: Session, annotator: Annotator | None = None) -> dict[str, 
 
 def picture(session: Session) -> dict[str, Any]:
     """Return what the answers bought: expected accuracy by labels, the latest cuts, and when to stop."""
-    rows = session.store.rows("SELECT content FROM outlook ORDER BY id")
-    outlooks = [json.loads(row["content"]) for row in _thinned(rows)]
+    outlooks = _outlooks(session)
     latest = outlooks[-1] if outlooks else None
     return {
         "curve": [[o["labels"], o["expected"], o["low"], o["high"]] for o in outlooks if o["expected"] is not None],
@@ -54,10 +53,14 @@ def picture(session: Session) -> dict[str, Any]:
     }
 
 
-def _thinned(rows: list[Any]) -> list[Any]:
-    if len(rows) <= MOST_POINTS:
-        return rows
-    return [rows[i] for i in np.unique(np.linspace(0, len(rows) - 1, MOST_POINTS).astype(int))]
+def _outlooks(session: Session) -> list[dict[str, Any]]:
+    """Return what the refits expected, oldest first; evenly thinned out where there are many."""
+    numbers = [row["id"] for row in session.store.rows("SELECT id FROM outlook ORDER BY id")]
+    if len(numbers) > MOST_POINTS:
+        numbers = [numbers[i] for i in np.unique(np.linspace(0, len(numbers) - 1, MOST_POINTS).astype(int))]
+    places = ", ".join("?" * len(numbers))
+    rows = session.store.rows(f"SELECT content FROM outlook WHERE id IN ({places}) ORDER BY id", numbers)
+    return [json.loads(row["content"]) for row in rows]
 
 
 def _relation_lines(session: Session, outlooks: list[dict[str, Any]]) -> list[dict[str, Any]]:
