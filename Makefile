@@ -5,10 +5,14 @@ BIN := $(VENV)/bin
 ACTC_DATA ?= $(wildcard ../shared/data)
 export ACTC_DATA
 
-.PHONY: demo test check format clean
+.PHONY: demo judge test check format clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/actc demo --out actc-demo
+
+judge: $(VENV)/app.stamp
+	test -d actc-session || $(BIN)/actc start actc-session --sample
+	$(BIN)/actc annotate actc-session
 
 test: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest -n auto
@@ -30,6 +34,10 @@ $(BIN)/python:
 
 $(VENV)/demo.stamp: $(BIN)/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[plots]'
+	touch $@
+
+$(VENV)/app.stamp: $(BIN)/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[app]'
 	touch $@
 
 $(VENV)/dev.stamp: $(BIN)/python pyproject.toml constraints.txt

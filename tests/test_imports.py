@@ -35,6 +35,8 @@ LAYERS = [
     {"plots"},
     {"demo"},
     {"demo_page", "show"},
+    {"session"},
+    {"app", "show_session"},
     {"cli"},
 ]
 HEAVY = {"sklearn", "scipy", "torch", "matplotlib", "duckdb", "joblib", "rich", "click", "fastapi", "pandas", "pyspark"}

@@ -8,6 +8,7 @@
     ├── FileError             a file is missing, truncated, empty, or not what it should be
     ├── ChoiceError           a name that is not among the choices (the message offers the nearest)
     ├── OptionError           an option's value is out of range, or does not go with the others
+    ├── SessionError          an annotation session refuses: not asked, nothing to undo, a key used twice
     └── MissingExtraError     an optional dependency is not installed (the message says what to install)
 
 All are ``ValueError`` too, so callers who do not care need not import any of them.
@@ -63,6 +64,10 @@ class ChoiceError(ActcError):
 
 class OptionError(ActcError):
     """An option's value is out of range, or does not go with the others."""
+
+
+class SessionError(ActcError):
+    """An annotation session refuses what was sent: a triple that was not asked, or nothing to undo."""
 
 
 class MissingExtraError(ActcError):

@@ -1,0 +1,95 @@
+"""Judge a little on the packaged sample, and take the pictures of docs/images.
+
+Run: python -m benchmarks.people.take_screenshots
+"""
+
+from __future__ import annotations
+
+import tempfile
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from benchmarks.people.serving import Server
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+from tests.browser.conftest import ARGUMENTS, find_chromium
+
+from actc.sample import load_sample
+from actc.session import Settings, start_session
+from actc.session.session import sample_files
+
+IMAGES = Path("docs/images")
+WIDE = {"viewport": {"width": 1240, "height": 760}}
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+
+
+def open_page(browser: Browser, link: str, **options: Any) -> Page:
+    """Open a link in a browser of its own."""
+    page = browser.new_context(reduced_motion="reduce", **options).new_page()
+    page.goto(link)
+    return page
+
+
+def judge(page: Page, truth: dict[str, bool], count: int, wrong_every: int) -> None:
+    """Answer as the sample's labels do, now and then wrongly, a few times a second."""
+    page.wait_for_selector("#card:not([hidden])")
+    for number in range(1, count + 1):
+        true = truth[" ".join(page.inner_text("#sentence").split())] ^ (number % wrong_every == 0)
+        page.keyboard.press("s" if number == 9 else "t" if true else "f")
+        page.wait_for_timeout(250)
+    page.wait_for_timeout(3000)
+
+
+def sentences() -> dict[str, bool]:
+    """Return every sentence of the sample's pool, and whether it is true."""
+    sample = load_sample()
+    rows = range(len(sample.valid))
+    return {sample.sentence(*sample.valid.triple(row)): bool(sample.valid_labels[row]) for row in rows}
+
+
+def save(page: Page, name: str, whole: bool = False) -> None:
+    """Take a picture in 256 colours, which is a third of the size."""
+    data = page.screenshot(full_page=whole)
+    Image.open(BytesIO(data)).convert("RGB").quantize(256).save(IMAGES / f"{name}.png", optimize=True)
+
+
+def take(browser: Browser, server: Server) -> None:
+    """Let two people judge, and take all pictures."""
+    links = {name: f"http://127.0.0.1:{server.port}/j/{token}" for name, token in server.tokens.items()}
+    ada = open_page(browser, links["Ada"], **WIDE)
+    judge(ada, sentences(), 24, 100)
+    judge(open_page(browser, links["Bob"], **WIDE), sentences(), 18, 3)
+    ada.wait_for_timeout(2500)
+    save(ada, "judge-light")
+    for name, options in (("judge-dark", WIDE | {"color_scheme": "dark"}), ("judge-phone", PHONE)):
+        page = open_page(browser, links["Ada"], **options)
+        page.wait_for_selector("#card:not([hidden])")
+        page.wait_for_timeout(1000)
+        save(page, name)
+    owner = open_page(browser, links["owner"].replace("/j/", "/o/"), **WIDE)
+    owner.wait_for_selector("#review li")
+    owner.wait_for_timeout(500)
+    save(owner, "owner-light", whole=True)
+
+
+def main() -> None:
+    """Start a session on the sample, a server and a browser."""
+    scores, names, graph = sample_files()
+    IMAGES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        session = Path(folder) / "session"
+        settings = Settings(budget=100, overlap=0.5, repeats=0.1, title="Everyday facts")
+        start_session(session, scores, settings, names, graph).close()
+        browser = playwright.chromium.launch(executable_path=find_chromium(playwright), args=ARGUMENTS)
+        server = Server(session, ["Ada", "Bob"])
+        server.start()
+        try:
+            take(browser, server)
+        finally:
+            server.stop()
+            browser.close()
+
+
+if __name__ == "__main__":
+    main()

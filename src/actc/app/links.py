@@ -1,0 +1,67 @@
+"""Secret links: one per annotator and one for the owner, made from the session's own secret.
+
+A link's token is a keyed hash of the name it stands for, so links stay the same over restarts and nothing about them
+needs to be stored beside the secret.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from dataclasses import dataclass
+from pathlib import Path
+
+from actc.errors import FileError
+from actc.session import Annotator, Session
+
+JUDGE_COOKIE, OWNER_COOKIE = "judge", "owner"
+
+
+@dataclass(frozen=True)
+class Links:
+    """Tokens of a session.
+
+    Parameters
+    ----------
+    secret : bytes
+        The session's secret.
+    """
+
+    secret: bytes
+
+    @classmethod
+    def of(cls, folder: Path) -> Links:
+        """Read the secret of a session folder."""
+        try:
+            secret = (folder / "secret").read_bytes()
+        except OSError:
+            raise FileError(f"{folder / 'secret'}: the file cannot be read; the session is incomplete.") from None
+        if len(secret) < 32:
+            raise FileError(f"{folder / 'secret'}: the file is too short; the session is damaged.")
+        return cls(secret)
+
+    def token(self, annotator: Annotator) -> str:
+        """Return the secret part of an annotator's link."""
+        return self._sign(f"{annotator.kind}:{annotator.name}")
+
+    def path(self, annotator: Annotator) -> str:
+        """Return the path of an annotator's link."""
+        return f"/{'o' if annotator.kind == 'owner' else 'j'}/{self.token(annotator)}"
+
+    def cookie(self, role: str) -> str:
+        """Return the name of a cookie: sessions on other ports of the machine have other names."""
+        return f"actc_{self._sign('cookie')[:8].replace('-', 'x').replace('_', 'y')}_{role}"
+
+    def find(self, session: Session, token: str, kind: str) -> Annotator | None:
+        """Return whose token it is, comparing with every token in constant time."""
+        found = None
+        for annotator in session.annotators():
+            same = hmac.compare_digest(self.token(annotator).encode(), token.encode("utf-8", "replace"))
+            if same and annotator.kind == kind:
+                found = annotator
+        return found
+
+    def _sign(self, text: str) -> str:
+        digest = hmac.new(self.secret, text.encode(), hashlib.sha256).digest()
+        return base64.urlsafe_b64encode(digest[:24]).decode()

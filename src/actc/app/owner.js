@@ -1,0 +1,131 @@
+// The owner's view: progress, who judges how, and the word that settles a disagreement.
+
+import { element, fetchJson, percent, put, showCurve, showRelations } from "/files/draw.js";
+
+const at = (id) => document.getElementById(id);
+const settling = new Map(); // triple -> key: pressing twice settles once
+
+function number(value, digits = 2) {
+  return value === null || value === undefined ? "–" : value.toFixed(digits);
+}
+
+async function refresh() {
+  const { status, content } = await fetchJson("/api/owner");
+  if (status === 200) {
+    draw(content);
+    put("state", "Live");
+  } else {
+    put("state", status === 401 ? "Open the owner's link again" : "No answer, trying again");
+  }
+}
+
+function draw(content) {
+  const { labels, budget } = content.progress;
+  put("title", content.title);
+  put("count", `${labels.toLocaleString("en")} of ${budget.toLocaleString("en")}`);
+  at("progress").setAttribute("aria-valuemax", budget);
+  at("progress").setAttribute("aria-valuenow", Math.min(labels, budget));
+  at("fill").style.width = `${Math.min(100, (100 * labels) / budget)}%`;
+  put("advice", content.picture.advice);
+  showCurve(at("curve"), content.picture.curve, budget);
+  showRelations(at("relations"), content.picture.relations.slice(0, 10));
+  redraw("people", content.people, content.people.filter((one) => one.kind !== "owner" || one.judged > 0).map(drawPerson));
+  drawAgreement(content.agreement);
+  redraw("review", content.disagreements, content.disagreements.map(drawDisagreement));
+  at("no-review").hidden = content.disagreements.length > 0;
+  if (document.activeElement !== at("budget")) at("budget").value = budget;
+  put("rule", `Answers to one triple are combined by ${content.settings.combine}; a tie is no label until it is settled. ` +
+    `${percent(content.settings.overlap)} of the triples go to two people, ${percent(content.settings.repeats)} of the cards are hidden repeats. ` +
+    `Method: ${content.settings.method}. What programs say is never counted as a label.`);
+}
+
+// Redrawn only when something changed, so that focus and selection stay.
+function redraw(id, state, rows) {
+  const text = JSON.stringify(state);
+  if (at(id).dataset.state === text) return;
+  at(id).dataset.state = text;
+  at(id).replaceChildren(...rows);
+}
+
+function drawPerson(one) {
+  const name = element("td", {}, element("bdi", {}, one.name), " ");
+  if (one.kind !== "person") name.append(element("span", { class: "kind" }, one.kind));
+  const cells = [one.judged, one.true, one.false, one.unsure, number(one.seconds, 1)].map((value) => element("td", {}, String(value)));
+  const repeats = one.repeats.shown ? `${one.repeats.same} of ${one.repeats.shown}` : "–";
+  const trust = one.reliability?.compared
+    ? `${percent(one.reliability.right)} of ${one.reliability.compared} (${percent(one.reliability.low)} to ${percent(one.reliability.high)})`
+    : "–";
+  const link = element("td", {});
+  if (one.kind === "person") {
+    const copy = element("button", { type: "button", "aria-label": `Copy the link of ${one.name}` }, "Copy link");
+    copy.addEventListener("click", () => copyLink(one, copy));
+    link.append(copy);
+  }
+  return element("tr", {}, name, ...cells, element("td", {}, repeats), element("td", {}, trust), link);
+}
+
+async function copyLink(one, button) {
+  const address = location.origin + one.link;
+  try {
+    await navigator.clipboard.writeText(address);
+    button.textContent = "Copied";
+  } catch {
+    put("added", `${one.name}: ${address}`);
+  }
+}
+
+function drawAgreement(agreement) {
+  const numbers = [
+    ["Judged by two or more", String(agreement.shared)],
+    ["Krippendorff’s alpha", number(agreement.krippendorff)],
+    ["Fleiss’ kappa", number(agreement.fleiss)],
+  ];
+  redraw("agreement", agreement, numbers.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
+  const pairs = agreement.pairs.slice(0, 12).map((pair) => `${pair.first} and ${pair.second} ${number(pair.cohen)}`);
+  put("pairs", pairs.length ? `Cohen’s kappa: ${pairs.join(", ")}.` : "Start with --overlap 0.2 to have some triples judged twice.");
+}
+
+function drawDisagreement(line) {
+  const parts = line.sentence.map((part) => (part.role ? element("bdi", { class: part.role }, part.text) : part.text));
+  const what = element("p", { class: "what" }, ...parts);
+  const who = element("p", { class: "who" });
+  line.answers.forEach((one, i) => {
+    who.append(i ? " · " : "", element("bdi", {}, one.name), ": ", element("span", { class: `said-${one.said}` }, one.said));
+    if (one.note) who.append(" “", element("bdi", {}, one.note), "”");
+  });
+  const decide = element("div", { class: "decide", role: "group", "aria-label": "Your decision" });
+  for (const [said, label] of [["false", "False"], ["unsure", "Not sure"], ["true", "True"]]) {
+    const button = element("button", { type: "button", class: said }, label);
+    button.addEventListener("click", () => settle(line.triple, said, decide));
+    decide.append(button);
+  }
+  return element("li", {}, what, who, decide);
+}
+
+async function settle(triple, said, group) {
+  for (const button of group.children) button.disabled = true;
+  const name = `${triple}:${said}`;
+  if (!settling.has(name)) settling.set(name, `${Date.now()}-${triple}-${said}`);
+  await fetchJson("/api/owner/settle", { triple, said, key: settling.get(name) });
+  await refresh();
+}
+
+at("add").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const { status, content } = await fetchJson("/api/owner/annotators", { name: at("name").value });
+  put("added", status === 200 ? `${content.name}: ${location.origin}${content.link}` : String(content?.detail ?? "That did not work."));
+  if (status === 200) at("name").value = "";
+  refresh();
+});
+at("spend").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  await fetchJson("/api/owner/budget", { budget: Number(at("budget").value) });
+  at("budget").blur();
+  refresh();
+});
+
+async function keepFresh() {
+  if (!document.hidden) await refresh();
+  setTimeout(keepFresh, 2000);
+}
+keepFresh();

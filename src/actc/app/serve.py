@@ -1,0 +1,91 @@
+"""Run the annotation page: a server, a planner beside it, and links for everybody."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from actc.app.links import Links
+from actc.errors import MissingExtraError, OptionError
+from actc.session import OWNER, Session
+from actc.session.plan import planning
+
+
+def serve(
+    folder: Path,
+    annotators: Sequence[str],
+    host: str = "127.0.0.1",
+    port: int = 8765,
+    announce: Callable[[list[tuple[str, str]]], None] = lambda links: None,
+    report: Callable[[str], None] = lambda sentence: None,
+) -> None:
+    """Serve a session until interrupted.
+
+    Parameters
+    ----------
+    folder : Path
+        The session.
+    annotators : sequence of str
+        Names that shall have a link, besides those that have one already.
+    host, port : str, int
+        Where to listen; port 0 takes any free one.
+    announce : callable
+        Receives (who, link) for everybody, once the server listens.
+    report : callable
+        Receives sentences about what goes wrong in the background.
+    """
+    try:
+        import uvicorn
+
+        from actc.app.server import create_app
+    except ImportError:
+        raise MissingExtraError("The annotation page", "fastapi and uvicorn", "app") from None
+    session = Session(folder)
+    for name in annotators:
+        session.add_annotator(name)
+    listener = listen(host, port)
+    config = uvicorn.Config(
+        create_app(session, host),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=2,
+    )
+    server = uvicorn.Server(config)
+    with planning(folder, report):
+        announce(links_of(session, host, listener.getsockname()[1]))
+        server.run(sockets=[listener])
+    session.close()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Open the server's socket, or say why not."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        reason = (error.strerror or str(error)).lower()
+        raise OptionError(f"Cannot listen on {host}, port {port}: {reason}. Choose another with --port.") from None
+    return listener
+
+
+def links_of(session: Session, host: str, port: int) -> list[tuple[str, str]]:
+    """Return everybody's name and link, the owner first."""
+    links = Links.of(session.folder)
+    shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
+    address = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
+    people = [annotator for annotator in session.annotators() if annotator.kind == "person"]
+    return [(one.name, address + links.path(one)) for one in [session.annotator(OWNER), *people]]
+
+
+def open_when_listening(link: str) -> None:
+    """Open a link in a browser, soon: the socket listens already, so the page waits rather than fails."""
+    threading.Timer(0.5, webbrowser.open, (link,)).start()

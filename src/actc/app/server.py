@@ -1,0 +1,291 @@
+"""The routes: what the pages can do, a program with a token can do too (``Authorization: Bearer TOKEN``).
+
+Every route is one call into the session. The server holds no state of its own: what it acknowledges is on the disk,
+and it may be killed at any moment.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, FastAPI, HTTPException, Path, Query, Request
+from fastapi.responses import HTMLResponse, JSONResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from actc import __version__
+from actc.app.gate import Bucket, Gate, loopback_names
+from actc.app.links import JUDGE_COOKIE, OWNER_COOKIE, Links
+from actc.errors import ActcError, SessionError
+from actc.session import Annotator, Judgement, Session
+from actc.session.cards import make_card
+from actc.session.status import agreement, disagreements, history, people, picture, progress
+
+MOST_CARDS = 32
+LARGEST = 2**62
+FILES = {
+    "judge.js": "text/javascript; charset=utf-8",
+    "owner.js": "text/javascript; charset=utf-8",
+    "draw.js": "text/javascript; charset=utf-8",
+    "page.css": "text/css; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+}
+# A cookie that is sent to our own pages only would not follow a redirect from a mail or a chat; a page of ours that
+# goes on by itself carries it, and takes the token out of the address bar.
+WELCOME = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>actc</title>'
+    '<link rel="icon" href="/files/icon.svg">'
+    '<meta http-equiv="refresh" content="0; url={target}"><p><a href="{target}">Go on</a></p></html>'
+)
+
+
+class Strict(BaseModel):
+    """A body without unknown fields."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class JudgementBody(Strict):
+    """One judgement, or the undoing of one."""
+
+    said: Literal["true", "false", "unsure", "undo"]
+    triple: int | None = Field(None, ge=0, le=LARGEST)
+    key: str = Field(min_length=1, max_length=64, pattern="^[A-Za-z0-9_.-]+$")
+    seconds: float | None = Field(None, ge=0, le=1e6, allow_inf_nan=False)
+    note: str = Field("", max_length=2000)
+    undoes: str | None = Field(None, max_length=64)
+
+
+class ExchangeBody(Strict):
+    """Judgements to store, in order, and how many cards the annotator wants on the table afterwards."""
+
+    judgements: list[JudgementBody] = Field(default_factory=list, max_length=100)
+    cards: int = Field(0, ge=0, le=MOST_CARDS)
+
+
+class SettleBody(Strict):
+    """The owner's word on a triple."""
+
+    triple: int = Field(ge=0, le=LARGEST)
+    said: Literal["true", "false", "unsure"]
+    key: str = Field(min_length=1, max_length=64, pattern="^[A-Za-z0-9_.-]+$")
+    note: str = Field("", max_length=2000)
+
+
+class AnnotatorBody(Strict):
+    """A new annotator."""
+
+    name: str = Field(min_length=1, max_length=80)
+
+
+class BudgetBody(Strict):
+    """A new budget."""
+
+    budget: int = Field(ge=1, le=1_000_000_000)
+
+
+def session_of(request: Request) -> Session:
+    """Return the session that is served."""
+    session: Session = request.app.state.session
+    return session
+
+
+def links_of(request: Request) -> Links:
+    """Return its links."""
+    links: Links = request.app.state.links
+    return links
+
+
+async def judge_of(request: Request) -> Annotator:
+    """Return the annotator who asks, unless they ask too fast."""
+    judge = _signed_in(request, "person", JUDGE_COOKIE)
+    if not request.app.state.paces.allows(judge.name):
+        raise HTTPException(429, "Too many requests; wait a second.", {"Retry-After": "1"})
+    return judge
+
+
+async def owner_of(request: Request) -> Annotator:
+    """Return the owner, if it is the owner who asks."""
+    return _signed_in(request, "owner", OWNER_COOKIE)
+
+
+def _signed_in(request: Request, kind: str, role: str) -> Annotator:
+    links = links_of(request)
+    token = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
+    token = token or request.cookies.get(links.cookie(role), "")
+    annotator = links.find(session_of(request), token, kind) if token else None
+    if annotator is None:
+        raise HTTPException(401, "Open the page with your own link.")
+    return annotator
+
+
+Open = Annotated[Session, Depends(session_of)]
+OpenLinks = Annotated[Links, Depends(links_of)]
+Judge = Annotated[Annotator, Depends(judge_of)]
+Owner = Annotated[Annotator, Depends(owner_of)]
+REFUSED: dict[int | str, dict[str, Any]] = {
+    400: {"description": "A value that the session cannot take"},
+    401: {"description": "No valid token"},
+    409: {"description": "Not asked, nothing to undo, or otherwise refused by the session"},
+    429: {"description": "Too many requests"},
+}
+judging = APIRouter(prefix="/api", responses=REFUSED)
+owning = APIRouter(prefix="/api/owner", responses=REFUSED)
+pages = APIRouter(include_in_schema=False)
+
+
+@judging.post("/exchange")
+def exchange(body: ExchangeBody, session: Open, judge: Judge) -> dict[str, Any]:
+    """Store judgements and return the cards on the table; everything is on the disk when this answers."""
+    judgements = [Judgement(**one.model_dump()) for one in body.judgements]
+    recorded, tasks = session.exchange(judge, judgements, body.cards)
+    return {
+        "recorded": [vars(one) for one in recorded],
+        "cards": [make_card(session.names, task, session.settings.show_score) for task in tasks],
+        "progress": progress(session, judge),
+    }
+
+
+@judging.get("/picture")
+def get_picture(session: Open, links: OpenLinks, judge: Judge) -> dict[str, Any]:
+    """Return progress and what the answers bought so far."""
+    return {
+        "session": links.cookie(JUDGE_COOKIE),
+        "name": judge.name,
+        "title": session.settings.title,
+        "progress": progress(session, judge),
+        "picture": picture(session),
+    }
+
+
+@judging.get("/history")
+def get_history(session: Open, judge: Judge, most: Annotated[int, Query(ge=1, le=500)] = 50) -> list[dict[str, Any]]:
+    """Return the annotator's own judgements, newest first; not what tells a repeat, nor what the model thought."""
+    hidden = ("purpose", "probability", "shown")
+    lines = history(session, judge, most)
+    return [{name: value for name, value in line.items() if name not in hidden} for line in lines]
+
+
+@owning.get("")
+def get_overview(session: Open, links: OpenLinks, owner: Owner) -> dict[str, Any]:
+    """Return everything about the session: progress, people, agreement, disagreements."""
+    everybody = session.annotators()
+    lines = [
+        line | {"link": None if one.kind == "program" else links.path(one)}
+        for line, one in zip(people(session, everybody), everybody, strict=True)
+    ]
+    return {
+        "title": session.settings.title,
+        "settings": vars(session.settings),
+        "progress": progress(session),
+        "picture": picture(session),
+        "people": lines,
+        "agreement": agreement(session),
+        "disagreements": disagreements(session),
+    }
+
+
+@owning.get("/history")
+def get_everything(
+    session: Open, owner: Owner, most: Annotated[int, Query(ge=1, le=100_000)] = 200
+) -> list[dict[str, Any]]:
+    """Return the judgements of everybody, newest first."""
+    return history(session, None, most)
+
+
+@owning.post("/settle")
+def settle(body: SettleBody, session: Open, owner: Owner) -> dict[str, Any]:
+    """Decide a triple on which people differ."""
+    return vars(session.settle(body.triple, body.said, body.key, body.note))
+
+
+@owning.post("/annotators")
+def add_annotator(body: AnnotatorBody, session: Open, links: OpenLinks, owner: Owner) -> dict[str, str]:
+    """Add an annotator and return their link."""
+    annotator = session.add_annotator(body.name)
+    return {"name": annotator.name, "link": links.path(annotator)}
+
+
+@owning.post("/budget")
+def set_budget(body: BudgetBody, session: Open, owner: Owner) -> dict[str, Any]:
+    """Change the budget."""
+    session.set_budget(body.budget)
+    return progress(session)
+
+
+@pages.get("/")
+async def judge_page(request: Request) -> Response:
+    """Return the annotator's page; it asks for its data itself."""
+    return HTMLResponse(request.app.state.files["judge.html"])
+
+
+@pages.get("/owner")
+async def owner_page(request: Request) -> Response:
+    """Return the owner's page."""
+    return HTMLResponse(request.app.state.files["owner.html"])
+
+
+@pages.get("/files/{name}")
+async def get_file(request: Request, name: Annotated[str, Path(max_length=20)]) -> Response:
+    """Return a script, a style or the icon: looked up among those there are, never joined to a path."""
+    if name not in FILES:
+        raise HTTPException(404, "There is no such file.")
+    return Response(request.app.state.files[name], media_type=FILES[name])
+
+
+@pages.get("/j/{token}")
+async def enter_as_judge(request: Request, token: Annotated[str, Path(max_length=64)]) -> Response:
+    """Let an annotator in."""
+    return _welcome(request, token, "person", JUDGE_COOKIE, "/")
+
+
+@pages.get("/o/{token}")
+async def enter_as_owner(request: Request, token: Annotated[str, Path(max_length=64)]) -> Response:
+    """Let the owner in."""
+    return _welcome(request, token, "owner", OWNER_COOKIE, "/owner")
+
+
+def _welcome(request: Request, token: str, kind: str, role: str, target: str) -> Response:
+    links = links_of(request)
+    if links.find(session_of(request), token, kind) is None:
+        if not request.app.state.guesses.allows(request.client.host if request.client else ""):
+            raise HTTPException(429, "Too many wrong links; wait a minute.", {"Retry-After": "60"})
+        raise HTTPException(404, "This link is not valid for this session; ask its owner for yours.")
+    response = HTMLResponse(WELCOME.format(target=target))
+    response.set_cookie(
+        links.cookie(role),
+        token,
+        max_age=30 * 86400,
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+    return response
+
+
+def create_app(session: Session, host: str = "127.0.0.1") -> FastAPI:
+    """Return the application over a session.
+
+    Parameters
+    ----------
+    session : Session
+        What is served.
+    host : str
+        The address it will listen on, which decides the names it answers to.
+    """
+    app = FastAPI(title="actc annotation session", version=__version__, docs_url=None, redoc_url=None)
+    folder = files("actc.app")
+    app.state.session = session
+    app.state.links = Links.of(session.folder)
+    app.state.paces = Bucket(rate=50, burst=200)
+    app.state.guesses = Bucket(rate=1 / 6, burst=20)
+    app.state.files = {name: folder.joinpath(name).read_bytes() for name in (*FILES, "judge.html", "owner.html")}
+    app.add_middleware(Gate, hosts=loopback_names(host))
+    for router in (judging, owning, pages):
+        app.include_router(router)
+    app.add_exception_handler(ActcError, _refuse)
+    return app
+
+
+def _refuse(request: Request, error: Exception) -> JSONResponse:
+    return JSONResponse({"detail": str(error)}, 409 if isinstance(error, SessionError) else 400)

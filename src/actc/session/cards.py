@@ -1,0 +1,75 @@
+"""One triple as a card: a readable sentence, who and what is meant, and what the graph already says."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from actc.session.ask import Task
+from actc.session.names import Named, Names
+
+MOST_KNOWN = 6
+MOST_EXAMPLES = 3
+SLOT = re.compile(r"\{(head|tail)\}")
+
+
+def make_card(names: Names, task: Task, show_score: bool = False) -> dict[str, Any]:
+    """Return everything that a page or a terminal shows of a triple, as plain text.
+
+    Nothing in it tells a hidden repeat or a shared triple from any other, and what the model thinks is only there if
+    it should be seen.
+    """
+    head, relation, tail = names.of(task.head), names.of(task.relation), names.of(task.tail)
+    known = names.known_tails(task.head, task.relation, MOST_KNOWN + 1)
+    card = {
+        "triple": task.triple,
+        "sentence": sentence(head, relation, tail),
+        "head": describe(head),
+        "relation": describe(relation),
+        "tail": describe(tail),
+        "known": [names.of(other).name for other in known[:MOST_KNOWN]],
+        "more_known": len(known) > MOST_KNOWN,
+        "examples": [
+            sentence(names.of(h), relation, names.of(t))
+            for h, t in names.examples(task.relation, task.head, MOST_EXAMPLES)
+        ],
+        "why": task.reason,
+    }
+    if show_score:
+        card |= {"score": task.score, "probability": task.probability}
+    return card
+
+
+def sentence(head: Named, relation: Named, tail: Named) -> list[dict[str, str]]:
+    """Return a triple as parts of a sentence, spaces and all; parts that name something have a ``role``."""
+    if not ("{head}" in relation.template and "{tail}" in relation.template):
+        space = {"text": " "}
+        return [_slot("head", head), space, _slot("relation", relation), space, _slot("tail", tail)]
+    named = {"head": head, "tail": tail}
+    parts = SLOT.split(relation.template)
+    return [_slot(part, named[part]) if place % 2 else {"text": part} for place, part in enumerate(parts) if part]
+
+
+def plain(parts: list[dict[str, str]]) -> str:
+    """Return a sentence as one line of text."""
+    return " ".join("".join(part["text"] for part in parts).split())
+
+
+def describe(named: Named) -> dict[str, str]:
+    """Return what a card says about an entity or a relation."""
+    described = {"id": named.id, "name": named.name, "description": named.description, "types": named.types}
+    link = link_of(named.id)
+    return described | ({"link": link} if link else {})
+
+
+def link_of(identifier: str) -> str:
+    """Return the address of a Wikidata id, or of an id that is an address itself; empty for any other."""
+    if re.fullmatch(r"Q[1-9]\d{0,11}", identifier):
+        return f"https://www.wikidata.org/wiki/{identifier}"
+    if re.fullmatch(r"P[1-9]\d{0,11}", identifier):
+        return f"https://www.wikidata.org/wiki/Property:{identifier}"
+    return identifier if re.fullmatch(r"https?://[!-~]{3,500}", identifier) else ""
+
+
+def _slot(role: str, named: Named) -> dict[str, str]:
+    return {"role": role, "text": named.name}

@@ -1,0 +1,204 @@
+"""Judgements in and out: tables, JSON lines, and Label Studio's JSON for teams that live there."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from actc.errors import FileError
+from actc.files import open_text, read_annotations, write_beside, write_triples
+from actc.session.ask import Annotator, Task
+from actc.session.cards import plain, sentence
+from actc.session.record import LABELS, Judgement, insert, put_task
+from actc.session.session import Session
+from actc.session.status import history
+from actc.triples import ScoredTriples
+
+WORDS = {"1": "true", "yes": "true", "0": "false", "no": "false", "not sure": "unsure", "skip": "unsure"}
+IMPORTED = "Brought in from a file."
+PURPOSES = {"person": "import", "program": "program", "owner": "settle"}
+
+
+def write_labels(session: Session, path: Path) -> int:
+    """Write one combined label per triple (head, relation, tail, label); return how many."""
+    labels = session.annotations()
+    tasks = session.tasks(labels.rows.tolist())
+    if not tasks:
+        raise FileError(f"{session.folder}: nothing is judged yet, so there is no label to write.")
+    columns = {name: np.array([getattr(task, name) for task in tasks], dtype=object) for name in Session.TRIPLE}
+    write_triples(path, columns | {"score": [task.score for task in tasks], "label": labels.labels.astype(np.int64)})
+    return len(labels)
+
+
+def write_history(session: Session, path: Path) -> int:
+    """Write everything that was ever said, oldest first, as JSON lines; return how many."""
+    lines = history(session, None, -1)[::-1]
+    undone = {line["undoes"] for line in lines}
+    with write_beside(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+        for line in lines:
+            told = line | {"shown": json.loads(line["shown"]), "undone": line["id"] in undone}
+            file.write(json.dumps(told, ensure_ascii=False) + "\n")
+    return len(lines)
+
+
+def write_label_studio(session: Session, path: Path, tasks: Sequence[Task]) -> int:
+    """Write triples to judge as Label Studio's tasks; return how many."""
+    content = []
+    for task in tasks:
+        head, relation, tail = (session.names.of(name) for name in (task.head, task.relation, task.tail))
+        data = {
+            "triple": task.triple,
+            "text": plain(sentence(head, relation, tail)),
+            **{name: getattr(task, name) for name in Session.TRIPLE},
+            "head_description": head.description,
+            "relation_description": relation.description,
+            "tail_description": tail.description,
+        }
+        content.append({"data": data})
+    with write_beside(path) as temporary:
+        temporary.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    return len(content)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A judgement from a file: whose, of which triple, and where it stands."""
+
+    who: str
+    kind: str
+    key: str
+    triple: tuple[str, str, str]
+    said: str
+    seconds: float | None
+    note: str
+    place: str
+
+
+def read_judgements(session: Session, path: Path, who: str | None = None) -> int:
+    """Add the judgements of a file to the history, once however often it is read; return how many were new.
+
+    Parameters
+    ----------
+    session : Session
+    path : Path
+        ``.tsv``, ``.csv`` or ``.parquet`` (head, relation, tail, label), ``.jsonl`` (our own history, or objects with
+        head, relation, tail, said) or ``.json`` (Label Studio's export).
+    who : str, optional
+        Whose judgements they are, where the file does not tell.
+    """
+    if not path.is_file():
+        raise FileError(f"{path}: there is no such file.")
+    pool = session.read_pool()
+    reader = READERS.get(path.suffix)
+    lines = list(reader(path, who or "imported")) if reader else list(_read_table(path, pool, who or "imported"))
+    rows = pool.find(*([line.triple[i] for line in lines] for i in range(3))) if lines else np.zeros(0, dtype=np.int64)
+    for line, row in zip(lines, rows, strict=True):
+        if row < 0:
+            raise FileError(f"{line.place}: the triple {line.triple} is not among this session's candidates.")
+    who_said = {one: session.add_annotator(*one) for one in dict.fromkeys((line.who, line.kind) for line in lines)}
+    found = [(who_said[line.who, line.kind], line, int(row)) for line, row in zip(lines, rows, strict=True)]
+    return _insert(session, pool, found)
+
+
+def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotator, Line, int]]) -> int:
+    added, now = 0, time.time()
+    with session.store.transaction() as connection:
+        for annotator, line, row in found:
+            told = json.dumps([line.who, row, line.said, line.seconds, line.note])
+            key = line.key or "import-" + hashlib.sha256(told.encode()).hexdigest()[:24]
+            if connection.execute(
+                "SELECT 1 FROM judgement WHERE annotator = ? AND key = ?", (annotator.id, key)
+            ).fetchone():
+                continue
+            put_task(connection, Task(row, *pool.triple(row), float(pool.scores[row]), None, None, IMPORTED, "new"))
+            judgement = Judgement(line.said, row, key, line.seconds, line.note)
+            insert(connection, annotator, judgement, row, PURPOSES[line.kind], now)
+            added += 1
+    return added
+
+
+def _read_table(path: Path, pool: ScoredTriples, who: str) -> Iterator[Line]:
+    found = read_annotations(path, pool)
+    for row, label in zip(found.rows.tolist(), found.labels.tolist(), strict=True):
+        yield Line(who, "person", "", pool.triple(row), "true" if label else "false", None, "", str(path))
+
+
+def _read_lines(path: Path, who: str) -> Iterator[Line]:
+    with open_text(path) as lines:
+        for number, text in enumerate(lines, start=1):
+            place = f"{path}, line {number}"
+            if not text.strip():
+                continue
+            try:
+                told = json.loads(text)
+            except json.JSONDecodeError:
+                raise FileError(f"{place}: this is no JSON object.") from None
+            if not isinstance(told, dict):
+                raise FileError(f"{place}: an object was expected, with head, relation, tail and said.")
+            if told.get("said") != "undo" and not told.get("undone"):
+                yield _line(told, told, place, who)
+
+
+def _read_label_studio(path: Path, who: str) -> Iterator[Line]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise FileError(f"{path}: this is no JSON file ({error}).") from None
+    if not isinstance(content, list):
+        raise FileError(f"{path}: a list of tasks was expected, as Label Studio exports it.")
+    for number, task in enumerate(content, start=1):
+        place = f"{path}, task {number}"
+        if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
+            raise FileError(f"{place}: there is no 'data' in it.")
+        for annotation in task.get("annotations") or ():
+            choices = [
+                choice
+                for result in annotation.get("result") or ()
+                for choice in (result.get("value") or {}).get("choices") or ()
+            ]
+            if choices and not annotation.get("was_cancelled"):
+                told = {
+                    "said": choices[0],
+                    "seconds": annotation.get("lead_time"),
+                    "name": _completed_by(annotation.get("completed_by")),
+                }
+                yield _line(told, task["data"], place, who)
+
+
+def _completed_by(person: Any) -> str | None:
+    if isinstance(person, dict):
+        person = person.get("email") or person.get("id")
+    return None if person is None else f"label-studio {person}"
+
+
+def _line(told: dict[str, Any], triple: dict[str, Any], place: str, who: str) -> Line:
+    missing = [name for name in Session.TRIPLE if not isinstance(triple.get(name), str)]
+    if missing:
+        raise FileError(f"{place}: {missing[0]!r} is missing.")
+    said = str(told.get("said", told.get("label", told.get("answer", "")))).strip().lower()
+    said = WORDS.get(said, said)
+    if said not in LABELS:
+        raise FileError(f"{place}: {said!r} is no answer; write true, false or unsure.")
+    seconds, kind = told.get("seconds"), told.get("kind", "person")
+    if kind not in PURPOSES:
+        raise FileError(f"{place}: {kind!r} is no kind of annotator; there are: {', '.join(PURPOSES)}.")
+    return Line(
+        str(told.get("name") or told.get("annotator") or who),
+        kind,
+        str(told.get("key") or ""),
+        (triple["head"], triple["relation"], triple["tail"]),
+        said,
+        float(seconds) if isinstance(seconds, int | float) else None,
+        str(told.get("note") or ""),
+        place,
+    )
+
+
+READERS: dict[str, Callable[[Path, str], Iterator[Line]]] = {".jsonl": _read_lines, ".json": _read_label_studio}

@@ -1,0 +1,199 @@
+"""What to ask next, and what the answers have bought: refits beside the annotators, never in their way.
+
+A planner reads the answers, fits the method, and writes two things into the session: the plan (the triples to ask
+next, best first) and an outlook (thresholds, expected accuracy). Whoever serves annotators only reads those, so a pool
+of a million triples costs an answer nothing. As a program (``python -m actc.session.plan SESSION``) it does so until
+its standard input closes, which happens however its parent dies.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from actc.calibrator import Calibrator
+from actc.methods import find_method
+from actc.session.ask import Task
+from actc.session.outlook import Outlook, look_ahead
+from actc.session.session import Session
+from actc.triples import Annotations, BoolArray, IntArray, ScoredTriples
+
+LEAST_PLANNED, MOST_PLANNED = 128, 1024
+FIRST_PLANNED = 600
+"""The first plan must do for everybody until a planner has read the pool."""
+PLANNED_SECONDS = 30.0
+"""Any other holds as many triples as were judged in this time: it must outlast a refit."""
+
+
+class Planner:
+    """Refits a session's method whenever there are new answers.
+
+    Parameters
+    ----------
+    session : Session
+    pool : ScoredTriples, optional
+        The session's candidates, where they are in memory already.
+    """
+
+    def __init__(self, session: Session, pool: ScoredTriples | None = None) -> None:
+        self.session = session
+        self.pool = session.read_pool() if pool is None else pool
+        self.known = session.read_known()
+        self.method = find_method(session.settings.method)
+        self.seen = -1
+        self.accepted: BoolArray | None = None
+
+    def step(self) -> bool:
+        """Refit and plan, if there is anything new; return whether there was."""
+        store = self.session.store
+        last = int(store.value("SELECT coalesce(max(id), 0) FROM judgement"))
+        short = store.value("SELECT count(*) FROM plan") < LEAST_PLANNED // 2
+        if last == self.seen and not (short and self._untouched() > 0):
+            return False
+        annotations = self.session.annotations()
+        calibrator = self.fit(annotations)
+        rows, turns = self.choose(calibrator, annotations, self._plan_size(), self._given_out())
+        outlook = look_ahead(calibrator, self.method, annotations, rows, turns, self.pool, self.accepted)
+        self._write(last, rows, outlook)
+        self.seen, self.accepted = last, outlook.accepted
+        return True
+
+    def fit(self, annotations: Annotations) -> Calibrator:
+        """Return the method fitted to the answers; as it is, where it cannot do without more."""
+        calibrator = Calibrator(
+            self.method, random_state=np.random.default_rng([self.session.settings.seed, len(annotations)])
+        )
+        if len(annotations) >= self.method.least_budget:
+            calibrator.fit(self.pool, annotations, self.known)
+        return calibrator
+
+    def choose(
+        self, calibrator: Calibrator, annotations: Annotations, count: int, besides: IntArray
+    ) -> tuple[IntArray, IntArray]:
+        """Return the next rows to judge, best first, none of ``besides``; and how many answers come before each."""
+        busy = np.setdiff1d(besides, annotations.rows)
+        count = min(count + len(busy), len(self.pool) - len(annotations))
+        if count <= 0:
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        fitted = hasattr(calibrator, "thresholds_")
+        # The method imagines answers to what it picks first, so what is out for judgement is picked, then left out.
+        rows = calibrator.select(count) if fitted else calibrator.select(count, self.pool, self.known)
+        free = np.flatnonzero(~np.isin(rows, busy))
+        return rows[free], len(annotations) + free
+
+    def task(self, row: int, reason: str) -> Task:
+        """Return a row of the pool as a task."""
+        return Task(row, *self.pool.triple(row), float(self.pool.scores[row]), None, None, reason, "new")
+
+    def _given_out(self) -> IntArray:
+        """Return the triples that people judged or have on the table."""
+        rows = self.session.store.rows(
+            "SELECT triple FROM answer JOIN annotator ON annotator = id WHERE kind != 'program' "
+            "UNION SELECT triple FROM lease"
+        )
+        return np.array([row[0] for row in rows], dtype=np.int64)
+
+    def _untouched(self) -> int:
+        return len(self.pool) - len(self._given_out()) - int(self.session.store.value("SELECT count(*) FROM plan"))
+
+    def _plan_size(self) -> int:
+        if self.session.store.value("SELECT count(*) FROM judgement") == 0:
+            return FIRST_PLANNED
+        since = time.time() - PLANNED_SECONDS
+        recent = self.session.store.value("SELECT count(*) FROM judgement WHERE at > ?", (since,))
+        return int(np.clip(recent, LEAST_PLANNED, MOST_PLANNED))
+
+    def _write(self, last: int, rows: IntArray, outlook: Outlook) -> None:
+        """Replace the plan, unless another process planned with newer answers."""
+        names = [self.pool.triple(row) for row in rows]
+        scores = self.pool.scores[rows].tolist()
+        with self.session.store.transaction() as connection:
+            newest = connection.execute("SELECT coalesce(max(judgement), -1) FROM outlook").fetchone()[0]
+            if newest > last:
+                return
+            given_out = set(self._given_out().tolist())
+            connection.execute("DELETE FROM plan")
+            planned = [
+                (i, int(row), *names[i], scores[i], outlook.probabilities[i], outlook.gains[i], outlook.reasons[i],
+                 self._wanted(int(row)))
+                for i, row in enumerate(rows)
+                if int(row) not in given_out
+            ]  # fmt: skip
+            connection.executemany("INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", planned)
+            if newest < last:
+                connection.execute(
+                    "INSERT INTO outlook (at, judgement, content) VALUES (?, ?, ?)",
+                    (time.time(), last, json.dumps(outlook.as_json())),
+                )
+
+    def _wanted(self, row: int) -> int:
+        """Say how many annotators shall judge a row; the same whenever it is planned."""
+        settings = self.session.settings
+        if settings.overlap == 0:
+            return 1
+        return 1 + int(np.random.default_rng([settings.seed, row]).random() < settings.overlap)
+
+
+@contextmanager
+def planning(folder: Path, report: Callable[[str], None]) -> Iterator[None]:
+    """Keep a planner running in a process of its own; it ends with this block, or with this process."""
+    ending = threading.Event()
+    current: list[subprocess.Popen[bytes]] = []
+
+    def keep() -> None:
+        while not ending.is_set():
+            process = subprocess.Popen(
+                [sys.executable, "-m", "actc.session.plan", str(folder)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+            )
+            current[:] = [process]
+            assert process.stderr is not None
+            error = process.stderr.read().decode(errors="replace").strip()
+            if not ending.wait(1.0):
+                report(f"The planner stopped and is started again: {(error.splitlines() or ['no reason given'])[-1]}")
+
+    thread = threading.Thread(target=keep, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ending.set()
+        for process in current:
+            if process.stdin is not None:
+                process.stdin.close()
+            process.wait(10)
+        thread.join(10)
+
+
+def main(folder: str) -> None:
+    """Plan until standard input closes."""
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    if hasattr(os, "nice"):
+        os.nice(10)
+    session = Session(Path(folder))
+    planner = Planner(session)
+    while True:
+        started = time.monotonic()
+        busy = planner.step()
+        # At most half of a core: annotators, and whatever else the machine does, come first.
+        time.sleep(max(0.2, time.monotonic() - started) if busy else 0.2)
+
+
+def _leave_with_parent() -> None:
+    sys.stdin.buffer.read()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

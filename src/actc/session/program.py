@@ -1,0 +1,150 @@
+"""A program as annotator: a language model, a rule, a look-up.
+
+It reads one JSON object a line on its standard input (``triple``, ``head``, ``relation``, ``tail``, ``sentence``, and
+what the cards say) and writes one a line on its standard output (``triple``, ``said``: true, false or unsure, and a
+``note`` if it likes). Its answers are kept apart: they never become labels. The triples that people judged come first,
+so that its reliability is known.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from actc.errors import ActcError, OptionError
+from actc.session.agreement import Reliability, measure_reliability
+from actc.session.ask import Annotator, Task
+from actc.session.cards import make_card, plain
+from actc.session.combine import combine
+from actc.session.plan import Planner
+from actc.session.record import LABELS, Judgement, insert
+from actc.session.session import Session
+
+
+@dataclass(frozen=True)
+class ProgramRun:
+    """What came of a run: how many triples were put to the program, how many it answered, how far to trust it."""
+
+    asked: int
+    answered: int
+    reliability: Reliability
+
+
+def ask_program(session: Session, command: str, count: int, name: str | None = None) -> ProgramRun:
+    """Put triples to a program and store what it says.
+
+    Parameters
+    ----------
+    session : Session
+    command : str
+        The program and its arguments; no shell interprets it.
+    count : int
+        How many triples that nobody judged are put to it, besides all that people judged.
+    name : str, optional
+        What to call it; its file's name if not given.
+    """
+    words = shlex.split(command)
+    if not words:
+        raise OptionError("--program needs a command, such as 'python judge.py'.")
+    annotator = session.add_annotator(name or f"program {words[0].rpartition('/')[2]}"[:80], "program")
+    tasks = _tasks(session, annotator, count)
+    answered = sum(1 for _ in _answers(session, annotator, words, tasks))
+    said = combine(session.votes("program").of(annotator.id), "majority")
+    return ProgramRun(len(tasks), answered, measure_reliability(said, session.annotations()))
+
+
+def _tasks(session: Session, annotator: Annotator, count: int) -> list[Task]:
+    """Return what people judged, then what would be asked next; nothing that this program answered before."""
+    done = {
+        row["triple"] for row in session.store.rows("SELECT triple FROM answer WHERE annotator = ?", (annotator.id,))
+    }
+    labels = session.annotations()
+    judged = [row for row in labels.rows.tolist() if row not in done]
+    if count == 0:
+        return session.tasks(judged)
+    planner = Planner(session)
+    rows, _ = planner.choose(planner.fit(labels), labels, count + len(done), labels.rows)
+    new = [row for row in rows.tolist() if row not in done][:count]
+    return session.tasks(judged) + [planner.task(row, "For a program.") for row in new]
+
+
+def _answers(session: Session, annotator: Annotator, words: list[str], tasks: Sequence[Task]) -> Iterator[int]:
+    """Run the program and store its answers, line by line."""
+    waiting = {task.triple: task for task in tasks}
+    if not waiting:
+        return
+    try:
+        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+    except OSError as error:
+        raise ActcError(
+            f"The program {words[0]!r} cannot be started: {(error.strerror or str(error)).lower()}."
+        ) from None
+    with process:
+        threading.Thread(target=_feed, args=(process, session, tasks), daemon=True).start()
+        assert process.stdout is not None
+        try:
+            for number, line in enumerate(process.stdout, start=1):
+                if line.strip():
+                    triple, said, note = _parse(line, number, waiting)
+                    _store(session, annotator, waiting.pop(triple), said, note)
+                    yield triple
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode:
+        raise ActcError(f"The program ended with code {process.returncode}; what it said before that is kept.")
+
+
+def _feed(process: subprocess.Popen[str], session: Session, tasks: Sequence[Task]) -> None:
+    assert process.stdin is not None
+    try:
+        for task in tasks:
+            card = make_card(session.names, task)
+            told = card | {
+                "sentence": plain(card["sentence"]),
+                "examples": [plain(example) for example in card["examples"]],
+                "score": task.score,
+            }
+            process.stdin.write(json.dumps(told, ensure_ascii=False) + "\n")
+            process.stdin.flush()
+        process.stdin.close()
+    except (OSError, ValueError):  # the program closed its input; what it said counts
+        pass
+
+
+def _parse(line: str, number: int, waiting: dict[int, Task]) -> tuple[int, str, str]:
+    place = f"Line {number} of the program's output"
+    try:
+        told = json.loads(line)
+        triple, said = told["triple"], str(told["said"]).strip().lower()
+    except (ValueError, KeyError, TypeError):
+        raise ActcError(
+            f'{place} is no answer such as {{"triple": 12, "said": "true"}}: {line.strip()[:80]!r}'
+        ) from None
+    if triple not in waiting:
+        raise ActcError(f"{place} speaks of triple {triple!r}, which it was not asked, or answered already.")
+    if said not in LABELS:
+        raise ActcError(f"{place} says {said!r}; the answers are true, false and unsure.")
+    return int(triple), said, str(told.get("note") or "")[:2000]
+
+
+def _store(session: Session, annotator: Annotator, task: Task, said: str, note: str) -> None:
+    with session.store.transaction() as connection:
+        # Not put_task: the triple stays in the plan, a program's answer takes no question away from people.
+        connection.execute(
+            "INSERT OR IGNORE INTO task VALUES (?, ?, ?, ?, ?, NULL, NULL, ?, 1)",
+            (task.triple, task.head, task.relation, task.tail, task.score, task.reason),
+        )
+        insert(
+            connection,
+            annotator,
+            Judgement(said, task.triple, f"p{task.triple}", note=note),
+            task.triple,
+            "program",
+            time.time(),
+        )

@@ -1,0 +1,172 @@
+"""Judgements into the history: each once, however often it is sent; nothing that was said is ever taken out.
+
+All functions run inside a write transaction of the caller's.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass
+
+from actc.errors import ChoiceError, SessionError
+from actc.session.ask import Annotator, Task, lease
+
+LABELS: dict[str, int | None] = {"true": 1, "false": 0, "unsure": None}
+SAID = (*LABELS, "undo")
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What an annotator sends.
+
+    Parameters
+    ----------
+    said : {"true", "false", "unsure", "undo"}
+        The answer, or that an earlier one is taken back.
+    triple : int or None
+        The row of the pool that is judged; None for "undo".
+    key : str
+        The sender's own name for this judgement. Sent again under the same key, it is stored once.
+    seconds : float, optional
+        How long the card was looked at.
+    note : str
+        Whatever the annotator wants to say.
+    shown : str
+        The sentence that was on the card.
+    undoes : str, optional
+        The key of the judgement that "undo" takes back; the annotator's last standing one if not given.
+    """
+
+    said: str
+    triple: int | None
+    key: str
+    seconds: float | None = None
+    note: str = ""
+    shown: str = ""
+    undoes: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.said not in SAID:
+            raise ChoiceError("answer", self.said, SAID)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What became of a judgement.
+
+    Parameters
+    ----------
+    id : int
+        Its number in the history.
+    triple : int
+        Its triple; for "undo", the one that is open again.
+    """
+
+    id: int
+    triple: int
+
+
+def record(
+    connection: sqlite3.Connection, annotator: Annotator, judgement: Judgement, now: float, score_shown: bool = False
+) -> Recorded:
+    """Add a judgement to the history, and take its triple off the annotator's table."""
+    old = connection.execute(
+        "SELECT id, triple, said FROM judgement WHERE annotator = ? AND key = ?", (annotator.id, judgement.key)
+    ).fetchone()
+    if old is not None:
+        return _same(old, judgement)
+    if judgement.said == "undo":
+        return _undo(connection, annotator, judgement, now)
+    asked = connection.execute(
+        "SELECT purpose, probability FROM lease JOIN task USING (triple) WHERE annotator = ? AND triple = ?",
+        (annotator.id, judgement.triple),
+    ).fetchone()
+    if judgement.triple is None or asked is None:
+        raise SessionError(f"{annotator.name} was not asked about triple {judgement.triple}, or answered already.")
+    shown = json.dumps({"sentence": judgement.shown, "score": score_shown}, ensure_ascii=False)
+    number = insert(
+        connection, annotator, judgement, judgement.triple, asked["purpose"], now, shown, asked["probability"]
+    )
+    connection.execute("DELETE FROM lease WHERE annotator = ? AND triple = ?", (annotator.id, judgement.triple))
+    return Recorded(number, judgement.triple)
+
+
+def insert(
+    connection: sqlite3.Connection,
+    annotator: Annotator,
+    judgement: Judgement,
+    triple: int,
+    purpose: str,
+    now: float,
+    shown: str = "{}",
+    probability: float | None = None,
+    undoes: int | None = None,
+) -> int:
+    """Write one row of history, and the standing answer that follows from it."""
+    number = connection.execute(
+        "INSERT INTO judgement (at, annotator, triple, said, purpose, key, seconds, note, shown, probability, undoes) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            now, annotator.id, triple, judgement.said, purpose, judgement.key,
+            judgement.seconds, judgement.note, shown, probability, undoes,
+        ),
+    ).lastrowid  # fmt: skip
+    assert number is not None
+    # A hidden repeat measures how steady an annotator is; their first answer stands.
+    if judgement.said != "undo" and purpose != "repeat":
+        connection.execute(
+            "INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?)", (triple, annotator.id, LABELS[judgement.said], number)
+        )
+    return number
+
+
+def put_task(connection: sqlite3.Connection, task: Task) -> None:
+    """Make a triple known that nobody was asked about yet."""
+    connection.execute(
+        "INSERT OR IGNORE INTO task VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1)",
+        (
+            task.triple, task.head, task.relation, task.tail,
+            task.score, task.probability, task.gain, task.reason,
+        ),
+    )  # fmt: skip
+    connection.execute("DELETE FROM plan WHERE triple = ?", (task.triple,))
+
+
+def _same(old: sqlite3.Row, judgement: Judgement) -> Recorded:
+    if old["said"] != judgement.said or (judgement.said != "undo" and old["triple"] != judgement.triple):
+        raise SessionError(f"The key {judgement.key!r} was used for another judgement; give each one its own.")
+    return Recorded(old["id"], old["triple"])
+
+
+def _undo(connection: sqlite3.Connection, annotator: Annotator, undo: Judgement, now: float) -> Recorded:
+    """Take back a standing judgement, and put its triple in front of the annotator again."""
+    wanted = "AND j.key = ?2" if undo.undoes is not None else "AND ?2 IS NULL"
+    old = connection.execute(
+        "SELECT j.id, j.triple, j.purpose FROM judgement AS j LEFT JOIN judgement AS u ON u.undoes = j.id "
+        f"WHERE j.annotator = ?1 AND j.said != 'undo' AND u.id IS NULL {wanted} ORDER BY j.id DESC LIMIT 1",
+        (annotator.id, undo.undoes),
+    ).fetchone()
+    if old is None:
+        raise SessionError("There is nothing to undo.")
+    number = insert(connection, annotator, undo, old["triple"], old["purpose"], now, undoes=old["id"])
+    _restore_answer(connection, annotator, old["triple"])
+    # An imported or settled triple was never on the table, so its undoing puts nothing there.
+    if old["purpose"] in ("new", "shared", "repeat", "again"):
+        lease(connection, annotator, [old["triple"]], old["purpose"], now, in_front=True)
+    return Recorded(number, old["triple"])
+
+
+def _restore_answer(connection: sqlite3.Connection, annotator: Annotator, triple: int) -> None:
+    """Let the last judgement that is not taken back stand; none, if all are."""
+    connection.execute("DELETE FROM answer WHERE triple = ? AND annotator = ?", (triple, annotator.id))
+    standing = connection.execute(
+        "SELECT j.id, j.said FROM judgement AS j LEFT JOIN judgement AS u ON u.undoes = j.id "
+        "WHERE j.annotator = ? AND j.triple = ? AND j.said != 'undo' AND j.purpose != 'repeat' AND u.id IS NULL "
+        "ORDER BY j.id DESC LIMIT 1",
+        (annotator.id, triple),
+    ).fetchone()
+    if standing is not None:
+        connection.execute(
+            "INSERT INTO answer VALUES (?, ?, ?, ?)", (triple, annotator.id, LABELS[standing["said"]], standing["id"])
+        )

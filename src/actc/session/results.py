@@ -1,0 +1,108 @@
+"""What a session leads to: thresholds, and the triples that are accepted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from actc.errors import OptionError
+from actc.files import write_triples
+from actc.methods import describe_options
+from actc.session.ask import Task
+from actc.session.exchange import write_history, write_label_studio, write_labels
+from actc.session.plan import Planner
+from actc.session.session import Session
+from actc.thresholds_file import write_thresholds
+from actc.triples import Thresholds
+
+
+class Results:
+    """The session's method, fitted to all answers that there are.
+
+    Parameters
+    ----------
+    session : Session
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.planner = Planner(session)
+        self.annotations = session.annotations()
+        self.calibrator = self.planner.fit(self.annotations)
+        if not hasattr(self.calibrator, "thresholds_"):
+            raise OptionError(
+                f"{session.settings.method} needs answers before it finds thresholds; judge some triples."
+            )
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """Where "true" begins."""
+        return self.calibrator.thresholds_
+
+    def next_tasks(self, count: int) -> list[Task]:
+        """Return the triples that would be asked next."""
+        rows, _ = self.planner.choose(self.calibrator, self.annotations, count, self.annotations.rows)
+        return [self.planner.task(row, "The next to be asked.") for row in rows.tolist()]
+
+    def write_thresholds(self, path: Path) -> int:
+        """Write thresholds.json; return the number of relations."""
+        squash = self.calibrator.squash_
+        transform = None if squash is None else {"name": "sigmoid(score - mean)", "mean": squash.mean}
+        method = self.session.settings.method
+        options = describe_options(self.planner.method)
+        write_thresholds(path, self.thresholds, method, options, self.planner.pool, self.annotations, transform)
+        return len(self.thresholds.relation_names)
+
+    def write_accepted(self, path: Path) -> int:
+        """Write the accepted triples; return how many.
+
+        What people said of a triple counts more than its score: those they called true are in, those they called false
+        are out, and the column ``by`` says who decided.
+        """
+        pool = self.planner.pool
+        accepted = self.thresholds.decide(pool)
+        by_person = np.zeros(len(pool), dtype=np.bool_)
+        by_person[self.annotations.rows] = True
+        accepted[self.annotations.rows] = self.annotations.labels
+        rows = np.flatnonzero(accepted)
+        entities, relations = (np.array(names, dtype=object) for names in (pool.entity_names, pool.relation_names))
+        columns = {
+            "head": entities[pool.heads[rows]],
+            "relation": relations[pool.relations[rows]],
+            "tail": entities[pool.tails[rows]],
+            "score": pool.scores[rows],
+            "by": np.where(by_person[rows], "person", "threshold").astype(object),
+        }
+        write_triples(path, columns)
+        return len(rows)
+
+
+def export_session(
+    session: Session,
+    labels: Path | None = None,
+    history: Path | None = None,
+    thresholds: Path | None = None,
+    accepted: Path | None = None,
+    label_studio: Path | None = None,
+    count: int = 100,
+) -> list[tuple[int, str, Path]]:
+    """Write whatever has a path; return how many of what went where."""
+    if not any((labels, history, thresholds, accepted, label_studio)):
+        raise OptionError("Say what to export: --labels, --history, --thresholds, --accepted or --label-studio.")
+    written: list[tuple[int, str, Path]] = []
+    if labels:
+        written.append((write_labels(session, labels), "labels", labels))
+    if history:
+        written.append((write_history(session, history), "judgements", history))
+    if not (thresholds or accepted or label_studio):
+        return written
+    results = Results(session)
+    if thresholds:
+        written.append((results.write_thresholds(thresholds), "thresholds", thresholds))
+    if accepted:
+        written.append((results.write_accepted(accepted), "accepted triples", accepted))
+    if label_studio:
+        tasks = results.next_tasks(count)
+        written.append((write_label_studio(session, label_studio, tasks), "tasks", label_studio))
+    return written

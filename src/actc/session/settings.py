@@ -1,0 +1,91 @@
+"""What a session was started with: one small JSON file, written once."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+from actc.errors import ChoiceError, FileError, OptionError
+from actc.files import write_beside
+from actc.session.combine import COMBINERS
+
+FORMAT = "actc-session"
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The choices that hold for a whole session.
+
+    Parameters
+    ----------
+    method : str
+        Which method selects, estimates and cuts; see ``actc methods``.
+    budget : int
+        How many triples to judge; the owner may change it later.
+    overlap : float
+        The share of triples that two annotators judge.
+    repeats : float
+        The share of cards that show an annotator an old triple again, unannounced.
+    combine : str
+        How several answers become one label, see ``COMBINERS``.
+    show_score : bool
+        Whether cards show what the model thinks. It sways people, so it is off unless asked for.
+    seed : int
+        Where random choices start from.
+    title : str
+        What the pages call the session.
+    triples, relations : int
+        The size of the pool.
+    graph_scored : bool
+        Whether the known triples have scores that the method may use.
+    """
+
+    method: str = "pooled"
+    budget: int = 100
+    overlap: float = 0.0
+    repeats: float = 0.0
+    combine: str = "majority"
+    show_score: bool = False
+    seed: int = 0
+    title: str = "Triples"
+    triples: int = 0
+    relations: int = 0
+    graph_scored: bool = False
+
+    def __post_init__(self) -> None:
+        if self.budget < 1:
+            raise OptionError(f"The budget must be at least 1, not {self.budget}.")
+        for name in ("overlap", "repeats"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise OptionError(f"{name} is a share between 0 and 1, not {getattr(self, name)}.")
+        if self.combine not in COMBINERS:
+            raise ChoiceError("way to combine answers", self.combine, COMBINERS)
+
+    def write(self, path: Path) -> None:
+        """Write the settings."""
+        content = {"format": FORMAT, "format_version": FORMAT_VERSION} | asdict(self)
+        with write_beside(path) as temporary:
+            temporary.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    @classmethod
+    def read(cls, path: Path) -> Settings:
+        """Read settings back, or say in one sentence why they cannot be read."""
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise FileError(f"{path.parent} is no annotation session; start one with `actc start`.") from None
+        except ValueError:
+            raise FileError(f"{path}: this is no JSON file; the session is damaged.") from None
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
+            raise FileError(f"{path}: these are no settings of an annotation session.")
+        if content.get("format_version") != FORMAT_VERSION:
+            raise FileError(
+                f"{path.parent}: this session has format {content.get('format_version')}, this actc reads "
+                f"{FORMAT_VERSION}; open it with the actc that made it, and use `actc export` there."
+            )
+        try:
+            return cls(**{field.name: content[field.name] for field in fields(cls)})
+        except (KeyError, TypeError) as error:
+            raise FileError(f"{path}: the settings are damaged ({error}).") from None

@@ -1,0 +1,196 @@
+"""Where a session stands: progress, what the answers bought, who judged how, and where people disagree."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from actc.session.agreement import measure_agreement, measure_reliability
+from actc.session.ask import Annotator
+from actc.session.cards import sentence
+from actc.session.combine import combine
+from actc.session.session import Session
+
+MOST_POINTS = 120
+LITTLE_GAIN = 0.001
+"""Ten answers that add less than this to the accuracy are hardly worth a person's time."""
+
+
+def count_labels(session: Session) -> int:
+    """Count the triples that people called true or false."""
+    return int(
+        session.store.value(
+            "SELECT count(DISTINCT triple) FROM answer JOIN annotator ON annotator = id "
+            "WHERE label IS NOT NULL AND kind != 'program'"
+        )
+    )
+
+
+def progress(session: Session, annotator: Annotator | None = None) -> dict[str, Any]:
+    """Return the counts that change with every answer."""
+    budget, labels = session.budget, count_labels(session)
+    counts = {"labels": labels, "budget": budget, "triples": session.settings.triples, "done": labels >= budget}
+    if annotator is not None:
+        mine = session.store.value("SELECT count(*) FROM answer WHERE annotator = ?", (annotator.id,))
+        counts["mine"] = int(mine)
+    return counts
+
+
+def picture(session: Session) -> dict[str, Any]:
+    """Return what the answers bought: expected accuracy by labels, the latest cuts, and when to stop."""
+    outlooks = _outlooks(session)
+    latest = outlooks[-1] if outlooks else None
+    return {
+        "curve": [[o["labels"], o["expected"], o["low"], o["high"]] for o in outlooks if o["expected"] is not None],
+        "relations": _relation_lines(session, outlooks),
+        "accepted": latest and latest["accepted"],
+        "advice": advise(latest, session.settings.triples, count_labels(session), session.budget),
+    }
+
+
+def _outlooks(session: Session) -> list[dict[str, Any]]:
+    """Return what the refits expected, oldest first; evenly thinned out where there are many."""
+    numbers = [row["id"] for row in session.store.rows("SELECT id FROM outlook ORDER BY id")]
+    if len(numbers) > MOST_POINTS:
+        numbers = [numbers[i] for i in np.unique(np.linspace(0, len(numbers) - 1, MOST_POINTS).astype(int))]
+    places = ", ".join("?" * len(numbers))
+    rows = session.store.rows(f"SELECT content FROM outlook WHERE id IN ({places}) ORDER BY id", numbers)
+    return [json.loads(row["content"]) for row in rows]
+
+
+def _relation_lines(session: Session, outlooks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the latest relations, each with its name and the course of its accepted share."""
+    course: dict[str, list[float]] = {}
+    for outlook in outlooks:
+        for line in outlook["relations"]:
+            course.setdefault(line["relation"], []).append(line["share"])
+    latest = outlooks[-1]["relations"] if outlooks else []
+    return [
+        line | {"name": session.names.of(line["relation"]).name, "course": course[line["relation"]]} for line in latest
+    ]
+
+
+def advise(outlook: dict[str, Any] | None, triples: int, labels: int, budget: int) -> str:
+    """Say in a sentence what ten more answers are expected to bring."""
+    spent = f"The budget of {budget:,} answers is spent. " if labels >= budget else ""
+    if outlook is None or labels == 0:
+        return spent + "Judge a few triples to see what the answers buy."
+    gain = outlook["gain"]
+    if gain is not None:
+        share = gain / triples
+        rest = "Stopping now loses little." if share < LITTLE_GAIN else "Going on pays."
+        return (
+            f"{spent}Ten more answers are expected to put about {gain:,.{0 if gain >= 10 else 1}f} of {triples:,} "
+            f"decisions right "
+            f"({100 * share:.2f} points of accuracy). {rest}"
+        )
+    if outlook["changed"] is not None:
+        return f"{spent}The last answers changed {100 * outlook['changed']:.2f} % of the decisions."
+    return spent + "A few more answers will show whether they still change decisions."
+
+
+def people(session: Session, annotators: Sequence[Annotator] | None = None) -> list[dict[str, Any]]:
+    """Return what each annotator did: counts, speed, steadiness, and how far a program can be trusted."""
+    labels = session.annotations()
+    lines = []
+    for annotator in annotators or session.annotators():
+        rows = session.store.rows(
+            "SELECT j.said, j.seconds, j.purpose, j.triple, j.at FROM judgement AS j "
+            "LEFT JOIN judgement AS u ON u.undoes = j.id WHERE j.annotator = ? AND j.said != 'undo' AND u.id IS NULL",
+            (annotator.id,),
+        )
+        said = Counter(row["said"] for row in rows)
+        seconds = [row["seconds"] for row in rows if row["seconds"] is not None]
+        line: dict[str, Any] = {
+            "name": annotator.name,
+            "kind": annotator.kind,
+            "judged": len(rows),
+            **{word: said[word] for word in ("true", "false", "unsure")},
+            "seconds": float(np.median(seconds)) if seconds else None,
+            "last": max((row["at"] for row in rows), default=None),
+            "repeats": _repeats(session, annotator),
+        }
+        if annotator.kind == "program":
+            votes = session.votes("program")
+            mine = combine(votes.of(annotator.id), "majority")
+            line["reliability"] = _plain(vars(measure_reliability(mine, labels)))
+        lines.append(line)
+    return lines
+
+
+def _repeats(session: Session, annotator: Annotator) -> dict[str, int]:
+    """Compare hidden repeats with the standing answers."""
+    shown, same = session.store.rows(
+        "SELECT count(*), coalesce(sum(label IS (CASE said WHEN 'true' THEN 1 WHEN 'false' THEN 0 END)), 0) "
+        "FROM judgement AS j JOIN answer USING (triple, annotator) "
+        "WHERE j.annotator = ? AND purpose = 'repeat' AND said != 'undo' "
+        "AND NOT EXISTS (SELECT 1 FROM judgement AS u WHERE u.undoes = j.id)",
+        (annotator.id,),
+    )[0]
+    return {"shown": int(shown), "same": int(same)}
+
+
+def agreement(session: Session) -> dict[str, Any]:
+    """Return agreement among people, by name."""
+    found = measure_agreement(session.votes())
+    name = {annotator.id: annotator.name for annotator in session.annotators()}
+    pairs = [
+        {"first": name[a], "second": name[b], "cohen": _number(kappa)} for (a, b), kappa in sorted(found.pairs.items())
+    ]
+    return {
+        "shared": found.shared,
+        "fleiss": _number(found.fleiss),
+        "krippendorff": _number(found.krippendorff),
+        "pairs": pairs,
+    }
+
+
+def disagreements(session: Session) -> list[dict[str, Any]]:
+    """Return the triples on which people differ and the owner has not spoken, with who said what."""
+    rows = session.store.rows(
+        "SELECT triple, head, relation, tail FROM task WHERE triple IN (SELECT triple FROM answer "
+        "JOIN annotator ON annotator = id WHERE kind = 'person' AND label IS NOT NULL "
+        "GROUP BY triple HAVING min(label) != max(label)) AND triple NOT IN (SELECT triple FROM answer "
+        "JOIN annotator ON annotator = id WHERE kind = 'owner') ORDER BY triple"
+    )
+    found = []
+    for row in rows:
+        head, relation, tail = (session.names.of(row[column]) for column in ("head", "relation", "tail"))
+        said = session.store.rows(
+            "SELECT name, said, note FROM answer JOIN judgement ON judgement = judgement.id "
+            "JOIN annotator ON answer.annotator = annotator.id "
+            "WHERE answer.triple = ? AND kind = 'person' ORDER BY judgement",
+            (row["triple"],),
+        )
+        found.append(
+            {
+                "triple": row["triple"],
+                "sentence": sentence(head, relation, tail),
+                "answers": [dict(line) for line in said],
+            }
+        )
+    return found
+
+
+def history(session: Session, annotator: Annotator | None = None, most: int = 50) -> list[dict[str, Any]]:
+    """Return the latest judgements, newest first: everything that was said, taken back or not."""
+    rows = session.store.rows(
+        "SELECT j.id, at, name, kind, triple, head, relation, tail, said, purpose, key, seconds, note, shown, "
+        "j.probability, undoes FROM judgement AS j JOIN task USING (triple) JOIN annotator ON annotator = annotator.id "
+        "WHERE ?1 IS NULL OR annotator = ?1 ORDER BY j.id DESC LIMIT ?2",
+        (None if annotator is None else annotator.id, most),
+    )
+    return [dict(row) for row in rows]
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: _number(value) if isinstance(value, float) else value for name, value in values.items()}

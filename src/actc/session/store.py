@@ -1,0 +1,174 @@
+"""The judgements of a session in SQLite: what is committed is on the disk, and what was said is never overwritten.
+
+``judgement`` is the history: rows are only ever added, and triggers refuse anything else. ``answer`` is what follows
+from it (each annotator's standing answer), kept in the same transactions. ``plan``, ``task`` and ``lease`` say who is
+asked what: they coordinate several annotators and several processes, and no answer depends on them.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from actc.errors import FileError
+from actc.session.connections import Connections
+
+# The version of a database is the number of scripts it has seen: a new one sees all, an older one those it lacks.
+MIGRATIONS = (
+    """
+    CREATE TABLE annotator (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        kind TEXT NOT NULL CHECK (kind IN ('person', 'program', 'owner')),
+        created REAL NOT NULL
+    );
+    CREATE TABLE task (                  -- a triple that was given to somebody; never removed
+        triple INTEGER PRIMARY KEY,      -- its row in the pool
+        head TEXT NOT NULL,
+        relation TEXT NOT NULL,
+        tail TEXT NOT NULL,
+        score REAL NOT NULL,
+        probability REAL,                -- what the model thought when it asked
+        gain REAL,                       -- right decisions it hoped to gain
+        reason TEXT NOT NULL,
+        wanted INTEGER NOT NULL          -- how many annotators should judge it
+    );
+    CREATE INDEX task_shared ON task (triple) WHERE wanted > 1;
+    CREATE TABLE plan (                  -- the triples to ask next; replaced after every refit
+        place INTEGER PRIMARY KEY,
+        triple INTEGER NOT NULL UNIQUE,
+        head TEXT NOT NULL,
+        relation TEXT NOT NULL,
+        tail TEXT NOT NULL,
+        score REAL NOT NULL,
+        probability REAL,
+        gain REAL,
+        reason TEXT NOT NULL,
+        wanted INTEGER NOT NULL
+    );
+    CREATE TABLE lease (                 -- a triple that an annotator has on the table
+        triple INTEGER NOT NULL REFERENCES task,
+        annotator INTEGER NOT NULL REFERENCES annotator,
+        purpose TEXT NOT NULL CHECK (purpose IN ('new', 'shared', 'repeat', 'again')),
+        place INTEGER NOT NULL,
+        expires REAL NOT NULL,
+        PRIMARY KEY (annotator, triple)
+    );
+    CREATE INDEX lease_triple ON lease (triple, expires);
+    CREATE TABLE judgement (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        at REAL NOT NULL,
+        annotator INTEGER NOT NULL REFERENCES annotator,
+        triple INTEGER NOT NULL REFERENCES task,
+        said TEXT NOT NULL CHECK (said IN ('true', 'false', 'unsure', 'undo')),
+        purpose TEXT NOT NULL,
+        key TEXT NOT NULL,               -- the sender's own name for it: sent twice, it is stored once
+        seconds REAL,
+        note TEXT NOT NULL,
+        shown TEXT NOT NULL,             -- the sentence on the card, and whether the score was there to see
+        probability REAL,
+        undoes INTEGER UNIQUE REFERENCES judgement,
+        UNIQUE (annotator, key)
+    );
+    CREATE INDEX judgement_annotator ON judgement (annotator, id);
+    CREATE INDEX judgement_triple ON judgement (triple);
+    CREATE TRIGGER judgement_is_not_changed BEFORE UPDATE ON judgement
+        BEGIN SELECT raise(ABORT, 'a judgement is never changed'); END;
+    CREATE TRIGGER judgement_is_not_deleted BEFORE DELETE ON judgement
+        BEGIN SELECT raise(ABORT, 'a judgement is never deleted'); END;
+    CREATE TABLE answer (                -- the standing answer of an annotator to a triple
+        triple INTEGER NOT NULL,
+        annotator INTEGER NOT NULL,
+        label INTEGER,                   -- 1 true, 0 false, NULL unsure
+        judgement INTEGER NOT NULL REFERENCES judgement,
+        PRIMARY KEY (triple, annotator)
+    ) WITHOUT ROWID;
+    CREATE INDEX answer_unsure ON answer (triple) WHERE label IS NULL;
+    CREATE TABLE budget (id INTEGER PRIMARY KEY, at REAL NOT NULL, triples INTEGER NOT NULL);
+    CREATE TABLE outlook (               -- what the model made of the answers, refit by refit
+        id INTEGER PRIMARY KEY,
+        at REAL NOT NULL,
+        judgement INTEGER NOT NULL,      -- the last judgement it had seen
+        content TEXT NOT NULL
+    );
+    """,
+)
+
+
+class Store:
+    """One SQLite file; writers of this process wait for each other here, not in SQLite, where waiting is sleeping.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    create : bool
+        Make it; otherwise it must be there.
+    """
+
+    def __init__(self, path: Path, create: bool = False) -> None:
+        self.path = path
+        if not create and not path.is_file():
+            raise FileError(f"{path}: there is no such file; the session is incomplete.")
+        self._connections = Connections(self._connect)
+        self._writing = threading.Lock()
+        self._migrate(create)
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
+        connection.row_factory = sqlite3.Row
+        connection.execute("PRAGMA synchronous = FULL")  # in WAL mode: every commit is synced to the disk
+        connection.execute("PRAGMA foreign_keys = ON")
+        return connection
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Write: all of it is on the disk when the block ends, or none of it."""
+        with self._writing, self._connections.borrow() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+
+    def rows(self, sql: str, values: Any = ()) -> list[sqlite3.Row]:
+        """Read rows."""
+        with self._connections.borrow() as connection:
+            return connection.execute(sql, values).fetchall()
+
+    def value(self, sql: str, values: Any = ()) -> Any:
+        """Read the first value of the first row; None if there is none."""
+        rows = self.rows(sql, values)
+        return rows[0][0] if rows else None
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connections.close()
+
+    def _migrate(self, create: bool) -> None:
+        try:
+            with self._connections.borrow() as connection:
+                version = connection.execute("PRAGMA user_version").fetchone()[0]
+                if create:
+                    connection.execute("PRAGMA journal_mode = WAL")
+                self._check_version(version, create)
+                for script in MIGRATIONS[version:]:
+                    version += 1
+                    connection.executescript(f"BEGIN IMMEDIATE; {script}; PRAGMA user_version = {version}; COMMIT;")
+        except sqlite3.DatabaseError as error:
+            raise FileError(f"{self.path}: the database cannot be opened ({error}).") from None
+
+    def _check_version(self, version: int, create: bool) -> None:
+        if version > len(MIGRATIONS):
+            raise FileError(
+                f"{self.path.parent}: this session has format {version}, made by a newer actc; this one reads up to "
+                f"{len(MIGRATIONS)}. Update actc."
+            )
+        if version == 0 and not create:
+            raise FileError(f"{self.path}: this is no database of an annotation session.")

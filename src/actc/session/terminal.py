@@ -1,0 +1,108 @@
+"""The same loop in a terminal: one triple, one key."""
+
+from __future__ import annotations
+
+import secrets
+import textwrap
+import time
+from collections.abc import Callable
+from typing import Any
+
+from actc.errors import SessionError
+from actc.session.ask import Annotator
+from actc.session.cards import make_card, plain
+from actc.session.record import Judgement
+from actc.session.session import Session
+from actc.session.status import picture, progress
+
+KEYS = {"t": "true", "f": "false", "s": "unsure", "u": "undo", "q": "quit"}
+HELP = "[t] true   [f] false   [s] not sure   [u] undo   [n] note   [q] quit"
+PATIENCE = 20.0
+"""How many seconds to wait for a planner before saying that nothing is left."""
+
+
+def judge_in_terminal(
+    session: Session,
+    annotator: Annotator,
+    read_key: Callable[[], str],
+    read_line: Callable[[str], str],
+    write: Callable[[str], Any],
+) -> int:
+    """Ask until the budget is spent, nothing is left, or the annotator quits; return how many answers were given.
+
+    Parameters
+    ----------
+    read_key : callable
+        Returns the next key pressed.
+    read_line : callable
+        Shows a prompt and returns a line of text: for notes.
+    write : callable
+        Prints a line.
+    """
+    answers, note = 0, ""
+    while (card := _next_card(session, annotator)) is not None:
+        write("\n".join(draw(card, progress(session, annotator), picture(session)["advice"])))
+        shown = time.monotonic()
+        while (key := read_key().lower()) not in KEYS:
+            if key == "n":
+                note = read_line("Note: ")
+            elif key in ("", "\x03", "\x04"):
+                return answers
+        said = KEYS[key]
+        if said == "quit":
+            return answers
+        triple = None if said == "undo" else card["triple"]
+        judgement = Judgement(said, triple, secrets.token_hex(12), round(time.monotonic() - shown, 2), note)
+        try:
+            session.record(annotator, [judgement])
+        except SessionError as error:
+            write(str(error))
+            continue
+        answers += 1
+        note = ""
+    write("Nothing is left to judge: the budget is spent, or others have the rest on their tables. Thank you!")
+    return answers
+
+
+def _next_card(session: Session, annotator: Annotator) -> dict[str, Any] | None:
+    until = time.monotonic() + PATIENCE
+    while True:
+        tasks = session.ask(annotator, 3)
+        if tasks:
+            return make_card(session.names, tasks[0], session.settings.show_score)
+        counts = progress(session)
+        if counts["done"] or counts["labels"] >= counts["triples"] or time.monotonic() > until:
+            return None
+        time.sleep(0.2)
+
+
+def draw(card: dict[str, Any], counts: dict[str, Any], advice: str) -> list[str]:
+    """Return a card as lines of text; what could move the cursor or hide text is made visible."""
+    lines = [
+        "",
+        f"── {counts['labels']} of {counts['budget']} judged " + "─" * 40,
+        "",
+        f"  {clean(plain(card['sentence']))}?",
+        "",
+    ]
+    for role in ("head", "relation", "tail"):
+        named = card[role]
+        about = " · ".join(clean(named[part]) for part in ("types", "description", "link") if named.get(part))
+        lines += _wrap(f"{clean(named['name'])}: {about}") if about else []
+    if card["known"]:
+        lines += ["", *_wrap("Already in the graph: " + "; ".join(map(clean, card["known"])))]
+    if card["examples"]:
+        lines += ["", *_wrap("Known to be true: " + "; ".join(clean(plain(one)) for one in card["examples"]))]
+    if "score" in card:
+        lines += ["", f"  The model's score: {card['score']:.4g}"]
+    return [*lines, "", *_wrap(f"Why this one? {card['why']}"), *_wrap(advice), "", f"  {HELP}"]
+
+
+def clean(text: str) -> str:
+    """Return text without characters that a terminal would obey, at a length that fits."""
+    shown = "".join(char if char.isprintable() else "�" for char in " ".join(text.split()))
+    return shown if len(shown) <= 500 else f"{shown[:500]}… ({len(shown):,} characters)"
+
+
+def _wrap(text: str) -> list[str]:
+    return textwrap.wrap(text, 92, initial_indent="  ", subsequent_indent="    ")

@@ -1,0 +1,25 @@
+"""A real server killed and loaded: the small versions of benchmarks/people."""
+
+from __future__ import annotations
+
+import pytest
+from benchmarks.people.crash import run_rounds
+from benchmarks.people.load import run_load
+
+
+@pytest.mark.slow
+def test_kill_9_loses_and_doubles_no_acknowledged_judgement(tmp_path):
+    rounds = list(run_rounds(tmp_path, 8, longest=1.5, seed=1))
+    assert rounds[-1].acknowledged > 50
+    assert sum(one.lost for one in rounds) == 0
+    assert sum(one.doubled for one in rounds) == 0
+
+
+@pytest.mark.slow
+def test_twenty_annotators_at_once_meet_no_error_and_never_wait_for_a_card(tmp_path):
+    load = run_load(tmp_path, 100_000, 20, 5.0)
+    assert load.errors == 0
+    assert load.starved == 0
+    assert load.judgements >= 150
+    assert load.median_ms < 50  # the 95th percentile is measured in benchmarks/people, on a machine left alone
+    assert load.memory_last_mb < 1.2 * load.memory_first_mb + 10
