@@ -12,13 +12,16 @@ import actc
 SOURCE = Path(actc.__file__).parent
 # Each module may import from the lines above its own, never from its own line or below. Adapters know only `triples`.
 LAYERS = [
-    {"errors"},
+    {"errors", "command_parts"},
     {"triples"},
     {"groups", "logistic"},
     {"gaussian_process", "squash_scores"},
     {"select_triples", "estimate_labels", "choose_thresholds", "metrics", "files", "sample"},
     {"baselines", "thresholds_file", "graph"},
-    {"graph_formats"},
+    {"graph_formats", "embedding_models", "recipes", "adapters"},
+    {"train_model", "score_triples"},
+    {"saved_model"},
+    {"load_scorer"},
     {"pooled_features"},
     {"pooled"},
     {"pooled_picks", "pooled_draws"},
@@ -34,6 +37,7 @@ LAYERS = [
     {"plots"},
     {"demo"},
     {"demo_page", "show"},
+    {"graph_commands"},
     {"cli"},
 ]
 HEAVY = {"sklearn", "scipy", "torch", "matplotlib", "duckdb", "joblib", "rich", "click", "fastapi", "pandas"}
