@@ -130,4 +130,132 @@ def convert_command(graph: Path, out: Path, source: str | None, target: str | No
         )
 
 
-COMMANDS = [train_command, score_command, convert_command]
+@click.command(
+    "candidates",
+    epilog=examples(
+        "actc candidates model graph.tsv --best 5 --out candidates.parquet",
+        "actc candidates model graph.tsv --relation P27 --side tail --any-entity --out candidates.tsv",
+    ),
+)
+@click.argument("model", type=click.Path(path_type=Path))
+@GRAPH
+@click.option("--best", default=5, show_default=True, help="How many answers to a question.")
+@click.option(
+    "--side", "sides", multiple=True, help="tail asks (head, relation, ?), head (?, relation, tail). [default: both]"
+)
+@click.option("--relation", "relations", multiple=True, help="Only this relation; repeatable. [default: all]")
+@click.option(
+    "--any-entity", is_flag=True, help="Ask about every entity, not only those that fit by the graph's example."
+)
+@click.option("--dry-run", is_flag=True, help="Say how many questions there are and how long they will take, and stop.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="A .parquet, .tsv or .csv file.")
+@base_option
+@trust_option
+@device_option
+@quiet_option
+def candidates_command(
+    model: Path,
+    graph: Path,
+    best: int,
+    sides: tuple[str, ...],
+    relations: tuple[str, ...],
+    any_entity: bool,
+    dry_run: bool,
+    out: Path,
+    base: str,
+    trust: bool,
+    device: str | None,
+    quiet: bool,
+) -> None:
+    """Propose new facts: the best answers of a MODEL that the GRAPH does not hold.
+
+    A run that is cut off goes on where it stopped when it is started again.
+    """
+    from actc.candidates import CandidateSearch, Wanted, write_candidates
+    from actc.files import check_writable
+    from actc.graph_formats import read_graph
+    from actc.graph_formats.terms import without_literals
+    from actc.load_scorer import load_scorer
+
+    check_writable(out)
+    wanted = Wanted(best, sides or ("tail", "head"), relations, any_entity)
+    known = without_literals(read_graph(graph, base=base))
+    search = CandidateSearch(load_scorer(model, trust=trust, device=device), known, wanted)
+    questions, seconds = search.estimate_seconds()
+    if not quiet or dry_run:
+        click.echo(f"{questions} questions, about {describe_seconds(seconds)}.")
+    if dry_run:
+        return
+    with progress_bar("Questions", quiet) as advance:
+        count = write_candidates(search, out, advance)
+    if not quiet:
+        click.echo(f"{out}: {count} candidates.")
+
+
+@click.command(
+    "complete",
+    epilog=examples(
+        "actc complete graph.tsv --oracle truth.tsv --out better",
+        "actc complete graph.nt --model model --candidates extracted.tsv --oracle labels.tsv --out better",
+    ),
+)
+@GRAPH
+@click.option("--model", type=click.Path(path_type=Path), help="A trained model's folder. [default: train one]")
+@click.option("--train", "kind", default="complex", show_default=True, help="Which model to train.")
+@click.option(
+    "--candidates", type=click.Path(path_type=Path), help="Facts in question. [default: the model's proposals]"
+)
+@click.option("--best", default=2, show_default=True, help="How many proposals to a question.")
+@click.option(
+    "--oracle", type=click.Path(path_type=Path), help="Judged triples with labels, or a graph of all true ones."
+)
+@click.option("--budget", default=100, show_default=True, help="How many answers to ask for.")
+@click.option("--method", default="pooled", show_default=True, help="See: actc methods.")
+@click.option("--seconds", type=float, default=90.0, show_default=True, help="How long to train on a CPU at most.")
+@click.option("--seed", default=0, show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="A folder.")
+@base_option
+@trust_option
+@device_option
+@quiet_option
+def complete_command(
+    graph: Path,
+    model: Path | None,
+    kind: str,
+    candidates: Path | None,
+    best: int,
+    oracle: Path | None,
+    budget: int,
+    method: str,
+    seconds: float,
+    seed: int,
+    out: Path,
+    base: str,
+    trust: bool,
+    device: str | None,
+    quiet: bool,
+) -> None:
+    """Go the whole way: train or take a model, propose facts, have some judged, decide, write the new GRAPH.
+
+    Without --oracle the scored candidates are written and it stops; judge some of them and run it again.
+    """
+    from actc.complete_run import CompletionPlan, run_completion
+
+    plan = CompletionPlan(
+        graph, out, model, kind, candidates, best, oracle, budget, method, seconds, seed, base, trust, device
+    )
+    with progress_bar("Epochs", quiet) as advance:
+        lines = run_completion(plan, advance)
+    if not quiet:
+        for line in lines:
+            click.echo(line)
+
+
+def describe_seconds(seconds: float) -> str:
+    """Say how long something takes, roughly."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
+
+
+COMMANDS = [train_command, score_command, candidates_command, complete_command, convert_command]
