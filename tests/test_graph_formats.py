@@ -206,5 +206,16 @@ def test_without_pyoxigraph_turtle_says_what_to_install(tmp_path):
     assert "pip install 'actc[rdf]'" in result.stdout
 
 
-def test_every_format_is_tested_above():
-    assert set(FORMATS) == {"kgtk", "quickstatements", "tsv", "csv", "parquet", "ntriples", "turtle", "neo4j"}
+def test_every_format_is_tested_here_or_in_test_id_files():
+    assert set(FORMATS) == {
+        "kgtk",
+        "quickstatements",
+        "tsv",
+        "csv",
+        "parquet",
+        "ntriples",
+        "turtle",
+        "neo4j",
+        "openke",
+        "libkge",
+    }

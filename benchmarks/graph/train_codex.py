@@ -9,6 +9,7 @@ Accuracy and F1 are on test, with each relation's best threshold for all validat
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import os
 import time
@@ -40,6 +41,15 @@ def read_split(folder: Path, split: str, train: Graph | None = None) -> tuple[Gr
     return graph, np.arange(len(graph)) < len(true)
 
 
+def add_row(path: Path, facts: dict[str, object]) -> None:
+    new = not path.exists()
+    with path.open("a", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(facts))
+        if new:
+            writer.writeheader()
+        writer.writerow(facts)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dataset")
@@ -48,9 +58,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--set", action="append", default=[], help="another setting: epochs=10")
+    parser.add_argument("--recipe", help="another recipe than model_dataset, such as complex_small")
+    parser.add_argument("--rows", type=Path, help="a CSV file to add the figures to")
     parser.add_argument("--keep", action="store_true", help="write the model too")
     arguments = parser.parse_args()
-    recipe = load_recipe(f"{arguments.model}_{arguments.dataset}")
+    name = arguments.recipe or f"{arguments.model}_{arguments.dataset}"
+    recipe = load_recipe(name)
     recipe = replace(recipe, **{key: json.loads(value) for key, value in (text.split("=") for text in arguments.set)})
     folder = arguments.data / arguments.dataset
     train, _ = read_split(folder, "train")
@@ -72,6 +85,7 @@ def main() -> None:
     facts = {
         "dataset": arguments.dataset,
         "model": arguments.model,
+        "recipe": name,
         "accuracy": round(accuracy(test_labels, decisions), 4),
         "f1": round(f1(test_labels, decisions), 4),
         "scoring_seconds": round(time.perf_counter() - start, 1),
@@ -79,6 +93,8 @@ def main() -> None:
         "settings": " ".join(arguments.set),
     }
     (arguments.out / "facts.json").write_text(json.dumps(facts) + "\n", encoding="utf-8")
+    if arguments.rows:
+        add_row(arguments.rows, facts)
     if arguments.keep:
         save_model(model, arguments.out)
     print(json.dumps(facts), flush=True)

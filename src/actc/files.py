@@ -24,7 +24,7 @@ from actc.errors import FileError, OptionError, RowError, TableError
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
 
 COLUMNS = ("head", "relation", "tail", "score", "label")
-ALIASES = {"subject": "head", "predicate": "relation", "object": "tail"}
+ALIASES = {"subject": "head", "predicate": "relation", "object": "tail", "rel": "relation"}
 LABELS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
 DELIMITERS = {".tsv": "\t", ".txt": "\t", ".csv": ","}
 

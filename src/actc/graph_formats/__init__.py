@@ -14,7 +14,7 @@ from typing import Any
 from actc.errors import ChoiceError, FileError, OptionError
 from actc.files import write_beside
 from actc.graph import Graph
-from actc.graph_formats import kgtk, neo4j, ntriples, quickstatements, tables, turtle
+from actc.graph_formats import id_files, kgtk, neo4j, ntriples, quickstatements, tables, turtle
 
 Extras = Mapping[str, Any]
 
@@ -108,7 +108,8 @@ def find_format(path: Path, name: str | None) -> GraphFormat:
             raise ChoiceError("graph format", name, FORMATS)
         return FORMATS[name]
     if path.is_dir():
-        return FORMATS["neo4j"]
+        holds = {"openke": id_files.OPENKE.entities, "libkge": id_files.LIBKGE.entities}
+        return FORMATS[next((kind for kind, file in holds.items() if (path / file).is_file()), "neo4j")]
     ending = path.name.lower()
     for found in FORMATS.values():
         if any(ending.endswith(suffix) for suffix in found.suffixes):
@@ -132,4 +133,6 @@ FORMATS = {
     "ntriples": GraphFormat("N-Triples", (".nt", ".nt.gz"), ntriples.read, ntriples.write),
     "turtle": GraphFormat("Turtle", (".ttl", ".turtle"), turtle.read, turtle.write, carries=True),
     "neo4j": GraphFormat("Neo4j import CSV, a folder", (), neo4j.read, neo4j.write, carries=True, is_folder=True),
+    "openke": GraphFormat("OpenKE's folder", (), id_files.OPENKE.read_graph, id_files.OPENKE.write, is_folder=True),
+    "libkge": GraphFormat("LibKGE's folder", (), id_files.LIBKGE.read_graph, id_files.LIBKGE.write, is_folder=True),
 }
