@@ -12,12 +12,16 @@ import actc
 SOURCE = Path(actc.__file__).parent
 # Each module may import from the lines above its own, never from its own line or below. Adapters know only `triples`.
 LAYERS = [
-    {"errors"},
+    {"errors", "command_parts"},
     {"triples"},
     {"groups", "logistic", "curves", "backends"},
     {"gaussian_process", "squash_scores"},
     {"select_triples", "estimate_labels", "choose_thresholds", "metrics", "files", "sample"},
-    {"baselines", "thresholds_file", "candidate_files", "deliver", "decide_plan"},
+    {"baselines", "thresholds_file", "candidate_files", "deliver", "decide_plan", "graph"},
+    {"graph_formats", "embedding_models", "recipes", "adapters"},
+    {"train_model", "score_triples", "entity_slots"},
+    {"saved_model", "candidates"},
+    {"load_scorer"},
     {"pooled_features"},
     {"pooled", "sketch_pool"},
     {"pooled_picks", "pooled_draws", "pooled_settle"},
@@ -26,6 +30,9 @@ LAYERS = [
     {"methods", "decide_duckdb", "decide_spark"},
     {"decide"},
     {"calibrator", "experiment"},
+    {"complete"},
+    {"complete_report"},
+    {"complete_run"},
     {"download", "published", "text_tables", "results"},
     {"compare_methods", "datasets"},
     {"paper_tables", "paper_page", "grid"},
@@ -37,6 +44,7 @@ LAYERS = [
     {"demo_page", "show"},
     {"session"},
     {"app", "show_session"},
+    {"graph_commands"},
     {"cli"},
 ]
 HEAVY = {"sklearn", "scipy", "torch", "matplotlib", "duckdb", "joblib", "rich", "click", "fastapi", "pandas", "pyspark"}

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import click
 
-from actc import __version__
+from actc import __version__, graph_commands
+from actc.command_parts import examples, progress_bar, quiet_option
 from actc.errors import ActcError, OptionError
 
 
@@ -37,18 +35,12 @@ def _stop(sentence: str) -> None:
     sys.exit(2)
 
 
-def examples(*lines: str) -> str:
-    """Format a command's examples for the foot of its help."""
-    return "\b\nExample" + ("s" if len(lines) > 1 else "") + ":\n" + "\n".join(f"  {line}" for line in lines)
-
-
 backend_option = click.option(
     "--backend", default="loky", show_default=True, help="Where: loky (this machine), dask or ray."
 )
 address_option = click.option(
     "--address", help="A cluster's scheduler, such as tcp://host:8786. [default: one on this machine]"
 )
-quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -523,23 +515,8 @@ def parse_budgets(texts: tuple[str, ...]) -> list[int]:
     return [int(part) for part in parts]
 
 
-@contextmanager
-def progress_bar(label: str, quiet: bool) -> Iterator[Callable[..., Any]]:
-    """Show a bar on a terminal; elsewhere, and when quiet, nothing. Yields a function: steps done, steps in all."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda done, total=None: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=None)
-
-        def advance(done: int, total: int | None = None) -> None:
-            bar.update(task, advance=done, total=total)
-
-        yield advance
+for command in graph_commands.COMMANDS:
+    commands.add_command(command)
 
 
 if __name__ == "__main__":
