@@ -59,18 +59,12 @@ def decide_best(folder: Path, out: Path) -> int:
     return int(decide(make_thresholds(), folder, out, memory=MEMORY, best_only=True).accepted.sum())
 
 
-def decide_spark(folder: Path, out: Path) -> int:
-    """Decide on Spark, on this machine."""
-    return int(decide(make_thresholds(), folder, out, memory="2GB", engine="spark").accepted.sum())
-
-
 WHAT: dict[str, Callable[[Path, Path], int]] = {
     "bare-copy": copy_bare,
     "decide-file": decide_file,
     "decide-folder": decide_folder,
     "decide-probability": decide_probable,
     "decide-best-tail": decide_best,
-    "decide-spark": decide_spark,
 }
 
 
