@@ -132,14 +132,16 @@ class Session:
     ----------
     folder : path
         What :func:`start_session` made.
+    synced : bool
+        Whether what is recorded is synced to the disk before it is acknowledged; only a planner goes without.
     """
 
     TRIPLE = ("head", "relation", "tail")
 
-    def __init__(self, folder: str | Path) -> None:
+    def __init__(self, folder: str | Path, synced: bool = True) -> None:
         self.folder = Path(folder)
         self.settings = Settings.read(self.folder / "settings.json")
-        self.store = Store(self.folder / "judgements.sqlite")
+        self.store = Store(self.folder / "judgements.sqlite", synced=synced)
         self.names = Names(self.folder / "names.sqlite")
 
     def close(self) -> None:

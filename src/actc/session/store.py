@@ -108,10 +108,13 @@ class Store:
         The file.
     create : bool
         Make it; otherwise it must be there.
+    synced : bool
+        Sync every commit to the disk. A planner does not: what it writes can be worked out again, and the judgements
+        of others wait while it has the file.
     """
 
-    def __init__(self, path: Path, create: bool = False) -> None:
-        self.path = path
+    def __init__(self, path: Path, create: bool = False, synced: bool = True) -> None:
+        self.path, self.synced = path, synced
         if not create and not path.is_file():
             raise FileError(f"{path}: there is no such file; the session is incomplete.")
         self._connections = Connections(self._connect)
@@ -121,7 +124,7 @@ class Store:
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
         connection.row_factory = sqlite3.Row
-        connection.execute("PRAGMA synchronous = FULL")  # in WAL mode: every commit is synced to the disk
+        connection.execute(f"PRAGMA synchronous = {'FULL' if self.synced else 'NORMAL'}")
         connection.execute("PRAGMA foreign_keys = ON")
         return connection
 
