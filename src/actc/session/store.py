@@ -150,6 +150,7 @@ class Store:
         connection.row_factory = sqlite3.Row
         connection.execute(f"PRAGMA synchronous = {'FULL' if self.synced else 'NORMAL'}")
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA cache_size = -512")  # in KB; there may be as many connections as threads
         return connection
 
     @contextmanager
