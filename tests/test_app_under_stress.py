@@ -21,5 +21,5 @@ def test_twenty_annotators_at_once_meet_no_error_and_never_wait_for_a_card(tmp_p
     assert load.errors == 0
     assert load.starved == 0
     assert load.judgements >= 150
-    assert load.median_ms < 50  # the 95th percentile is measured in benchmarks/people, on a machine left alone
+    assert load.median_ms < 100  # the 95th percentile is measured in benchmarks/people, on a machine left alone
     assert load.memory_last_mb < 1.2 * load.memory_first_mb + 10

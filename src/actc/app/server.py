@@ -19,7 +19,7 @@ from actc.app.links import JUDGE_COOKIE, OWNER_COOKIE, Links
 from actc.errors import ActcError, SessionError
 from actc.session import Annotator, Judgement, Session
 from actc.session.cards import make_card
-from actc.session.status import agreement, disagreements, history, people, picture, progress
+from actc.session.status import agreement, count_labels, disagreements, history, people, picture, progress
 
 MOST_CARDS = 32
 LARGEST = 2**62
@@ -135,27 +135,39 @@ pages = APIRouter(include_in_schema=False)
 
 
 @judging.post("/exchange")
-def exchange(body: ExchangeBody, session: Open, judge: Judge) -> dict[str, Any]:
+def exchange(body: ExchangeBody, session: Open, judge: Judge) -> JSONResponse:
     """Store judgements and return the cards on the table; everything is on the disk when this answers."""
     judgements = [Judgement(**one.model_dump()) for one in body.judgements]
     recorded, tasks = session.exchange(judge, judgements, body.cards)
-    return {
-        "recorded": [vars(one) for one in recorded],
-        "cards": [make_card(session.names, task, session.settings.show_score) for task in tasks],
-        "progress": progress(session, judge),
-    }
+    return JSONResponse(
+        {
+            "recorded": [vars(one) for one in recorded],
+            "cards": [make_card(session.names, task, session.settings.show_score) for task in tasks],
+            "progress": progress(session, judge),
+        }
+    )
 
 
 @judging.get("/picture")
-def get_picture(session: Open, links: OpenLinks, judge: Judge) -> dict[str, Any]:
+def get_picture(request: Request, session: Open, links: OpenLinks, judge: Judge) -> JSONResponse:
     """Return progress and what the answers bought so far."""
-    return {
-        "session": links.cookie(JUDGE_COOKIE),
-        "name": judge.name,
-        "title": session.settings.title,
-        "progress": progress(session, judge),
-        "picture": picture(session),
-    }
+    return JSONResponse(
+        {
+            "session": links.cookie(JUDGE_COOKIE),
+            "name": judge.name,
+            "title": session.settings.title,
+            "progress": progress(session, judge),
+            "picture": _same_picture(request.app, session),
+        }
+    )
+
+
+def _same_picture(app: FastAPI, session: Session) -> dict[str, Any]:
+    """Return the picture, drawn once for everybody who looks at it."""
+    state = (session.store.value("SELECT max(id) FROM outlook"), count_labels(session), session.budget)
+    if app.state.picture[0] != state:
+        app.state.picture = (state, picture(session))
+    return app.state.picture[1]  # type: ignore[no-any-return]
 
 
 @judging.get("/history")
@@ -167,22 +179,24 @@ def get_history(session: Open, judge: Judge, most: Annotated[int, Query(ge=1, le
 
 
 @owning.get("")
-def get_overview(session: Open, links: OpenLinks, owner: Owner) -> dict[str, Any]:
+def get_overview(request: Request, session: Open, links: OpenLinks, owner: Owner) -> JSONResponse:
     """Return everything about the session: progress, people, agreement, disagreements."""
     everybody = session.annotators()
     lines = [
         line | {"link": None if one.kind == "program" else links.path(one)}
         for line, one in zip(people(session, everybody), everybody, strict=True)
     ]
-    return {
-        "title": session.settings.title,
-        "settings": vars(session.settings),
-        "progress": progress(session),
-        "picture": picture(session),
-        "people": lines,
-        "agreement": agreement(session),
-        "disagreements": disagreements(session),
-    }
+    return JSONResponse(
+        {
+            "title": session.settings.title,
+            "settings": vars(session.settings),
+            "progress": progress(session),
+            "picture": _same_picture(request.app, session),
+            "people": lines,
+            "agreement": agreement(session),
+            "disagreements": disagreements(session),
+        }
+    )
 
 
 @owning.get("/history")
@@ -277,6 +291,7 @@ def create_app(session: Session, host: str = "127.0.0.1") -> FastAPI:
     folder = files("actc.app")
     app.state.session = session
     app.state.links = Links.of(session.folder)
+    app.state.picture = (None, None)
     app.state.paces = Bucket(rate=50, burst=200)
     app.state.guesses = Bucket(rate=1 / 6, burst=20)
     app.state.files = {name: folder.joinpath(name).read_bytes() for name in (*FILES, "judge.html", "owner.html")}

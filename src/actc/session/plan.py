@@ -30,8 +30,14 @@ from actc.triples import Annotations, BoolArray, IntArray, ScoredTriples
 LEAST_PLANNED, MOST_PLANNED = 128, 1024
 FIRST_PLANNED = 600
 """The first plan must do for everybody until a planner has read the pool."""
-PLANNED_SECONDS = 30.0
+PLANNED_SECONDS = 10.0
 """Any other holds as many triples as were judged in this time: it must outlast a refit."""
+
+# What people judged or took while the plan was made.
+DROP_GIVEN_OUT = (
+    "DELETE FROM plan WHERE EXISTS (SELECT 1 FROM lease WHERE lease.triple = plan.triple) OR EXISTS "
+    "(SELECT 1 FROM answer JOIN annotator ON annotator = id WHERE answer.triple = plan.triple AND kind != 'program')"
+)
 
 
 class Planner:
@@ -114,26 +120,24 @@ class Planner:
 
     def _write(self, last: int, rows: IntArray, outlook: Outlook) -> None:
         """Replace the plan, unless another process planned with newer answers."""
-        names = [self.pool.triple(row) for row in rows]
-        scores = self.pool.scores[rows].tolist()
+        names, scores = [self.pool.triple(row) for row in rows], self.pool.scores[rows].tolist()
+        thoughts = zip(outlook.probabilities, outlook.gains, outlook.reasons, strict=True)
+        planned = [
+            (place, int(row), *names[place], scores[place], *thought, self._wanted(int(row)))
+            for place, (row, thought) in enumerate(zip(rows, thoughts, strict=True))
+        ]
+        content = json.dumps(outlook.as_json())
+        # Answers wait while this has the file, so everything is ready before, and nothing is read that is not needed.
         with self.session.store.transaction() as connection:
             newest = connection.execute("SELECT coalesce(max(judgement), -1) FROM outlook").fetchone()[0]
             if newest > last:
                 return
-            given_out = set(self._given_out().tolist())
             connection.execute("DELETE FROM plan")
-            planned = [
-                (i, int(row), *names[i], scores[i], outlook.probabilities[i], outlook.gains[i], outlook.reasons[i],
-                 self._wanted(int(row)))
-                for i, row in enumerate(rows)
-                if int(row) not in given_out
-            ]  # fmt: skip
             connection.executemany("INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", planned)
+            connection.execute(DROP_GIVEN_OUT)
             if newest < last:
-                connection.execute(
-                    "INSERT INTO outlook (at, judgement, content) VALUES (?, ?, ?)",
-                    (time.time(), last, json.dumps(outlook.as_json())),
-                )
+                sql = "INSERT INTO outlook (at, judgement, content) VALUES (?, ?, ?)"
+                connection.execute(sql, (time.time(), last, content))
 
     def _wanted(self, row: int) -> int:
         """Say how many annotators shall judge a row; the same whenever it is planned."""
@@ -179,9 +183,7 @@ def planning(folder: Path, report: Callable[[str], None]) -> Iterator[None]:
 def main(folder: str) -> None:
     """Plan until standard input closes."""
     threading.Thread(target=_leave_with_parent, daemon=True).start()
-    if hasattr(os, "nice"):
-        os.nice(10)
-    session = Session(Path(folder))
+    session = Session(Path(folder), synced=False)
     planner = Planner(session)
     while True:
         started = time.monotonic()

@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import sqlite3
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -132,14 +133,16 @@ class Session:
     ----------
     folder : path
         What :func:`start_session` made.
+    synced : bool
+        Whether what is recorded is synced to the disk before it is acknowledged; only a planner goes without.
     """
 
     TRIPLE = ("head", "relation", "tail")
 
-    def __init__(self, folder: str | Path) -> None:
+    def __init__(self, folder: str | Path, synced: bool = True) -> None:
         self.folder = Path(folder)
         self.settings = Settings.read(self.folder / "settings.json")
-        self.store = Store(self.folder / "judgements.sqlite")
+        self.store = Store(self.folder / "judgements.sqlite", synced=synced)
         self.names = Names(self.folder / "names.sqlite")
 
     def close(self) -> None:
@@ -206,12 +209,14 @@ class Session:
         """Record, and ask for the next triples, in one transaction: one sync of the disk for both."""
         settings, now, budget = self.settings, time.time(), self.budget
         judgements = [replace(one, shown=self.sentence(one.triple)) for one in judgements]
-        with self.store.transaction() as connection:
+
+        def work(connection: sqlite3.Connection) -> tuple[list[Recorded], list[Task]]:
             done = [record(connection, annotator, one, now, settings.show_score) for one in judgements]
             if count:
                 top_up(connection, annotator, count, budget, settings.repeats, settings.overlap, now)
-            tasks = held_tasks(connection, annotator, count)
-        return done, tasks
+            return done, held_tasks(connection, annotator, count)
+
+        return self.store.write(work)
 
     def tasks(self, triples: Iterable[int]) -> list[Task]:
         """Return triples that were given out, in the order asked for."""

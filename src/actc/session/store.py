@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from actc.errors import FileError
 from actc.session.connections import Connections
+
+T = TypeVar("T")
 
 # The version of a database is the number of scripts it has seen: a new one sees all, an older one those it lacks.
 MIGRATIONS = (
@@ -99,6 +102,25 @@ MIGRATIONS = (
 )
 
 
+class _Waiting:
+    """A piece of work that waits for its transaction."""
+
+    def __init__(self, work: Callable[[sqlite3.Connection], Any]) -> None:
+        self.work = work
+        self.result: Any = None
+        self.error: Exception | None = None
+        self.done = False
+
+    def run(self, connection: sqlite3.Connection) -> None:
+        connection.execute("SAVEPOINT one")
+        try:
+            self.result = self.work(connection)
+        except Exception as error:
+            self.error = error
+            connection.execute("ROLLBACK TO one")
+        connection.execute("RELEASE one")
+
+
 class Store:
     """One SQLite file; writers of this process wait for each other here, not in SQLite, where waiting is sleeping.
 
@@ -108,21 +130,27 @@ class Store:
         The file.
     create : bool
         Make it; otherwise it must be there.
+    synced : bool
+        Sync every commit to the disk. A planner does not: what it writes can be worked out again, and the judgements
+        of others wait while it has the file.
     """
 
-    def __init__(self, path: Path, create: bool = False) -> None:
-        self.path = path
+    def __init__(self, path: Path, create: bool = False, synced: bool = True) -> None:
+        self.path, self.synced = path, synced
         if not create and not path.is_file():
             raise FileError(f"{path}: there is no such file; the session is incomplete.")
         self._connections = Connections(self._connect)
         self._writing = threading.Lock()
+        self._lock_of_leader = threading.Lock()
+        self._waiting: deque[_Waiting] = deque()
         self._migrate(create)
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
         connection.row_factory = sqlite3.Row
-        connection.execute("PRAGMA synchronous = FULL")  # in WAL mode: every commit is synced to the disk
+        connection.execute(f"PRAGMA synchronous = {'FULL' if self.synced else 'NORMAL'}")
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA cache_size = -512")  # in KB; there may be as many connections as threads
         return connection
 
     @contextmanager
@@ -136,6 +164,35 @@ class Store:
             except BaseException:
                 connection.execute("ROLLBACK")
                 raise
+
+    def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do some work in a transaction, and return its result once that is on the disk.
+
+        Threads that wait share one transaction, and so one sync of the disk: whoever has the lock works for all of
+        them. Work that fails is rolled back alone.
+        """
+        mine = _Waiting(work)
+        self._waiting.append(mine)
+        with self._lock_of_leader:
+            if not mine.done:
+                self._write_waiting()
+        if mine.error is not None:
+            raise mine.error
+        return cast(T, mine.result)
+
+    def _write_waiting(self) -> None:
+        batch: list[_Waiting] = []
+        while self._waiting:
+            batch.append(self._waiting.popleft())
+        try:
+            with self.transaction() as connection:
+                for one in batch:
+                    one.run(connection)
+        except Exception as error:  # the commit itself failed: nobody's work is on the disk
+            for one in batch:
+                one.error = error
+        for one in batch:
+            one.done = True
 
     def rows(self, sql: str, values: Any = ()) -> list[sqlite3.Row]:
         """Read rows."""
