@@ -80,8 +80,8 @@ def main() -> None:
     own = np.ones(len(cuts) - 1, dtype=bool)
     decisions = Thresholds(tables[0].relation_names, cuts[:-1], float(cuts[-1]), own).decide(tables[1])
     arguments.out.mkdir(parents=True, exist_ok=True)
-    for name, table in zip(("valid", "test", "train"), tables, strict=True):
-        np.save(arguments.out / f"{name}.npy", table.scores.astype(np.float32))
+    for split, table in zip(("valid", "test", "train"), tables, strict=True):
+        np.save(arguments.out / f"{split}.npy", table.scores.astype(np.float32))
     facts = {
         "dataset": arguments.dataset,
         "model": arguments.model,

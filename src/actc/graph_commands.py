@@ -20,7 +20,7 @@ device_option = click.option("--device", help="cuda or cpu. [default: a GPU wher
 @click.option("--model", default="complex", show_default=True, help="complex, conve, rescal, transe or tucker.")
 @click.option("--recipe", help="The name of a recipe, or a JSON file. [default: by model, graph size and device]")
 @click.option("--held-out", type=click.Path(path_type=Path), help="True triples to stop by; none of the graph's.")
-@click.option("--seconds", type=float, default=float("inf"), help="Stop after the epoch in which so much time passed.")
+@click.option("--seconds", type=float, default=float("inf"), help="Stop when so much time has passed.")
 @click.option("--seed", default=0, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A folder for the model.")
 @base_option

@@ -118,7 +118,7 @@ def train_model(
         ``cuda`` or ``cpu``; a GPU where there is one, if not given.
     seed : int
     seconds : float
-        Stop after the epoch in which so much time has passed.
+        Stop when so much time has passed, if need be within an epoch.
     progress : callable
         Called with the epochs just done and their number.
     """
@@ -134,9 +134,9 @@ def train_model(
     torch.set_float32_matmul_precision("high")  # TF32 where the GPU has it; the ranks do not notice
     started, last = time.perf_counter(), False
     for epoch in range(1, recipe.epochs + 1):
-        _run_epoch(course, questions)
+        in_time = _run_epoch(course, questions, started + seconds)
         progress(1, recipe.epochs)
-        last = epoch == recipe.epochs or time.perf_counter() - started > seconds
+        last = epoch == recipe.epochs or not in_time
         if held_out is not None and (epoch % CHECK_EVERY == 0 or last):
             last = course.is_over(epoch) or last
         if last:
@@ -249,7 +249,8 @@ class _Course:
         return self.since >= 10
 
 
-def _run_epoch(course: _Course, questions: Questions) -> None:
+def _run_epoch(course: _Course, questions: Questions, deadline: float) -> bool:
+    """Ask every question once, in random order; say whether that was done before the deadline."""
     import torch
 
     device = questions.known.device
@@ -266,6 +267,9 @@ def _run_epoch(course: _Course, questions: Questions) -> None:
         course.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         course.optimizer.step()
+        if time.perf_counter() > deadline:
+            return False
+    return True
 
 
 def cross_entropy(scores: Tensor, place: Tensor, answers: Tensor, smoothing: float) -> Tensor:
