@@ -15,10 +15,9 @@ from actc.pooled import Posterior, crossings, line_through, moderate, psi
 from actc.pooled_features import POINTS
 from actc.triples import Annotations, FloatArray, IntArray
 
-_FEWEST = 20  # labels without which there is nothing to hold out
+_FEWEST = 200  # labels, below which the labels of a relation mostly only seem to know better
 _LINE_COUNTS = 10.0  # labels that the line's opinion is worth
-_MARGIN = 0.5  # right labels by which a cut must beat the line's
-_SIGNIFICANT = 1.5  # standard errors by which held-out labels must be gained
+_MARGIN, _WALK = 0.5, 0.7  # right labels by which a cut must beat the line's, and more for each root of a label between
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,49 +71,20 @@ def _spread(values: FloatArray, slots: IntArray, size: int, empty: float) -> Flo
 def settle(posterior: Posterior, annotations: Annotations) -> Posterior:
     """Return the posterior with the lines of overruled relations moved to the cut their labels ask for.
 
-    Nothing moves unless labels that were held out say that moving pays: cuts are looked for with every other label and
-    tried on the rest. A few labels always seem to know better than the line, and mostly do not.
+    A cut is worth the labels it gets right, and what the line expects of it, counted as ten labels. If the line were
+    right, labels between the two cuts would be a walk at random that moves about the root of their number: what is
+    won must be more than that.
     """
-    if len(annotations) < _FEWEST or not _moving_pays(posterior, annotations):
+    if len(annotations) < _FEWEST:
         return posterior
-    return _settle(posterior, annotations, _LINE_COUNTS, _MARGIN)
-
-
-def _moving_pays(posterior: Posterior, annotations: Annotations) -> bool:
-    """Say whether cuts found with half of the labels get more of the other half right than the lines do."""
-    halves = _halve(posterior, annotations)
-    line = crossings(posterior.beta)
-    gained = []
-    for learn, check in (halves, halves[::-1]):
-        moved = crossings(_settle(posterior, learn, _LINE_COUNTS / 2, 0.0).beta)
-        x, relation = posterior.pool.x[check.rows], posterior.pool.relations[check.rows]
-        before, after = x >= line[relation], x >= moved[relation]
-        gained.append((after == check.labels).astype(np.int64) - (before == check.labels))
-    gain = np.concatenate(gained)
-    return bool(gain.sum() > _SIGNIFICANT * np.sqrt(np.count_nonzero(gain)))
-
-
-def _halve(posterior: Posterior, annotations: Annotations) -> tuple[Annotations, Annotations]:
-    """Deal each relation's labels out in turn, from the lowest score to the highest, whatever the order of rows."""
-    pool = posterior.pool
-    relations = pool.relations[annotations.rows]
-    order = np.lexsort((annotations.labels, pool.x[annotations.rows], relations))
-    first = np.searchsorted(relations[order], relations[order])
-    even = (np.arange(len(order)) - first) % 2 == 0
-    return tuple(  # type: ignore[return-value]
-        Annotations(annotations.rows[part], annotations.labels[part]) for part in (order[even], order[~even])
-    )
-
-
-def _settle(posterior: Posterior, annotations: Annotations, line_counts: float, margin: float) -> Posterior:
-    """Move every line whose cut is beaten: in right labels, plus what the line expects, counted as some labels."""
     slots = _Slots.of(posterior, annotations)
-    worth = slots.worth + line_counts * _line_worth(posterior, slots)
+    worth = slots.worth + _LINE_COUNTS * _line_worth(posterior, slots)
     worth[slots.x_below == slots.x_above] = -np.inf  # equal scores cannot be told apart
     best = _first_best(worth, slots)
     line = crossings(posterior.beta[slots.relations])
     rejected = np.add.reduceat((slots.x_above < line[slots.group]).astype(np.int64), slots.starts)
-    overruled = worth[best] > worth[slots.starts + rejected] + margin
+    own = slots.starts + rejected
+    overruled = worth[best] > worth[own] + _MARGIN + _WALK * np.sqrt(np.abs(best - own))
     return _move(posterior, slots.relations[overruled], _middle(slots, best[overruled]))
 
 
