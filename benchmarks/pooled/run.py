@@ -69,7 +69,7 @@ def run_cells(repeats: int = 20) -> None:
     write_rows(HERE / "cells.csv.gz", rows)
 
 
-def run_stress(repeats: int = 3) -> None:
+def run_stress(repeats: int = 2) -> None:
     """Measure with and without features on pools that break one assumption each."""
     rows: list[Row] = []
     cells = [cell for cell in read_cells() if (cell.dataset, cell.model) in STRESSED_CELLS]
