@@ -39,7 +39,7 @@ def test_uniform_picks_are_all_of_a_random_draw_and_every_fifth_of_the_models_ow
 def test_a_correction_is_zero_without_looks_and_their_mean_with_many():
     few = correct(np.array(0.8), np.array(0), np.array(0.0), np.array(0.0))
     assert few.mean == 0
-    assert few.scale == pytest.approx(0.15 * 0.4)
+    assert few.scale == pytest.approx(0.2 * 0.4)
     residuals = np.random.default_rng(0).normal(-0.1, 0.4, 4000)
     many = correct(np.array(0.8), np.array(4000), residuals.sum(), (residuals**2).sum())
     assert many.mean == pytest.approx(residuals.mean(), abs=0.01)

@@ -17,7 +17,7 @@ from actc.methods import METHODS
 from actc.triples import Annotations, BoolArray
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "pooled"))
-from stress import STRESSES, Pair
+from stress import STRESSES
 
 CELLS = [f"codex-{size}/{model}" for size in "sm" for model in ("complex", "conve", "transe", "rescal")]
 KINDS = ("plain", "balanced", "bent-stairs", "bent-noise", "bent-lopsided", "bent-scores")
@@ -32,7 +32,7 @@ class Run:
     kind: str
     picks: str
     number: int
-    pair: Pair
+    pair: Cell
     annotations: Annotations
     uniform: BoolArray
 
@@ -43,26 +43,25 @@ def load(name: str) -> Cell:
     return read_cell(Path(os.environ["ACTC_DATA"]) / "scores" / name)
 
 
-def make_pair(cell: Cell, kind: str, number: int, tune: bool) -> Pair:
-    """Take a random part of valid as pool; test as target, or (for tuning) the rest of valid."""
+def make_pair(cell: Cell, kind: str, number: int, tune: bool) -> Cell:
+    """Take a random part of valid as pool; test as target, or (for tuning) the rest of valid in its place."""
     random = np.random.default_rng([number, KINDS.index(kind)])
     order = random.permutation(len(cell.valid))
     cut = len(order) // 2 if tune else round(0.8 * len(order))
     rows, rest = np.sort(order[:cut]), np.sort(order[cut:])
     pool, labels = cell.valid.take(rows), cell.valid_labels[rows]
     target = (cell.valid.take(rest), cell.valid_labels[rest]) if tune else (cell.test, cell.test_labels)
-    assert cell.known is not None
-    pair = Pair(pool, labels, *target, cell.known)
+    pair = Cell(cell.dataset, cell.model, pool, labels, *target, cell.known)
     return pair if kind == "plain" else STRESSES[kind](pair, random)
 
 
-def annotate(pair: Pair, picks: str, count: int, number: int) -> Annotations:
+def annotate(pair: Cell, picks: str, count: int, number: int) -> Annotations:
     """Pick and answer, as a session would."""
     method, random, annotations = METHODS[METHOD[picks]], np.random.default_rng([number, 1]), Annotations()
     while len(annotations) < count:
         batch = min(count - len(annotations), method.batch(len(annotations)))
-        rows = method.select(pair.pool, annotations, batch, random)
-        annotations = annotations.plus(rows, pair.pool_labels[rows])
+        rows = method.select(pair.valid, annotations, batch, random)
+        annotations = annotations.plus(rows, pair.valid_labels[rows])
     return annotations
 
 
@@ -73,6 +72,6 @@ def runs(cells: list[str], kinds: list[str], numbers: range, most: int, tune: bo
             for kind in kinds:
                 pair = make_pair(load(name), kind, number, tune)
                 for picks in METHOD:
-                    annotations = annotate(pair, picks, min(most, len(pair.pool) // 2), number)
+                    annotations = annotate(pair, picks, min(most, len(pair.valid) // 2), number)
                     uniform = uniform_picks(len(annotations), METHODS[METHOD[picks]].selector)
                     yield Run(name, kind, picks, number, pair, annotations, uniform)

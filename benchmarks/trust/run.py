@@ -44,28 +44,28 @@ class Judged:
 
     def __init__(self, run: Run, budget: int) -> None:
         self.run, self.annotations, self.uniform = run, run.annotations.first(budget), run.uniform[:budget]
-        self.posterior = METHODS["pooled"].fit(run.pair.pool, self.annotations)
-        self.codes = self.posterior.pool.relation_codes(run.pair.target)
+        self.posterior = METHODS["pooled"].fit(run.pair.valid, self.annotations)
+        self.codes = self.posterior.pool.relation_codes(run.pair.test)
         self.key = (run.cell, run.kind, run.picks, run.number, budget)
 
     def decide(self, cuts: FloatArray) -> np.ndarray:
         """Apply cuts to the target."""
-        return self.run.pair.target.scores >= cuts[self.codes]
+        return self.run.pair.test.scores >= cuts[self.codes]
 
     def precision(self, decisions: np.ndarray) -> float:
         """Share of true ones among the accepted."""
-        return float(self.run.pair.target_labels[decisions].mean()) if decisions.any() else float("nan")
+        return float(self.run.pair.test_labels[decisions].mean()) if decisions.any() else float("nan")
 
 
 def coverage(one: Judged) -> Iterator[tuple[Any, ...]]:
     """Yield the intervals and the truth."""
     pair, seed = one.run.pair, one.run.number
     cuts = find_cuts(one.posterior)
-    found = expect(one.posterior, cuts, one.annotations, one.uniform, pair.target, DRAWS, POINTS, seed)
+    found = expect(one.posterior, cuts, one.annotations, one.uniform, pair.test, DRAWS, POINTS, seed)
     decisions = one.decide(cuts)
-    truth = {"accuracy": accuracy(pair.target_labels, decisions), "precision": one.precision(decisions)}
-    on_pool = pair.pool.scores >= cuts[pair.pool.relations]
-    model = foresee(one.posterior, on_pool, np.random.default_rng(seed), DRAWS, POINTS, len(pair.target))
+    truth = {"accuracy": accuracy(pair.test_labels, decisions), "precision": one.precision(decisions)}
+    on_pool = pair.valid.scores >= cuts[pair.valid.relations]
+    model = foresee(one.posterior, on_pool, np.random.default_rng(seed), DRAWS, POINTS, len(pair.test))
     for name, value in truth.items():
         own = np.quantile(getattr(model, name), [0.05, 0.95])
         numbers = (value, found.overall.middle(name), *found.overall.interval(name), *own)
@@ -74,17 +74,17 @@ def coverage(one: Judged) -> Iterator[tuple[Any, ...]]:
 
 def promises(one: Judged) -> Iterator[tuple[Any, ...]]:
     """Yield what everyone accepts at each demand."""
-    pair, pool = one.run.pair, one.run.pair.pool
+    pair, pool = one.run.pair, one.run.pair.valid
     demands = [Demand("precision", asked, CONFIDENCE) for asked in PRECISIONS]
-    state = (one.posterior, one.annotations, pair.target)
+    state = (one.posterior, one.annotations, pair.test)
     for asked, ours in zip(PRECISIONS, promise(*state, demands, DRAWS, POINTS, one.run.number), strict=True):
         accepts = {"actc": one.decide(ours.cuts)}
         if one.run.picks == "random":
             scores, labels = pool.scores[one.annotations.rows], one.annotations.labels
-            accepts["scan"] = pair.target.scores >= scan_cut(scores, labels, asked, CONFIDENCE)
+            accepts["scan"] = pair.test.scores >= scan_cut(scores, labels, asked, CONFIDENCE)
             cut = mapie_cut(pool.scores, scores, labels, asked, CONFIDENCE)
             if cut is not None:
-                accepts["mapie"] = pair.target.scores >= cut
+                accepts["mapie"] = pair.test.scores >= cut
         for who, decisions in accepts.items():
             share = f"{decisions.mean():.4f}"
             yield (*one.key, asked, who, share, f"{one.precision(decisions):.4f}")

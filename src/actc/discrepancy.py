@@ -19,8 +19,8 @@ from actc.pooled import Posterior, moderate, psi
 from actc.pooled_picks import is_audit
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray
 
-BELIEVED = 0.15
-"""The error of a share p is believed to have this times sqrt(p (1 - p)) as its standard deviation: about 7 points at a
+BELIEVED = 0.2
+"""The error of a share p is believed to have this times sqrt(p (1 - p)) as its standard deviation: about 9 points at a
 share of 0.7. Chosen on validation triples, plain, balanced and bent, so that intervals cover (benchmarks/trust)."""
 
 _LEAST_SPREAD = 0.04  # of p (1 - p): a share near 1 is not believed exactly either
