@@ -227,7 +227,10 @@ def paper_command(
 @click.option("--known", type=click.Path(path_type=Path), help="Scored triples that the graph holds already.")
 @click.option("--sketch", is_flag=True, help="For many millions: measure all, keep a sample. Pooled methods only.")
 @click.option(
-    "--picks", default="unknown", show_default=True, help="How the labelled were picked: random, expected-gain, unknown."
+    "--picks",
+    default="unknown",
+    show_default=True,
+    help="How the labelled were picked: random, expected-gain, unknown.",
 )
 @click.option("--precision", type=float, help="Accept as many as keep this precision, with --confidence.")
 @click.option("--recall", type=float, help="Accept as few as reach this recall, with --confidence.")

@@ -77,15 +77,18 @@ def read_case(path: str | Path) -> Case:
     if not sources:
         raise FileError(f"{path}: it does not say which scores it came from; write it again with `actc calibrate`.")
     known = read_scored(sources["known"])[0] if sources.get("known") else None
-    if sources.get("sketch"):
-        pool = sketch_pool(Path(sources["scores"]), known, labelled=sources.get("labels"))
-    else:
-        pool = read_scored(sources["scores"])[0]
+    pool = _read_pool(sources, known)
     if pool.relation_names != thresholds.relation_names:
         raise FileError(f"{sources['scores']}: its relations are not those of {path}; calibrate again.")
     annotations = read_annotations(sources["labels"], pool) if sources.get("labels") else Annotations()
     picks = sources.get("picks", "unknown")
     return Case(pool, annotations, thresholds, known, content["method"], picks, Path(path).name)
+
+
+def _read_pool(sources: dict[str, Any], known: ScoredTriples | None) -> ScoredTriples:
+    if sources.get("sketch"):
+        return sketch_pool(sources["scores"], known, labelled=sources.get("labels"))
+    return read_scored(sources["scores"])[0]
 
 
 @dataclass(frozen=True)
