@@ -98,10 +98,10 @@ class Advice:
     price: float
 
     def __str__(self) -> str:
-        verdict = "Go on calibrating" if self.go_on else "The thresholds are good enough"
+        verdict = "Go on calibrating" if self.go_on else "Moving the thresholds further hardly pays"
         return (
-            f"{verdict}: by moving them, the next {BATCH} answers are expected to set {self.gain:.1f} more decisions "
-            f"right, and they cost as much as {self.price:.1f}."
+            f"{verdict}: the next {BATCH} answers are expected to set {self.gain:.1f} more decisions right that way, "
+            f"and cost as much as {self.price:.1f}."
         )
 
 

@@ -20,7 +20,7 @@ STYLE = """
 @media (prefers-color-scheme: dark) { :root { --ink: #e6ebf0; --soft: #9aa7b4; --line: #343d47; --card: #1c232b;
   --page: #12171d; --accept: #4cc38a; --ask: #f1bd3a; --reject: #525d69; --bad: #ff8a80; --blue: #6cb6f5; } }
 * { box-sizing: border-box; }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--page); max-width: 66rem;
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--page); max-width: 72rem;
   margin: 2rem auto; padding: 0 1.2rem; }
 h1 { font-size: 1.7rem; line-height: 1.25; margin: 0 0 .4rem; } h2 { font-size: 1.2rem; margin: 2.4rem 0 .6rem; }
 p { margin: .4rem 0; } .soft, .note { color: var(--soft); } .note { font-size: .9rem; }
@@ -39,7 +39,7 @@ figcaption { font-size: .9rem; color: var(--soft); } figcaption b { color: var(-
 .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th { color: var(--soft); font-weight: 600; } th, td { padding: .28rem .5rem; border-bottom: 1px solid var(--line);
   text-align: right; white-space: nowrap; } th:first-child, td:first-child { text-align: left; white-space: normal;
-  overflow-wrap: anywhere; min-width: 9rem; } td svg { width: 190px; height: 20px; vertical-align: middle; }
+  overflow-wrap: anywhere; min-width: 9rem; } td svg { width: 170px; height: 18px; vertical-align: middle; }
 .badge { border-radius: 99px; padding: .05rem .55rem; font-size: .8rem; border: 1px solid currentColor; }
 .badge.trusted { color: var(--accept); } .badge.not { color: var(--bad); } .badge.nothing { color: var(--soft); }
 .key i { display: inline-block; width: .8em; height: .8em; border-radius: 2px; margin: 0 .3em 0 .9em; }
@@ -141,7 +141,7 @@ def _next(report: Report) -> Iterable[str]:
             f"<p>{asked:,} candidates are too close to call: a look at each is worth more than it costs. "
             "Begin with these:</p>"
         )
-        yield _table(["triple", "score", "probably true", "right decisions an answer brings"], rows)
+        yield _table(["triple", "score", "probably true", "right decisions it brings"], rows)
 
 
 def _relation_table(lines: Sequence[RelationLine]) -> str:
@@ -162,7 +162,7 @@ def _relation_table(lines: Sequence[RelationLine]) -> str:
                 f'<span class="badge {line.trust.split()[0]}">{line.trust}</span>',
             ]
         )
-    head = ["relation", "true / judged", "", "above threshold / all", "ask", "true among accepted", "", "trust"]
+    head = ["relation", "true / judged", "", "accepted / all", "ask", "true among accepted", "", "trust"]
     return _table(head, rows)
 
 
