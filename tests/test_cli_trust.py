@@ -80,7 +80,7 @@ def test_an_audit_from_the_slice_to_the_certificate(folder):
     pool = folder[0]
     rows = pool.find(*zip(*(part.triple(row) for row in range(len(part))), strict=True))
     write_labels("judged.tsv", pool, rows, labels)
-    judged = ("audit", "accepted.tsv", "--labels", "judged.tsv", "--thresholds", "thresholds.json")
+    judged = ("audit", "accepted.tsv", "--labels", "judged.tsv", "--model", "thresholds.json")
     output = run(*judged, "--target", 0.6)
     assert f"{len(accepted):,} are accepted in all" in output
     assert "Certified: at least 0.6" in output

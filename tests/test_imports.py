@@ -41,7 +41,7 @@ LAYERS = [
     {"demo"},
     {"demo_page", "show"},
     {"session"},
-    {"app", "show_session"},
+    {"app", "show_session", "find_case"},
     {"show_trust"},
     {"cli_parts"},
     {"cli_trust"},

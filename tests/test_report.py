@@ -132,7 +132,7 @@ def test_a_thresholds_file_leads_back_to_its_case(files):
     assert (case.annotations.rows == made.annotations.rows).all()
     assert case.uniform.all()
     assert case.cuts == pytest.approx(made.cuts)
-    precision = expected_precision(files / "thresholds.json", case.pool)
+    precision = expected_precision(case, case.pool)
     assert 0 < precision.mean() < 1
 
 

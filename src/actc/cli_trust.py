@@ -17,25 +17,26 @@ price_option = click.option(
 
 @click.command(
     "report",
-    epilog=examples("actc report thresholds.json --out report.html", "actc report thresholds.json --json report.json"),
+    epilog=examples("actc report thresholds.json --out report.html", "actc report my-session --json report.json"),
 )
-@click.argument("thresholds", type=PATH)
+@click.argument("source", type=PATH)
 @click.option("--out", type=PATH, default=Path("report.html"), show_default=True, help="The page.")
 @click.option("--json", "json_out", type=PATH, help="The same numbers as JSON.")
 @click.option("--level", default=0.9, show_default=True, help="How sure the bounds should be.")
 @price_option
 @quiet_option
-def report_command(thresholds: Path, out: Path, json_out: Path | None, level: float, price: float, quiet: bool) -> None:
+def report_command(source: Path, out: Path, json_out: Path | None, level: float, price: float, quiet: bool) -> None:
     """Say how good decisions are, resting on what, and what to ask next.
 
-    THRESHOLDS was written by `actc calibrate` with a pooled method, and names the files it came from.
+    SOURCE is a session, or a thresholds file that `actc calibrate` wrote; either with a pooled method.
     """
     from actc.files import write_json
-    from actc.report import make_report, read_case
+    from actc.find_case import find_case
+    from actc.report import make_report
     from actc.report_page import write_page
     from actc.show_trust import print_report
 
-    report = make_report(read_case(thresholds), level, price)
+    report = make_report(find_case(source), level, price)
     write_page(report, out)
     if json_out is not None:
         write_json(json_out, report.to_dict())
@@ -44,20 +45,24 @@ def report_command(thresholds: Path, out: Path, json_out: Path | None, level: fl
 
 
 @click.command("ask", epilog=examples("actc ask thresholds.json --count 50 --out questions.tsv"))
-@click.argument("thresholds", type=PATH)
+@click.argument("source", type=PATH)
 @click.option("--count", default=50, show_default=True, help="How many questions at most.")
 @price_option
 @click.option("--out", type=PATH, required=True, help="The questions, best first: .tsv, .csv or .parquet.")
 @quiet_option
-def ask_command(thresholds: Path, count: int, price: float, out: Path, quiet: bool) -> None:
-    """List the candidates that are better asked than decided, the most worthwhile first."""
+def ask_command(source: Path, count: int, price: float, out: Path, quiet: bool) -> None:
+    """List the candidates that are better asked than decided, the most worthwhile first.
+
+    SOURCE is a session, or a thresholds file that `actc calibrate` wrote; either with a pooled method.
+    """
     from actc.ask import advise, decide_three_ways
-    from actc.report import find_questions, read_case, write_questions
+    from actc.find_case import find_case
+    from actc.report import find_questions, write_questions
     from actc.show_trust import print_asked
 
     if count < 1:
         raise OptionError(f"--count: {count} questions are none; give at least 1.")
-    case = read_case(thresholds)
+    case = find_case(source)
     posterior = case.fit()
     three = decide_three_ways(posterior, case.pool, case.cuts, price)
     questions = find_questions(case, three, count)
@@ -70,7 +75,7 @@ def ask_command(thresholds: Path, count: int, price: float, out: Path, quiet: bo
     "audit",
     epilog=examples(
         "actc audit accepted.tsv --count 100 --out slice.tsv",
-        "actc audit accepted.tsv --labels slice-judged.tsv --target 0.9 --thresholds thresholds.json",
+        "actc audit accepted.tsv --labels slice-judged.tsv --target 0.9 --model thresholds.json",
     ),
 )
 @click.argument("accepted", type=PATH)
@@ -87,7 +92,7 @@ def ask_command(thresholds: Path, count: int, price: float, out: Path, quiet: bo
 @click.option("--labels", type=PATH, help="The judged slice: head, relation, tail, label (1 or 0).")
 @click.option("--target", type=float, help="The share of true triples to certify, such as 0.9.")
 @click.option("--level", default=0.9, show_default=True, help="How sure the bounds should be.")
-@click.option("--thresholds", type=PATH, help="What the triples were accepted by: do model and audit disagree?")
+@click.option("--model", "source", type=PATH, help="The thresholds or session behind them: do they disagree?")
 @quiet_option
 def audit_command(
     accepted: Path,
@@ -98,7 +103,7 @@ def audit_command(
     labels: Path | None,
     target: float | None,
     level: float,
-    thresholds: Path | None,
+    source: Path | None,
     quiet: bool,
 ) -> None:
     """Judge a random slice of accepted triples: how many are true, without any model.
@@ -109,6 +114,7 @@ def audit_command(
 
     from actc.audit import answers_to_certify, assess, disagreement, draw_slice
     from actc.files import read_annotations, read_scored, write_rows_of
+    from actc.find_case import find_case
     from actc.report import expected_precision
     from actc.show_trust import print_audit, print_slice
 
@@ -124,27 +130,30 @@ def audit_command(
     audit = assess(triples, read_annotations(labels, triples), design, level)
     more = None if target is None else answers_to_certify(audit, target)
     surprise = None
-    if thresholds is not None:
-        surprise = disagreement(expected_precision(thresholds, triples), audit.trues, audit.judged)
+    if source is not None:
+        surprise = disagreement(expected_precision(find_case(source), triples), audit.trues, audit.judged)
     if not quiet:
         print_audit(audit, target, more, surprise)
 
 
 @click.command("shift", epilog=examples("actc shift thresholds.json candidates.parquet"))
-@click.argument("thresholds", type=PATH)
+@click.argument("source", type=PATH)
 @click.argument("candidates", type=PATH)
 @click.option("--json", "json_out", type=PATH, help="Write every relation's numbers as JSON.")
 @quiet_option
-def shift_command(thresholds: Path, candidates: Path, json_out: Path | None, quiet: bool) -> None:
-    """Say whether new candidates are like the pool that thresholds were found on."""
+def shift_command(source: Path, candidates: Path, json_out: Path | None, quiet: bool) -> None:
+    """Say whether new candidates are like the pool that thresholds were found on.
+
+    SOURCE is a session, or a thresholds file that `actc calibrate` wrote; either with a pooled method.
+    """
     from dataclasses import asdict
 
     from actc.files import read_scored, write_json
-    from actc.report import read_case
+    from actc.find_case import find_case
     from actc.shift import find_shifts
     from actc.show_trust import print_shifts
 
-    case = read_case(thresholds)
+    case = find_case(source)
     shifts = find_shifts(case.pool, read_scored(candidates)[0], case.thresholds)
     if json_out is not None:
         write_json(json_out, [{**asdict(shift), "shifted": shift.shifted} for shift in shifts])

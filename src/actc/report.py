@@ -45,6 +45,8 @@ class Case:
         How the judged triples were picked; of unknown picks none counts as uniform.
     name : str
         What to call it.
+    uniform_ones : bool array of shape (l,), optional
+        Which annotations were picked uniformly, where that is known of each.
     """
 
     pool: ScoredTriples
@@ -54,6 +56,7 @@ class Case:
     method: str = "pooled"
     picks: str = "unknown"
     name: str = "thresholds"
+    uniform_ones: BoolArray | None = None
 
     @property
     def cuts(self) -> FloatArray:
@@ -63,6 +66,8 @@ class Case:
     @property
     def uniform(self) -> BoolArray:
         """Which annotations were picked uniformly."""
+        if self.uniform_ones is not None:
+            return self.uniform_ones
         return uniform_picks(len(self.annotations), self.picks)
 
     def fit(self) -> Posterior:
@@ -249,9 +254,8 @@ def write_questions(path: str | Path, questions: Sequence[Question]) -> None:
     write_triples(path, {name: [getattr(one, name) for one in questions] for name in columns})
 
 
-def expected_precision(path: str | Path, accepted: ScoredTriples, seed: int = 0) -> FloatArray:
-    """Return draws of the precision that a thresholds file's model expects of an accepted set."""
-    case = read_case(path)
+def expected_precision(case: Case, accepted: ScoredTriples, seed: int = 0) -> FloatArray:
+    """Return draws of the precision that a case's model expects of an accepted set."""
     posterior = case.fit()
     everything = np.full(len(posterior.beta), -np.inf)
     return expect(posterior, everything, case.annotations, case.uniform, accepted, seed=seed).overall.precision
