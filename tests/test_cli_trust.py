@@ -69,6 +69,10 @@ def test_report_and_ask_follow_from_the_thresholds_file_alone(folder):
         assert json.load(file)["answers"] == 150
     assert "better asked" in run("ask", "thresholds.json", "--count", 20, "--out", "questions.tsv")
     assert len(read_scored("questions.tsv")[0]) == 20
+    run("ask", "thresholds.json", "--candidates", "scores.tsv", "--count", 20, "--out", "again.tsv", "--quiet")
+    with open("questions.tsv", encoding="utf-8") as first, open("again.tsv", encoding="utf-8") as second:
+        assert first.read() == second.read()
+    run("start", "asked", "questions.tsv", "--quiet")
 
 
 def test_an_audit_from_the_slice_to_the_certificate(folder):

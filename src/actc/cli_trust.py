@@ -44,18 +44,28 @@ def report_command(source: Path, out: Path, json_out: Path | None, level: float,
         print_report(report, [path for path in (out, json_out) if path is not None])
 
 
-@click.command("ask", epilog=examples("actc ask thresholds.json --count 50 --out questions.tsv"))
+@click.command(
+    "ask",
+    epilog=examples(
+        "actc ask thresholds.json --count 50 --out questions.tsv",
+        "actc ask my-session --candidates candidates.tsv --out questions.tsv",
+    ),
+)
 @click.argument("source", type=PATH)
+@click.option("--candidates", type=PATH, help="Ask about these instead of the pool: head, relation, tail, score.")
 @click.option("--count", default=50, show_default=True, help="How many questions at most.")
 @price_option
 @click.option("--out", type=PATH, required=True, help="The questions, best first: .tsv, .csv or .parquet.")
 @quiet_option
-def ask_command(source: Path, count: int, price: float, out: Path, quiet: bool) -> None:
+def ask_command(source: Path, candidates: Path | None, count: int, price: float, out: Path, quiet: bool) -> None:
     """List the candidates that are better asked than decided, the most worthwhile first.
+
+    The list can be the candidates of a new session: `actc start SESSION questions.tsv`.
 
     SOURCE is a session, or a thresholds file that `actc calibrate` wrote; either with a pooled method.
     """
     from actc.ask import advise, decide_three_ways
+    from actc.files import read_scored
     from actc.find_case import find_case
     from actc.report import find_questions, write_questions
     from actc.show_trust import print_asked
@@ -64,8 +74,9 @@ def ask_command(source: Path, count: int, price: float, out: Path, quiet: bool) 
         raise OptionError(f"--count: {count} questions are none; give at least 1.")
     case = find_case(source)
     posterior = case.fit()
-    three = decide_three_ways(posterior, case.pool, case.cuts, price)
-    questions = find_questions(case, three, count)
+    triples = case.pool if candidates is None else read_scored(candidates)[0]
+    three = decide_three_ways(posterior, triples, case.cuts, price)
+    questions = find_questions(case, three, count, triples)
     write_questions(out, questions)
     if not quiet:
         print_asked(three, questions, advise(posterior, price), out)

@@ -234,17 +234,21 @@ def _trust(precision: Share | None, accepted: int) -> str:
     return "trusted" if precision.low >= TRUSTED_FROM else "not yet"
 
 
-def find_questions(case: Case, three: ThreeWay, count: int = QUESTIONS) -> list[Question]:
-    """Return the candidates that are better asked, the most worthwhile first, without those that were."""
-    fresh = np.ones(len(case.pool), dtype=np.bool_)
-    fresh[case.annotations.rows] = False
+def find_questions(
+    case: Case, three: ThreeWay, count: int = QUESTIONS, candidates: ScoredTriples | None = None
+) -> list[Question]:
+    """Return the triples of the pool, or of new candidates, that are better asked; best first, none that was judged."""
+    triples = case.pool if candidates is None else candidates
+    names = zip(*(case.pool.triple(row) for row in case.annotations.rows.tolist()), strict=True)
+    fresh = np.ones(len(triples), dtype=np.bool_)
+    if len(case.annotations):
+        judged = triples.find(*(list(column) for column in names))
+        fresh[judged[judged >= 0]] = False
     queue = three.queue
     rows = queue[fresh[queue]][:count].tolist()
+    scores, probability, worth = triples.scores, three.probability, three.worth
     return [
-        Question(
-            *case.pool.triple(row), float(case.pool.scores[row]), float(three.probability[row]), float(three.worth[row])
-        )
-        for row in rows
+        Question(*triples.triple(row), float(scores[row]), float(probability[row]), float(worth[row])) for row in rows
     ]
 
 
