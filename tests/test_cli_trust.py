@@ -106,6 +106,12 @@ def test_shifted_candidates_are_named(folder):
     assert "4 of 5 relations" in output
 
 
+def test_a_sketch_makes_no_report(folder):
+    run(*CALIBRATE, "--sketch", "--quiet")
+    with pytest.raises(ActcError, match="calibrate without --sketch"):
+        run("report", "thresholds.json")
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -113,6 +119,7 @@ def test_shifted_candidates_are_named(folder):
         ((*CALIBRATE, "--precision", 90), "out of range"),
         ((*CALIBRATE, "--picks", "randm"), "Did you mean 'random'"),
         ((*CALIBRATE, "--method", "localopt-acc", "--precision", 0.9), "pooled method"),
+        ((*CALIBRATE, "--sketch", "--precision", 0.9), "leave --sketch out"),
         (("audit", "scores.tsv"), "--out"),
         (("audit", "scores.tsv", "--by", "heads", "--out", "x.tsv"), "Did you mean 'head'"),
         (("report", "missing.json"), "no such file"),

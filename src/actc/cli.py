@@ -279,6 +279,8 @@ def calibrate_command(
         raise OptionError(f"{method} needs annotations: give a file of judged triples with --labels.")
     if sketch and not isinstance(found, Pooled):
         raise OptionError(f"{method} looks at every candidate; --sketch goes with the pooled methods only.")
+    if sketch and demand is not None:
+        raise OptionError("A promise is about the whole pool, which a sketch is not; leave --sketch out.")
     facts = None if known is None else read_scored(known)[0]
     pool = sketch_pool(scores, facts, labelled=labels) if sketch else read_scored(scores)[0]
     annotations = Annotations() if labels is None else read_annotations(labels, pool)

@@ -20,7 +20,6 @@ from actc.files import read_annotations, read_scored, write_triples
 from actc.intervals import Interval
 from actc.on_demand import pooled_method
 from actc.pooled import Posterior
-from actc.sketch_pool import sketch_pool
 from actc.thresholds_file import read_content, read_thresholds
 from actc.triples import Annotations, BoolArray, FloatArray, ScoredTriples, Thresholds
 
@@ -82,18 +81,14 @@ def read_case(path: str | Path) -> Case:
     if not sources:
         raise FileError(f"{path}: it does not say which scores it came from; write it again with `actc calibrate`.")
     known = read_scored(sources["known"])[0] if sources.get("known") else None
-    pool = _read_pool(sources, known)
+    if sources.get("sketch"):  # a sketch has as many triples of a small relation as of a large one
+        raise FileError(f"{path}: it came from a sketch, whose shares are not the pool's; calibrate without --sketch.")
+    pool = read_scored(sources["scores"])[0]
     if pool.relation_names != thresholds.relation_names:
         raise FileError(f"{sources['scores']}: its relations are not those of {path}; calibrate again.")
     annotations = read_annotations(sources["labels"], pool) if sources.get("labels") else Annotations()
     picks = sources.get("picks", "unknown")
     return Case(pool, annotations, thresholds, known, content["method"], picks, Path(path).name)
-
-
-def _read_pool(sources: dict[str, Any], known: ScoredTriples | None) -> ScoredTriples:
-    if sources.get("sketch"):
-        return sketch_pool(sources["scores"], known, labelled=sources.get("labels"))
-    return read_scored(sources["scores"])[0]
 
 
 @dataclass(frozen=True)
