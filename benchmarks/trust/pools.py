@@ -65,13 +65,13 @@ def annotate(pair: Cell, picks: str, count: int, number: int) -> Annotations:
     return annotations
 
 
-def runs(cells: list[str], kinds: list[str], numbers: range, most: int, tune: bool) -> Iterator[Run]:
+def runs(cells: list[str], kinds: list[str], numbers: range, most: int, tune: bool, ways: list[str]) -> Iterator[Run]:
     """Make every run, the cells by turns, so that an interrupted table is even."""
     for number in numbers:
         for name in cells:
             for kind in kinds:
                 pair = make_pair(load(name), kind, number, tune)
-                for picks in METHOD:
+                for picks in ways:
                     annotations = annotate(pair, picks, min(most, len(pair.valid) // 2), number)
                     uniform = uniform_picks(len(annotations), METHODS[METHOD[picks]].selector)
                     yield Run(name, kind, picks, number, pair, annotations, uniform)

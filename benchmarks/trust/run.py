@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from pools import CELLS, KINDS, Run, runs
+from pools import CELLS, KINDS, METHOD, Run, runs
 from rivals import mapie_cut, scan_cut
 
 from actc.expect import expect
@@ -72,14 +72,14 @@ def coverage(one: Judged) -> Iterator[tuple[Any, ...]]:
         yield (*one.key, name, *(f"{number:.4f}" for number in numbers), found.source)
 
 
-def promises(one: Judged) -> Iterator[tuple[Any, ...]]:
+def promises(one: Judged, rivals: bool) -> Iterator[tuple[Any, ...]]:
     """Yield what everyone accepts at each demand."""
     pair, pool = one.run.pair, one.run.pair.valid
     demands = [Demand("precision", asked, CONFIDENCE) for asked in PRECISIONS]
     state = (one.posterior, one.annotations, pair.test)
     for asked, ours in zip(PRECISIONS, promise(*state, demands, DRAWS, POINTS, one.run.number), strict=True):
         accepts = {"actc": one.decide(ours.cuts)}
-        if one.run.picks == "random":
+        if one.run.picks == "random" and rivals:
             scores, labels = pool.scores[one.annotations.rows], one.annotations.labels
             accepts["scan"] = pair.test.scores >= scan_cut(scores, labels, asked, CONFIDENCE)
             cut = mapie_cut(pool.scores, scores, labels, asked, CONFIDENCE)
@@ -97,6 +97,8 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--cells", default=",".join(CELLS))
     parser.add_argument("--kinds", default="plain")
+    parser.add_argument("--picks", default=",".join(METHOD), help="random, active")
+    parser.add_argument("--only-promise", action="store_true", help="No intervals, and no rivals.")
     parser.add_argument("--tune", action="store_true")
     parser.add_argument("--out", default="runs")
     options = parser.parse_args()
@@ -109,13 +111,15 @@ def main() -> None:
         coverage_rows, promise_rows = (csv.writer(file, lineterminator="\n") for file in (first, second))
         coverage_rows.writerow(COVERAGE)
         promise_rows.writerow(PROMISE)
-        for run in runs(options.cells.split(","), kinds, numbers, COVERAGE_BUDGETS[-1], options.tune):
-            for budget in COVERAGE_BUDGETS:
+        picks = options.picks.split(",")
+        for run in runs(options.cells.split(","), kinds, numbers, COVERAGE_BUDGETS[-1], options.tune, picks):
+            for budget in PROMISE_BUDGETS if options.only_promise else COVERAGE_BUDGETS:
                 if budget <= len(run.annotations):
                     one = Judged(run, budget)
-                    coverage_rows.writerows(coverage(one))
+                    if not options.only_promise:
+                        coverage_rows.writerows(coverage(one))
                     if budget in PROMISE_BUDGETS:
-                        promise_rows.writerows(promises(one))
+                        promise_rows.writerows(promises(one, rivals=not options.only_promise))
             first.flush()
             second.flush()
 

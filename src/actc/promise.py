@@ -19,6 +19,7 @@ from actc.pooled import Posterior, moderate, psi
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
 
 _CONTRADICTS = 1.3  # standard errors of bad news, from which on the answers on a list overrule the model
+_UNSEEN = 4  # a list with so few answers inside is half trusted: the model is wrong most where nobody looked
 _WINDOW = 30  # answers that can; a list with fewer borrows the next ones
 
 
@@ -201,6 +202,7 @@ def _widen(
     off = off.where((wide >= _WINDOW) & (news > _CONTRADICTS * alone.scale), alone)
     tail = max(confidence, 0.8)
     scale = off.scale * stdtrit(off.degrees, tail) / ndtri(tail)  # a normal with the t's quantile where it matters
+    scale = scale * np.sqrt(1 + _UNSEEN / (1 + place))
     error, luck = random.standard_normal((2, len(shares), 1))
     # The longest list is the luckiest one: good news from a few looks would be counted twice, so only bad news counts.
     bad_news = np.maximum(off.mean, 0) if upward else np.minimum(off.mean, 0)
