@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+TORCH := $(patsubst torch==%,%,$(filter torch==%,$(file < constraints.txt)))
 ACTC_DATA ?= $(wildcard ../shared/data)
 export ACTC_DATA
 
@@ -40,6 +41,8 @@ $(VENV)/app.stamp: $(BIN)/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[app]'
 	touch $@
 
+# torch comes first: PyKEEN would fetch whatever build it finds.
 $(VENV)/dev.stamp: $(BIN)/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==$(TORCH)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@

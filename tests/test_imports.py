@@ -12,13 +12,17 @@ import actc
 SOURCE = Path(actc.__file__).parent
 # Each module may import from the lines above its own, never from its own line or below. Adapters know only `triples`.
 LAYERS = [
-    {"errors"},
+    {"errors", "command_parts"},
     {"triples"},
     {"groups", "logistic", "curves", "backends"},
     {"gaussian_process", "squash_scores"},
     {"select_triples", "estimate_labels", "choose_thresholds", "metrics", "files", "sample"},
-    {"baselines", "thresholds_file", "intervals", "candidate_files", "deliver", "decide_plan"},
+    {"baselines", "thresholds_file", "intervals", "candidate_files", "deliver", "decide_plan", "graph"},
     {"audit", "shift", "svg"},
+    {"graph_formats", "embedding_models", "recipes", "adapters"},
+    {"train_model", "score_triples", "entity_slots"},
+    {"saved_model", "candidates"},
+    {"load_scorer"},
     {"pooled_features"},
     {"pooled", "sketch_pool"},
     {"pooled_picks", "pooled_draws", "pooled_settle"},
@@ -29,6 +33,9 @@ LAYERS = [
     {"methods", "decide_duckdb", "decide_spark"},
     {"decide"},
     {"calibrator", "experiment"},
+    {"complete"},
+    {"complete_report"},
+    {"complete_run"},
     {"download", "published", "text_tables", "results"},
     {"compare_methods", "datasets"},
     {"paper_tables", "paper_page", "grid"},
@@ -43,8 +50,7 @@ LAYERS = [
     {"session"},
     {"app", "show_session", "find_case"},
     {"show_trust"},
-    {"cli_parts"},
-    {"cli_trust"},
+    {"graph_commands", "trust_commands"},
     {"cli"},
 ]
 HEAVY = {"sklearn", "scipy", "torch", "matplotlib", "duckdb", "joblib", "rich", "click", "fastapi", "pandas", "pyspark"}

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import click
 
-from actc import __version__
-from actc.cli_parts import examples, quiet_option
-from actc.cli_trust import TRUST_COMMANDS
+from actc import __version__, graph_commands, trust_commands
+from actc.command_parts import examples, progress_bar, quiet_option
 from actc.errors import ActcError, OptionError
 
 
@@ -537,10 +533,6 @@ def import_command(session: Path, judgements: Path, annotator: str | None, quiet
         print(f"{added:,} new judgements are in {session}.")
 
 
-for _command in TRUST_COMMANDS:
-    commands.add_command(_command)
-
-
 def split_methods(text: str) -> list[str]:
     """Split ``a,b:n=5,soft=true,c`` at the commas between methods, not at those between a method's options."""
     methods: list[str] = []
@@ -561,23 +553,8 @@ def parse_budgets(texts: tuple[str, ...]) -> list[int]:
     return [int(part) for part in parts]
 
 
-@contextmanager
-def progress_bar(label: str, quiet: bool) -> Iterator[Callable[..., Any]]:
-    """Show a bar on a terminal; elsewhere, and when quiet, nothing. Yields a function: steps done, steps in all."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda done, total=None: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=None)
-
-        def advance(done: int, total: int | None = None) -> None:
-            bar.update(task, advance=done, total=total)
-
-        yield advance
+for command in (*graph_commands.COMMANDS, *trust_commands.COMMANDS):
+    commands.add_command(command)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from actc.errors import FileError, OptionError, RowError, TableError
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
 
 COLUMNS = ("head", "relation", "tail", "score", "label")
-ALIASES = {"subject": "head", "predicate": "relation", "object": "tail"}
+ALIASES = {"subject": "head", "predicate": "relation", "object": "tail", "rel": "relation"}
 LABELS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
 DELIMITERS = {".tsv": "\t", ".txt": "\t", ".csv": ","}
 
@@ -123,6 +123,8 @@ def write_triples(path: str | Path, columns: Mapping[str, Any]) -> None:
     """Write aligned columns to a TSV, CSV or Parquet file, named by its suffix."""
     import duckdb
 
+    if _kind(Path(path))[0] in (".tsv", ".txt"):
+        _refuse_tabs(Path(path), columns)
     with write_beside(path) as temporary, duckdb.connect() as connection:
         connection.register("rows_to_write", {name: np.asarray(values) for name, values in columns.items()})
         connection.execute(
@@ -143,12 +145,22 @@ def write_json(path: str | Path, content: Any) -> None:
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
+def _refuse_tabs(path: Path, columns: Mapping[str, Any]) -> None:
+    for name, values in columns.items():
+        array = np.asarray(values)
+        if array.dtype.kind in "OU":
+            bad = next((text for text in dict.fromkeys(array.tolist()) if re.search(r"[\t\r\n]", str(text))), None)
+            if bad is not None:
+                raise OptionError(f"{path}: {bad!r} (column {name}) has a tab or a line break; write CSV or Parquet.")
+
+
 def copy_options(path: Path) -> str:
     """DuckDB's options for writing a file with this suffix."""
     kind, compressed = _kind(path)
     if kind == ".parquet":
         return "FORMAT parquet"
-    quoting = "" if kind == ".csv" else ", QUOTE '', ESCAPE ''"  # as tabbed files are read: quotes mean themselves
+    # A TSV file has no quoting, here as in what is read: a name's quotation marks are its own.
+    quoting = "" if kind == ".csv" else ", QUOTE '', ESCAPE ''"
     return f"FORMAT csv, HEADER, DELIMITER '{DELIMITERS[kind]}'{quoting}" + (", COMPRESSION gzip" if compressed else "")
 
 
@@ -196,7 +208,7 @@ def find_layout(path: str | Path, order: Sequence[str] = COLUMNS) -> Layout:
     if kind == ".parquet":
         return Layout(path, None, True, 0, _parquet_columns(path))
     delimiter = DELIMITERS[kind]
-    first = next(csv.reader([_first_line(path)], delimiter=delimiter, quoting=_quoting(delimiter)), [])
+    first = next(csv.reader([first_line(path)], delimiter=delimiter, quoting=_quoting(delimiter)), [])
     names = [ALIASES.get(cell.strip().lower(), cell.strip().lower()) for cell in first]
     if _is_header(names):
         position = {name: names.index(name) for name in COLUMNS if name in names}
@@ -279,7 +291,8 @@ def _quoting(delimiter: str) -> Any:
     return csv.QUOTE_MINIMAL if delimiter == "," else csv.QUOTE_NONE
 
 
-def _first_line(path: Path) -> str:
+def first_line(path: Path) -> str:
+    """Return the first line that is not empty, without its end."""
     try:
         with open_text(path) as lines:
             first = next((line for line in lines if line.strip()), "")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from actc.cli_parts import examples, quiet_option
+from actc.command_parts import examples, quiet_option
 from actc.errors import OptionError
 
 PATH = click.Path(path_type=Path)
@@ -172,4 +172,4 @@ def shift_command(source: Path, candidates: Path, json_out: Path | None, quiet: 
         print_shifts(shifts)
 
 
-TRUST_COMMANDS = (report_command, ask_command, audit_command, shift_command)
+COMMANDS = [report_command, ask_command, audit_command, shift_command]

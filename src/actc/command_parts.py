@@ -1,0 +1,37 @@
+"""What the commands share: examples at the foot of a help text, --quiet, a progress bar."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+
+def examples(*lines: str) -> str:
+    """Format a command's examples for the foot of its help."""
+    return "\b\nExample" + ("s" if len(lines) > 1 else "") + ":\n" + "\n".join(f"  {line}" for line in lines)
+
+
+quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+
+
+@contextmanager
+def progress_bar(label: str, quiet: bool) -> Iterator[Callable[..., Any]]:
+    """Show a bar on a terminal; elsewhere, and when quiet, nothing. Yields a function: steps done, steps in all."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda done, total=None: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None)
+
+        def advance(done: int, total: int | None = None) -> None:
+            bar.update(task, advance=done, total=total)
+
+        yield advance

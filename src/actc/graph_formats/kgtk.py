@@ -1,0 +1,51 @@
+"""KGTK edge files: tab-separated, with the columns node1, label, node2 (and any others, which carry provenance)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from actc.errors import FileError
+from actc.files import Layout, first_line, write_triples
+from actc.graph import Graph
+from actc.graph_formats.encode import connect, encode
+
+ALIASES = {
+    "head": ("node1", "from", "subject"),
+    "relation": ("label", "predicate", "relation"),
+    "tail": ("node2", "to", "object"),
+}
+
+
+def read(path: Path, base: str = "") -> Graph:
+    """Read the edges; every other column is ignored."""
+    layout = _layout(path)
+    columns = ", ".join(f"replace({layout.column(name)}, '\\|', '|') AS {name}" for name in ALIASES)
+    with connect(path) as connection:
+        connection.execute(f"CREATE TEMP TABLE named AS SELECT {columns} FROM {layout.source}")
+        return encode(connection, layout.where)
+
+
+def _layout(path: Path) -> Layout:
+    header = first_line(path).split("\t")
+    position: dict[str, int | str] = {}
+    for name, aliases in ALIASES.items():
+        found = next((alias for alias in aliases if alias in header), None)
+        if found is None:
+            raise FileError(
+                f"{path}, line 1: the column {aliases[0]!r} is missing; KGTK edges have node1, label, node2."
+            )
+        position[name] = header.index(found)
+    return Layout(path, "\t", True, len(header), position)
+
+
+def write(path: Path, graph: Graph, base: str, extras: Mapping[str, Any]) -> None:
+    """Write the edges with an id each, and the columns beside them."""
+    columns = graph.columns()
+    escaped = {key: [name.replace("|", "\\|") for name in column] for key, column in columns.items()}
+    table = {"node1": escaped["head"], "label": escaped["relation"], "node2": escaped["tail"]}
+    ids = [f"E{row}" for row in range(1, len(graph) + 1)]
+    write_triples(path if path.suffix != ".kgtk" else path.with_suffix(".tsv"), {"id": ids, **table, **extras})
+    if path.suffix == ".kgtk":
+        path.with_suffix(".tsv").replace(path)

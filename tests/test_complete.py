@@ -1,0 +1,173 @@
+"""The whole way on a small graph, from triples to accepted triples."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from actc import ScoredTriples
+from actc.complete import complete, read_oracle, split_off
+from actc.errors import FileError, OptionError
+from actc.files import read_scored, write_triples
+from actc.graph import Graph
+from actc.graph_formats import read_graph
+from tests.conftest import make_pool
+from tests.test_train_model import make_graph, new_facts
+
+pytest.importorskip("torch")
+from actc.complete_run import CompletionPlan, run_completion
+
+
+def write_graph_file(path, graph):
+    write_triples(path, graph.columns())
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Write a graph, candidates (half of them true) and the list of the true ones."""
+    folder = tmp_path_factory.mktemp("complete")
+    graph = make_graph()
+    right, wrong = new_facts(graph, True), new_facts(graph, False)
+    both = {name: [*right.columns()[name], *wrong.columns()[name]] for name in ("head", "relation", "tail")}
+    write_graph_file(folder / "graph.tsv", graph)
+    write_triples(folder / "candidates.tsv", both)
+    write_triples(folder / "labels.tsv", {**both, "label": [1] * 6 + [0] * 6})
+    write_graph_file(folder / "truth.tsv", right)
+    return folder
+
+
+def plan(folder, out, **options):
+    options = {"candidates": folder / "candidates.tsv", "oracle": folder / "truth.tsv", "device": "cpu", **options}
+    return CompletionPlan(folder / "graph.tsv", out, budget=4, **options)
+
+
+def triples_of(path):
+    graph = read_graph(path)
+    return {graph.triple(row) for row in range(len(graph))}
+
+
+def test_a_small_graph_grows_by_what_was_accepted(folder, tmp_path):
+    lines = run_completion(plan(folder, tmp_path / "out"))
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    accepted = triples_of(tmp_path / "out" / "accepted.tsv")
+    assert triples_of(tmp_path / "out" / "graph.tsv") == triples_of(folder / "graph.tsv") | accepted
+    assert report["accepted"] == len(accepted) > 0
+    assert report["triples_after"] == report["triples_before"] + len(accepted)
+    assert report["judged"] == 4
+    assert f"**{len(accepted)} accepted**" in lines[0]
+
+
+def test_accepted_facts_carry_their_provenance(folder, tmp_path):
+    run_completion(plan(folder, tmp_path / "out"))
+    header, *rows = (line.split("\t") for line in (tmp_path / "out" / "accepted.tsv").read_text().splitlines())
+    wanted = ["head", "relation", "tail", "score", "probability", "threshold", "method", "date", "decided_by"]
+    assert header == wanted
+    for row in rows:
+        score, threshold, decided_by = float(row[3]), float(row[5]), row[8]
+        assert decided_by == "person" or score >= threshold
+
+
+def test_a_model_that_is_there_is_not_trained_again(folder, tmp_path):
+    run_completion(plan(folder, tmp_path / "first"))
+    run_completion(plan(folder, tmp_path / "second", model=tmp_path / "first" / "model"))
+    assert not (tmp_path / "second" / "model").exists()
+    first, second = (read_scored(tmp_path / name / "accepted.tsv")[0] for name in ("first", "second"))
+    assert {first.triple(row) for row in range(len(first))} == {second.triple(row) for row in range(len(second))}
+
+
+def test_the_model_proposes_where_nobody_does(folder, tmp_path):
+    run_completion(plan(folder, tmp_path / "out", candidates=None, best=1))
+    proposed = triples_of(tmp_path / "out" / "candidates.parquet")
+    assert proposed
+    assert not proposed & triples_of(folder / "graph.tsv")
+
+
+def test_without_answers_it_says_what_to_do_next(folder, tmp_path):
+    lines = run_completion(plan(folder, tmp_path / "out", oracle=None))
+    assert "run this again with --oracle" in lines[-1]
+    assert len(read_scored(tmp_path / "out" / "pool.tsv")[0]) == 12
+    assert not (tmp_path / "out" / "accepted.tsv").exists()
+
+
+def test_an_oracle_with_labels_judges_what_it_lists(folder):
+    graph = read_graph(folder / "candidates.tsv")
+    candidates = graph.with_scores(np.arange(12.0))
+    oracle, rows = read_oracle(folder / "labels.tsv", candidates)
+    truth = triples_of(folder / "truth.tsv")
+    assert rows.tolist() == list(range(12))
+    assert oracle(candidates, rows).tolist() == [candidates.triple(row) in truth for row in range(12)]
+
+
+def test_an_oracle_that_knows_no_candidate_is_refused(folder, tmp_path):
+    write_triples(tmp_path / "labels.tsv", {"head": ["x"], "relation": ["r"], "tail": ["y"], "label": [1]})
+    candidates = read_graph(folder / "candidates.tsv").with_scores(np.arange(12.0))
+    with pytest.raises(FileError, match="none of the 12 candidates is judged in it"):
+        read_oracle(tmp_path / "labels.tsv", candidates)
+
+
+def test_candidates_that_the_graph_holds_are_not_new(folder, tmp_path):
+    with pytest.raises(OptionError, match="the graph holds all of these"):
+        run_completion(plan(folder, tmp_path / "out", candidates=folder / "graph.tsv"))
+
+
+def test_what_a_person_says_stands():
+    pool, labels = make_pool(400, seed=3)
+    done = complete(pool, lambda triples, rows: ~labels[rows], np.arange(len(pool)), budget=40)
+    assert np.array_equal(done.accepted[done.judged.rows], done.judged.labels)
+    assert set(done.probabilities[done.judged.rows]) <= {0.0, 1.0}
+
+
+def make_candidates(seed):
+    """Make candidates of eight relations, each with scores of its own level, true ones higher by one and a half."""
+    rng = np.random.default_rng(seed)
+    relation = rng.integers(8, size=3000)
+    labels = rng.random(3000) < np.clip(0.4 + 0.15 * rng.normal(size=8), 0.1, 0.9)[relation]
+    scores = 2 * rng.normal(size=8)[relation] + rng.normal(size=3000) + 1.5 * labels
+    heads, names = [f"h{i}" for i in range(3000)], [f"r{code}" for code in relation]
+    return ScoredTriples.from_columns(heads, names, ["t"] * 3000, scores), labels
+
+
+def test_the_promised_precision_holds():
+    held = []
+    for seed in range(12):
+        candidates, labels = make_candidates(seed)
+        oracle = lambda triples, rows, labels=labels: labels[rows]  # noqa: E731
+        done = complete(candidates, oracle, np.arange(len(candidates)), seed=seed)
+        low, _, high = done.precision
+        held.append(low <= labels[done.accepted].mean() <= high)
+    assert sum(held) >= 10
+
+
+def test_nothing_is_promised_where_nothing_is_accepted():
+    pool, _ = make_pool(200)
+    done = complete(pool, lambda triples, rows: np.zeros(len(rows), dtype=bool), np.arange(len(pool)), budget=60)
+    assert done.accepted.any() or done.precision is None
+
+
+def test_splitting_off_leaves_every_name_in_the_rest():
+    graph = make_graph()
+    rest, held_out = split_off(graph, 0.3, seed=1)
+    assert len(rest) + len(held_out) == len(graph)
+    assert 0 < len(held_out) <= 0.3 * len(graph)
+    used = set(rest.heads.tolist()) | set(rest.tails.tolist())
+    assert used == set(graph.heads.tolist()) | set(graph.tails.tolist())
+    assert set(rest.relations.tolist()) == set(graph.relations.tolist())
+
+
+def test_impossible_plans_are_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OptionError, match="is a file"):
+        CompletionPlan(tmp_path / "graph.tsv", tmp_path / "file")
+    with pytest.raises(OptionError, match="at least one answer"):
+        CompletionPlan(tmp_path / "graph.tsv", tmp_path / "out", budget=0)
+
+
+def test_facts_and_graph_agree_on_names():
+    pool, labels = make_pool(100)
+    done = complete(pool, lambda triples, rows: labels[rows], np.arange(len(pool)), budget=30)
+    facts = done.facts()
+    assert isinstance(facts, Graph)
+    assert len(facts) == done.accepted.sum() == len(done.provenance()["score"])
