@@ -31,7 +31,8 @@ def test_promises_are_kept_in_nine_of_ten_runs_over_the_cells():
     overall = [row for row in rows if row["cell"] == "all"]
     assert len(overall) == 2 * 4 * 3
     assert max(float(row["broken"]) for row in overall) <= 0.1
-    assert min(int(row["runs"]) for row in overall) >= 1600
+    assert min(int(row["runs"]) for row in overall if row["picks"] == "random") >= 1600
+    assert min(int(row["runs"]) for row in overall if row["picks"] == "active") >= 1600
 
 
 def test_more_is_accepted_than_by_the_others_where_promises_are_asked_of_a_random_draw():
@@ -50,8 +51,8 @@ def test_more_is_accepted_than_by_the_others_where_promises_are_asked_of_a_rando
 def test_the_audits_exact_bounds_hold_and_anytime_bounds_hold_at_the_worst_moment():
     for row in read("audit.csv"):
         assert row["draws"] == "10000"
-        exact = row["interval"] not in ("wilson", "highest-density") and row["stopping"] == "none"
+        exact = row["interval"] in ("clopper-pearson", "relation") and row["stopping"] == "none"
         if exact or row["interval"] == "anytime":
             assert float(row["coverage"]) >= 0.9, row
         elif row["stopping"] == "none":
-            assert float(row["coverage"]) >= 0.85, row
+            assert float(row["coverage"]) >= (0.89 if row["design"] == "head" else 0.85), row
