@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from actc import __version__, graph_commands
+from actc import __version__, graph_commands, trust_commands
 from actc.command_parts import examples, progress_bar, quiet_option
 from actc.errors import ActcError, OptionError
 
@@ -214,6 +214,7 @@ def paper_command(
     epilog=examples(
         "actc calibrate scores.tsv --labels labels.tsv --method actc-lr-rndm --out thresholds.json",
         "actc calibrate parts/ --labels labels.tsv --method pooled --sketch --out thresholds.json",
+        "actc calibrate scores.tsv --labels labels.tsv --precision 0.9 --confidence 0.95",
     ),
 )
 @click.argument("scores", type=click.Path(path_type=Path))
@@ -221,39 +222,76 @@ def paper_command(
 @click.option("--method", default="pooled", show_default=True, help="See: actc methods.")
 @click.option("--known", type=click.Path(path_type=Path), help="Scored triples that the graph holds already.")
 @click.option("--sketch", is_flag=True, help="For many millions: measure all, keep a sample. Pooled methods only.")
+@click.option(
+    "--picks",
+    default="unknown",
+    show_default=True,
+    help="How the labelled were picked: random, expected-gain, unknown.",
+)
+@click.option("--precision", type=float, help="Accept as many as keep this precision, with --confidence.")
+@click.option("--recall", type=float, help="Accept as few as reach this recall, with --confidence.")
+@click.option("--cost-false-accept", type=float, help="Accept what costs least, a false accept costing this ...")
+@click.option("--cost-false-reject", default=1.0, show_default=True, help="... and a false reject this.")
+@click.option("--confidence", default=0.9, show_default=True, help="How probable the promise should be.")
+@click.option("--each-relation", is_flag=True, help="Make the promise for each relation by itself.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("thresholds.json"), show_default=True)
 @quiet_option
 def calibrate_command(
-    scores: Path, labels: Path | None, method: str, known: Path | None, sketch: bool, out: Path, quiet: bool
+    scores: Path,
+    labels: Path | None,
+    method: str,
+    known: Path | None,
+    sketch: bool,
+    picks: str,
+    precision: float | None,
+    recall: float | None,
+    cost_false_accept: float | None,
+    cost_false_reject: float,
+    confidence: float,
+    each_relation: bool,
+    out: Path,
+    quiet: bool,
 ) -> None:
     """Find thresholds from annotations that exist.
 
-    SCORES holds the candidates: head, relation, tail, score. Labels are for some of them.
+    SCORES holds the candidates: head, relation, tail, score. Labels are for some of them. With --precision, --recall or
+    costs, the thresholds keep a promise (pooled methods only).
     """
     from actc.calibrator import Calibrator
     from actc.files import read_annotations, read_scored
     from actc.methods import describe_options, find_method
+    from actc.on_demand import describe_promise, describe_sources, find_demand, thresholds_on_demand
     from actc.pooled_method import Pooled
     from actc.show import print_thresholds
+    from actc.show_trust import print_promise
     from actc.sketch_pool import sketch_pool
     from actc.thresholds_file import write_thresholds
     from actc.triples import Annotations
 
     found = find_method(method)
+    demand = find_demand(precision, recall, cost_false_accept, cost_false_reject, confidence, each_relation)
+    sources = describe_sources(scores, labels, known, sketch, picks)
     if labels is None and found.least_budget > 0:
         raise OptionError(f"{method} needs annotations: give a file of judged triples with --labels.")
     if sketch and not isinstance(found, Pooled):
         raise OptionError(f"{method} looks at every candidate; --sketch goes with the pooled methods only.")
+    if sketch and demand is not None:
+        raise OptionError("A promise is about the whole pool, which a sketch is not; leave --sketch out.")
     facts = None if known is None else read_scored(known)[0]
     pool = sketch_pool(scores, facts, labelled=labels) if sketch else read_scored(scores)[0]
     annotations = Annotations() if labels is None else read_annotations(labels, pool)
     calibrator = Calibrator(method).fit(pool, annotations, facts)
     squash = calibrator.squash_
     transform = None if squash is None else {"name": "sigmoid(score - mean)", "mean": squash.mean}
-    options, curves = describe_options(found), calibrator.curves()
-    write_thresholds(out, calibrator.thresholds_, method, options, pool, annotations, transform, curves)
+    thresholds, kept = calibrator.thresholds_, None
+    if demand is not None:
+        thresholds, kept = thresholds_on_demand(pool, annotations, demand, method, facts)
+    options, curves, promised = describe_options(found), calibrator.curves(), describe_promise(kept)
+    write_thresholds(out, thresholds, method, options, pool, annotations, transform, curves, sources, promised)
     if not quiet:
-        print_thresholds(calibrator.thresholds_, pool, annotations, out)
+        print_thresholds(thresholds, pool, annotations, out)
+        if kept is not None:
+            print_promise(kept)
 
 
 @commands.command(
@@ -515,7 +553,7 @@ def parse_budgets(texts: tuple[str, ...]) -> list[int]:
     return [int(part) for part in parts]
 
 
-for command in graph_commands.COMMANDS:
+for command in (*graph_commands.COMMANDS, *trust_commands.COMMANDS):
     commands.add_command(command)
 
 

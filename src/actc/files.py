@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import json
 import os
 import re
 import tempfile
@@ -129,6 +130,19 @@ def write_triples(path: str | Path, columns: Mapping[str, Any]) -> None:
         connection.execute(
             f"COPY (SELECT * FROM rows_to_write) TO {quote(str(temporary))} ({copy_options(Path(path))})"
         )
+
+
+def write_rows_of(path: str | Path, triples: ScoredTriples, rows: IntArray) -> None:
+    """Write some rows of a table of scored triples, in the order given."""
+    names = zip(*(triples.triple(row) for row in rows.tolist()), strict=True)
+    write_triples(path, {**dict(zip(COLUMNS[:3], names, strict=True)), "score": triples.scores[rows]})
+
+
+def write_json(path: str | Path, content: Any) -> None:
+    """Write plain values as JSON, complete or not at all."""
+    with write_beside(path) as temporary:
+        text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+        temporary.write_text(text + "\n", encoding="utf-8")
 
 
 def _refuse_tabs(path: Path, columns: Mapping[str, Any]) -> None:

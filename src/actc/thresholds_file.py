@@ -30,8 +30,10 @@ def write_thresholds(
     annotations: Annotations,
     transform: dict[str, Any] | None = None,
     curves: Curves | None = None,
+    sources: dict[str, Any] | None = None,
+    promise: dict[str, Any] | None = None,
 ) -> None:
-    """Write thresholds with the method, its options, the counts and the score transform they came from.
+    """Write thresholds with what they came from (method, options, counts, score transform, files) and promise.
 
     Curves, where the method has probabilities, are written as one line of numbers for each relation.
     """
@@ -63,6 +65,8 @@ def write_thresholds(
             "annotated": len(annotations),
             "annotated_true": int(annotations.labels.sum()),
         },
+        "sources": sources,
+        "promise": promise,
         "default": _to_json(thresholds.default),
         "curves": None if curves is None else _curves_head(curves),
         "relations": relations,
@@ -79,6 +83,11 @@ def read_thresholds(path: str | Path) -> Thresholds:
 def read_curves(path: str | Path) -> Curves | None:
     """Read the probability curves of a thresholds file; None where the method has none."""
     return _read(Path(path), _parse_curves)  # type: ignore[no-any-return]
+
+
+def read_content(path: str | Path) -> dict[str, Any]:
+    """Read everything that a thresholds file says, as plain values."""
+    return _read(Path(path), dict)  # type: ignore[no-any-return]
 
 
 def _read(path: Path, parse: Callable[[dict[str, Any]], Any]) -> Any:

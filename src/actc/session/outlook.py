@@ -26,6 +26,8 @@ REASONS = {
     "farthest-mean": "Its score is among those farthest from the mean of all scores.",
     "uncertainty": "The model is least sure about it.",
 }
+RANDOM_CHECK = "A random check, to keep the estimates honest."
+"""Why the method's own uniform picks are asked; with ``REASONS["random"]``, what tells uniform picks from others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +145,7 @@ def _gains(posterior: Posterior, rows: IntArray) -> FloatArray:
 
 def _reason(gain: float, audit: bool) -> str:
     if audit:
-        return "A random check, to keep the estimates honest."
+        return RANDOM_CHECK
     if gain < 0.05:
         return "It is where an answer still teaches the most, though little."
     return f"An answer here is expected to put about {gain:.1f} other decisions right."

@@ -1,0 +1,77 @@
+"""Pools to be tried: sub-pools of the eight CoDEx cells, plain, bent and balanced; and annotations picked on them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from actc.discrepancy import uniform_picks
+from actc.experiment import Cell, read_cell
+from actc.methods import METHODS
+from actc.triples import Annotations, BoolArray
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "pooled"))
+from stress import STRESSES
+
+CELLS = [f"codex-{size}/{model}" for size in "sm" for model in ("complex", "conve", "transe", "rescal")]
+KINDS = ("plain", "balanced", "bent-stairs", "bent-noise", "bent-lopsided", "bent-scores")
+METHOD = {"random": "pooled-rndm", "active": "pooled"}
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One pool with a target set, and annotations in the order of picking."""
+
+    cell: str
+    kind: str
+    picks: str
+    number: int
+    pair: Cell
+    annotations: Annotations
+    uniform: BoolArray
+
+
+@lru_cache
+def load(name: str) -> Cell:
+    """Read a cell once."""
+    return read_cell(Path(os.environ["ACTC_DATA"]) / "scores" / name)
+
+
+def make_pair(cell: Cell, kind: str, number: int, tune: bool) -> Cell:
+    """Take a random part of valid as pool; test as target, or (for tuning) the rest of valid in its place."""
+    random = np.random.default_rng([number, KINDS.index(kind)])
+    order = random.permutation(len(cell.valid))
+    cut = len(order) // 2 if tune else round(0.8 * len(order))
+    rows, rest = np.sort(order[:cut]), np.sort(order[cut:])
+    pool, labels = cell.valid.take(rows), cell.valid_labels[rows]
+    target = (cell.valid.take(rest), cell.valid_labels[rest]) if tune else (cell.test, cell.test_labels)
+    pair = Cell(cell.dataset, cell.model, pool, labels, *target, cell.known)
+    return pair if kind == "plain" else STRESSES[kind](pair, random)
+
+
+def annotate(pair: Cell, picks: str, count: int, number: int) -> Annotations:
+    """Pick and answer, as a session would."""
+    method, random, annotations = METHODS[METHOD[picks]], np.random.default_rng([number, 1]), Annotations()
+    while len(annotations) < count:
+        batch = min(count - len(annotations), method.batch(len(annotations)))
+        rows = method.select(pair.valid, annotations, batch, random)
+        annotations = annotations.plus(rows, pair.valid_labels[rows])
+    return annotations
+
+
+def runs(cells: list[str], kinds: list[str], numbers: range, most: int, tune: bool, ways: list[str]) -> Iterator[Run]:
+    """Make every run, the cells by turns, so that an interrupted table is even."""
+    for number in numbers:
+        for name in cells:
+            for kind in kinds:
+                pair = make_pair(load(name), kind, number, tune)
+                for picks in ways:
+                    annotations = annotate(pair, picks, min(most, len(pair.valid) // 2), number)
+                    uniform = uniform_picks(len(annotations), METHODS[METHOD[picks]].selector)
+                    yield Run(name, kind, picks, number, pair, annotations, uniform)

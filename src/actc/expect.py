@@ -1,0 +1,223 @@
+"""How good are the decisions? Accuracy, precision, recall and F1, each with an interval, overall and by relation.
+
+Draws of the pooled posterior, plus what the model may be off (see ``discrepancy``), plus the luck of a finite set.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from actc.discrepancy import Correction, Looks, correct, look, misfit
+from actc.intervals import Interval
+from actc.logistic import sigmoid
+from actc.pooled import Posterior, psi
+from actc.pooled_draws import draw_lines
+from actc.pooled_features import PreparedPool
+from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
+
+SURPRISE = 0.01
+"""Below this p-value the looks contradict the model ..."""
+ENOUGH_LOOKS = 20
+"""... and, from this many on, stand alone."""
+QUANTITIES = ("accuracy", "precision", "recall", "f1")
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """Some triples that stand for a target set, evenly spread over relations and scores.
+
+    Parameters
+    ----------
+    relations : int array of shape (K,)
+        Codes in the pool, rising; R for any other relation.
+    x, scores : float array of shape (K,)
+        Centred and plain scores.
+    total : int
+        How many triples they stand for.
+    """
+
+    relations: IntArray
+    x: FloatArray
+    scores: FloatArray
+    total: int
+
+    def draw(self, posterior: Posterior, draws: int, random: np.random.Generator) -> FloatArray:
+        """Return P(true) of each triple under each drawn set of lines, shape (draws, K)."""
+        lines = draw_lines(posterior, draws, random)[:, self.relations]
+        return sigmoid(np.einsum("dij,ij->di", lines, psi(self.x)))
+
+
+@lru_cache(maxsize=8)  # tables are frozen and compared by identity, so the same target is sorted once
+def sample_target(pool: PreparedPool, target: ScoredTriples, points: int) -> Sampled:
+    """Take every so-many-th triple of the target, sorted by relation and score."""
+    codes = pool.relation_codes(target)
+    order = np.lexsort((target.scores, codes))
+    count = min(points, len(target))
+    rows = order[((np.arange(count) + 0.5) * len(target) / count).astype(np.int64)]
+    return Sampled(codes[rows], pool.centred(target.scores[rows], codes[rows]), target.scores[rows], len(target))
+
+
+@dataclass(frozen=True, eq=False)
+class Quality:
+    """Draws of how good the decisions on a set will turn out, each of shape (draws,); NaN where undefined."""
+
+    accuracy: FloatArray
+    precision: FloatArray
+    recall: FloatArray
+    f1: FloatArray
+    triples: int
+    accepted: int
+
+    def interval(self, quantity: str, level: float = 0.9) -> Interval:
+        """Return the central interval of a quantity; nothing is known of an undefined one."""
+        values = getattr(self, quantity)
+        if np.isnan(values).any():
+            return Interval(0.0, 1.0)
+        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+        return Interval(float(low), float(high))
+
+    def middle(self, quantity: str) -> float:
+        """Return the expected value of a quantity."""
+        return float(np.mean(getattr(self, quantity)))
+
+
+@dataclass(frozen=True, eq=False)
+class Expectation:
+    """What may be believed of a set of decisions.
+
+    Parameters
+    ----------
+    overall : Quality
+    relations : dict of str to Quality
+        Of the relations that the target has; these rest on the model, shifted as a whole by what the looks say.
+    source : {"model", "model and looks", "looks"}
+        What the overall numbers rest on.
+    looks : int
+        How many uniform picks were looked at.
+    misfit : float
+        How surprising they are to the model: a p-value.
+    """
+
+    overall: Quality
+    relations: dict[str, Quality]
+    source: str
+    looks: int
+    misfit: float
+
+
+def expect(
+    posterior: Posterior,
+    cuts: FloatArray,
+    annotations: Annotations,
+    uniform: BoolArray,
+    target: ScoredTriples,
+    draws: int = 400,
+    points: int = 2000,
+    seed: int = 0,
+) -> Expectation:
+    """Say how good decisions by cuts will turn out on a target set.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        The pooled fit on ``annotations``.
+    cuts : float array of shape (R + 1,)
+        Where each relation of the pool is cut, in scores; the last is for any other relation.
+    annotations : Annotations
+        What was judged.
+    uniform : bool array of shape (l,)
+        Which of them were picked uniformly, see :func:`actc.discrepancy.uniform_picks`.
+    target : ScoredTriples
+        The set decided on; the pool itself, or new candidates like it.
+    """
+    random = np.random.default_rng(seed)
+    sampled = sample_target(posterior.pool, target, points)
+    p = sampled.draw(posterior, draws, random)
+    accepted = sampled.scores >= cuts[sampled.relations]
+    looks = look(posterior, annotations, uniform)
+    above = looks_above(posterior, looks, cuts)
+    surprise = misfit(looks, above, (_spread(p, accepted), _spread(p, ~accepted)))
+    alone = surprise < SURPRISE and len(looks.labels) >= ENOUGH_LOOKS
+    if alone:
+        p = np.broadcast_to(p.mean(axis=0), p.shape)
+    corrections = [
+        _correct_share(p[:, mine], looks.residuals[seen], alone)
+        for mine, seen in ((accepted, above), (~accepted, ~above))
+    ]
+    shifts = [correction.draw(draws, random) for correction in corrections]
+    tally = _Tally.of(sampled, p, accepted, shifts, random)
+    names = (*posterior.pool.relation_names, "")
+    relations = {name: tally.quality(at) for at, name in enumerate(names) if name and (sampled.relations == at).any()}
+    source = "looks" if alone else "model and looks" if len(looks.labels) else "model"
+    return Expectation(tally.quality(), relations, source, len(looks.labels), surprise)
+
+
+def looks_above(posterior: Posterior, looks: Looks, cuts: FloatArray) -> BoolArray:
+    """Say of each look whether it would be accepted had its answer not moved its relation's line."""
+    codes = np.arange(len(cuts))
+    finite = np.where(np.isfinite(cuts), cuts, 0.0)
+    level = np.einsum("ij,ij->i", psi(posterior.pool.centred(finite, codes)), posterior.beta)
+    level = np.where(np.isfinite(cuts), level, cuts)
+    return np.asarray(looks.logits >= level[looks.relations])
+
+
+def _correct_share(p: FloatArray, residuals: FloatArray, alone: bool) -> Correction:
+    """Return the correction of one set's share of true triples; where nobody looked, looks cannot stand alone."""
+    share = np.asarray(p.mean() if p.size else 0.5)
+    count, total, squares = (np.asarray(value) for value in (len(residuals), residuals.sum(), (residuals**2).sum()))
+    return correct(share, count, total, squares, alone and len(residuals) > 0)
+
+
+def _spread(p: FloatArray, mine: BoolArray) -> float:
+    return float(p[:, mine].mean(axis=1).var()) if mine.any() else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class _Tally:
+    """True triples among the accepted and the rejected ones of each relation, under each draw."""
+
+    codes: IntArray  # (G,) relation of each group
+    accepted: BoolArray  # (G,)
+    size: FloatArray  # (G,) triples of the target in it
+    trues: FloatArray  # (draws, G)
+
+    @classmethod
+    def of(
+        cls,
+        sampled: Sampled,
+        p: FloatArray,
+        accepted: BoolArray,
+        shifts: list[FloatArray],
+        random: np.random.Generator,
+    ) -> _Tally:
+        order = np.lexsort((accepted, sampled.relations))
+        key = 2 * sampled.relations[order] + accepted[order]
+        groups, starts, count = np.unique(key, return_index=True, return_counts=True)
+        took = groups % 2 == 1
+        share = np.add.reduceat(p[:, order], starts, axis=1) / count
+        share = np.clip(share + np.where(took, shifts[0][:, None], shifts[1][:, None]), 0, 1)
+        size = count * sampled.total / len(order)
+        luck = random.standard_normal(share.shape) * np.sqrt(share * (1 - share) / size)
+        return cls(groups // 2, took, size, np.clip(share + luck, 0, 1) * size)
+
+    def quality(self, code: int | None = None) -> Quality:
+        """Fold the groups of one relation, or all of them, into the four quantities."""
+        mine = np.ones(len(self.codes), dtype=np.bool_) if code is None else self.codes == code
+        took = mine & self.accepted
+        true_accepted = self.trues[:, took].sum(axis=1)
+        true_rejected = self.trues[:, mine & ~self.accepted].sum(axis=1)
+        count, size = float(self.size[took].sum()), float(self.size[mine].sum())
+        right = true_accepted + (size - count - true_rejected)
+        nothing = np.full(len(right), np.nan)
+        true = true_accepted + true_rejected
+        return Quality(
+            accuracy=right / size,
+            precision=true_accepted / count if count else nothing,
+            recall=true_accepted / np.maximum(true, 1e-9),
+            f1=2 * true_accepted / np.maximum(true + count, 1e-9),
+            triples=round(size),
+            accepted=round(count),
+        )

@@ -1,0 +1,29 @@
+"""Pools with a truth that is known: logistic, or capped so that no score is ever sure."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from actc import Annotations, ScoredTriples
+from actc.methods import METHODS
+
+
+def make_truth(size: int = 3000, relations: int = 8, cap: float = 1.0, seed: int = 0):
+    """Return a pool, its labels and the probability that they were drawn with: ``cap`` times a logistic curve."""
+    random = np.random.default_rng(seed)
+    relation = random.integers(relations, size=size)
+    scores = random.normal(size=size)
+    middle = np.linspace(-1, 1, relations)[relation]
+    truth = cap / (1 + np.exp(-2.5 * (scores - middle)))
+    names = [f"r{code}" for code in relation]
+    pool = ScoredTriples.from_columns(
+        [f"h{i % 900}" for i in range(size)], names, [f"t{i}" for i in range(size)], scores
+    )
+    return pool, random.random(size) < truth, truth
+
+
+def fit_on_random(pool, labels, count: int, seed: int = 0):
+    """Return a pooled fit on a random draw, and the draw."""
+    rows = np.random.default_rng(seed).permutation(len(pool))[:count]
+    annotations = Annotations(rows, labels[rows])
+    return METHODS["pooled-rndm"].fit(pool, annotations), annotations
