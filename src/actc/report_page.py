@@ -39,7 +39,7 @@ figcaption { font-size: .9rem; color: var(--soft); } figcaption b { color: var(-
 .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th { color: var(--soft); font-weight: 600; } th, td { padding: .28rem .5rem; border-bottom: 1px solid var(--line);
   text-align: right; white-space: nowrap; } th:first-child, td:first-child { text-align: left; white-space: normal;
-  overflow-wrap: anywhere; min-width: 9rem; } td svg { width: 170px; height: 18px; vertical-align: middle; }
+  overflow-wrap: anywhere; min-width: 7rem; } td svg { width: 130px; height: 18px; vertical-align: middle; }
 .badge { border-radius: 99px; padding: .05rem .55rem; font-size: .8rem; border: 1px solid currentColor; }
 .badge.trusted { color: var(--accept); } .badge.not { color: var(--bad); } .badge.nothing { color: var(--soft); }
 .key i { display: inline-block; width: .8em; height: .8em; border-radius: 2px; margin: 0 .3em 0 .9em; }
