@@ -320,9 +320,9 @@ METHODS: dict[str, Method] = {
     "localopt-f1": LocalOpt("Baseline: each relation's best cut among its annotations, by F1", objective="f1"),
     "localopt-acc-uni": LocalOpt("Baseline: one best cut among all annotations, by accuracy", uniform=True),
     "localopt-f1-uni": LocalOpt("Baseline: one best cut among all annotations, by F1", objective="f1", uniform=True),
+    "globalopt-f1": GlobalOpt("Baseline: grid search, relation by relation, for the F1 over all annotations"),
     "pooled": Pooled("Ours: one model over all relations, labels where they pay; works from zero labels on"),
     "pooled-rndm": Pooled("Ours: one model over all relations, random triples", "random"),
     "pooled-known": Pooled("Ours: pooled, and the scores of known triples tell about relations", known=True),
     "pooled-known-rndm": Pooled("Ours: pooled, with known triples' scores, random triples", "random", known=True),
-    "globalopt-f1": GlobalOpt("Baseline: grid search, relation by relation, for the F1 over all annotations"),
 }
