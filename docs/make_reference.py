@@ -25,7 +25,8 @@ HERE = Path(__file__).parent
 
 def describe_command(name: str, command: click.Command) -> str:
     """Return a command's help as a block of text."""
-    context = click.Context(command, info_name=f"actc {name}", max_content_width=100)
+    settings = {"max_content_width": 100, "help_option_names": ["-h", "--help"]}  # as the group passes them on
+    context = click.Context(command, info_name=f"actc {name}", **settings)
     return f"### `actc {name}`\n\n```text\n{command.get_help(context)}\n```\n"
 
 

@@ -48,7 +48,7 @@ def test_an_entity_called_like_a_column_makes_no_header(tmp_path):
 
 def test_a_misspelt_header_is_still_a_header(tmp_path):
     with pytest.raises(FileError, match="line 1: the column 'relation' is missing"):
-        read_scored(put(tmp_path / "x.tsv", "head\trel\ttial\tpoints\na\tr\tx\t0.5\n"))
+        read_scored(put(tmp_path / "x.tsv", "head\tkind\ttial\tpoints\na\tr\tx\t0.5\n"))
 
 
 def test_quotes_are_text_in_tsv_and_quotes_in_csv(tmp_path):

@@ -93,8 +93,8 @@ class Client:
         headers = {"authorization": f"Bearer {self.token}", "content-type": "application/json"}
         try:
             self.connection.request(method, path, body, headers)
-            answer = self.connection.getresponse()
-            return answer.status, json.loads(answer.read())
+            with self.connection.getresponse() as answer:  # a server that dies in mid-answer leaves no open socket
+                return answer.status, json.loads(answer.read())
         except (OSError, http.client.HTTPException, ValueError):
             self.close()
             raise
