@@ -89,7 +89,9 @@ def run_load(folder: Path, size: int, annotators: int, seconds: float, each: flo
 
 def measure(server: Server, folder: Path, size: int, names: list[str], seconds: float, each: float) -> Load:
     """Let everybody judge for a while, and count."""
-    Client(server.port, server.tokens[names[0]]).exchange([], 1)  # what loads on the first request is loaded
+    first = Client(server.port, server.tokens[names[0]])
+    first.exchange([], 1)  # what loads on the first request is loaded
+    first.close()
     until = time.monotonic() + seconds
     people = [Annotator(Client(server.port, server.tokens[name]), name, until, each) for name in names]
     for one in people:
