@@ -19,6 +19,7 @@ let queue = [];        // cards on the table; the first is shown
 let outbox = [];       // judgements that the server has not confirmed
 let past = [];         // what was answered on this page, for undo without waiting
 let pace = [];         // when the last answers were given
+let pressedAt = -Infinity; // when a key last answered, or wanted to
 let held = [];         // keys of a quick hand that came while no card was there: one for each card to come
 let shownAt = 0;
 let shown = null;
@@ -41,9 +42,11 @@ function keep() {
 }
 
 function answer(said) {
+  const quick = performance.now() - pressedAt < 1000; // one burst of keys, however long the cards take
+  pressedAt = performance.now();
   const card = queue[0];
   if (!card) {
-    if (performance.now() - (pace.at(-1) ?? -Infinity) < 1000) held.push(said);
+    if (quick) held.push(said);
     return;
   }
   queue.shift();

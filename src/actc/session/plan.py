@@ -183,6 +183,8 @@ def planning(folder: Path, report: Callable[[str], None]) -> Iterator[None]:
 def main(folder: str) -> None:
     """Plan until standard input closes."""
     threading.Thread(target=_leave_with_parent, daemon=True).start()
+    if hasattr(os, "nice"):
+        os.nice(10)  # a refit can wait for a processor, an annotator should not
     session = Session(Path(folder), synced=False)
     planner = Planner(session)
     while True:
