@@ -301,7 +301,12 @@ def write_rows(path: str | Path, rows: Iterable[Row]) -> None:
     with write_beside(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(Row._fields)
-        writer.writerows((*row[:5], f"{row.accuracy:.6f}", f"{row.f1:.6f}", f"{row.seconds:.6f}") for row in rows)
+        writer.writerows(map(format_row, rows))
+
+
+def format_row(row: Row) -> tuple[Any, ...]:
+    """Return a row as it is written, fractions and seconds with six digits."""
+    return (*row[:5], f"{row.accuracy:.6f}", f"{row.f1:.6f}", f"{row.seconds:.6f}")
 
 
 DRAWS: dict[str, Callable[[int, Sequence[int], int, int], Iterator[IntArray]]] = {

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from actc import __version__
 from actc.backends import use_backend
@@ -26,10 +26,12 @@ from actc.experiment import (
     Cell,
     Row,
     draw_orders,
+    format_row,
     has_no_chance,
     run_repeats,
+    write_rows,
 )
-from actc.files import open_text, write_beside
+from actc.files import open_text
 from actc.methods import find_method
 from actc.results import Results, Run, collect_results
 from actc.triples import IntArray
@@ -106,7 +108,7 @@ def run_grid(
     with path.open("a", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, lineterminator="\n")
         for task, rows in zip(todo, _run_tasks(todo, settings, jobs, backend, address), strict=True):
-            writer.writerows(map(_format_row, rows))
+            writer.writerows(map(format_row, rows))
             out.flush()
             progress(task.stop - task.start, total)
 
@@ -151,10 +153,7 @@ def _keep_whole_tasks(path: Path, tasks: Sequence[Task], budgets: int) -> set[Ta
         counts[owner] = counts.get(owner, 0) + 1
     whole = {task for task in tasks if counts.get(task) == budgets * (task.stop - task.start)}
     kept = [row for row, owner in zip(rows, owners, strict=True) if owner is None or owner in whole]
-    with write_beside(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as out:
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(Row._fields)
-        writer.writerows(map(_format_row, kept))
+    write_rows(path, kept)
     return whole
 
 
@@ -176,10 +175,6 @@ def _parse_row(path: Path, number: int, cells: list[str]) -> Row:
         return Row(dataset, model, method, int(budget), int(repeat), float(accuracy), float(f1), float(seconds))
     except ValueError:
         raise FileError(f"{path}, line {number}: this is no row of an experiment.") from None
-
-
-def _format_row(row: Row) -> tuple[Any, ...]:
-    return (*row[:5], f"{row.accuracy:.6f}", f"{row.f1:.6f}", f"{row.seconds:.6f}")
 
 
 def _run_tasks(

@@ -118,8 +118,7 @@ class SelectingMethod:
         """Return the rows of the next triples to judge."""
 
         def estimate(relation: int | None = None) -> FloatArray:
-            triples = pool if relation is None else replace(pool, relations=np.full_like(pool.relations, relation))
-            return self.estimate(pool, annotations, triples)
+            return self.estimate(pool, annotations, pool if relation is None else pool.as_if(relation))
 
         return select_triples(pool, annotations, count, self.selector, random, estimate)
 

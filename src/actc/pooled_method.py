@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -80,8 +80,7 @@ class Pooled:
         """Return the rows of the next triples to judge."""
 
         def estimate(relation: int | None = None) -> FloatArray:
-            triples = pool if relation is None else replace(pool, relations=np.full_like(pool.relations, relation))
-            return self.estimate(pool, annotations, triples, known)
+            return self.estimate(pool, annotations, pool if relation is None else pool.as_if(relation), known)
 
         def where_it_pays(
             pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, _: Estimate

@@ -116,6 +116,10 @@ class ScoredTriples:
         """Return the same triples with other scores."""
         return replace(self, scores=np.asarray(scores, dtype=np.float64))
 
+    def as_if(self, relation: int) -> Self:
+        """Return the same triples as if all were of one relation."""
+        return replace(self, relations=np.full_like(self.relations, relation))
+
     @cached_property
     def keys(self) -> IntArray:
         """One integer per triple, in the order of (head, relation, tail); equal for equal triples."""
