@@ -37,7 +37,8 @@ def test_cuts_are_finite_numbers_for_any_number_of_annotations(name, pool, label
     assert np.isfinite(cuts).all()
 
 
-@pytest.mark.parametrize("name", PAPER_METHODS)
+# GlobalOpt is left out: it goes over the relations in the order of their names.
+@pytest.mark.parametrize("name", [name for name in PAPER_METHODS if name != "globalopt-f1"])
 @given(seed=st.integers(0, 20))
 def test_shuffling_the_relations_names_permutes_the_thresholds(name, seed):
     pool, labels = make_pool()
@@ -49,8 +50,6 @@ def test_shuffling_the_relations_names_permutes_the_thresholds(name, seed):
         pool.scores,
     )
     annotations = annotate(pool, labels, 15, seed)
-    if name == "globalopt-f1":
-        return  # goes over the relations in the order of their names
     cuts = METHODS[name].find_cuts(pool, [annotations])[0]
     assert METHODS[name].find_cuts(renamed, [annotations])[0].tolist() == cuts[[2, 1, 0, 3]].tolist()
 
