@@ -42,7 +42,7 @@ def labels() -> np.ndarray:
 def data_folder() -> Path:
     folder = os.environ.get("ACTC_DATA")
     if not folder or not Path(folder).is_dir():
-        pytest.skip("ACTC_DATA does not point to a folder with CoDEx and scores; see docs/how-to/get-the-data.md")
+        pytest.skip("ACTC_DATA does not point to a folder with CoDEx and scores; see docs/how-to/rerun-paper.md")
     return Path(folder)
 
 

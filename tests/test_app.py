@@ -10,8 +10,8 @@ import pytest
 from actc.app.gate import MOST_BYTES, Bucket, host_name, loopback_names
 from actc.app.links import Links
 from actc.app.server import create_app
+from actc.files import write_scored
 from actc.session import OWNER, Session, Settings, start_session
-from actc.session.session import write_pool
 from actc.session.status import history
 from tests.conftest import make_pool
 
@@ -20,7 +20,7 @@ testclient = pytest.importorskip("fastapi.testclient", reason="the page needs: p
 
 @pytest.fixture
 def session(tmp_path: Path) -> Session:
-    write_pool(tmp_path / "scores.parquet", make_pool(120, 3)[0])
+    write_scored(tmp_path / "scores.parquet", make_pool(120, 3)[0])
     made = start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings(overlap=1.0, budget=50))
     for name in ("ada", "bob"):
         made.add_annotator(name)

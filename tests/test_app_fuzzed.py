@@ -8,8 +8,8 @@ from schemathesis import GenerationMode, openapi
 
 from actc.app.links import Links
 from actc.app.server import create_app
+from actc.files import write_scored
 from actc.session import OWNER, Settings, start_session
-from actc.session.session import write_pool
 from tests.conftest import make_pool
 
 OPERATIONS = [
@@ -38,7 +38,7 @@ quick = settings(
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     folder = tmp_path_factory.mktemp("fuzzed")
-    write_pool(folder / "scores.parquet", make_pool(80, 3)[0])
+    write_scored(folder / "scores.parquet", make_pool(80, 3)[0])
     session = start_session(folder / "session", folder / "scores.parquet", Settings(overlap=0.5, repeats=0.2))
     session.add_annotator("ada")
     app = create_app(session)

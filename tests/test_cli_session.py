@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from actc.errors import ActcError, FileError
+from actc.files import write_scored
 from actc.session import Settings, start_session
-from actc.session.session import write_pool
 from tests.conftest import make_pool
 from tests.test_cli import actc
 
@@ -50,7 +50,7 @@ def test_from_start_to_the_first_judgement_on_the_packaged_sample(sample):
         (["start", "new", "--sample", "--overlap", "2"], "overlap is a share"),
         (["start", "new", "--sample", "--method", "poold"], "Did you mean 'pooled'"),
         (["annotate", "."], "no annotation session"),
-        (["annotate", "SESSION", "--program", "no-such-program"], "cannot be started"),
+        (["annotate", "SESSION", "--program", "no-such-program", "--count", "1"], "cannot be started"),
         (["annotate", "SESSION", "--annotator", "owner"], "is taken in this session"),
         (["status", "nowhere"], "no annotation session"),
         (["export", "SESSION"], "Say what to export"),
@@ -101,7 +101,7 @@ def test_a_port_in_use_is_named(sample):
     ],
 )
 def test_a_bad_file_of_names_or_triples_is_named_and_nothing_is_made(tmp_path, name, content, message):
-    write_pool(tmp_path / "scores.parquet", make_pool(30, 2)[0])
+    write_scored(tmp_path / "scores.parquet", make_pool(30, 2)[0])
     (tmp_path / name).write_bytes(content)
     names, graph = ([], tmp_path / name) if name.startswith("graph") else ([tmp_path / name], None)
     with pytest.raises(FileError, match=message) as caught:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from actc.errors import FileError, OptionError
 from actc.files import read_scored, write_triples
 from actc.graph import Graph
 from actc.graph_formats import read_graph
+from actc.session import Judgement, Session
 from tests.conftest import make_pool
 from tests.test_train_model import make_graph, new_facts
 
@@ -85,11 +87,44 @@ def test_the_model_proposes_where_nobody_does(folder, tmp_path):
     assert not proposed & triples_of(folder / "graph.tsv")
 
 
-def test_without_answers_it_says_what_to_do_next(folder, tmp_path):
-    lines = run_completion(plan(folder, tmp_path / "out", oracle=None))
-    assert "run this again with --oracle" in lines[-1]
-    assert len(read_scored(tmp_path / "out" / "pool.tsv")[0]) == 12
+def judge_all(folder, truth):
+    """Answer whatever a session asks, as the truth has it."""
+    session = Session(folder)
+    ada = session.add_annotator("ada")
+    while tasks := session.ask(ada, 1):
+        said = "true" if (tasks[0].head, tasks[0].relation, tasks[0].tail) in truth else "false"
+        session.record(ada, [Judgement(said, tasks[0].triple, str(tasks[0].triple))])
+    session.close()
+
+
+def test_people_are_asked_in_a_session_and_the_same_command_goes_on(folder, tmp_path):
+    asking = plan(folder, tmp_path / "out", oracle=None)
+    lines = run_completion(asking)
+    assert lines[0] == "12 candidates, of which 12 may be asked about."
+    assert lines[1] == f"Judge 4 of them: actc annotate {tmp_path / 'out' / 'session'}"
     assert not (tmp_path / "out" / "accepted.tsv").exists()
+    with pytest.raises(OptionError, match="nobody has judged anything yet"):
+        run_completion(asking)
+    judge_all(tmp_path / "out" / "session", triples_of(folder / "truth.tsv"))
+    trained = (tmp_path / "out" / "model" / "weights.pt").stat().st_mtime_ns
+    run_completion(asking)
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    accepted = triples_of(tmp_path / "out" / "accepted.tsv")
+    assert report["judged"] == 4
+    assert report["accepted"] == len(accepted) > 0
+    assert triples_of(tmp_path / "out" / "graph.tsv") == triples_of(folder / "graph.tsv") | accepted
+    assert (tmp_path / "out" / "model" / "weights.pt").stat().st_mtime_ns == trained
+
+
+def test_a_folder_that_was_begun_differently_is_refused(folder, tmp_path):
+    run_completion(plan(folder, tmp_path / "out", oracle=None))
+    with pytest.raises(OptionError, match="was begun with --best 2, not 3; give the name of a new folder"):
+        run_completion(plan(folder, tmp_path / "out", oracle=None, best=3))
+    with pytest.raises(OptionError, match="asks for pooled, not for actc-lr-rndm"):
+        run_completion(plan(folder, tmp_path / "out", oracle=None, method="actc-lr-rndm"))
+    (tmp_path / "graph.tsv").write_text("a\tr\tb\nb\tr\tc\n")
+    with pytest.raises(OptionError, match="was begun with another graph"):
+        run_completion(replace(plan(folder, tmp_path / "out"), graph=tmp_path / "graph.tsv"))
 
 
 def test_an_oracle_with_labels_judges_what_it_lists(folder):

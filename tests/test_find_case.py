@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 
 from actc.errors import ActcError
+from actc.files import write_scored
 from actc.find_case import find_case
 from actc.report import make_report
 from actc.session import Judgement, Settings, start_session
 from actc.session.outlook import RANDOM_CHECK
 from actc.session.plan import Planner
-from actc.session.session import write_pool
 from tests.synthetic import make_truth
 
 
 def judged_session(folder, method: str, count: int):
     pool, labels, _ = make_truth(600, 4)
-    write_pool(folder / "scores.parquet", pool)
+    write_scored(folder / "scores.parquet", pool)
     session = start_session(folder / "session", folder / "scores.parquet", Settings(method=method, budget=200))
     ada, planner = session.add_annotator("ada"), Planner(session)
     for number in range(count):

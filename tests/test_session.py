@@ -13,18 +13,18 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from actc.errors import ActcError, FileError, OptionError, SessionError
+from actc.files import write_scored
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session import ask as ask_module
 from actc.session.cards import make_card
 from actc.session.plan import Planner
-from actc.session.session import write_pool
 from actc.session.status import disagreements, history, picture, progress
 from tests.conftest import make_pool
 
 
 @pytest.fixture
 def scores(tmp_path: Path) -> Path:
-    write_pool(tmp_path / "scores.parquet", make_pool(200, 4)[0])
+    write_scored(tmp_path / "scores.parquet", make_pool(200, 4)[0])
     return tmp_path / "scores.parquet"
 
 
@@ -190,7 +190,7 @@ def test_an_abandoned_triple_is_offered_to_others_and_a_late_answer_still_counts
 
 
 def test_every_triple_of_a_small_pool_can_be_judged(tmp_path):
-    write_pool(tmp_path / "scores.parquet", make_pool(150, 2)[0])
+    write_scored(tmp_path / "scores.parquet", make_pool(150, 2)[0])
     session = start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings("actc-lr-rndm", budget=1000))
     ada, planner = session.add_annotator("ada"), Planner(session)
     judged = set()
@@ -285,7 +285,7 @@ def test_many_threads_and_two_openings_lose_and_double_nothing(scores):
 @given(st.lists(st.sampled_from(["true", "false", "unsure", "undo"]), max_size=25))
 def test_standing_answers_are_what_a_replay_of_the_history_gives(tmp_path_factory, words):
     folder = tmp_path_factory.mktemp("replay")
-    write_pool(folder / "scores.parquet", make_pool(40, 2)[0])
+    write_scored(folder / "scores.parquet", make_pool(40, 2)[0])
     session = start_session(folder / "session", folder / "scores.parquet", Settings("actc-lr-rndm"))
     ada, stack = session.add_annotator("ada"), []
     for number, word in enumerate(words):

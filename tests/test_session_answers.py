@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from actc.errors import ActcError, FileError, OptionError
-from actc.files import read_scored
+from actc.files import read_scored, write_scored
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session import terminal as terminal_module
 from actc.session.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha, measure_reliability
@@ -23,7 +23,6 @@ from actc.session.exchange import read_judgements, write_history, write_label_st
 from actc.session.plan import Planner
 from actc.session.program import ask_program
 from actc.session.results import Results, export_session
-from actc.session.session import write_pool
 from actc.session.status import history, people
 from actc.session.terminal import judge_in_terminal
 from actc.thresholds_file import read_thresholds
@@ -33,7 +32,7 @@ from tests.conftest import make_pool
 
 @pytest.fixture
 def session(tmp_path: Path) -> Session:
-    write_pool(tmp_path / "scores.parquet", make_pool(120, 3)[0])
+    write_scored(tmp_path / "scores.parquet", make_pool(120, 3)[0])
     return start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings(overlap=1.0))
 
 
@@ -132,7 +131,7 @@ def test_labels_and_history_go_out_and_come_back(session, tmp_path):
         ("{", "line 1: this is no JSON"),
         ("[]", "line 1: an object was expected"),
         ('{"head": "h1", "relation": "r1", "said": "true"}', "'tail' is missing"),
-        ('{"head": "h1", "relation": "r9", "tail": "t", "said": "true"}', "not among this session"),
+        ('{"head": "h1", "relation": "r9", "tail": "t", "said": "true"}', "does not have the triple"),
         ('{"head": "h1", "relation": "r9", "tail": "t", "said": "maybe"}', "'maybe' is no answer"),
     ],
 )

@@ -16,6 +16,7 @@ from actc.pooled_draws import _sample_rows
 from actc.pooled_features import POINTS, SampledTriples, prepare_pool
 from actc.pooled_picks import _Unlabelled, best_pick
 from actc.sketch_pool import sketch_pool, thin_transform
+from actc.thresholds_file import read_content
 from tests.conftest import make_pool
 
 PRIOR = PRIORS["v2"].pool_only
@@ -171,7 +172,8 @@ def test_calibrate_takes_a_sketch_for_pooled_methods_only(whole, tmp_path):
     command += ["--labels", tmp_path / "labels.tsv", "--out", tmp_path / "thresholds.json", "--method"]
     good = subprocess.run([*command, "pooled"], capture_output=True, text=True, check=False)
     assert good.returncode == 0, good.stderr
-    assert "which stand for 20,000" in good.stdout
+    assert "of 20,000 triples are accepted" in good.stdout
+    assert sum(one["triples"] for one in read_content(tmp_path / "thresholds.json")["relations"].values()) == 20_000
     bad = subprocess.run([*command, "actc-lr-rndm"], capture_output=True, text=True, check=False)
     assert bad.returncode == 2
     assert "--sketch goes with the pooled methods only" in bad.stderr

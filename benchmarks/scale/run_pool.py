@@ -2,7 +2,9 @@
 
     python benchmarks/scale/run_pool.py --rows 1e6,10e6 --folder /tmp/candidates --out benchmarks/scale/pool.csv
 
-Each size runs in a process of its own; refit and pick are the slowest of 200 steps with one answer each.
+Each size runs in a process of its own, which starts a session from the folder of candidates as `actc start` does.
+Refit and pick are the slowest of 200 steps with one answer each; plan is the slowest of 20 rounds of the session's
+planner, each after ten answers: a refit, the next 128 triples or more, and what the page shows.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import argparse
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -20,18 +23,20 @@ import numpy as np
 from make_candidates import make_candidates, make_thresholds
 
 from actc.methods import METHODS
-from actc.sketch_pool import sketch_pool
+from actc.session import Judgement, Settings, start_session
+from actc.session.plan import Planner
 from actc.triples import Annotations
 
-FIELDS = ("rows", "relations", "sample", "start_seconds", "refit_seconds", "pick_seconds", "peak_mb")
-STEPS = 200
+FIELDS = ("rows", "relations", "sample", "start_seconds", "refit_seconds", "pick_seconds", "plan_seconds", "peak_mb")
+STEPS, ROUNDS = 200, 20
 
 
-def run_one(folder: Path) -> None:
+def run_one(folder: Path, out: Path) -> None:
     """Answer 200 questions about the pool in a folder, and print what it took."""
     start = time.perf_counter()
-    pool = sketch_pool(folder)
+    session = start_session(out, folder, Settings(method="pooled", budget=10_000))
     started = time.perf_counter() - start
+    pool = session.read_pool()
     method, random, truth = METHODS["pooled"], np.random.default_rng(0), make_thresholds().decide(pool)
     annotations, refits, picks = Annotations(), [], []
     for _ in range(STEPS):
@@ -42,6 +47,17 @@ def run_one(folder: Path) -> None:
         picks.append(time.perf_counter() - middle)
         refits.append(middle - start)
         annotations = annotations.plus(rows, truth[rows])
+    plans, planner, ada = [], Planner(session, pool), session.add_annotator("ada")
+    for number in range(ROUNDS):
+        tasks = session.ask(ada, 10)
+        said = [
+            Judgement("true" if truth[task.triple] else "false", task.triple, f"{number}-{i}")
+            for i, task in enumerate(tasks)
+        ]
+        session.record(ada, said)
+        start = time.perf_counter()
+        planner.step()
+        plans.append(time.perf_counter() - start)
     print(
         json.dumps(
             {
@@ -50,6 +66,7 @@ def run_one(folder: Path) -> None:
                 "start_seconds": round(started, 2),
                 "refit_seconds": round(max(refits), 4),
                 "pick_seconds": round(max(picks), 4),
+                "plan_seconds": round(max(plans), 4),
             }
         )
     )
@@ -64,12 +81,13 @@ def main() -> None:
     parser.add_argument("--one", action="store_true")
     arguments = parser.parse_args()
     if arguments.one:
-        return run_one(arguments.folder)
+        return run_one(arguments.folder, arguments.folder.parent / "session")
     with open(arguments.out, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         writer.writeheader()
         for rows in (int(float(text)) for text in arguments.rows.split(",")):
             folder = make_candidates(arguments.folder / str(rows), rows)
+            shutil.rmtree(folder.parent / "session", ignore_errors=True)
             command = [sys.executable, __file__, "--one", "--folder", str(folder)]
             process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
             text = process.stdout.read() if process.stdout else ""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from actc.database import open_database
 from actc.errors import FileError, OptionError
-from actc.files import Layout, find_layout, is_table, quote, read_failed, require
+from actc.files import Layout, find_layout, is_table, quote, read_failed, require, write_beside
 
 COLUMNS = ("head", "relation", "tail", "score")
 
@@ -50,6 +52,32 @@ def find_candidates(paths: Sequence[str | Path]) -> Candidates:
     else:
         _compare_text(found, first)
     return Candidates(found, first)
+
+
+def count_candidates(candidates: Candidates) -> int:
+    """Count the rows of all parts; of Parquet, from the parts' footers."""
+    return int(_query(candidates, f"SELECT count(*) FROM {candidates.source}")[0][0])
+
+
+def copy_candidates(candidates: Candidates, out: Path) -> None:
+    """Write head, relation, tail and score of all parts, in their order, to one Parquet file."""
+    layout = candidates.layout
+    columns = [f"CAST({layout.column(name)} AS VARCHAR) AS {name}" for name in COLUMNS[:3]]
+    columns.append(f"CAST({layout.column('score')} AS DOUBLE) AS score")
+    query = f"SELECT {', '.join(columns)} FROM {candidates.source}"
+    with write_beside(out) as temporary:
+        _query(candidates, f"COPY ({query}) TO {quote(str(temporary))} (FORMAT parquet)")
+
+
+def _query(candidates: Candidates, sql: str) -> list[tuple[Any, ...]]:
+    import duckdb
+
+    with open_database() as connection:
+        connection.execute("SET memory_limit='1GB'")
+        try:
+            return connection.execute(sql).fetchall()  # type: ignore[no-any-return]
+        except duckdb.Error as error:
+            raise read_failed(candidates.layout.path, error) from None
 
 
 def refuse_inside(out: Path, paths: Sequence[str | Path]) -> None:
@@ -100,7 +128,7 @@ def _column_types(paths: Sequence[Path]) -> dict[str, dict[str, str]]:
     import duckdb
 
     try:
-        with duckdb.connect() as connection:
+        with open_database() as connection:
             names = ", ".join(quote(str(path)) for path in paths)
             rows = connection.execute(
                 "SELECT file_name, name, "

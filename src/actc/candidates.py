@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.database import open_database
 from actc.entity_slots import fitting_entities
 from actc.errors import ChoiceError, FileError, OptionError
 from actc.files import check_writable, copy_options, quote, write_beside, write_triples
@@ -173,8 +174,6 @@ def write_candidates(
 
     Parts are kept in a folder beside ``out`` until all are there; a later call with the same wishes goes on from them.
     """
-    import duckdb
-
     out = check_writable(out)
     folder = out.with_name(out.name + ".parts")
     _open_folder(folder, search)
@@ -186,8 +185,7 @@ def write_candidates(
         progress(len(part.known), questions)
     if not parts:
         raise OptionError("There is no question to ask; --any-entity asks about every entity.")
-    with write_beside(out) as temporary, duckdb.connect() as connection:
-        connection.execute("SET enable_progress_bar=false")
+    with write_beside(out) as temporary, open_database() as connection:
         # A triple may be the answer to two questions, once for its tail and once for its head; its score, added up in
         # another order, may then differ in the last digit.
         every = f"read_parquet({quote(str(folder / '*.parquet'))})"

@@ -391,7 +391,10 @@ def start_command(
     seed: int,
     quiet: bool,
 ) -> None:
-    """Start an annotation session: a new folder SESSION for the candidates in SCORES."""
+    """Start an annotation session: a new folder SESSION for the candidates in SCORES, a file or a folder of parts.
+
+    Of more than a million candidates, pooled methods keep a sample that stands for all.
+    """
     from actc.session import Settings, start_session
     from actc.session.session import sample_files
 

@@ -11,16 +11,17 @@ from typing import Any
 import numpy as np
 
 from actc.calibrator import Calibrator
+from actc.discrepancy import PICKS, uniform_picks
 from actc.errors import FileError, OptionError
+from actc.expect import expect
 from actc.files import find_layout, read_annotations
 from actc.graph import Graph
 from actc.graph_formats import read_graph
 from actc.methods import find_method
-from actc.pooled_draws import foresee
 from actc.pooled_method import Pooled
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
 
-POOL = 5000  # candidates that questions are chosen from; a random part of them, where there are more
+POOL = 50_000  # candidates that questions are chosen from; a random part of them, where there are more
 LEVEL = 0.9
 
 Oracle = Callable[[ScoredTriples, IntArray], BoolArray]
@@ -159,14 +160,39 @@ def complete(
     seed : int
     """
     random = np.random.default_rng(seed)
-    pool_rows = np.sort(random.permutation(judgeable)[:POOL])
+    pool_rows = split_pool(judgeable, random)
     pool = candidates.take(pool_rows)
     calibrator = _ask_and_fit(pool, lambda rows: oracle(candidates, pool_rows[rows]), known, method, budget, random)
+    found = find_method(method)
+    picks = found.selector if isinstance(found, Pooled) and found.selector in PICKS else "unknown"
+    return decide_on(candidates, calibrator, uniform_picks(len(calibrator.annotations_), picks), seed)
+
+
+def split_pool(judgeable: IntArray, random: np.random.Generator) -> IntArray:
+    """Split off the calibration pool: a random part of the candidates, at most ``POOL``; rows, rising."""
+    return np.sort(random.permutation(judgeable)[:POOL])
+
+
+def decide_on(candidates: ScoredTriples, calibrator: Calibrator, uniform: BoolArray, seed: int = 0) -> Completion:
+    """Accept or not, each candidate; what a person said of one stands.
+
+    Parameters
+    ----------
+    candidates : ScoredTriples
+    calibrator : Calibrator
+        Fitted on a part of them.
+    uniform : bool array of shape (l,)
+        Which of its annotations were picked uniformly.
+    seed : int
+        Where the draws for the interval start from.
+    """
     answers = calibrator.annotations_
-    judged = Annotations(pool_rows[answers.rows], answers.labels)
+    names = [calibrator.pool_.triple(row) for row in answers.rows.tolist()]
+    rows = candidates.find(*zip(*names, strict=True)) if names else np.zeros(0, dtype=np.int64)
+    judged = Annotations(rows, answers.labels)
     accepted, probabilities = calibrator.predict(candidates), calibrator.predict_proba(candidates)[:, 1]
     accepted[judged.rows], probabilities[judged.rows] = judged.labels, judged.labels
-    precision = _foresee_precision(calibrator, accepted, judged, random)
+    precision = _expect_precision(candidates, calibrator, uniform, accepted, judged, seed)
     return Completion(candidates, judged, calibrator, accepted, probabilities, precision)
 
 
@@ -191,21 +217,26 @@ def _ask_and_fit(
     return calibrator.fit(pool, annotations, known)
 
 
-def _foresee_precision(
-    calibrator: Calibrator, accepted: BoolArray, judged: Annotations, random: np.random.Generator
+def _expect_precision(
+    candidates: ScoredTriples,
+    calibrator: Calibrator,
+    uniform: BoolArray,
+    accepted: BoolArray,
+    judged: Annotations,
+    seed: int,
 ) -> tuple[float, float, float] | None:
-    """Draw the share of true facts among the accepted: judged ones are sure, the others are as the posterior says."""
+    """Say which share of the accepted is true: judged ones are sure, the others as far as the answers tell."""
     method = find_method(calibrator.method)
     by_person = int(judged.labels.sum())
     by_method = int(accepted.sum()) - by_person
     if not isinstance(method, Pooled) or by_person + by_method == 0:
         return None
     draws = np.ones(1)
-    decisions = calibrator.predict(calibrator.pool_)
-    if by_method and decisions.any():
+    if by_method:
         posterior = method.fit(calibrator.pool_, calibrator.annotations_, calibrator.known_)
-        target = max(1, round(by_method / float(decisions.mean())))
-        draws = foresee(posterior, decisions, random, target=target).precision
+        taken = candidates.take(np.setdiff1d(np.flatnonzero(accepted), judged.rows))
+        cuts = np.append(calibrator.thresholds_.cuts, calibrator.thresholds_.default)
+        draws = expect(posterior, cuts, calibrator.annotations_, uniform, taken, seed=seed).overall.precision
     share = (draws * by_method + by_person) / (by_method + by_person)
     low, middle, high = np.quantile(share, [(1 - LEVEL) / 2, 0.5, (1 + LEVEL) / 2])
     return float(low), float(middle), float(high)

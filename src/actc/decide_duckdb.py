@@ -16,6 +16,7 @@ import numpy as np
 
 from actc.candidate_files import COLUMNS, Candidates
 from actc.curves import Curves
+from actc.database import open_database
 from actc.decide_plan import Decided, Plan, Progress
 from actc.errors import FileError, OptionError
 from actc.files import Layout, copy_options, find_layout, quote, read_failed
@@ -47,7 +48,7 @@ def run(plan: Plan, candidates: Candidates, out: Path, progress: Progress) -> De
 
 
 def _connect(plan: Plan, out: Path) -> Any:
-    connection = duckdb.connect()
+    connection = open_database()
     memory = plan.memory - OUTSIDE
     threads = max(1, min(os.cpu_count() or 1, memory // MEMORY_PER_THREAD))
     connection.execute(f"SET memory_limit='{memory}B'; SET threads={threads}")
@@ -219,16 +220,16 @@ def _score_problem(text: str | None) -> str:
 def _explain(error: duckdb.Error, plan: Plan, candidates: Candidates, out: Path) -> FileError:
     """Say which part could not be read, or that the output could not be written."""
     if isinstance(error, duckdb.ConversionException):  # DuckDB's CSV reader takes over casts, also those that only try
-        with duckdb.connect() as connection:
+        with open_database() as connection:
             return _find_row(connection, candidates, BAD_ROW)
     if EMPTY_NAME in str(error):
-        with duckdb.connect() as connection:
+        with open_database() as connection:
             return _find_row(connection, candidates, "head IS NULL OR tail IS NULL")
     if TABBED_NAME in str(error):
         return FileError(f"{out.name}: a name holds a tab or a line break, which the format cannot; write .parquet.")
     columns = ", ".join(candidates.layout.column(name) for name in COLUMNS)
     for part in candidates.parts:
-        with duckdb.connect() as connection:
+        with open_database() as connection:
             try:
                 connection.execute(f"SELECT bit_xor(hash({columns})) FROM {part.source}").fetchall()
             except duckdb.Error as failure:

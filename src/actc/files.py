@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from actc.database import open_database
 from actc.errors import FileError, OptionError, RowError, TableError
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
 
@@ -121,15 +122,20 @@ def read_annotations(path: str | Path, triples: ScoredTriples) -> Annotations:
 
 def write_triples(path: str | Path, columns: Mapping[str, Any]) -> None:
     """Write aligned columns to a TSV, CSV or Parquet file, named by its suffix."""
-    import duckdb
-
     if _kind(Path(path))[0] in (".tsv", ".txt"):
         _refuse_tabs(Path(path), columns)
-    with write_beside(path) as temporary, duckdb.connect() as connection:
+    with write_beside(path) as temporary, open_database() as connection:
         connection.register("rows_to_write", {name: np.asarray(values) for name, values in columns.items()})
         connection.execute(
             f"COPY (SELECT * FROM rows_to_write) TO {quote(str(temporary))} ({copy_options(Path(path))})"
         )
+
+
+def write_scored(path: str | Path, triples: ScoredTriples) -> None:
+    """Write a table of scored triples, in its own order."""
+    entities, relations = (np.array(names, dtype=object) for names in (triples.entity_names, triples.relation_names))
+    columns = (entities[triples.heads], relations[triples.relations], entities[triples.tails], triples.scores)
+    write_triples(path, dict(zip(COLUMNS[:4], columns, strict=True)))
 
 
 def write_rows_of(path: str | Path, triples: ScoredTriples, rows: IntArray) -> None:
@@ -309,7 +315,7 @@ def _parquet_columns(path: Path) -> dict[str, str]:
     import duckdb
 
     try:
-        with duckdb.connect() as connection:
+        with open_database() as connection:
             found = connection.execute(f"DESCRIBE SELECT * FROM read_parquet({quote(str(path))})").fetchall()
     except duckdb.Error as error:
         raise read_failed(path, error) from None
@@ -324,7 +330,7 @@ def _loaded(layout: Layout, names: Sequence[str]) -> Iterator[Any]:
 
     columns = ", ".join(f"CAST({layout.column(name)} AS VARCHAR) AS {name}" for name in names)
     try:
-        with duckdb.connect() as connection:
+        with open_database() as connection:
             connection.execute(
                 f"CREATE TABLE loaded AS SELECT row_number() OVER () - 1 AS row, {columns} FROM {layout.source}"
             )

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.errors import FileError
 from actc.report import Case, read_case
 from actc.session import Session
 from actc.session.outlook import RANDOM_CHECK, REASONS
 from actc.session.results import Results
+from actc.sketch_file import has_sketch
 
 
 def find_case(path: str | Path) -> Case:
@@ -21,6 +23,11 @@ def read_session_case(folder: str | Path) -> Case:
     """Read a session: its candidates, what people said, and which triples were asked as random checks."""
     session = Session(folder)
     try:
+        if has_sketch(session.folder):
+            raise FileError(
+                f"{folder}: a report looks at every candidate, and this session keeps a sample of its "
+                f"{session.settings.triples:,}; check what was accepted with `actc audit`."
+            )
         results = Results(session)
         why = session.store.rows("SELECT triple FROM task WHERE reason IN (?, ?)", (RANDOM_CHECK, REASONS["random"]))
     finally:

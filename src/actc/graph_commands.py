@@ -195,6 +195,7 @@ def candidates_command(
 @click.command(
     "complete",
     epilog=examples(
+        "actc complete graph.tsv --names names.tsv --out better   # asks people; once more, when they have judged",
         "actc complete graph.tsv --oracle truth.tsv --out better",
         "actc complete graph.nt --model model --candidates extracted.tsv --oracle labels.tsv --out better",
     ),
@@ -208,6 +209,12 @@ def candidates_command(
 @click.option("--best", default=2, show_default=True, help="How many proposals to a question.")
 @click.option(
     "--oracle", type=click.Path(path_type=Path), help="Judged triples with labels, or a graph of all true ones."
+)
+@click.option(
+    "--names",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Names of entities or relations, for the people who judge; see: actc start --help. Repeatable.",
 )
 @click.option("--budget", default=100, show_default=True, help="How many answers to ask for.")
 @click.option("--method", default="pooled", show_default=True, help="See: actc methods.")
@@ -225,6 +232,7 @@ def complete_command(
     candidates: Path | None,
     best: int,
     oracle: Path | None,
+    names: tuple[Path, ...],
     budget: int,
     method: str,
     seconds: float,
@@ -237,12 +245,13 @@ def complete_command(
 ) -> None:
     """Go the whole way: train or take a model, propose facts, have some judged, decide, write the new GRAPH.
 
-    Without --oracle the scored candidates are written and it stops; judge some of them and run it again.
+    Without --oracle people are asked: it starts an annotation session and stops. Give the same command again when they
+    have judged, and it goes on from there.
     """
     from actc.complete_run import CompletionPlan, run_completion
 
     plan = CompletionPlan(
-        graph, out, model, kind, candidates, best, oracle, budget, method, seconds, seed, base, trust, device
+        graph, out, model, kind, candidates, best, oracle, names, budget, method, seconds, seed, base, trust, device
     )
     with progress_bar("Epochs", quiet) as advance:
         lines = run_completion(plan, advance)

@@ -151,6 +151,11 @@ class SampledTriples(ScoredTriples):
         return self.plain.with_scores(scores)
 
     @property
+    def relation_sizes(self) -> IntArray:
+        """How many triples of each relation the rows stand for, shape (R,)."""
+        return self.prepared.sizes[:-1]
+
+    @property
     def plain(self) -> ScoredTriples:
         """The rows, standing only for themselves."""
         columns = (self.heads, self.relations, self.tails, self.scores)

@@ -66,8 +66,12 @@ def select_triples(
 def select_random(
     pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: Estimate
 ) -> IntArray:
-    """Take any triples, all with the same chance (ACTC_rndm)."""
-    return random.permutation(_unjudged(pool, annotations))[:count]
+    """Take any triples, all with the same chance (ACTC_rndm); of a sample, as if drawn from what it stands for."""
+    rows = _unjudged(pool, annotations)
+    if len(pool) == pool.stands_for:
+        return random.permutation(rows)[:count]
+    waits = random.exponential(size=len(rows)) / pool.weights[rows]  # who rings first: chances as the weights
+    return rows[np.argsort(waits)[:count]]
 
 
 def select_nearest_mean(

@@ -17,7 +17,6 @@ from rich.text import Text
 from actc.decide_plan import Decided
 from actc.demo import Demo
 from actc.experiment import Row
-from actc.pooled_features import SampledTriples
 from actc.triples import Annotations, ScoredTriples, Thresholds
 
 MOST_RELATIONS = 30  # a longer table helps nobody on a terminal; the file has them all
@@ -73,13 +72,15 @@ def _print_cell(title: str, rows: Sequence[Row]) -> None:
 
 def print_thresholds(thresholds: Thresholds, pool: ScoredTriples, annotations: Annotations, out: Path) -> None:
     """Print where the cuts are and what they accept of the pool."""
-    accepted = np.bincount(pool.relations[thresholds.decide(pool)], minlength=len(pool.relation_names))
+    # Of a sample, about as many as of the candidates that it stands for.
+    accepted = np.bincount(pool.relations, thresholds.decide(pool) * pool.weights, len(pool.relation_names))
+    accepted = accepted.round().astype(np.int64)
     annotated = np.bincount(pool.relations[annotations.rows], minlength=len(pool.relation_names))
     table = new_table("relation", "threshold", "annotated", "triples", "accepted")
-    order = np.argsort(-pool.relation_counts, kind="stable")
+    order = np.argsort(-pool.relation_sizes, kind="stable")
     for i in order[:MOST_RELATIONS].tolist():
         cut = f"{thresholds.cuts[i]:.4g}" + ("" if thresholds.own[i] else " *")
-        table.add_row(pool.relation_names[i], cut, str(annotated[i]), str(pool.relation_counts[i]), str(accepted[i]))
+        table.add_row(pool.relation_names[i], cut, str(annotated[i]), str(pool.relation_sizes[i]), str(accepted[i]))
     screen = console()
     screen.print(table)
     if len(order) > MOST_RELATIONS:
@@ -89,10 +90,10 @@ def print_thresholds(thresholds: Thresholds, pool: ScoredTriples, annotations: A
     if len(set(annotations.labels.tolist())) == 1:
         word = "true" if annotations.labels[0] else "false"
         screen.print(f"Mind: every annotation is {word}; thresholds get better once both answers are there.")
-    if isinstance(pool, SampledTriples):
-        screen.print(f"Counts are of {len(pool):,} sampled triples, which stand for {pool.prepared.sizes.sum():,}.")
+    if len(pool) < pool.stands_for:
+        screen.print(f"What is accepted is counted on {len(pool):,} sampled triples, which stand for all.")
     screen.print(
-        f"{accepted.sum():,} of {len(pool):,} triples are accepted, from {len(annotations):,} annotations. "
+        f"{accepted.sum():,} of {pool.stands_for:,} triples are accepted, from {len(annotations):,} annotations. "
         f"Thresholds: {out}"
     )
 

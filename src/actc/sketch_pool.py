@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from actc.candidate_files import Candidates, find_candidates
+from actc.database import open_database
 from actc.errors import FileError
 from actc.files import find_layout, quote, read_failed, require
 from actc.pooled_features import POINTS, NormalScores, PreparedPool, SampledTriples, prepare_columns
@@ -55,7 +56,7 @@ def sketch_pool(
     import duckdb
 
     candidates = find_candidates([paths] if isinstance(paths, str | Path) else paths)
-    with duckdb.connect() as connection:
+    with open_database() as connection:
         connection.execute(f"SET memory_limit={quote(memory)}")
         try:
             names, relations, scores = _read_columns(connection, candidates)

@@ -43,7 +43,7 @@ def write_thresholds(
         relations[name] = {
             "cut": _to_json(float(thresholds.cuts[i])),
             "own": bool(thresholds.own[i]),
-            "triples": int(pool.relation_counts[i]),
+            "triples": int(pool.relation_sizes[i]),
             "annotated": int(annotated[i]),
         }
         if thresholds.lower is not None and thresholds.upper is not None:
@@ -60,7 +60,7 @@ def write_thresholds(
         "options": options,
         "score_transform": transform,
         "counts": {
-            "pool": len(pool),
+            "pool": pool.stands_for,
             "relations": len(pool.relation_names),
             "annotated": len(annotations),
             "annotated_true": int(annotations.labels.sum()),

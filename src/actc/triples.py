@@ -145,6 +145,21 @@ class ScoredTriples:
         """How many triples each relation has, shape (R,)."""
         return np.bincount(self.relations, minlength=len(self.relation_names))
 
+    @property
+    def relation_sizes(self) -> IntArray:
+        """How many triples of each relation the table stands for: those it has, unless it is a sample, shape (R,)."""
+        return self.relation_counts
+
+    @property
+    def stands_for(self) -> int:
+        """How many triples the whole table stands for."""
+        return int(self.relation_sizes.sum())
+
+    @property
+    def weights(self) -> FloatArray:
+        """How many triples each row stands for, shape (N,)."""
+        return (self.relation_sizes / np.maximum(self.relation_counts, 1))[self.relations]
+
     def find(self, heads: Sequence[str], relations: Sequence[str], tails: Sequence[str]) -> IntArray:
         """Return the row of each named triple, -1 where the table does not have it."""
         entity = {name: code for code, name in enumerate(self.entity_names)}

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from actc.database import open_database
 from actc.errors import FileError
 from actc.files import quote, read_failed
 from actc.graph import Graph, note_repeats
@@ -23,9 +24,8 @@ def connect(path: Path) -> Iterator[Any]:
     """Open a database in memory that spills to a temporary folder; its errors become sentences about the file."""
     import duckdb
 
-    with tempfile.TemporaryDirectory(prefix="actc-") as folder, duckdb.connect() as connection:
+    with tempfile.TemporaryDirectory(prefix="actc-") as folder, open_database() as connection:
         connection.execute(f"SET memory_limit={quote(MEMORY)}; SET temp_directory={quote(folder)}")
-        connection.execute("SET enable_progress_bar=false")  # it would write into the standard output
         try:
             yield connection
         except duckdb.Error as error:

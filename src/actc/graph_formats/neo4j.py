@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from actc.database import open_database
 from actc.errors import FileError
 from actc.files import Layout, first_line, quote, write_beside
 from actc.graph import Graph
@@ -55,8 +56,7 @@ def _property(name: str, values: Any) -> str:
 
 
 def _write_csv(path: Path, columns: Mapping[str, Any]) -> None:
-    import duckdb
 
-    with write_beside(path) as temporary, duckdb.connect() as connection:
+    with write_beside(path) as temporary, open_database() as connection:
         connection.register("rows_to_write", {name: np.asarray(values) for name, values in columns.items()})
         connection.execute(f"COPY (SELECT * FROM rows_to_write) TO {quote(str(temporary))} (FORMAT csv, HEADER)")

@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
+from actc.database import open_database
 from actc.errors import FileError, MissingExtraError, TableError
 from actc.graph import Graph
 
@@ -115,12 +116,10 @@ def syntax_error(path: Path, line: int, error: Exception) -> FileError:
 
 def write_lines(path: Path, columns: Mapping[str, Any], line: str) -> None:
     """Write one line for each row: an SQL expression of its columns."""
-    import duckdb
-
     from actc.files import quote as as_literal
 
     compression = ", COMPRESSION gzip" if path.suffix == ".gz" else ""
-    with duckdb.connect() as connection:
+    with open_database() as connection:
         connection.register("rows_to_write", dict(columns))
         # A delimiter that no line can hold, and no quoting: the lines are written as they are.
         connection.execute(

@@ -101,7 +101,8 @@ def read_judgements(session: Session, path: Path, who: str | None = None) -> int
     rows = pool.find(*([line.triple[i] for line in lines] for i in range(3))) if lines else np.zeros(0, dtype=np.int64)
     for line, row in zip(lines, rows, strict=True):
         if row < 0:
-            raise FileError(f"{line.place}: the triple {line.triple} is not among this session's candidates.")
+            among = "the sample that stands for its candidates" if len(pool) < pool.stands_for else "its candidates"
+            raise FileError(f"{line.place}: this session does not have the triple {line.triple} among {among}.")
     who_said = {one: session.add_annotator(*one) for one in dict.fromkeys((line.who, line.kind) for line in lines)}
     found = [(who_said[line.who, line.kind], line, int(row)) for line, row in zip(lines, rows, strict=True)]
     return _insert(session, pool, found)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from actc.database import open_database
 from actc.errors import FileError
 from actc.files import find_layout, open_text, quote, read_failed, require
 from actc.session.connections import Connections
@@ -179,7 +180,7 @@ def _split(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
 def _read_parquet(path: Path) -> Iterator[dict[str, Any]]:
     import duckdb
 
-    with duckdb.connect() as connection:
+    with open_database() as connection:
         try:
             found = connection.execute(f"SELECT * FROM read_parquet({quote(str(path))})")
         except duckdb.Error as error:
@@ -200,7 +201,7 @@ def _read_graph(graph: Path) -> Iterator[tuple[str, str, str]]:
     layout = find_layout(graph, order=("head", "relation", "tail", "score"))
     require(layout, ("head", "relation", "tail"))
     chosen = ", ".join(f"CAST({layout.column(name)} AS VARCHAR)" for name in ("head", "relation", "tail"))
-    with duckdb.connect() as connection:
+    with open_database() as connection:
         try:
             found, number = connection.execute(f"SELECT {chosen} FROM {layout.source}"), 0
             while rows := found.fetchmany(50_000):

@@ -40,6 +40,8 @@ class Outlook:
         Triples with a label.
     accepted : bool array of shape (N,), or None
         The decisions on the pool; None before the method has enough answers.
+    taken : float or None
+        How many candidates are accepted; of a sample, about how many of those it stands for.
     changed : float or None
         The share of decisions that differ from the refit before.
     expected, low, high : float or None
@@ -56,6 +58,7 @@ class Outlook:
 
     labels: int
     accepted: BoolArray | None
+    taken: float | None
     changed: float | None
     expected: float | None
     low: float | None
@@ -70,7 +73,7 @@ class Outlook:
         """Return what is kept for the pages."""
         kept = ("labels", "changed", "expected", "low", "high", "gain", "relations")
         shown = {name: getattr(self, name) for name in kept}
-        return shown | {"accepted": None if self.accepted is None else int(self.accepted.sum())}
+        return shown | {"accepted": None if self.taken is None else round(self.taken)}
 
 
 def look_ahead(
@@ -97,14 +100,15 @@ def look_ahead(
     """
     nothing: list[float | None] = [None] * len(planned)
     reasons = [REASONS.get(str(method.selector), "Chosen by the method's own rule.")] * len(planned)
-    plain = Outlook(len(annotations), None, None, None, None, None, None, [], nothing, nothing, reasons)
+    plain = Outlook(len(annotations), None, None, None, None, None, None, None, [], nothing, nothing, reasons)
     if not hasattr(calibrator, "thresholds_"):
         return plain
     accepted = calibrator.thresholds_.decide(pool)
     fitted = replace(
         plain,
         accepted=accepted,
-        changed=None if before is None else float((accepted != before).mean()),
+        taken=float(pool.weights @ accepted),
+        changed=None if before is None else float(np.average(accepted != before, weights=pool.weights)),
         relations=_relations(calibrator, pool, annotations, accepted),
         probabilities=_probabilities(calibrator, pool, planned),
     )
@@ -120,7 +124,7 @@ def _foresee(
     ahead = foresee(posterior, accepted, np.random.default_rng(0))
     low, high = np.quantile(ahead.accuracy, [0.05, 0.95])
     gains = _gains(posterior, planned)
-    most = ahead.gain_left * len(posterior.pool)
+    most = ahead.gain_left * float(posterior.pool.sizes.sum())
     chosen = method.selector == "expected-gain"
     return replace(
         fitted,
@@ -176,7 +180,7 @@ def _relations(
     labels = np.bincount(pool.relations[annotations.rows], minlength=count)
     taken = np.bincount(pool.relations, accepted, minlength=count)
     thresholds = calibrator.thresholds_
-    chosen = np.lexsort((np.arange(count), -pool.relation_counts, -labels))[:MOST_RELATIONS]
+    chosen = np.lexsort((np.arange(count), -pool.relation_sizes, -labels))[:MOST_RELATIONS]
     return [
         {
             "relation": pool.relation_names[i],
@@ -184,7 +188,7 @@ def _relations(
             "lower": None if thresholds.lower is None else _finite(thresholds.lower[i]),
             "upper": None if thresholds.upper is None else _finite(thresholds.upper[i]),
             "share": round(float(taken[i] / max(pool.relation_counts[i], 1)), 4),
-            "triples": int(pool.relation_counts[i]),
+            "triples": int(pool.relation_sizes[i]),
             "labels": int(labels[i]),
         }
         for i in chosen

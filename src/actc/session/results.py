@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import numpy as np
 
+from actc.database import open_database
+from actc.decide import decide
 from actc.errors import OptionError
-from actc.files import write_triples
+from actc.files import check_writable, copy_options, quote, write_beside, write_triples
 from actc.methods import describe_options
 from actc.session.ask import Task
 from actc.session.exchange import write_history, write_label_studio, write_labels
 from actc.session.plan import Planner
 from actc.session.session import Session
+from actc.sketch_file import has_sketch
 from actc.thresholds_file import write_thresholds
 from actc.triples import Thresholds
 
@@ -51,7 +55,8 @@ class Results:
         transform = None if squash is None else {"name": "sigmoid(score - mean)", "mean": squash.mean}
         method = self.session.settings.method
         options = describe_options(self.planner.method)
-        write_thresholds(path, self.thresholds, method, options, self.planner.pool, self.annotations, transform)
+        curves = self.calibrator.curves()
+        write_thresholds(path, self.thresholds, method, options, self.planner.pool, self.annotations, transform, curves)
         return len(self.thresholds.relation_names)
 
     def write_accepted(self, path: Path) -> int:
@@ -60,6 +65,8 @@ class Results:
         What people said of a triple counts more than its score: those they called true are in, those they called false
         are out, and the column ``by`` says who decided.
         """
+        if has_sketch(self.session.folder):
+            return self._write_accepted_of_all(path)
         pool = self.planner.pool
         accepted = self.thresholds.decide(pool)
         by_person = np.zeros(len(pool), dtype=np.bool_)
@@ -76,6 +83,27 @@ class Results:
         }
         write_triples(path, columns)
         return len(rows)
+
+    def _write_accepted_of_all(self, path: Path) -> int:
+        """Do the same for a pool that stays on disk."""
+        pool, answers = self.planner.pool, self.annotations
+        names = zip(Session.TRIPLE, zip(*map(pool.triple, answers.rows.tolist()), strict=True), strict=False)
+        judged = {name: np.array(values, dtype=object) for name, values in names}
+        judged |= {"score": pool.scores[answers.rows], "label": answers.labels}
+        with (
+            tempfile.TemporaryDirectory(dir=check_writable(path).absolute().parent) as folder,
+            open_database() as connection,
+        ):
+            decided = Path(folder) / "decided.parquet"
+            decide(self.thresholds, self.session.folder / "pool.parquet", decided)
+            query = f"SELECT head, relation, tail, score, 'threshold' AS by FROM read_parquet({quote(str(decided))})"
+            if len(answers):
+                connection.register("judged", judged)
+                query += " ANTI JOIN judged USING (head, relation, tail)"
+                query += " UNION ALL SELECT head, relation, tail, score, 'person' FROM judged WHERE label"
+            with write_beside(path) as temporary:
+                copy = f"COPY ({query}) TO {quote(str(temporary))} ({copy_options(path)})"
+                return int(connection.execute(copy).fetchall()[0][0])
 
 
 def export_session(

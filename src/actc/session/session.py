@@ -5,6 +5,8 @@
     SESSION/
       settings.json        what it was started with
       pool.parquet         the candidates: head, relation, tail, score
+      sample.parquet       where they are too many to hold: those that may be asked,
+      sketch.npz           and what was measured on all of them
       known.parquet        the graph's triples with their scores, where it has scores
       names.sqlite         names, descriptions, and what the graph already says
       judgements.sqlite    the whole history, and who is asked what
@@ -25,8 +27,9 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.candidate_files import copy_candidates, count_candidates, find_candidates
 from actc.errors import FileError, OptionError, SessionError
-from actc.files import read_scored, write_triples
+from actc.files import find_layout, read_scored, write_scored
 from actc.session.ask import Annotator, Task, held_tasks, top_up
 from actc.session.cards import plain, sentence
 from actc.session.combine import Votes, combine
@@ -34,9 +37,12 @@ from actc.session.names import Names, write_names
 from actc.session.record import Judgement, Recorded, insert, record
 from actc.session.settings import Settings
 from actc.session.store import Store
+from actc.sketch_file import has_sketch, read_sketch, write_sketch
 from actc.triples import Annotations, BoolArray, IntArray, ScoredTriples
 
 OWNER = "owner"
+MOST_HELD = 1_000_000
+"""A larger pool is measured once and stays on disk; a sample stands for it. Pooled methods only."""
 
 
 def start_session(
@@ -53,7 +59,7 @@ def start_session(
     folder : path
         A new folder; it is complete or absent.
     scores : path
-        The candidates: head, relation, tail, score.
+        The candidates: head, relation, tail, score; a file, or a folder of parts.
     settings : Settings, optional
         The choices; sizes are filled in here.
     names : sequence of path
@@ -70,15 +76,15 @@ def start_session(
         raise FileError(f"{folder} is there already; give a new name, or go on with: actc annotate {folder}")
     if not folder.absolute().parent.is_dir():
         raise FileError(f"{folder} cannot be made: there is no folder {folder.absolute().parent}.")
-    pool = read_scored(scores)[0]
     beside = Path(f"{folder.absolute()}.{secrets.token_hex(4)}.part")
     beside.mkdir()
     try:
-        write_pool(beside / "pool.parquet", pool)
         scored = graph is not None and _copy_known(Path(graph), beside)
+        known = read_scored(beside / "known.parquet")[0] if scored else None
+        pool = _take_pool(Path(scores), beside, settings, known)
         write_names(beside / "names.sqlite", [Path(file) for file in names], None if graph is None else Path(graph))
         _write_secret(beside / "secret")
-        chosen = replace(settings, triples=len(pool), relations=len(pool.relation_names), graph_scored=scored)
+        chosen = replace(settings, triples=pool.stands_for, relations=len(pool.relation_names), graph_scored=scored)
         chosen.write(beside / "settings.json")
         Store(beside / "judgements.sqlite", create=True).close()
         session = Session(beside)
@@ -99,25 +105,35 @@ def sample_files() -> tuple[Path, tuple[Path, ...], Path]:
     return folder / "valid.tsv.gz", (folder / "entities.tsv.gz", folder / "relations.tsv"), folder / "train.tsv.gz"
 
 
-def write_pool(path: Path, pool: ScoredTriples) -> None:
-    """Write a table of triples, in its own order."""
-    entities = np.array(pool.entity_names, dtype=object)
-    relations = np.array(pool.relation_names, dtype=object)
-    columns = {
-        "head": entities[pool.heads],
-        "relation": relations[pool.relations],
-        "tail": entities[pool.tails],
-        "score": pool.scores,
-    }
-    write_triples(path, columns)
+def _take_pool(scores: Path, folder: Path, settings: Settings, known: ScoredTriples | None) -> ScoredTriples:
+    """Copy the candidates into the session; return them, or the sample that stands for them."""
+    from actc.methods import find_method
+    from actc.pooled_method import Pooled
+    from actc.sketch_pool import sketch_pool
+
+    candidates, copy = find_candidates([scores]), folder / "pool.parquet"
+    if isinstance(find_method(settings.method), Pooled) and count_candidates(candidates) > MOST_HELD:
+        sample = sketch_pool(scores, known, seed=settings.seed)
+        copy_candidates(candidates, copy)
+        write_sketch(folder, sample)
+        return sample
+    if len(candidates.paths) == 1:
+        pool = read_scored(candidates.paths[0])[0]
+        write_scored(copy, pool)
+        return pool
+    for part in candidates.paths:
+        read_scored(part)  # each on its own, so that a complaint names the part and its line
+    copy_candidates(candidates, copy)
+    try:
+        return read_scored(copy)[0]
+    except FileError as error:
+        raise FileError(str(error).replace(str(copy), str(scores))) from None
 
 
 def _copy_known(graph: Path, folder: Path) -> bool:
-    from actc.files import find_layout
-
     if "score" not in find_layout(graph, order=("head", "relation", "tail", "score")).position:
         return False
-    write_pool(folder / "known.parquet", read_scored(graph)[0])
+    write_scored(folder / "known.parquet", read_scored(graph)[0])
     return True
 
 
@@ -151,7 +167,9 @@ class Session:
         self.names.close()
 
     def read_pool(self) -> ScoredTriples:
-        """Read the candidates; rows of the pool are what judgements call triples."""
+        """Read the candidates, or the sample that stands for them; its rows are what judgements call triples."""
+        if has_sketch(self.folder):
+            return read_sketch(self.folder)
         return read_scored(self.folder / "pool.parquet")[0]
 
     def read_known(self) -> ScoredTriples | None:

@@ -1,0 +1,171 @@
+"""A session over more candidates than it holds: a sample is asked about, and all of them are decided on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from actc.errors import FileError
+from actc.files import read_scored, write_scored
+from actc.find_case import find_case
+from actc.pooled_features import SampledTriples
+from actc.select_triples import select_random
+from actc.session import Judgement, Session, Settings, start_session
+from actc.session import session as session_module
+from actc.session.exchange import read_judgements
+from actc.session.plan import Planner
+from actc.session.results import Results
+from actc.session.status import picture, progress
+from actc.sketch_file import MEASURED, read_sketch, write_sketch
+from actc.sketch_pool import sketch_pool
+from actc.thresholds_file import read_content, read_curves, read_thresholds
+from actc.triples import Annotations
+from tests.conftest import make_pool
+
+SIZE = 12_000
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return make_pool(SIZE, 5, seed=1)
+
+
+@pytest.fixture(scope="module")
+def parts(whole, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("candidates")
+    for number, rows in enumerate(np.array_split(np.arange(SIZE), 3)):
+        write_scored(folder / f"part-{number}.parquet", whole[0].take(rows))
+    return folder
+
+
+@pytest.fixture
+def session(parts, tmp_path, monkeypatch):
+    monkeypatch.setattr(session_module, "MOST_HELD", 1_000)
+    monkeypatch.setattr("actc.sketch_pool.sketch_pool.__defaults__", (None, 1_000, None, 0, "1GB"))
+    return start_session(tmp_path / "session", parts, Settings(method="pooled", budget=60))
+
+
+def judge(session, whole, count):
+    pool, labels = whole
+    ada, planner = session.add_annotator("ada"), Planner(session)
+    for number in range(count):
+        if number % 10 == 0:
+            planner.step()
+        task = session.ask(ada)[0]
+        row = int(pool.find([task.head], [task.relation], [task.tail])[0])
+        session.record(ada, [Judgement("true" if labels[row] else "false", task.triple, f"key-{number}")])
+    planner.step()
+
+
+def test_a_sample_stands_for_the_pool(session):
+    pool = session.read_pool()
+    assert isinstance(pool, SampledTriples)
+    assert len(pool) < 1_200
+    assert session.settings.triples == pool.stands_for == SIZE
+    assert len(read_scored(session.folder / "pool.parquet")[0]) == SIZE
+    assert progress(session)["triples"] == SIZE
+
+
+def test_a_sketch_comes_back_as_it_was(parts, tmp_path):
+    sample = sketch_pool(parts, make_pool(300, 5, seed=4)[0], sample=500)
+    write_sketch(tmp_path, sample)
+    again = read_sketch(tmp_path)
+    for name, value in vars(sample.prepared).items():
+        other = getattr(again.prepared, name)
+        if name == "normal":
+            assert all(np.array_equal(getattr(value, part), getattr(other, part)) for part in ("scores", "before", "z"))
+        elif name == "features":
+            assert {key: array.tolist() for key, array in value.items()} == {
+                key: array.tolist() for key, array in other.items()
+            }
+        else:
+            assert np.array_equal(value, other), name
+    assert [again.triple(row) for row in range(9)] == [sample.triple(row) for row in range(9)]
+    (tmp_path / MEASURED).write_bytes(b"no sketch")
+    with pytest.raises(FileError, match="damaged"):
+        read_sketch(tmp_path)
+
+
+def test_thresholds_hold_for_all_candidates(session, whole, tmp_path):
+    judge(session, whole, 60)
+    results = Results(session)
+    results.write_thresholds(tmp_path / "thresholds.json")
+    thresholds = read_thresholds(tmp_path / "thresholds.json")
+    assert (thresholds.decide(whole[0]) == whole[1]).mean() > 0.85
+    content = read_content(tmp_path / "thresholds.json")
+    assert content["counts"]["pool"] == SIZE
+    counts = [content["relations"][name]["triples"] for name in whole[0].relation_names]
+    assert counts == whole[0].relation_counts.tolist()
+    assert read_curves(tmp_path / "thresholds.json") is not None
+
+
+def test_all_candidates_are_accepted_or_not_and_people_have_the_last_word(session, whole, tmp_path):
+    judge(session, whole, 30)
+    results = Results(session)
+    count = results.write_accepted(tmp_path / "accepted.tsv")
+    accepted, _ = read_scored(tmp_path / "accepted.tsv")
+    rows = whole[0].find(*zip(*map(accepted.triple, range(len(accepted))), strict=True))
+    expected = results.thresholds.decide(whole[0])
+    pool, answers = session.read_pool(), session.annotations()
+    judged = whole[0].find(*zip(*map(pool.triple, answers.rows.tolist()), strict=True))
+    expected[judged] = answers.labels
+    assert count == len(accepted) == expected.sum()
+    assert np.array_equal(np.sort(rows), np.flatnonzero(expected))
+    words = [line.split("\t")[4] for line in (tmp_path / "accepted.tsv").read_text().splitlines()[1:]]
+    assert words.count("person") == answers.labels.sum()
+    # The page counts on the sample, and says about the same.
+    assert picture(session)["accepted"] == pytest.approx(expected.sum(), rel=0.05)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["accepted.tsv", "session"]
+
+
+def test_nobody_judged_yet_and_the_method_decides_alone(session, whole, tmp_path):
+    results = Results(session)
+    assert results.write_accepted(tmp_path / "accepted.parquet") == results.thresholds.decide(whole[0]).sum()
+
+
+def test_a_label_of_a_candidate_outside_the_sample_is_refused(session, whole, tmp_path):
+    pool = session.read_pool()
+    inside = set(map(pool.triple, range(len(pool))))
+    outside = next(triple for triple in map(whole[0].triple, range(SIZE)) if triple not in inside)
+    line = '{{"head": "{}", "relation": "{}", "tail": "{}", "said": "true"}}'.format(*outside)
+    (tmp_path / "said.jsonl").write_text(line + "\n")
+    with pytest.raises(FileError, match=r"line 1: .* the sample that stands for its candidates"):
+        read_judgements(session, tmp_path / "said.jsonl")
+
+
+def test_a_report_says_why_it_cannot(session):
+    session.close()
+    with pytest.raises(FileError, match="keeps a sample of its 12,000"):
+        find_case(session.folder)
+
+
+def test_random_picks_are_drawn_as_from_the_whole_pool(tmp_path):
+    relations = np.repeat(["big", "small"], [9_000, 1_000])
+    names = ([f"h{i}" for i in range(10_000)], relations, ["t"] * 10_000)
+    pool = type(make_pool()[0]).from_columns(*names, np.random.default_rng(0).random(10_000))
+    write_scored(tmp_path / "pool.parquet", pool)
+    sample = sketch_pool(tmp_path / "pool.parquet", sample=4_200)
+    assert sample.relation_counts.tolist() == [2_100, 1_000]
+    draws = [
+        select_random(sample, Annotations(), 20, np.random.default_rng(seed), lambda relation=None: np.zeros(0))
+        for seed in range(200)
+    ]
+    assert len(set(draws[0].tolist())) == 20
+    assert np.mean(sample.relations[np.concatenate(draws)]) == pytest.approx(0.1, abs=0.02)
+
+
+def test_methods_that_look_at_every_candidate_get_every_candidate(parts, tmp_path, monkeypatch):
+    monkeypatch.setattr(session_module, "MOST_HELD", 1_000)
+    session = start_session(tmp_path / "session", parts, Settings(method="actc-lr-rndm"))
+    assert len(session.read_pool()) == SIZE
+    assert isinstance(Session(session.folder).read_pool(), type(make_pool()[0]))
+
+
+def test_parts_that_share_a_triple_are_refused_by_the_name_of_their_folder(whole, tmp_path):
+    (tmp_path / "parts").mkdir()
+    for name in ("a.tsv", "b.tsv"):
+        write_scored(tmp_path / "parts" / name, whole[0].take([1, 2, 3]))
+    with pytest.raises(FileError) as error:
+        start_session(tmp_path / "session", tmp_path / "parts")
+    assert str(error.value).startswith(f"{tmp_path / 'parts'}, row 4: ")
+    assert [path.name for path in tmp_path.iterdir()] == ["parts"]
