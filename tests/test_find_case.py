@@ -9,7 +9,7 @@ from actc.files import write_scored
 from actc.find_case import find_case
 from actc.report import make_report
 from actc.session import Judgement, Settings, start_session
-from actc.session.outlook import RANDOM_CHECK
+from actc.session.ask import RANDOM_CHECK
 from actc.session.plan import Planner
 from tests.synthetic import make_truth
 

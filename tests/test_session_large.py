@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple, replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from actc.errors import FileError
 from actc.files import read_scored, write_scored
 from actc.find_case import find_case
 from actc.pooled_features import SampledTriples
+from actc.report import make_report
 from actc.select_triples import select_random
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session import session as session_module
@@ -133,10 +136,22 @@ def test_a_label_of_a_candidate_outside_the_sample_is_refused(session, whole, tm
         read_judgements(session, tmp_path / "said.jsonl")
 
 
-def test_a_report_says_why_it_cannot(session):
+def test_a_report_is_about_all_candidates(session, whole):
+    judge(session, whole, 60)
     session.close()
-    with pytest.raises(FileError, match="keeps a sample of its 12,000"):
-        find_case(session.folder)
+    case = find_case(session.folder)
+    report = make_report(case)
+    accepted = case.thresholds.decide(whole[0])
+    assert report.to_dict()["pool"] == SIZE
+    assert [line.triples for line in report.relations] == sorted(whole[0].relation_counts.tolist(), reverse=True)
+    assert report.accepted == pytest.approx(accepted.sum(), rel=0.05)
+    assert report.expectation.overall.triples == SIZE
+    # The same answers on the pool held whole lead to the same numbers.
+    names = zip(*map(case.pool.triple, case.annotations.rows.tolist()), strict=True)
+    answers = Annotations(whole[0].find(*names), case.annotations.labels)
+    held = make_report(replace(case, pool=whole[0], annotations=answers))
+    for name, share in report.quality.items():
+        assert astuple(share) == pytest.approx(astuple(held.quality[name]), abs=0.02)
 
 
 def test_random_picks_are_drawn_as_from_the_whole_pool(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -106,10 +107,10 @@ def test_shifted_candidates_are_named(folder):
     assert "4 of 5 relations" in output
 
 
-def test_a_sketch_makes_no_report(folder):
+def test_a_sketch_makes_a_report_on_the_whole_pool(folder):
     run(*CALIBRATE, "--sketch", "--quiet")
-    with pytest.raises(ActcError, match="calibrate without --sketch"):
-        run("report", "thresholds.json")
+    run("report", "thresholds.json", "--json", "report.json")
+    assert json.loads(Path("report.json").read_text())["pool"] == len(folder[0])
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
-"""What the pooled method is worth: on the eight CoDEx cells, on stress pools, and how honest its probabilities are.
+"""What the pooled method is worth: on the eight CoDEx cells, on two that nothing was tuned on, under stress, as odds.
 
     ACTC_DATA=... python benchmarks/pooled/run.py cells            writes cells.csv.gz
+    ACTC_DATA=... python benchmarks/pooled/run.py held-out         writes held-out.csv.gz
     ACTC_DATA=... python benchmarks/pooled/run.py stress           writes stress.csv.gz
     ACTC_DATA=... python benchmarks/pooled/run.py probabilities    writes probabilities.csv
     ACTC_DATA=... python benchmarks/pooled/run.py pictures         writes thresholds.csv, picks.csv
@@ -23,7 +24,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from stress import STRESSES
 
-from actc.experiment import PAPER_BUDGETS, Cell, Row, draw_orders, read_cell, run_experiment
+from actc.datasets import load_cell
+from actc.experiment import PAPER_BUDGETS, Cell, Row, draw_orders, run_experiment
 from actc.methods import METHODS, Method
 from actc.metrics import brier, calibration_error
 from actc.pooled_features import prepare_pool
@@ -33,9 +35,7 @@ HERE = Path(__file__).parent
 MODELS = ("complex", "conve", "transe", "rescal")
 BUDGETS = (0, *PAPER_BUDGETS)
 SEED = 12345
-JOBS = 2
-
-STRESSED_CELLS = (("codex-s", "complex"), ("codex-s", "transe"), ("codex-m", "conve"), ("codex-m", "rescal"))
+JOBS = os.cpu_count() or 1
 
 METHODS_ON_CELLS = (
     "pooled-rndm",
@@ -58,9 +58,8 @@ METHODS_UNDER_STRESS = (
 
 
 def read_cells() -> list[Cell]:
-    """Read the eight cells from the folder that ACTC_DATA names."""
-    scores = Path(os.environ["ACTC_DATA"]) / "scores"
-    return [read_cell(scores / data / model) for data in ("codex-s", "codex-m") for model in MODELS]
+    """Read the eight cells."""
+    return [load_cell(data, model) for data in ("codex-s", "codex-m") for model in MODELS]
 
 
 def run_cells(repeats: int = 20) -> None:
@@ -69,12 +68,18 @@ def run_cells(repeats: int = 20) -> None:
     write_rows(HERE / "cells.csv.gz", rows)
 
 
-def run_stress(repeats: int = 2) -> None:
+def run_held_out(repeats: int = 20) -> None:
+    """Measure every method on TuckER's cells, of which no number of the method knows anything."""
+    cells = [load_cell(data, "tucker") for data in ("codex-s", "codex-m")]
+    rows = run_experiment(cells, METHODS_ON_CELLS, BUDGETS, repeats, SEED, jobs=JOBS, progress=show)
+    write_rows(HERE / "held-out.csv.gz", rows)
+
+
+def run_stress(repeats: int = 3) -> None:
     """Measure with and without features on pools that break one assumption each."""
     rows: list[Row] = []
-    cells = [cell for cell in read_cells() if (cell.dataset, cell.model) in STRESSED_CELLS]
     for name in STRESSES:
-        stressed = [make_stress(cell, name) for cell in cells]
+        stressed = [make_stress(cell, name) for cell in read_cells()]
         budgets = [budget for budget in BUDGETS if budget <= min(len(cell.valid) for cell in stressed)]
         rows += run_experiment(stressed, METHODS_UNDER_STRESS, budgets, repeats, SEED, jobs=JOBS, progress=show)
         print(name, file=sys.stderr)
@@ -211,5 +216,11 @@ PROBABILITIES: dict[str, Callable[[Cell, int], Estimates]] = {
 }
 
 if __name__ == "__main__":
-    parts = {"cells": run_cells, "stress": run_stress, "probabilities": run_probabilities, "pictures": run_pictures}
+    parts = {
+        "cells": run_cells,
+        "held-out": run_held_out,
+        "stress": run_stress,
+        "probabilities": run_probabilities,
+        "pictures": run_pictures,
+    }
     parts[sys.argv[1]]()

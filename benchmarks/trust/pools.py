@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.datasets import load_cell
 from actc.discrepancy import uniform_picks
-from actc.experiment import Cell, read_cell
+from actc.experiment import Cell
 from actc.methods import METHODS
 from actc.triples import Annotations, BoolArray
 
@@ -40,7 +40,7 @@ class Run:
 @lru_cache
 def load(name: str) -> Cell:
     """Read a cell once."""
-    return read_cell(Path(os.environ["ACTC_DATA"]) / "scores" / name)
+    return load_cell(*name.split("/"))
 
 
 def make_pair(cell: Cell, kind: str, number: int, tune: bool) -> Cell:

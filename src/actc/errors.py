@@ -18,10 +18,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 
 class ActcError(ValueError):
     """Something a person can put right; the message says what came, what was expected, what to do."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let it travel from a worker process, message and all, whatever its constructor takes."""
+        return _restore, (type(self), self.args, vars(self))
+
+
+def _restore(kind: type[ActcError], arguments: tuple[Any, ...], attributes: dict[str, Any]) -> ActcError:
+    error = kind.__new__(kind)
+    error.args = arguments
+    vars(error).update(attributes)
+    return error
 
 
 class TableError(ActcError):

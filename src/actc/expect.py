@@ -52,12 +52,14 @@ class Sampled:
 
 @lru_cache(maxsize=8)  # tables are frozen and compared by identity, so the same target is sorted once
 def sample_target(pool: PreparedPool, target: ScoredTriples, points: int) -> Sampled:
-    """Take every so-many-th triple of the target, sorted by relation and score."""
+    """Take every so-many-th triple of the target, sorted by relation and score; of a sample, of what it stands for."""
     codes = pool.relation_codes(target)
     order = np.lexsort((target.scores, codes))
+    until = np.cumsum(target.weights[order])
     count = min(points, len(target))
-    rows = order[((np.arange(count) + 0.5) * len(target) / count).astype(np.int64)]
-    return Sampled(codes[rows], pool.centred(target.scores[rows], codes[rows]), target.scores[rows], len(target))
+    places = np.searchsorted(until, (np.arange(count) + 0.5) * until[-1] / count, side="right")
+    rows = order[np.minimum(places, len(order) - 1)]
+    return Sampled(codes[rows], pool.centred(target.scores[rows], codes[rows]), target.scores[rows], target.stands_for)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ from actc.files import read_annotations, read_scored, write_triples
 from actc.intervals import Interval
 from actc.on_demand import pooled_method
 from actc.pooled import Posterior
+from actc.sketch_pool import sketch_pool
 from actc.thresholds_file import read_content, read_thresholds
 from actc.triples import Annotations, BoolArray, FloatArray, ScoredTriples, Thresholds
 
@@ -81,9 +82,10 @@ def read_case(path: str | Path) -> Case:
     if not sources:
         raise FileError(f"{path}: it does not say which scores it came from; write it again with `actc calibrate`.")
     known = read_scored(sources["known"])[0] if sources.get("known") else None
-    if sources.get("sketch"):  # a sketch has as many triples of a small relation as of a large one
-        raise FileError(f"{path}: it came from a sketch, whose shares are not the pool's; calibrate without --sketch.")
-    pool = read_scored(sources["scores"])[0]
+    if sources.get("sketch"):
+        pool: ScoredTriples = sketch_pool(sources["scores"], known, labelled=sources.get("labels"))
+    else:
+        pool = read_scored(sources["scores"])[0]
     if pool.relation_names != thresholds.relation_names:
         raise FileError(f"{sources['scores']}: its relations are not those of {path}; calibrate again.")
     annotations = read_annotations(sources["labels"], pool) if sources.get("labels") else Annotations()
@@ -168,7 +170,7 @@ class Report:
             "method": self.case.method,
             "picks": self.case.picks,
             "level": self.level,
-            "pool": len(self.case.pool),
+            "pool": self.case.pool.stands_for,
             "answers": len(self.case.annotations),
             "accepted": self.accepted,
             "rests_on": self.expectation.source,
@@ -205,14 +207,15 @@ def _relation_lines(case: Case, found: Expectation, three: ThreeWay, level: floa
     pool, size = case.pool, len(case.pool.relation_names)
     taken = case.thresholds.decide(pool)
     masks = (taken, three.accept, three.ask)
-    decided = np.stack([np.bincount(pool.relations[mask], minlength=size) for mask in masks], axis=1).tolist()
+    counts = [np.bincount(pool.relations, mask * pool.weights, size) for mask in masks]
+    decided = np.stack(counts, axis=1).round().astype(np.int64).tolist()
     judged = pool.relations[case.annotations.rows]
     answers = np.bincount(judged, minlength=size).tolist()
     trues = np.bincount(judged[case.annotations.labels], minlength=size).tolist()
     lower, upper = case.thresholds.lower, case.thresholds.upper
     lines = []
-    for at in np.argsort(-pool.relation_counts, kind="stable").tolist():
-        name, count = pool.relation_names[at], int(pool.relation_counts[at])
+    for at in np.argsort(-pool.relation_sizes, kind="stable").tolist():
+        name, count = pool.relation_names[at], int(pool.relation_sizes[at])
         quality = {key: Share.of(found.relations[name], key, level) for key in QUANTITIES}
         interval = None if lower is None or upper is None else (float(lower[at]), float(upper[at]))
         cut = float(case.thresholds.cuts[at])

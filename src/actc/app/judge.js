@@ -37,7 +37,8 @@ function newKey() {
 function keep() {
   if (storage) localStorage.setItem(storage, JSON.stringify(outbox));
   const waiting = outbox.length;
-  put("saved", waiting === 0 ? "All saved" : failures ? `${waiting} not saved yet, trying again` : "Saving…");
+  const settled = held.length ? "Waiting for cards…" : "All saved";
+  put("saved", waiting === 0 ? settled : failures ? `${waiting} not saved yet, trying again` : "Saving…");
   at("saved").classList.toggle("late", waiting > 0 && failures > 0);
 }
 
@@ -46,8 +47,8 @@ function answer(said) {
   pressedAt = performance.now();
   const card = queue[0];
   if (!card) {
-    if (quick) held.push(said);
-    return;
+    if (quick && !spent()) held.push(said);
+    return keep();
   }
   queue.shift();
   const note = at("note").value.trim();
@@ -175,7 +176,13 @@ function show() {
   if (held.length > 0) requestAnimationFrame(() => requestAnimationFrame(() => held.length > 0 && answer(held.shift())));
 }
 
+// Whether no card is to come, so that no key need wait for one.
+function spent() {
+  return Boolean(progress && (progress.done || progress.labels >= progress.triples));
+}
+
 function showNothing() {
+  if (spent()) held = [];
   if (progress?.done) {
     tell("That is all. Thank you!", `${progress.labels} triples are judged: the budget is spent. You can still undo your last answers.`);
   } else if (progress && progress.labels >= progress.triples) {

@@ -18,6 +18,11 @@ MOST_UNSURE = 2
 REPEAT_AFTER = 15
 """How many other triples lie between a triple and its hidden repeat."""
 
+DRAWN_AT_RANDOM = "Drawn at random: every candidate has the same chance to be checked."
+RANDOM_CHECK = "A random check, to keep the estimates honest."
+UNIFORM = (DRAWN_AT_RANDOM, RANDOM_CHECK)
+"""Why uniform picks are asked, by methods that ask nothing else and by those that mix them in."""
+
 TASK = "triple, head, relation, tail, score, probability, gain, reason, wanted"
 
 

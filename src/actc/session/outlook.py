@@ -10,24 +10,24 @@ import numpy as np
 
 from actc.calibrator import Calibrator
 from actc.errors import ActcError
+from actc.expect import Quality, expect
 from actc.methods import Method
 from actc.pooled import Posterior
-from actc.pooled_draws import foresee
+from actc.pooled_draws import gain_left
 from actc.pooled_features import POINTS
 from actc.pooled_method import Pooled
 from actc.pooled_picks import expected_gains, is_audit
+from actc.session.ask import DRAWN_AT_RANDOM, RANDOM_CHECK
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
 
 MOST_RELATIONS = 24
 SAMPLE = 4000
 REASONS = {
-    "random": "Drawn at random: every candidate has the same chance to be checked.",
+    "random": DRAWN_AT_RANDOM,
     "nearest-mean": "Its score is among those nearest to the mean of all scores.",
     "farthest-mean": "Its score is among those farthest from the mean of all scores.",
     "uncertainty": "The model is least sure about it.",
 }
-RANDOM_CHECK = "A random check, to keep the estimates honest."
-"""Why the method's own uniform picks are asked; with ``REASONS["random"]``, what tells uniform picks from others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +84,7 @@ def look_ahead(
     turns: IntArray,
     pool: ScoredTriples,
     before: BoolArray | None,
+    uniform: BoolArray,
 ) -> Outlook:
     """Say what a calibrator expects, as far as its method knows.
 
@@ -97,6 +98,8 @@ def look_ahead(
         How many answers come before each of them.
     before : bool array of shape (N,), optional
         The decisions of the refit before.
+    uniform : bool array of shape (l,)
+        Which annotations were picked uniformly.
     """
     nothing: list[float | None] = [None] * len(planned)
     reasons = [REASONS.get(str(method.selector), "Chosen by the method's own rule.")] * len(planned)
@@ -113,24 +116,26 @@ def look_ahead(
         probabilities=_probabilities(calibrator, pool, planned),
     )
     if isinstance(method, Pooled):
-        return _foresee(fitted, method.fit(pool, annotations, calibrator.known_), method, planned, turns, accepted)
+        posterior = method.fit(pool, annotations, calibrator.known_)
+        cuts = np.append(calibrator.thresholds_.cuts, calibrator.thresholds_.default)
+        found = expect(posterior, cuts, annotations, uniform, pool).overall
+        return _foresee(fitted, posterior, method, planned, turns, found)
     return replace(fitted, expected=_expect(calibrator, pool, accepted))
 
 
 def _foresee(
-    fitted: Outlook, posterior: Posterior, method: Pooled, planned: IntArray, turns: IntArray, accepted: BoolArray
+    fitted: Outlook, posterior: Posterior, method: Pooled, planned: IntArray, turns: IntArray, found: Quality
 ) -> Outlook:
     """Add what only the pooled method knows: an interval, and what an answer is expected to bring."""
-    ahead = foresee(posterior, accepted, np.random.default_rng(0))
-    low, high = np.quantile(ahead.accuracy, [0.05, 0.95])
+    low, high = found.interval("accuracy")
     gains = _gains(posterior, planned)
-    most = ahead.gain_left * float(posterior.pool.sizes.sum())
+    most = gain_left(posterior) * float(posterior.pool.sizes.sum())
     chosen = method.selector == "expected-gain"
     return replace(
         fitted,
-        expected=float(ahead.accuracy.mean()),
-        low=float(low),
-        high=float(high),
+        expected=found.middle("accuracy"),
+        low=low,
+        high=high,
         gain=float(np.clip(gains[:10].sum(), 0, most)) if chosen and len(gains) else None,
         gains=gains.tolist(),
         reasons=[_reason(g, is_audit(int(t))) for g, t in zip(gains, turns, strict=True)] if chosen else fitted.reasons,

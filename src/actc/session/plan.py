@@ -68,7 +68,8 @@ class Planner:
         annotations = self.session.annotations()
         calibrator = self.fit(annotations)
         rows, turns = self.choose(calibrator, annotations, self._plan_size(), self._given_out())
-        outlook = look_ahead(calibrator, self.method, annotations, rows, turns, self.pool, self.accepted)
+        uniform = self.session.asked_at_random(annotations)
+        outlook = look_ahead(calibrator, self.method, annotations, rows, turns, self.pool, self.accepted, uniform)
         self._write(last, rows, outlook)
         self.seen, self.accepted = last, outlook.accepted
         return True

@@ -30,7 +30,7 @@ import numpy as np
 from actc.candidate_files import copy_candidates, count_candidates, find_candidates
 from actc.errors import FileError, OptionError, SessionError
 from actc.files import find_layout, read_scored, write_scored
-from actc.session.ask import Annotator, Task, held_tasks, top_up
+from actc.session.ask import UNIFORM, Annotator, Task, held_tasks, top_up
 from actc.session.cards import plain, sentence
 from actc.session.combine import Votes, combine
 from actc.session.names import Names, write_names
@@ -277,3 +277,8 @@ class Session:
     def annotations(self) -> Annotations:
         """Return one label per triple that people judged, combined as the settings say."""
         return combine(self.votes(), self.settings.combine)
+
+    def asked_at_random(self, annotations: Annotations) -> BoolArray:
+        """Say of each annotation whether its triple was drawn uniformly, shape (l,)."""
+        rows = self.store.rows("SELECT triple FROM task WHERE reason IN (?, ?)", UNIFORM)
+        return np.isin(annotations.rows, np.array([row[0] for row in rows], dtype=np.int64))
