@@ -49,6 +49,7 @@ MODEL_LOOKS = {
     "conve": Look(VERMILION, "s"),
     "transe": Look(GREEN, "^"),
     "rescal": Look(PURPLE, "D"),
+    "tucker": Look(ORANGE, "v"),
 }
 BASELINES = ("globalopt-f1", "localopt-acc", "localopt-f1")
 BANDED = ("actc-lr-rndm", "localopt-acc")  # four bands on top of each other could not be told apart

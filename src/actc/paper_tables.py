@@ -159,7 +159,8 @@ def _note(results: Results, budget: int | None) -> str:
         f"Accuracy/F1 on the test set in per cent, {over}, {repeats} repeats (dens needs one).",
         "± over repeats: standard error of the mean, what other draws would change.",
         "± over budgets: standard error over the budgets' means, the paper's ±." if budget is None else "",
-        "The models are our own, trained again; the authors' scores stand apart and do not count for Avg.",
+        "The models are our own, trained again; the authors' scores, and models that the paper does not have, stand "
+        "apart and do not count for Avg.",
     ]
     return " ".join(part for part in parts if part)
 
