@@ -53,7 +53,7 @@ class EmbeddingScorer:
         asked = relations + len(self.relation_names) if heads else relations
         with torch.no_grad():
             scores = score_all(self.kind, self.weights, self._codes(known), self._codes(asked))
-        return np.asarray(scores.double().cpu().numpy())
+        return np.asarray(scores.cpu().numpy())
 
     def _one_by_one(self, known: Tensor, relations: Tensor, missing: Tensor) -> Tensor:
         questions = ask(self.kind, self.weights, known, relations)

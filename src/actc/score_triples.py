@@ -24,7 +24,10 @@ class Scorer(Protocol):
         """Return the score of each triple, shape (N,); bigger is more plausible."""
 
     def answers(self, known: IntArray, relations: IntArray, *, heads: bool) -> FloatArray:
-        """Return the score of every entity as the tail (or the head) of each question, shape (Q, E)."""
+        """Return the score of every entity as the tail (or the head) of each question, shape (Q, E).
+
+        In whichever precision: it is compared within each question, and may be written over.
+        """
 
 
 def score_triples(
