@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from actc.cli import commands, parse_budgets, split_methods
 from actc.errors import OptionError
@@ -125,6 +126,13 @@ def test_bad_input_gets_one_sentence_and_nothing_is_written(folder, tmp_path):
         words = (*words, "--method", "actc-lr-rndm") if words[0] == "calibrate" else words
         assert refused(actc(*words), sentence), words
         assert not out.exists()
+
+
+def test_every_command_is_listed_once_under_a_job_and_none_is_cut_off():
+    listed = commands.list_commands(None)
+    assert sorted(listed) == sorted(commands.commands)
+    shown = CliRunner().invoke(commands, ["--help"], terminal_width=100).output
+    assert "..." not in shown
 
 
 @pytest.mark.parametrize("name", sorted(commands.commands))

@@ -49,7 +49,7 @@ LAYERS = [
     {"session"},
     {"app", "show_session", "find_case"},
     {"show_trust", "complete_run"},
-    {"graph_commands", "trust_commands"},
+    {"graph_commands", "session_commands", "trust_commands"},
     {"cli"},
 ]
 HEAVY = {"sklearn", "scipy", "torch", "matplotlib", "duckdb", "joblib", "rich", "click", "fastapi", "pandas", "pyspark"}

@@ -243,7 +243,7 @@ def complete_command(
     device: str | None,
     quiet: bool,
 ) -> None:
-    """Go the whole way: train or take a model, propose facts, have some judged, decide, write the new GRAPH.
+    """Go the whole way: a model, candidates, answers, decisions, the new graph.
 
     Without --oracle people are asked: it starts an annotation session and stops. Give the same command again when they
     have judged, and it goes on from there.
