@@ -132,7 +132,7 @@ def test_every_command_is_listed_once_under_a_job_and_none_is_cut_off():
     listed = commands.list_commands(None)
     assert sorted(listed) == sorted(commands.commands)
     shown = CliRunner().invoke(commands, ["--help"], terminal_width=100).output
-    assert "..." not in shown
+    assert shown.count("...") == 1  # of the usage
 
 
 @pytest.mark.parametrize("name", sorted(commands.commands))
