@@ -19,7 +19,7 @@ from actc.pooled import Posterior, moderate, psi
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
 
 _CONTRADICTS = 1.3  # standard errors of bad news, from which on the answers on a list overrule the model
-_UNSEEN = 4  # a list with so few answers inside is half trusted: the model is wrong most where nobody looked
+_UNSEEN = 8  # a list with so few answers inside is half trusted: the model is wrong most where nobody looked
 _WINDOW = 30  # answers that can; a list with fewer borrows the next ones
 
 
