@@ -14,6 +14,7 @@ from actc.files import write_json, write_rows_of, write_triples
 from actc.report import Case, expected_precision, find_questions, make_report, read_case
 from actc.report_page import write_page
 from actc.thresholds_file import write_thresholds
+from actc.triples import ScoredTriples
 from tests.synthetic import fit_on_random, make_truth
 
 
@@ -146,3 +147,22 @@ def test_fewer_questions_can_be_asked_for(report):
 
     three = decide_three_ways(report.case.fit(), report.case.pool, report.case.cuts)
     assert len(find_questions(report.case, three, 3)) == 3
+
+
+def test_a_rare_relation_has_a_line_of_its_own():
+    pool, labels, _ = make_truth(6000, 5)
+    relations = np.array(pool.relation_names, dtype=object)[pool.relations]
+    relations[[10, 20]], relations[[30, 40, 50]] = "rare", "rarer"
+    entities = np.array(pool.entity_names, dtype=object)
+    pool = ScoredTriples.from_columns(entities[pool.heads], relations, entities[pool.tails], pool.scores)
+    _, annotations = fit_on_random(pool, labels, 80)
+    thresholds = Calibrator("pooled").fit(pool, annotations).thresholds_
+    report = make_report(Case(pool, annotations, thresholds, None, "pooled", "random"))
+    accepted = thresholds.decide(pool)
+    for line in report.relations:
+        mine = relations == line.relation
+        assert line.triples == mine.sum()
+        assert line.accepted == (accepted & mine).sum()
+        assert line.quality["accuracy"] is not None
+        assert (line.trust == "nothing accepted") == (line.accepted == 0)
+        assert report.expectation.relations[line.relation].triples == line.triples

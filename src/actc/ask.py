@@ -99,8 +99,9 @@ class Advice:
 
     def __str__(self) -> str:
         verdict = "Go on calibrating" if self.go_on else "Moving the thresholds further hardly pays"
+        gain = f"{self.gain:,.0f}" if self.gain >= 100 else f"{self.gain:.1f}"
         return (
-            f"{verdict}: the next {BATCH} answers are expected to set {self.gain:.1f} more decisions right that way, "
+            f"{verdict}: the next {BATCH} answers are expected to set {gain} more decisions right that way, "
             f"and cost as much as {self.price:.1f}."
         )
 

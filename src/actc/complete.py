@@ -236,7 +236,9 @@ def _expect_precision(
         posterior = method.fit(calibrator.pool_, calibrator.annotations_, calibrator.known_)
         taken = candidates.take(np.setdiff1d(np.flatnonzero(accepted), judged.rows))
         cuts = np.append(calibrator.thresholds_.cuts, calibrator.thresholds_.default)
-        draws = expect(posterior, cuts, calibrator.annotations_, uniform, taken, seed=seed).overall.precision
+        draws = expect(
+            posterior, cuts, calibrator.annotations_, uniform, taken, seed=seed, each=False
+        ).overall.precision
     share = (draws * by_method + by_person) / (by_method + by_person)
     low, middle, high = np.quantile(share, [(1 - LEVEL) / 2, 0.5, (1 + LEVEL) / 2])
     return float(low), float(middle), float(high)

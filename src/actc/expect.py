@@ -23,6 +23,8 @@ SURPRISE = 0.01
 ENOUGH_LOOKS = 20
 """... and, from this many on, stand alone."""
 QUANTITIES = ("accuracy", "precision", "recall", "f1")
+MOST_RELATIONS, RELATION_POINTS, LEAST_POINTS = 1000, 6000, 6
+"""Relations of which something is said, the largest; points for all of them together; the least for one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,14 +37,19 @@ class Sampled:
         Codes in the pool, rising; R for any other relation.
     x, scores : float array of shape (K,)
         Centred and plain scores.
-    total : int
-        How many triples they stand for.
+    weights : float array of shape (K,)
+        How many triples of the set each stands for.
     """
 
     relations: IntArray
     x: FloatArray
     scores: FloatArray
-    total: int
+    weights: FloatArray
+
+    @property
+    def total(self) -> float:
+        """How many triples they stand for."""
+        return float(self.weights.sum())
 
     def draw(self, posterior: Posterior, draws: int, random: np.random.Generator) -> FloatArray:
         """Return P(true) of each triple under each drawn set of lines, shape (draws, K)."""
@@ -59,7 +66,29 @@ def sample_target(pool: PreparedPool, target: ScoredTriples, points: int) -> Sam
     count = min(points, len(target))
     places = np.searchsorted(until, (np.arange(count) + 0.5) * until[-1] / count, side="right")
     rows = order[np.minimum(places, len(order) - 1)]
-    return Sampled(codes[rows], pool.centred(target.scores[rows], codes[rows]), target.scores[rows], target.stands_for)
+    return _sampled(pool, target, codes, rows, np.full(count, target.stands_for / count))
+
+
+@lru_cache(maxsize=8)
+def sample_relations(pool: PreparedPool, target: ScoredTriples) -> Sampled:
+    """Take some triples of each relation, evenly spread over its scores; of many relations, of the largest only."""
+    codes = pool.relation_codes(target)
+    order = np.lexsort((target.scores, codes))
+    _, starts, counts = np.unique(codes[order], return_index=True, return_counts=True)
+    sizes = np.add.reduceat(target.weights[order], starts)
+    largest = np.sort(np.argsort(-sizes, kind="stable")[:MOST_RELATIONS])
+    starts, counts, sizes = starts[largest], counts[largest], sizes[largest]
+    each = np.minimum(counts, max(RELATION_POINTS // len(largest), LEAST_POINTS))
+    ends = np.cumsum(each)
+    step = np.arange(ends[-1]) - np.repeat(ends - each, each)
+    places = np.repeat(starts, each) + ((step + 0.5) * np.repeat(counts / each, each)).astype(np.int64)
+    return _sampled(pool, target, codes, order[places], np.repeat(sizes / each, each))
+
+
+def _sampled(
+    pool: PreparedPool, target: ScoredTriples, codes: IntArray, rows: IntArray, weights: FloatArray
+) -> Sampled:
+    return Sampled(codes[rows], pool.centred(target.scores[rows], codes[rows]), target.scores[rows], weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +123,8 @@ class Expectation:
     ----------
     overall : Quality
     relations : dict of str to Quality
-        Of the relations that the target has; these rest on the model, shifted as a whole by what the looks say.
+        Of the relations that the target has, of many of the largest; these rest on the model, shifted as a whole by
+        what the looks say.
     source : {"model", "model and looks", "looks"}
         What the overall numbers rest on.
     looks : int
@@ -119,6 +149,7 @@ def expect(
     draws: int = 400,
     points: int = 2000,
     seed: int = 0,
+    each: bool = True,
 ) -> Expectation:
     """Say how good decisions by cuts will turn out on a target set.
 
@@ -134,6 +165,8 @@ def expect(
         Which of them were picked uniformly, see :func:`actc.discrepancy.uniform_picks`.
     target : ScoredTriples
         The set decided on; the pool itself, or new candidates like it.
+    each : bool
+        Whether to say it of each relation too.
     """
     random = np.random.default_rng(seed)
     sampled = sample_target(posterior.pool, target, points)
@@ -150,11 +183,27 @@ def expect(
         for mine, seen in ((accepted, above), (~accepted, ~above))
     ]
     shifts = [correction.draw(draws, random) for correction in corrections]
-    tally = _Tally.of(sampled, p, accepted, shifts, random)
-    names = (*posterior.pool.relation_names, "")
-    relations = {name: tally.quality(at) for at, name in enumerate(names) if name and (sampled.relations == at).any()}
+    overall = _Tally.of(sampled, p, accepted, shifts, random).quality()
+    relations = _expect_relations(posterior, cuts, target, shifts, alone, random) if each else {}
     source = "looks" if alone else "model and looks" if len(looks.labels) else "model"
-    return Expectation(tally.quality(), relations, source, len(looks.labels), surprise)
+    return Expectation(overall, relations, source, len(looks.labels), surprise)
+
+
+def _expect_relations(
+    posterior: Posterior,
+    cuts: FloatArray,
+    target: ScoredTriples,
+    shifts: list[FloatArray],
+    alone: bool,
+    random: np.random.Generator,
+) -> dict[str, Quality]:
+    sampled = sample_relations(posterior.pool, target)
+    p = sampled.draw(posterior, len(shifts[0]), random)
+    if alone:
+        p = np.broadcast_to(p.mean(axis=0), p.shape)
+    tally = _Tally.of(sampled, p, sampled.scores >= cuts[sampled.relations], shifts, random)
+    names = posterior.pool.relation_names
+    return {names[at]: tally.quality(at) for at in np.unique(sampled.relations).tolist() if at < len(names)}
 
 
 def looks_above(posterior: Posterior, looks: Looks, cuts: FloatArray) -> BoolArray:
@@ -201,7 +250,7 @@ class _Tally:
         took = groups % 2 == 1
         share = np.add.reduceat(p[:, order], starts, axis=1) / count
         share = np.clip(share + np.where(took, shifts[0][:, None], shifts[1][:, None]), 0, 1)
-        size = count * sampled.total / len(order)
+        size = np.add.reduceat(sampled.weights[order], starts)
         luck = random.standard_normal(share.shape) * np.sqrt(share * (1 - share) / size)
         return cls(groups // 2, took, size, np.clip(share + luck, 0, 1) * size)
 

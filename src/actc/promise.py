@@ -119,7 +119,7 @@ def _keep(
     for code in present if demand.each else [None]:
         mine = np.flatnonzero(sampled.relations == code) if code is not None else np.arange(len(rank))
         seen = looks.relations == code if code is not None else np.ones(len(looks.labels), dtype=np.bool_)
-        lists = _Lists.of(p[:, mine], rank[mine], looks, seen, sampled.total / len(rank), demand.confidence, random)
+        lists = _Lists.of(p[:, mine], rank[mine], looks, seen, sampled.weights[0], demand.confidence, random)
         length, chance = _CHOOSERS[demand.kind](lists, demand)
         if length:
             bar[slice(None) if code is None else code] = lists.bars[length - 1]

@@ -216,7 +216,8 @@ def _relation_lines(case: Case, found: Expectation, three: ThreeWay, level: floa
     lines = []
     for at in np.argsort(-pool.relation_sizes, kind="stable").tolist():
         name, count = pool.relation_names[at], int(pool.relation_sizes[at])
-        quality = {key: Share.of(found.relations[name], key, level) for key in QUANTITIES}
+        known = found.relations.get(name)
+        quality = {key: None if known is None else Share.of(known, key, level) for key in QUANTITIES}
         interval = None if lower is None or upper is None else (float(lower[at]), float(upper[at]))
         cut = float(case.thresholds.cuts[at])
         trust = _trust(quality["precision"], decided[at][0])
@@ -227,9 +228,9 @@ def _relation_lines(case: Case, found: Expectation, three: ThreeWay, level: floa
 
 
 def _trust(precision: Share | None, accepted: int) -> str:
-    if not accepted or precision is None:
+    if not accepted:
         return "nothing accepted"
-    return "trusted" if precision.low >= TRUSTED_FROM else "not yet"
+    return "trusted" if precision is not None and precision.low >= TRUSTED_FROM else "not yet"
 
 
 def find_questions(
@@ -260,7 +261,9 @@ def expected_precision(case: Case, accepted: ScoredTriples, seed: int = 0) -> Fl
     """Return draws of the precision that a case's model expects of an accepted set."""
     posterior = case.fit()
     everything = np.full(len(posterior.beta), -np.inf)
-    return expect(posterior, everything, case.annotations, case.uniform, accepted, seed=seed).overall.precision
+    return expect(
+        posterior, everything, case.annotations, case.uniform, accepted, seed=seed, each=False
+    ).overall.precision
 
 
 def _learning_curve(case: Case, level: float, seed: int) -> list[tuple[int, Share]]:
@@ -271,7 +274,7 @@ def _learning_curve(case: Case, level: float, seed: int) -> list[tuple[int, Shar
     for count in budgets:
         first = case.annotations.first(count)
         posterior, cuts = method.fit(case.pool, first, case.known), method.find_cuts(case.pool, [first], case.known)[0]
-        found = expect(posterior, cuts, first, case.uniform[:count], case.pool, 200, 1000, seed)
+        found = expect(posterior, cuts, first, case.uniform[:count], case.pool, 200, 1000, seed, each=False)
         share = Share.of(found.overall, "accuracy", level)
         assert share is not None  # accuracy is always defined
         curve.append((count, share))

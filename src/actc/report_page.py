@@ -84,8 +84,9 @@ def _headline(report: Report) -> Iterable[str]:
     case, precision = report.case, report.quality["precision"]
     yield f"<h1>{_verdict(report, precision)}</h1>"
     yield (
-        f'<p class="soft">{escape(case.name)}: {len(case.pool):,} candidates in {len(case.pool.relation_names):,} '
-        f"relations, {len(case.annotations):,} of them judged by a person, method {escape(case.method)}.</p>"
+        f'<p class="soft">{escape(case.name)}: {case.pool.stands_for:,} candidates in '
+        f"{len(case.pool.relation_names):,} relations, {len(case.annotations):,} of them judged by a person, "
+        f"method {escape(case.method)}.</p>"
     )
     names = {
         "precision": "of the accepted are true",
@@ -100,9 +101,9 @@ def _headline(report: Report) -> Iterable[str]:
 
 def _verdict(report: Report, precision: Share | None) -> str:
     if precision is None:
-        return f"None of {len(report.case.pool):,} candidates is accepted."
+        return f"None of {report.case.pool.stands_for:,} candidates is accepted."
     return (
-        f"{report.accepted:,} of {len(report.case.pool):,} candidates are accepted; "
+        f"{report.accepted:,} of {report.case.pool.stands_for:,} candidates are accepted; "
         f"about {precision.middle:.0%} of them are true ({precision.low:.0%} to {precision.high:.0%})."
     )
 

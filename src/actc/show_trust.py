@@ -20,10 +20,8 @@ DISAGREES = 0.05
 
 def print_report(report: Report, written: Sequence[Path]) -> None:
     """Print the report's headline, its relations and where it is written."""
-    screen, case = console(), report.case
-    screen.print(
-        f"{report.accepted:,} of {len(case.pool):,} candidates are accepted, from {len(case.annotations):,} answers."
-    )
+    screen, total, answers = console(), report.case.pool.stands_for, len(report.case.annotations)
+    screen.print(f"{report.accepted:,} of {total:,} candidates are accepted, from {answers:,} answers.")
     for name, share in report.quality.items():
         screen.print(f"  {name:<10}{_percent(share)}")
     screen.print(Text(report.rests_on), Text(str(report.advice)), "", sep="\n")
@@ -32,6 +30,8 @@ def print_report(report: Report, written: Sequence[Path]) -> None:
         counts = f"{line.accepted:,}", f"{line.triples:,}", str(line.answers)
         table.add_row(line.relation, *counts, _percent(line.quality["precision"]), line.trust)
     screen.print(table)
+    if len(report.relations) > MOST_RELATIONS:
+        screen.print(f"... and {len(report.relations) - MOST_RELATIONS} more relations on the page.")
     screen.print(f"Written: {', '.join(map(str, written))}", soft_wrap=True)
 
 
@@ -55,16 +55,20 @@ def print_promise(kept: Promise) -> None:
             f"is {demand.target:g} or more."
         )
     if kept.left_out:
-        names = ", ".join(kept.left_out[:MOST_RELATIONS]) + (" ..." if len(kept.left_out) > MOST_RELATIONS else "")
+        names = ", ".join(kept.left_out[:MOST_RELATIONS]) + (
+            f" and {len(kept.left_out) - MOST_RELATIONS} more" if len(kept.left_out) > MOST_RELATIONS else ""
+        )
         reason = "nothing of them is worth its cost" if demand.kind == "cost" else "nothing can be promised for them"
         screen.print(Text(f"Left out, because {reason}: {names}."))
 
 
-def print_asked(three: ThreeWay, questions: Sequence[Question], advice: Advice, out: Path) -> None:
+def print_asked(
+    three: ThreeWay, triples: ScoredTriples, questions: Sequence[Question], advice: Advice, out: Path
+) -> None:
     """Print how many are decided and asked, and the first questions."""
     screen = console()
-    counts = int(three.accept.sum()), int(three.ask.sum())
-    rejected = len(three.accept) - sum(counts)
+    counts = round(float(three.accept @ triples.weights)), round(float(three.ask @ triples.weights))
+    rejected = triples.stands_for - sum(counts)
     screen.print(f"{counts[0]:,} candidates are accepted, {rejected:,} rejected, {counts[1]:,} better asked.")
     table = new_table("question", "probably true", "worth")
     for one in questions[:10]:

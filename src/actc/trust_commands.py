@@ -79,7 +79,7 @@ def ask_command(source: Path, candidates: Path | None, count: int, price: float,
     questions = find_questions(case, three, count, triples)
     write_questions(out, questions)
     if not quiet:
-        print_asked(three, questions, advise(posterior, price), out)
+        print_asked(three, triples, questions, advise(posterior, price), out)
 
 
 @click.command(
