@@ -131,7 +131,7 @@ def test_labels_and_history_go_out_and_come_back(session, tmp_path):
         ("{", "line 1: this is no JSON"),
         ("[]", "line 1: an object was expected"),
         ('{"head": "h1", "relation": "r1", "said": "true"}', "'tail' is missing"),
-        ('{"head": "h1", "relation": "r9", "tail": "t", "said": "true"}', "does not have the triple"),
+        ('{"head": "h1", "relation": "r9", "tail": "t", "said": "true"}', "not among this session"),
         ('{"head": "h1", "relation": "r9", "tail": "t", "said": "maybe"}', "'maybe' is no answer"),
     ],
 )

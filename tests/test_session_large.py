@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from actc.errors import FileError
-from actc.files import read_scored, write_scored
+from actc.files import read_scored, write_scored, write_triples
 from actc.find_case import find_case
+from actc.methods import METHODS
 from actc.pooled_features import SampledTriples
 from actc.report import make_report
 from actc.select_triples import select_random
@@ -19,7 +20,7 @@ from actc.session.exchange import read_judgements
 from actc.session.plan import Planner
 from actc.session.results import Results
 from actc.session.status import picture, progress
-from actc.sketch_file import MEASURED, read_sketch, write_sketch
+from actc.sketch_file import MEASURED, SAMPLE, read_sketch, write_sketch
 from actc.sketch_pool import sketch_pool
 from actc.thresholds_file import read_content, read_curves, read_thresholds
 from actc.triples import Annotations
@@ -84,9 +85,21 @@ def test_a_sketch_comes_back_as_it_was(parts, tmp_path):
         else:
             assert np.array_equal(value, other), name
     assert [again.triple(row) for row in range(9)] == [sample.triple(row) for row in range(9)]
-    (tmp_path / MEASURED).write_bytes(b"no sketch")
-    with pytest.raises(FileError, match="damaged"):
+    whole = (tmp_path / MEASURED).read_bytes()
+    for damaged in (b"no sketch", whole[:1000]):
+        (tmp_path / MEASURED).write_bytes(damaged)
+        with pytest.raises(FileError, match="damaged"):
+            read_sketch(tmp_path)
+    (tmp_path / MEASURED).write_bytes(whole)
+    write_scored(tmp_path / SAMPLE, sample.take(np.arange(100)))
+    with pytest.raises(FileError, match="another sample"):
         read_sketch(tmp_path)
+
+
+def test_a_session_that_lost_its_sketch_says_so(session):
+    (session.folder / MEASURED).unlink()
+    with pytest.raises(FileError, match="damaged"):
+        Session(session.folder).read_pool()
 
 
 def test_thresholds_hold_for_all_candidates(session, whole, tmp_path):
@@ -126,13 +139,23 @@ def test_nobody_judged_yet_and_the_method_decides_alone(session, whole, tmp_path
     assert results.write_accepted(tmp_path / "accepted.parquet") == results.thresholds.decide(whole[0]).sum()
 
 
-def test_a_label_of_a_candidate_outside_the_sample_is_refused(session, whole, tmp_path):
-    pool = session.read_pool()
-    inside = set(map(pool.triple, range(len(pool))))
-    outside = next(triple for triple in map(whole[0].triple, range(SIZE)) if triple not in inside)
-    line = '{{"head": "{}", "relation": "{}", "tail": "{}", "said": "true"}}'.format(*outside)
+def test_labels_of_candidates_outside_the_sample_are_taken_in(session, whole, tmp_path):
+    pool, truth = whole
+    before, rows = session.read_pool(), np.arange(5, SIZE, 400)
+    names = dict(zip(("head", "relation", "tail"), zip(*map(pool.triple, rows.tolist()), strict=True), strict=True))
+    write_triples(tmp_path / "labels.tsv", {**names, "label": truth[rows].astype(int)})
+    assert read_judgements(session, tmp_path / "labels.tsv", "ada") == len(rows)
+    assert read_judgements(session, tmp_path / "labels.tsv", "ada") == 0
+    after = session.read_pool()
+    assert [after.triple(row) for row in range(len(before))] == [before.triple(row) for row in range(len(before))]
+    assert after.stands_for == SIZE
+    answers = session.annotations()
+    assert sorted(map(after.triple, answers.rows.tolist())) == sorted(map(pool.triple, rows.tolist()))
+    exact = METHODS["pooled"].find_cuts(pool, [Annotations(rows, truth[rows])])[0]
+    assert Results(session).thresholds.cuts == pytest.approx(exact[:-1], abs=0.01)
+    line = '{"head": "nobody", "relation": "r1", "tail": "t", "said": "true"}'
     (tmp_path / "said.jsonl").write_text(line + "\n")
-    with pytest.raises(FileError, match=r"line 1: .* the sample that stands for its candidates"):
+    with pytest.raises(FileError, match=r"line 1: .* is not among this session's candidates"):
         read_judgements(session, tmp_path / "said.jsonl")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from actc import METHODS, Annotations, ScoredTriples
-from actc.errors import FileError
+from actc.errors import FileError, OptionError
 from actc.files import write_triples
 from actc.pooled import PRIORS, find_cuts, fit
 from actc.pooled_draws import _sample_rows
@@ -154,7 +154,11 @@ def test_a_part_of_a_sample_stands_only_for_itself(sketched):
 
 @pytest.mark.parametrize(
     ("row", "message"),
-    [("a\t\tb\t1", "column relation"), ("a\tr\tb\tnan", "candidate 2 has no finite"), ("\tr\tb\t1", "column head")],
+    [
+        ("a\t\tb\t1", "line 3: there is nothing in column relation"),
+        ("a\tr\tb\tnan", "line 3: the score is 'nan'"),
+        ("\tr\tb\t1", "line 3: there is nothing in column head"),
+    ],
 )
 def test_bad_rows_are_refused(tmp_path, row, message):
     (tmp_path / "pool.tsv").write_text(f"head\trelation\ttail\tscore\nx\tr\ty\t1\n{row}\n")
@@ -177,3 +181,38 @@ def test_calibrate_takes_a_sketch_for_pooled_methods_only(whole, tmp_path):
     bad = subprocess.run([*command, "actc-lr-rndm"], capture_output=True, text=True, check=False)
     assert bad.returncode == 2
     assert "--sketch goes with the pooled methods only" in bad.stderr
+
+
+def test_a_bad_row_that_is_not_in_the_sample_is_found_in_its_part(whole, tmp_path):
+    for number, tail in enumerate(("t", "")):
+        size = 4_000
+        names = {"head": [f"h{number}-{i}" for i in range(size)], "relation": ["r"] * size, "tail": ["t"] * size}
+        names["tail"][2_345] = tail
+        table = {name: np.array(values, dtype=object) for name, values in names.items()}
+        write_triples(tmp_path / f"part-{number}.parquet", {**table, "score": np.arange(size, dtype=float)})
+    with pytest.raises(FileError, match=r"part-1.parquet, row 2346: there is nothing in column tail"):
+        sketch_pool(tmp_path, sample=100)
+
+
+def test_an_unreadable_part_is_named(whole, tmp_path):
+    for number in range(2):
+        write_triples(tmp_path / f"part-{number}.parquet", columns(whole[0]))
+    content = bytearray((tmp_path / "part-1.parquet").read_bytes())
+    content[1_000:3_000] = bytes(2_000)
+    (tmp_path / "part-1.parquet").write_bytes(content)
+    with pytest.raises(FileError, match=r"part-1\.parquet: "):
+        sketch_pool(tmp_path, sample=100)
+
+
+def test_more_relations_than_a_sketch_can_hold_are_refused(whole, tmp_path, monkeypatch):
+    monkeypatch.setattr("actc.sketch_pool.MOST_RELATIONS", 6)
+    write_triples(tmp_path / "pool.parquet", columns(whole[0]))
+    with pytest.raises(OptionError, match="there are 7 relations"):
+        sketch_pool(tmp_path / "pool.parquet")
+
+
+def test_a_triple_that_is_there_twice_is_named(tmp_path):
+    table = {"head": ["a", "a", "b"], "relation": ["r"] * 3, "tail": ["t"] * 3, "score": [1.0, 2.0, 3.0]}
+    write_triples(tmp_path / "pool.tsv", table)
+    with pytest.raises(FileError, match=r"pool.tsv.*\('a', 'r', 't'\) is there twice"):
+        sketch_pool(tmp_path / "pool.tsv")

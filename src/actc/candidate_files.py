@@ -77,7 +77,7 @@ def _query(candidates: Candidates, sql: str) -> list[tuple[Any, ...]]:
         try:
             return connection.execute(sql).fetchall()  # type: ignore[no-any-return]
         except duckdb.Error as error:
-            raise read_failed(candidates.layout.path, error) from None
+            raise (find_unreadable_part(candidates) or read_failed(candidates.layout.path, error)) from None
 
 
 def refuse_inside(out: Path, paths: Sequence[str | Path]) -> None:
@@ -146,3 +146,44 @@ def _column_types(paths: Sequence[Path]) -> dict[str, dict[str, str]]:
     for path, name, kind in rows:
         types.setdefault(path, {}).setdefault(name, kind)
     return types
+
+
+BAD_SCORE = "(score IS NULL OR NOT isfinite(score))"
+BAD_ROW = f"relation IS NULL OR {BAD_SCORE}"
+NAMELESS = "head IS NULL OR tail IS NULL OR head = '' OR tail = '' OR relation = ''"
+
+
+def find_bad_row(connection: Any, candidates: Candidates, condition: str) -> FileError:
+    """Say where the first row is that fulfils a condition on its columns, and what is wrong with it."""
+    for part in candidates.parts:
+        columns = ", ".join(f"CAST({part.column(name)} AS VARCHAR) AS {name}" for name in COLUMNS)
+        texts = f"SELECT row_number() OVER () - 1 AS row, {columns} FROM {part.source}"
+        row = connection.execute(
+            f"SELECT row, head, relation, tail, text FROM (SELECT row, head, relation, tail, score AS text, "
+            f"TRY_CAST(score AS DOUBLE) AS score FROM ({texts})) WHERE {condition} ORDER BY row LIMIT 1"
+        ).fetchone()
+        if row is not None:
+            empty = [name for name, value in zip(("head", "relation", "tail"), row[1:4], strict=True) if not value]
+            problem = f"there is nothing in column {empty[0]}." if empty else _score_problem(row[4])
+            return FileError(f"{part.where(row[0])}: {problem}")
+    return FileError(f"{candidates.layout.path}: the candidates changed while they were read.")
+
+
+def _score_problem(text: str | None) -> str:
+    if text is None:
+        return "there is nothing in column score."
+    return f"the score is {text!r}; every score must be a finite number."
+
+
+def find_unreadable_part(candidates: Candidates) -> FileError | None:
+    """Say which part cannot be read, and why; None if all can."""
+    import duckdb
+
+    columns = ", ".join(candidates.layout.column(name) for name in COLUMNS)
+    for part in candidates.parts:
+        with open_database() as connection:
+            try:
+                connection.execute(f"SELECT bit_xor(hash({columns})) FROM {part.source}").fetchall()
+            except duckdb.Error as failure:
+                return read_failed(part.path, failure)
+    return None

@@ -14,12 +14,12 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from actc.candidate_files import COLUMNS, Candidates
+from actc.candidate_files import BAD_ROW, BAD_SCORE, Candidates, find_bad_row, find_unreadable_part
 from actc.curves import Curves
 from actc.database import open_database
 from actc.decide_plan import Decided, Plan, Progress
 from actc.errors import FileError, OptionError
-from actc.files import Layout, copy_options, find_layout, quote, read_failed
+from actc.files import Layout, copy_options, find_layout, quote
 
 PART_BYTES = 256_000_000
 MEMORY_PER_THREAD = 64_000_000  # what a thread holds while it writes Parquet; fewer threads before more memory
@@ -114,10 +114,6 @@ def _score(layout: Layout) -> str:
     return f"TRY_CAST({layout.column('score')} AS DOUBLE)"
 
 
-BAD_SCORE = "(score IS NULL OR NOT isfinite(score))"
-BAD_ROW = f"relation IS NULL OR {BAD_SCORE}"
-
-
 def _counts_query(plan: Plan, layout: Layout, source: str) -> str:
     return (
         "SELECT relation, any_value(threshold) AS threshold, count(*) AS candidates, "
@@ -192,46 +188,18 @@ def _refuse_bad_rows(connection: Any, candidates: Candidates, counts: Any) -> No
     """Refuse scores that are no finite numbers and empty relations; only then go and find the first."""
     nameless = np.ma.getmaskarray(counts["relation"]).any()
     if counts["bad"].sum() or nameless:
-        raise _find_row(connection, candidates, BAD_ROW)
-
-
-def _find_row(connection: Any, candidates: Candidates, condition: str) -> FileError:
-    """Say where the first row is that fulfils a condition, and what is wrong with it."""
-    for part in candidates.parts:
-        columns = ", ".join(f"CAST({part.column(name)} AS VARCHAR) AS {name}" for name in COLUMNS)
-        texts = f"SELECT row_number() OVER () - 1 AS row, {columns} FROM {part.source}"
-        row = connection.execute(
-            f"SELECT row, head, relation, tail, text FROM (SELECT row, head, relation, tail, score AS text, "
-            f"TRY_CAST(score AS DOUBLE) AS score FROM ({texts})) WHERE {condition} ORDER BY row LIMIT 1"
-        ).fetchone()
-        if row is not None:
-            empty = [name for name, value in zip(("head", "relation", "tail"), row[1:4], strict=True) if value is None]
-            problem = f"there is nothing in column {empty[0]}." if empty else _score_problem(row[4])
-            return FileError(f"{part.where(row[0])}: {problem}")
-    return FileError(f"{candidates.layout.path}: the candidates changed while they were read.")
-
-
-def _score_problem(text: str | None) -> str:
-    if text is None:
-        return "there is nothing in column score."
-    return f"the score is {text!r}; every score must be a finite number."
+        raise find_bad_row(connection, candidates, BAD_ROW)
 
 
 def _explain(error: duckdb.Error, plan: Plan, candidates: Candidates, out: Path) -> FileError:
     """Say which part could not be read, or that the output could not be written."""
     if isinstance(error, duckdb.ConversionException):  # DuckDB's CSV reader takes over casts, also those that only try
         with open_database() as connection:
-            return _find_row(connection, candidates, BAD_ROW)
+            return find_bad_row(connection, candidates, BAD_ROW)
     if EMPTY_NAME in str(error):
         with open_database() as connection:
-            return _find_row(connection, candidates, "head IS NULL OR tail IS NULL")
+            return find_bad_row(connection, candidates, "head IS NULL OR tail IS NULL")
     if TABBED_NAME in str(error):
         return FileError(f"{out.name}: a name holds a tab or a line break, which the format cannot; write .parquet.")
-    columns = ", ".join(candidates.layout.column(name) for name in COLUMNS)
-    for part in candidates.parts:
-        with open_database() as connection:
-            try:
-                connection.execute(f"SELECT bit_xor(hash({columns})) FROM {part.source}").fetchall()
-            except duckdb.Error as failure:
-                return read_failed(part.path, failure)
-    return FileError(f"{out.name}: the output cannot be written ({str(error).splitlines()[0]}).")
+    cannot_write = FileError(f"{out.name}: the output cannot be written ({str(error).splitlines()[0]}).")
+    return find_unreadable_part(candidates) or cannot_write

@@ -192,8 +192,11 @@ def import_command(session: Path, judgements: Path, annotator: str | None, quiet
     """Bring judgements into a session: a table, JSON lines, or Label Studio's export."""
     from actc.session import Session
     from actc.session.exchange import read_judgements
+    from actc.session.plan import Planner
 
-    added = read_judgements(Session(session), judgements, annotator)
+    opened = Session(session)
+    added = read_judgements(opened, judgements, annotator)
+    Planner(opened).step()  # so that status tells what these answers buy
     if not quiet:
         print(f"{added:,} new judgements are in {session}.")
 

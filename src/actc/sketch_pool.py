@@ -16,9 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from actc.candidate_files import Candidates, find_candidates
+from actc.candidate_files import (
+    BAD_ROW,
+    NAMELESS,
+    Candidates,
+    find_bad_row,
+    find_candidates,
+    find_unreadable_part,
+)
 from actc.database import open_database
-from actc.errors import FileError
+from actc.errors import FileError, OptionError, RowError
 from actc.files import find_layout, quote, read_failed, require
 from actc.pooled_features import POINTS, NormalScores, PreparedPool, SampledTriples, prepare_columns
 from actc.triples import FloatArray, IntArray, ScoredTriples
@@ -26,6 +33,7 @@ from actc.triples import FloatArray, IntArray, ScoredTriples
 KNOTS = 100_000
 ENDS = 1_000
 SAMPLE = 200_000
+MOST_RELATIONS = 100_000  # each has 21 points, and rows of its own in the sample
 
 
 def sketch_pool(
@@ -65,8 +73,11 @@ def sketch_pool(
             rows = np.union1d(_choose_rows(whole, sample, np.random.default_rng(seed)), judged)
             heads, tails = _read_names(connection, candidates, rows)
         except duckdb.Error as error:
-            raise read_failed(candidates.layout.path, error) from None
-    chosen = ScoredTriples.from_columns(heads, [names[code] for code in relations[rows]], tails, scores[rows])
+            raise (find_unreadable_part(candidates) or read_failed(candidates.layout.path, error)) from None
+    try:
+        chosen = ScoredTriples.from_columns(heads, [names[code] for code in relations[rows]], tails, scores[rows])
+    except RowError as error:
+        raise FileError(f"{candidates.layout.path}, or a part beside it: {error.problem}") from None
     columns = (chosen.heads, chosen.relations, chosen.tails, chosen.scores)
     return SampledTriples(*columns, chosen.entity_names, chosen.relation_names, _thin(whole, rows))
 
@@ -78,17 +89,23 @@ def _read_columns(connection: Any, candidates: Candidates) -> tuple[tuple[str, .
     rows = connection.execute(f"SELECT DISTINCT {relation} FROM {candidates.source}").fetchall()
     if not rows:
         raise FileError(f"{layout.path}: there is no triple in the file.")
+    if len(rows) > MOST_RELATIONS:
+        raise OptionError(
+            f"{layout.path}: there are {len(rows):,} relations; a sketch holds no more than {MOST_RELATIONS:,}."
+        )
     if (None,) in rows:
-        raise FileError(f"{layout.path}: there is nothing in column relation of some row.")
+        raise find_bad_row(connection, candidates, BAD_ROW)
     names = tuple(sorted(row[0] for row in rows))
     connection.register("relation_columns", {"name": np.array(names, dtype=object), "code": np.arange(len(names))})
     connection.execute("CREATE TYPE relation_name AS ENUM (SELECT name FROM relation_columns ORDER BY code)")
     # A cast, not a join: a join does not keep the rows in the order of the files.
     code = f"CAST(enum_code(CAST({relation} AS relation_name)) AS INTEGER)"
     table = connection.execute(f"SELECT {code} AS code, {score} AS score FROM {candidates.source}").fetchnumpy()
-    bad = np.flatnonzero(np.ma.getmaskarray(table["score"]) | ~np.isfinite(np.ma.getdata(table["score"])))
-    if bad.size:
-        raise FileError(f"{layout.path}: candidate {bad[0] + 1:,} has no finite number in column score.")
+    if np.ma.getmaskarray(table["score"]).any() or not np.isfinite(np.ma.getdata(table["score"])).all():
+        raise find_bad_row(connection, candidates, BAD_ROW)
+    nameless = f"SELECT count(*) FROM ({_numbered(candidates)}) WHERE {NAMELESS}"
+    if connection.execute(nameless).fetchall()[0][0]:
+        raise find_bad_row(connection, candidates, NAMELESS)
     return names, np.asarray(table["code"]), np.asarray(table["score"])
 
 
@@ -123,9 +140,6 @@ def _read_names(connection: Any, candidates: Candidates, rows: IntArray) -> tupl
     connection.register("chosen", {"row": rows})
     query = f"SELECT head, tail FROM ({_numbered(candidates)}) JOIN chosen USING (row) ORDER BY row"
     table = connection.execute(query).fetchnumpy()
-    for name, values in table.items():
-        if np.ma.getmaskarray(values).any():
-            raise FileError(f"{candidates.layout.path}: there is nothing in column {name} of some row.")
     return table["head"].tolist(), table["tail"].tolist()
 
 

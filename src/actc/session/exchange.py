@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from actc.database import open_database
 from actc.errors import FileError
-from actc.files import open_text, read_annotations, write_beside, write_triples
+from actc.files import find_layout, open_text, read_annotations, read_failed, require, write_beside, write_triples
 from actc.session.ask import Annotator, Task
 from actc.session.cards import plain, sentence
 from actc.session.record import LABELS, Judgement, insert, put_task
 from actc.session.session import Session
 from actc.session.status import history
+from actc.sketch_file import add_to_sketch
 from actc.triples import ScoredTriples
 
 WORDS = {"1": "true", "yes": "true", "0": "false", "no": "false", "not sure": "unsure", "skip": "unsure"}
@@ -95,14 +97,16 @@ def read_judgements(session: Session, path: Path, who: str | None = None) -> int
     """
     if not path.is_file():
         raise FileError(f"{path}: there is no such file.")
-    pool = session.read_pool()
     reader = READERS.get(path.suffix)
+    if session.settings.sampled:
+        triples = [line.triple for line in reader(path, "")] if reader else _read_triples(path)
+        add_to_sketch(session.folder, session.folder / "pool.parquet", triples)
+    pool = session.read_pool()
     lines = list(reader(path, who or "imported")) if reader else list(_read_table(path, pool, who or "imported"))
     rows = pool.find(*([line.triple[i] for line in lines] for i in range(3))) if lines else np.zeros(0, dtype=np.int64)
     for line, row in zip(lines, rows, strict=True):
         if row < 0:
-            among = "the sample that stands for its candidates" if len(pool) < pool.stands_for else "its candidates"
-            raise FileError(f"{line.place}: this session does not have the triple {line.triple} among {among}.")
+            raise FileError(f"{line.place}: the triple {line.triple} is not among this session's candidates.")
     who_said = {one: session.add_annotator(*one) for one in dict.fromkeys((line.who, line.kind) for line in lines)}
     found = [(who_said[line.who, line.kind], line, int(row)) for line, row in zip(lines, rows, strict=True)]
     return _insert(session, pool, found)
@@ -123,6 +127,21 @@ def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotat
             insert(connection, annotator, judgement, row, PURPOSES[line.kind], now)
             added += 1
     return added
+
+
+def _read_triples(path: Path) -> list[tuple[str, str, str]]:
+    """Read head, relation and tail of a table, whatever else it holds."""
+    layout = find_layout(path, order=("head", "relation", "tail", "label"))
+    require(layout, Session.TRIPLE)
+    columns = ", ".join(f"CAST({layout.column(name)} AS VARCHAR)" for name in Session.TRIPLE)
+    import duckdb
+
+    with open_database() as connection:
+        try:
+            rows = connection.execute(f"SELECT {columns} FROM {layout.source}").fetchall()
+        except duckdb.Error as error:
+            raise read_failed(path, error) from None
+    return [row for row in rows if None not in row]
 
 
 def _read_table(path: Path, pool: ScoredTriples, who: str) -> Iterator[Line]:

@@ -16,7 +16,6 @@ from actc.session.ask import Task
 from actc.session.exchange import write_history, write_label_studio, write_labels
 from actc.session.plan import Planner
 from actc.session.session import Session
-from actc.sketch_file import has_sketch
 from actc.thresholds_file import write_thresholds
 from actc.triples import Thresholds
 
@@ -65,7 +64,7 @@ class Results:
         What people said of a triple counts more than its score: those they called true are in, those they called false
         are out, and the column ``by`` says who decided.
         """
-        if has_sketch(self.session.folder):
+        if self.session.settings.sampled:
             return self._write_accepted_of_all(path)
         pool = self.planner.pool
         accepted = self.thresholds.decide(pool)

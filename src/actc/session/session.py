@@ -37,7 +37,7 @@ from actc.session.names import Names, write_names
 from actc.session.record import Judgement, Recorded, insert, record
 from actc.session.settings import Settings
 from actc.session.store import Store
-from actc.sketch_file import has_sketch, read_sketch, write_sketch
+from actc.sketch_file import read_sketch, write_sketch
 from actc.triples import Annotations, BoolArray, IntArray, ScoredTriples
 
 OWNER = "owner"
@@ -84,7 +84,10 @@ def start_session(
         pool = _take_pool(Path(scores), beside, settings, known)
         write_names(beside / "names.sqlite", [Path(file) for file in names], None if graph is None else Path(graph))
         _write_secret(beside / "secret")
-        chosen = replace(settings, triples=pool.stands_for, relations=len(pool.relation_names), graph_scored=scored)
+        sampled = len(pool) < pool.stands_for
+        chosen = replace(
+            settings, sampled=sampled, triples=pool.stands_for, relations=len(pool.relation_names), graph_scored=scored
+        )
         chosen.write(beside / "settings.json")
         Store(beside / "judgements.sqlite", create=True).close()
         session = Session(beside)
@@ -168,7 +171,7 @@ class Session:
 
     def read_pool(self) -> ScoredTriples:
         """Read the candidates, or the sample that stands for them; its rows are what judgements call triples."""
-        if has_sketch(self.folder):
+        if self.settings.sampled:
             return read_sketch(self.folder)
         return read_scored(self.folder / "pool.parquet")[0]
 

@@ -40,6 +40,8 @@ class Settings:
         The size of the pool.
     graph_scored : bool
         Whether the known triples have scores that the method may use.
+    sampled : bool
+        Whether the pool stays on disk and a sample stands for it.
     """
 
     method: str = "pooled"
@@ -53,6 +55,7 @@ class Settings:
     triples: int = 0
     relations: int = 0
     graph_scored: bool = False
+    sampled: bool = False
 
     def __post_init__(self) -> None:
         if self.budget < 1:
@@ -86,6 +89,7 @@ class Settings:
                 f"{FORMAT_VERSION}; open it with the actc that made it, and use `actc export` there."
             )
         try:
+            content.setdefault("sampled", False)  # sessions had no samples at first
             return cls(**{field.name: content[field.name] for field in fields(cls)})
         except (KeyError, TypeError) as error:
             raise FileError(f"{path}: the settings are damaged ({error}).") from None
