@@ -91,7 +91,7 @@ def test_a_run_that_was_cut_off_goes_on_where_it_stopped(graph, tmp_path, monkey
     with pytest.raises(KeyboardInterrupt):
         write_candidates(search, tmp_path / "cut.tsv")
     assert not (tmp_path / "cut.tsv").exists()
-    with pytest.raises(FileError, match="parts of another run"):
+    with pytest.raises(FileError, match="parts of a run with another graph, model or option"):
         write_candidates(CandidateSearch(TableScorer(graph), graph, Wanted(3)), tmp_path / "cut.tsv")
     write_candidates(search, tmp_path / "cut.tsv")
     assert seen.count(seen[0]) == 1

@@ -10,10 +10,10 @@ import pytest
 
 from actc import ScoredTriples
 from actc.complete import complete, read_oracle, split_off
-from actc.errors import FileError, OptionError
+from actc.errors import ActcError, FileError, OptionError
 from actc.files import read_scored, write_triples
 from actc.graph import Graph
-from actc.graph_formats import read_graph
+from actc.graph_formats import read_graph, write_graph
 from actc.session import Judgement, Session
 from tests.conftest import make_pool
 from tests.test_train_model import make_graph, new_facts
@@ -59,7 +59,7 @@ def test_a_small_graph_grows_by_what_was_accepted(folder, tmp_path):
     assert report["accepted"] == len(accepted) > 0
     assert report["triples_after"] == report["triples_before"] + len(accepted)
     assert report["judged"] == 4
-    assert f"**{len(accepted)} accepted**" in lines[0]
+    assert f"{len(accepted)} accepted" in lines[0]
 
 
 def test_accepted_facts_carry_their_provenance(folder, tmp_path):
@@ -103,7 +103,7 @@ def test_people_are_asked_in_a_session_and_the_same_command_goes_on(folder, tmp_
     assert lines[0] == "12 candidates, of which 12 may be asked about."
     assert lines[1] == f"Judge 4 of them: actc annotate {tmp_path / 'out' / 'session'}"
     assert not (tmp_path / "out" / "accepted.tsv").exists()
-    with pytest.raises(OptionError, match="nobody has judged anything yet"):
+    with pytest.raises(OptionError, match="nobody has called any triple true or false yet"):
         run_completion(asking)
     judge_all(tmp_path / "out" / "session", triples_of(folder / "truth.tsv"))
     trained = (tmp_path / "out" / "model" / "weights.pt").stat().st_mtime_ns
@@ -125,6 +125,117 @@ def test_a_folder_that_was_begun_differently_is_refused(folder, tmp_path):
     (tmp_path / "graph.tsv").write_text("a\tr\tb\nb\tr\tc\n")
     with pytest.raises(OptionError, match="was begun with another graph"):
         run_completion(replace(plan(folder, tmp_path / "out"), graph=tmp_path / "graph.tsv"))
+
+
+def test_other_content_under_the_same_name_is_noticed_and_another_name_for_the_same_is_not(folder, tmp_path):
+    candidates = tmp_path / "some.tsv"
+    candidates.write_text((folder / "candidates.tsv").read_text())
+    asking = plan(folder, tmp_path / "out", oracle=None, candidates=candidates)
+    run_completion(asking)
+    (tmp_path / "link.tsv").write_text(candidates.read_text())
+    with pytest.raises(OptionError, match="nobody has called"):
+        run_completion(replace(asking, candidates=tmp_path / "link.tsv"))
+    candidates.write_text("\n".join(candidates.read_text().splitlines()[:-1]) + "\n")
+    with pytest.raises(OptionError, match="was begun with another --candidates"):
+        run_completion(asking)
+    with pytest.raises(OptionError, match="was begun with --candidates"):
+        run_completion(replace(asking, candidates=None))
+
+
+def test_a_folder_with_other_things_in_it_is_left_alone(folder, tmp_path):
+    (tmp_path / "graph.tsv").write_text((folder / "graph.tsv").read_text())
+    with pytest.raises(OptionError, match="has files in it that no run"):
+        run_completion(replace(plan(folder, tmp_path), graph=tmp_path / "graph.tsv"))
+    assert [path.name for path in tmp_path.iterdir()] == ["graph.tsv"]
+
+
+def test_a_run_that_was_cut_off_while_proposing_keeps_its_model(folder, tmp_path, monkeypatch):
+    asking = plan(folder, tmp_path / "out", candidates=None, best=1)
+
+    def fail(*_):
+        raise RuntimeError("cut off")
+
+    monkeypatch.setattr("actc.complete_run.write_candidates", fail)
+    with pytest.raises(RuntimeError, match="cut off"):
+        run_completion(asking)
+    monkeypatch.undo()
+    monkeypatch.setattr("actc.complete_run.train_model", fail)
+    run_completion(asking)
+    assert (tmp_path / "out" / "report.json").is_file()
+
+
+@pytest.mark.parametrize("damage", ["", "{}", "[1]"])
+def test_a_damaged_record_of_the_run_is_said_in_a_sentence(folder, tmp_path, damage):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "begun.json").write_text(damage)
+    with pytest.raises(FileError, match=r"begun.json: it is damaged"):
+        run_completion(plan(folder, tmp_path / "out"))
+
+
+def test_what_cannot_work_is_refused_before_training(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("actc.complete_run.train_model", lambda *_, **__: pytest.fail("trained"))
+    for options, sentence in (
+        ({"candidates": tmp_path / "none.tsv"}, "no such file"),
+        ({"oracle": tmp_path / "none.tsv"}, "no such file"),
+        ({"names": (tmp_path / "none.tsv",)}, "no such file"),
+        ({"method": "poold"}, "Did you mean 'pooled'"),
+        ({"candidates": folder / "graph.tsv"}, "the graph holds all"),
+    ):
+        with pytest.raises(ActcError, match=sentence):
+            run_completion(plan(folder, tmp_path / "out", **options))
+
+
+def test_candidates_with_strange_names_or_literals_are_left_out_and_counted(folder, tmp_path):
+    more = (folder / "candidates.tsv").read_text() + "nobody\tlikes\tthis\n"
+    (tmp_path / "more.tsv").write_text(more)
+    lines = run_completion(plan(folder, tmp_path / "out", candidates=tmp_path / "more.tsv"))
+    assert "1 candidates have names that the model does not know; they are left out." in lines
+
+
+def test_literals_stay_in_the_graph(folder, tmp_path):
+    known = read_graph(folder / "graph.tsv")
+    lines = [f"<http://e/{h}> <http://e/{r}> <http://e/{t}> ." for h, r, t in map(known.triple, range(len(known)))]
+    lines.append(f'<http://e/{known.triple(0)[0]}> <http://e/label> "a name"@en .')
+    (tmp_path / "graph.nt").write_text("\n".join(lines) + "\n")
+    asked = replace(plan(folder, tmp_path / "out"), graph=tmp_path / "graph.nt", base="http://e/")
+    told = run_completion(asked)
+    assert '"a name"@en' in (tmp_path / "out" / "graph.nt").read_text()
+    assert "1 triples that end in a literal were not learnt from; they stay." in told
+    assert json.loads((tmp_path / "out" / "report.json").read_text())["triples_before"] == len(known) + 1
+
+
+def test_rdf_oracles_are_read_with_the_base(folder, tmp_path):
+    for name in ("truth", "candidates"):
+        graph = read_graph(folder / f"{name}.tsv")
+        write_graph(tmp_path / f"{name}.nt", graph, base="http://e/")
+    asked = plan(folder, tmp_path / "out", oracle=tmp_path / "truth.nt", candidates=tmp_path / "candidates.nt")
+    run_completion(replace(asked, base="http://e/", budget=12))
+    assert json.loads((tmp_path / "out" / "report.json").read_text())["judged_true"] == 6
+
+
+def test_an_oracle_of_another_graph_is_refused(folder, tmp_path):
+    (tmp_path / "other.tsv").write_text("x\tr\ty\n")
+    candidates = read_graph(folder / "candidates.tsv").with_scores(np.arange(12.0))
+    with pytest.raises(FileError, match="it names no entity of the candidates"):
+        read_oracle(tmp_path / "other.tsv", candidates)
+
+
+def test_baselines_decide_without_probabilities(folder, tmp_path):
+    run_completion(plan(folder, tmp_path / "out", method="localopt-acc"))
+    header, *rows = (line.split("\t") for line in (tmp_path / "out" / "accepted.tsv").read_text().splitlines())
+    at, by = header.index("probability"), header.index("decided_by")
+    assert {row[at] for row in rows if row[by] == "method"} <= {""}
+
+
+def test_people_who_stop_early_are_told_how_to_go_on(folder, tmp_path):
+    asking = plan(folder, tmp_path / "out", oracle=None)
+    run_completion(asking)
+    judge_all(tmp_path / "out" / "session", triples_of(folder / "truth.tsv"))
+    lines = run_completion(replace(asking, budget=9))
+    assert any(line.startswith("4 of 9 answers are there; for more: actc annotate") for line in lines)
+    session = Session(tmp_path / "out" / "session")
+    assert session.budget == 9
+    session.close()
 
 
 def test_an_oracle_with_labels_judges_what_it_lists(folder):

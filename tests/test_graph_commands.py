@@ -52,6 +52,54 @@ def test_convert_there_and_back(folder, tmp_path):
     )
 
 
+def test_convert_carries_where_a_fact_comes_from(tmp_path):
+    header = "head\trelation\ttail\tscore\tprobability\tthreshold\tmethod\tdate\tdecided_by\n"
+    rows = [
+        "Q2\tP31\tQ5\t0.5\t0.9\t0.4\tpooled\t2026-11-15\tmethod",
+        "Q1\tP31\tQ5\t0.7\t1.0\t0.4\tpooled\t2026-11-15\tperson",
+    ]
+    (tmp_path / "accepted.tsv").write_text(header + "\n".join([*rows, "Q3\tP31\tQ5\t\t\t\t\t\t", ""]))
+    result = actc("convert", "accepted.tsv", "--out", "accepted.qs", cwd=tmp_path)
+    assert result.stdout == "accepted.qs: 3 triples, 4 entities, 1 relations.\n", result.stderr
+    assert sorted((tmp_path / "accepted.qs").read_text().splitlines()) == [
+        "Q1\tP31\tQ5",
+        "Q2\tP31\tQ5\tS887\tQ2539\tS813\t+2026-11-15T00:00:00Z/11",
+        "Q3\tP31\tQ5",
+    ]
+    assert actc("convert", "accepted.tsv", "--out", "a.kgtk.tsv", cwd=tmp_path).returncode == 0
+    assert actc("convert", "a.kgtk.tsv", "--out", "again.tsv", cwd=tmp_path).returncode == 0
+    assert sorted((tmp_path / "again.tsv").read_text().splitlines()) == sorted(
+        (tmp_path / "accepted.tsv").read_text().splitlines()
+    )
+    result = actc("convert", "accepted.tsv", "--out", "a.nt", "--base", "http://e.org/", cwd=tmp_path)
+    assert result.stdout.startswith(
+        "N-Triples has no place for score, probability, threshold, method, date, decided_by: left out.\n"
+    )
+
+
+def test_convert_writes_the_format_that_is_named(tmp_path):
+    (tmp_path / "w.tsv").write_text("head\trelation\ttail\na\tr\tb\n")
+    assert actc("convert", "w.tsv", "--to", "tsv", "--out", "w.nt", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "w.nt").read_text() == (tmp_path / "w.tsv").read_text()
+    (tmp_path / "w.csv").write_text('head,relation,tail\n"a\tb",r,c\n')
+    result = actc("convert", "w.csv", "--out", "new.tsv", cwd=tmp_path)
+    refused(result, "actc: new.tsv: 'a\\tb' (column head) has a tab or a line break")
+
+
+def test_score_writes_rdf_under_its_base_and_refuses_an_ending_early(folder, tmp_path):
+    base = ("--base", "http://e.org/")
+    result = actc("score", "model", "graph.tsv", *base, "--out", tmp_path / "scores.ttl", cwd=folder)
+    assert result.returncode == 0, result.stderr
+    assert "<urn:actc:score>" in (tmp_path / "scores.ttl").read_text().splitlines()[0]
+    refused(
+        actc("score", "nowhere", "graph.tsv", "--out", tmp_path / "x.weird", cwd=folder), "no graph format goes by that"
+    )
+    refused(
+        actc("score", "nowhere", "graph.tsv", "--out", tmp_path / "x.nt", cwd=folder),
+        "N-Triples has no place for score",
+    )
+
+
 def test_bad_input_gets_one_sentence(folder, tmp_path):
     out = ("--out", tmp_path / "out.tsv")
     refused(actc("score", "nowhere", "graph.tsv", *out, cwd=folder), "there is no such folder")

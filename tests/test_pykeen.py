@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import gc
+import gzip
+import json
+import logging
+import pickle
+import shutil
 
 import numpy as np
 import pytest
@@ -87,6 +92,146 @@ def test_weights_are_read_without_trust(result, tmp_path):
     save_weights(result, tmp_path, "DistMult", OPTIONS)
     again = score_triples(load_scorer(tmp_path, device="cpu"), make_graph())
     assert np.array_equal(again.scores, score_triples(from_result(result), make_graph()).scores)
+
+
+def test_weights_go_into_a_new_folder_and_the_result_knows_the_model(result, tmp_path):
+    save_weights(result, tmp_path / "new" / "folder")
+    config = json.loads((tmp_path / "new" / "folder" / "model_config.json").read_text())
+    assert config["model"] == "DistMult"
+    assert config["model_kwargs"]["embedding_dim"] == 8
+    again = score_triples(load_scorer(tmp_path / "new" / "folder", device="cpu"), make_graph())
+    assert np.array_equal(again.scores, score_triples(from_result(result), make_graph()).scores)
+
+
+def test_options_of_another_model_are_not_saved(result, tmp_path):
+    with pytest.raises(OptionError, match="is another model than the one in the result"):
+        save_weights(result, tmp_path / "size", "DistMult", {"embedding_dim": 9})
+    with pytest.raises(OptionError, match="TransE with the options .* is another model"):
+        save_weights(result, tmp_path / "kind", "TransE", OPTIONS)  # of the same shape, with other scores
+    assert not list(tmp_path.iterdir())
+
+
+class Trap:
+    """A pickle of it makes a file when it is read."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (str(self.path), "w")
+
+
+def test_no_pickle_is_read_without_trust(result, tmp_path):
+    save_weights(result, tmp_path)
+    sprung = tmp_path / "sprung"
+    for path in [tmp_path / "training_triples" / "base.pth", tmp_path / "trained_model.pkl"]:
+        torch.save(Trap(sprung), path)
+    load_scorer(tmp_path, device="cpu")
+    torch.save(Trap(sprung), tmp_path / "model_state.pt")
+    with pytest.raises(FileError, match="model_state.pt: the model is damaged"):
+        load_scorer(tmp_path, device="cpu")
+    assert not sprung.exists()
+
+
+def test_loading_says_nothing_and_leaves_the_logger_alone(result, tmp_path, capfd, caplog):
+    save_weights(result, tmp_path)
+    logger = logging.getLogger("pykeen")
+    level = logger.level
+    caplog.clear()
+    score_triples(load_scorer(tmp_path, device="cpu"), make_graph())
+    assert not caplog.records
+    assert capfd.readouterr() == ("", "")
+    assert logger.level == level
+    logging.getLogger("pykeen.models").warning("my own remark")
+    assert "my own remark" in caplog.text
+
+
+def test_loading_leaves_torchs_random_numbers_alone(result, tmp_path):
+    save_weights(result, tmp_path)
+    torch.manual_seed(5)
+    wanted = torch.rand(3)
+    torch.manual_seed(5)
+    load_scorer(tmp_path, device="cpu")
+    assert torch.equal(torch.rand(3), wanted)
+
+
+def test_a_device_that_is_not_here_is_refused(folder, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(OptionError, match="--device: there is no GPU here"):
+        load_scorer(folder, trust=True, device="cuda")
+    with pytest.raises(OptionError, match="--device: 'gpu0' is no device"):
+        load_result(folder, trust=True, device="gpu0")
+
+
+def write_gzip(path, text):
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        file.write(text)
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+NAMES, TRIPLES = "training_triples/entity_to_id.tsv.gz", "training_triples/numeric_triples.tsv.gz"
+DAMAGES = {
+    "names missing": (lambda f: (f / NAMES).unlink(), "entity_to_id.tsv.gz: the names are missing"),
+    "names cut": (lambda f: cut(f / NAMES), "entity_to_id.tsv.gz: the model is damaged"),
+    "names no gzip": (lambda f: (f / NAMES).write_text("id\tlabel\n"), "entity_to_id.tsv.gz: the model is damaged"),
+    "names empty": (lambda f: write_gzip(f / NAMES, ""), "entity_to_id.tsv.gz: the model is damaged"),
+    "names of one column": (lambda f: write_gzip(f / NAMES, "id\n0\n"), "entity_to_id.tsv.gz: the model is damaged"),
+}
+OF_PICKLES = {
+    "cut": (lambda f: cut(f / "trained_model.pkl"), "trained_model.pkl: the model is damaged"),
+    "empty": (lambda f: (f / "trained_model.pkl").write_bytes(b""), "trained_model.pkl: the model is damaged"),
+    "text": (lambda f: (f / "trained_model.pkl").write_text("hello"), "trained_model.pkl: the model is damaged"),
+    "no tensors": (
+        lambda f: (f / "trained_model.pkl").write_bytes(pickle.dumps([1])),
+        "trained_model.pkl: the model is damaged",
+    ),
+    "no model": (lambda f: torch.save([1], f / "trained_model.pkl"), "there is a list in it, and no PyKEEN model"),
+    "fewer names": (lambda f: write_gzip(f / NAMES, "id\tlabel\n0\ta\n"), ": The model has 38 entities"),
+}
+OF_WEIGHTS = {
+    "config cut": (lambda f: cut(f / "model_config.json"), "model_config.json: the model is damaged"),
+    "config a list": (lambda f: (f / "model_config.json").write_text("[]"), "model_config.json: the model is damaged"),
+    "config without a model": (
+        lambda f: (f / "model_config.json").write_text('{"inverse": false}'),
+        "model_config.json: the model is damaged",
+    ),
+    "config with other options": (
+        lambda f: (f / "model_config.json").write_text(
+            '{"model": "DistMult", "model_kwargs": {"size": 1}, "inverse": false}'
+        ),
+        "model_config.json: the model is damaged",
+    ),
+    "config missing": (lambda f: (f / "model_config.json").unlink(), "model_state.pt is of no use without model_conf"),
+    "weights cut": (lambda f: cut(f / "model_state.pt"), "model_state.pt: the model is damaged"),
+    "weights of another": (
+        lambda f: torch.save({"x": torch.zeros(1)}, f / "model_state.pt"),
+        "model_state.pt: the model is damaged \\(the weights are not those of the model in model_config.json\\)",
+    ),
+    "weights no dictionary": (lambda f: torch.save([1], f / "model_state.pt"), "model_state.pt: the model is damaged"),
+    "triples missing": (lambda f: (f / TRIPLES).unlink(), "numeric_triples.tsv.gz: .* \\(the file is missing\\)"),
+    "triples cut": (lambda f: cut(f / TRIPLES), "numeric_triples.tsv.gz: the model is damaged"),
+}
+
+
+@pytest.mark.parametrize("damage", [*DAMAGES, *OF_PICKLES])
+def test_a_damaged_pickle_is_refused(damage, folder, tmp_path):
+    shutil.copytree(folder, tmp_path / "copy")
+    break_it, sentence = {**DAMAGES, **OF_PICKLES}[damage]
+    break_it(tmp_path / "copy")
+    with pytest.raises(FileError, match=sentence):
+        load_scorer(tmp_path / "copy", trust=True, device="cpu")
+
+
+@pytest.mark.parametrize("damage", [*DAMAGES, *OF_WEIGHTS])
+def test_damaged_weights_are_refused(damage, result, tmp_path):
+    save_weights(result, tmp_path)
+    break_it, sentence = {**DAMAGES, **OF_WEIGHTS}[damage]
+    break_it(tmp_path)
+    with pytest.raises(FileError, match=sentence):
+        load_scorer(tmp_path, device="cpu")
 
 
 def test_a_folder_without_names_or_without_a_model_is_refused(folder, tmp_path):

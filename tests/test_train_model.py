@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from actc.cli import commands
 from actc.errors import ChoiceError, FileError, OptionError, TableError
 from actc.graph import Graph
 from actc.recipes import Recipe, choose_recipe, list_recipes, load_recipe
@@ -18,7 +21,13 @@ torch = pytest.importorskip("torch")
 from actc.embedding_models import EMBEDDINGS, score_all  # noqa: E402
 from actc.load_scorer import load_scorer  # noqa: E402
 from actc.saved_model import EmbeddingScorer, load_model, save_model  # noqa: E402
-from actc.train_model import Questions, cross_entropy, mean_reciprocal_rank, train_model  # noqa: E402
+from actc.train_model import (  # noqa: E402
+    Questions,
+    cross_entropy,
+    find_device,
+    mean_reciprocal_rank,
+    train_model,
+)
 
 
 def make_graph() -> Graph:
@@ -122,7 +131,68 @@ def test_held_out_triples_decide_which_weights_are_kept(graph):
 
 def test_time_ends_the_training(graph):
     recipe = Recipe("complex", dimension=16, epochs=10_000)
-    assert train_model(graph, recipe, device="cpu", seconds=0.0).facts["epochs"] == 1
+    assert train_model(graph, recipe, device="cpu", seconds=1e-9).facts["epochs"] == 1
+
+
+@pytest.mark.parametrize("seconds", [-1.0, 0.0, math.nan])
+def test_no_time_to_train_is_refused(seconds, graph):
+    with pytest.raises(OptionError, match="--seconds: the time to train must be above 0, not (-1|0|nan)\\."):
+        train_model(graph, Recipe("complex", dimension=16), device="cpu", seconds=seconds)
+
+
+def test_held_out_triples_must_be_new(graph):
+    recipe = Recipe("complex", dimension=16, epochs=1)
+    with pytest.raises(OptionError, match="--held-out: 3 of the 3 triples are in the graph too"):
+        train_model(graph, recipe, held_out=graph.take(np.arange(3)), device="cpu")
+    with pytest.raises(OptionError, match="--held-out: there is no triple in it"):
+        train_model(graph, recipe, held_out=graph.take(np.arange(0)), device="cpu")
+
+
+def run_train(folder, lines, *options):
+    """Train a tiny model on make_graph() with these held-out lines; return what click says of it."""
+    triples = make_graph().columns().values()
+    (folder / "graph.tsv").write_text("".join("\t".join(row) + "\n" for row in zip(*triples, strict=True)))
+    (folder / "held.tsv").write_text("".join(line + "\n" for line in lines))
+    (folder / "recipe.json").write_text(json.dumps({"model": "complex", "dimension": 4, "epochs": 1}))
+    paths = [str(folder / name) for name in ("graph.tsv", "held.tsv", "recipe.json", "model")]
+    arguments = ["train", paths[0], "--held-out", paths[1], "--recipe", paths[2], "--out", paths[3], *options]
+    return CliRunner().invoke(commands, arguments)
+
+
+def test_the_command_leaves_held_out_triples_of_the_graph_out_and_says_so(tmp_path):
+    old, new = "town0.0\tin\tcountry0", "town0.0\ton\tcontinent0"
+    result = run_train(tmp_path, [old, new], "--device", "cpu")
+    assert result.exit_code == 0
+    assert "1 held-out triples are in the graph too and are left out." in result.output
+    assert "the graph holds all of these 1 triples" in str(run_train(tmp_path, [old]).exception)
+
+
+def test_a_device_that_is_not_here_is_refused(trained, graph, tmp_path, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    save_model(trained, tmp_path / "saved")
+    recipe = Recipe("complex", dimension=16, epochs=1)
+    for name, sentence in (
+        ("cuda", "^--device: there is no GPU here; leave it out, or give cpu.$"),
+        ("gpu0", "^--device: 'gpu0' is no device; give cpu or cuda.$"),
+        ("meta", "^--device: 'meta' is no device; give cpu or cuda.$"),
+    ):
+        for use in (
+            lambda device: train_model(graph, recipe, device=device),
+            lambda device: EmbeddingScorer(trained, device),
+            lambda device: load_scorer(tmp_path / "saved", device=device),
+        ):
+            with pytest.raises(OptionError, match=sentence):
+                use(name)
+    assert "there is no GPU here" in str(run_train(tmp_path, ["a\tb\tc"], "--device", "cuda").exception)
+    assert (find_device(None), find_device("cpu"), find_device("cpu:0")) == ("cpu", "cpu", "cpu")
+
+
+def test_a_gpu_is_found_by_its_number(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert (find_device(None), find_device("cuda"), find_device("cuda:1")) == ("cuda", "cuda", "cuda:1")
+    with pytest.raises(OptionError, match="there is no GPU number 2 here; the last one is cuda:1"):
+        find_device("cuda:2")
 
 
 def test_names_that_the_model_does_not_know_are_refused(trained):
@@ -136,16 +206,107 @@ def test_names_that_the_model_does_not_know_are_refused(trained):
         score_triples(scorer, Graph.from_columns(["town0.0"], ["near"], ["country0"]))
 
 
-def test_a_damaged_model_is_refused(trained, tmp_path):
-    save_model(trained, tmp_path)
-    (tmp_path / "weights.pt").write_bytes(b"nonsense")
-    with pytest.raises(FileError, match="the model is damaged"):
-        load_model(tmp_path)
+def test_a_folder_without_a_model_is_refused(tmp_path):
     (tmp_path / "model.json").write_text("{}")
     with pytest.raises(FileError, match="neither `actc train`"):
         load_scorer(tmp_path)
     with pytest.raises(FileError, match="there is no such folder"):
         load_scorer(tmp_path / "none")
+
+
+def change_json(folder, name, change):
+    content = json.loads((folder / name).read_text())
+    change(content)
+    (folder / name).write_text(json.dumps(content))
+
+
+def change_weights(folder, change):
+    weights = torch.load(folder / "weights.pt", weights_only=True)
+    torch.save(change(weights), folder / "weights.pt")
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+DAMAGES = {
+    "model.json cut": (lambda f: cut(f / "model.json"), "model.json: .* \\(it is no JSON\\)"),
+    "model.json empty": (lambda f: (f / "model.json").write_text(""), "model.json: .* \\(it is no JSON\\)"),
+    "model.json binary": (lambda f: (f / "model.json").write_bytes(b"\xff\xfe"), "model.json: .* \\(it is no JSON\\)"),
+    "another version": (
+        lambda f: change_json(f, "model.json", lambda c: c.update(format_version=2)),
+        "model.json: the model has format version 2; this actc reads 1",
+    ),
+    "no recipe": (lambda f: change_json(f, "model.json", lambda c: c.pop("recipe")), "the recipe in it is not usable"),
+    "no facts": (lambda f: change_json(f, "model.json", lambda c: c.pop("facts")), "there are no facts in it"),
+    "a stranger's recipe": (
+        lambda f: change_json(f, "model.json", lambda c: c["recipe"].update(model="quate")),
+        "No model is called 'quate'",
+    ),
+    "a text as dimension": (
+        lambda f: change_json(f, "model.json", lambda c: c["recipe"].update(dimension="32")),
+        "dimension must be a whole number, not '32'",
+    ),
+    "names.json missing": (lambda f: (f / "names.json").unlink(), "names.json: .* \\(the file is missing\\)"),
+    "names.json cut": (lambda f: cut(f / "names.json"), "names.json: .* \\(it is no JSON\\)"),
+    "names.json a list": (lambda f: (f / "names.json").write_text("[]"), "names.json: .* \\(it is no JSON object\\)"),
+    "names are numbers": (
+        lambda f: change_json(f, "names.json", lambda c: c.update(relations=[1, 2])),
+        "there is no list of relations in it",
+    ),
+    "equal names": (
+        lambda f: change_json(f, "names.json", lambda c: c.update(relations=["in", "in"])),
+        "some relations have the same name",
+    ),
+    "fewer names": (
+        lambda f: change_json(f, "names.json", lambda c: c["entities"].pop()),
+        "weights.pt: .*the entity weights have shape \\(38, 32\\); names and recipe ask for \\(37, 32\\)",
+    ),
+    "fewer relations": (
+        lambda f: change_json(f, "names.json", lambda c: c["relations"].pop()),
+        "the relation weights have shape \\(4, 32\\)",
+    ),
+    "weights.pt missing": (lambda f: (f / "weights.pt").unlink(), "weights.pt: .* \\(the file is missing\\)"),
+    "weights.pt empty": (lambda f: (f / "weights.pt").write_bytes(b""), "weights.pt: .* \\(it cannot be read"),
+    "weights.pt cut": (lambda f: cut(f / "weights.pt"), "weights.pt: .* \\(it cannot be read: RuntimeError\\)"),
+    "weights.pt nonsense": (lambda f: (f / "weights.pt").write_bytes(b"nonsense"), "weights.pt: .* \\(it cannot be"),
+    "weights of no kind": (
+        lambda f: change_weights(f, lambda w: list(w)),
+        "these are not the weights entity, relation",
+    ),
+    "weights lacking": (lambda f: change_weights(f, lambda w: {"entity": w["entity"]}), "these are not the weights"),
+    "weights no tensor": (
+        lambda f: change_weights(f, lambda w: w | {"entity": 1}),
+        "the entity weights are no numbers",
+    ),
+    "weights of another shape": (
+        lambda f: change_weights(f, lambda w: w | {"relation": w["relation"][:, :5]}),
+        "the relation weights have shape \\(4, 5\\)",
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_model_is_refused(damage, trained, tmp_path):
+    break_it, sentence = DAMAGES[damage]
+    save_model(trained, tmp_path)
+    break_it(tmp_path)
+    with pytest.raises(FileError, match=sentence):
+        load_scorer(tmp_path, device="cpu")
+
+
+def test_any_damaged_byte_of_the_weights_is_refused_or_does_no_harm(trained, tmp_path):
+    save_model(trained, tmp_path)
+    path, rng = tmp_path / "weights.pt", np.random.default_rng(0)
+    whole = path.read_bytes()
+    for place in rng.integers(0, len(whole), 100):
+        broken = bytearray(whole)
+        broken[place] ^= int(rng.integers(1, 256))
+        path.write_bytes(broken)
+        try:
+            load_model(tmp_path)
+        except FileError as error:
+            assert "weights.pt: the model is damaged" in str(error)  # noqa: PT017
 
 
 @pytest.mark.parametrize("name", list_recipes())
@@ -172,6 +333,11 @@ def test_the_recipe_fits_the_machine_and_the_graph():
         ({"model": "conve", "dimension": 64}, OptionError, "twice a square"),
         ({"model": "complex", "loss": "hinge"}, ChoiceError, "cross-entropy, binary"),
         ({"model": "complex", "epochs": 0}, OptionError, "above 0"),
+        ({"model": "complex", "rate": math.nan}, OptionError, "above 0"),
+        ({"model": "complex", "dimension": "4"}, OptionError, "dimension must be a whole number, not '4'"),
+        ({"model": "complex", "epochs": True}, OptionError, "epochs must be a whole number, not True"),
+        ({"model": "complex", "decay": 1}, OptionError, "decay must be between 0 and 1, not 1"),
+        ({"model": "complex", "entity_dropout": 1.5}, OptionError, "entity_dropout must be at least 0 and below 1"),
     ],
 )
 def test_a_recipe_that_cannot_work_is_refused(content, error, sentence, tmp_path):

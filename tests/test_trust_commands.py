@@ -129,3 +129,20 @@ def test_a_sketch_makes_a_report_on_the_whole_pool(folder):
 def test_mistakes_are_answered_by_one_sentence(folder, words, sentence):
     with pytest.raises(ActcError, match=sentence):
         run(*words)
+
+
+def test_folders_of_parts_do_wherever_files_do(folder):
+    pool, _ = folder
+    Path("parts").mkdir()
+    for number, rows in enumerate(np.array_split(np.arange(len(pool)), 3)):
+        write_rows_of(f"parts/part-{number}.parquet", pool, rows)
+    run(*CALIBRATE, "--quiet")
+    whole = Path("thresholds.json").read_text()
+    run("calibrate", "parts", "--labels", "labels.tsv", "--quiet")
+    relations = [json.loads(text)["relations"] for text in (whole, Path("thresholds.json").read_text())]
+    assert relations[0] == relations[1]
+    assert "5 of 5 relations have candidates like the pool's" in run("shift", "thresholds.json", "parts")
+    run("report", "thresholds.json", "--quiet")
+    run("ask", "thresholds.json", "--candidates", "parts", "--out", "questions.tsv", "--quiet")
+    run("audit", "parts", "--count", "20", "--out", "slice.tsv", "--quiet")
+    assert len(read_scored("slice.tsv")[0]) == 20

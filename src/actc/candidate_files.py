@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import Any
 
 from actc.database import open_database
 from actc.errors import FileError, OptionError
-from actc.files import Layout, find_layout, is_table, quote, read_failed, require, write_beside
+from actc.files import Layout, find_layout, is_table, quote, read_failed, read_scored, require, write_beside
+from actc.triples import ScoredTriples
 
 COLUMNS = ("head", "relation", "tail", "score")
 
@@ -67,6 +69,25 @@ def copy_candidates(candidates: Candidates, out: Path) -> None:
     query = f"SELECT {', '.join(columns)} FROM {candidates.source}"
     with write_beside(out) as temporary:
         _query(candidates, f"COPY ({query}) TO {quote(str(temporary))} (FORMAT parquet)")
+
+
+def read_candidates(path: str | Path) -> ScoredTriples:
+    """Read scored triples into memory, from a file or from a folder of parts."""
+    path = Path(path)
+    if not path.is_dir():
+        return read_scored(path)[0]
+    candidates = find_candidates([path])
+    if len(candidates.paths) == 1:
+        return read_scored(candidates.paths[0])[0]
+    for part in candidates.paths:
+        read_scored(part)  # each on its own, so that a complaint names the part and its line
+    with tempfile.TemporaryDirectory(prefix="actc-") as folder:
+        whole = Path(folder) / "whole.parquet"
+        copy_candidates(candidates, whole)
+        try:
+            return read_scored(whole)[0]
+        except FileError as error:
+            raise FileError(str(error).replace(str(whole), str(path))) from None
 
 
 def _query(candidates: Candidates, sql: str) -> list[tuple[Any, ...]]:

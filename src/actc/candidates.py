@@ -184,6 +184,7 @@ def write_candidates(
     Parts are kept in a folder beside ``out`` until all are there; a later call with the same wishes goes on from them.
     """
     out = check_writable(out)
+    copy_options(out)  # refuses an ending that no table has, before anything is asked
     folder = out.with_name(out.name + ".parts")
     _open_folder(folder, search)
     parts = list(search.parts())
@@ -220,15 +221,15 @@ def _open_folder(folder: Path, search: CandidateSearch) -> None:
     """Make the folder of parts, or check that the one there is of the same run."""
     trial = search.graph.take(np.arange(min(100, len(search.graph))))
     scores = search.scorer.score(trial.heads, trial.relations, trial.tails)
-    run = json.loads(
-        json.dumps(
-            {"wanted": asdict(search.wanted), "known": len(search.graph), "scores": round(float(scores.sum()), 4)}
-        )
-    )
+    known, of_model = search.graph.fingerprint, round(float(scores.sum()), 4)
+    run = json.dumps({"wanted": asdict(search.wanted), "known": known, "scores": of_model})
     wishes = folder / "run.json"
     if wishes.is_file():
-        if json.loads(wishes.read_text(encoding="utf-8")) != run:
-            raise FileError(f"{folder} holds parts of another run; remove the folder, or repeat that run's options.")
+        if wishes.read_text(encoding="utf-8") != run:
+            raise FileError(
+                f"{folder} holds parts of a run with another graph, model or option; remove the folder to begin anew."
+            )
         return
     folder.mkdir(exist_ok=True)
-    wishes.write_text(json.dumps(run), encoding="utf-8")
+    with write_beside(wishes) as temporary:
+        temporary.write_text(run, encoding="utf-8")

@@ -283,6 +283,7 @@ def calibrate_command(
     costs, the thresholds keep a promise (pooled methods only).
     """
     from actc.calibrator import Calibrator
+    from actc.candidate_files import read_candidates
     from actc.files import read_annotations, read_scored
     from actc.methods import describe_options, find_method
     from actc.on_demand import describe_promise, describe_sources, find_demand, thresholds_on_demand
@@ -303,7 +304,7 @@ def calibrate_command(
     if sketch and demand is not None:
         raise OptionError("A promise is about the whole pool, which a sketch is not; leave --sketch out.")
     facts = None if known is None else read_scored(known)[0]
-    pool = sketch_pool(scores, facts, labelled=labels) if sketch else read_scored(scores)[0]
+    pool = sketch_pool(scores, facts, labelled=labels) if sketch else read_candidates(scores)
     annotations = Annotations() if labels is None else read_annotations(labels, pool)
     calibrator = Calibrator(method).fit(pool, annotations, facts)
     squash = calibrator.squash_
@@ -358,9 +359,10 @@ def decide_command(
     from actc.show import print_decided
     from actc.thresholds_file import read_curves, read_thresholds
 
+    cuts = read_thresholds(thresholds)
     with progress_bar("Deciding", quiet) as advance:
         decided = decide(
-            read_thresholds(thresholds),
+            cuts,
             candidates,
             out,
             keep_all,
@@ -373,7 +375,7 @@ def decide_command(
             progress=advance,
         )
     if not quiet:
-        print_decided(decided, out)
+        print_decided(decided, cuts, out)
 
 
 def split_methods(text: str) -> list[str]:

@@ -42,7 +42,7 @@ class Completion:
     accepted : bool array of shape (N,)
         What the person said where a person said it, else score >= threshold.
     probabilities : float array of shape (N,)
-        P(true), 0 or 1 where a person said it.
+        P(true), 0 or 1 where a person said it; NaN where the method has none.
     precision : (float, float, float) or None
         The share of true facts among the accepted ones: lowest, middle and highest with nine chances in ten; None where
         nothing is accepted or the method does not know.
@@ -68,7 +68,7 @@ class Completion:
         person[self.judged.rows] = True
         return {
             "score": self.candidates.scores[rows],
-            "probability": self.probabilities[rows].round(4),
+            "probability": np.ma.masked_invalid(self.probabilities[rows].round(4)),
             "threshold": self.calibrator.thresholds_.of(self.candidates)[rows],
             "method": np.full(len(rows), self.calibrator.method, dtype=object),
             "date": np.full(len(rows), datetime.now(UTC).date().isoformat(), dtype=object),
@@ -94,7 +94,7 @@ def split_off(graph: Graph, share: float, seed: int) -> tuple[Graph, Graph]:
     return graph.take(~out), graph.take(out)
 
 
-def read_oracle(path: str | Path, candidates: ScoredTriples) -> tuple[Oracle, IntArray]:
+def read_oracle(path: str | Path, candidates: ScoredTriples, base: str = "") -> tuple[Oracle, IntArray]:
     """Read who plays the person, and return it with the rows of the candidates that it can judge.
 
     A file with labels (head, relation, tail, label) can judge what it lists. A graph, without labels, lists what is
@@ -104,12 +104,15 @@ def read_oracle(path: str | Path, candidates: ScoredTriples) -> tuple[Oracle, In
     labels = np.zeros(len(candidates), dtype=np.bool_)
     rows = np.arange(len(candidates))
     if _has_labels(path):
-        listed = _judged_here(path, candidates)
+        listed = _judged_here(path, candidates, base)
         rows, labels[listed.rows] = np.sort(listed.rows), listed.labels
     else:
         names = (candidates.heads, candidates.relations, candidates.tails)
         asked = Graph(*names, candidates.entity_names, candidates.relation_names)
-        labels = read_graph(path).contains(asked)
+        true = read_graph(path, base=base)
+        labels = true.contains(asked)
+        if not labels.any() and set(true.entity_names).isdisjoint(candidates.entity_names):
+            raise FileError(f"{path}: it names no entity of the candidates; is it about another graph?")
     if not len(rows):
         raise FileError(f"{path}: none of the {len(candidates)} candidates is judged in it.")
     return lambda triples, asked: labels[asked], rows
@@ -123,9 +126,9 @@ def _has_labels(path: Path) -> bool:
     return "label" in layout.position
 
 
-def _judged_here(path: Path, candidates: ScoredTriples) -> Annotations:
+def _judged_here(path: Path, candidates: ScoredTriples, base: str) -> Annotations:
     """Read labels of any triples and keep those of candidates."""
-    listed = read_graph(path)
+    listed = read_graph(path, base=base)
     scored = listed.with_scores(np.zeros(len(listed)))
     answers = read_annotations(path, scored)
     columns = listed.columns()
@@ -190,7 +193,11 @@ def decide_on(candidates: ScoredTriples, calibrator: Calibrator, uniform: BoolAr
     names = [calibrator.pool_.triple(row) for row in answers.rows.tolist()]
     rows = candidates.find(*zip(*names, strict=True)) if names else np.zeros(0, dtype=np.int64)
     judged = Annotations(rows, answers.labels)
-    accepted, probabilities = calibrator.predict(candidates), calibrator.predict_proba(candidates)[:, 1]
+    accepted = calibrator.predict(candidates)
+    try:
+        probabilities = calibrator.predict_proba(candidates)[:, 1]
+    except OptionError:  # the baselines decide without
+        probabilities = np.full(len(candidates), np.nan)
     accepted[judged.rows], probabilities[judged.rows] = judged.labels, judged.labels
     precision = _expect_precision(candidates, calibrator, uniform, accepted, judged, seed)
     return Completion(candidates, judged, calibrator, accepted, probabilities, precision)

@@ -12,7 +12,7 @@ from actc import __version__
 from actc.complete import Completion
 from actc.files import write_beside, write_triples
 from actc.graph import Graph
-from actc.graph_formats import write_graph
+from actc.graph_formats import FORMATS, find_format, write_graph
 from actc.methods import describe_options, find_method
 from actc.thresholds_file import write_thresholds
 
@@ -38,7 +38,10 @@ def write_completion(
     folder.mkdir(parents=True, exist_ok=True)
     accepted = completion.facts()
     files = [folder / name for name in (file_name, "accepted.tsv", "thresholds.json", "report.json", "report.md")]
-    write_graph(files[0], _union(graph, accepted), base=base)
+    told = completion.provenance() if find_format(files[0], None) is FORMATS["quickstatements"] else {}
+    # Nobody knows anything of the graph's own triples, so only the new ones say that a heuristic made them.
+    extras = {name: np.append(np.full(len(graph), None), values.astype(object)) for name, values in told.items()}
+    write_graph(files[0], _union(graph, accepted), base=base, extras=extras)
     write_triples(files[1], {**accepted.columns(), **completion.provenance()})
     fitted = completion.calibrator
     method = str(fitted.method)

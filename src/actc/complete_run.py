@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
+import shlex
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +16,19 @@ import numpy as np
 from actc.calibrator import Calibrator
 from actc.candidates import CandidateSearch, Wanted, write_candidates
 from actc.complete import Completion, complete, decide_on, read_oracle, split_off, split_pool
+from actc.complete_folder import Begun, fingerprint
 from actc.complete_report import write_completion
-from actc.errors import OptionError
-from actc.files import read_scored, write_json, write_scored
+from actc.errors import FileError, OptionError
+from actc.files import read_scored, write_scored
 from actc.graph import Graph
-from actc.graph_formats import read_graph
+from actc.graph_formats import FORMATS, read_graph
 from actc.graph_formats.terms import without_literals
 from actc.load_scorer import load_scorer
+from actc.methods import find_method
 from actc.recipes import choose_recipe, load_recipe
 from actc.saved_model import save_model
-from actc.score_triples import Scorer, score_triples
-from actc.train_model import best_device, train_model
+from actc.score_triples import Scorer, refuse_strangers, score_triples
+from actc.train_model import best_device, find_device, train_model
 from actc.triples import ScoredTriples
 
 HELD_OUT = 0.02  # of the graph, to say how well the model ranks facts that it has not seen
@@ -57,27 +59,47 @@ class CompletionPlan:
             raise OptionError(f"--out: {self.out} is a file; give the name of a folder.")
         if self.budget < 1:
             raise OptionError(f"--budget: at least one answer is needed, not {self.budget}.")
+        if not self.seconds > 0:
+            raise OptionError(f"--seconds: {self.seconds:g} seconds are no time to train in; give more than 0.")
+        find_method(self.method)
+        if self.device is not None:
+            find_device(self.device)
+        for path in (self.oracle, *self.names):
+            if path is not None and not path.exists():
+                raise FileError(f"{path}: there is no such file.")
 
     @property
-    def before_asking(self) -> dict[str, Any]:
-        """What the candidates and their scores depend on, besides the graph."""
-        options = {"--model": self.model, "--train": self.kind, "--candidates": self.candidates, "--best": self.best}
-        options["--seed"] = self.seed
-        return {name: str(value) if isinstance(value, Path) else value for name, value in options.items()}
+    def asked(self) -> dict[str, Any]:
+        """What the candidates and their scores depend on."""
+        return {
+            "graph": fingerprint(self.graph),
+            "--base": self.base,
+            "--model": fingerprint(self.model),
+            "--train": self.kind,
+            "--candidates": fingerprint(self.candidates),
+            "--best": self.best,
+            "--seed": self.seed,
+        }
 
 
-def run_completion(plan: CompletionPlan, progress: Callable[[int, int], None] = lambda done, total: None) -> list[str]:
+Stage = Callable[[str], AbstractContextManager[Callable[..., Any]]]
+"""Called with a stage's name, for as long as it lasts: gives a function to tell steps done, steps in all."""
+
+
+def run_completion(plan: CompletionPlan, stage: Stage = lambda name: nullcontext(lambda *steps: None)) -> list[str]:
     """Do it all, or as much as can be done before people have judged; return what a person should read."""
     started = time.perf_counter()
-    graph = without_literals(read_graph(plan.graph, base=plan.base))
-    ready = _prepare(plan, graph, progress)
+    whole = read_graph(plan.graph, base=plan.base)
+    ready = _prepare(plan, whole, stage)
+    notes = list(ready.notes)
     if plan.oracle is None:
         session = plan.out / "session"
         if not session.exists():
-            return [*ready.notes, *_start_session(plan, ready, session)]
-        completion = _complete_from(session, plan, ready)
+            return [*notes, *_start_session(plan, ready, session)]
+        completion, told = _complete_from(session, plan, ready)
+        notes += told
     else:
-        oracle, judgeable = read_oracle(plan.oracle, ready.candidates)
+        oracle, judgeable = read_oracle(plan.oracle, ready.candidates, plan.base)
         completion = complete(
             ready.candidates,
             oracle,
@@ -88,9 +110,10 @@ def run_completion(plan: CompletionPlan, progress: Callable[[int, int], None] = 
             seed=plan.seed,
         )
     seconds = ready.seconds + time.perf_counter() - started
-    facts = {"model": ready.model, "seconds": round(seconds, 1), "notes": ready.notes}
-    files = write_completion(plan.out, completion, graph, f"graph{_ending(plan.graph)}", plan.base, facts)
-    return [*files[-1].read_text(encoding="utf-8").splitlines()[2:5], f"Written: {', '.join(map(str, files))}"]
+    facts = {"model": ready.model, "seconds": round(seconds, 1), "notes": notes}
+    files = write_completion(plan.out, completion, whole, f"graph{_ending(plan.graph)}", plan.base, facts)
+    told = [line.replace("**", "") for line in files[-1].read_text(encoding="utf-8").splitlines()[2:5] if line]
+    return [*told, *notes, f"Written: {', '.join(map(str, files))}"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,35 +127,30 @@ class _Ready:
     seconds: float
 
 
-def _prepare(plan: CompletionPlan, graph: Graph, progress: Callable[[int, int], None]) -> _Ready:
-    """Train or load, propose or take, score; or read what an earlier run into the same folder left there."""
-    begun, asked = plan.out / "begun.json", {"graph": _fingerprint(graph), **plan.before_asking}
+def _prepare(plan: CompletionPlan, whole: Graph, stage: Stage) -> _Ready:
+    """Train or load, propose or take, score; what an earlier run into the same folder finished is not done again."""
+    started, graph = time.perf_counter(), without_literals(whole)
+    given = None if plan.candidates is None else _read_candidates(plan, graph)
+    begun = Begun.open(plan.out, plan.asked)
     paths = [plan.out / name for name in ("candidates.parquet", "known.parquet")]
-    if begun.exists():
-        before = json.loads(begun.read_text(encoding="utf-8"))
-        for name, value in asked.items():
-            if before["asked"].get(name) != value:
-                what = "another graph" if name == "graph" else f"{name} {before['asked'].get(name)}, not {value}"
-                raise OptionError(f"{plan.out} was begun with {what}; give the name of a new folder with --out.")
+    if "scores" in begun.done:
         candidates, known = (read_scored(path)[0] for path in paths)
-        return _Ready(candidates, known, before["model"], before["notes"], before["seconds"])
-    started = time.perf_counter()
-    plan.out.mkdir(parents=True, exist_ok=True)
-    scorer, model = _find_model(plan, graph, progress)
-    candidates, notes = _find_candidates(plan, graph, scorer, paths[0])
+        left = begun.done["scores"]
+        return _Ready(candidates, known, begun.done["model"], left["notes"], left["seconds"])
+    if "model" not in begun.done:
+        begun = begun.finish("model", _find_model(plan, graph, stage))
+    scorer = load_scorer(plan.model or plan.out / "model", trust=plan.trust, device=plan.device)
+    candidates, notes = _score_candidates(plan, graph, given, scorer, paths[0], stage)
     known = score_triples(scorer, graph)
     write_scored(paths[1], known)
-    ready = _Ready(candidates, known, model, [*graph.notes, *notes], time.perf_counter() - started)
-    # Last, so that a folder without it was not finished.
-    write_json(begun, {"asked": asked, "model": ready.model, "notes": ready.notes, "seconds": ready.seconds})
-    return ready
-
-
-def _fingerprint(graph: Graph) -> str:
-    """Return a text that differs for graphs that differ."""
-    digest = hashlib.sha256("\0".join((*graph.entity_names, "", *graph.relation_names)).encode())
-    digest.update(np.sort(graph.keys).tobytes())
-    return digest.hexdigest()
+    if len(graph) < len(whole):
+        literals = f"{len(whole) - len(graph):,} triples that end in a literal were not learnt from; they stay."
+        notes = [*(note for note in whole.notes if "literal" not in note), literals, *notes]
+    else:
+        notes = [*whole.notes, *notes]
+    seconds = time.perf_counter() - started
+    begun = begun.finish("scores", {"notes": notes, "seconds": seconds})
+    return _Ready(candidates, known, begun.done["model"], notes, seconds)
 
 
 def _start_session(plan: CompletionPlan, ready: _Ready, folder: Path) -> list[str]:
@@ -147,65 +165,94 @@ def _start_session(plan: CompletionPlan, ready: _Ready, folder: Path) -> list[st
     start_session(folder, pool, settings, plan.names, plan.out / "known.parquet").close()
     return [
         f"{len(ready.candidates):,} candidates, of which {len(rows):,} may be asked about.",
-        f"Judge {settings.budget:,} of them: actc annotate {folder}",
+        f"Judge {settings.budget:,} of them: {_annotate(folder)}",
         "Then give the same command again: it decides, and writes the new graph.",
     ]
 
 
-def _complete_from(folder: Path, plan: CompletionPlan, ready: _Ready) -> Completion:
-    """Decide by what people said in a session."""
+def _annotate(folder: Path) -> str:
+    return f"actc annotate {shlex.quote(str(folder))}"
+
+
+def _complete_from(folder: Path, plan: CompletionPlan, ready: _Ready) -> tuple[Completion, list[str]]:
+    """Decide by what people said in a session; say where they stopped early."""
     from actc.find_case import read_session_case
     from actc.session import Session
 
     session = Session(folder)
     method, answers = session.settings.method, len(session.annotations())
+    budget = min(plan.budget, session.settings.triples)
+    if method == plan.method and budget != session.budget:
+        session.set_budget(budget)
     session.close()
     if method != plan.method:
         raise OptionError(f"{folder} asks for {method}, not for {plan.method}; give --method {method}, or a new --out.")
     if not answers:
-        raise OptionError(f"{folder}: nobody has judged anything yet; judge some with: actc annotate {folder}")
+        raise OptionError(f"{folder}: nobody has called any triple true or false yet; judge with: {_annotate(folder)}")
     case = read_session_case(folder)
     calibrator = Calibrator(method).fit(case.pool, case.annotations, case.known)
-    return decide_on(ready.candidates, calibrator, case.uniform, plan.seed)
+    early = f"{answers:,} of {budget:,} answers are there; for more: {_annotate(folder)}, then this command again."
+    completion = decide_on(ready.candidates, calibrator, case.uniform, plan.seed)
+    return completion, [early] if answers < budget else []
 
 
 def _ending(path: Path) -> str:
     """Return the ending of the graph's name, or that of a table for folders."""
-    return ".tsv" if path.is_dir() else "".join(path.suffixes[-2 if path.suffix == ".gz" else -1 :])
+    if path.is_dir():
+        return ".tsv"
+    endings = [ending for found in FORMATS.values() for ending in found.suffixes if path.name.lower().endswith(ending)]
+    return max(endings, key=len)
 
 
-def _find_model(
-    plan: CompletionPlan, graph: Graph, progress: Callable[[int, int], None]
-) -> tuple[Scorer, dict[str, object]]:
+def _find_model(plan: CompletionPlan, graph: Graph, stage: Stage) -> dict[str, Any]:
+    """Train a model, unless one was given, and return what is to be said of it."""
     if plan.model is not None:
-        return load_scorer(plan.model, trust=plan.trust, device=plan.device), {"folder": str(plan.model)}
+        return {"folder": str(plan.model)}
     device = plan.device or best_device()
     name = choose_recipe(plan.kind, len(graph), device)
     rest, held_out = split_off(graph, HELD_OUT, plan.seed)
-    trained = train_model(
-        rest,
-        load_recipe(name),
-        held_out=held_out if len(held_out) else None,
-        device=device,
-        seed=plan.seed,
-        seconds=plan.seconds if device == "cpu" else math.inf,
-        progress=progress,
-    )
+    with stage("Epochs") as advance:
+        trained = train_model(
+            rest,
+            load_recipe(name),
+            held_out=held_out if len(held_out) else None,
+            device=device,
+            seed=plan.seed,
+            seconds=plan.seconds if device == "cpu" else math.inf,
+            progress=advance,
+        )
     save_model(trained, plan.out / "model")
-    return load_scorer(plan.out / "model", device=device), {"recipe": name, **trained.facts}
+    return {"recipe": name, **trained.facts}
 
 
-def _find_candidates(plan: CompletionPlan, graph: Graph, scorer: Scorer, path: Path) -> tuple[ScoredTriples, list[str]]:
-    """Score the candidates that were given, or propose some; the graph's own triples are left out."""
-    if plan.candidates is None:
-        write_candidates(CandidateSearch(scorer, graph, Wanted(plan.best)), path)
-        return read_scored(path)[0], []
-    given = read_graph(plan.candidates, base=plan.base)
-    new = ~graph.contains(given)
-    if not new.any():
+def _read_candidates(plan: CompletionPlan, graph: Graph) -> Graph:
+    """Read the candidates that were given; the graph's own triples, and literals, are left out."""
+    assert plan.candidates is not None
+    read = read_graph(plan.candidates, base=plan.base)
+    given = without_literals(read)
+    new = given.take(np.flatnonzero(~graph.contains(given)))
+    if not len(new):
         raise OptionError(f"{plan.candidates}: the graph holds all of these {len(given)} triples already.")
-    scored = score_triples(scorer, given.take(np.flatnonzero(new)))
-    write_scored(path, scored)
-    left_out = len(given) - len(scored)
-    notes = [*given.notes, *([f"{left_out} candidates are in the graph already."] if left_out else [])]
-    return read_scored(path)[0], notes
+    known = len(given) - len(new)
+    notes = [*given.notes, *([f"{known:,} candidates are in the graph already."] if known else [])]
+    return replace(new, notes=tuple(notes))
+
+
+def _score_candidates(
+    plan: CompletionPlan, graph: Graph, given: Graph | None, scorer: Scorer, path: Path, stage: Stage
+) -> tuple[ScoredTriples, list[str]]:
+    """Score the candidates that were given, or propose some."""
+    if given is None:
+        with stage("Questions") as advance:
+            if not write_candidates(CandidateSearch(scorer, graph, Wanted(plan.best)), path, advance):
+                path.unlink()
+                raise OptionError("The model proposes nothing new; raise --best, or give --candidates.")
+        return read_scored(path)[0], []
+    codes = given.recoded(scorer.entity_names, scorer.relation_names)
+    familiar = (codes.heads >= 0) & (codes.relations >= 0) & (codes.tails >= 0)
+    if not familiar.any():
+        refuse_strangers(given, codes)
+    strange = int((~familiar).sum())
+    write_scored(path, score_triples(scorer, given.take(np.flatnonzero(familiar))))
+    unknown = f"{strange:,} candidates have names that the model does not know; they are left out."
+    return read_scored(path)[0], [*given.notes, *([unknown] if strange else [])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -59,6 +60,13 @@ class Graph:
 
     def __len__(self) -> int:
         return len(self.heads)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A text that differs for graphs that differ."""
+        digest = hashlib.sha256("\0".join((*self.entity_names, "", *self.relation_names)).encode())
+        digest.update(np.sort(self.keys).tobytes())
+        return digest.hexdigest()
 
     @cached_property
     def keys(self) -> IntArray:

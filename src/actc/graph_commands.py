@@ -44,25 +44,31 @@ def train_command(
     from actc.recipes import choose_recipe, load_recipe
     from actc.saved_model import save_model
     from actc.score_triples import refuse_strangers
-    from actc.train_model import best_device, train_model
+    from actc.train_model import find_device, train_model
 
     if out.exists() and not out.is_dir():
         raise OptionError(f"--out: {out} is a file; give the name of a folder.")
+    device = find_device(device)
     known = without_literals(read_graph(graph, base=base))
-    device = device or best_device()
     name = recipe or choose_recipe(model, len(known), device)
-    others = None
+    others, notes = None, list(known.notes)
     if held_out is not None:
         asked = read_graph(held_out, base=base)
         others = asked.recoded(known.entity_names, known.relation_names)
         refuse_strangers(asked, others)
+        new = ~known.contains(asked)
+        if not new.any():
+            raise OptionError(f"--held-out: the graph holds all of these {len(asked)} triples; give others.")
+        if not new.all():
+            others = others.take(new)
+            notes.append(f"{len(asked) - len(others)} held-out triples are in the graph too and are left out.")
     with progress_bar("Epochs", quiet) as advance:
         trained = train_model(
             known, load_recipe(name), held_out=others, device=device, seed=seed, seconds=seconds, progress=advance
         )
     save_model(trained, out)
     if not quiet:
-        for note in known.notes:
+        for note in notes:
             click.echo(note)
         facts = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in trained.facts.items())
         click.echo(f"{out}: {trained.recipe.model} by recipe {name}; {len(known)} triples; {facts}.")
@@ -87,16 +93,17 @@ def score_command(
 ) -> None:
     """Score TRIPLES with a MODEL: a folder that `actc train` or PyKEEN's pipeline wrote."""
     from actc.files import check_writable
-    from actc.graph_formats import read_graph, write_graph
+    from actc.graph_formats import check_format, read_graph, write_graph
     from actc.load_scorer import load_scorer
     from actc.score_triples import score_triples
 
     check_writable(out)
+    check_format(out, None, ["score"])
     graph = read_graph(triples, base=base)
     scorer = load_scorer(model, trust=trust, device=device)
     with progress_bar("Triples", quiet) as advance:
         scored = score_triples(scorer, graph, advance)
-    write_graph(out, graph, extras={"score": scored.scores})
+    write_graph(out, graph, base=base, extras={"score": scored.scores})
     if not quiet:
         for note in graph.notes:
             click.echo(note)
@@ -118,13 +125,17 @@ def score_command(
 @quiet_option
 def convert_command(graph: Path, out: Path, source: str | None, target: str | None, base: str, quiet: bool) -> None:
     """Write a GRAPH in another format."""
-    from actc.graph_formats import read_graph, write_graph
+    from actc.graph_formats import check_format, read_extras, read_graph, write_graph
 
+    written = check_format(out, target)
     found = read_graph(graph, source, base)
-    write_graph(out, found, target, base)
+    extras = read_extras(graph, found, source)
+    write_graph(out, found, target, base, extras if written.carries else None)
     if not quiet:
         for note in found.notes:
             click.echo(note)
+        if extras and not written.carries:
+            click.echo(f"{written.summary} has no place for {', '.join(extras)}: left out.")
         click.echo(
             f"{out}: {len(found)} triples, {len(found.entity_names)} entities, {len(found.relation_names)} relations."
         )
@@ -253,8 +264,7 @@ def complete_command(
     plan = CompletionPlan(
         graph, out, model, kind, candidates, best, oracle, names, budget, method, seconds, seed, base, trust, device
     )
-    with progress_bar("Epochs", quiet) as advance:
-        lines = run_completion(plan, advance)
+    lines = run_completion(plan, lambda name: progress_bar(name, quiet))
     if not quiet:
         for line in lines:
             click.echo(line)

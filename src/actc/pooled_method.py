@@ -130,5 +130,7 @@ class Pooled:
         if not self.known:
             return prepare_pool(pool)
         if known is None:
-            raise OptionError("This method needs the known triples' scores: a train.tsv in the folder, or --known.")
+            raise OptionError(
+                "This method needs the known triples with scores: --known, --kg, or a train.tsv in the folder."
+            )
         return prepare_pool(pool, known)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from actc.ask import Advice, ThreeWay, advise, decide_three_ways
+from actc.candidate_files import read_candidates
 from actc.discrepancy import look, uniform_picks
 from actc.errors import FileError
 from actc.expect import QUANTITIES, Expectation, Quality, expect
@@ -80,12 +81,15 @@ def read_case(path: str | Path) -> Case:
     content, thresholds = read_content(path), read_thresholds(path)
     sources = content.get("sources")
     if not sources:
-        raise FileError(f"{path}: it does not say which scores it came from; write it again with `actc calibrate`.")
+        raise FileError(
+            f"{path}: it does not say which scores it came from; report on the session that it was exported from, or "
+            "write it again with `actc calibrate`."
+        )
     known = read_scored(sources["known"])[0] if sources.get("known") else None
     if sources.get("sketch"):
         pool: ScoredTriples = sketch_pool(sources["scores"], known, labelled=sources.get("labels"))
     else:
-        pool = read_scored(sources["scores"])[0]
+        pool = read_candidates(sources["scores"])
     if pool.relation_names != thresholds.relation_names:
         raise FileError(f"{sources['scores']}: its relations are not those of {path}; calibrate again.")
     annotations = read_annotations(sources["labels"], pool) if sources.get("labels") else Annotations()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from actc.embedding_models import ask, score_all
 from actc.errors import FileError
 from actc.recipes import Recipe, describe
-from actc.train_model import TrainedModel, best_device, find_embedding, import_torch
+from actc.train_model import TrainedModel, find_device, find_embedding, import_torch, weight_shapes
 from actc.triples import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class EmbeddingScorer:
     """
 
     def __init__(self, model: TrainedModel, device: str | None = None) -> None:
-        self.device = device or best_device()
+        self.device = find_device(device)
         self.kind = find_embedding(model.recipe.model)
         self.weights = {name: tensor.to(self.device) for name, tensor in model.weights.items()}
         self.entity_names, self.relation_names = model.entity_names, model.relation_names
@@ -78,36 +78,106 @@ def save_model(model: TrainedModel, folder: str | Path) -> None:
         "recipe": describe(model.recipe),
         "facts": model.facts,
     }
+    # Removed first and written last, so that a folder with a model.json is complete.
+    (folder / "model.json").unlink(missing_ok=True)
     (folder / "names.json").write_text(json.dumps(names, ensure_ascii=False), encoding="utf-8")
     torch.save(model.weights, folder / "weights.pt")
-    # Last, so that a folder with a model.json is complete.
     (folder / "model.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def is_saved_model(folder: str | Path) -> bool:
-    """Say whether a folder holds a model that ``actc train`` wrote."""
+    """Say whether a folder holds a model that ``actc train`` wrote, be it damaged."""
     try:
         content = json.loads((Path(folder) / "model.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except OSError:
         return False
+    except (ValueError, RecursionError):
+        return True  # cut off, or worse: load_model says so
     return isinstance(content, dict) and content.get("format") == FORMAT
 
 
 def load_model(folder: str | Path) -> TrainedModel:
     """Read a model back; nothing in it is executed."""
-    torch, folder = import_torch(), Path(folder)
+    folder = Path(folder)
     if not is_saved_model(folder):
         raise FileError(f"{folder}: there is no model that `actc train` wrote (a folder with a model.json).")
+    recipe, facts = _read_recipe(folder / "model.json")
+    entities, relations = _read_names(folder / "names.json")
+    weights = read_tensors(folder / "weights.pt")
+    shapes = weight_shapes(find_embedding(recipe.model), recipe.dimension, len(entities), len(relations))
+    _check_weights(folder / "weights.pt", weights, shapes)
+    return TrainedModel(recipe, weights, entities, relations, facts)
+
+
+def read_tensors(path: Path, *, trust: bool = False) -> Any:
+    """Read what ``torch.save`` wrote; unless it is trusted, nothing in it is executed."""
+    torch = import_torch()
     try:
-        content: dict[str, Any] = json.loads((folder / "model.json").read_text(encoding="utf-8"))
-        names = json.loads((folder / "names.json").read_text(encoding="utf-8"))
-        weights = torch.load(folder / "weights.pt", map_location="cpu", weights_only=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return torch.load(path, map_location="cpu", weights_only=not trust)
+    except Exception as error:  # of any kind, as the bytes may be anything
+        raise damaged(path, error) from None
+
+
+def damaged(path: Path, reason: Exception | str) -> FileError:
+    """Say that a model cannot be used because of one of its files, and why."""
+    if isinstance(reason, FileNotFoundError):
+        reason = "the file is missing"
+    elif isinstance(reason, Exception):
+        reason = f"it cannot be read: {type(reason).__name__}"
+    return FileError(f"{path}: the model is damaged ({reason}); train or save it again.")
+
+
+def _read_recipe(path: Path) -> tuple[Recipe, dict[str, object]]:
+    content = _read_json(path)
+    version = content.get("format_version")
+    if version != FORMAT_VERSION:
+        raise FileError(f"{path}: the model has format version {version}; this actc reads {FORMAT_VERSION}.")
+    facts = content.get("facts")
+    if not isinstance(facts, dict):
+        raise damaged(path, "there are no facts in it")
+    try:
         recipe = Recipe(**content["recipe"])
-        model = TrainedModel(recipe, weights, tuple(names["entities"]), tuple(names["relations"]), content["facts"])
-    except (OSError, KeyError, TypeError, RuntimeError, ValueError, EOFError, UnpicklingError) as error:
-        raise FileError(f"{folder}: the model is damaged ({type(error).__name__}); train it again.") from None
-    if len(weights["entity"]) != len(model.entity_names):
-        raise FileError(
-            f"{folder}: the weights are of {len(weights['entity'])} entities, the names of {len(model.entity_names)}."
-        )
-    return model
+        find_embedding(recipe.model)
+    except (KeyError, TypeError, ValueError) as error:
+        raise damaged(path, f"the recipe in it is not usable: {error}") from None
+    return recipe, facts
+
+
+def _read_names(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    content = _read_json(path)
+    for kind in ("entities", "relations"):
+        names = content.get(kind)
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise damaged(path, f"there is no list of {kind} in it")
+        if len(set(names)) < len(names):
+            raise damaged(path, f"some {kind} have the same name")
+    return tuple(content["entities"]), tuple(content["relations"])
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise damaged(path, error) from None
+    except (ValueError, RecursionError):
+        raise damaged(path, "it is no JSON") from None
+    if not isinstance(content, dict):
+        raise damaged(path, "it is no JSON object")
+    return content
+
+
+def _check_weights(path: Path, weights: Any, shapes: dict[str, tuple[int, ...]]) -> None:
+    """Refuse weights that are not those of the recipe and the names."""
+    torch = import_torch()
+    if not isinstance(weights, dict) or weights.keys() != shapes.keys():
+        raise damaged(path, f"these are not the weights {', '.join(shapes)}")
+    for name, shape in shapes.items():
+        tensor = weights[name]
+        if not isinstance(tensor, torch.Tensor) or not tensor.is_floating_point():
+            raise damaged(path, f"the {name} weights are no numbers")
+        if tuple(tensor.shape) != shape:
+            raise damaged(
+                path, f"the {name} weights have shape {tuple(tensor.shape)}; names and recipe ask for {shape}"
+            )

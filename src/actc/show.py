@@ -124,9 +124,11 @@ def print_demo(demo: Demo, written: Sequence[Path]) -> None:
         screen.print(f"     {path}")
 
 
-def print_decided(decided: Decided, out: str | Path) -> None:
+def print_decided(decided: Decided, thresholds: Thresholds, out: str | Path) -> None:
     """Print what became of the candidates of the largest relations, and of all."""
     precision = decided.expected_precision
+    known = set(thresholds.relation_names)
+    strange = [i for i, name in enumerate(decided.relation_names) if name not in known]
     table = new_table(
         "relation", "threshold", "candidates", "accepted", *([] if precision is None else ["expect true"])
     )
@@ -134,11 +136,17 @@ def print_decided(decided: Decided, out: str | Path) -> None:
         counts = [f"{decided.candidates[i]:,}", f"{decided.accepted[i]:,}"]
         if precision is not None:
             counts.append(f"{100 * precision[i]:.1f}%" if decided.accepted[i] else "-")
-        table.add_row(decided.relation_names[i], f"{decided.cuts[i]:.4g}", *counts)
+        mark = "" if decided.relation_names[i] in known else " *"
+        table.add_row(decided.relation_names[i], f"{decided.cuts[i]:.4g}{mark}", *counts)
     screen = console()
     screen.print(table)
     if len(decided) > MOST_RELATIONS:
         screen.print(f"... and {len(decided) - MOST_RELATIONS:,} more relations.")
+    if strange:
+        screen.print(
+            f"* the thresholds know nothing of {len(strange):,} relations, with {decided.candidates[strange].sum():,} "
+            f"candidates: {thresholds.default:.4g} is the threshold for all such."
+        )
     accepted, candidates = decided.accepted.sum(), decided.candidates.sum()
     expected = ""
     if precision is not None and accepted:

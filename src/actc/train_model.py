@@ -113,19 +113,24 @@ def train_model(
         The triples to learn.
     recipe : Recipe
     held_out : Graph, optional
-        Further true triples with the same vocabularies, for the filtered mean reciprocal rank.
+        Further true triples with the same vocabularies, none of them the graph's, for the filtered mean reciprocal
+        rank.
     device : str, optional
         ``cuda`` or ``cpu``; a GPU where there is one, if not given.
     seed : int
     seconds : float
-        Stop when so much time has passed, if need be within an epoch.
+        Stop when so much time has passed, if need be within an epoch; above 0.
     progress : callable
         Called with the epochs just done and their number.
     """
     torch = import_torch()
     if not len(graph):
         raise OptionError("There is no triple in the graph to learn from.")
-    kind, device = find_embedding(recipe.model), device or best_device()
+    if not seconds > 0:  # which catches nan too
+        raise OptionError(f"--seconds: the time to train must be above 0, not {seconds:g}.")
+    if held_out is not None:
+        _check_held_out(graph, held_out)
+    kind, device = find_embedding(recipe.model), find_device(device)
     torch.manual_seed(seed)
     weights = new_weights(kind, recipe, len(graph.entity_names), len(graph.relation_names), device)
     questions = Questions.of(graph, device, merge=recipe.targets == "all")
@@ -150,6 +155,18 @@ def train_model(
     return TrainedModel(recipe, kept, graph.entity_names, graph.relation_names, facts)
 
 
+def _check_held_out(graph: Graph, held_out: Graph) -> None:
+    """Refuse held-out triples that say nothing: none at all, or some that the model learns."""
+    if not len(held_out):
+        raise OptionError("--held-out: there is no triple in it.")
+    known = int(np.isin(held_out.keys, graph.keys).sum())
+    if known:
+        raise OptionError(
+            f"--held-out: {known} of the {len(held_out)} triples are in the graph too; only new ones say how well it "
+            "learns."
+        )
+
+
 def import_torch() -> Any:
     """Import torch, or say what to install."""
     try:
@@ -164,6 +181,47 @@ def best_device() -> str:
     return "cuda" if import_torch().cuda.is_available() else "cpu"
 
 
+def find_device(name: str | None) -> str:
+    """Return the device to compute on: the one that is named, if it is here, or else the best one.
+
+    Parameters
+    ----------
+    name : str, optional
+        ``cpu``, ``cuda``, ``cuda:1``, or whatever else torch has here.
+    """
+    if not name:
+        return best_device()
+    torch = import_torch()
+    unknown = OptionError(f"--device: {name!r} is no device; give cpu or cuda.")
+    try:
+        device = torch.device(name)
+    except (RuntimeError, TypeError):
+        raise unknown from None
+    if device.type == "cpu":
+        return "cpu"
+    if device.type == "cuda":
+        _check_gpu(torch, device.index or 0)
+        return str(device)
+    try:
+        torch.zeros(1, device=device).item()
+    except (
+        RuntimeError,
+        AssertionError,
+        ImportError,
+        AttributeError,
+    ):  # torch knows its name, and cannot compute there
+        raise unknown from None
+    return str(device)
+
+
+def _check_gpu(torch: Any, number: int) -> None:
+    if not torch.cuda.is_available():
+        raise OptionError("--device: there is no GPU here; leave it out, or give cpu.")
+    count = torch.cuda.device_count()
+    if number >= count:
+        raise OptionError(f"--device: there is no GPU number {number} here; the last one is cuda:{count - 1}.")
+
+
 def find_embedding(name: str) -> Embedding:
     """Find a kind of model by its name."""
     if name not in EMBEDDINGS:
@@ -171,22 +229,23 @@ def find_embedding(name: str) -> Embedding:
     return EMBEDDINGS[name]
 
 
+def weight_shapes(kind: Embedding, size: int, entities: int, relations: int) -> dict[str, tuple[int, ...]]:
+    """Return the shape of each of a model's weights, by name."""
+    vectors = {"entity": (entities, size), "relation": (2 * relations, kind.relation_size(size))}
+    return {**vectors, **kind.others(size, entities)}
+
+
 def new_weights(kind: Embedding, recipe: Recipe, entities: int, relations: int, device: str) -> Weights:
     """Draw the weights to start from."""
     import torch
 
-    size = recipe.dimension
-    shapes: dict[str, tuple[int, ...]] = {
-        "entity": (entities, size),
-        "relation": (2 * relations, kind.relation_size(size)),
-    }
     weights = {}
-    for name, shape in {**shapes, **kind.others(size, entities)}.items():
+    for name, shape in weight_shapes(kind, recipe.dimension, entities, relations).items():
         part = name.rpartition("_")[2]
         if part in BATCH_NORM or name == "bias":
             weights[name] = torch.full(shape, BATCH_NORM.get(part, 0.0))
         else:
-            weights[name] = _draw(shape, recipe if name in shapes else None)
+            weights[name] = _draw(shape, recipe if name in ("entity", "relation") else None)
         weights[name] = weights[name].to(device).requires_grad_(part not in ("mean", "variance"))
     return weights
 

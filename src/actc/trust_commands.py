@@ -65,7 +65,7 @@ def ask_command(source: Path, candidates: Path | None, count: int, price: float,
     SOURCE is a session, or a thresholds file that `actc calibrate` wrote; either with a pooled method.
     """
     from actc.ask import advise, decide_three_ways
-    from actc.files import read_scored
+    from actc.candidate_files import read_candidates
     from actc.find_case import find_case
     from actc.report import find_questions, write_questions
     from actc.show_trust import print_asked
@@ -74,7 +74,7 @@ def ask_command(source: Path, candidates: Path | None, count: int, price: float,
         raise OptionError(f"--count: {count} questions are none; give at least 1.")
     case = find_case(source)
     posterior = case.fit()
-    triples = case.pool if candidates is None else read_scored(candidates)[0]
+    triples = case.pool if candidates is None else read_candidates(candidates)
     three = decide_three_ways(posterior, triples, case.cuts, price)
     questions = find_questions(case, three, count, triples)
     write_questions(out, questions)
@@ -124,12 +124,13 @@ def audit_command(
     import numpy as np
 
     from actc.audit import answers_to_certify, assess, disagreement, draw_slice
-    from actc.files import read_annotations, read_scored, write_rows_of
+    from actc.candidate_files import read_candidates
+    from actc.files import read_annotations, write_rows_of
     from actc.find_case import find_case
     from actc.report import expected_precision
     from actc.show_trust import print_audit, print_slice
 
-    triples = read_scored(accepted)[0]
+    triples = read_candidates(accepted)
     if labels is None:
         if out is None:
             raise OptionError("Give --out to draw a slice, or --labels to read a judged one.")
@@ -159,13 +160,14 @@ def shift_command(source: Path, candidates: Path, json_out: Path | None, quiet: 
     """
     from dataclasses import asdict
 
-    from actc.files import read_scored, write_json
+    from actc.candidate_files import read_candidates
+    from actc.files import write_json
     from actc.find_case import find_case
     from actc.shift import find_shifts
     from actc.show_trust import print_shifts
 
     case = find_case(source)
-    shifts = find_shifts(case.pool, read_scored(candidates)[0], case.thresholds)
+    shifts = find_shifts(case.pool, read_candidates(candidates), case.thresholds)
     if json_out is not None:
         write_json(json_out, [{**asdict(shift), "shifted": shift.shifted} for shift in shifts])
     if not quiet:

@@ -6,12 +6,15 @@ beside its place and renames at the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from actc.errors import ChoiceError, FileError, OptionError
+from actc.errors import ActcError, ChoiceError, FileError, OptionError
 from actc.files import write_beside
 from actc.graph import Graph
 from actc.graph_formats import id_files, kgtk, neo4j, ntriples, quickstatements, tables, turtle
@@ -37,6 +40,8 @@ class GraphFormat:
         Whether it has a place for such columns.
     is_folder : bool
         Whether it is a folder of several files.
+    read_extras : callable, optional
+        (path, graph) to the columns beside the triples of the graph that was read from there.
     """
 
     summary: str
@@ -45,6 +50,12 @@ class GraphFormat:
     write: Callable[[Path, Graph, str, Extras], None]
     carries: bool = False
     is_folder: bool = False
+    read_extras: Callable[[Path, Graph], dict[str, Any]] | None = None
+
+    def ending(self, name: str) -> str:
+        """Return the first ending of this format, that of a gzip file if the given name is one's."""
+        is_packed = name.lower().endswith(".gz")
+        return next((suffix for suffix in self.suffixes if suffix.endswith(".gz") == is_packed), self.suffixes[0])
 
 
 def read_graph(path: str | Path, format: str | None = None, base: str = "") -> Graph:
@@ -64,7 +75,8 @@ def read_graph(path: str | Path, format: str | None = None, base: str = "") -> G
     found = find_format(path, format)
     if path.is_dir() != found.is_folder:
         raise FileError(f"{path} is {'a folder' if path.is_dir() else 'a file'}; {found.summary} was expected.")
-    graph = found.read(path, base)
+    with _under_its_ending(path, found) as named:
+        graph = found.read(named, base)
     if not len(graph):
         raise FileError(f"{path}: there is no triple in the file. {' '.join(graph.notes)}".rstrip())
     return graph
@@ -85,20 +97,73 @@ def write_graph(
         Aligned with the triples: score, probability, threshold, method, date, decided_by.
     """
     path = Path(path)
-    found = find_format(path, format)
-    if extras and not found.carries:
-        raise OptionError(f"{found.summary} has no place for {', '.join(extras)}; write those to a table beside it.")
+    found = check_format(path, format, extras or {})
     if found.is_folder:
         found.write(path, graph, base, extras or {})
         return
     with write_beside(path) as temporary:
-        # Writers that look at the suffix need the one that was asked for.
-        named = temporary.with_name(temporary.name + "".join(path.suffixes[-2:]))
+        # Writers that look at the ending need that of the format.
+        named = temporary.with_name(temporary.name + found.ending(path.name))
         try:
-            found.write(named, graph, base, extras or {})
+            with _errors_name(path, named):
+                found.write(named, graph, base, extras or {})
             named.replace(temporary)
         finally:
             named.unlink(missing_ok=True)
+
+
+def read_extras(path: str | Path, graph: Graph, format: str | None = None) -> dict[str, Any]:
+    """Read the columns beside a graph's triples that say where a fact comes from, as far as they are there.
+
+    Parameters
+    ----------
+    path : path
+    graph : Graph
+        As :func:`read_graph` read it from there.
+    format : str, optional
+
+    Returns
+    -------
+    dict of columns
+        Aligned with the triples: score, probability, threshold, method, date, decided_by.
+    """
+    path = Path(path)
+    found = find_format(path, format)
+    if found.read_extras is None:
+        return {}
+    with _under_its_ending(path, found) as named:
+        return found.read_extras(named, graph)
+
+
+def check_format(path: Path, name: str | None, extras: Iterable[str] = ()) -> GraphFormat:
+    """Find the format to write in; refuse one without a place for the given columns."""
+    found = find_format(path, name)
+    if list(extras) and not found.carries:
+        raise OptionError(f"{found.summary} has no place for {', '.join(extras)}; write those to a table beside it.")
+    return found
+
+
+@contextmanager
+def _under_its_ending(path: Path, found: GraphFormat) -> Iterator[Path]:
+    """Give a name of the file that has the format's ending, for readers that look at it."""
+    if found.is_folder or path.name.lower().endswith(found.suffixes):
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="actc-") as folder:
+        named = Path(folder) / f"graph{found.ending(path.name)}"
+        os.symlink(path.resolve(), named)
+        with _errors_name(path, named):
+            yield named
+
+
+@contextmanager
+def _errors_name(path: Path, temporary: Path) -> Iterator[None]:
+    """Let errors name the file that a person knows, not the temporary one."""
+    try:
+        yield
+    except ActcError as error:
+        error.args = tuple(str(part).replace(str(temporary), str(path)) for part in error.args)
+        raise
 
 
 def find_format(path: Path, name: str | None) -> GraphFormat:
@@ -119,7 +184,14 @@ def find_format(path: Path, name: str | None) -> GraphFormat:
 
 
 FORMATS = {
-    "kgtk": GraphFormat("KGTK edges", (".kgtk.tsv", ".kgtk.tsv.gz", ".kgtk"), kgtk.read, kgtk.write, carries=True),
+    "kgtk": GraphFormat(
+        "KGTK edges",
+        (".kgtk.tsv", ".kgtk.tsv.gz", ".kgtk"),
+        kgtk.read,
+        kgtk.write,
+        carries=True,
+        read_extras=kgtk.read_extras,
+    ),
     "quickstatements": GraphFormat(
         "Wikidata QuickStatements",
         (".qs", ".quickstatements"),
@@ -127,9 +199,25 @@ FORMATS = {
         quickstatements.write,
         carries=True,
     ),
-    "tsv": GraphFormat("Tab-separated triples", (".tsv", ".txt", ".tsv.gz"), tables.read, tables.write, carries=True),
-    "csv": GraphFormat("Comma-separated triples", (".csv", ".csv.gz"), tables.read, tables.write, carries=True),
-    "parquet": GraphFormat("Parquet triples", (".parquet",), tables.read, tables.write, carries=True),
+    "tsv": GraphFormat(
+        "Tab-separated triples",
+        (".tsv", ".txt", ".tsv.gz"),
+        tables.read,
+        tables.write,
+        carries=True,
+        read_extras=tables.read_extras,
+    ),
+    "csv": GraphFormat(
+        "Comma-separated triples",
+        (".csv", ".csv.gz"),
+        tables.read,
+        tables.write,
+        carries=True,
+        read_extras=tables.read_extras,
+    ),
+    "parquet": GraphFormat(
+        "Parquet triples", (".parquet",), tables.read, tables.write, carries=True, read_extras=tables.read_extras
+    ),
     "ntriples": GraphFormat("N-Triples", (".nt", ".nt.gz"), ntriples.read, ntriples.write),
     "turtle": GraphFormat("Turtle", (".ttl", ".turtle"), turtle.read, turtle.write, carries=True),
     "neo4j": GraphFormat("Neo4j import CSV, a folder", (), neo4j.read, neo4j.write, carries=True, is_folder=True),

@@ -10,6 +10,7 @@ from actc.errors import FileError
 from actc.files import Layout, first_line, write_triples
 from actc.graph import Graph
 from actc.graph_formats.encode import connect, encode
+from actc.graph_formats.provenance import COLUMNS, read_columns
 
 ALIASES = {
     "head": ("node1", "from", "subject"),
@@ -19,12 +20,22 @@ ALIASES = {
 
 
 def read(path: Path, base: str = "") -> Graph:
-    """Read the edges; every other column is ignored."""
+    """Read the edges; columns beside them are left to :func:`read_extras`."""
     layout = _layout(path)
-    columns = ", ".join(f"replace({layout.column(name)}, '\\|', '|') AS {name}" for name in ALIASES)
+    columns = ", ".join(f"{sql} AS {name}" for name, sql in _triple(layout).items())
     with connect(path) as connection:
         connection.execute(f"CREATE TEMP TABLE named AS SELECT {columns} FROM {layout.source}")
         return encode(connection, layout.where)
+
+
+def read_extras(path: Path, graph: Graph) -> dict[str, Any]:
+    """Read the columns beside the edges that say where a fact comes from."""
+    layout = _layout(path)
+    return read_columns(layout, _triple(layout), graph)
+
+
+def _triple(layout: Layout) -> dict[str, str]:
+    return {name: f"replace({layout.column(name)}, '\\|', '|')" for name in ALIASES}
 
 
 def _layout(path: Path) -> Layout:
@@ -37,6 +48,7 @@ def _layout(path: Path) -> Layout:
                 f"{path}, line 1: the column {aliases[0]!r} is missing; KGTK edges have node1, label, node2."
             )
         position[name] = header.index(found)
+    position.update({name: header.index(name) for name in COLUMNS if name in header})
     return Layout(path, "\t", True, len(header), position)
 
 
@@ -46,6 +58,4 @@ def write(path: Path, graph: Graph, base: str, extras: Mapping[str, Any]) -> Non
     escaped = {key: [name.replace("|", "\\|") for name in column] for key, column in columns.items()}
     table = {"node1": escaped["head"], "label": escaped["relation"], "node2": escaped["tail"]}
     ids = [f"E{row}" for row in range(1, len(graph) + 1)]
-    write_triples(path if path.suffix != ".kgtk" else path.with_suffix(".tsv"), {"id": ids, **table, **extras})
-    if path.suffix == ".kgtk":
-        path.with_suffix(".tsv").replace(path)
+    write_triples(path, {"id": ids, **table, **extras})

@@ -2,25 +2,53 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from actc.files import find_layout, require, write_triples
+from actc.database import open_database
+from actc.files import Layout, find_layout, first_line, require, write_triples
 from actc.graph import Graph
 from actc.graph_formats.encode import connect, encode
+from actc.graph_formats.provenance import COLUMNS, read_columns
 
 TRIPLE = ("head", "relation", "tail")
 
 
 def read(path: Path, base: str = "") -> Graph:
-    """Read a table; columns beside the triple are ignored."""
+    """Read a table; columns beside the triple are left to :func:`read_extras`."""
     layout = find_layout(path)
     require(layout, TRIPLE)
-    columns = ", ".join(f"CAST({layout.column(name)} AS VARCHAR) AS {name}" for name in TRIPLE)
+    columns = ", ".join(f"{sql} AS {name}" for name, sql in _triple(layout).items())
     with connect(path) as connection:
         connection.execute(f"CREATE TEMP TABLE named AS SELECT {columns} FROM {layout.source}")
         return encode(connection, layout.where)
+
+
+def read_extras(path: Path, graph: Graph) -> dict[str, Any]:
+    """Read the columns beside the triples that say where a fact comes from; a table without a header has none."""
+    layout = find_layout(path)
+    if not layout.has_header:
+        return {}
+    names = _column_names(layout)
+    known = {name: names[name] for name in COLUMNS if name in names}
+    return read_columns(replace(layout, position={**layout.position, **known}), _triple(layout), graph)
+
+
+def _triple(layout: Layout) -> dict[str, str]:
+    return {name: f"CAST({layout.column(name)} AS VARCHAR)" for name in TRIPLE}
+
+
+def _column_names(layout: Layout) -> dict[str, int | str]:
+    if layout.delimiter is None:
+        with open_database() as connection:
+            found = connection.execute(f"DESCRIBE SELECT * FROM {layout.source}").fetchall()
+        return {row[0].lower(): row[0] for row in found}
+    quoting: Any = csv.QUOTE_MINIMAL if layout.delimiter == "," else csv.QUOTE_NONE
+    header = next(csv.reader([first_line(layout.path)], delimiter=layout.delimiter, quoting=quoting))
+    return {cell.strip().lower(): place for place, cell in enumerate(header)}
 
 
 def write(path: Path, graph: Graph, base: str, extras: Mapping[str, Any]) -> None:

@@ -1,78 +1,141 @@
-"""RDF terms and plain names: an IRI is named by itself, less a base; other terms by their N-Triples text."""
+"""RDF terms and plain names: an IRI is named by itself, less a base; other terms by their N-Triples text.
+
+With a base, terms and names are one to one: RDF comes back byte for byte, and names come back as they were (except that
+a name which is itself an IRI under the base comes back without it). What stands behind the base is the name, with those
+characters escaped that no IRI can hold. An IRI whose name would be taken for another term keeps its base; an IRI that
+is not under the base and has no ``://``, so that it looks like a name, keeps its brackets: ``<urn:isbn:1>``.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
 
 import numpy as np
 
 from actc.database import open_database
-from actc.errors import FileError, MissingExtraError, TableError
+from actc.errors import FileError, MissingExtraError, OptionError, TableError
 from actc.graph import Graph
+from actc.triples import BoolArray, encode_names
 
 # Written for two engines: Python's and DuckDB's (RE2), which has no look-around.
-IRI = r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>\"{}|^`\\]*"
+IRI = r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>\"{}|^`\\\x7f]*"
 BLANK = r"_:[^\x00-\x20<>\"{}|^`\\]*[^\x00-\x20<>\"{}|^`\\.]"
 LITERAL = r"\"(?:[^\"\\\n\r]|\\.)*\"(?:@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^<" + IRI + ">)?"
-WITH_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://.*")
+TERM = re.compile(f"<{IRI}>|{BLANK}|{LITERAL}")
+WITH_SLASHES = re.compile(IRI.replace(":", "://"))
+REIFIES = "http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies"
+
+# The codes of the ASCII characters that no IRI can hold. A percent sign is escaped only where it would be taken for one
+# of them: every other escape in an IRI is part of its name.
+_CODE = r"(?:[01][0-9A-F]|20|22|3C|3E|5C|5E|60|7[BCDF])"
+_TO_ESCAPE = re.compile(r"[\x00-\x20<>\"{}|^`\\\x7f]|%(?=(?:25)*" + _CODE + ")")
+_ESCAPED = re.compile(f"%(25(?=(?:25)*{_CODE})|{_CODE})")
 
 
-def to_terms(names: Sequence[str], base: str, may_be_literal: Sequence[bool]) -> np.ndarray[Any, np.dtype[np.object_]]:
-    """Return each name as an N-Triples term: IRIs in brackets, blank nodes and literals as they are.
+def entity_term(name: str, base: str, may_be_literal: bool) -> str:
+    """Return an entity's name as an N-Triples term: an IRI in brackets, a blank node or a literal.
 
     Parameters
     ----------
-    names : sequence of str
+    name : str
     base : str
-        Put before names that are not IRIs.
-    may_be_literal : sequence of bool
-        False for relations and for names at the head of a triple, where no literal can stand.
+        Put before names that are not terms of their own.
+    may_be_literal : bool
+        False for a name at the head of a triple, where no literal can stand.
     """
-    pairs = zip(names, may_be_literal, strict=True)
-    return np.array([_to_term(name, base, literal) for name, literal in pairs], dtype=object)
-
-
-def _to_term(name: str, base: str, may_be_literal: bool) -> str:
     if may_be_literal and re.fullmatch(LITERAL, name):
         return name
-    return name if re.fullmatch(BLANK, name) else f"<{to_iri(name, base)}>"
+    return name if re.fullmatch(BLANK, name) else relation_term(name, base)
 
 
-def to_iri(name: str, base: str) -> str:
-    """Return a name as an IRI: itself, or the base and the name with whatever an IRI cannot hold escaped."""
-    if base and not WITH_SCHEME.fullmatch(name):
-        # A colon is escaped too: otherwise "a:b" would come back as an IRI of its own.
-        return base + quote(name, safe="")
+def relation_term(name: str, base: str) -> str:
+    """Return a relation's name as an IRI in brackets."""
+    if _is_bracketed(name):
+        return name
+    if base and not WITH_SLASHES.fullmatch(name):
+        return f"<{base}{escape(name)}>"
     if not re.fullmatch(IRI, name):
         raise TableError(f"{name!r} is no IRI; give a base to put before names, such as http://example.org/")
-    return name
+    return f"<{name}>"
 
 
-def from_term(term: str, base: str) -> str:
-    """Return the name of an N-Triples term."""
+def entity_name(term: str, base: str) -> str:
+    """Return the name of a term at the head or tail of a triple."""
     if not term.startswith("<"):
         return term
-    iri = term[1:-1]
-    return unquote(iri[len(base) :]) if base and iri.startswith(base) else iri
+    name = relation_name(term, base)
+    # An IRI whose name looks like a blank node or a literal would be written as one.
+    return _whole(term, base) if re.fullmatch(BLANK, name) or re.fullmatch(LITERAL, name) else name
+
+
+def relation_name(term: str, base: str) -> str:
+    """Return the name of an IRI in brackets."""
+    if base and term.startswith(f"<{base}"):
+        name = unescape(term[len(base) + 1 : -1])
+        if name and not WITH_SLASHES.fullmatch(name) and not _is_bracketed(name):
+            return name
+    return _whole(term, base)
+
+
+def _whole(term: str, base: str) -> str:
+    return term[1:-1] if not base or WITH_SLASHES.fullmatch(term[1:-1]) else term
+
+
+def _is_bracketed(name: str) -> bool:
+    return name.startswith("<") and bool(re.fullmatch(f"<{IRI}>", name)) and not WITH_SLASHES.fullmatch(name[1:-1])
+
+
+def escape(name: str) -> str:
+    """Write a name so that it can stand in an IRI."""
+    return _TO_ESCAPE.sub(lambda found: f"%{ord(found[0]):02X}", name)
+
+
+def unescape(text: str) -> str:
+    """Undo :func:`escape`."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
 
 
 def term_columns(graph: Graph, base: str) -> dict[str, Any]:
     """Return the terms of a graph's triples: head, relation, tail, each an object array of shape (N,)."""
-    never_head = np.ones(len(graph.entity_names), dtype=np.bool_)
-    never_head[graph.heads] = False
-    entities = to_terms(graph.entity_names, base, never_head.tolist())
-    relations = to_terms(graph.relation_names, base, [False] * len(graph.relation_names))
+    if base and not re.fullmatch(IRI, base):
+        raise OptionError(f"The base {base!r} is not the beginning of an IRI, such as http://example.org/")
+    never_head = _never_head(graph).tolist()
+    pairs = zip(graph.entity_names, never_head, strict=True)
+    entities = np.array([entity_term(name, base, free) for name, free in pairs], dtype=object)
+    relations = np.array([relation_term(name, base) for name in graph.relation_names], dtype=object)
     return {"head": entities[graph.heads], "relation": relations[graph.relations], "tail": entities[graph.tails]}
+
+
+def name_quoted_heads(graph: Graph, base: str) -> Graph:
+    """Take the base off heads whose names look like literals; not where such a literal is in the graph too.
+
+    :func:`entity_name` leaves them their base, for only the whole graph can tell: what stands at a head is no literal.
+    """
+    starts = (f"{base}%22", f"<{base}%22")
+    quoted = [code for code, name in enumerate(graph.entity_names) if base and name.startswith(starts)]
+    if not quoted:
+        return graph
+    taken, short = set(graph.entity_names), {}
+    for code in np.intersect1d(quoted, graph.heads).astype(int).tolist():
+        name = graph.entity_names[code]
+        term = name if name.startswith("<") else f"<{name}>"
+        plain = unescape(term[len(base) + 1 : -1])
+        if _whole(term, base) == name and re.fullmatch(LITERAL, plain) and plain not in taken:
+            short[code] = plain
+    if not short:
+        return graph
+    names, codes = encode_names([short.get(code, name) for code, name in enumerate(graph.entity_names)])
+    return replace(graph, heads=codes[graph.heads], tails=codes[graph.tails], entity_names=names)
 
 
 def note_terms(graph: Graph) -> Graph:
     """Say which triples have an end that is no IRI."""
-    blank, literal = (_starting(graph, prefix) for prefix in ("_:", '"'))
+    blank = np.array([_is(BLANK, "_:", name) for name in graph.entity_names], dtype=np.bool_)
+    literal = _literals(graph)
     touched, ending = int((blank[graph.heads] | blank[graph.tails]).sum()), int(literal[graph.tails].sum())
     notes = list(graph.notes)
     if touched:
@@ -84,7 +147,7 @@ def note_terms(graph: Graph) -> Graph:
 
 def without_literals(graph: Graph) -> Graph:
     """Leave out the triples that end in a literal, which no embedding can learn from; say so."""
-    ending = _starting(graph, '"')[graph.tails]
+    ending = _literals(graph)[graph.tails]
     if not ending.any():
         return graph
     kept = graph.take(~ending)
@@ -95,8 +158,19 @@ def without_literals(graph: Graph) -> Graph:
     return Graph.from_columns(heads, relations, tails, tuple(notes))
 
 
-def _starting(graph: Graph, prefix: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    return np.array([name.startswith(prefix) for name in graph.entity_names], dtype=np.bool_)
+def _literals(graph: Graph) -> BoolArray:
+    named_so = np.array([_is(LITERAL, '"', name) for name in graph.entity_names], dtype=np.bool_)
+    return named_so & _never_head(graph)
+
+
+def _is(pattern: str, prefix: str, name: str) -> bool:
+    return name.startswith(prefix) and bool(re.fullmatch(pattern, name))
+
+
+def _never_head(graph: Graph) -> BoolArray:
+    never = np.ones(len(graph.entity_names), dtype=np.bool_)
+    never[graph.heads] = False
+    return never
 
 
 def import_pyoxigraph() -> Any:
@@ -108,10 +182,34 @@ def import_pyoxigraph() -> Any:
     return pyoxigraph
 
 
-def syntax_error(path: Path, line: int, error: Exception) -> FileError:
+def parse_rdf(format: str, **source: Any) -> list[Any]:
+    """Parse with pyoxigraph, which is stricter than N-Triples and Turtle about IRIs: ``http://a/100%`` is one to them.
+
+    Parameters
+    ----------
+    format : str
+        TURTLE or N_TRIPLES.
+    **source
+        What to parse: input, or path.
+    """
+    oxigraph = import_pyoxigraph()
+    syntax = getattr(oxigraph.RdfFormat, format)
+    quads = list(oxigraph.parse(**source, format=syntax, lenient=True))
+    terms = {
+        str(term)
+        for quad in quads
+        if quad.predicate.value != REIFIES
+        for term in (quad.subject, quad.predicate, quad.object)
+    }
+    if all(TERM.fullmatch(term) for term in terms):
+        return quads
+    return list(oxigraph.parse(**source, format=syntax))
+
+
+def syntax_error(path: Path, line: int, error: SyntaxError) -> FileError:
     """Say in one sentence what pyoxigraph could not parse."""
-    problem = re.sub(r"^Parser error at line \d+ (between columns \d+ and \d+|column \d+): ", "", str(error))
-    return FileError(f"{path}, line {line}: {re.sub(r' [(]line [0-9]+[)]$', '', problem)}.")
+    problem = re.sub(r"^Parser error at line \d+ (between columns \d+ and \d+|column \d+): ", "", error.msg)
+    return FileError(f"{path}, line {line}: {problem}.")
 
 
 def write_lines(path: Path, columns: Mapping[str, Any], line: str) -> None:

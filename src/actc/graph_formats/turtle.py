@@ -13,32 +13,36 @@ from actc.errors import FileError
 from actc.files import quote
 from actc.graph import Graph
 from actc.graph_formats.terms import (
-    from_term,
-    import_pyoxigraph,
+    REIFIES,
+    entity_name,
+    name_quoted_heads,
     note_terms,
+    parse_rdf,
+    relation_name,
     syntax_error,
     term_columns,
     write_lines,
 )
 
 VOCABULARY = "urn:actc:"
-REIFIES = "http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies"
 
 
 def read(path: Path, base: str = "") -> Graph:
     """Read a file; annotations of triples are left out, with a note."""
     triples, notes = _without_annotations(_parse(path))
     columns = list(zip(*triples, strict=True)) or [(), (), ()]
-    names = {term: from_term(term, base) for column in columns for term in column}
-    heads, relations, tails = ([names[term] for term in column] for column in columns)
-    graph = Graph.from_columns(heads, relations, tails)
+    entities = {term: entity_name(term, base) for term in {*columns[0], *columns[2]}}
+    kinds = {term: relation_name(term, base) for term in set(columns[1])}
+    heads, relations, tails = (
+        [names[term] for term in column] for names, column in zip((entities, kinds, entities), columns, strict=True)
+    )
+    graph = name_quoted_heads(Graph.from_columns(heads, relations, tails), base)
     return note_terms(replace(graph, notes=(*graph.notes, *notes)))
 
 
 def _parse(path: Path) -> list[Any]:
-    oxigraph = import_pyoxigraph()
     try:
-        return list(oxigraph.parse(path=path, format=oxigraph.RdfFormat.TURTLE))
+        return parse_rdf("TURTLE", path=path)
     except SyntaxError as error:
         raise syntax_error(path, error.lineno or 1, error) from None
     except (OSError, UnicodeDecodeError) as error:
@@ -61,8 +65,9 @@ def write(path: Path, graph: Graph, base: str, extras: Mapping[str, Any]) -> Non
     columns = {**term_columns(graph, base), **{f"x_{name}": np.asarray(values) for name, values in extras.items()}}
     line = "head || ' ' || relation || ' ' || tail || "
     if extras:
-        parts = " || ' ; ' || ".join(_property(name, columns[f"x_{name}"]) for name in extras)
-        line += f"' {{| ' || {parts} || ' |}}' || "
+        # A property without a value is left out, and an annotation without a property.
+        properties = ", ".join(_property(name, columns[f"x_{name}"]) for name in extras)
+        line += f"coalesce(' {{| ' || nullif(concat_ws(' ; ', {properties}), '') || ' |}}', '') || "
     write_lines(path, columns, line + "' .'")
 
 
@@ -72,5 +77,8 @@ def _property(name: str, values: Any) -> str:
     if np.issubdtype(values.dtype, np.number):
         value = f"format('{{:e}}', CAST({column} AS DOUBLE))"
     else:
-        value = f"'\"' || replace(replace(CAST({column} AS VARCHAR), '\\', '\\\\'), '\"', '\\\"') || '\"'"
+        value = f"CAST({column} AS VARCHAR)"
+        for plain, escaped in (("'\\'", "'\\\\'"), ("'\"'", "'\\\"'"), ("chr(10)", "'\\n'"), ("chr(13)", "'\\r'")):
+            value = f"replace({value}, {plain}, {escaped})"
+        value = f"'\"' || {value} || '\"'"
     return f"{quote(f'<{VOCABULARY}{name}> ')} || {value}"

@@ -15,6 +15,7 @@ from actc.errors import ChoiceError, FileError, OptionError
 LOSSES = ("cross-entropy", "binary")
 TARGETS = ("one", "all")
 OPTIMIZERS = ("adagrad", "adam")
+KINDS = {"str": ((str,), "a text"), "int": ((int,), "a whole number"), "float": ((int, float), "a number")}
 STARTS = ("normal", "uniform", "xavier-normal", "xavier-uniform")
 
 
@@ -62,11 +63,20 @@ class Recipe:
     projection_dropout: float = 0.0
 
     def __post_init__(self) -> None:
+        for field in fields(self):
+            (kind, words), value = KINDS[str(field.type)], getattr(self, field.name)
+            if not isinstance(value, kind) or isinstance(value, bool):
+                raise OptionError(f"A recipe's {field.name} must be {words}, not {value!r}.")
         for name, choices in (("loss", LOSSES), ("targets", TARGETS), ("optimizer", OPTIMIZERS), ("start", STARTS)):
             if getattr(self, name) not in choices:
                 raise ChoiceError(f"{name} of a recipe", getattr(self, name), choices)
-        if min(self.dimension, self.batch, self.epochs, self.patience) < 1 or self.rate <= 0:
+        if min(self.dimension, self.batch, self.epochs, self.patience) < 1 or not self.rate > 0:
             raise OptionError("A recipe's dimension, batch, epochs, patience and rate must be above 0.")
+        if not 0 < self.decay < 1:
+            raise OptionError(f"A recipe's decay must be between 0 and 1, not {self.decay:g}.")
+        for name in ("smoothing", "entity_dropout", "relation_dropout", "feature_map_dropout", "projection_dropout"):
+            if not 0 <= getattr(self, name) < 1:
+                raise OptionError(f"A recipe's {name} must be at least 0 and below 1, not {getattr(self, name):g}.")
         if self.model == "complex" and self.dimension % 2:
             raise OptionError(f"ComplEx needs an even dimension, not {self.dimension}.")
         if self.model == "conve" and 2 * round((self.dimension / 2) ** 0.5) ** 2 != self.dimension:

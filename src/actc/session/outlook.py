@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from actc.ask import advise
 from actc.calibrator import Calibrator
 from actc.errors import ActcError
 from actc.expect import Quality, expect
@@ -130,13 +131,14 @@ def _foresee(
     low, high = found.interval("accuracy")
     gains = _gains(posterior, planned)
     most = gain_left(posterior) * float(posterior.pool.sizes.sum())
+    gain = min(advise(posterior).gain, most)
     chosen = method.selector == "expected-gain"
     return replace(
         fitted,
         expected=found.middle("accuracy"),
         low=low,
         high=high,
-        gain=float(np.clip(gains[:10].sum(), 0, most)) if chosen and len(gains) else None,
+        gain=gain if chosen and len(gains) else None,
         gains=gains.tolist(),
         reasons=[_reason(g, is_audit(int(t))) for g, t in zip(gains, turns, strict=True)] if chosen else fitted.reasons,
     )

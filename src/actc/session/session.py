@@ -27,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.candidate_files import copy_candidates, count_candidates, find_candidates
+from actc.candidate_files import copy_candidates, count_candidates, find_candidates, read_candidates
 from actc.errors import FileError, OptionError, SessionError
 from actc.files import find_layout, read_scored, write_scored
 from actc.session.ask import UNIFORM, Annotator, Task, held_tasks, top_up
@@ -76,7 +76,7 @@ def start_session(
         raise FileError(f"{folder} is there already; give a new name, or go on with: actc annotate {folder}")
     if not folder.absolute().parent.is_dir():
         raise FileError(f"{folder} cannot be made: there is no folder {folder.absolute().parent}.")
-    beside = Path(f"{folder.absolute()}.{secrets.token_hex(4)}.part")
+    beside = folder.absolute().with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
     beside.mkdir()
     try:
         scored = graph is not None and _copy_known(Path(graph), beside)
@@ -120,17 +120,9 @@ def _take_pool(scores: Path, folder: Path, settings: Settings, known: ScoredTrip
         copy_candidates(candidates, copy)
         write_sketch(folder, sample)
         return sample
-    if len(candidates.paths) == 1:
-        pool = read_scored(candidates.paths[0])[0]
-        write_scored(copy, pool)
-        return pool
-    for part in candidates.paths:
-        read_scored(part)  # each on its own, so that a complaint names the part and its line
-    copy_candidates(candidates, copy)
-    try:
-        return read_scored(copy)[0]
-    except FileError as error:
-        raise FileError(str(error).replace(str(copy), str(scores))) from None
+    pool = read_candidates(scores)
+    write_scored(copy, pool)
+    return pool
 
 
 def _copy_known(graph: Path, folder: Path) -> bool:
