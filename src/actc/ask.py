@@ -106,10 +106,18 @@ class Advice:
         )
 
 
-def advise(posterior: Posterior, price: float = 0.4) -> Advice:
-    """Weigh what the next ten answers bring against their price (per answer, in right decisions)."""
+def advise(posterior: Posterior, price: float = 0.4, gains: FloatArray | None = None) -> Advice:
+    """Weigh what the next ten answers bring against their price (per answer, in right decisions).
+
+    Parameters
+    ----------
+    posterior : Posterior
+    price : float
+    gains : float array of shape (R, POINTS), optional
+        :func:`actc.pooled_picks.expected_gains`, where they are at hand.
+    """
     if not price > 0:
         raise OptionError(f"A price of {price} is out of range; give a positive number of right decisions.")
-    best = np.sort(expected_gains(posterior).max(axis=1))[::-1][:BATCH]
+    best = np.sort((expected_gains(posterior) if gains is None else gains).max(axis=1))[::-1][:BATCH]
     gain = float(best.sum() * BATCH / max(len(best), 1))
     return Advice(gain > BATCH * price, gain, BATCH * price)

@@ -129,9 +129,10 @@ def _foresee(
 ) -> Outlook:
     """Add what only the pooled method knows: an interval, and what an answer is expected to bring."""
     low, high = found.interval("accuracy")
-    gains = _gains(posterior, planned)
-    most = gain_left(posterior) * float(posterior.pool.sizes.sum())
-    gain = min(advise(posterior).gain, most)
+    table = expected_gains(posterior)
+    gains = _gains(posterior, table, planned)
+    most = gain_left(posterior, draws=100, points=1000) * float(posterior.pool.sizes.sum())
+    gain = min(advise(posterior, gains=table).gain, most)
     chosen = method.selector == "expected-gain"
     return replace(
         fitted,
@@ -144,13 +145,13 @@ def _foresee(
     )
 
 
-def _gains(posterior: Posterior, rows: IntArray) -> FloatArray:
+def _gains(posterior: Posterior, table: FloatArray, rows: IntArray) -> FloatArray:
     """Return the right decisions that an answer to each row is expected to add."""
     pool = posterior.pool
     relations = pool.relations[rows]
     place = pool.places[rows] - pool.starts[relations]
     point = np.minimum(place * POINTS // np.maximum(pool.counts[relations], 1), POINTS - 1)
-    gains: FloatArray = expected_gains(posterior)[relations, point]
+    gains: FloatArray = table[relations, point]
     return gains
 
 
