@@ -10,10 +10,10 @@ from typing import Any
 
 from actc.database import open_database
 from actc.errors import FileError, OptionError
-from actc.files import Layout, find_layout, is_table, quote, read_failed, read_scored, require, write_beside
+from actc.files import TRIPLE, Layout, find_layout, is_table, quote, read_failed, read_scored, require, write_beside
 from actc.triples import ScoredTriples
 
-COLUMNS = ("head", "relation", "tail", "score")
+COLUMNS = (*TRIPLE, "score")
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,8 @@ def count_candidates(candidates: Candidates) -> int:
 def copy_candidates(candidates: Candidates, out: Path) -> None:
     """Write head, relation, tail and score of all parts, in their order, to one Parquet file."""
     layout = candidates.layout
-    columns = [f"CAST({layout.column(name)} AS VARCHAR) AS {name}" for name in COLUMNS[:3]]
-    columns.append(f"CAST({layout.column('score')} AS DOUBLE) AS score")
-    query = f"SELECT {', '.join(columns)} FROM {candidates.source}"
+    score = f"CAST({layout.column('score')} AS DOUBLE) AS score"
+    query = f"SELECT {layout.texts(TRIPLE)}, {score} FROM {candidates.source}"
     with write_beside(out) as temporary:
         _query(candidates, f"COPY ({query}) TO {quote(str(temporary))} (FORMAT parquet)")
 
@@ -79,14 +78,14 @@ def read_candidates(path: str | Path) -> ScoredTriples:
     candidates = find_candidates([path])
     if len(candidates.paths) == 1:
         return read_scored(candidates.paths[0])[0]
-    for part in candidates.paths:
-        read_scored(part)  # each on its own, so that a complaint names the part and its line
     with tempfile.TemporaryDirectory(prefix="actc-") as folder:
         whole = Path(folder) / "whole.parquet"
-        copy_candidates(candidates, whole)
         try:
+            copy_candidates(candidates, whole)
             return read_scored(whole)[0]
         except FileError as error:
+            for part in candidates.paths:
+                read_scored(part)  # so that the complaint names the part and its line, if it is about one
             raise FileError(str(error).replace(str(whole), str(path))) from None
 
 
@@ -177,14 +176,13 @@ NAMELESS = "head IS NULL OR tail IS NULL OR head = '' OR tail = '' OR relation =
 def find_bad_row(connection: Any, candidates: Candidates, condition: str) -> FileError:
     """Say where the first row is that fulfils a condition on its columns, and what is wrong with it."""
     for part in candidates.parts:
-        columns = ", ".join(f"CAST({part.column(name)} AS VARCHAR) AS {name}" for name in COLUMNS)
-        texts = f"SELECT row_number() OVER () - 1 AS row, {columns} FROM {part.source}"
+        texts = f"SELECT row_number() OVER () - 1 AS row, {part.texts(COLUMNS)} FROM {part.source}"
         row = connection.execute(
             f"SELECT row, head, relation, tail, text FROM (SELECT row, head, relation, tail, score AS text, "
             f"TRY_CAST(score AS DOUBLE) AS score FROM ({texts})) WHERE {condition} ORDER BY row LIMIT 1"
         ).fetchone()
         if row is not None:
-            empty = [name for name, value in zip(("head", "relation", "tail"), row[1:4], strict=True) if not value]
+            empty = [name for name, value in zip(TRIPLE, row[1:4], strict=True) if not value]
             problem = f"there is nothing in column {empty[0]}." if empty else _score_problem(row[4])
             return FileError(f"{part.where(row[0])}: {problem}")
     return FileError(f"{candidates.layout.path}: the candidates changed while they were read.")

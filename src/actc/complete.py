@@ -57,9 +57,7 @@ class Completion:
 
     def facts(self) -> Graph:
         """Return the accepted triples."""
-        taken = self.candidates.take(np.flatnonzero(self.accepted))
-        names = (taken.heads, taken.relations, taken.tails, taken.entity_names, taken.relation_names)
-        return Graph(*names)
+        return Graph.of(self.candidates.take(np.flatnonzero(self.accepted)))
 
     def provenance(self) -> dict[str, Any]:
         """Return, beside the accepted triples: score, probability, threshold, method, date, who decided."""
@@ -107,10 +105,8 @@ def read_oracle(path: str | Path, candidates: ScoredTriples, base: str = "") -> 
         listed = _judged_here(path, candidates, base)
         rows, labels[listed.rows] = np.sort(listed.rows), listed.labels
     else:
-        names = (candidates.heads, candidates.relations, candidates.tails)
-        asked = Graph(*names, candidates.entity_names, candidates.relation_names)
         true = read_graph(path, base=base)
-        labels = true.contains(asked)
+        labels = true.contains(Graph.of(candidates))
         if not labels.any() and set(true.entity_names).isdisjoint(candidates.entity_names):
             raise FileError(f"{path}: it names no entity of the candidates; is it about another graph?")
     if not len(rows):
@@ -131,8 +127,7 @@ def _judged_here(path: Path, candidates: ScoredTriples, base: str) -> Annotation
     listed = read_graph(path, base=base)
     scored = listed.with_scores(np.zeros(len(listed)))
     answers = read_annotations(path, scored)
-    columns = listed.columns()
-    rows = candidates.find(*(columns[name][answers.rows].tolist() for name in ("head", "relation", "tail")))
+    rows = candidates.rows_of(listed.take(answers.rows))
     return Annotations(rows[rows >= 0], answers.labels[rows >= 0])
 
 
@@ -190,9 +185,7 @@ def decide_on(candidates: ScoredTriples, calibrator: Calibrator, uniform: BoolAr
         Where the draws for the interval start from.
     """
     answers = calibrator.annotations_
-    names = [calibrator.pool_.triple(row) for row in answers.rows.tolist()]
-    rows = candidates.find(*zip(*names, strict=True)) if names else np.zeros(0, dtype=np.int64)
-    judged = Annotations(rows, answers.labels)
+    judged = Annotations(candidates.rows_of(calibrator.pool_.take(answers.rows)), answers.labels)
     accepted = calibrator.predict(candidates)
     try:
         probabilities = calibrator.predict_proba(candidates)[:, 1]
@@ -242,7 +235,7 @@ def _expect_precision(
     if by_method:
         posterior = method.fit(calibrator.pool_, calibrator.annotations_, calibrator.known_)
         taken = candidates.take(np.setdiff1d(np.flatnonzero(accepted), judged.rows))
-        cuts = np.append(calibrator.thresholds_.cuts, calibrator.thresholds_.default)
+        cuts = calibrator.thresholds_.cuts_and_default
         draws = expect(
             posterior, cuts, calibrator.annotations_, uniform, taken, seed=seed, each=False
         ).overall.precision

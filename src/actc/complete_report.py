@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from actc import __version__
 from actc.complete import Completion
-from actc.files import write_beside, write_triples
+from actc.files import write_beside, write_json, write_triples
 from actc.graph import Graph
 from actc.graph_formats import FORMATS, find_format, write_graph
 from actc.methods import describe_options, find_method
@@ -18,7 +17,7 @@ from actc.thresholds_file import write_thresholds
 
 
 def write_completion(
-    folder: Path, completion: Completion, graph: Graph, file_name: str, base: str, facts: dict[str, Any]
+    folder: Path, completion: Completion, graph: Graph, file_name: str, base: str, report: dict[str, Any]
 ) -> list[Path]:
     """Write everything into a folder; return the files.
 
@@ -32,25 +31,25 @@ def write_completion(
         What to call the new graph; the ending names its format.
     base : str
         Put before names that are no IRIs, in RDF.
-    facts : dict
-        What else the report should hold: the model, the seconds, the notes of reading.
+    report : dict
+        What :func:`summarise` returned.
     """
     folder.mkdir(parents=True, exist_ok=True)
     accepted = completion.facts()
     files = [folder / name for name in (file_name, "accepted.tsv", "thresholds.json", "report.json", "report.md")]
-    told = completion.provenance() if find_format(files[0], None) is FORMATS["quickstatements"] else {}
+    provenance = completion.provenance()
     # Nobody knows anything of the graph's own triples, so only the new ones say that a heuristic made them.
+    told = provenance if find_format(files[0], None) is FORMATS["quickstatements"] else {}
     extras = {name: np.append(np.full(len(graph), None), values.astype(object)) for name, values in told.items()}
     write_graph(files[0], _union(graph, accepted), base=base, extras=extras)
-    write_triples(files[1], {**accepted.columns(), **completion.provenance()})
+    write_triples(files[1], {**accepted.columns(), **provenance})
     fitted = completion.calibrator
     method = str(fitted.method)
     options = describe_options(find_method(method))
     write_thresholds(files[2], fitted.thresholds_, method, options, fitted.pool_, fitted.annotations_)
-    report = summarise(completion, graph, facts)
-    for path, text in ((files[3], json.dumps(report, indent=1, ensure_ascii=False)), (files[4], to_markdown(report))):
-        with write_beside(path) as temporary:
-            temporary.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+    write_json(files[3], report)
+    with write_beside(files[4]) as temporary:
+        temporary.write_text(to_markdown(report) + "\n", encoding="utf-8")
     return files
 
 
@@ -61,7 +60,16 @@ def _union(graph: Graph, accepted: Graph) -> Graph:
 
 
 def summarise(completion: Completion, graph: Graph, facts: dict[str, Any]) -> dict[str, Any]:
-    """Return the report as plain values."""
+    """Return the report as plain values.
+
+    Parameters
+    ----------
+    completion : Completion
+    graph : Graph
+        The graph as it was.
+    facts : dict
+        What else the report should hold: the model, the seconds, the notes of reading.
+    """
     candidates, accepted, judged = completion.candidates, completion.accepted, completion.judged
     count = len(candidates.relation_names)
     in_graph = dict(zip(graph.relation_names, np.bincount(graph.relations).tolist(), strict=False))
@@ -92,8 +100,8 @@ def summarise(completion: Completion, graph: Graph, facts: dict[str, Any]) -> di
     }
 
 
-def to_markdown(report: dict[str, Any]) -> str:
-    """Return the report for people."""
+def headline(report: dict[str, Any], strong: str = "") -> tuple[str, str]:
+    """Say in two sentences what became of the candidates, and how many of the accepted facts should be true."""
     interval = report["accepted_precision"]
     if interval is None:
         sure = (
@@ -102,12 +110,21 @@ def to_markdown(report: dict[str, Any]) -> str:
     else:
         low, middle, high = (f"{value:.0%}" for value in interval)
         sure = f"Of the accepted facts {middle} should be true: between {low} and {high}, with nine chances in ten."
+    became = (
+        f"{report['candidates']} candidates; {report['judged']} judged, {report['judged_true']} of them true; "
+        f"{strong}{report['accepted']} accepted{strong}. "
+        f"The graph grew from {report['triples_before']} to {report['triples_after']} triples."
+    )
+    return became, sure
+
+
+def to_markdown(report: dict[str, Any]) -> str:
+    """Return the report for people."""
+    became, sure = headline(report, strong="**")
     lines = [
         "# A graph completed",
         "",
-        f"{report['candidates']} candidates; {report['judged']} judged, {report['judged_true']} of them true; "
-        f"**{report['accepted']} accepted**. "
-        f"The graph grew from {report['triples_before']} to {report['triples_after']} triples.",
+        became,
         "",
         sure,
         "",

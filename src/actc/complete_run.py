@@ -17,7 +17,7 @@ from actc.calibrator import Calibrator
 from actc.candidates import CandidateSearch, Wanted, write_candidates
 from actc.complete import Completion, complete, decide_on, read_oracle, split_off, split_pool
 from actc.complete_folder import Begun, fingerprint
-from actc.complete_report import write_completion
+from actc.complete_report import headline, summarise, write_completion
 from actc.errors import FileError, OptionError
 from actc.files import read_scored, write_scored
 from actc.graph import Graph
@@ -111,9 +111,9 @@ def run_completion(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
         )
     seconds = ready.seconds + time.perf_counter() - started
     facts = {"model": ready.model, "seconds": round(seconds, 1), "notes": notes}
-    files = write_completion(plan.out, completion, whole, f"graph{_ending(plan.graph)}", plan.base, facts)
-    told = [line.replace("**", "") for line in files[-1].read_text(encoding="utf-8").splitlines()[2:5] if line]
-    return [*told, *notes, f"Written: {', '.join(map(str, files))}"]
+    report = summarise(completion, whole, facts)
+    files = write_completion(plan.out, completion, whole, f"graph{_ending(plan.graph)}", plan.base, report)
+    return [*headline(report), *notes, f"Written: {', '.join(map(str, files))}"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,8 @@ from actc.database import open_database
 from actc.errors import FileError, OptionError, RowError, TableError
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
 
-COLUMNS = ("head", "relation", "tail", "score", "label")
+TRIPLE = ("head", "relation", "tail")
+COLUMNS = (*TRIPLE, "score", "label")
 ALIASES = {"subject": "head", "predicate": "relation", "object": "tail", "rel": "relation"}
 LABELS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
 DELIMITERS = {".tsv": "\t", ".txt": "\t", ".csv": ","}
@@ -75,6 +76,10 @@ class Layout:
         where = self.position[name]
         return f"c{where}" if isinstance(where, int) else '"' + where.replace('"', '""') + '"'
 
+    def texts(self, names: Sequence[str]) -> str:
+        """The SQL of some columns as text, under their own names."""
+        return ", ".join(f"CAST({self.column(name)} AS VARCHAR) AS {name}" for name in names)
+
     def where(self, row: int) -> str:
         """Say where a 0-based row stands in the file, for a message."""
         if self.delimiter is None:
@@ -120,6 +125,25 @@ def read_annotations(path: str | Path, triples: ScoredTriples) -> Annotations:
         return Annotations.from_columns(triples, names["head"], names["relation"], names["tail"], labels)
 
 
+def read_triples(path: str | Path) -> Iterator[tuple[str, str, str]]:
+    """Read head, relation and tail, row by row, from a table that need not fit into memory."""
+    import duckdb
+
+    layout = find_layout(path)
+    require(layout, TRIPLE)
+    with open_database() as connection:
+        try:
+            found, number = connection.execute(f"SELECT {layout.texts(TRIPLE)} FROM {layout.source}"), 0
+            while rows := found.fetchmany(50_000):
+                for row in rows:
+                    if None in row:
+                        raise FileError(f"{layout.where(number)}: a head, relation or tail is missing.")
+                    number += 1
+                    yield row
+        except duckdb.Error as error:
+            raise read_failed(layout.path, error) from None
+
+
 def write_triples(path: str | Path, columns: Mapping[str, Any]) -> None:
     """Write aligned columns to a TSV, CSV or Parquet file, named by its suffix."""
     if _kind(Path(path))[0] in (".tsv", ".txt"):
@@ -133,15 +157,12 @@ def write_triples(path: str | Path, columns: Mapping[str, Any]) -> None:
 
 def write_scored(path: str | Path, triples: ScoredTriples) -> None:
     """Write a table of scored triples, in its own order."""
-    entities, relations = (np.array(names, dtype=object) for names in (triples.entity_names, triples.relation_names))
-    columns = (entities[triples.heads], relations[triples.relations], entities[triples.tails], triples.scores)
-    write_triples(path, dict(zip(COLUMNS[:4], columns, strict=True)))
+    write_triples(path, {**triples.columns(), "score": triples.scores})
 
 
 def write_rows_of(path: str | Path, triples: ScoredTriples, rows: IntArray) -> None:
     """Write some rows of a table of scored triples, in the order given."""
-    names = zip(*(triples.triple(row) for row in rows.tolist()), strict=True)
-    write_triples(path, {**dict(zip(COLUMNS[:3], names, strict=True)), "score": triples.scores[rows]})
+    write_scored(path, triples.take(rows))
 
 
 def write_json(path: str | Path, content: Any) -> None:
@@ -328,11 +349,11 @@ def _loaded(layout: Layout, names: Sequence[str]) -> Iterator[Any]:
     """Load columns as text into a table ``loaded``, its rows numbered; refuse an empty table and empty cells."""
     import duckdb
 
-    columns = ", ".join(f"CAST({layout.column(name)} AS VARCHAR) AS {name}" for name in names)
     try:
         with open_database() as connection:
             connection.execute(
-                f"CREATE TABLE loaded AS SELECT row_number() OVER () - 1 AS row, {columns} FROM {layout.source}"
+                f"CREATE TABLE loaded AS SELECT row_number() OVER () - 1 AS row, {layout.texts(names)} "
+                f"FROM {layout.source}"
             )
             empty = ", ".join(f"min(row) FILTER ({name} IS NULL)" for name in names)
             (size, *rows) = connection.execute(f"SELECT count(*), {empty} FROM loaded").fetchall()[0]

@@ -9,14 +9,14 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from actc.errors import TableError
-from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples, encode_names
+from actc.triples import BoolArray, FloatArray, IntArray, NamedTriples, ScoredTriples, encode_names
 
 
 @dataclass(frozen=True, eq=False)
-class Graph:
+class Graph(NamedTriples):
     """Triples that a graph holds.
 
     Parameters
@@ -50,6 +50,11 @@ class Graph:
         graph = cls(codes[: len(heads)], relation_codes, codes[len(heads) :], entity_names, relation_names, notes)
         return graph.without_repeats()
 
+    @classmethod
+    def of(cls, triples: NamedTriples) -> Self:
+        """Return the triples of a table, none of which is there twice, without what stands beside them."""
+        return cls(triples.heads, triples.relations, triples.tails, triples.entity_names, triples.relation_names)
+
     def without_repeats(self) -> Self:
         """Return each triple once, where it stood first, with a note if any was there again."""
         first = np.unique(self.keys, return_index=True)[1]
@@ -76,24 +81,10 @@ class Graph:
         key = self.heads.astype(np.int64) * len(self.relation_names) + self.relations
         return key * len(self.entity_names) + self.tails
 
-    def triple(self, row: int) -> tuple[str, str, str]:
-        """Return the names of one triple: head, relation, tail."""
-        return (
-            self.entity_names[self.heads[row]],
-            self.relation_names[self.relations[row]],
-            self.entity_names[self.tails[row]],
-        )
-
     def take(self, rows: ArrayLike) -> Self:
         """Return the given rows (or those a mask keeps) with the same vocabularies."""
         rows = np.asarray(rows)
         return replace(self, heads=self.heads[rows], relations=self.relations[rows], tails=self.tails[rows])
-
-    def columns(self) -> dict[str, NDArray[np.object_]]:
-        """Return the names: head, relation, tail, each an object array of shape (N,)."""
-        entities = np.array(self.entity_names, dtype=object)
-        relations = np.array(self.relation_names, dtype=object)
-        return {"head": entities[self.heads], "relation": relations[self.relations], "tail": entities[self.tails]}
 
     def with_scores(self, scores: FloatArray) -> ScoredTriples:
         """Put scores beside the triples, row by row."""

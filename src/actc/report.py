@@ -62,7 +62,7 @@ class Case:
     @property
     def cuts(self) -> FloatArray:
         """The cuts, the default last, shape (R + 1,)."""
-        return np.append(self.thresholds.cuts, self.thresholds.default)
+        return self.thresholds.cuts_and_default
 
     @property
     def uniform(self) -> BoolArray:
@@ -242,11 +242,9 @@ def find_questions(
 ) -> list[Question]:
     """Return the triples of the pool, or of new candidates, that are better asked; best first, none that was judged."""
     triples = case.pool if candidates is None else candidates
-    names = zip(*(case.pool.triple(row) for row in case.annotations.rows.tolist()), strict=True)
+    judged = triples.rows_of(case.pool.take(case.annotations.rows))
     fresh = np.ones(len(triples), dtype=np.bool_)
-    if len(case.annotations):
-        judged = triples.find(*(list(column) for column in names))
-        fresh[judged[judged >= 0]] = False
+    fresh[judged[judged >= 0]] = False
     queue = three.queue
     rows = queue[fresh[queue]][:count].tolist()
     scores, probability, worth = triples.scores, three.probability, three.worth

@@ -26,7 +26,7 @@ from actc.candidate_files import (
 )
 from actc.database import open_database
 from actc.errors import FileError, OptionError, RowError
-from actc.files import find_layout, quote, read_failed, require
+from actc.files import TRIPLE, find_layout, quote, read_failed, require
 from actc.pooled_features import POINTS, NormalScores, PreparedPool, SampledTriples, prepare_columns
 from actc.triples import FloatArray, IntArray, ScoredTriples
 
@@ -128,9 +128,8 @@ def _find_labelled(connection: Any, candidates: Candidates, labelled: str | Path
     if labelled is None:
         return np.zeros(0, dtype=np.int64)
     layout = find_layout(labelled, order=("head", "relation", "tail", "label"))
-    require(layout, ("head", "relation", "tail"))
-    wanted = ", ".join(f"CAST({layout.column(name)} AS VARCHAR)" for name in ("head", "relation", "tail"))
-    judged = f"SELECT {wanted} FROM {layout.source}"
+    require(layout, TRIPLE)
+    judged = f"SELECT {layout.texts(TRIPLE)} FROM {layout.source}"
     query = f"SELECT row FROM ({_numbered(candidates)}) WHERE (head, relation, tail) IN ({judged})"
     return np.asarray(connection.execute(query).fetchnumpy()["row"])
 
@@ -144,9 +143,7 @@ def _read_names(connection: Any, candidates: Candidates, rows: IntArray) -> tupl
 
 
 def _numbered(candidates: Candidates) -> str:
-    layout = candidates.layout
-    columns = ", ".join(f"CAST({layout.column(name)} AS VARCHAR) AS {name}" for name in ("head", "relation", "tail"))
-    return f"SELECT row_number() OVER () - 1 AS row, {columns} FROM {candidates.source}"
+    return f"SELECT row_number() OVER () - 1 AS row, {candidates.layout.texts(TRIPLE)} FROM {candidates.source}"
 
 
 def _thin(whole: PreparedPool, rows: IntArray) -> PreparedPool:

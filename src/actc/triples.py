@@ -21,8 +21,32 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 
+class NamedTriples:
+    """What tables of triples have in common: codes into sorted vocabularies."""
+
+    heads: IntArray
+    relations: IntArray
+    tails: IntArray
+    entity_names: tuple[str, ...]
+    relation_names: tuple[str, ...]
+
+    def triple(self, row: int) -> tuple[str, str, str]:
+        """Return the names of one triple: head, relation, tail."""
+        return (
+            self.entity_names[self.heads[row]],
+            self.relation_names[self.relations[row]],
+            self.entity_names[self.tails[row]],
+        )
+
+    def columns(self) -> dict[str, NDArray[np.object_]]:
+        """Return the names: head, relation, tail, each an object array of shape (N,)."""
+        entities = np.array(self.entity_names, dtype=object)
+        relations = np.array(self.relation_names, dtype=object)
+        return {"head": entities[self.heads], "relation": relations[self.relations], "tail": entities[self.tails]}
+
+
 @dataclass(frozen=True, eq=False)
-class ScoredTriples:
+class ScoredTriples(NamedTriples):
     """Triples, each with the score a model gave it; bigger is more plausible.
 
     Build it with :meth:`from_columns`, which encodes the names and checks every row.
@@ -93,14 +117,6 @@ class ScoredTriples:
     def __len__(self) -> int:
         return len(self.scores)
 
-    def triple(self, row: int) -> tuple[str, str, str]:
-        """Return the names of one triple: head, relation, tail."""
-        return (
-            self.entity_names[self.heads[row]],
-            self.relation_names[self.relations[row]],
-            self.entity_names[self.tails[row]],
-        )
-
     def take(self, rows: ArrayLike) -> Self:
         """Return the given rows as a table of their own, with the same vocabularies."""
         rows = np.asarray(rows)
@@ -159,6 +175,11 @@ class ScoredTriples:
     def weights(self) -> FloatArray:
         """How many triples each row stands for, shape (N,)."""
         return (self.relation_sizes / np.maximum(self.relation_counts, 1))[self.relations]
+
+    def rows_of(self, others: NamedTriples) -> IntArray:
+        """Return the row of each triple of another table, -1 where this one does not have it."""
+        head, relation, tail = (column.tolist() for column in others.columns().values())
+        return self.find(head, relation, tail)
 
     def find(self, heads: Sequence[str], relations: Sequence[str], tails: Sequence[str]) -> IntArray:
         """Return the row of each named triple, -1 where the table does not have it."""
@@ -296,6 +317,11 @@ class Thresholds:
                 raise TableError(f"There are {count} relations but {len(values)} values of {name}.")
         if np.isnan(self.cuts).any() or np.isnan(self.default):
             raise TableError("A threshold is not a number (NaN).")
+
+    @property
+    def cuts_and_default(self) -> FloatArray:
+        """The cuts, the default last, shape (R + 1,)."""
+        return np.append(self.cuts, self.default)
 
     def of(self, triples: ScoredTriples) -> FloatArray:
         """Return the cut that applies to each triple, shape (N,)."""

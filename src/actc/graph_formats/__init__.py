@@ -183,6 +183,12 @@ def find_format(path: Path, name: str | None) -> GraphFormat:
     raise OptionError(f"{path}: no graph format goes by that name; it may end in {known}; or give a format.")
 
 
+def _table(summary: str, *suffixes: str) -> GraphFormat:
+    return GraphFormat(
+        summary, suffixes, tables.read, tables.write, carries=True, read_extras=tables.read_extras
+    )  # fmt: skip
+
+
 FORMATS = {
     "kgtk": GraphFormat(
         "KGTK edges",
@@ -199,25 +205,9 @@ FORMATS = {
         quickstatements.write,
         carries=True,
     ),
-    "tsv": GraphFormat(
-        "Tab-separated triples",
-        (".tsv", ".txt", ".tsv.gz"),
-        tables.read,
-        tables.write,
-        carries=True,
-        read_extras=tables.read_extras,
-    ),
-    "csv": GraphFormat(
-        "Comma-separated triples",
-        (".csv", ".csv.gz"),
-        tables.read,
-        tables.write,
-        carries=True,
-        read_extras=tables.read_extras,
-    ),
-    "parquet": GraphFormat(
-        "Parquet triples", (".parquet",), tables.read, tables.write, carries=True, read_extras=tables.read_extras
-    ),
+    "tsv": _table("Tab-separated triples", ".tsv", ".txt", ".tsv.gz"),
+    "csv": _table("Comma-separated triples", ".csv", ".csv.gz"),
+    "parquet": _table("Parquet triples", ".parquet"),
     "ntriples": GraphFormat("N-Triples", (".nt", ".nt.gz"), ntriples.read, ntriples.write),
     "turtle": GraphFormat("Turtle", (".ttl", ".turtle"), turtle.read, turtle.write, carries=True),
     "neo4j": GraphFormat("Neo4j import CSV, a folder", (), neo4j.read, neo4j.write, carries=True, is_folder=True),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 
 from actc.database import open_database
 from actc.errors import FileError
-from actc.files import quote, read_failed
+from actc.files import Layout, quote, read_failed
 from actc.graph import Graph, note_repeats
 from actc.triples import IntArray
 
@@ -30,6 +30,14 @@ def connect(path: Path) -> Iterator[Any]:
             yield connection
         except duckdb.Error as error:
             raise read_failed(path, error) from None
+
+
+def read_columns(layout: Layout, triple: Mapping[str, str]) -> Graph:
+    """Read a graph from a file laid out in columns; ``triple`` is the SQL of head, relation and tail."""
+    columns = ", ".join(f"{sql} AS {name}" for name, sql in triple.items())
+    with connect(layout.path) as connection:
+        connection.execute(f"CREATE TEMP TABLE named AS SELECT {columns} FROM {layout.source}")
+        return encode(connection, layout.where)
 
 
 def encode(

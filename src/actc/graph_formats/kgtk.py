@@ -9,8 +9,8 @@ from typing import Any
 from actc.errors import FileError
 from actc.files import Layout, first_line, write_triples
 from actc.graph import Graph
-from actc.graph_formats.encode import connect, encode
-from actc.graph_formats.provenance import COLUMNS, read_columns
+from actc.graph_formats.encode import read_columns
+from actc.graph_formats.provenance import COLUMNS, read_provenance
 
 ALIASES = {
     "head": ("node1", "from", "subject"),
@@ -22,16 +22,13 @@ ALIASES = {
 def read(path: Path, base: str = "") -> Graph:
     """Read the edges; columns beside them are left to :func:`read_extras`."""
     layout = _layout(path)
-    columns = ", ".join(f"{sql} AS {name}" for name, sql in _triple(layout).items())
-    with connect(path) as connection:
-        connection.execute(f"CREATE TEMP TABLE named AS SELECT {columns} FROM {layout.source}")
-        return encode(connection, layout.where)
+    return read_columns(layout, _triple(layout))
 
 
 def read_extras(path: Path, graph: Graph) -> dict[str, Any]:
     """Read the columns beside the edges that say where a fact comes from."""
     layout = _layout(path)
-    return read_columns(layout, _triple(layout), graph)
+    return read_provenance(layout, _triple(layout), graph)
 
 
 def _triple(layout: Layout) -> dict[str, str]:

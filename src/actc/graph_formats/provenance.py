@@ -17,7 +17,7 @@ NUMBERS = ("score", "probability", "threshold")
 COLUMNS = (*NUMBERS, "method", "date", "decided_by")
 
 
-def read_columns(layout: Layout, triple: Mapping[str, str], graph: Graph) -> dict[str, Any]:
+def read_provenance(layout: Layout, triple: Mapping[str, str], graph: Graph) -> dict[str, Any]:
     """Read the known columns of a table and align them with the triples of the graph that was read from it.
 
     Parameters

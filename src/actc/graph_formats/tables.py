@@ -9,22 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from actc.database import open_database
-from actc.files import Layout, find_layout, first_line, require, write_triples
+from actc.files import TRIPLE, Layout, find_layout, first_line, require, write_triples
 from actc.graph import Graph
-from actc.graph_formats.encode import connect, encode
-from actc.graph_formats.provenance import COLUMNS, read_columns
-
-TRIPLE = ("head", "relation", "tail")
+from actc.graph_formats.encode import read_columns
+from actc.graph_formats.provenance import COLUMNS, read_provenance
 
 
 def read(path: Path, base: str = "") -> Graph:
     """Read a table; columns beside the triple are left to :func:`read_extras`."""
     layout = find_layout(path)
     require(layout, TRIPLE)
-    columns = ", ".join(f"{sql} AS {name}" for name, sql in _triple(layout).items())
-    with connect(path) as connection:
-        connection.execute(f"CREATE TEMP TABLE named AS SELECT {columns} FROM {layout.source}")
-        return encode(connection, layout.where)
+    return read_columns(layout, _triple(layout))
 
 
 def read_extras(path: Path, graph: Graph) -> dict[str, Any]:
@@ -34,7 +29,7 @@ def read_extras(path: Path, graph: Graph) -> dict[str, Any]:
         return {}
     names = _column_names(layout)
     known = {name: names[name] for name in COLUMNS if name in names}
-    return read_columns(replace(layout, position={**layout.position, **known}), _triple(layout), graph)
+    return read_provenance(replace(layout, position={**layout.position, **known}), _triple(layout), graph)
 
 
 def _triple(layout: Layout) -> dict[str, str]:

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from actc.database import open_database
 from actc.errors import FileError
-from actc.files import find_layout, open_text, read_annotations, read_failed, require, write_beside, write_triples
+from actc.files import open_text, read_annotations, read_triples, write_beside, write_triples
 from actc.session.ask import Annotator, Task
 from actc.session.cards import plain, sentence
 from actc.session.record import LABELS, Judgement, insert, put_task
@@ -97,12 +96,14 @@ def read_judgements(session: Session, path: Path, who: str | None = None) -> int
     """
     if not path.is_file():
         raise FileError(f"{path}: there is no such file.")
+    who = who or "imported"
     reader = READERS.get(path.suffix)
+    lines = list(reader(path, who)) if reader else None
     if session.settings.sampled:
-        triples = [line.triple for line in reader(path, "")] if reader else _read_triples(path)
-        add_to_sketch(session.folder, session.folder / "pool.parquet", triples)
+        triples = read_triples(path) if lines is None else (line.triple for line in lines)
+        add_to_sketch(session.folder, session.folder / "pool.parquet", list(triples))
     pool = session.read_pool()
-    lines = list(reader(path, who or "imported")) if reader else list(_read_table(path, pool, who or "imported"))
+    lines = list(_read_table(path, pool, who)) if lines is None else lines
     rows = pool.find(*([line.triple[i] for line in lines] for i in range(3))) if lines else np.zeros(0, dtype=np.int64)
     for line, row in zip(lines, rows, strict=True):
         if row < 0:
@@ -127,21 +128,6 @@ def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotat
             insert(connection, annotator, judgement, row, PURPOSES[line.kind], now)
             added += 1
     return added
-
-
-def _read_triples(path: Path) -> list[tuple[str, str, str]]:
-    """Read head, relation and tail of a table, whatever else it holds."""
-    layout = find_layout(path, order=("head", "relation", "tail", "label"))
-    require(layout, Session.TRIPLE)
-    columns = ", ".join(f"CAST({layout.column(name)} AS VARCHAR)" for name in Session.TRIPLE)
-    import duckdb
-
-    with open_database() as connection:
-        try:
-            rows = connection.execute(f"SELECT {columns} FROM {layout.source}").fetchall()
-        except duckdb.Error as error:
-            raise read_failed(path, error) from None
-    return [row for row in rows if None not in row]
 
 
 def _read_table(path: Path, pool: ScoredTriples, who: str) -> Iterator[Line]:

@@ -19,7 +19,7 @@ from typing import Any
 
 from actc.database import open_database
 from actc.errors import FileError
-from actc.files import find_layout, open_text, quote, read_failed, require
+from actc.files import open_text, quote, read_failed, read_triples
 from actc.session.connections import Connections
 
 SCHEMA = """
@@ -116,7 +116,7 @@ def write_names(path: Path, name_files: Sequence[Path], graph: Path | None) -> N
             connection.executemany("INSERT OR REPLACE INTO name VALUES (?, ?, ?, ?, ?)", read_names(file))
         if graph is not None:
             connection.executemany(
-                "INSERT OR IGNORE INTO known (head, relation, tail) VALUES (?, ?, ?)", _read_graph(graph)
+                "INSERT OR IGNORE INTO known (head, relation, tail) VALUES (?, ?, ?)", read_triples(graph)
             )
         connection.commit()
 
@@ -193,22 +193,3 @@ def _read_parquet(path: Path) -> Iterator[dict[str, Any]]:
 
 def _renamed(fields: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     return {NAME_ALIASES.get(name, name): value for name, value in fields}
-
-
-def _read_graph(graph: Path) -> Iterator[tuple[str, str, str]]:
-    import duckdb
-
-    layout = find_layout(graph, order=("head", "relation", "tail", "score"))
-    require(layout, ("head", "relation", "tail"))
-    chosen = ", ".join(f"CAST({layout.column(name)} AS VARCHAR)" for name in ("head", "relation", "tail"))
-    with open_database() as connection:
-        try:
-            found, number = connection.execute(f"SELECT {chosen} FROM {layout.source}"), 0
-            while rows := found.fetchmany(50_000):
-                for row in rows:
-                    if None in row:
-                        raise FileError(f"{layout.where(number)}: a head, relation or tail is missing.")
-                    number += 1
-                    yield row
-        except duckdb.Error as error:
-            raise read_failed(graph, error) from None

@@ -118,7 +118,7 @@ def look_ahead(
     )
     if isinstance(method, Pooled):
         posterior = method.fit(pool, annotations, calibrator.known_)
-        cuts = np.append(calibrator.thresholds_.cuts, calibrator.thresholds_.default)
+        cuts = calibrator.thresholds_.cuts_and_default
         found = expect(posterior, cuts, annotations, uniform, pool, each=False).overall
         return _foresee(fitted, posterior, method, planned, turns, found)
     return replace(fitted, expected=_expect(calibrator, pool, accepted))

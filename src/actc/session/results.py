@@ -72,11 +72,8 @@ class Results:
         by_person[self.annotations.rows] = True
         accepted[self.annotations.rows] = self.annotations.labels
         rows = np.flatnonzero(accepted)
-        entities, relations = (np.array(names, dtype=object) for names in (pool.entity_names, pool.relation_names))
         columns = {
-            "head": entities[pool.heads[rows]],
-            "relation": relations[pool.relations[rows]],
-            "tail": entities[pool.tails[rows]],
+            **pool.take(rows).columns(),
             "score": pool.scores[rows],
             "by": np.where(by_person[rows], "person", "threshold").astype(object),
         }
@@ -86,9 +83,7 @@ class Results:
     def _write_accepted_of_all(self, path: Path) -> int:
         """Do the same for a pool that stays on disk."""
         pool, answers = self.planner.pool, self.annotations
-        names = zip(Session.TRIPLE, zip(*map(pool.triple, answers.rows.tolist()), strict=True), strict=False)
-        judged = {name: np.array(values, dtype=object) for name, values in names}
-        judged |= {"score": pool.scores[answers.rows], "label": answers.labels}
+        judged = {**pool.take(answers.rows).columns(), "score": pool.scores[answers.rows], "label": answers.labels}
         with (
             tempfile.TemporaryDirectory(dir=check_writable(path).absolute().parent) as folder,
             open_database() as connection,

@@ -79,14 +79,17 @@ def start_session(
     beside = folder.absolute().with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
     beside.mkdir()
     try:
-        scored = graph is not None and _copy_known(Path(graph), beside)
-        known = read_scored(beside / "known.parquet")[0] if scored else None
+        known = None if graph is None else _copy_known(Path(graph), beside)
         pool = _take_pool(Path(scores), beside, settings, known)
         write_names(beside / "names.sqlite", [Path(file) for file in names], None if graph is None else Path(graph))
         _write_secret(beside / "secret")
         sampled = len(pool) < pool.stands_for
         chosen = replace(
-            settings, sampled=sampled, triples=pool.stands_for, relations=len(pool.relation_names), graph_scored=scored
+            settings,
+            triples=pool.stands_for,
+            relations=len(pool.relation_names),
+            graph_scored=known is not None,
+            sampled=sampled,
         )
         chosen.write(beside / "settings.json")
         Store(beside / "judgements.sqlite", create=True).close()
@@ -125,11 +128,13 @@ def _take_pool(scores: Path, folder: Path, settings: Settings, known: ScoredTrip
     return pool
 
 
-def _copy_known(graph: Path, folder: Path) -> bool:
+def _copy_known(graph: Path, folder: Path) -> ScoredTriples | None:
+    """Copy the graph's triples into the session and return them, if they have scores."""
     if "score" not in find_layout(graph, order=("head", "relation", "tail", "score")).position:
-        return False
-    write_scored(folder / "known.parquet", read_scored(graph)[0])
-    return True
+        return None
+    known = read_scored(graph)[0]
+    write_scored(folder / "known.parquet", known)
+    return known
 
 
 def _write_secret(path: Path) -> None:

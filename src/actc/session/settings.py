@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from actc.errors import ChoiceError, FileError, OptionError
-from actc.files import write_beside
+from actc.files import write_json
 from actc.session.combine import COMBINERS
 
 FORMAT = "actc-session"
@@ -68,9 +68,7 @@ class Settings:
 
     def write(self, path: Path) -> None:
         """Write the settings."""
-        content = {"format": FORMAT, "format_version": FORMAT_VERSION} | asdict(self)
-        with write_beside(path) as temporary:
-            temporary.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_json(path, {"format": FORMAT, "format_version": FORMAT_VERSION} | asdict(self))
 
     @classmethod
     def read(cls, path: Path) -> Settings:
