@@ -13,12 +13,12 @@ from typing import Any
 import click
 
 import actc
-from actc.choose_thresholds import OBJECTIVES
-from actc.cli import commands
-from actc.estimate_labels import ESTIMATORS
-from actc.experiment import DRAWS
+from actc.cli.main import commands
+from actc.experiment.runs import DRAWS
 from actc.methods import METHODS
-from actc.select_triples import SELECTORS
+from actc.three_steps.choose_thresholds import OBJECTIVES
+from actc.three_steps.estimate_labels import ESTIMATORS
+from actc.three_steps.select_triples import SELECTORS
 
 HERE = Path(__file__).parent
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import actc
-from actc.cli import commands
+from actc.cli.main import commands
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])

@@ -15,11 +15,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from actc.candidates import CandidateSearch, Wanted, write_candidates
-from actc.graph_formats import read_graph
-from actc.recipes import load_recipe
-from actc.saved_model import EmbeddingScorer
-from actc.train_model import train_model
+from actc.graphs.formats import read_graph
+from actc.models.candidates import CandidateSearch, Wanted, write_candidates
+from actc.models.recipes import load_recipe
+from actc.models.saved_model import EmbeddingScorer
+from actc.models.train_model import train_model
 
 
 def measure(search: CandidateSearch) -> dict[str, object]:

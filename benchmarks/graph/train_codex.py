@@ -18,12 +18,12 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.graph import Graph
+from actc.graphs.graph import Graph
 from actc.methods import METHODS
 from actc.metrics import accuracy, f1
-from actc.recipes import load_recipe
-from actc.saved_model import EmbeddingScorer, save_model
-from actc.train_model import train_model
+from actc.models.recipes import load_recipe
+from actc.models.saved_model import EmbeddingScorer, save_model
+from actc.models.train_model import train_model
 from actc.triples import Annotations, Thresholds
 
 

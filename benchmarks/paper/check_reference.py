@@ -11,9 +11,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from actc.grid import read_results
-from actc.paper_tables import PAPER_CELLS, label_method
-from actc.results import METRICS, Results, Run
+from actc.experiment.grid import read_results
+from actc.experiment.results import METRICS, Results, Run
+from actc.paper.tables import PAPER_CELLS, label_method
 
 METHODS = (
     *("localopt-acc", "localopt-f1", "globalopt-f1"),

@@ -12,8 +12,8 @@ import time
 from collections import Counter
 from typing import Any
 
-from actc.grid import Settings, Task, keep_freed_memory, run_task
-from actc.paper_items import PAPER_METHODS
+from actc.experiment.grid import Settings, Task, keep_freed_memory, run_task
+from actc.paper.items import PAPER_METHODS
 
 CELLS = [("codex-s", "complex"), ("codex-m", "complex")]
 PARTS = {

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from actc.files import write_triples
+from actc.tables.files import write_triples
 
 
 def write_candidates(path: Path, size: int, relations: int = 200, seed: int = 0) -> None:
@@ -46,7 +46,7 @@ class Server:
     def start(self) -> None:
         """Start it, and wait until it listens."""
         names = [word for name in self.annotators for word in ("--annotator", name)]
-        command = [sys.executable, "-m", "actc.cli", "annotate", str(self.folder), "--port", str(self.port)]
+        command = [sys.executable, "-m", "actc.cli.main", "annotate", str(self.folder), "--port", str(self.port)]
         environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
         self.process = subprocess.Popen([*command, *names], stdout=subprocess.PIPE, text=True, env=environment)
         assert self.process.stdout is not None

@@ -24,11 +24,11 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from stress import STRESSES
 
-from actc.datasets import load_cell
-from actc.experiment import PAPER_BUDGETS, Cell, Row, draw_orders, run_experiment
+from actc.experiment.datasets import load_cell
+from actc.experiment.runs import PAPER_BUDGETS, Cell, Row, draw_orders, run_experiment
 from actc.methods import METHODS, Method
 from actc.metrics import brier, calibration_error
-from actc.pooled_features import prepare_pool
+from actc.pooled.features import prepare_pool
 from actc.triples import Annotations, FloatArray, IntArray
 
 HERE = Path(__file__).parent

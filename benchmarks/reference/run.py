@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from actc import METHODS, run_experiment
-from actc.experiment import Row, read_cell
+from actc.experiment.runs import Row, read_cell
 
 HERE = Path(__file__).parent
 VARIANTS = [

@@ -17,7 +17,7 @@ from pathlib import Path
 import duckdb
 from make_candidates import make_candidates, make_curves, make_thresholds
 
-from actc.decide import ENGINES, decide
+from actc.decide.decide_candidates import ENGINES, decide
 
 FIELDS = ("rows", "engine", "seconds", "candidates", "accepted", "sha256")
 

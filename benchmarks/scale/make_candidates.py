@@ -15,7 +15,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from actc.curves import KNOTS, Curves
+from actc.tables.curves import KNOTS, Curves
 from actc.triples import Thresholds
 
 ENTITIES = 5_000_000

@@ -22,7 +22,7 @@ from pathlib import Path
 import duckdb
 from make_candidates import make_candidates, make_curves, make_thresholds, same_share_cut
 
-from actc.decide import decide
+from actc.decide.decide_candidates import decide
 
 FIELDS = ("rows", "relations", "what", "run", "seconds", "cpu_seconds", "peak_mb", "accepted")
 MEMORY = "1GB"

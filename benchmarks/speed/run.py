@@ -17,7 +17,7 @@ from time import perf_counter
 import numpy as np
 
 from actc import METHODS, Annotations
-from actc.experiment import PAPER_BUDGETS, Cell, draw_orders, read_cell
+from actc.experiment.runs import PAPER_BUDGETS, Cell, draw_orders, read_cell
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from actc.intervals import INTERVALS, Interval, anytime, clustered, stratified
+from actc.trust.intervals import INTERVALS, Interval, anytime, clustered, stratified
 
 DRAWS = 10_000
 LEVEL = 0.9

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.datasets import load_cell
-from actc.discrepancy import uniform_picks
-from actc.experiment import Cell
+from actc.experiment.datasets import load_cell
+from actc.experiment.runs import Cell
 from actc.methods import METHODS
 from actc.triples import Annotations, BoolArray
+from actc.trust.discrepancy import uniform_picks
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "pooled"))
 from stress import STRESSES

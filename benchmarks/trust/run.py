@@ -21,13 +21,13 @@ import numpy as np
 from pools import CELLS, KINDS, METHOD, Run, runs
 from rivals import mapie_cut, scan_cut
 
-from actc.expect import expect
 from actc.methods import METHODS
 from actc.metrics import accuracy
-from actc.pooled import find_cuts
-from actc.pooled_draws import foresee
-from actc.promise import Demand, promise
+from actc.pooled.draws import foresee
+from actc.pooled.model import find_cuts
 from actc.triples import FloatArray
+from actc.trust.expect import expect
+from actc.trust.promise import Demand, promise
 
 COVERAGE_BUDGETS = (10, 20, 50, 100, 200, 500)
 PROMISE_BUDGETS = (50, 100, 200, 500)

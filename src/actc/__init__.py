@@ -19,12 +19,12 @@ from actc.triples import Annotations, ScoredTriples, Thresholds
 
 if TYPE_CHECKING:
     from actc.calibrator import Calibrator
-    from actc.experiment import run_experiment
+    from actc.experiment.runs import run_experiment
 
 __all__ = ["METHODS", "Annotations", "Calibrator", "ScoredTriples", "Thresholds", "__version__", "run_experiment"]
 
 # Imported on first use: scikit-learn alone takes longer to load than all of actc.
-_LAZY = {"Calibrator": "actc.calibrator", "run_experiment": "actc.experiment"}
+_LAZY = {"Calibrator": "actc.calibrator", "run_experiment": "actc.experiment.runs"}
 
 
 def __getattr__(name: str) -> Any:

@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from actc.curves import Curves, tabulate_curves
 from actc.errors import OptionError
 from actc.methods import Foresighted, Method, find_method
-from actc.squash_scores import Squash, needs_squashing
+from actc.tables.curves import Curves, tabulate_curves
+from actc.three_steps.squash_scores import Squash, needs_squashing
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
 
 

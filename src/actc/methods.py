@@ -15,13 +15,13 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from actc.baselines import global_opt, local_opt
-from actc.choose_thresholds import choose_as_printed, choose_thresholds
 from actc.errors import ActcError, ChoiceError, OptionError
-from actc.estimate_labels import estimate_labels, estimate_triples
-from actc.groups import Groups
-from actc.pooled_method import Foresight, Pooled
-from actc.select_triples import select_triples
+from actc.pooled.method import Foresight, Pooled
+from actc.three_steps.baselines import global_opt, local_opt
+from actc.three_steps.choose_thresholds import choose_as_printed, choose_thresholds
+from actc.three_steps.estimate_labels import estimate_labels, estimate_triples
+from actc.three_steps.groups import Groups
+from actc.three_steps.select_triples import select_triples
 from actc.triples import Annotations, FloatArray, IntArray, ScoredTriples
 
 

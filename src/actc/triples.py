@@ -285,6 +285,40 @@ class Annotations:
 
 
 @dataclass(frozen=True, eq=False)
+class Picks:
+    """Triples of a pool to be judged next, and how each was chosen.
+
+    Parameters
+    ----------
+    rows : int array of shape (n,)
+        Rows of the pool, the one to ask first in front; none twice.
+    uniform : bool array of shape (n,)
+        True where every triple that nobody had judged had the same chance to be chosen: an unbiased check.
+    reasons : tuple of str
+        Why each is asked, one sentence for the person who judges it.
+    """
+
+    rows: IntArray
+    uniform: BoolArray
+    reasons: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not len(self.rows) == len(self.uniform) == len(self.reasons):
+            raise TableError(
+                f"There are {len(self.rows)} picked rows, {len(self.uniform)} marks and {len(self.reasons)} reasons."
+            )
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def take(self, places: ArrayLike) -> Self:
+        """Return some of the picks, in the order asked for."""
+        chosen = np.arange(len(self))[places]
+        reasons = tuple(self.reasons[place] for place in chosen.tolist())
+        return replace(self, rows=self.rows[chosen], uniform=self.uniform[chosen], reasons=reasons)
+
+
+@dataclass(frozen=True, eq=False)
 class Thresholds:
     """Where "true" begins: a triple is accepted when its score is at least its relation's cut.
 

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from actc.errors import FileError
-from actc.files import open_text, read_annotations, read_triples, write_beside, write_triples
+from actc.pooled.sketch_file import add_to_sketch
 from actc.session.ask import Annotator, Task
 from actc.session.cards import plain, sentence
 from actc.session.record import LABELS, Judgement, insert, put_task
 from actc.session.session import Session
 from actc.session.status import history
-from actc.sketch_file import add_to_sketch
+from actc.tables.files import open_text, read_annotations, read_triples, write_beside, write_triples
 from actc.triples import ScoredTriples
 
 WORDS = {"1": "true", "yes": "true", "0": "false", "no": "false", "not sure": "unsure", "skip": "unsure"}

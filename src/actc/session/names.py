@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from actc.database import open_database
 from actc.errors import FileError
-from actc.files import open_text, quote, read_failed, read_triples
 from actc.session.connections import Connections
+from actc.tables.database import open_database
+from actc.tables.files import open_text, quote, read_failed, read_triples
 
 SCHEMA = """
     CREATE TABLE name (

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from actc.ask import advise
 from actc.calibrator import Calibrator
 from actc.errors import ActcError
-from actc.expect import Quality, expect
 from actc.methods import Method
-from actc.pooled import Posterior
-from actc.pooled_draws import gain_left
-from actc.pooled_features import POINTS
-from actc.pooled_method import Pooled
-from actc.pooled_picks import expected_gains, is_audit
+from actc.pooled.draws import gain_left
+from actc.pooled.features import POINTS
+from actc.pooled.method import Pooled
+from actc.pooled.model import Posterior
+from actc.pooled.picks import expected_gains, is_audit
 from actc.session.ask import DRAWN_AT_RANDOM, RANDOM_CHECK
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
+from actc.trust.ask import advise
+from actc.trust.expect import Quality, expect
 
 MOST_RELATIONS = 24
 SAMPLE = 4000

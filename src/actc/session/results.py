@@ -7,16 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.database import open_database
-from actc.decide import decide
+from actc.decide.decide_candidates import decide
 from actc.errors import OptionError
-from actc.files import check_writable, copy_options, quote, write_beside, write_triples
 from actc.methods import describe_options
 from actc.session.ask import Task
 from actc.session.exchange import write_history, write_label_studio, write_labels
 from actc.session.plan import Planner
 from actc.session.session import Session
-from actc.thresholds_file import write_thresholds
+from actc.tables.database import open_database
+from actc.tables.files import check_writable, copy_options, quote, write_beside, write_triples
+from actc.tables.thresholds_file import write_thresholds
 from actc.triples import Thresholds
 
 

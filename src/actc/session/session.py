@@ -27,9 +27,8 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.candidate_files import copy_candidates, count_candidates, find_candidates, read_candidates
 from actc.errors import FileError, OptionError, SessionError
-from actc.files import find_layout, read_scored, write_scored
+from actc.pooled.sketch_file import read_sketch, write_sketch
 from actc.session.ask import UNIFORM, Annotator, Task, held_tasks, top_up
 from actc.session.cards import plain, sentence
 from actc.session.combine import Votes, combine
@@ -37,7 +36,8 @@ from actc.session.names import Names, write_names
 from actc.session.record import Judgement, Recorded, insert, record
 from actc.session.settings import Settings
 from actc.session.store import Store
-from actc.sketch_file import read_sketch, write_sketch
+from actc.tables.files import find_layout, read_scored, write_scored
+from actc.tables.parts import copy_candidates, count_candidates, find_candidates, read_candidates
 from actc.triples import Annotations, BoolArray, IntArray, ScoredTriples
 
 OWNER = "owner"
@@ -114,8 +114,8 @@ def sample_files() -> tuple[Path, tuple[Path, ...], Path]:
 def _take_pool(scores: Path, folder: Path, settings: Settings, known: ScoredTriples | None) -> ScoredTriples:
     """Copy the candidates into the session; return them, or the sample that stands for them."""
     from actc.methods import find_method
-    from actc.pooled_method import Pooled
-    from actc.sketch_pool import sketch_pool
+    from actc.pooled.method import Pooled
+    from actc.pooled.sketch import sketch_pool
 
     candidates, copy = find_candidates([scores]), folder / "pool.parquet"
     if isinstance(find_method(settings.method), Pooled) and count_candidates(candidates) > MOST_HELD:

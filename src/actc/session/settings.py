@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from actc.errors import ChoiceError, FileError, OptionError
-from actc.files import write_json
 from actc.session.combine import COMBINERS
+from actc.tables.files import write_json
 
 FORMAT = "actc-session"
 FORMAT_VERSION = 1

@@ -1,1 +1,0 @@
-"""Doors to models: each file knows one kind of model and gives the two answers of ``score_triples.Scorer``."""

@@ -1,0 +1,204 @@
+"""The commands of people who judge: start, annotate, status, export, import; parse, call, print."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from actc.cli.parts import examples, quiet_option
+from actc.errors import OptionError
+
+
+@click.command(
+    "start",
+    epilog=examples(
+        "actc start my-session --sample",
+        "actc start my-session scores.tsv --names names.tsv --kg graph.tsv --budget 200 --overlap 0.2",
+    ),
+)
+@click.argument("session", type=click.Path(path_type=Path))
+@click.argument("scores", type=click.Path(path_type=Path), required=False)
+@click.option("--sample", is_flag=True, help="Use the packaged sample: everyday facts that anyone can judge.")
+@click.option(
+    "--names",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Names of entities or relations: id, name, description, types, sentence; a table or JSON; repeatable.",
+)
+@click.option("--kg", type=click.Path(path_type=Path), help="What the graph holds: head, relation, tail (and score).")
+@click.option("--method", default="pooled", show_default=True, help="See: actc methods.")
+@click.option("--budget", default=100, show_default=True, help="How many triples to judge.")
+@click.option("--overlap", default=0.0, show_default=True, help="The share of triples that two people judge.")
+@click.option("--repeats", default=0.0, show_default=True, help="The share of cards that are hidden repeats.")
+@click.option("--combine", default="majority", show_default=True, help="Several answers: majority or reliability.")
+@click.option("--show-score", is_flag=True, help="Show what the model thinks on the cards. It sways people.")
+@click.option("--seed", default=0, show_default=True, help="Where random choices start from.")
+@quiet_option
+def start_command(
+    session: Path,
+    scores: Path | None,
+    sample: bool,
+    names: tuple[Path, ...],
+    kg: Path | None,
+    method: str,
+    budget: int,
+    overlap: float,
+    repeats: float,
+    combine: str,
+    show_score: bool,
+    seed: int,
+    quiet: bool,
+) -> None:
+    """Start an annotation session, a new folder: people judge candidates.
+
+    SCORES is a file of scored candidates, or a folder of parts.
+
+    Of more than a million candidates, pooled methods keep a sample that stands for all.
+    """
+    from actc.session import Settings, start_session
+    from actc.session.session import sample_files
+
+    if sample == (scores is not None):
+        raise OptionError("Give a file of scored candidates, or --sample for the packaged sample.")
+    title = "Everyday facts" if scores is None else scores.name.partition(".")[0]
+    if scores is None:
+        scores, names, kg = sample_files()
+    settings = Settings(method, budget, overlap, repeats, combine, show_score, seed, title)
+    started = start_session(session, scores, settings, names, kg)
+    if not quiet:
+        print(f"{started.settings.triples:,} candidates are ready. Judge them with: actc annotate {session}")
+
+
+@click.command(
+    "annotate",
+    epilog=examples(
+        "actc annotate my-session",
+        "actc annotate my-session --annotator Ada --annotator Bob --host 0.0.0.0",
+        "actc annotate my-session --terminal",
+        "actc annotate my-session --program 'python judge.py' --count 100",
+    ),
+)
+@click.argument("session", type=click.Path(path_type=Path))
+@click.option("--annotator", "annotators", multiple=True, help="A name that gets a link; repeatable. [default: you]")
+@click.option("--terminal", is_flag=True, help="Judge here, in the terminal.")
+@click.option("--program", help="Let a program judge: JSON lines in, JSON lines out. Kept apart from people's answers.")
+@click.option("--count", default=0, show_default=True, help="Triples for the program besides those that people judged.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", default=8765, show_default=True, help="The port to listen on; 0 for any free one.")
+@click.option("--browser/--no-browser", default=True, help="Open the page in a browser.")
+@quiet_option
+def annotate_command(
+    session: Path,
+    annotators: tuple[str, ...],
+    terminal: bool,
+    program: str | None,
+    count: int,
+    host: str,
+    port: int,
+    browser: bool,
+    quiet: bool,
+) -> None:
+    """Judge triples: on a page, in the terminal, or by a program."""
+    from actc.session import Session
+
+    opened = Session(session)
+    if program is not None:
+        from actc.cli.show_session import print_program
+        from actc.session.program import ask_program
+
+        run = ask_program(opened, program, count, annotators[0] if annotators else None)
+        if not quiet:
+            print_program(run)
+    elif terminal:
+        from actc.session.plan import planning
+        from actc.session.terminal import judge_in_terminal
+
+        read_key = click.getchar if sys.stdin.isatty() else lambda: sys.stdin.read(1)
+        with planning(session, click.echo):
+            person = opened.add_annotator(annotators[0] if annotators else "you")
+            judge_in_terminal(opened, person, read_key, input, click.echo)
+    else:
+        from actc.app.serve import open_when_listening, serve
+        from actc.cli.show_session import print_links
+
+        def announce(links: list[tuple[str, str]]) -> None:
+            if not quiet:
+                print_links(links, host not in ("127.0.0.1", "localhost", "::1"))
+            if browser and sys.stdout.isatty():
+                open_when_listening(links[1][1])
+
+        serve(session, annotators or ("you",), host, port, announce, lambda line: click.echo(line, err=True))
+
+
+@click.command("status", epilog=examples("actc status my-session"))
+@click.argument("session", type=click.Path(path_type=Path))
+@quiet_option
+def status_command(session: Path, quiet: bool) -> None:
+    """Say where an annotation session stands."""
+    from actc.cli.show_session import print_status
+    from actc.session import Session
+
+    opened = Session(session)
+    if not quiet:
+        print_status(opened)
+
+
+@click.command(
+    "export",
+    epilog=examples("actc export my-session --labels labels.tsv --thresholds thresholds.json --accepted accepted.tsv"),
+)
+@click.argument("session", type=click.Path(path_type=Path))
+@click.option("--labels", type=click.Path(path_type=Path), help="One label per judged triple: .tsv, .csv or .parquet.")
+@click.option("--history", type=click.Path(path_type=Path), help="Everything that was ever said: .jsonl.")
+@click.option("--thresholds", type=click.Path(path_type=Path), help="Where true begins: .json.")
+@click.option("--accepted", type=click.Path(path_type=Path), help="The accepted triples: .tsv, .csv or .parquet.")
+@click.option(
+    "--label-studio", type=click.Path(path_type=Path), help="The next triples as Label Studio's tasks: .json."
+)
+@click.option("--count", default=100, show_default=True, help="How many tasks for Label Studio.")
+@quiet_option
+def export_command(
+    session: Path,
+    labels: Path | None,
+    history: Path | None,
+    thresholds: Path | None,
+    accepted: Path | None,
+    label_studio: Path | None,
+    count: int,
+    quiet: bool,
+) -> None:
+    """Write judgements, thresholds and accepted triples of a session."""
+    from actc.session import Session
+    from actc.session.results import export_session
+
+    for count_written, what, path in export_session(
+        Session(session), labels, history, thresholds, accepted, label_studio, count
+    ):
+        if not quiet:
+            print(f"{count_written:,} {what}: {path}")
+
+
+@click.command(
+    "import",
+    epilog=examples("actc import my-session labels.tsv --annotator Ada", "actc import my-session label-studio.json"),
+)
+@click.argument("session", type=click.Path(path_type=Path))
+@click.argument("judgements", type=click.Path(path_type=Path))
+@click.option("--annotator", help="Whose judgements they are, where the file does not tell.")
+@quiet_option
+def import_command(session: Path, judgements: Path, annotator: str | None, quiet: bool) -> None:
+    """Bring judgements into a session: a table, JSON lines, or Label Studio's export."""
+    from actc.session import Session
+    from actc.session.exchange import read_judgements
+    from actc.session.plan import Planner
+
+    opened = Session(session)
+    added = read_judgements(opened, judgements, annotator)
+    Planner(opened).step()  # so that status tells what these answers buy
+    if not quiet:
+        print(f"{added:,} new judgements are in {session}.")
+
+
+COMMANDS = [start_command, annotate_command, status_command, export_command, import_command]

@@ -1,0 +1,172 @@
+"""Results as tables on the terminal: what the command line prints."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from actc.decide.plan import Decided
+from actc.experiment.runs import Row
+from actc.sample.demo import Demo
+from actc.triples import Annotations, ScoredTriples, Thresholds
+
+MOST_RELATIONS = 30  # a longer table helps nobody on a terminal; the file has them all
+
+
+def console() -> Console:
+    """Return a console as wide as the terminal, or wide enough for a table where there is none."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 120
+    return Console(width=width, highlight=False)
+
+
+def new_table(*columns: str) -> Table:
+    """Return an empty table: the first column names things, the others hold numbers."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="left" if i == 0 else "right", no_wrap=i > 0)
+    return table
+
+
+def print_methods(methods: Mapping[str, Any]) -> None:
+    """Print each method's name and summary."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    for name, method in methods.items():
+        table.add_row(name, method.summary)
+    console().print(table)
+
+
+def print_rows(rows: Sequence[Row]) -> None:
+    """Print mean accuracy by budget, and the means over budgets, for every cell and for all of them together."""
+    cells = list(dict.fromkeys((row.dataset, row.model) for row in rows))
+    for dataset, model in cells:
+        mine = [row for row in rows if (row.dataset, row.model) == (dataset, model)]
+        _print_cell(f"{dataset} / {model}: accuracy on test in %, by budget", mine)
+    if len(cells) > 1:
+        _print_cell(f"mean of {len(cells)} cells", rows)
+
+
+def _print_cell(title: str, rows: Sequence[Row]) -> None:
+    budgets = sorted({row.budget for row in rows})
+    table = new_table("method", *map(str, budgets), "mean acc", "mean F1")
+    counted = [row for row in rows if row.budget > 0]  # the paper's mean; only some methods work from nothing
+    for name in dict.fromkeys(row.method for row in rows):
+        mine = [row for row in counted if row.method == name]
+        of_budget = {budget: [r.accuracy for r in rows if (r.method, r.budget) == (name, budget)] for budget in budgets}
+        means = [row.accuracy for row in mine], [row.f1 for row in mine]
+        values = [*of_budget.values(), *means]
+        table.add_row(name, *(f"{100 * np.mean(value):.1f}" if value else "–" for value in values))
+    screen = console()
+    screen.print(Text(title), table, "", sep="\n")
+
+
+def print_thresholds(thresholds: Thresholds, pool: ScoredTriples, annotations: Annotations, out: Path) -> None:
+    """Print where the cuts are and what they accept of the pool."""
+    # Of a sample, about as many as of the candidates that it stands for.
+    accepted = np.bincount(pool.relations, thresholds.decide(pool) * pool.weights, len(pool.relation_names))
+    accepted = accepted.round().astype(np.int64)
+    annotated = np.bincount(pool.relations[annotations.rows], minlength=len(pool.relation_names))
+    table = new_table("relation", "threshold", "annotated", "triples", "accepted")
+    order = np.argsort(-pool.relation_sizes, kind="stable")
+    for i in order[:MOST_RELATIONS].tolist():
+        cut = f"{thresholds.cuts[i]:.4g}" + ("" if thresholds.own[i] else " *")
+        table.add_row(pool.relation_names[i], cut, str(annotated[i]), str(pool.relation_sizes[i]), str(accepted[i]))
+    screen = console()
+    screen.print(table)
+    if len(order) > MOST_RELATIONS:
+        screen.print(f"... and {len(order) - MOST_RELATIONS} more relations in the file.")
+    if not thresholds.own.all():
+        screen.print(f"* nobody annotated this relation: {thresholds.default:.4g} is the threshold for all such.")
+    if len(set(annotations.labels.tolist())) == 1:
+        word = "true" if annotations.labels[0] else "false"
+        screen.print(f"Mind: every annotation is {word}; thresholds get better once both answers are there.")
+    if len(pool) < pool.stands_for:
+        screen.print(f"What is accepted is counted on {len(pool):,} sampled triples, which stand for all.")
+    screen.print(
+        f"{accepted.sum():,} of {pool.stands_for:,} triples are accepted, from {len(annotations):,} annotations. "
+        f"Thresholds: {out}"
+    )
+
+
+def print_demo(demo: Demo, written: Sequence[Path]) -> None:
+    """Print the demo's story: what was asked, what it bought, where the cuts are, what was written."""
+    from actc.experiment.plots import sketch_learning_curves
+    from actc.sample.demo import ANSWERS, METHOD
+
+    screen, sample, fitted = console(), demo.sample, demo.calibrator
+    screen.print(f"[bold]1  A model scored {len(sample.valid):,} candidate facts; a person judges {ANSWERS} of them[/]")
+    screen.print(f"     {METHOD} chooses which, and the sample's labels play the person:")
+    for row, label in zip(fitted.annotations_.rows[:6].tolist(), fitted.annotations_.labels[:6].tolist(), strict=True):
+        screen.print(Text(f"     {sample.sentence(*sample.valid.triple(row))}?  {'true' if label else 'false'}"))
+    screen.print("     ...\n")
+    screen.print("[bold]2  What the answers buy: accuracy on test triples in %, by triples judged[/]\n")
+    screen.print(Text(sketch_learning_curves(demo.curves)), "")
+    _print_cell("Mean over the repeats:", demo.rows)
+    for name, (accuracy, f1) in demo.levels.items():
+        screen.print(f"{name}: accuracy {100 * accuracy:.1f}, F1 {100 * f1:.1f}")
+    screen.print(f"\n[bold]3  The thresholds after {ANSWERS} answers, on {len(sample.test):,} further candidates[/]\n")
+    table = new_table("relation", "threshold", "judged", "candidates", "accepted", "accuracy")
+    for row in demo.by_relation:
+        table.add_row(*row)
+    screen.print(table, "")
+    screen.print(f"[bold]4  {demo.accepted.sum():,} facts are accepted, {demo.precision:.0%} of them true.[/] Written:")
+    for path in written:
+        screen.print(f"     {path}")
+
+
+def print_decided(decided: Decided, thresholds: Thresholds, out: str | Path) -> None:
+    """Print what became of the candidates of the largest relations, and of all."""
+    precision = decided.expected_precision
+    known = set(thresholds.relation_names)
+    strange = [i for i, name in enumerate(decided.relation_names) if name not in known]
+    table = new_table(
+        "relation", "threshold", "candidates", "accepted", *([] if precision is None else ["expect true"])
+    )
+    for i in np.argsort(-decided.candidates, kind="stable")[:MOST_RELATIONS].tolist():
+        counts = [f"{decided.candidates[i]:,}", f"{decided.accepted[i]:,}"]
+        if precision is not None:
+            counts.append(f"{100 * precision[i]:.1f}%" if decided.accepted[i] else "-")
+        mark = "" if decided.relation_names[i] in known else " *"
+        table.add_row(decided.relation_names[i], f"{decided.cuts[i]:.4g}{mark}", *counts)
+    screen = console()
+    screen.print(table)
+    if len(decided) > MOST_RELATIONS:
+        screen.print(f"... and {len(decided) - MOST_RELATIONS:,} more relations.")
+    if strange:
+        screen.print(
+            f"* the thresholds know nothing of {len(strange):,} relations, with {decided.candidates[strange].sum():,} "
+            f"candidates: {thresholds.default:.4g} is the threshold for all such."
+        )
+    accepted, candidates = decided.accepted.sum(), decided.candidates.sum()
+    expected = ""
+    if precision is not None and accepted:
+        expected = f"{np.nansum(precision * decided.accepted) / accepted:.1%} of them are expected to be true. "
+    screen.print(f"{accepted:,} of {candidates:,} candidates are accepted. {expected}Written: {out}")
+
+
+def print_paper(page: Path) -> None:
+    """Print the averages over cells and budgets beside the paper's, if they were made, and where everything is."""
+    numbers = page.with_name("numbers.csv")
+    rows = []
+    if numbers.exists():
+        with numbers.open(newline="", encoding="utf-8") as lines:
+            rows = [row for row in csv.DictReader(lines) if row["model"] == "all"]
+    longest = "avg-f1" if any(row["table"] == "avg-f1" for row in rows) else "avg"
+    table = new_table("mean of cells and budgets, test, %", "accuracy", "paper", "F1", "paper")
+    mine = [row for row in rows if row["table"] == longest]
+    for pair in zip(mine[::2], mine[1::2], strict=True):
+        cells = [cell for row in pair for cell in (row["ours"], row["paper"])]
+        table.add_row(pair[0]["method"], *(f"{float(cell):.1f}" if cell else "" for cell in cells))
+    if mine:
+        console().print(table)
+    console().print(f"Tables, figures and rows are in {page.parent}; {page.name} shows all of it.")

@@ -1,0 +1,77 @@
+"""An annotation session on the terminal: where it stands, who judged, and everybody's links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from actc.cli.show import console, new_table
+from actc.session import Session
+from actc.session.program import ProgramRun
+from actc.session.status import agreement, disagreements, people, picture, progress
+
+
+def print_status(session: Session) -> None:
+    """Print progress, the people, how far they agree, and what more answers would bring."""
+    counts, settings, screen = progress(session), session.settings, console()
+    screen.print(
+        f"{settings.title}: {counts['labels']:,} of {counts['budget']:,} triples judged, from "
+        f"{settings.triples:,} candidates of {settings.relations:,} relations; method {settings.method}.",
+        markup=False,
+    )
+    table = new_table("who", "judged", "true", "false", "unsure", "seconds", "same on repeats", "agrees with people")
+    for one in people(session):
+        if one["judged"] or one["kind"] == "person":
+            table.add_row(*_line(one))
+    screen.print(table, "", sep="\n")
+    found = agreement(session)
+    if found["shared"]:
+        screen.print(
+            f"Agreement on {found['shared']:,} shared triples: Krippendorff's alpha {_number(found['krippendorff'])}, "
+            f"Fleiss' kappa {_number(found['fleiss'])}; {len(disagreements(session)):,} to settle."
+        )
+    screen.print(picture(session)["advice"])
+
+
+def _line(one: dict[str, Any]) -> list[str]:
+    name = one["name"] if one["kind"] == "person" else f"{one['name']} ({one['kind']})"
+    repeats, trust = one["repeats"], one.get("reliability")
+    return [
+        name.replace("[", "\\["),
+        *(str(one[word]) for word in ("judged", "true", "false", "unsure")),
+        "–" if one["seconds"] is None else f"{one['seconds']:.1f}",
+        f"{repeats['same']} of {repeats['shown']}" if repeats["shown"] else "–",
+        f"{100 * trust['right']:.0f} % of {trust['compared']}" if trust and trust["compared"] else "–",
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def print_links(links: Sequence[tuple[str, str]], everywhere: bool) -> None:
+    """Print everybody's link."""
+    screen = console()
+    table = new_table("who", "link")
+    for name, link in links:
+        table.add_row(name.replace("[", "\\["), link)
+    screen.print(table)
+    if everywhere:
+        screen.print(
+            "Mind: this is plain HTTP, reachable from other machines. Whoever reads the traffic can judge in somebody "
+            "else's name; put a proxy with HTTPS before it, or use a network that you trust."
+        )
+    screen.print("Each link is a secret of its own. Stop with Ctrl+C; every answer is on the disk already.")
+
+
+def print_program(run: ProgramRun) -> None:
+    """Print what came of a program's run."""
+    screen, trust = console(), run.reliability
+    screen.print(f"{run.answered:,} of {run.asked:,} triples were answered. They are kept apart and are no labels.")
+    if trust.compared:
+        screen.print(
+            f"It says what people said on {100 * trust.right:.0f} % of {trust.compared:,} triples "
+            f"(90 % interval {100 * trust.low:.0f} % to {100 * trust.high:.0f} %)."
+        )
+    else:
+        screen.print("People judged none of these triples, so nothing is known about its reliability yet.")

@@ -1,0 +1,87 @@
+"""What an earlier run of `actc complete` left in its folder, and whether it was asked the same."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from actc.errors import FileError, OptionError
+from actc.tables.files import write_json
+
+BEGUN = "begun.json"
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A folder in which a run was begun: what it was asked for, and how far it came.
+
+    Parameters
+    ----------
+    folder : Path
+    asked : dict
+        What the candidates and their scores depend on.
+    done : dict
+        What each finished stage left to say.
+    """
+
+    folder: Path
+    asked: dict[str, Any]
+    done: dict[str, Any]
+
+    @classmethod
+    def open(cls, folder: Path, asked: dict[str, Any]) -> Begun:
+        """Begin in a new or empty folder, or go on in one that was begun with the same wishes."""
+        path = folder / BEGUN
+        if not path.exists():
+            if folder.exists() and any(folder.iterdir()):
+                raise OptionError(
+                    f"--out: {folder} has files in it that no run of `actc complete` began; give a new folder."
+                )
+            folder.mkdir(parents=True, exist_ok=True)
+            return cls(folder, asked, {})._kept()
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            found = cls(folder, dict(content["asked"]), dict(content["done"]))
+        except (ValueError, KeyError, TypeError):
+            raise FileError(f"{path}: it is damaged; give the name of a new folder with --out.") from None
+        for name, value in asked.items():
+            if found.asked.get(name) != value:
+                raise OptionError(
+                    f"{folder} was begun {_describe(name, found.asked.get(name), value)}; "
+                    "give the name of a new folder with --out."
+                )
+        return found
+
+    def finish(self, stage: str, left: Any) -> Begun:
+        """Write down that a stage is finished."""
+        return Begun(self.folder, self.asked, {**self.done, stage: left})._kept()
+
+    def _kept(self) -> Begun:
+        write_json(self.folder / BEGUN, {"asked": self.asked, "done": self.done})
+        return self
+
+
+def _describe(name: str, before: Any, now: Any) -> str:
+    if not name.startswith("--"):
+        return f"with another {name}"
+    if before is None or now is None:
+        return f"{'without' if before is None else 'with'} {name}"
+    return f"with another {name}" if len(str(before)) == 64 else f"with {name} {before}, not {now}"
+
+
+def fingerprint(path: Path | None) -> str | None:
+    """Return a text that differs for files, or folders of files, that differ; None for none."""
+    if path is None:
+        return None
+    if not path.exists():
+        raise FileError(f"{path}: there is no such file.")
+    digest = hashlib.sha256()
+    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        if file.is_file():
+            digest.update(str(file.relative_to(path)).encode())
+            with file.open("rb") as content:
+                digest.update(hashlib.file_digest(content, "sha256").digest())
+    return digest.hexdigest()

@@ -1,0 +1,137 @@
+"""What `actc complete` leaves behind: the new graph, the accepted facts with their provenance, a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from actc import __version__
+from actc.complete.completion import Completion
+from actc.graphs.formats import FORMATS, find_format, write_graph
+from actc.graphs.graph import Graph
+from actc.methods import describe_options, find_method
+from actc.tables.files import write_beside, write_json, write_triples
+from actc.tables.thresholds_file import write_thresholds
+
+
+def write_completion(
+    folder: Path, completion: Completion, graph: Graph, file_name: str, base: str, report: dict[str, Any]
+) -> list[Path]:
+    """Write everything into a folder; return the files.
+
+    Parameters
+    ----------
+    folder : Path
+    completion : Completion
+    graph : Graph
+        The graph as it was.
+    file_name : str
+        What to call the new graph; the ending names its format.
+    base : str
+        Put before names that are no IRIs, in RDF.
+    report : dict
+        What :func:`summarise` returned.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    accepted = completion.facts()
+    files = [folder / name for name in (file_name, "accepted.tsv", "thresholds.json", "report.json", "report.md")]
+    provenance = completion.provenance()
+    # Nobody knows anything of the graph's own triples, so only the new ones say that a heuristic made them.
+    told = provenance if find_format(files[0], None) is FORMATS["quickstatements"] else {}
+    extras = {name: np.append(np.full(len(graph), None), values.astype(object)) for name, values in told.items()}
+    write_graph(files[0], _union(graph, accepted), base=base, extras=extras)
+    write_triples(files[1], {**accepted.columns(), **provenance})
+    fitted = completion.calibrator
+    method = str(fitted.method)
+    options = describe_options(find_method(method))
+    write_thresholds(files[2], fitted.thresholds_, method, options, fitted.pool_, fitted.annotations_)
+    write_json(files[3], report)
+    with write_beside(files[4]) as temporary:
+        temporary.write_text(to_markdown(report) + "\n", encoding="utf-8")
+    return files
+
+
+def _union(graph: Graph, accepted: Graph) -> Graph:
+    first, second = graph.columns(), accepted.columns()
+    heads, relations, tails = ([*first[name], *second[name]] for name in ("head", "relation", "tail"))
+    return Graph.from_columns(heads, relations, tails)
+
+
+def summarise(completion: Completion, graph: Graph, facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the report as plain values.
+
+    Parameters
+    ----------
+    completion : Completion
+    graph : Graph
+        The graph as it was.
+    facts : dict
+        What else the report should hold: the model, the seconds, the notes of reading.
+    """
+    candidates, accepted, judged = completion.candidates, completion.accepted, completion.judged
+    count = len(candidates.relation_names)
+    in_graph = dict(zip(graph.relation_names, np.bincount(graph.relations).tolist(), strict=False))
+    by_relation = zip(
+        candidates.relation_names,
+        np.bincount(candidates.relations, minlength=count).tolist(),
+        np.bincount(candidates.relations[judged.rows], minlength=count).tolist(),
+        np.bincount(candidates.relations[accepted], minlength=count).tolist(),
+        strict=True,
+    )
+    interval = completion.precision
+    return {
+        "actc_version": __version__,
+        "method": str(completion.calibrator.method),
+        "triples_before": len(graph),
+        "candidates": len(candidates),
+        "judged": len(judged),
+        "judged_true": int(judged.labels.sum()),
+        "accepted": int(accepted.sum()),
+        "accepted_by_person": int(judged.labels.sum()),
+        "triples_after": len(graph) + int(accepted.sum()),
+        "accepted_precision": None if interval is None else [round(value, 4) for value in interval],
+        **facts,
+        "relations": {
+            name: {"known": in_graph.get(name, 0), "candidates": asked, "judged": seen, "accepted": taken}
+            for name, asked, seen, taken in by_relation
+        },
+    }
+
+
+def headline(report: dict[str, Any], strong: str = "") -> tuple[str, str]:
+    """Say in two sentences what became of the candidates, and how many of the accepted facts should be true."""
+    interval = report["accepted_precision"]
+    if interval is None:
+        sure = (
+            "Nothing is said about the accepted facts as a whole: none was accepted, or the method gives no interval."
+        )
+    else:
+        low, middle, high = (f"{value:.0%}" for value in interval)
+        sure = f"Of the accepted facts {middle} should be true: between {low} and {high}, with nine chances in ten."
+    became = (
+        f"{report['candidates']} candidates; {report['judged']} judged, {report['judged_true']} of them true; "
+        f"{strong}{report['accepted']} accepted{strong}. "
+        f"The graph grew from {report['triples_before']} to {report['triples_after']} triples."
+    )
+    return became, sure
+
+
+def to_markdown(report: dict[str, Any]) -> str:
+    """Return the report for people."""
+    became, sure = headline(report, strong="**")
+    lines = [
+        "# A graph completed",
+        "",
+        became,
+        "",
+        sure,
+        "",
+        "| relation | known | candidates | judged | accepted |",
+        "| --- | ---: | ---: | ---: | ---: |",
+    ]
+    for name, row in report["relations"].items():
+        lines.append(f"| {name} | {row['known']} | {row['candidates']} | {row['judged']} | {row['accepted']} |")
+    notes = report.get("notes") or []
+    return "\n".join([*lines, *([""] if notes else []), *(f"- {note}" for note in notes)])

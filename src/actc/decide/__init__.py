@@ -1,0 +1,1 @@
+"""Thresholds applied to any number of candidates."""

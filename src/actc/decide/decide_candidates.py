@@ -1,0 +1,135 @@
+"""Thresholds applied to any number of candidates, on an engine.
+
+One relational plan, the same on every engine: candidates joined with the cuts on their relation, the default for
+relations that have none; accepted where the score is at least the cut. The output is complete or absent.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from actc.decide.plan import Decided, Plan, Progress
+from actc.errors import ChoiceError, FileError, MissingExtraError, OptionError
+from actc.tables.curves import Curves
+from actc.tables.deliver import deliver
+from actc.tables.files import is_table
+from actc.tables.parts import Candidates, find_candidates, refuse_inside
+from actc.triples import Thresholds
+
+Engine = Callable[[Plan, Candidates, Path, Progress], Decided]
+"""Writes what the plan asks for to a path and counts; the path has a suffix for a file, none for a folder of parts."""
+
+
+def decide(
+    thresholds: Thresholds,
+    candidates: str | Path | Sequence[str | Path],
+    out: str | Path,
+    keep_all: bool = False,
+    memory: str = "1GB",
+    *,
+    curves: Curves | None = None,
+    best_only: bool = False,
+    engine: str = "duckdb",
+    master: str | None = None,
+    overwrite: bool = False,
+    progress: Progress = lambda done, total: None,
+) -> Decided:
+    """Write the accepted candidates (or all, with a column ``accepted``) and return counts by relation.
+
+    Parameters
+    ----------
+    thresholds : Thresholds
+    candidates : path or sequence of paths
+        Files with head, relation, tail and score, or folders of such files, all laid out alike.
+    out : path
+        A file to write, its suffix naming the format; or, without a suffix, a folder of Parquet parts. Columns:
+        head, relation, tail, score, threshold, probability where there are curves. Rows come in any order.
+    keep_all : bool
+        Write rejected candidates too, with a column that says which is which.
+    memory : str
+        How much memory the engine may use, such as ``1GB``.
+    curves : Curves, optional
+        Adds a column ``probability``, and the accepted ones' mean probability to the counts.
+    best_only : bool
+        Accept at most one tail, the best, for each head and relation.
+    engine : str
+        A name in ``ENGINES``.
+    master : str, optional
+        The Spark cluster's address; without it Spark runs on this machine.
+    overwrite : bool
+        Replace an output that is there already.
+    progress : callable
+        Told how many more steps are done, of how many in all.
+    """
+    if engine not in ENGINES:
+        raise ChoiceError("engine", engine, ENGINES)
+    if master is not None and engine != "spark":
+        raise OptionError(f"A master ({master}) goes with the engine spark only, not with {engine}.")
+    plan = Plan(thresholds, curves, keep_all, best_only, parse_memory(memory), master)
+    paths = [candidates] if isinstance(candidates, str | Path) else list(candidates)
+    if any("://" in str(path) for path in (out, *paths)):
+        return _decide_remote(plan, engine, [str(path) for path in paths], str(out), overwrite, progress)
+    place = _place(out)
+    refuse_inside(place, paths)
+    found = find_candidates(paths)
+    with deliver(place, overwrite) as unfinished:
+        decided = ENGINES[engine](plan, found, unfinished, progress)
+        if not len(decided):
+            raise FileError(f"{found.layout.path}: there is no triple in the file.")
+    return decided
+
+
+def _decide_remote(
+    plan: Plan, engine: str, urls: Sequence[str], out: str, overwrite: bool, progress: Progress
+) -> Decided:
+    if engine != "spark":
+        raise OptionError(f"{out}, {urls[0]}: only the engine spark reads and writes addresses; give --engine spark.")
+    if not all("://" in url for url in (out, *urls)):
+        raise OptionError(f"{out}, {urls[0]}: write the candidates and the output both as addresses, or neither.")
+    return _spark().run_remote(plan, urls, out, overwrite, progress)  # type: ignore[no-any-return]
+
+
+def _place(out: str | Path) -> Path:
+    place = Path(out)
+    if not str(out).endswith(("/", os.sep)) and place.suffix and not is_table(place):
+        raise OptionError(f"{out}: end the name in .parquet, .tsv or .csv, or in / for a folder of Parquet parts.")
+    return place
+
+
+def parse_memory(text: str) -> int:
+    """Read an amount of memory such as ``800MB`` or ``1.5 GB`` as bytes; units are powers of 1,000, as in DuckDB."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT])i?B?\s*", text, flags=re.IGNORECASE)
+    amount = float(match[1]) * 1000 ** (" KMGT".index(match[2].upper())) if match else 0.0
+    if amount < LEAST_MEMORY:
+        raise OptionError(f"{text!r} is not enough memory, or none at all; write at least 256MB, such as 1GB.")
+    return int(amount)
+
+
+LEAST_MEMORY = 256e6
+
+
+def _run_duckdb(plan: Plan, candidates: Candidates, out: Path, progress: Progress) -> Decided:
+    from actc.decide.duckdb_engine import run
+
+    return run(plan, candidates, out, progress)
+
+
+def _run_spark(plan: Plan, candidates: Candidates, out: Path, progress: Progress) -> Decided:
+    return _spark().run(plan, candidates, out, progress)  # type: ignore[no-any-return]
+
+
+def _spark() -> Any:
+    try:
+        from actc.decide import spark_engine as decide_spark
+    except ModuleNotFoundError as error:
+        if error.name not in ("pyspark", "py4j"):
+            raise
+        raise MissingExtraError("The engine spark", "pyspark", "spark") from None
+    return decide_spark
+
+
+ENGINES: dict[str, Engine] = {"duckdb": _run_duckdb, "spark": _run_spark}

@@ -1,0 +1,205 @@
+"""The plan on one machine: DuckDB streams the parts through all cores in bounded memory.
+
+Two passes. The first reads relation and score only, counts by relation and refuses what is no score; in Parquet these
+two columns are a small part of the bytes. The second reads and writes the triples.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from actc.decide.plan import Decided, Plan, Progress
+from actc.errors import FileError, OptionError
+from actc.tables.curves import Curves
+from actc.tables.database import open_database
+from actc.tables.files import Layout, copy_options, find_layout, quote
+from actc.tables.parts import BAD_ROW, BAD_SCORE, Candidates, find_bad_row, find_unreadable_part
+
+PART_BYTES = 256_000_000
+MEMORY_PER_THREAD = 64_000_000  # what a thread holds while it writes Parquet; fewer threads before more memory
+OUTSIDE = 150_000_000  # Python, the library and buffers that DuckDB does not count as its own
+EMPTY_NAME = "actc: empty name"
+TABBED_NAME = "actc: tabbed name"
+
+
+def run(plan: Plan, candidates: Candidates, out: Path, progress: Progress) -> Decided:
+    """Count, check, write; see ``actc.decide.decide_candidates.Engine``."""
+    with _connect(plan, out) as connection:
+        try:
+            table = _run(connection, _counts_query(plan, candidates.layout, candidates.source), progress, (0, 20))
+            _refuse_bad_rows(connection, candidates, table)
+            _run(connection, _copy_query(plan, candidates, out), progress, (20, 100))
+            precision = None
+            if plan.best_only or plan.curves is not None:
+                table["accepted"], precision = _look_back(connection, plan, out, table["relation"])
+        except duckdb.OutOfMemoryException:
+            raise OptionError(
+                f"{plan.memory / 1e9:g}GB of memory were not enough for this many candidates; allow more with --memory."
+            ) from None
+        except duckdb.Error as error:
+            raise _explain(error, plan, candidates, out) from None
+    return Decided(tuple(table["relation"]), table["threshold"], table["candidates"], table["accepted"], precision)
+
+
+def _connect(plan: Plan, out: Path) -> Any:
+    connection = open_database()
+    memory = plan.memory - OUTSIDE
+    threads = max(1, min(os.cpu_count() or 1, memory // MEMORY_PER_THREAD))
+    connection.execute(f"SET memory_limit='{memory}B'; SET threads={threads}")
+    connection.execute(f"SET temp_directory={quote(str(out.parent / 'spill'))}")
+    connection.execute("SET preserve_insertion_order=false")  # a join does not keep it anyway
+    connection.execute("SET enable_progress_bar=true; SET enable_progress_bar_print=false")
+    _make_table(connection, "cuts", plan.cuts)
+    if plan.curves is not None:
+        _make_table(connection, "knots", plan.knots)
+    return connection
+
+
+def _make_table(connection: Any, name: str, columns: dict[str, Any]) -> None:
+    connection.register(f"{name}_columns", columns)
+    connection.execute(f"CREATE TEMP TABLE {name} AS SELECT * FROM {name}_columns")
+
+
+def _run(connection: Any, query: str, progress: Progress, span: tuple[int, int]) -> Any:
+    """Run a query in a thread, so that progress can be told and an interrupt stops it."""
+    result: dict[str, Any] = {}
+
+    def work() -> None:
+        try:
+            result["table"] = connection.execute(query).fetchnumpy()
+        except duckdb.Error as error:
+            result["error"] = error
+
+    done = span[0]
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(0.1)
+            share = connection.query_progress() if thread.is_alive() else 100.0
+            now = span[0] + int(max(share, 0.0) / 100 * (span[1] - span[0]))
+            progress(max(now - done, 0), 100)
+            done = max(now, done)
+    except BaseException:
+        connection.interrupt()
+        thread.join()
+        raise
+    if "error" in result:
+        raise result["error"]
+    return result["table"]
+
+
+def _joined(plan: Plan, layout: Layout, source: str) -> str:
+    default = f"CAST('{plan.thresholds.default}' AS DOUBLE)"
+    columns = f"{layout.column('head')} AS head, {layout.column('tail')} AS tail"
+    code = "" if plan.curves is None else f", coalesce(code, {len(plan.curves.relation_names)}) AS code"
+    return (
+        f"SELECT head, relation, tail, score, coalesce(cut, {default}) AS threshold{code} "
+        f"FROM (SELECT {columns}, {_relation(layout)} AS relation, {_score(layout)} AS score FROM {source}) "
+        "LEFT JOIN cuts ON relation = name"
+    )
+
+
+def _relation(layout: Layout) -> str:
+    return f"CAST({layout.column('relation')} AS VARCHAR)"
+
+
+def _score(layout: Layout) -> str:
+    return f"TRY_CAST({layout.column('score')} AS DOUBLE)"
+
+
+def _counts_query(plan: Plan, layout: Layout, source: str) -> str:
+    return (
+        "SELECT relation, any_value(threshold) AS threshold, count(*) AS candidates, "
+        f"count(*) FILTER (score >= threshold) AS accepted, count(*) FILTER ({BAD_SCORE}) AS bad "
+        f"FROM ({_joined(plan, layout, source)}) GROUP BY relation ORDER BY relation"
+    )
+
+
+def _copy_query(plan: Plan, candidates: Candidates, out: Path) -> str:
+    rows = _with_decision(plan, _joined(plan, candidates.layout, candidates.source))
+    if plan.curves is not None:
+        rows = _with_probability(plan.curves, rows)
+    columns = ", ".join((f"{_checked_head(out)} AS head", *plan.columns[1:]))
+    return f"COPY (SELECT {columns} FROM ({rows})) TO {quote(str(out))} ({_options(out)})"
+
+
+def _with_decision(plan: Plan, rows: str) -> str:
+    accepted = "score >= threshold"
+    only_accepted = "" if plan.keep_all else f"WHERE {accepted}"
+    if plan.best_only:
+        place = "row_number() OVER (PARTITION BY head, relation ORDER BY score DESC, tail)"
+        rows = f"SELECT *, {place} AS place FROM ({rows}) {only_accepted}"
+        accepted += " AND place = 1"
+        only_accepted = "" if plan.keep_all else f"WHERE {accepted}"
+    return f"SELECT *, {accepted} AS accepted FROM ({rows}) {only_accepted}"
+
+
+def _with_probability(curves: Curves, rows: str) -> str:
+    low, scale = (f"CAST('{number!r}' AS DOUBLE)" for number in (curves.low, curves.scale))
+    last = f"CAST({curves.knots - 1} AS DOUBLE)"
+    position = f"least(greatest((score - {low}) * {scale}, CAST(0 AS DOUBLE)), {last})"
+    return (
+        "SELECT *, start + (position - floor(position)) * rise AS probability "
+        f"FROM (SELECT *, {position} AS position FROM ({rows})) "
+        f"JOIN knots ON knot = code * {curves.knots} + CAST(floor(position) AS BIGINT)"
+    )
+
+
+def _checked_head(out: Path) -> str:
+    """Return the head, or an error where a written row has an empty name or one that the format cannot hold."""
+    tabbed = ""
+    if out.suffix and "QUOTE ''" in copy_options(out):
+        names = "concat_ws('', CAST(head AS VARCHAR), relation, CAST(tail AS VARCHAR))"
+        tabbed = f"WHEN regexp_matches({names}, '[\\t\\r\\n]') THEN error('{TABBED_NAME}') "
+    return f"CASE WHEN head IS NULL OR tail IS NULL THEN error('{EMPTY_NAME}') {tabbed}ELSE head END"
+
+
+def _options(out: Path) -> str:
+    if out.suffix:
+        return copy_options(out)
+    return f"FORMAT parquet, FILE_SIZE_BYTES {PART_BYTES}, FILENAME_PATTERN 'part-{{i}}'"
+
+
+def _look_back(connection: Any, plan: Plan, out: Path, names: Any) -> tuple[Any, Any]:
+    """Count the accepted rows of the output by relation, in the order of ``names``, and average their probability."""
+    parts = [out] if out.suffix else sorted(out.iterdir())
+    layout = find_layout(parts[0])
+    is_text = layout.delimiter is not None
+    column = {name: f"c{i}" if is_text else name for i, name in enumerate(plan.columns)}
+    mean = f"avg(CAST({column['probability']} AS DOUBLE))" if plan.curves is not None else "NULL"
+    where = f"WHERE CAST({column['accepted']} AS BOOLEAN)" if plan.keep_all else ""
+    counted = connection.execute(
+        f"SELECT {column['relation']} AS name, count(*) AS n, {mean} AS mean "
+        f"FROM {layout.source_of(parts)} {where} GROUP BY ALL"
+    ).fetchall()
+    found = {name: (count, mean) for name, count, mean in counted}
+    accepted, precision = zip(*(found.get(name, (0, np.nan)) for name in names), strict=True)
+    return np.array(accepted, dtype=np.int64), np.array(precision) if plan.curves is not None else None
+
+
+def _refuse_bad_rows(connection: Any, candidates: Candidates, counts: Any) -> None:
+    """Refuse scores that are no finite numbers and empty relations; only then go and find the first."""
+    nameless = np.ma.getmaskarray(counts["relation"]).any()
+    if counts["bad"].sum() or nameless:
+        raise find_bad_row(connection, candidates, BAD_ROW)
+
+
+def _explain(error: duckdb.Error, plan: Plan, candidates: Candidates, out: Path) -> FileError:
+    """Say which part could not be read, or that the output could not be written."""
+    if isinstance(error, duckdb.ConversionException):  # DuckDB's CSV reader takes over casts, also those that only try
+        with open_database() as connection:
+            return find_bad_row(connection, candidates, BAD_ROW)
+    if EMPTY_NAME in str(error):
+        with open_database() as connection:
+            return find_bad_row(connection, candidates, "head IS NULL OR tail IS NULL")
+    if TABBED_NAME in str(error):
+        return FileError(f"{out.name}: a name holds a tab or a line break, which the format cannot; write .parquet.")
+    cannot_write = FileError(f"{out.name}: the output cannot be written ({str(error).splitlines()[0]}).")
+    return find_unreadable_part(candidates) or cannot_write

@@ -1,0 +1,91 @@
+"""What to do with candidates, and what became of them: the words that ``decide`` and its engines share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from actc.tables.curves import Curves
+from actc.triples import FloatArray, IntArray, Thresholds
+
+Progress = Callable[[int, int], None]
+"""Told how many more steps are done, of how many in all."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to do with the candidates; an engine carries it out.
+
+    Parameters
+    ----------
+    thresholds : Thresholds
+    curves : Curves or None
+        Where a column ``probability`` comes from.
+    keep_all : bool
+        Write rejected candidates too, with a column ``accepted``.
+    best_only : bool
+        Accept at most one tail for each head and relation: the one with the highest score, the first name among equals.
+    memory : int
+        Bytes that the engine may use.
+    master : str or None
+        Where Spark runs.
+    """
+
+    thresholds: Thresholds
+    curves: Curves | None = None
+    keep_all: bool = False
+    best_only: bool = False
+    memory: int = 10**9
+    master: str | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the output."""
+        extra = {"probability": self.curves is not None, "accepted": self.keep_all}
+        return ("head", "relation", "tail", "score", "threshold", *(name for name, wanted in extra.items() if wanted))
+
+    @property
+    def cuts(self) -> dict[str, Any]:
+        """The cuts as columns: name, cut and code, which says where in :attr:`knots` a relation's curve begins."""
+        names = self.thresholds.relation_names
+        columns = {"name": np.array(names, dtype=object), "cut": self.thresholds.cuts.astype(np.float64)}
+        if self.curves is not None:
+            code = {name: at for at, name in enumerate(self.curves.relation_names)}
+            columns["code"] = np.array([code.get(name, len(code)) for name in names], dtype=np.int64)
+        return columns
+
+    @property
+    def knots(self) -> dict[str, Any]:
+        """The curves as columns: knot (code times K plus position), start and rise of the probability."""
+        assert self.curves is not None
+        start, rise = self.curves.probabilities.ravel(), self.curves.rises.ravel()
+        return {"knot": np.arange(len(start)), "start": start, "rise": rise}
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """What became of the candidates, relation by relation.
+
+    Parameters
+    ----------
+    relation_names : tuple of str
+        The candidates' relations, sorted.
+    cuts : float array of shape (R,)
+        The cut that applied to each.
+    candidates, accepted : int array of shape (R,)
+        How many candidates there were; how many of them were accepted.
+    expected_precision : float array of shape (R,), optional
+        The mean probability of the accepted ones, where the method has probabilities; NaN where none was accepted.
+    """
+
+    relation_names: tuple[str, ...]
+    cuts: FloatArray
+    candidates: IntArray
+    accepted: IntArray
+    expected_precision: FloatArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.relation_names)

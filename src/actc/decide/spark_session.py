@@ -1,0 +1,104 @@
+"""A Spark session for one piece of work: on this machine, on a cluster, or the one that spark-submit made."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from actc.decide.plan import Progress
+from actc.errors import ActcError
+
+
+@contextmanager
+def open_session(master: str | None, memory: int) -> Iterator[Any]:
+    """Give a Spark session; one that was there before is used as it is and left open.
+
+    Parameters
+    ----------
+    master : str or None
+        The cluster's address. None is this machine, or whatever spark-submit was told.
+    memory : int
+        Bytes for the driver (which does the work when there is no cluster) and for each executor.
+    """
+    there = SparkSession.getActiveSession()
+    session = there or _start(master, memory)
+    try:
+        yield session
+    finally:
+        if there is None:
+            session.stop()
+
+
+def _start(master: str | None, memory: int) -> Any:
+    megabytes = f"{memory // 2**20}m"
+    builder: Any = SparkSession.builder
+    if master is not None or "PYSPARK_GATEWAY_PORT" not in os.environ:  # which spark-submit sets
+        builder = builder.master(master or "local[*]")
+    for name in ("spark.driver.memory", "spark.executor.memory"):
+        builder = builder.config(name, megabytes)
+    builder = builder.config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
+    with tempfile.TemporaryFile() as messages:
+        try:
+            with _errors_into(messages):
+                return builder.appName("actc").getOrCreate()
+        except Exception as error:  # py4j and pyspark share no base class
+            messages.seek(0)
+            lines = [*str(error).splitlines(), *messages.read().decode(errors="replace").splitlines()]
+            reason = next((line.strip() for line in lines if "rror" in line or "xception" in line), lines[0])
+            raise ActcError(f"Spark did not start on {master or 'this machine'} ({reason}).") from None
+
+
+@contextmanager
+def _errors_into(file: Any) -> Iterator[None]:
+    """Keep the Java machine's chatter off the terminal; it inherits the standard error it is started with."""
+    sys.stderr.flush()
+    saved = os.dup(2)
+    try:
+        os.dup2(file.fileno(), 2)
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+
+
+def run_action(session: Any, action: Callable[[], Any], progress: Progress, span: tuple[int, int]) -> Any:
+    """Run a Spark action in a thread, so that progress can be told and an interrupt cancels it."""
+    result: dict[str, Any] = {}
+
+    def work() -> None:
+        try:
+            result["value"] = action()
+        except BaseException as error:
+            result["error"] = error
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    done = span[0]
+    try:
+        while thread.is_alive():
+            thread.join(0.2)
+            share = _share_done(session) if thread.is_alive() else 1.0
+            now = max(done, span[0] + int(share * (span[1] - span[0])))
+            progress(now - done, 100)
+            done = now
+    except BaseException:
+        session.sparkContext.cancelAllJobs()
+        thread.join()
+        raise
+    if "error" in result:
+        raise result["error"]
+    return result["value"]
+
+
+def _share_done(session: Any) -> float:
+    tracker = session.sparkContext.statusTracker()
+    stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+    tasks = sum(stage.numTasks for stage in stages if stage)
+    return sum(stage.numCompletedTasks for stage in stages if stage) / tasks if tasks else 0.0

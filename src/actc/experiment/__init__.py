@@ -1,0 +1,1 @@
+"""Methods measured on cells of scored, labelled triples, as rows."""

@@ -1,0 +1,1 @@
+"""A graph in whichever format, one format per file."""

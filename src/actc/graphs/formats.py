@@ -1,0 +1,216 @@
+"""Graphs in and out: one format per file, chosen by the file's name or by its own.
+
+Every reader says what it leaves out (``Graph.notes``) and names the line of what it cannot read; every writer writes
+beside its place and renames at the end.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from actc.errors import ActcError, ChoiceError, FileError, OptionError
+from actc.graphs import id_files, kgtk, neo4j, ntriples, quickstatements, tables, turtle
+from actc.graphs.graph import Graph
+from actc.tables.files import write_beside
+
+Extras = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class GraphFormat:
+    """One way to write a graph down.
+
+    Parameters
+    ----------
+    summary : str
+    suffixes : tuple of str
+        Endings of the file names it goes by.
+    read : callable
+        (path, base) to a graph.
+    write : callable
+        (path, graph, base, extras): ``extras`` are columns beside the triples, empty where a format has no place for
+        them.
+    carries : bool
+        Whether it has a place for such columns.
+    is_folder : bool
+        Whether it is a folder of several files.
+    read_extras : callable, optional
+        (path, graph) to the columns beside the triples of the graph that was read from there.
+    """
+
+    summary: str
+    suffixes: tuple[str, ...]
+    read: Callable[[Path, str], Graph]
+    write: Callable[[Path, Graph, str, Extras], None]
+    carries: bool = False
+    is_folder: bool = False
+    read_extras: Callable[[Path, Graph], dict[str, Any]] | None = None
+
+    def ending(self, name: str) -> str:
+        """Return the first ending of this format, that of a gzip file if the given name is one's."""
+        is_packed = name.lower().endswith(".gz")
+        return next((suffix for suffix in self.suffixes if suffix.endswith(".gz") == is_packed), self.suffixes[0])
+
+
+def read_graph(path: str | Path, format: str | None = None, base: str = "") -> Graph:
+    """Read a graph.
+
+    Parameters
+    ----------
+    path : path
+    format : str, optional
+        A name in ``FORMATS``; by the file's name if not given.
+    base : str
+        What IRIs begin with in RDF but names do not: ``http://www.wikidata.org/entity/``. It is taken off.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise FileError(f"{path}: there is no such file.")
+    found = find_format(path, format)
+    if path.is_dir() != found.is_folder:
+        raise FileError(f"{path} is {'a folder' if path.is_dir() else 'a file'}; {found.summary} was expected.")
+    with _under_its_ending(path, found) as named:
+        graph = found.read(named, base)
+    if not len(graph):
+        raise FileError(f"{path}: there is no triple in the file. {' '.join(graph.notes)}".rstrip())
+    return graph
+
+
+def write_graph(
+    path: str | Path, graph: Graph, format: str | None = None, base: str = "", extras: Extras | None = None
+) -> None:
+    """Write a graph, and columns beside its triples where the format has a place for them.
+
+    Parameters
+    ----------
+    path : path
+    graph : Graph
+    format, base
+        As in :func:`read_graph`; here ``base`` is put before names that are not IRIs.
+    extras : dict of columns, optional
+        Aligned with the triples: score, probability, threshold, method, date, decided_by.
+    """
+    path = Path(path)
+    found = check_format(path, format, extras or {})
+    if found.is_folder:
+        found.write(path, graph, base, extras or {})
+        return
+    with write_beside(path) as temporary:
+        # Writers that look at the ending need that of the format.
+        named = temporary.with_name(temporary.name + found.ending(path.name))
+        try:
+            with _errors_name(path, named):
+                found.write(named, graph, base, extras or {})
+            named.replace(temporary)
+        finally:
+            named.unlink(missing_ok=True)
+
+
+def read_extras(path: str | Path, graph: Graph, format: str | None = None) -> dict[str, Any]:
+    """Read the columns beside a graph's triples that say where a fact comes from, as far as they are there.
+
+    Parameters
+    ----------
+    path : path
+    graph : Graph
+        As :func:`read_graph` read it from there.
+    format : str, optional
+
+    Returns
+    -------
+    dict of columns
+        Aligned with the triples: score, probability, threshold, method, date, decided_by.
+    """
+    path = Path(path)
+    found = find_format(path, format)
+    if found.read_extras is None:
+        return {}
+    with _under_its_ending(path, found) as named:
+        return found.read_extras(named, graph)
+
+
+def check_format(path: Path, name: str | None, extras: Iterable[str] = ()) -> GraphFormat:
+    """Find the format to write in; refuse one without a place for the given columns."""
+    found = find_format(path, name)
+    if list(extras) and not found.carries:
+        raise OptionError(f"{found.summary} has no place for {', '.join(extras)}; write those to a table beside it.")
+    return found
+
+
+@contextmanager
+def _under_its_ending(path: Path, found: GraphFormat) -> Iterator[Path]:
+    """Give a name of the file that has the format's ending, for readers that look at it."""
+    if found.is_folder or path.name.lower().endswith(found.suffixes):
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="actc-") as folder:
+        named = Path(folder) / f"graph{found.ending(path.name)}"
+        os.symlink(path.resolve(), named)
+        with _errors_name(path, named):
+            yield named
+
+
+@contextmanager
+def _errors_name(path: Path, temporary: Path) -> Iterator[None]:
+    """Let errors name the file that a person knows, not the temporary one."""
+    try:
+        yield
+    except ActcError as error:
+        error.args = tuple(str(part).replace(str(temporary), str(path)) for part in error.args)
+        raise
+
+
+def find_format(path: Path, name: str | None) -> GraphFormat:
+    """Find a format by its name, or by the file's."""
+    if name is not None:
+        if name not in FORMATS:
+            raise ChoiceError("graph format", name, FORMATS)
+        return FORMATS[name]
+    if path.is_dir():
+        holds = {"openke": id_files.OPENKE.entities, "libkge": id_files.LIBKGE.entities}
+        return FORMATS[next((kind for kind, file in holds.items() if (path / file).is_file()), "neo4j")]
+    ending = path.name.lower()
+    for found in FORMATS.values():
+        if any(ending.endswith(suffix) for suffix in found.suffixes):
+            return found
+    known = ", ".join(suffix for found in FORMATS.values() for suffix in found.suffixes)
+    raise OptionError(f"{path}: no graph format goes by that name; it may end in {known}; or give a format.")
+
+
+def _table(summary: str, *suffixes: str) -> GraphFormat:
+    return GraphFormat(
+        summary, suffixes, tables.read, tables.write, carries=True, read_extras=tables.read_extras
+    )  # fmt: skip
+
+
+FORMATS = {
+    "kgtk": GraphFormat(
+        "KGTK edges",
+        (".kgtk.tsv", ".kgtk.tsv.gz", ".kgtk"),
+        kgtk.read,
+        kgtk.write,
+        carries=True,
+        read_extras=kgtk.read_extras,
+    ),
+    "quickstatements": GraphFormat(
+        "Wikidata QuickStatements",
+        (".qs", ".quickstatements"),
+        quickstatements.read,
+        quickstatements.write,
+        carries=True,
+    ),
+    "tsv": _table("Tab-separated triples", ".tsv", ".txt", ".tsv.gz"),
+    "csv": _table("Comma-separated triples", ".csv", ".csv.gz"),
+    "parquet": _table("Parquet triples", ".parquet"),
+    "ntriples": GraphFormat("N-Triples", (".nt", ".nt.gz"), ntriples.read, ntriples.write),
+    "turtle": GraphFormat("Turtle", (".ttl", ".turtle"), turtle.read, turtle.write, carries=True),
+    "neo4j": GraphFormat("Neo4j import CSV, a folder", (), neo4j.read, neo4j.write, carries=True, is_folder=True),
+    "openke": GraphFormat("OpenKE's folder", (), id_files.OPENKE.read_graph, id_files.OPENKE.write, is_folder=True),
+    "libkge": GraphFormat("LibKGE's folder", (), id_files.LIBKGE.read_graph, id_files.LIBKGE.write, is_folder=True),
+}

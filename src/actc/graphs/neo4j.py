@@ -1,0 +1,62 @@
+"""Neo4j's import CSV: a folder with nodes.csv and relationships.csv, as ``neo4j-admin database import`` takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from actc.errors import FileError
+from actc.graphs.encode import connect, encode
+from actc.graphs.graph import Graph
+from actc.tables.database import open_database
+from actc.tables.files import Layout, first_line, quote, write_beside
+
+NODES, RELATIONSHIPS = "nodes.csv", "relationships.csv"
+HEADER = {"head": ":START_ID", "relation": ":TYPE", "tail": ":END_ID"}
+
+
+def read(path: Path, base: str = "") -> Graph:
+    """Read relationships.csv; the nodes' properties are ignored."""
+    file = path / RELATIONSHIPS
+    if not file.is_file():
+        raise FileError(f"{path}: there is no {RELATIONSHIPS} in the folder.")
+    layout = _layout(file)
+    columns = ", ".join(f"{layout.column(name)} AS {name}" for name in HEADER)
+    with connect(file) as connection:
+        connection.execute(f"CREATE TEMP TABLE named AS SELECT {columns} FROM {layout.source}")
+        return encode(connection, layout.where)
+
+
+def _layout(path: Path) -> Layout:
+    header = [cell.split("(")[0] for cell in first_line(path).split(",")]
+    for name in HEADER.values():
+        if name not in header:
+            raise FileError(f"{path}, line 1: the column {name!r} is missing.")
+    return Layout(path, ",", True, len(header), {key: header.index(name) for key, name in HEADER.items()})
+
+
+def write(path: Path, graph: Graph, base: str, extras: Mapping[str, Any]) -> None:
+    """Write both files; the columns beside the triples become properties of the relationships."""
+    if path.exists() and not path.is_dir():
+        raise FileError(f"{path} is a file; Neo4j's import takes a folder.")
+    path.mkdir(parents=True, exist_ok=True)
+    used = np.unique(np.concatenate([graph.heads, graph.tails]))
+    names = np.array(graph.entity_names, dtype=object)[used]
+    _write_csv(path / NODES, {":ID": names, "name": names, ":LABEL": np.full(len(used), "Entity", dtype=object)})
+    columns = graph.columns()
+    triples = {HEADER[key]: columns[key] for key in ("head", "tail", "relation")}
+    _write_csv(path / RELATIONSHIPS, {**triples, **{_property(key, values): values for key, values in extras.items()}})
+
+
+def _property(name: str, values: Any) -> str:
+    return f"{name}:double" if np.issubdtype(np.asarray(values).dtype, np.number) else f"{name}:string"
+
+
+def _write_csv(path: Path, columns: Mapping[str, Any]) -> None:
+
+    with write_beside(path) as temporary, open_database() as connection:
+        connection.register("rows_to_write", {name: np.asarray(values) for name, values in columns.items()})
+        connection.execute(f"COPY (SELECT * FROM rows_to_write) TO {quote(str(temporary))} (FORMAT csv, HEADER)")

@@ -1,0 +1,90 @@
+"""Where a fact comes from: columns beside the triples of a table, as `actc complete` and `actc score` write them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from actc.errors import FileError
+from actc.graphs.encode import connect
+from actc.graphs.graph import Graph
+from actc.tables.files import Layout
+from actc.triples import BoolArray, FloatArray
+
+NUMBERS = ("score", "probability", "threshold")
+COLUMNS = (*NUMBERS, "method", "date", "decided_by")
+
+
+def read_provenance(layout: Layout, triple: Mapping[str, str], graph: Graph) -> dict[str, Any]:
+    """Read the known columns of a table and align them with the triples of the graph that was read from it.
+
+    Parameters
+    ----------
+    layout : Layout
+        Whose ``position`` has the known columns that are there.
+    triple : dict
+        The SQL of head, relation and tail.
+    graph : Graph
+
+    Returns
+    -------
+    dict of columns
+        Numbers as floats, others as strings; NaN or None where a cell is empty. Of repeated triples the first counts.
+    """
+    found = [name for name in COLUMNS if name in layout.position]
+    if not found:
+        return {}
+    wanted = {**triple, **{name: f"CAST({layout.column(name)} AS VARCHAR)" for name in found}}
+    columns = ", ".join(f"{sql} AS {name}" for name, sql in wanted.items())
+    with connect(layout.path) as connection:
+        table = connection.execute(f"SELECT {columns} FROM {layout.source}").fetchnumpy()
+    cells = {name: _filled(column) for name, column in table.items()}
+    listed = _encode(cells, graph)
+    keys, first = np.unique(listed.keys, return_index=True)
+    rows = first[np.searchsorted(keys, graph.keys)]
+    values = {name: _numbers(layout, name, cells[name]) if name in NUMBERS else cells[name] for name in found}
+    return {name: column[rows] for name, column in values.items()}
+
+
+def _filled(column: Any) -> Any:
+    cells = np.ma.getdata(column).astype(object)
+    cells[np.ma.getmaskarray(column)] = None
+    return cells
+
+
+def _encode(cells: Mapping[str, Any], graph: Graph) -> Graph:
+    """Return the rows of a table, repeats and all, as triples with the graph's vocabularies."""
+    entity = {name: code for code, name in enumerate(graph.entity_names)}
+    relation = {name: code for code, name in enumerate(graph.relation_names)}
+    heads, relations, tails = (
+        np.fromiter(map(place.__getitem__, cells[name]), dtype=np.int64, count=len(cells[name]))
+        for name, place in (("head", entity), ("relation", relation), ("tail", entity))
+    )
+    return Graph(heads, relations, tails, graph.entity_names, graph.relation_names)
+
+
+def _numbers(layout: Layout, name: str, cells: Any) -> FloatArray:
+    values = np.full(len(cells), np.nan)
+    for row, cell in enumerate(cells.tolist()):
+        try:
+            values[row] = np.nan if cell is None else float(cell)
+        except ValueError:
+            raise FileError(f"{layout.where(row)}: {cell!r} is not a number (column {name}).") from None
+    return values
+
+
+def made_by_method(extras: Mapping[str, Any], count: int) -> BoolArray:
+    """Say of each of the triples whether a method decided it, not a person, nor the one who wrote the graph."""
+    nothing = [None] * count
+    methods, deciders = (list(extras.get(name, nothing)) for name in ("method", "decided_by"))
+    if "method" not in extras:
+        return np.array([decider == "method" for decider in deciders], dtype=np.bool_)
+    pairs = zip(methods, deciders, strict=True)
+    return np.array([not is_missing(method) and decider != "person" for method, decider in pairs], dtype=np.bool_)
+
+
+def is_missing(value: Any) -> bool:
+    """Say whether a cell is empty: None, NaN, NaT or no text."""
+    return value is None or str(value).strip() == "" or value != value

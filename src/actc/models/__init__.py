@@ -1,0 +1,1 @@
+"""Models that score triples: trained here, or read from other libraries."""

@@ -1,0 +1,277 @@
+"""PyKEEN: scores from a model in memory, a pipeline's result, or a folder that ``save_to_directory`` wrote.
+
+A folder holds the model as a pickle. Reading a pickle can run any code, so that has to be allowed (``trust``); a folder
+that :func:`save_weights` wrote (``model_state.pt`` and ``model_config.json``) needs no trust: no pickle in it is read.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import logging
+import warnings
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from actc.errors import ActcError, ChoiceError, FileError, MissingExtraError, OptionError
+from actc.models.saved_model import damaged, read_tensors
+from actc.models.train_model import find_device
+from actc.triples import FloatArray, IntArray
+
+PICKLE, TRIPLES = "trained_model.pkl", "training_triples"
+STATE, CONFIG = "model_state.pt", "model_config.json"
+BATCH = 1024
+
+
+class PykeenScorer:
+    """Scores of a PyKEEN model, batch by batch, on the device the model is on.
+
+    Parameters
+    ----------
+    model : pykeen.models.Model
+    entity_names, relation_names : tuple of str
+        Names of the model's codes, in the order of the codes.
+    """
+
+    def __init__(self, model: Any, entity_names: tuple[str, ...], relation_names: tuple[str, ...]) -> None:
+        relations = model.num_relations // (2 if model.use_inverse_triples else 1)
+        if (model.num_entities, relations) != (len(entity_names), len(relation_names)):
+            raise FileError(
+                f"The model has {model.num_entities} entities and {relations} relations, "
+                f"but there are names of {len(entity_names)} and {len(relation_names)}."
+            )
+        self.model, self.entity_names, self.relation_names = model.eval(), entity_names, relation_names
+
+    def score(self, heads: IntArray, relations: IntArray, tails: IntArray) -> FloatArray:
+        """Return the score of each triple of codes, shape (N,)."""
+        triples = np.column_stack([heads, relations, tails])
+        parts = [self._run(self.model.predict_hrt, triples[start : start + BATCH])[:, 0] for start in _starts(triples)]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def answers(self, known: IntArray, relations: IntArray, *, heads: bool) -> FloatArray:
+        """Return the score of every entity as the tail (or the head) of each question, shape (Q, E)."""
+        if heads:
+            return self._run(self.model.predict_h, np.column_stack([relations, known]))
+        return self._run(self.model.predict_t, np.column_stack([known, relations]))
+
+    def _run(self, predict: Any, codes: IntArray) -> FloatArray:
+        import torch
+
+        with torch.no_grad():
+            scores = predict(torch.from_numpy(np.ascontiguousarray(codes)).to(self.model.device))
+        return np.asarray(scores.double().cpu().numpy())
+
+
+def _starts(triples: IntArray) -> range:
+    return range(0, len(triples), BATCH)
+
+
+def from_result(result: Any) -> PykeenScorer:
+    """Take a pipeline's result: the model and the names of its training triples."""
+    return from_model(result.model, result.training)
+
+
+def from_model(model: Any, factory: Any) -> PykeenScorer:
+    """Take a model and the triples factory that it was trained with, which has the names."""
+    if not hasattr(factory, "entity_to_id"):
+        raise OptionError("The triples factory has no names (a CoreTriplesFactory); give the one with labels.")
+    return PykeenScorer(model, _names(factory.entity_to_id), _names(factory.relation_to_id))
+
+
+def _names(code_of: dict[str, int]) -> tuple[str, ...]:
+    return tuple(sorted(code_of, key=code_of.__getitem__))
+
+
+def is_saved_result(folder: str | Path) -> bool:
+    """Say whether a folder looks like one that PyKEEN's pipeline wrote."""
+    return (Path(folder) / TRIPLES).is_dir() and any((Path(folder) / name).is_file() for name in (PICKLE, STATE))
+
+
+def load_result(folder: str | Path, *, trust: bool = False, device: str | None = None) -> PykeenScorer:
+    """Read a folder that PyKEEN's pipeline wrote.
+
+    Parameters
+    ----------
+    folder : path
+    trust : bool
+        Whether the pickle in it may be read, which can run any code. Weights (``model_state.pt``) need no trust.
+    device : str, optional
+        Where to compute; a GPU where there is one, if not given.
+    """
+    _import_pykeen()
+    folder, where = Path(folder), find_device(device)
+    if not is_saved_result(folder):
+        raise FileError(f"{folder}: there is no PyKEEN result (a folder with {PICKLE} and {TRIPLES}).")
+    entities, relations = (_read_names(folder / TRIPLES / f"{kind}_to_id.tsv.gz") for kind in ("entity", "relation"))
+    with _quietly():
+        if (folder / STATE).is_file() and (folder / CONFIG).is_file():
+            model = _load_weights(folder, entities, relations)
+        else:
+            model = _load_pickle(folder / PICKLE, trust)
+    try:
+        return PykeenScorer(model.to(where), entities, relations)
+    except FileError as error:
+        raise FileError(f"{folder}: {error}") from None
+
+
+def save_weights(
+    result: Any, folder: str | Path, model: str | None = None, model_kwargs: dict[str, Any] | None = None
+) -> None:
+    """Write a pipeline's result so that it is read back without a pickle, and so without trust.
+
+    Parameters
+    ----------
+    result : pykeen.pipeline.PipelineResult
+    folder : path
+        Made where it is not there; it may be the one that ``save_to_directory`` wrote.
+    model, model_kwargs : str and dict, optional
+        The model's name and options, as the pipeline got them; if not given, the result knows them. Options that are
+        objects (an initializer) cannot be written and are left out; if the scores depend on one, that is refused.
+    """
+    torch, folder = _import_pykeen(), Path(folder)
+    known = result.configuration
+    options = known.get("model_kwargs") if model_kwargs is None else model_kwargs
+    config = {
+        "model": model or known.get("model") or type(result.model).__name__,
+        # A seed would only be set once more, for everybody, whenever the model is read.
+        "model_kwargs": {
+            key: value for key, value in (options or {}).items() if key != "random_seed" and _plain(value)
+        },
+        "inverse": result.training.create_inverse_triples,
+    }
+    _check_config(result, config)
+    folder.mkdir(parents=True, exist_ok=True)
+    with _quietly():
+        result.training.to_path_binary(folder / TRIPLES)
+    torch.save(result.model.state_dict(), folder / STATE)
+    (folder / CONFIG).write_text(json.dumps(config) + "\n", encoding="utf-8")
+
+
+def _plain(value: Any) -> bool:
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _check_config(result: Any, config: dict[str, Any]) -> None:
+    """Make the model anew, as a reader will, and refuse if it does not score as the one in memory does."""
+    rows = result.training.mapped_triples[:64].cpu().numpy().T
+    wanted = from_result(result).score(*rows)
+    try:
+        with _quietly():
+            again = _make_model(config, result.training)
+            again.load_state_dict(result.model.state_dict())
+        same = np.allclose(from_model(again, result.training).score(*rows), wanted, rtol=1e-3, atol=1e-4)
+    except ActcError:
+        raise
+    except Exception:  # options may be anything, and so may what goes wrong with them
+        same = False
+    if not same:
+        options = json.dumps(config["model_kwargs"])
+        raise OptionError(
+            f"{config['model']} with the options {options} is another model than the one in the result; give model and "
+            "model_kwargs as the pipeline got them. Options that are objects cannot be saved."
+        )
+
+
+def _load_pickle(path: Path, trust: bool) -> Any:
+    from pykeen.models import Model
+
+    if not path.is_file():
+        raise FileError(f"{path.parent}: {STATE} is of no use without {CONFIG}; write both with save_weights.")
+    if not trust:
+        raise OptionError(
+            f"{path} is a pickle, and reading a pickle can run any code in it. If you trust its maker, "
+            "say so with --trust (in Python: trust=True)."
+        )
+    model = read_tensors(path, trust=True)
+    if not isinstance(model, Model):
+        raise FileError(f"{path}: there is a {type(model).__name__} in it, and no PyKEEN model.")
+    return model
+
+
+def _load_weights(folder: Path, entities: tuple[str, ...], relations: tuple[str, ...]) -> Any:
+    from pykeen.triples import TriplesFactory
+
+    try:
+        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        inverse = bool(config["inverse"])
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise damaged(folder / CONFIG, error) from None
+    # Not TriplesFactory.from_path_binary, which reads a pickle and takes a name such as "NA" for none.
+    entity_codes, relation_codes = ({name: code for code, name in enumerate(names)} for names in (entities, relations))
+    triples = _read_triples(folder / TRIPLES / "numeric_triples.tsv.gz")
+    state = read_tensors(folder / STATE)
+    try:
+        factory = TriplesFactory(triples, entity_codes, relation_codes, create_inverse_triples=inverse)
+        model = _make_model(config, factory)
+    except ActcError:
+        raise
+    except Exception as error:  # options may be anything, and so may what goes wrong with them
+        raise damaged(folder / CONFIG, error) from None
+    try:
+        model.load_state_dict(state)
+    except Exception:
+        raise damaged(folder / STATE, f"the weights are not those of the model in {CONFIG}") from None
+    return model
+
+
+def _make_model(config: dict[str, Any], factory: Any) -> Any:
+    """Make a model by its name and options, with any weights, and without a trace in torch's random numbers."""
+    import torch
+    from pykeen.models import model_resolver
+
+    if model_resolver.normalize(config["model"]) not in model_resolver.lookup_dict:
+        raise ChoiceError("PyKEEN model", config["model"], sorted(model_resolver.lookup_dict))
+    with torch.random.fork_rng(devices=[]):
+        return model_resolver.make(config["model"], config["model_kwargs"], triples_factory=factory)
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Keep PyKEEN from remarks that are for training, such as one on seeds; its logger is left as it was."""
+    logger = logging.getLogger("pykeen")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(level)
+
+
+def _read_names(path: Path) -> tuple[str, ...]:
+    if not path.is_file():
+        raise FileError(f"{path}: the names are missing; the model was trained on numbers, not names.")
+    try:
+        with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
+            _, *rows = csv.reader(lines, delimiter="\t")
+        return tuple(label for _, label in rows)
+    except (OSError, EOFError, ValueError, zlib.error, csv.Error) as error:
+        raise damaged(path, error) from None
+
+
+def _read_triples(path: Path) -> IntArray:
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            return np.loadtxt(lines, dtype=np.int64, delimiter="\t", skiprows=1, ndmin=2)
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise damaged(path, error) from None
+
+
+def _import_pykeen() -> Any:
+    try:
+        import pykeen.models  # noqa: F401
+        import torch
+    except ImportError:
+        raise MissingExtraError("Reading PyKEEN models", "pykeen", "pykeen") from None
+    return torch

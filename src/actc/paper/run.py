@@ -1,0 +1,159 @@
+"""`actc paper`: run what the paper's tables and figures need, and write them beside the published numbers.
+
+Rows are written first (``grid.py``); everything else is drawn from them, now or later.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from actc.errors import OptionError
+from actc.experiment.datasets import DATASETS, has_authors_scores, list_models
+from actc.experiment.grid import Settings, read_results, run_grid
+from actc.experiment.results import METRICS, Results
+from actc.paper.figures import check_matplotlib, save_figure
+from actc.paper.items import AUTHORS_CELL, ITEMS, PRINTED_TABLES, Place, find_item, plan_runs
+from actc.paper.page import Picture, build_page
+from actc.paper.tables import Entry, list_entries
+from actc.paper.text_tables import WRITERS, TextTable
+from actc.tables.files import write_beside
+
+TITLE = "ACTC, run again"
+NUMBERS = (
+    *("table", "dataset", "model", "method", "metric"),
+    *("ours", "over_repeats", "over_budgets", "paper", "paper_plus_minus", "difference"),
+)
+SUMMARY = (
+    *("dataset", "model", "method", "budget", "repeats"),
+    *("accuracy", "accuracy_error", "f1", "f1_error"),
+)
+QUICK_REPEATS = 10
+
+
+def list_places(*, quick: bool = False) -> list[Place]:
+    """Name the cells to run: every model whose scores are here, and the scores that the authors published."""
+    datasets = DATASETS[:1] if quick else DATASETS
+    places = [(dataset, model) for dataset in datasets for model in list_models(dataset)]
+    if not places:
+        raise OptionError("There are no scores here: run from a checkout of the repository, or set ACTC_DATA.")
+    return [*places, AUTHORS_CELL] if has_authors_scores() else places
+
+
+def run_paper(
+    out: Path,
+    *,
+    items: Sequence[str] = (),
+    own_methods: Sequence[str] = (),
+    quick: bool = False,
+    repeats: int = 100,
+    settings: Settings | None = None,
+    jobs: int = -1,
+    progress: Callable[[int, int], object] = lambda done, total: None,
+    backend: str = "loky",
+    address: str | None = None,
+) -> Path:
+    """Run what the items need, resuming from ``out/rows.csv``, and write them all; returns the page's path.
+
+    Parameters
+    ----------
+    out : Path
+        A folder, made if it is not there.
+    items : sequence of str
+        Names in ``ITEMS``; none means all of them.
+    own_methods : sequence of str
+        Methods that stand beside the paper's, as ``module:name`` or any other name ``find_method`` knows.
+    quick : bool
+        CoDEx-S alone and at most ``QUICK_REPEATS`` repeats: a look, not a measurement.
+    repeats, settings, jobs, progress, backend, address
+        See ``grid.run_grid``. The draws are the authors' unless the settings say otherwise.
+    """
+    chosen = list(items) or list(ITEMS)
+    if any(name.startswith("figure") for name in chosen):
+        check_matplotlib()  # now, not after the run
+    places = list_places(quick=quick)
+    runs = plan_runs(chosen, own_methods, places, min(repeats, QUICK_REPEATS) if quick else repeats)
+    rows = out / "rows.csv"
+    settings = settings or Settings(draws="authors")
+    run_grid(runs, settings, rows, jobs=jobs, progress=progress, backend=backend, address=address)
+    return write_paper(read_results(rows).only(runs), chosen, out, own_methods)
+
+
+def redraw_paper(rows: Path, out: Path, *, items: Sequence[str] = (), own_methods: Sequence[str] = ()) -> Path:
+    """Write the items from rows that are there already, without running anything; returns the page's path."""
+    return write_paper(read_results(rows), list(items) or list(ITEMS), out, own_methods)
+
+
+def write_paper(results: Results, items: Iterable[str], out: Path, own_methods: Sequence[str] = ()) -> Path:
+    """Write the items' tables and figures, a table of all numbers, and the page that shows everything.
+
+    Returns the path of the page. Items whose runs the results do not have are left out.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    tables: list[TextTable] = []
+    pictures: list[Picture] = []
+    entries: list[Entry] = []
+    for name in items:
+        item = find_item(name)
+        if not any(run.method in item.methods and item.wants(run[:2]) for run in results.runs):
+            continue
+        made = item.build(results, name, tuple(own_methods))
+        if isinstance(made, TextTable):
+            tables.append(made)
+            _write_table(made, out)
+            if name in PRINTED_TABLES:
+                table, budget = PRINTED_TABLES[name]
+                entries += list_entries(results, table, (*item.methods, *own_methods), budget)
+        else:
+            save_figure(made, out / name)
+            pictures.append(Picture(name, item.title, out / name))
+    if entries:
+        _write_entries(out / "numbers.csv", entries)
+    _write_summary(out / "summary.csv", results)
+    page = out / "index.html"
+    with write_beside(page) as temporary:
+        temporary.write_text(build_page(TITLE, _describe(results), tables, pictures), encoding="utf-8")
+    return page
+
+
+def _write_table(table: TextTable, out: Path) -> None:
+    for ending in (".md", ".tex"):
+        with write_beside(out / f"{table.name}{ending}") as temporary:
+            temporary.write_text(WRITERS[ending](table), encoding="utf-8")
+    with write_beside(out / f"{table.name}.csv") as temporary, temporary.open("w", newline="") as lines:
+        writer = csv.writer(lines, lineterminator="\n")
+        writer.writerows([table.header, *table.rows])
+
+
+def _write_entries(path: Path, entries: Iterable[Entry]) -> None:
+    with write_beside(path) as temporary, temporary.open("w", newline="") as lines:
+        writer = csv.writer(lines, lineterminator="\n")
+        writer.writerow(NUMBERS)
+        for entry in entries:
+            paper, plus_minus = entry.paper or (None, None)
+            numbers = (*entry.ours, paper, plus_minus, entry.difference)
+            writer.writerow([*entry[:5], *("" if number is None else f"{number:.3f}" for number in numbers)])
+
+
+def _write_summary(path: Path, results: Results) -> None:
+    """Write the mean and the standard error over repeats of every run at every budget."""
+    with write_beside(path) as temporary, temporary.open("w", newline="") as lines:
+        writer = csv.writer(lines, lineterminator="\n")
+        writer.writerow(SUMMARY)
+        for run, values in results.runs.items():
+            for budget in results.budgets.tolist():
+                estimates = [results.estimate(run, metric, budget) for metric in METRICS]
+                numbers = [number for estimate in estimates for number in estimate[:2]]
+                shown = ["" if number is None else f"{number:.3f}" for number in numbers]
+                writer.writerow([*run, budget, values.shape[2], *shown])
+
+
+def _describe(results: Results) -> list[str]:
+    repeats = max(values.shape[2] for values in results.runs.values())
+    return [
+        f"{len(results.cells())} cells, {len(results.methods())} methods and variants, budgets "
+        f"{', '.join(map(str, results.budgets))}, up to {repeats} repeats. Differences are ours less the paper's; "
+        "the paper's models are not at hand, so apart from the authors' published scores each cell is a model "
+        "trained again by the same recipe."
+    ]

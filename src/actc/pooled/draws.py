@@ -1,0 +1,122 @@
+"""How sure are we? Draws from the posterior, turned into what people ask about.
+
+How many decisions are right, how many accepted triples are true, how far could a cut be off, and what would
+be gained if everything were known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from actc.pooled.model import Posterior, cuts_at, psi
+from actc.three_steps.logistic import sigmoid
+from actc.triples import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Outlook:
+    """What the posterior expects of a set of decisions on the pool.
+
+    Parameters
+    ----------
+    accuracy : float array of shape (draws,)
+        Share of right decisions.
+    precision : float array of shape (draws,)
+        Share of true triples among the accepted ones; NaN where none is accepted.
+    gain_left : float
+        How much accuracy would rise if the lines were known exactly.
+    """
+
+    accuracy: FloatArray
+    precision: FloatArray
+    gain_left: float
+
+
+def draw_lines(posterior: Posterior, draws: int, random: np.random.Generator) -> FloatArray:
+    """Return every relation's line, shape (draws, R + 1, 3), relations moving together with theta."""
+    shared = random.standard_normal((draws, len(posterior.theta))) @ _root(posterior.theta_covariance).T
+    alone = random.standard_normal((draws, len(posterior.beta), 3))
+    own = np.einsum("rij,drj->dri", _root(posterior.own), alone)
+    return np.asarray(posterior.beta + np.einsum("rip,dp->dri", posterior.follow, shared) + own)
+
+
+def _root(covariance: FloatArray) -> FloatArray:
+    """Return a matrix whose square is the covariance, however near to singular that is."""
+    values, vectors = np.linalg.eigh(covariance)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0))[..., None, :])
+
+
+def foresee(
+    posterior: Posterior,
+    decisions: BoolArray,
+    random: np.random.Generator,
+    draws: int = 400,
+    points: int = 2000,
+    target: int | None = None,
+) -> Outlook:
+    """Draw the accuracy and the accepted precision that decisions will turn out to have.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        The fit.
+    decisions : bool array of shape (N,)
+        Which triples of the pool are accepted.
+    random : numpy.random.Generator
+        Source of the draws.
+    draws, points : int
+        How many lines are drawn, and on how many triples of the pool each is looked at.
+    target : int, optional
+        Size of the set decided on, whose own sampling noise is added; the pool's size if not given.
+    """
+    rows = _sample_rows(posterior, points)
+    p = _draw_probabilities(posterior, rows, draws, random)
+    accepted = decisions[rows]
+    right = np.where(accepted, p, 1 - p)
+    size = target or int(posterior.pool.sizes.sum())
+    accuracy = _with_noise(right.mean(axis=1), (p * (1 - p)).mean(axis=1) / size, random)
+    precision = np.full(draws, np.nan)
+    if accepted.any():
+        among = p[:, accepted]
+        taken = max(1.0, size * accepted.mean())
+        precision = _with_noise(among.mean(axis=1), (among * (1 - among)).mean(axis=1) / taken, random)
+    return Outlook(accuracy, precision, float((np.maximum(p, 1 - p) - right).mean()))
+
+
+def _sample_rows(posterior: Posterior, points: int) -> IntArray:
+    """Return rows evenly spread over the pool's relations and, within each, over scores."""
+    pool = posterior.pool
+    count = min(points, len(pool))
+    until = np.cumsum(pool.weights[pool.members])
+    places = np.searchsorted(until, (np.arange(count) + 0.5) * until[-1] / count, side="right")
+    return np.asarray(pool.members[places])
+
+
+def _draw_probabilities(posterior: Posterior, rows: IntArray, draws: int, random: np.random.Generator) -> FloatArray:
+    lines = draw_lines(posterior, draws, random)[:, posterior.pool.relations[rows]]
+    return sigmoid(np.einsum("dij,ij->di", lines, psi(posterior.pool.x[rows])))
+
+
+def _with_noise(mean: FloatArray, variance: FloatArray, random: np.random.Generator) -> FloatArray:
+    return np.clip(mean + np.sqrt(variance) * random.standard_normal(len(mean)), 0, 1)
+
+
+def gain_left(posterior: Posterior, draws: int = 400, points: int = 2000, seed: int = 0) -> float:
+    """Return how much accuracy would rise if the lines were known exactly: what labels can still bring."""
+    rows = _sample_rows(posterior, points)
+    p = _draw_probabilities(posterior, rows, draws, np.random.default_rng(seed))
+    accepted = posterior.logits(posterior.pool.x[rows], posterior.pool.relations[rows]) >= 0
+    return float((np.maximum(p, 1 - p) - np.where(accepted, p, 1 - p)).mean())
+
+
+def cut_intervals(
+    posterior: Posterior, level: float = 0.9, cut: float = 0.0, draws: int = 400, seed: int = 0
+) -> tuple[FloatArray, FloatArray]:
+    """Return lower and upper bounds of every cut in scores, each of shape (R + 1,)."""
+    lines = draw_lines(posterior, draws, np.random.default_rng(seed))
+    low, high = np.quantile(
+        cuts_at(posterior, lines, cut), [(1 - level) / 2, (1 + level) / 2], axis=0, method="nearest"
+    )
+    return low, high

@@ -1,0 +1,121 @@
+"""Where do a relation's own labels overrule its line?
+
+A broken line is a good guess while labels are few. Where a relation has many and the truth does not follow a logistic
+curve, the cut that its labels ask for may be another. Then the line is moved to cross there, so that cuts,
+probabilities and picks go on telling one story.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from actc.pooled.features import POINTS
+from actc.pooled.model import Posterior, crossings, line_through, moderate, psi
+from actc.triples import Annotations, FloatArray, IntArray
+
+_FEWEST = 200  # labels, below which the labels of a relation mostly only seem to know better
+_LINE_COUNTS = 10.0  # labels that the line's opinion is worth
+_MARGIN, _WALK = 0.5, 0.7  # right labels by which a cut must beat the line's, and more for each root of a label between
+
+
+@dataclass(frozen=True, eq=False)
+class _Slots:
+    """Every way to cut between the labels of a relation: below its first label, ..., above its last.
+
+    Relation g with l_g labels has l_g + 1 slots, one after the other.
+    """
+
+    relations: IntArray  # (K,)
+    starts: IntArray  # (K,) first slot of each
+    group: IntArray  # (slots,)
+    below: FloatArray  # (slots,) place in the relation of the last rejected label, 0 ... POINTS
+    above: FloatArray  # (slots,) ... of the first accepted one
+    x_below: FloatArray  # (slots,) centred score of the same, -inf where there is none
+    x_above: FloatArray
+    worth: FloatArray  # (slots,) right labels, less those that accepting none would get right
+
+    @classmethod
+    def of(cls, posterior: Posterior, annotations: Annotations) -> _Slots:
+        pool = posterior.pool
+        order = np.argsort(pool.places[annotations.rows])
+        rows = annotations.rows[order]
+        code = pool.relations[rows]
+        relations, first, counts = np.unique(code, return_index=True, return_counts=True)
+        starts = first + np.arange(len(relations))
+        group = np.repeat(np.arange(len(relations)), counts + 1)
+        label_slot = np.arange(len(rows)) + np.repeat(np.arange(len(relations)), counts)
+        position = (pool.places[rows] - pool.starts[code] + 0.5) / pool.counts[code] * POINTS
+        gain = np.where(annotations.labels[order], 1.0, -1.0)
+        suffix = np.cumsum(_spread(gain, label_slot, len(group), 0.0)[::-1])[::-1]
+        past = np.append(suffix, 0.0)[np.append(starts[1:], len(group))]
+        return cls(
+            relations,
+            starts,
+            group,
+            below=_spread(position, label_slot + 1, len(group), 0.0),
+            above=_spread(position, label_slot, len(group), float(POINTS)),
+            x_below=_spread(pool.x[rows], label_slot + 1, len(group), -np.inf),
+            x_above=_spread(pool.x[rows], label_slot, len(group), np.inf),
+            worth=suffix - past[group],
+        )
+
+
+def _spread(values: FloatArray, slots: IntArray, size: int, empty: float) -> FloatArray:
+    result = np.full(size, empty)
+    result[slots] = values
+    return result
+
+
+def settle(posterior: Posterior, annotations: Annotations) -> Posterior:
+    """Return the posterior with the lines of overruled relations moved to the cut their labels ask for.
+
+    A cut is worth the labels it gets right, and what the line expects of it, counted as ten labels. If the line were
+    right, labels between the two cuts would be a walk at random that moves about the root of their number: what is
+    won must be more than that.
+    """
+    if len(annotations) < _FEWEST:
+        return posterior
+    slots = _Slots.of(posterior, annotations)
+    worth = slots.worth + _LINE_COUNTS * _line_worth(posterior, slots)
+    worth[slots.x_below == slots.x_above] = -np.inf  # equal scores cannot be told apart
+    best = _first_best(worth, slots)
+    line = crossings(posterior.beta[slots.relations])
+    rejected = np.add.reduceat((slots.x_above < line[slots.group]).astype(np.int64), slots.starts)
+    own = slots.starts + rejected
+    overruled = worth[best] > worth[own] + _MARGIN + _WALK * np.sqrt(np.abs(best - own))
+    return _move(posterior, slots.relations[overruled], _middle(slots, best[overruled]))
+
+
+def _line_worth(posterior: Posterior, slots: _Slots) -> FloatArray:
+    """Return the share of right decisions that the line expects of the best cut in each slot, up to a constant."""
+    basis = psi(posterior.pool.points[slots.relations])
+    mean = (basis @ posterior.beta[slots.relations][:, :, None])[..., 0]
+    variance = np.einsum("kqi,kij,kqj->kq", basis, posterior.covariance[slots.relations], basis)
+    gain = (2 * moderate(mean, variance) - 1) / POINTS
+    from_point = np.zeros((len(gain), POINTS + 1))
+    from_point[:, :-1] = np.cumsum(gain[:, ::-1], axis=1)[:, ::-1]
+    at = np.clip(from_point.argmax(axis=1)[slots.group], slots.below, slots.above)
+    low = np.minimum(at.astype(np.int64), POINTS - 1)
+    left, right = from_point[slots.group, low], from_point[slots.group, low + 1]
+    return np.asarray(left + (at - low) * (right - left))
+
+
+def _first_best(worth: FloatArray, slots: _Slots) -> IntArray:
+    most = np.maximum.reduceat(worth, slots.starts)
+    candidates = np.flatnonzero(worth == most[slots.group])
+    return candidates[np.unique(slots.group[candidates], return_index=True)[1]]
+
+
+def _middle(slots: _Slots, chosen: IntArray) -> FloatArray:
+    """Return x midway between the labels around a slot; just beyond the label where there is only one."""
+    below, above = slots.x_below[chosen], slots.x_above[chosen]
+    lonely = np.where(np.isfinite(above), above, below + 1e-9)
+    return np.where(np.isfinite(below) & np.isfinite(above), (below + above) / 2, lonely)
+
+
+def _move(posterior: Posterior, relations: IntArray, x: FloatArray) -> Posterior:
+    beta = posterior.beta.copy()
+    beta[relations] = line_through(beta[relations], x)
+    return replace(posterior, beta=beta)

@@ -1,0 +1,159 @@
+"""The whole job on the packaged sample: select, answer from the sample's labels, calibrate, decide, look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from actc.calibrator import Calibrator
+from actc.experiment.plots import Curve, curves_of, draw_learning_curves
+from actc.experiment.runs import Cell, Row, ignore_progress, run_experiment
+from actc.methods import METHODS, describe_options
+from actc.metrics import accuracy, f1, report_by_relation
+from actc.sample import Sample, load_sample
+from actc.tables.files import write_triples
+from actc.tables.thresholds_file import write_thresholds
+from actc.three_steps.squash_scores import Squash
+from actc.triples import Annotations, BoolArray, FloatArray, IntArray
+
+BUDGETS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500)
+COMPARED = {
+    "pooled-known": "pooled-known: ours, with the known triples' scores",
+    "pooled": "pooled: ours",
+    "actc-lr-rndm": "actc-lr-rndm: the paper's method",
+    "globalopt-f1": "globalopt-f1: baseline",
+    "localopt-acc": "localopt-acc: baseline",
+}
+METHOD, ANSWERS = "pooled-known", 50
+
+
+@dataclass(frozen=True, eq=False)
+class Demo:
+    """What the demo found.
+
+    Parameters
+    ----------
+    sample : Sample
+    rows : list of Row
+        Accuracy and F1 by method, budget and repeat.
+    levels : dict of (accuracy, F1)
+        What no calibration at all gives, and what all of the pool's labels give.
+    calibrator : Calibrator
+        Fitted on ``ANSWERS`` answers, chosen one batch after the other.
+    accepted : bool array
+        Its decisions on the test triples.
+    probabilities : float array
+        P(true) of the test triples.
+    """
+
+    sample: Sample
+    rows: list[Row]
+    levels: dict[str, tuple[float, float]]
+    calibrator: Calibrator
+    accepted: BoolArray
+    probabilities: FloatArray
+
+    @property
+    def curves(self) -> list[Curve]:
+        """The learning curves of the compared methods."""
+        return curves_of(self.rows, COMPARED)
+
+    @property
+    def by_relation(self) -> list[tuple[str, ...]]:
+        """Of each relation: its name, threshold, judged triples; of the test triples: all, accepted, accuracy."""
+        pool, annotations = self.calibrator.pool_, self.calibrator.annotations_
+        judged = np.bincount(pool.relations[annotations.rows], minlength=len(pool.relation_names))
+        count = dict(zip(pool.relation_names, judged.tolist(), strict=True))
+        reports = report_by_relation(self.calibrator.thresholds_, self.sample.test, self.sample.test_labels)
+        return [
+            (
+                self.sample.relations[one.relation].name,
+                f"{one.cut:.2f}",
+                str(count.get(one.relation, 0)),
+                str(one.triples),
+                str(one.accepted),
+                f"{one.accuracy:.0%}",
+            )
+            for one in reports
+        ]
+
+    @property
+    def precision(self) -> float:
+        """The share of true triples among the accepted ones."""
+        return float(self.sample.test_labels[self.accepted].mean())
+
+    @property
+    def best_accepted(self) -> IntArray:
+        """Rows of the accepted test triples, the most probable first."""
+        rows = np.flatnonzero(self.accepted)
+        return rows[np.argsort(-self.probabilities[rows], kind="stable")]
+
+
+def run_demo(
+    repeats: int = 10, seed: int = 0, jobs: int = 1, progress: Callable[[int, int], None] = ignore_progress
+) -> Demo:
+    """Compare the methods, then do the job once, as a user would."""
+    sample = load_sample()
+    cell = Cell("wordnet", "sample", sample.valid, sample.valid_labels, sample.test, sample.test_labels, sample.known)
+    rows = run_experiment([cell], list(COMPARED), BUDGETS, repeats, seed, jobs=jobs, progress=progress)
+    calibrator = judge_and_calibrate(sample, seed)
+    return Demo(
+        sample,
+        rows,
+        {"no calibration": _without_calibration(sample), "every label of the pool": _with_every_label(cell)},
+        calibrator,
+        calibrator.predict(sample.test),
+        calibrator.predict_proba(sample.test)[:, 1],
+    )
+
+
+def judge_and_calibrate(sample: Sample, seed: int) -> Calibrator:
+    """Ask for triples, answer from the sample's labels, fit; until the answers are spent."""
+    calibrator = Calibrator(METHOD, random_state=np.random.default_rng(seed))
+    annotations = Annotations()
+    while True:
+        calibrator.fit(sample.valid, annotations, sample.known)
+        if len(annotations) >= ANSWERS:
+            return calibrator
+        count = min(METHODS[METHOD].batch(len(annotations)), ANSWERS - len(annotations))
+        rows = calibrator.select(count)
+        annotations = annotations.plus(rows, sample.valid_labels[rows])
+
+
+def write_demo(demo: Demo, folder: Path) -> list[Path]:
+    """Write the picture, the thresholds and the accepted triples; return where."""
+    folder.mkdir(parents=True, exist_ok=True)
+    picture, thresholds, accepted = (folder / n for n in ("learning-curve.png", "thresholds.json", "accepted.tsv"))
+    levels = {name: 100 * level[0] for name, level in demo.levels.items()}
+    draw_learning_curves(demo.curves, levels, "What a few answers buy (packaged WordNet sample)", picture)
+    fitted = demo.calibrator
+    options = describe_options(METHODS[METHOD])
+    write_thresholds(thresholds, fitted.thresholds_, METHOD, options, fitted.pool_, fitted.annotations_)
+    rows = demo.best_accepted
+    triples = [demo.sample.test.triple(row) for row in rows.tolist()]
+    write_triples(
+        accepted,
+        {
+            **dict(zip(("head", "relation", "tail"), zip(*triples, strict=True), strict=True)),
+            "score": demo.sample.test.scores[rows],
+            "probability": demo.probabilities[rows].round(4),
+            "sentence": [demo.sample.sentence(*triple) for triple in triples],
+        },
+    )
+    return [picture, thresholds, accepted]
+
+
+def _without_calibration(sample: Sample) -> tuple[float, float]:
+    """Accept whatever scores above average: sigmoid(score - mean) >= 1/2, for every relation alike."""
+    decisions = Squash.of(sample.test).apply(sample.test).scores >= 0.5
+    return accuracy(sample.test_labels, decisions), f1(sample.test_labels, decisions)
+
+
+def _with_every_label(cell: Cell) -> tuple[float, float]:
+    """Find each relation's best cut with every label of the pool."""
+    everything = Annotations(np.arange(len(cell.valid)), cell.valid_labels)
+    quality = cell.scorer.accuracy_and_f1(METHODS["localopt-acc"].find_cuts(cell.valid, [everything]))
+    return float(quality[0][0]), float(quality[1][0])

@@ -1,0 +1,1 @@
+"""What is on disk: read, and written complete or not at all."""

@@ -1,0 +1,412 @@
+"""Tables of triples in and out: TSV, CSV and Parquet (through DuckDB), gzipped or not, with or without a header.
+
+Columns are found by name where there is a header, otherwise by order: head, relation, tail, score, label. Whatever is
+wrong with a file is said in one sentence with its line; whatever is written is complete or absent.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+import re
+import tempfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from actc.errors import FileError, OptionError, RowError, TableError
+from actc.tables.database import open_database
+from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
+
+TRIPLE = ("head", "relation", "tail")
+COLUMNS = (*TRIPLE, "score", "label")
+ALIASES = {"subject": "head", "predicate": "relation", "object": "tail", "rel": "relation"}
+LABELS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
+DELIMITERS = {".tsv": "\t", ".txt": "\t", ".csv": ","}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a file of triples is laid out.
+
+    Parameters
+    ----------
+    path : Path
+    delimiter : str or None
+        None for Parquet.
+    has_header : bool
+    width : int
+        The number of columns of a text file.
+    position : dict
+        Where each known column stands: the column's name in a Parquet file, its index in a text file.
+    """
+
+    path: Path
+    delimiter: str | None
+    has_header: bool
+    width: int
+    position: Mapping[str, int | str]
+
+    @property
+    def source(self) -> str:
+        """The table function that reads it in SQL, all columns of a text file being text."""
+        return self.source_of([self.path])
+
+    def source_of(self, paths: Sequence[Path]) -> str:
+        """Return the table function that reads several files of this layout."""
+        path = "[" + ", ".join(quote(str(path)) for path in paths) + "]"
+        if self.delimiter is None:
+            return f"read_parquet({path})"
+        columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(self.width))
+        quoting = "quote='\"', escape='\"'" if self.delimiter == "," else "quote='', escape=''"
+        return (
+            f"read_csv({path}, columns={{{columns}}}, delim='{self.delimiter}', header={self.has_header}, "
+            f"{quoting}, auto_detect=false, strict_mode=true, nullstr='')"
+        )
+
+    def column(self, name: str) -> str:
+        """The SQL name of a column."""
+        where = self.position[name]
+        return f"c{where}" if isinstance(where, int) else '"' + where.replace('"', '""') + '"'
+
+    def texts(self, names: Sequence[str]) -> str:
+        """The SQL of some columns as text, under their own names."""
+        return ", ".join(f"CAST({self.column(name)} AS VARCHAR) AS {name}" for name in names)
+
+    def where(self, row: int) -> str:
+        """Say where a 0-based row stands in the file, for a message."""
+        if self.delimiter is None:
+            return f"{self.path}, row {row + 1}"
+        with open_text(self.path) as lines:
+            reader = csv.reader(lines, delimiter=self.delimiter) if self.delimiter == "," else None
+            seen = -1 if self.has_header else 0
+            for number, line in enumerate(reader or lines, start=1):
+                if not line or line == "\n":
+                    continue
+                if seen == row:
+                    return f"{self.path}, line {reader.line_num if reader else number}"
+                seen += 1
+        return f"{self.path}, row {row + 1}"
+
+
+def read_scored(path: str | Path) -> tuple[ScoredTriples, BoolArray | None]:
+    """Read scored triples, and their labels where the file has a label column.
+
+    Returns
+    -------
+    triples : ScoredTriples
+    labels : bool array of shape (N,), or None
+    """
+    layout = find_layout(path)
+    require(layout, ("head", "relation", "tail", "score"))
+    with _loaded(layout, [name for name in COLUMNS if name in layout.position]) as connection:
+        labels = _read_labels(connection, layout) if "label" in layout.position else None
+        scores = _read_scores(connection, layout)
+        codes = _read_codes(connection)
+    with rows_named_by(layout):
+        return ScoredTriples.from_codes(*codes[:3], scores, *codes[3:]), labels
+
+
+def read_annotations(path: str | Path, triples: ScoredTriples) -> Annotations:
+    """Read labelled triples (head, relation, tail, label) and find them among the scored ones."""
+    layout = find_layout(path, order=("head", "relation", "tail", "label"))
+    require(layout, ("head", "relation", "tail", "label"))
+    with _loaded(layout, ["head", "relation", "tail", "label"]) as connection:
+        labels = _read_labels(connection, layout)
+        names = connection.execute("SELECT head, relation, tail FROM loaded ORDER BY row").fetchnumpy()
+    with rows_named_by(layout):
+        return Annotations.from_columns(triples, names["head"], names["relation"], names["tail"], labels)
+
+
+def read_triples(path: str | Path) -> Iterator[tuple[str, str, str]]:
+    """Read head, relation and tail, row by row, from a table that need not fit into memory."""
+    import duckdb
+
+    layout = find_layout(path)
+    require(layout, TRIPLE)
+    with open_database() as connection:
+        try:
+            found, number = connection.execute(f"SELECT {layout.texts(TRIPLE)} FROM {layout.source}"), 0
+            while rows := found.fetchmany(50_000):
+                for row in rows:
+                    if None in row:
+                        raise FileError(f"{layout.where(number)}: a head, relation or tail is missing.")
+                    number += 1
+                    yield row
+        except duckdb.Error as error:
+            raise read_failed(layout.path, error) from None
+
+
+def write_triples(path: str | Path, columns: Mapping[str, Any]) -> None:
+    """Write aligned columns to a TSV, CSV or Parquet file, named by its suffix."""
+    if _kind(Path(path))[0] in (".tsv", ".txt"):
+        _refuse_tabs(Path(path), columns)
+    with write_beside(path) as temporary, open_database() as connection:
+        connection.register("rows_to_write", {name: np.asarray(values) for name, values in columns.items()})
+        connection.execute(
+            f"COPY (SELECT * FROM rows_to_write) TO {quote(str(temporary))} ({copy_options(Path(path))})"
+        )
+
+
+def write_scored(path: str | Path, triples: ScoredTriples) -> None:
+    """Write a table of scored triples, in its own order."""
+    write_triples(path, {**triples.columns(), "score": triples.scores})
+
+
+def write_rows_of(path: str | Path, triples: ScoredTriples, rows: IntArray) -> None:
+    """Write some rows of a table of scored triples, in the order given."""
+    write_scored(path, triples.take(rows))
+
+
+def write_json(path: str | Path, content: Any) -> None:
+    """Write plain values as JSON, complete or not at all."""
+    with write_beside(path) as temporary:
+        text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def _refuse_tabs(path: Path, columns: Mapping[str, Any]) -> None:
+    for name, values in columns.items():
+        array = np.asarray(values)
+        if array.dtype.kind in "OU":
+            bad = next((text for text in dict.fromkeys(array.tolist()) if re.search(r"[\t\r\n]", str(text))), None)
+            if bad is not None:
+                raise OptionError(f"{path}: {bad!r} (column {name}) has a tab or a line break; write CSV or Parquet.")
+
+
+def copy_options(path: Path) -> str:
+    """DuckDB's options for writing a file with this suffix."""
+    kind, compressed = _kind(path)
+    if kind == ".parquet":
+        return "FORMAT parquet"
+    # A TSV file has no quoting, here as in what is read: a name's quotation marks are its own.
+    quoting = "" if kind == ".csv" else ", QUOTE '', ESCAPE ''"
+    return f"FORMAT csv, HEADER, DELIMITER '{DELIMITERS[kind]}'{quoting}" + (", COMPRESSION gzip" if compressed else "")
+
+
+def check_writable(path: str | Path) -> Path:
+    """Refuse a place that no file can be written to; worth asking before long work."""
+    path = Path(path)
+    if path.is_dir():
+        raise FileError(f"{path} is a folder; give the name of a file to write.")
+    if not path.parent.is_dir():
+        raise FileError(f"{path} cannot be written: there is no folder {path.parent}.")
+    return path
+
+
+@contextmanager
+def write_beside(path: str | Path) -> Iterator[Path]:
+    """Give a temporary neighbour to write to; rename it into place at the end, or remove it if anything fails."""
+    path = check_writable(path)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def open_text(path: Path) -> Iterator[Any]:
+    """Open a text file, gzipped or not."""
+    opener: Any = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8", newline="") as lines:
+        yield lines
+
+
+def find_layout(path: str | Path, order: Sequence[str] = COLUMNS) -> Layout:
+    """Find out how a file is laid out, from its name and its first line."""
+    path = Path(path)
+    if not path.exists():
+        raise FileError(f"{path}: there is no such file.")
+    if path.is_dir():
+        raise FileError(f"{path} is a folder; give the name of a file.")
+    kind, _ = _kind(path)
+    if kind == ".parquet":
+        return Layout(path, None, True, 0, _parquet_columns(path))
+    delimiter = DELIMITERS[kind]
+    first = next(csv.reader([first_line(path)], delimiter=delimiter, quoting=_quoting(delimiter)), [])
+    names = [ALIASES.get(cell.strip().lower(), cell.strip().lower()) for cell in first]
+    if _is_header(names):
+        position = {name: names.index(name) for name in COLUMNS if name in names}
+        return Layout(path, delimiter, True, len(first), position)
+    return Layout(path, delimiter, False, len(first), dict(zip(order, range(len(first)), strict=False)))
+
+
+def _is_header(names: Sequence[str]) -> bool:
+    """Tell column names from a first triple, whose entities may be called like a column."""
+    known = sum(name in COLUMNS for name in names)
+    return known >= 2 or (known == 1 and not any(_is_number(name) or name in LABELS for name in names))
+
+
+def require(layout: Layout, names: Sequence[str]) -> None:
+    """Refuse a file that lacks a column."""
+    missing = [name for name in names if name not in layout.position]
+    if not missing:
+        return
+    if layout.has_header:
+        found = ", ".join(layout.position) or "none of the known ones"
+        raise FileError(f"{layout.path}, line 1: the column {missing[0]!r} is missing (found: {found}).")
+    raise FileError(
+        f"{layout.path}, line 1: {layout.width} columns were found, but {len(names)} are needed ({', '.join(names)}), "
+        f"separated by {'commas' if layout.delimiter == ',' else 'tabs'}."
+    )
+
+
+@contextmanager
+def rows_named_by(layout: Layout) -> Iterator[None]:
+    """Turn the row numbers of table errors into the file's line numbers."""
+    try:
+        yield
+    except RowError as error:
+        other = "" if error.other is None else f" See {layout.where(error.other)}."
+        raise FileError(f"{layout.where(error.row)}: {error.problem}{other}") from None
+    except TableError as error:
+        raise FileError(f"{layout.path}: {error}") from None
+
+
+def read_failed(path: Path, error: Exception) -> FileError:
+    """Say in one sentence why DuckDB could not read a file."""
+    text = str(error)
+    line = re.search(r"on Line: (\d+)", text)
+    place = f"{path}, line {line[1]}" if line else f"{path}"
+    if counts := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text):
+        return FileError(f"{place}: {counts[2]} columns were found where the lines before have {counts[1]}.")
+    if "unicode" in text or "utf-8" in text.lower():
+        return FileError(f"{place}: the text is not UTF-8; convert the file first.")
+    if "GZIP" in text.upper():
+        return FileError(f"{place}: the gzip file is truncated or damaged; copy or download it again.")
+    if "parquet" in text.lower() or path.suffix == ".parquet":
+        return FileError(f"{place}: this is no readable Parquet file ({text.splitlines()[0]}).")
+    return FileError(f"{place}: the file cannot be read ({text.splitlines()[0]}).")
+
+
+def is_table(path: Path) -> bool:
+    """Say whether the name is that of a table of triples."""
+    try:
+        _kind(path)
+    except OptionError:
+        return False
+    return True
+
+
+def quote(text: str) -> str:
+    """Write a string as an SQL literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _kind(path: Path) -> tuple[str, bool]:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    compressed = bool(suffixes) and suffixes[-1] == ".gz"
+    kind = (suffixes[:-1] if compressed else suffixes)[-1:]
+    if kind and (kind[0] in DELIMITERS or (kind[0] == ".parquet" and not compressed)):
+        return kind[0], compressed
+    raise OptionError(f"{path}: the name must end in .tsv, .csv or .parquet (.tsv.gz and .csv.gz work too).")
+
+
+def _quoting(delimiter: str) -> Any:
+    return csv.QUOTE_MINIMAL if delimiter == "," else csv.QUOTE_NONE
+
+
+def first_line(path: Path) -> str:
+    """Return the first line that is not empty, without its end."""
+    try:
+        with open_text(path) as lines:
+            first = next((line for line in lines if line.strip()), "")
+    except UnicodeDecodeError:
+        raise FileError(f"{path}: the text is not UTF-8; convert the file first.") from None
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise FileError(f"{path}: the gzip file is truncated or damaged; copy or download it again.") from None
+    if not first:
+        raise FileError(f"{path}: the file is empty.")
+    return str(first).rstrip("\r\n")
+
+
+def _parquet_columns(path: Path) -> dict[str, str]:
+    import duckdb
+
+    try:
+        with open_database() as connection:
+            found = connection.execute(f"DESCRIBE SELECT * FROM read_parquet({quote(str(path))})").fetchall()
+    except duckdb.Error as error:
+        raise read_failed(path, error) from None
+    names = {ALIASES.get(row[0].lower(), row[0].lower()): row[0] for row in found}
+    return {name: names[name] for name in COLUMNS if name in names}
+
+
+@contextmanager
+def _loaded(layout: Layout, names: Sequence[str]) -> Iterator[Any]:
+    """Load columns as text into a table ``loaded``, its rows numbered; refuse an empty table and empty cells."""
+    import duckdb
+
+    try:
+        with open_database() as connection:
+            connection.execute(
+                f"CREATE TABLE loaded AS SELECT row_number() OVER () - 1 AS row, {layout.texts(names)} "
+                f"FROM {layout.source}"
+            )
+            empty = ", ".join(f"min(row) FILTER ({name} IS NULL)" for name in names)
+            (size, *rows) = connection.execute(f"SELECT count(*), {empty} FROM loaded").fetchall()[0]
+            if not size:
+                raise FileError(f"{layout.path}: there is no triple in the file.")
+            for name, row in zip(names, rows, strict=True):
+                if row is not None:
+                    raise FileError(f"{layout.where(row)}: there is nothing in column {name}.")
+            yield connection
+    except duckdb.Error as error:
+        raise read_failed(layout.path, error) from None
+
+
+def _read_codes(connection: Any) -> tuple[IntArray, IntArray, IntArray, tuple[str, ...], tuple[str, ...]]:
+    """Return heads, relations and tails as codes into the sorted names of entities and relations."""
+    entities = "SELECT head AS name FROM loaded UNION SELECT tail FROM loaded"
+    for table, names in {"entities": entities, "relations": "SELECT DISTINCT relation AS name FROM loaded"}.items():
+        connection.execute(
+            f"CREATE TABLE {table} AS SELECT name, row_number() OVER (ORDER BY name) - 1 AS code FROM ({names})"
+        )
+    codes = connection.execute(
+        "SELECT h.code AS head, r.code AS relation, t.code AS tail FROM loaded JOIN entities h ON head = h.name "
+        "JOIN relations r ON relation = r.name JOIN entities t ON tail = t.name ORDER BY row"
+    ).fetchnumpy()
+    entity_names, relation_names = (
+        tuple(connection.execute(f"SELECT name FROM {table} ORDER BY code").fetchnumpy()["name"].tolist())
+        for table in ("entities", "relations")
+    )
+    return codes["head"], codes["relation"], codes["tail"], entity_names, relation_names
+
+
+def _read_scores(connection: Any, layout: Layout) -> FloatArray:
+    values = connection.execute("SELECT TRY_CAST(score AS DOUBLE) AS value FROM loaded ORDER BY row").fetchnumpy()
+    bad = np.flatnonzero(np.ma.getmaskarray(values["value"]))
+    if bad.size:
+        text = connection.execute("SELECT score FROM loaded WHERE row = ?", [int(bad[0])]).fetchall()[0][0]
+        raise FileError(f"{layout.where(int(bad[0]))}: {text!r} is not a number (column score).")
+    return np.asarray(values["value"], dtype=np.float64)
+
+
+def _read_labels(connection: Any, layout: Layout) -> BoolArray:
+    texts = connection.execute("SELECT label FROM loaded ORDER BY row").fetchnumpy()["label"]
+    words, codes = np.unique(texts.astype(str), return_inverse=True)
+    for word in words:
+        if word.strip().lower() not in LABELS:
+            bad = int(np.flatnonzero(words[codes] == word)[0])
+            raise FileError(f"{layout.where(bad)}: {str(word)!r} is no label; write 1 (true) or 0 (false).")
+    return np.array([LABELS[word.strip().lower()] for word in words])[codes]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,123 @@
+"""Accept, reject, or ask? And when to stop asking.
+
+An answer sets its own triple right and moves the line of its relation; what both are worth is counted in right
+decisions, and set against the price of an answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from actc.errors import OptionError
+from actc.pooled.model import Posterior
+from actc.pooled.picks import expected_gains
+from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples
+
+BATCH = 10
+"""Answers that the stopping rule looks ahead."""
+_CHUNK = 100_000  # triples whose nearest point is looked for at a time
+
+
+@dataclass(frozen=True, eq=False)
+class ThreeWay:
+    """What to do with each triple.
+
+    Parameters
+    ----------
+    accept, ask : bool array of shape (N,)
+        Accepted ones; those better asked about. The others are rejected; no triple is both.
+    worth : float array of shape (N,)
+        Right decisions that an answer on each triple is expected to bring.
+    probability : float array of shape (N,)
+        P(true).
+    """
+
+    accept: BoolArray
+    ask: BoolArray
+    worth: FloatArray
+    probability: FloatArray
+
+    @property
+    def queue(self) -> IntArray:
+        """Rows to ask about, the most worthwhile first."""
+        rows = np.flatnonzero(self.ask)
+        return rows[np.argsort(-self.worth[rows], kind="stable")]
+
+
+def decide_three_ways(posterior: Posterior, triples: ScoredTriples, cuts: FloatArray, price: float = 0.4) -> ThreeWay:
+    """Decide by the cuts, except where an answer is worth more than it costs.
+
+    Parameters
+    ----------
+    cuts : float array of shape (R + 1,)
+        In scores; the last is for relations that the pool does not have.
+    price : float
+        What an answer costs, in right decisions: at 0.4, one would rather look at five triples than have two wrong.
+    """
+    if not price > 0:
+        raise OptionError(f"A price of {price} is out of range; give a positive number of right decisions.")
+    pool = posterior.pool
+    codes = pool.relation_codes(triples)
+    x = pool.centred(triples.scores, codes)
+    probability = posterior.probabilities(x, codes)
+    accept = triples.scores >= cuts[codes]
+    worth = np.where(accept, 1 - probability, probability) + gain_beyond(posterior, x, codes)
+    ask = worth > price
+    return ThreeWay(accept & ~ask, ask, worth, probability)
+
+
+def gain_beyond(posterior: Posterior, x: FloatArray, codes: IntArray) -> FloatArray:
+    """Return what an answer on each triple is expected to bring to the pool's other decisions."""
+    gains = np.vstack([expected_gains(posterior), np.zeros((1, posterior.pool.points.shape[1]))])
+    result = np.empty(len(x))
+    for start in range(0, len(x), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        nearest = np.abs(posterior.pool.points[codes[part]] - x[part, None]).argmin(axis=1)
+        result[part] = gains[codes[part], nearest]
+    return result
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Whether to go on asking.
+
+    Parameters
+    ----------
+    go_on : bool
+    gain : float
+        Right decisions in the pool, beyond the triples asked about, that the next ten answers are expected to bring by
+        moving the thresholds, reckoned carefully: one answer in each of the ten relations where it brings most.
+    price : float
+        What ten answers cost, in right decisions.
+    """
+
+    go_on: bool
+    gain: float
+    price: float
+
+    def __str__(self) -> str:
+        verdict = "Go on calibrating" if self.go_on else "Moving the thresholds further hardly pays"
+        gain = f"{self.gain:,.0f}" if self.gain >= 100 else f"{self.gain:.1f}"
+        return (
+            f"{verdict}: the next {BATCH} answers are expected to set {gain} more decisions right that way, "
+            f"and cost as much as {self.price:.1f}."
+        )
+
+
+def advise(posterior: Posterior, price: float = 0.4, gains: FloatArray | None = None) -> Advice:
+    """Weigh what the next ten answers bring against their price (per answer, in right decisions).
+
+    Parameters
+    ----------
+    posterior : Posterior
+    price : float
+    gains : float array of shape (R, POINTS), optional
+        :func:`actc.pooled.picks.expected_gains`, where they are at hand.
+    """
+    if not price > 0:
+        raise OptionError(f"A price of {price} is out of range; give a positive number of right decisions.")
+    best = np.sort((expected_gains(posterior) if gains is None else gains).max(axis=1))[::-1][:BATCH]
+    gain = float(best.sum() * BATCH / max(len(best), 1))
+    return Advice(gain > BATCH * price, gain, BATCH * price)

@@ -1,0 +1,161 @@
+"""How far off may the pooled model be, beyond what it admits itself?
+
+Some judged triples were picked uniformly (all of them under random selection; every fifth under the model's own picks).
+On those, what people said minus what the model would have said without their answer is an unbiased look at the model's
+error, whatever the truth's curve is like. The error of a share is believed to be small before any such look and is
+corrected by them: a difference estimator, shrunk while there are few. Where the looks contradict the model, they stand
+alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from actc.errors import ChoiceError
+from actc.pooled.model import Posterior, moderate, psi
+from actc.pooled.picks import is_audit
+from actc.three_steps.logistic import sigmoid
+from actc.triples import Annotations, BoolArray, FloatArray, IntArray
+
+BELIEVED = 0.2
+"""The error of a share p is believed to have this times sqrt(p (1 - p)) as its standard deviation: about 9 points at a
+share of 0.7. Chosen on validation triples, plain, balanced and bent, so that intervals cover (benchmarks/trust)."""
+
+_LEAST_SPREAD = 0.04  # of p (1 - p): a share near 1 is not believed exactly either
+_LEAST_INFORMATION = 0.05  # of a label that stands nearly alone; its leave-one-out estimate goes back to the prior
+
+
+PICKS = ("unknown", "random", "expected-gain")
+"""How judged triples were picked: nobody knows; by a random draw; by the pooled method itself, in this order."""
+
+
+def uniform_picks(count: int, picks: str) -> BoolArray:
+    """Say of the first ``count`` judged triples which were picked uniformly over the pool."""
+    if picks not in PICKS:
+        raise ChoiceError("way of picking", picks, PICKS)
+    if picks == "random":
+        return np.ones(count, dtype=np.bool_)
+    if picks == "expected-gain":
+        return np.array([is_audit(at) for at in range(count)], dtype=np.bool_)
+    return np.zeros(count, dtype=np.bool_)
+
+
+@dataclass(frozen=True, eq=False)
+class Looks:
+    """Uniformly picked, judged triples, and what the model says of each without its answer.
+
+    Parameters
+    ----------
+    labels : bool array of shape (u,)
+        The answers.
+    logits, variances : float array of shape (u,)
+        Mean and variance of each one's logit.
+    relations : int array of shape (u,)
+        The relation of each.
+    """
+
+    labels: BoolArray
+    logits: FloatArray
+    variances: FloatArray
+    relations: IntArray
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """P(true) without the answer."""
+        return moderate(self.logits, self.variances)
+
+    @property
+    def residuals(self) -> FloatArray:
+        """Answer minus P(true)."""
+        return self.labels - self.probabilities
+
+
+def look(posterior: Posterior, annotations: Annotations, uniform: BoolArray) -> Looks:
+    """Take each uniform pick's answer out of the fit, approximately: one step of Newton's method backwards.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        The fit on ``annotations``.
+    uniform : bool array of shape (l,)
+        Which annotations were uniform picks.
+    """
+    pool, rows, labels = posterior.pool, annotations.rows[uniform], annotations.labels[uniform]
+    relations, basis = pool.relations[rows], psi(pool.x[rows])
+    logits = np.einsum("ij,ij->i", basis, posterior.beta[relations])
+    variances = np.einsum("ij,ijk,ik->i", basis, posterior.covariance[relations], basis)
+    p = sigmoid(logits)
+    without = variances / np.maximum(1 - p * (1 - p) * variances, _LEAST_INFORMATION)
+    return Looks(labels, logits - without * (labels - p), without, relations)
+
+
+@dataclass(frozen=True, eq=False)
+class Correction:
+    """What to add to the model's share of true triples: a Student t around ``mean``. Arrays or numbers alike."""
+
+    mean: FloatArray
+    scale: FloatArray
+    degrees: FloatArray
+
+    def where(self, mask: BoolArray, other: Correction) -> Correction:
+        """Return a table of corrections with some taken from another one."""
+        pairs = zip((self.mean, self.scale, self.degrees), (other.mean, other.scale, other.degrees), strict=True)
+        return Correction(*(np.where(mask, theirs, ours) for ours, theirs in pairs))
+
+    def draw(self, count: int, random: np.random.Generator) -> FloatArray:
+        """Return draws of a single correction, shape (count,)."""
+        return np.asarray(self.mean + self.scale * random.standard_t(self.degrees, count))
+
+
+def correct(
+    shares: FloatArray, counts: IntArray, sums: FloatArray, squares: FloatArray, alone: bool = False
+) -> Correction:
+    """Return how far shares of true triples are off, given the residuals of the looks at each set.
+
+    Parameters
+    ----------
+    shares : float array
+        What the model expects of each set.
+    counts, sums, squares : arrays of the same shape
+        Number, sum and sum of squares of the residuals in each set.
+    alone : bool
+        Let the looks speak alone, without the belief that the error is small.
+    """
+    bernoulli = np.maximum(shares * (1 - shares), _LEAST_SPREAD)
+    seen = np.maximum(counts, 1)
+    mean = sums / seen
+    # Two made-up residuals of the size that the model expects: three looks alike do not mean no spread.
+    spread = (squares - seen * mean**2 + 2 * bernoulli) / (seen + 1)
+    error = np.where(counts > 0, spread / seen, np.inf)
+    degrees = np.maximum(counts + 1.0, 2.0)
+    if alone:
+        return Correction(mean, np.sqrt(error), degrees)
+    believed = BELIEVED**2 * bernoulli
+    weight = believed / (believed + error)
+    # The belief counts for the degrees of freedom in proportion to its weight: it is no estimate.
+    return Correction(weight * mean, np.sqrt(believed * (1 - weight)), degrees / np.maximum(weight, 0.05))
+
+
+def misfit(looks: Looks, accepted: BoolArray, spread: tuple[float, float]) -> float:
+    """Return how surprising the looks are to the model: a p-value for accepted and rejected ones together.
+
+    Parameters
+    ----------
+    accepted : bool array of shape (u,)
+        Which looks are above their cut.
+    spread : pair of float
+        Posterior variance of the share of true triples among accepted and among rejected ones.
+    """
+    from scipy.stats import chi2
+
+    statistic, parts = 0.0, 0
+    p = looks.probabilities
+    for mine, variance in ((accepted, spread[0]), (~accepted, spread[1])):
+        count = int(mine.sum())
+        if count:
+            expected = float((p * (1 - p))[mine].mean()) / count + variance
+            statistic += float(looks.residuals[mine].mean()) ** 2 / max(expected, 1e-12)
+            parts += 1
+    return float(chi2.sf(statistic, parts)) if parts else 1.0

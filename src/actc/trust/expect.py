@@ -1,0 +1,274 @@
+"""How good are the decisions? Accuracy, precision, recall and F1, each with an interval, overall and by relation.
+
+Draws of the pooled posterior, plus what the model may be off (see ``discrepancy``), plus the luck of a finite set.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from actc.pooled.draws import draw_lines
+from actc.pooled.features import PreparedPool
+from actc.pooled.model import Posterior, psi
+from actc.three_steps.logistic import sigmoid
+from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
+from actc.trust.discrepancy import Correction, Looks, correct, look, misfit
+from actc.trust.intervals import Interval
+
+SURPRISE = 0.01
+"""Below this p-value the looks contradict the model ..."""
+ENOUGH_LOOKS = 20
+"""... and, from this many on, stand alone."""
+QUANTITIES = ("accuracy", "precision", "recall", "f1")
+MOST_RELATIONS, RELATION_POINTS, LEAST_POINTS = 1000, 6000, 6
+"""Relations of which something is said, the largest; points for all of them together; the least for one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """Some triples that stand for a target set, evenly spread over relations and scores.
+
+    Parameters
+    ----------
+    relations : int array of shape (K,)
+        Codes in the pool, rising; R for any other relation.
+    x, scores : float array of shape (K,)
+        Centred and plain scores.
+    weights : float array of shape (K,)
+        How many triples of the set each stands for.
+    """
+
+    relations: IntArray
+    x: FloatArray
+    scores: FloatArray
+    weights: FloatArray
+
+    @property
+    def total(self) -> float:
+        """How many triples they stand for."""
+        return float(self.weights.sum())
+
+    def draw(self, posterior: Posterior, draws: int, random: np.random.Generator) -> FloatArray:
+        """Return P(true) of each triple under each drawn set of lines, shape (draws, K)."""
+        lines = draw_lines(posterior, draws, random)[:, self.relations]
+        return sigmoid(np.einsum("dij,ij->di", lines, psi(self.x)))
+
+
+@lru_cache(maxsize=8)  # tables are frozen and compared by identity, so the same target is sorted once
+def sample_target(pool: PreparedPool, target: ScoredTriples, points: int) -> Sampled:
+    """Take every so-many-th triple of the target, sorted by relation and score; of a sample, of what it stands for."""
+    codes = pool.relation_codes(target)
+    order = np.lexsort((target.scores, codes))
+    until = np.cumsum(target.weights[order])
+    count = min(points, len(target))
+    places = np.searchsorted(until, (np.arange(count) + 0.5) * until[-1] / count, side="right")
+    rows = order[np.minimum(places, len(order) - 1)]
+    return _sampled(pool, target, codes, rows, np.full(count, target.stands_for / count))
+
+
+@lru_cache(maxsize=8)
+def sample_relations(pool: PreparedPool, target: ScoredTriples) -> Sampled:
+    """Take some triples of each relation, evenly spread over its scores; of many relations, of the largest only."""
+    codes = pool.relation_codes(target)
+    order = np.lexsort((target.scores, codes))
+    _, starts, counts = np.unique(codes[order], return_index=True, return_counts=True)
+    sizes = np.add.reduceat(target.weights[order], starts)
+    largest = np.sort(np.argsort(-sizes, kind="stable")[:MOST_RELATIONS])
+    starts, counts, sizes = starts[largest], counts[largest], sizes[largest]
+    each = np.minimum(counts, max(RELATION_POINTS // len(largest), LEAST_POINTS))
+    ends = np.cumsum(each)
+    step = np.arange(ends[-1]) - np.repeat(ends - each, each)
+    places = np.repeat(starts, each) + ((step + 0.5) * np.repeat(counts / each, each)).astype(np.int64)
+    return _sampled(pool, target, codes, order[places], np.repeat(sizes / each, each))
+
+
+def _sampled(
+    pool: PreparedPool, target: ScoredTriples, codes: IntArray, rows: IntArray, weights: FloatArray
+) -> Sampled:
+    return Sampled(codes[rows], pool.centred(target.scores[rows], codes[rows]), target.scores[rows], weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Quality:
+    """Draws of how good the decisions on a set will turn out, each of shape (draws,); NaN where undefined."""
+
+    accuracy: FloatArray
+    precision: FloatArray
+    recall: FloatArray
+    f1: FloatArray
+    triples: int
+    accepted: int
+
+    def interval(self, quantity: str, level: float = 0.9) -> Interval:
+        """Return the central interval of a quantity; nothing is known of an undefined one."""
+        values = getattr(self, quantity)
+        if np.isnan(values).any():
+            return Interval(0.0, 1.0)
+        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+        return Interval(float(low), float(high))
+
+    def middle(self, quantity: str) -> float:
+        """Return the expected value of a quantity."""
+        return float(np.mean(getattr(self, quantity)))
+
+
+@dataclass(frozen=True, eq=False)
+class Expectation:
+    """What may be believed of a set of decisions.
+
+    Parameters
+    ----------
+    overall : Quality
+    relations : dict of str to Quality
+        Of the relations that the target has, of many of the largest; these rest on the model, shifted as a whole by
+        what the looks say.
+    source : {"model", "model and looks", "looks"}
+        What the overall numbers rest on.
+    looks : int
+        How many uniform picks were looked at.
+    misfit : float
+        How surprising they are to the model: a p-value.
+    """
+
+    overall: Quality
+    relations: dict[str, Quality]
+    source: str
+    looks: int
+    misfit: float
+
+
+def expect(
+    posterior: Posterior,
+    cuts: FloatArray,
+    annotations: Annotations,
+    uniform: BoolArray,
+    target: ScoredTriples,
+    draws: int = 400,
+    points: int = 2000,
+    seed: int = 0,
+    each: bool = True,
+) -> Expectation:
+    """Say how good decisions by cuts will turn out on a target set.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        The pooled fit on ``annotations``.
+    cuts : float array of shape (R + 1,)
+        Where each relation of the pool is cut, in scores; the last is for any other relation.
+    annotations : Annotations
+        What was judged.
+    uniform : bool array of shape (l,)
+        Which of them were picked uniformly, see :func:`actc.trust.discrepancy.uniform_picks`.
+    target : ScoredTriples
+        The set decided on; the pool itself, or new candidates like it.
+    each : bool
+        Whether to say it of each relation too.
+    """
+    random = np.random.default_rng(seed)
+    sampled = sample_target(posterior.pool, target, points)
+    p = sampled.draw(posterior, draws, random)
+    accepted = sampled.scores >= cuts[sampled.relations]
+    looks = look(posterior, annotations, uniform)
+    above = looks_above(posterior, looks, cuts)
+    surprise = misfit(looks, above, (_spread(p, accepted), _spread(p, ~accepted)))
+    alone = surprise < SURPRISE and len(looks.labels) >= ENOUGH_LOOKS
+    if alone:
+        p = np.broadcast_to(p.mean(axis=0), p.shape)
+    corrections = [
+        _correct_share(p[:, mine], looks.residuals[seen], alone)
+        for mine, seen in ((accepted, above), (~accepted, ~above))
+    ]
+    shifts = [correction.draw(draws, random) for correction in corrections]
+    overall = _Tally.of(sampled, p, accepted, shifts, random).quality()
+    relations = _expect_relations(posterior, cuts, target, shifts, alone, random) if each else {}
+    source = "looks" if alone else "model and looks" if len(looks.labels) else "model"
+    return Expectation(overall, relations, source, len(looks.labels), surprise)
+
+
+def _expect_relations(
+    posterior: Posterior,
+    cuts: FloatArray,
+    target: ScoredTriples,
+    shifts: list[FloatArray],
+    alone: bool,
+    random: np.random.Generator,
+) -> dict[str, Quality]:
+    sampled = sample_relations(posterior.pool, target)
+    p = sampled.draw(posterior, len(shifts[0]), random)
+    if alone:
+        p = np.broadcast_to(p.mean(axis=0), p.shape)
+    tally = _Tally.of(sampled, p, sampled.scores >= cuts[sampled.relations], shifts, random)
+    names = posterior.pool.relation_names
+    return {names[at]: tally.quality(at) for at in np.unique(sampled.relations).tolist() if at < len(names)}
+
+
+def looks_above(posterior: Posterior, looks: Looks, cuts: FloatArray) -> BoolArray:
+    """Say of each look whether it would be accepted had its answer not moved its relation's line."""
+    codes = np.arange(len(cuts))
+    finite = np.where(np.isfinite(cuts), cuts, 0.0)
+    level = np.einsum("ij,ij->i", psi(posterior.pool.centred(finite, codes)), posterior.beta)
+    level = np.where(np.isfinite(cuts), level, cuts)
+    return np.asarray(looks.logits >= level[looks.relations])
+
+
+def _correct_share(p: FloatArray, residuals: FloatArray, alone: bool) -> Correction:
+    """Return the correction of one set's share of true triples; where nobody looked, looks cannot stand alone."""
+    share = np.asarray(p.mean() if p.size else 0.5)
+    count, total, squares = (np.asarray(value) for value in (len(residuals), residuals.sum(), (residuals**2).sum()))
+    return correct(share, count, total, squares, alone and len(residuals) > 0)
+
+
+def _spread(p: FloatArray, mine: BoolArray) -> float:
+    return float(p[:, mine].mean(axis=1).var()) if mine.any() else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class _Tally:
+    """True triples among the accepted and the rejected ones of each relation, under each draw."""
+
+    codes: IntArray  # (G,) relation of each group
+    accepted: BoolArray  # (G,)
+    size: FloatArray  # (G,) triples of the target in it
+    trues: FloatArray  # (draws, G)
+
+    @classmethod
+    def of(
+        cls,
+        sampled: Sampled,
+        p: FloatArray,
+        accepted: BoolArray,
+        shifts: list[FloatArray],
+        random: np.random.Generator,
+    ) -> _Tally:
+        order = np.lexsort((accepted, sampled.relations))
+        key = 2 * sampled.relations[order] + accepted[order]
+        groups, starts, count = np.unique(key, return_index=True, return_counts=True)
+        took = groups % 2 == 1
+        share = np.add.reduceat(p[:, order], starts, axis=1) / count
+        share = np.clip(share + np.where(took, shifts[0][:, None], shifts[1][:, None]), 0, 1)
+        size = np.add.reduceat(sampled.weights[order], starts)
+        luck = random.standard_normal(share.shape) * np.sqrt(share * (1 - share) / size)
+        return cls(groups // 2, took, size, np.clip(share + luck, 0, 1) * size)
+
+    def quality(self, code: int | None = None) -> Quality:
+        """Fold the groups of one relation, or all of them, into the four quantities."""
+        mine = np.ones(len(self.codes), dtype=np.bool_) if code is None else self.codes == code
+        took = mine & self.accepted
+        true_accepted = self.trues[:, took].sum(axis=1)
+        true_rejected = self.trues[:, mine & ~self.accepted].sum(axis=1)
+        count, size = float(self.size[took].sum()), float(self.size[mine].sum())
+        right = true_accepted + (size - count - true_rejected)
+        nothing = np.full(len(right), np.nan)
+        true = true_accepted + true_rejected
+        return Quality(
+            accuracy=right / size,
+            precision=true_accepted / count if count else nothing,
+            recall=true_accepted / np.maximum(true, 1e-9),
+            f1=2 * true_accepted / np.maximum(true + count, 1e-9),
+            triples=round(size),
+            accepted=round(count),
+        )

@@ -1,0 +1,252 @@
+"""Where to cut so that a promise can be made? Precision, recall or cost on demand.
+
+Triples are ranked by how probably true they are; every length of that list is tried at once, under every draw of what
+may be true (the pooled posterior, what the model may be off, the luck of a finite set). The longest list that keeps
+the promise often enough is accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from actc.errors import OptionError
+from actc.pooled.model import Posterior, moderate, psi
+from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
+from actc.trust.discrepancy import Looks, correct, look
+from actc.trust.expect import Sampled, sample_target
+
+_CONTRADICTS = 1.3  # standard errors of bad news, from which on the answers on a list overrule the model
+_UNSEEN = 8  # a list with so few answers inside is half trusted: the model is wrong most where nobody looked
+_WINDOW = 30  # answers that can; a list with fewer borrows the next ones
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What is asked of the accepted set.
+
+    Parameters
+    ----------
+    kind : {"precision", "recall", "cost"}
+    target : float
+        The least precision or recall. For cost: what a false accept costs, in false rejects.
+    confidence : float
+        How probable it should be that the target is met; cost is met on average.
+    each : bool
+        Ask it of each relation by itself instead of all together.
+    """
+
+    kind: str
+    target: float
+    confidence: float = 0.9
+    each: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in _CHOOSERS:
+            raise OptionError(f"Nobody can demand {self.kind!r}; choose one of: {', '.join(_CHOOSERS)}.")
+        if self.kind == "cost" and not 0 < self.target < np.inf:
+            raise OptionError(f"A cost of {self.target} is out of range; give a positive number.")
+        if self.kind != "cost" and not 0 < self.target < 1:
+            raise OptionError(f"A {self.kind} of {self.target} is out of range; give a share between 0 and 1.")
+        if not 0.5 <= self.confidence < 1:
+            raise OptionError(f"A confidence of {self.confidence} is out of range; give 0.5 to 1, such as 0.95.")
+
+
+@dataclass(frozen=True, eq=False)
+class Promise:
+    """Cuts that meet a demand as far as can be told.
+
+    Parameters
+    ----------
+    demand : Demand
+    cuts : float array of shape (R + 1,)
+        In scores; infinite where nothing is accepted. The last is for relations that the pool does not have.
+    chance : float
+        Posterior probability that the demand is met; of the least sure relation, where each was asked. NaN where
+        nothing is accepted.
+    left_out : tuple of str
+        Relations of the target of which nothing is accepted.
+    """
+
+    demand: Demand
+    cuts: FloatArray
+    chance: float
+    left_out: tuple[str, ...]
+
+
+def promise(
+    posterior: Posterior,
+    annotations: Annotations,
+    target: ScoredTriples,
+    demands: Sequence[Demand],
+    draws: int = 400,
+    points: int = 2000,
+    seed: int = 0,
+) -> list[Promise]:
+    """Choose cuts that accept as many triples of the target as each demand allows.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        The pooled fit on ``annotations``.
+    target : ScoredTriples
+        The set decided on; the pool itself, or new candidates like it.
+    """
+    random = np.random.default_rng(seed)
+    sampled = sample_target(posterior.pool, target, points)
+    p = sampled.draw(posterior, draws, random)
+    rank = _rising(posterior, sampled)
+    # However a triple was picked, its own answer had no part in it: as a check of bad news every answer will do.
+    looks = look(posterior, annotations, np.ones(len(annotations), dtype=np.bool_))
+    names = posterior.pool.relation_names
+    return [_keep(demand, sampled, p, rank, looks, names, random) for demand in demands]
+
+
+def _keep(
+    demand: Demand,
+    sampled: Sampled,
+    p: FloatArray,
+    rank: FloatArray,
+    looks: Looks,
+    names: tuple[str, ...],
+    random: np.random.Generator,
+) -> Promise:
+    present = np.unique(sampled.relations).tolist()
+    bar = np.full(len(names) + 1, np.inf)  # the least probability that is accepted, by relation
+    chances = []
+    for code in present if demand.each else [None]:
+        mine = np.flatnonzero(sampled.relations == code) if code is not None else np.arange(len(rank))
+        seen = looks.relations == code if code is not None else np.ones(len(looks.labels), dtype=np.bool_)
+        lists = _Lists.of(p[:, mine], rank[mine], looks, seen, sampled.weights[0], demand.confidence, random)
+        length, chance = _CHOOSERS[demand.kind](lists, demand)
+        if length:
+            bar[slice(None) if code is None else code] = lists.bars[length - 1]
+            chances.append(chance)
+    cuts = _cuts(sampled, rank, bar)
+    cuts[-1] = -np.inf if demand.kind == "recall" else np.inf  # nothing was judged there, nothing can be promised
+    left_out = tuple(names[at] for at in present if at < len(names) and cuts[at] == np.inf)
+    return Promise(demand, cuts, min(chances, default=np.nan), left_out)
+
+
+def _rising(posterior: Posterior, sampled: Sampled) -> FloatArray:
+    """Return P(true) of each sampled triple, made rising with the score within its relation."""
+    basis = psi(sampled.x)
+    mean = np.einsum("ij,ij->i", basis, posterior.beta[sampled.relations])
+    variance = np.einsum("ij,ijk,ik->i", basis, posterior.covariance[sampled.relations], basis)
+    lifted = moderate(mean, variance) + 2.0 * sampled.relations  # each relation above the one before it
+    return np.asarray(np.maximum.accumulate(lifted) - 2.0 * sampled.relations)
+
+
+@dataclass(frozen=True, eq=False)
+class _Lists:
+    """Every list that takes the most probable triples first; entry k - 1 is the list of length k.
+
+    ``bars`` (K,): the least probability in each; ``sizes`` (K,): triples of the target in it; ``accepted`` and
+    ``rejected`` (draws, K): share of true triples in the list, and outside of it; ``whole`` (K,): False where
+    a list would part triples of one probability.
+    """
+
+    bars: FloatArray
+    sizes: FloatArray
+    rest: FloatArray
+    accepted: FloatArray
+    rejected: FloatArray
+    whole: BoolArray
+
+    @classmethod
+    def of(
+        cls,
+        p: FloatArray,
+        rank: FloatArray,
+        looks: Looks,
+        seen: BoolArray,
+        scale: float,
+        confidence: float,
+        random: np.random.Generator,
+    ) -> _Lists:
+        order = np.argsort(-rank, kind="stable")
+        bars, count = rank[order], np.arange(1, len(order) + 1)
+        sums = np.cumsum(p[:, order], axis=1)
+        left = len(count) - count
+        outside = (sums[:, -1:] - sums) / np.maximum(left, 1)
+        told = np.argsort(-looks.probabilities[seen], kind="stable")
+        heard, residuals = looks.probabilities[seen][told], looks.residuals[seen][told]
+        place = np.searchsorted(-heard, -bars, side="right")  # looks that each list accepts
+        sizes, rest = np.asarray(count * scale), np.asarray(left * scale)
+        accepted = _widen(sums / count, place, residuals, sizes, confidence, random)
+        rejected = _widen(
+            outside, len(heard) - place, residuals[::-1], np.maximum(rest, 1), confidence, random, upward=True
+        )
+        return cls(bars, sizes, rest, accepted, rejected, np.append(bars[1:] < bars[:-1], True))
+
+
+def _widen(
+    shares: FloatArray,
+    place: IntArray,
+    residuals: FloatArray,
+    sizes: FloatArray,
+    confidence: float,
+    random: np.random.Generator,
+    upward: bool = False,
+) -> FloatArray:
+    """Add to drawn shares what the model may be off, given the first ``place`` residuals, and a finite set's luck."""
+    from scipy.special import ndtri, stdtrit
+
+    sums, squares = np.append(0, np.cumsum(residuals)), np.append(0, np.cumsum(residuals**2))
+    off = correct(shares.mean(axis=0), place, sums[place], squares[place])
+    wide = np.maximum(place, min(_WINDOW, len(residuals)))  # bad news from just below a short list is news about it
+    alone = correct(shares.mean(axis=0), wide, sums[wide], squares[wide], alone=True)
+    news = (1 if upward else -1) * alone.mean
+    off = off.where((wide >= _WINDOW) & (news > _CONTRADICTS * alone.scale), alone)
+    tail = max(confidence, 0.8)
+    scale = off.scale * stdtrit(off.degrees, tail) / ndtri(tail)  # a normal with the t's quantile where it matters
+    scale = scale * np.sqrt(1 + _UNSEEN / (1 + place))
+    error, luck = random.standard_normal((2, len(shares), 1))
+    # The longest list is the luckiest one: good news from a few looks would be counted twice, so only bad news counts.
+    bad_news = np.maximum(off.mean, 0) if upward else np.minimum(off.mean, 0)
+    shares = np.clip(shares + bad_news + scale * error, 0, 1)
+    return np.asarray(np.clip(shares + luck * np.sqrt(shares * (1 - shares) / sizes), 0, 1))
+
+
+def _choose_precision(lists: _Lists, demand: Demand) -> tuple[int, float]:
+    chance = (lists.accepted >= demand.target).mean(axis=0)
+    kept = np.flatnonzero((chance >= demand.confidence) & lists.whole)
+    return (int(kept[-1]) + 1, float(chance[kept[-1]])) if kept.size else (0, np.nan)
+
+
+def _choose_recall(lists: _Lists, demand: Demand) -> tuple[int, float]:
+    found, missed = lists.accepted * lists.sizes, lists.rejected * lists.rest
+    chance = (found >= demand.target * (found + missed)).mean(axis=0)
+    kept = np.flatnonzero((chance >= demand.confidence) & lists.whole)  # the whole set finds everything
+    return int(kept[0]) + 1, float(chance[kept[0]])
+
+
+def _choose_cost(lists: _Lists, demand: Demand) -> tuple[int, float]:
+    wrong = (1 - lists.accepted) * lists.sizes * demand.target
+    cost = np.where(lists.whole, (wrong + lists.rejected * lists.rest).mean(axis=0), np.inf)
+    nothing = float((lists.accepted[:, -1] * lists.sizes[-1]).mean())
+    best = int(np.argmin(cost))
+    return (best + 1, 1.0) if cost[best] < nothing else (0, np.nan)
+
+
+def _cuts(sampled: Sampled, rank: FloatArray, bar: FloatArray) -> FloatArray:
+    """Return each relation's cut in scores: midway between the last rejected and the first accepted sampled triple."""
+    cuts = np.full(len(bar), np.inf)
+    takes = rank >= bar[sampled.relations]
+    first = np.flatnonzero(takes & np.r_[True, (sampled.relations[1:] != sampled.relations[:-1]) | ~takes[:-1]])
+    codes = sampled.relations[first]
+    before = np.maximum(first - 1, 0)
+    alone = (first == 0) | (sampled.relations[before] != codes)
+    middle = 0.5 * sampled.scores[before] + 0.5 * sampled.scores[first]
+    middle = np.where(middle <= sampled.scores[before], sampled.scores[first], middle)
+    cuts[codes] = np.where(alone, sampled.scores[first], middle)
+    return cuts
+
+
+_CHOOSERS: dict[str, Callable[[_Lists, Demand], tuple[int, float]]] = {
+    "precision": _choose_precision,
+    "recall": _choose_recall,
+    "cost": _choose_cost,
+}

@@ -1,0 +1,169 @@
+"""Small pictures as SVG text that takes its colours from the page around it: no library, sharp at any size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+
+from actc.triples import BoolArray, FloatArray
+from actc.trust.intervals import Interval
+
+
+class Frame:
+    """A picture with a plot area; ``x`` and ``y`` turn values into places."""
+
+    def __init__(
+        self,
+        size: tuple[int, int],
+        x_range: tuple[float, float],
+        y_range: tuple[float, float],
+        margins: tuple[int, int, int, int] = (10, 12, 34, 44),
+    ) -> None:
+        self.width, self.height = size
+        self.top, self.right, self.bottom, self.left = margins
+        self.x_range, self.y_range = x_range, y_range
+        self.parts: list[str] = []
+
+    def x(self, value: float) -> float:
+        """Return where a value stands from the left."""
+        low, high = self.x_range
+        return self.left + (self.width - self.left - self.right) * (value - low) / ((high - low) or 1.0)
+
+    def y(self, value: float) -> float:
+        """Return where a value stands from the top."""
+        low, high = self.y_range
+        return (
+            self.height - self.bottom - (self.height - self.top - self.bottom) * (value - low) / ((high - low) or 1.0)
+        )
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, style: str) -> None:
+        """Draw a line between two places."""
+        self.parts.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{style}"/>')
+
+    def box(self, x: float, y: float, width: float, height: float, style: str, title: str = "") -> None:
+        """Draw a filled rectangle; the title shows when the mouse rests on it."""
+        inner = f"<title>{escape(title)}</title>" if title else ""
+        shape = f'x="{x:.1f}" y="{y:.1f}" width="{max(width, 0):.1f}" height="{max(height, 0):.1f}"'
+        self.parts.append(f'<rect {shape} class="{style}">{inner}</rect>')
+
+    def dot(self, x: float, y: float, radius: float, style: str, title: str = "") -> None:
+        """Draw a filled circle."""
+        inner = f"<title>{escape(title)}</title>" if title else ""
+        self.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" class="{style}">{inner}</circle>')
+
+    def path(self, points: Sequence[tuple[float, float]], style: str, closed: bool = False) -> None:
+        """Draw a line through places, or the area inside of them."""
+        text = " L".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        self.parts.append(f'<path d="M{text}{"Z" if closed else ""}" class="{style}"/>')
+
+    def text(self, x: float, y: float, words: str, anchor: str = "middle", style: str = "tick") -> None:
+        """Write words at a place."""
+        self.parts.append(
+            f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="{style}">{escape(words)}</text>'
+        )
+
+    def ticks_y(self, values: Sequence[float], form: str = "{:.0%}") -> None:
+        """Draw a grid line and a number at each value."""
+        for value in values:
+            self.line(self.left, self.y(value), self.width - self.right, self.y(value), "grid")
+            self.text(self.left - 6, self.y(value) + 4, form.format(value), "end")
+
+    def ticks_x(self, places: Sequence[float], words: Sequence[str], title: str) -> None:
+        """Write words under places of the axis, and the axis' title."""
+        for place, word in zip(places, words, strict=True):
+            self.text(place, self.height - self.bottom + 15, word)
+        middle = (self.left + self.width - self.right) / 2
+        self.text(middle, self.height - 3, title, style="axis")
+
+    def svg(self, label: str) -> str:
+        """Return the picture."""
+        head = f'<svg viewBox="0 0 {self.width} {self.height}" role="img" aria-label="{escape(label, quote=True)}">'
+        return head + "".join(self.parts) + "</svg>"
+
+
+def reliability(probabilities: FloatArray, labels: BoolArray, bounds: Sequence[Interval], edges: FloatArray) -> str:
+    """Draw how often triples of each predicted probability were judged true; on the diagonal, words are kept."""
+    frame = Frame((420, 300), (0, 1), (0, 1))
+    frame.ticks_y([0, 0.25, 0.5, 0.75, 1])
+    frame.line(frame.x(0), frame.y(0), frame.x(1), frame.y(1), "ideal")
+    which = np.searchsorted(edges, probabilities, side="right")
+    most = max(1, int(np.bincount(which).max(initial=1)))
+    for at, bound in enumerate(bounds):
+        mine = which == at
+        if not mine.any():
+            continue
+        count, said, was = int(mine.sum()), float(probabilities[mine].mean()), float(labels[mine].mean())
+        frame.line(frame.x(said), frame.y(bound.low), frame.x(said), frame.y(bound.high), "whisker")
+        title = f"{count} judged: {said:.0%} expected, {was:.0%} true"
+        frame.dot(frame.x(said), frame.y(was), 3.5 + 5 * np.sqrt(count / most), "point", title)
+    frame.ticks_x(
+        [frame.x(v) for v in (0, 0.25, 0.5, 0.75, 1)], ["0%", "25%", "50%", "75%", "100%"], "probability given"
+    )
+    return frame.svg("Reliability diagram: probability given against share judged true")
+
+
+def learning_curve(budgets: Sequence[int], middles: Sequence[float], bounds: Sequence[Interval]) -> str:
+    """Draw expected accuracy by answers given, with its interval."""
+    low = max(0.0, np.floor(10 * min(bound.low for bound in bounds)) / 10)
+    frame = Frame((420, 300), (0, max(len(budgets) - 1, 1)), (low, 1))
+    frame.ticks_y(np.arange(low, 1.001, 0.1).tolist())
+    places = [frame.x(at) for at in range(len(budgets))]
+    upper = [(x, frame.y(bound.high)) for x, bound in zip(places, bounds, strict=True)]
+    lower = [(x, frame.y(bound.low)) for x, bound in zip(places, bounds, strict=True)]
+    frame.path([*upper, *lower[::-1]], "band", closed=True)
+    frame.path([(x, frame.y(m)) for x, m in zip(places, middles, strict=True)], "curve")
+    for x, middle, budget, bound in zip(places, middles, budgets, bounds, strict=True):
+        title = f"{budget} answers: {middle:.1%}, between {bound.low:.1%} and {bound.high:.1%}"
+        frame.dot(x, frame.y(middle), 4, "point", title)
+    frame.ticks_x(places, [str(budget) for budget in budgets], "answers given")
+    return frame.svg("Expected accuracy by number of answers")
+
+
+def histogram(
+    scores: FloatArray, cut: float, interval: Interval | None, judged: FloatArray, labels: BoolArray, span: Interval
+) -> str:
+    """Draw one relation's scores, what is accepted, where the cut may lie, and the answers given."""
+    frame = Frame((300, 150), span, (0, 1), (6, 8, 30, 8))
+    counts, edges = np.histogram(np.clip(scores, *span), bins=28, range=span)
+    most = max(1, int(counts.max()))
+    if interval is not None:
+        left, right = (frame.x(float(np.clip(bound, *span))) for bound in interval)
+        frame.box(left, frame.top, right - left, frame.height - frame.top - frame.bottom, "doubt")
+    for count, a, b in zip(counts.tolist(), edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        edge = float(np.clip(cut, a, b))
+        for start, stop, style in ((a, edge, "rejected"), (edge, b, "accepted")):
+            if stop > start and count:
+                top = frame.y(count / most)
+                frame.box(frame.x(start), top, frame.x(stop) - frame.x(start) - 0.4, frame.y(0) - top, style)
+    if span.low <= cut <= span.high:
+        frame.line(frame.x(cut), frame.top, frame.x(cut), frame.y(0), "cut")
+    for score, label in zip(np.clip(judged, *span).tolist(), labels.tolist(), strict=True):
+        frame.dot(frame.x(score), frame.y(0) + 6, 2.6, "yes" if label else "no")
+    frame.line(frame.left, frame.y(0), frame.width - frame.right, frame.y(0), "axisline")
+    for value, anchor in zip(span, ("start", "end"), strict=True):
+        frame.text(frame.x(value), frame.height - 6, f"{value:.3g}", anchor)
+    return frame.svg("Scores of one relation, its threshold and the answers")
+
+
+def whisker(middle: float, bound: Interval, style: str, width: int = 190) -> str:
+    """Draw a share with its interval on a line from 0 to 1."""
+    frame = Frame((width, 20), (0, 1), (0, 1), (0, 6, 0, 6))
+    for value in (0, 0.5, 1):
+        frame.line(frame.x(value), 3, frame.x(value), 17, "grid")
+    frame.box(frame.x(bound.low), 7, frame.x(bound.high) - frame.x(bound.low), 6, f"span {style}")
+    frame.dot(frame.x(middle), 10, 4.2, f"dot {style}")
+    return frame.svg(f"{middle:.0%}, between {bound.low:.0%} and {bound.high:.0%}")
+
+
+def shares(accepted: int, asked: int, rejected: int, most: int, width: int = 190) -> str:
+    """Draw how many of a relation's triples are accepted, asked about and rejected, on a scale up to ``most``."""
+    frame = Frame((width, 20), (0, max(most, 1)), (0, 1), (0, 2, 0, 2))
+    start = 0
+    for count, style in ((accepted, "accepted"), (asked, "asked"), (rejected, "rejected")):
+        if count:
+            length = max(frame.x(start + count) - frame.x(start), 0.8)
+            frame.box(frame.x(start), 4, length, 12, style, f"{count:,} {style}")
+        start += count
+    return frame.svg(f"{accepted} accepted, {asked} to ask, {rejected} rejected")

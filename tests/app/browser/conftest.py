@@ -1,0 +1,153 @@
+"""A real server and a real browser."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
+
+from actc.cli.main import main
+
+NO_CHROMIUM = (
+    "No Chromium was found for the browser tests. Install one (Debian: apt-get install chromium; any system: "
+    "playwright install chromium), or name one in the environment variable ACTC_CHROMIUM."
+)
+# A browser that asks nobody about updates, and runs as root in a container.
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def find_chromium(playwright: Playwright) -> str:
+    """Return the path of a Chromium: one that was named, the system's, or Playwright's own."""
+    named = os.environ.get("ACTC_CHROMIUM")
+    if named:
+        return named
+    for name in ("chromium", "chromium-browser", "google-chrome", "chrome"):
+        found = shutil.which(name)
+        if found:
+            return found
+    own = playwright.chromium.executable_path
+    if Path(own).is_file():
+        return own
+    pytest.fail(NO_CHROMIUM)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(playwright), args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+class Server:
+    """`actc annotate` in a process of its own."""
+
+    def __init__(self, folder: Path, *annotators: str) -> None:
+        self.folder, self.annotators = folder, annotators
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.links: dict[str, str] = {}
+        self.start()
+
+    @property
+    def origin(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        names = [word for name in self.annotators for word in ("--annotator", name)]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "actc.cli.main", "annotate", str(self.folder), "--port", str(self.port), *names],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"},
+        )
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if found := re.match(r"(\S.*?)\s+(http://\S+)", line):
+                self.links[found[1]] = found[2]
+            if "Each link" in line:
+                return
+        raise AssertionError(f"the server ended with {self.process.wait()}")
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
+        self.process.send_signal(how)
+        self.process.wait(15)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+@pytest.fixture
+def start_server(tmp_path: Path) -> Iterator:
+    servers: list[Server] = []
+
+    def start(folder: Path, *annotators: str) -> Server:
+        servers.append(Server(folder, *annotators))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        if server.process.poll() is None:
+            server.stop()
+
+
+def run(*words: object) -> None:
+    """Run an actc command in this process."""
+    before, sys.argv = sys.argv, ["actc", *map(str, words), "--quiet"]
+    try:
+        with pytest.raises(SystemExit) as done:
+            main()
+    finally:
+        sys.argv = before
+    assert done.value.code == 0
+
+
+@pytest.fixture
+def new_page(chromium: Browser) -> Iterator:
+    contexts: list[BrowserContext] = []
+    problems: list[str] = []
+    asked: list[str] = []
+
+    def new(**options) -> Page:
+        context = chromium.new_context(**options)
+        context.set_default_timeout(15_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda line: problems.append(line.text) if "Content Security" in line.text else None)
+        context.on("request", lambda request: asked.append(request.url))
+        return page
+
+    new.asked = asked
+    yield new
+    for context in contexts:
+        context.close()
+    assert problems == []
+    elsewhere = [url for url in asked if not url.startswith("http://127.0.0.1:")]
+    assert elsewhere == [], "a request left the machine"
+
+
+def wait_for(true, seconds: float = 15.0) -> None:
+    """Wait until something holds."""
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until, "waited in vain"
+        time.sleep(0.05)

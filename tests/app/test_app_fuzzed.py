@@ -1,0 +1,77 @@
+"""The routes fuzzed from their own OpenAPI description: whatever is sent, nothing breaks the server."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import GenerationMode, openapi
+
+from actc.app.links import Links
+from actc.app.server import create_app
+from actc.session import OWNER, Settings, start_session
+from actc.tables.files import write_scored
+from tests.conftest import make_pool
+
+OPERATIONS = [
+    ("POST", "/api/exchange"),
+    ("GET", "/api/picture"),
+    ("GET", "/api/history"),
+    ("GET", "/api/owner"),
+    ("GET", "/api/owner/history"),
+    ("POST", "/api/owner/settle"),
+    ("POST", "/api/owner/annotators"),
+    ("POST", "/api/owner/budget"),
+]
+POSITIVE, NEGATIVE = GenerationMode.POSITIVE, GenerationMode.NEGATIVE
+# There is no wrong way to ask for what takes no parameter.
+CASES = [(*one, POSITIVE) for one in OPERATIONS]
+CASES += [(*one, NEGATIVE) for one in OPERATIONS if one[1] not in ("/api/picture", "/api/owner")]
+quick = settings(
+    max_examples=40,
+    deadline=None,
+    database=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fuzzed")
+    write_scored(folder / "scores.parquet", make_pool(80, 3)[0])
+    session = start_session(folder / "session", folder / "scores.parquet", Settings(overlap=0.5, repeats=0.2))
+    session.add_annotator("ada")
+    app = create_app(session)
+    app.state.paces.burst = app.state.paces.rate = 1e9
+    return session, app
+
+
+@pytest.fixture(scope="module")
+def schema(served):
+    return openapi.from_asgi("/openapi.json", served[1], headers={"host": "127.0.0.1"})
+
+
+def test_every_operation_is_fuzzed(schema):
+    found = [result.ok() for result in schema.get_all_operations()]
+    assert sorted((one.method.upper(), one.path) for one in found) == sorted(OPERATIONS)
+
+
+@pytest.mark.parametrize(("method", "path", "mode"), CASES)
+def test_nothing_that_is_sent_breaks_the_server(served, schema, method, path, mode):
+    session, _ = served
+    who = OWNER if path.startswith("/api/owner") else "ada"
+    token = Links.of(session.folder).token(session.annotator(who))
+    headers = {"authorization": f"Bearer {token}", "host": "127.0.0.1"}
+    operation = schema[path][method]
+    seen = set()
+
+    @quick
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def send(case):
+        answer = case.call(headers=headers)
+        assert answer.status_code < 500
+        seen.add(answer.status_code)
+
+    send()
+    if mode == POSITIVE:
+        assert seen & {200, 409, 400}, f"nothing that was sent got through: {seen}"

@@ -1,0 +1,154 @@
+"""Every command as a person would call it: a process, an exit code, what it prints."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from actc.cli.main import commands, parse_budgets, split_methods
+from actc.errors import OptionError
+from actc.tables.files import write_triples
+from tests.conftest import make_pool
+
+
+def actc(*words, cwd=None):
+    command = [sys.executable, "-m", "actc.cli.main", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+
+
+def columns(pool, labels=None):
+    heads, relations, tails = zip(*map(pool.triple, range(len(pool))), strict=True)
+    table = {"head": heads, "relation": relations, "tail": tails, "score": pool.scores}
+    return table if labels is None else {**table, "label": labels.astype(int)}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data") / "tiny" / "toy"
+    folder.mkdir(parents=True)
+    for split, seed in (("valid", 0), ("test", 1)):
+        write_triples(folder / f"{split}.tsv", columns(*make_pool(seed=seed)))
+    pool, labels = make_pool()
+    table = columns(pool, labels)
+    write_triples(folder / "scores.tsv", {name: table[name] for name in ("head", "relation", "tail", "score")})
+    write_triples(folder / "labels.tsv", {name: table[name][:30] for name in ("head", "relation", "tail", "label")})
+    return folder
+
+
+def refused(result, sentence):
+    assert result.returncode == 2, result.stderr
+    assert result.stderr.startswith("actc: ")
+    assert result.stderr.count("\n") == 1
+    assert sentence in result.stderr
+    return True
+
+
+def test_methods_are_listed():
+    result = actc("methods")
+    assert result.returncode == 0
+    assert "globalopt-f1" in result.stdout
+    assert actc("methods", "--quiet").stdout == ""
+
+
+def test_bench_writes_tidy_rows_and_prints_means(folder, tmp_path):
+    out = tmp_path / "rows.csv"
+    words = ["--method", "actc-lr-rndm:n=20,soft=true,localopt-acc", "--budget", "1,5", "--repeats", 3, "--jobs", 1]
+    result = actc("bench", folder, *words, "--out", out)
+    assert result.returncode == 0, result.stderr
+    assert "tiny / toy" in result.stdout
+    with open(out, newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert list(rows[0]) == ["dataset", "model", "method", "budget", "repeat", "accuracy", "f1", "seconds"]
+    assert {row["method"] for row in rows} == {"actc-lr-rndm:n=20,soft=true", "localopt-acc"}
+    assert len(rows) == 2 * 2 * 3
+    assert all(0 <= float(row["accuracy"]) <= 1 for row in rows)
+
+
+def test_calibrate_then_decide(folder, tmp_path):
+    thresholds, accepted = tmp_path / "thresholds.json", tmp_path / "accepted.csv"
+    words = ["--labels", folder / "labels.tsv", "--method", "actc-gp-rndm", "--out", thresholds]
+    result = actc("calibrate", folder / "scores.tsv", *words)
+    assert result.returncode == 0, result.stderr
+    assert "triples are accepted, from 30 annotations" in result.stdout
+    assert json.loads(thresholds.read_text())["counts"]["annotated"] == 30
+    result = actc("decide", thresholds, folder / "test.tsv", "--out", accepted)
+    assert result.returncode == 0, result.stderr
+    with open(accepted, newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert rows
+    assert all(float(row["score"]) >= float(row["threshold"]) for row in rows)
+
+
+def test_one_class_only_is_allowed_but_said(folder, tmp_path):
+    pool, labels = make_pool()
+    true = np.flatnonzero(labels)[:4]
+    table = columns(pool, labels)
+    write_triples(tmp_path / "true.tsv", {n: np.asarray(table[n])[true] for n in ("head", "relation", "tail", "label")})
+    words = ["--labels", tmp_path / "true.tsv", "--method", "actc-lr-rndm", "--out", tmp_path / "t.json"]
+    result = actc("calibrate", folder / "scores.tsv", *words)
+    assert result.returncode == 0, result.stderr
+    assert "every annotation is true" in result.stdout
+
+
+def test_bad_input_gets_one_sentence_and_nothing_is_written(folder, tmp_path):
+    out = tmp_path / "out.csv"
+    labels = ("--labels", folder / "labels.tsv")
+    (tmp_path / "broken.json").write_text("{")
+    (tmp_path / "one" / "class").mkdir(parents=True)
+    for split in ("valid", "test"):
+        (tmp_path / "one" / "class" / f"{split}.tsv").write_text("a\tr\tx\t0.5\t1\n")
+    cases = [
+        (("bench", tmp_path / "nowhere"), "there is no such folder"),
+        (("bench", tmp_path), "there is no valid.tsv"),
+        (("bench", tmp_path / "one" / "class"), "every label is 1"),
+        (("bench", folder, "--method", "actc-lr-rdm"), "Did you mean 'actc-lr-rndm'"),
+        (("bench", folder, "--budget", "1,x"), "'x' is not a whole number"),
+        (("bench", folder, "--budget", "61"), "larger than the pool"),
+        (("bench", folder, "--repeats", "0"), "0 repeats"),
+        (("bench", folder, "--draws", "dice", "--budget", "1"), "No source of draws is called 'dice'"),
+        (("bench",), "Missing argument"),
+        (("bench", folder, "--repeat", "3"), "No such option"),
+        (("bench", folder, "--budget", "1", "--repeats", "1", "--out", tmp_path / "no" / "x.csv"), "no folder"),
+        (("calibrate", folder / "scores.tsv", "--out", out), "needs annotations"),
+        (("calibrate", tmp_path / "x.tsv", *labels, "--out", out), "there is no such file"),
+        (("calibrate", folder / "labels.tsv", *labels, "--out", out), "the column 'score' is missing"),
+        (("calibrate", folder / "scores.tsv", "--labels", folder / "scores.tsv", "--out", out), "'label' is missing"),
+        (("decide", tmp_path / "broken.json", folder / "test.tsv", "--out", out), "no JSON file"),
+        (("nonsense",), "No such command"),
+    ]
+    for words, sentence in cases:
+        words = (*words, "--method", "actc-lr-rndm") if words[0] == "calibrate" else words
+        assert refused(actc(*words), sentence), words
+        assert not out.exists()
+
+
+def test_every_command_is_listed_once_under_a_job_and_none_is_cut_off():
+    listed = commands.list_commands(None)
+    assert sorted(listed) == sorted(commands.commands)
+    shown = CliRunner().invoke(commands, ["--help"], terminal_width=100).output
+    assert shown.count("...") == 1  # of the usage
+
+
+@pytest.mark.parametrize("name", sorted(commands.commands))
+def test_every_command_has_help_with_an_example_and_can_be_quiet(name):
+    command = commands.commands[name]
+    assert command.help
+    assert f"actc {name}" in command.epilog
+    assert "--quiet" in {option for parameter in command.params for option in parameter.opts}
+
+
+def test_methods_are_split_between_not_within():
+    assert split_methods("a,b:n=5,soft=true,c") == ["a", "b:n=5,soft=true", "c"]
+
+
+def test_budgets_are_whole_numbers():
+    assert parse_budgets(("1,2", "5")) == [1, 2, 5]
+    assert parse_budgets(()) == []
+    with pytest.raises(OptionError):
+        parse_budgets(("-1",))

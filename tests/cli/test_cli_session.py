@@ -1,0 +1,110 @@
+"""The commands of a session, as a person would call them."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from actc.errors import ActcError, FileError
+from actc.session import Settings, start_session
+from actc.tables.files import write_scored
+from tests.conftest import make_pool
+from tests.cli.test_cli import actc
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("cli")
+    done = actc("start", folder / "session", "--sample", "--budget", 20)
+    assert done.returncode == 0
+    assert f"actc annotate {folder / 'session'}" in done.stdout
+    return folder / "session"
+
+
+def test_from_start_to_the_first_judgement_on_the_packaged_sample(sample):
+    done = subprocess.run(
+        [sys.executable, "-m", "actc.cli.main", "annotate", str(sample), "--terminal"],
+        input="tnwell known\nfq",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "[t] true" in done.stdout
+    status = actc("status", sample)
+    assert "2 of 20 triples judged" in status.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["start", "SESSION", "--sample"], "is there already"),
+        (["start", "new"], "Give a file of scored candidates"),
+        (["start", "new", "scores.tsv", "--sample"], "Give a file of scored candidates"),
+        (["start", "new", "no-such.tsv"], "there is no such file"),
+        (["start", "new", "--sample", "--overlap", "2"], "overlap is a share"),
+        (["start", "new", "--sample", "--method", "poold"], "Did you mean 'pooled'"),
+        (["annotate", "."], "no annotation session"),
+        (["annotate", "SESSION", "--program", "no-such-program", "--count", "1"], "cannot be started"),
+        (["annotate", "SESSION", "--annotator", "owner"], "is taken in this session"),
+        (["status", "nowhere"], "no annotation session"),
+        (["export", "SESSION"], "Say what to export"),
+        (["import", "SESSION", "nothing.tsv"], "there is no such file"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_sentence(sample, tmp_path, words, sentence):
+    done = actc(*(sample if word == "SESSION" else word for word in words), cwd=tmp_path)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_server_for_the_whole_network_warns_about_plain_http(sample):
+    command = [sys.executable, "-m", "actc.cli.main", "annotate", str(sample), "--host", "0.0.0.0", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        lines = []
+        for line in server.stdout:
+            lines.append(line)
+            if "Each link" in line:
+                break
+        server.send_signal(signal.SIGTERM)
+    assert "plain HTTP" in "".join(lines)
+
+
+def test_a_port_in_use_is_named(sample):
+    command = [sys.executable, "-m", "actc.cli.main", "annotate", str(sample), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        found = next(re.search(r"127\.0\.0\.1:(\d+)", line) for line in server.stdout if "127.0.0.1" in line)
+        done = actc("annotate", sample, "--port", found[1])
+        server.send_signal(signal.SIGTERM)
+    assert done.returncode == 2
+    assert "Choose another with --port" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("names.tsv", b"id\tname\nx\ty\tz\n", "line 2: 3 columns"),
+        ("names.tsv", b"id\tname\n\xff\xfe\n", "not UTF-8"),
+        ("names.tsv.gz", gzip.compress(b"id\tname\n" + b"x\ty\n" * 5000, mtime=0)[:-20], "truncated"),
+        ("names.json", b"{", "no JSON file"),
+        ("names.json", b"[]", "an object was expected"),
+        ("names.parquet", b"nothing", "no readable Parquet"),
+        ("graph.tsv", b"h1\tr1\n", "3 are needed"),
+        ("graph.tsv", b"h1\tr1\tt1\nh2\t\tt2\n", "line 2: a head, relation or tail is missing"),
+    ],
+)
+def test_a_bad_file_of_names_or_triples_is_named_and_nothing_is_made(tmp_path, name, content, message):
+    write_scored(tmp_path / "scores.parquet", make_pool(30, 2)[0])
+    (tmp_path / name).write_bytes(content)
+    names, graph = ([], tmp_path / name) if name.startswith("graph") else ([tmp_path / name], None)
+    with pytest.raises(FileError, match=message) as caught:
+        start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings(), names, graph)
+    assert isinstance(caught.value, ActcError)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["scores.parquet", name])

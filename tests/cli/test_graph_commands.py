@@ -1,0 +1,140 @@
+"""The graph commands as a person would call them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from actc.cli.graph_commands import COMMANDS, describe_seconds
+from actc.tables.files import read_scored, write_triples
+from tests.cli.test_cli import actc, refused
+from tests.models.test_train_model import make_graph
+
+pytest.importorskip("torch")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("commands")
+    write_triples(folder / "graph.tsv", make_graph().columns())
+    (folder / "recipe.json").write_text('{"model": "complex", "dimension": 16, "epochs": 5, "batch": 16}')
+    result = actc("train", "graph.tsv", "--recipe", "recipe.json", "--device", "cpu", "--out", "model", cwd=folder)
+    assert result.returncode == 0, result.stderr
+    assert "54 triples; epochs 5" in result.stdout
+    return folder
+
+
+def test_score_then_candidates(folder, tmp_path):
+    scored = actc("score", "model", "graph.tsv", "--out", tmp_path / "scores.tsv", cwd=folder)
+    assert "54 triples with scores from" in scored.stdout
+    assert len(read_scored(tmp_path / "scores.tsv")[0]) == 54
+    found = actc("candidates", "model", "graph.tsv", "--best", 1, "--out", tmp_path / "c.parquet", cwd=folder)
+    assert "questions, about 1 s." in found.stdout
+    assert len(read_scored(tmp_path / "c.parquet")[0]) > 10
+
+
+def test_a_dry_run_writes_nothing(folder, tmp_path):
+    result = actc("candidates", "model", "graph.tsv", "--dry-run", "--out", tmp_path / "c.parquet", cwd=folder)
+    assert "questions, about" in result.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_convert_there_and_back(folder, tmp_path):
+    base = ("--base", "http://example.org/")
+    assert (
+        "54 triples, 38 entities" in actc("convert", "graph.tsv", "--out", tmp_path / "g.nt", *base, cwd=folder).stdout
+    )
+    assert actc("convert", tmp_path / "g.nt", "--out", tmp_path / "g.tsv", *base).returncode == 0
+    assert sorted((tmp_path / "g.tsv").read_text().splitlines()) == sorted(
+        (folder / "graph.tsv").read_text().splitlines()
+    )
+
+
+def test_convert_carries_where_a_fact_comes_from(tmp_path):
+    header = "head\trelation\ttail\tscore\tprobability\tthreshold\tmethod\tdate\tdecided_by\n"
+    rows = [
+        "Q2\tP31\tQ5\t0.5\t0.9\t0.4\tpooled\t2026-11-15\tmethod",
+        "Q1\tP31\tQ5\t0.7\t1.0\t0.4\tpooled\t2026-11-15\tperson",
+    ]
+    (tmp_path / "accepted.tsv").write_text(header + "\n".join([*rows, "Q3\tP31\tQ5\t\t\t\t\t\t", ""]))
+    result = actc("convert", "accepted.tsv", "--out", "accepted.qs", cwd=tmp_path)
+    assert result.stdout == "accepted.qs: 3 triples, 4 entities, 1 relations.\n", result.stderr
+    assert sorted((tmp_path / "accepted.qs").read_text().splitlines()) == [
+        "Q1\tP31\tQ5",
+        "Q2\tP31\tQ5\tS887\tQ2539\tS813\t+2026-11-15T00:00:00Z/11",
+        "Q3\tP31\tQ5",
+    ]
+    assert actc("convert", "accepted.tsv", "--out", "a.kgtk.tsv", cwd=tmp_path).returncode == 0
+    assert actc("convert", "a.kgtk.tsv", "--out", "again.tsv", cwd=tmp_path).returncode == 0
+    assert sorted((tmp_path / "again.tsv").read_text().splitlines()) == sorted(
+        (tmp_path / "accepted.tsv").read_text().splitlines()
+    )
+    result = actc("convert", "accepted.tsv", "--out", "a.nt", "--base", "http://e.org/", cwd=tmp_path)
+    assert result.stdout.startswith(
+        "N-Triples has no place for score, probability, threshold, method, date, decided_by: left out.\n"
+    )
+
+
+def test_convert_writes_the_format_that_is_named(tmp_path):
+    (tmp_path / "w.tsv").write_text("head\trelation\ttail\na\tr\tb\n")
+    assert actc("convert", "w.tsv", "--to", "tsv", "--out", "w.nt", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "w.nt").read_text() == (tmp_path / "w.tsv").read_text()
+    (tmp_path / "w.csv").write_text('head,relation,tail\n"a\tb",r,c\n')
+    result = actc("convert", "w.csv", "--out", "new.tsv", cwd=tmp_path)
+    refused(result, "actc: new.tsv: 'a\\tb' (column head) has a tab or a line break")
+
+
+def test_score_writes_rdf_under_its_base_and_refuses_an_ending_early(folder, tmp_path):
+    base = ("--base", "http://e.org/")
+    result = actc("score", "model", "graph.tsv", *base, "--out", tmp_path / "scores.ttl", cwd=folder)
+    assert result.returncode == 0, result.stderr
+    assert "<urn:actc:score>" in (tmp_path / "scores.ttl").read_text().splitlines()[0]
+    refused(
+        actc("score", "nowhere", "graph.tsv", "--out", tmp_path / "x.weird", cwd=folder), "no graph format goes by that"
+    )
+    refused(
+        actc("score", "nowhere", "graph.tsv", "--out", tmp_path / "x.nt", cwd=folder),
+        "N-Triples has no place for score",
+    )
+
+
+def test_bad_input_gets_one_sentence(folder, tmp_path):
+    out = ("--out", tmp_path / "out.tsv")
+    refused(actc("score", "nowhere", "graph.tsv", *out, cwd=folder), "there is no such folder")
+    refused(
+        actc("train", "graph.tsv", "--model", "komplex", "--out", tmp_path / "m", cwd=folder), "Did you mean 'complex'?"
+    )
+    (tmp_path / "other.tsv").write_text("x\tr\ty\n")
+    refused(actc("score", "model", tmp_path / "other.tsv", *out, cwd=folder), "it was trained on another graph")
+    (tmp_path / "bad.nt").write_text("<http://a> <http://b> oops .\n")
+    refused(actc("convert", tmp_path / "bad.nt", *out), "bad.nt, line 1: ")
+    assert not (tmp_path / "out.tsv").exists()
+
+
+@pytest.mark.parametrize(
+    ("missing", "words", "extra"),
+    [
+        ("torch", ["train", "graph.tsv", "--out", "new"], "actc[train]"),
+        ("torch", ["score", "model", "graph.tsv", "--out", "new.tsv"], "actc[train]"),
+        ("pyoxigraph", ["convert", "graph.ttl", "--out", "new.tsv"], "actc[rdf]"),
+        ("pykeen", ["score", "pykeen", "graph.tsv", "--out", "new.tsv"], "actc[pykeen]"),
+    ],
+)
+def test_without_the_extra_a_command_says_what_to_install(missing, words, extra, folder):
+    (folder / "graph.ttl").write_text("<http://a/x> <http://a/r> <http://a/y> .\n")
+    (folder / "pykeen" / "training_triples").mkdir(parents=True, exist_ok=True)
+    (folder / "pykeen" / "trained_model.pkl").touch()
+    run = f"sys.argv[1:] = {words!r}; from actc.cli.main import main; main()"
+    code = f"import sys; sys.modules[{missing!r}] = None; {run}"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=False)
+    refused(result, f"pip install '{extra}'")
+
+
+def test_every_graph_command_has_an_example():
+    assert all("Example" in command.epilog for command in COMMANDS)
+
+
+def test_times_are_told_roughly():
+    assert [describe_seconds(value) for value in (0.1, 80, 600, 9000)] == ["1 s", "80 s", "10 minutes", "2.5 hours"]

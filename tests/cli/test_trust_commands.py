@@ -1,0 +1,148 @@
+"""The commands about trust, as a person types them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from actc.cli.main import commands
+from actc.errors import ActcError
+from actc.tables.files import read_scored, write_rows_of, write_triples
+from tests.synthetic import make_truth
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pool, labels, _ = make_truth(1200, 5)
+    rows = np.random.default_rng(0).permutation(len(pool))[:150]
+    write_rows_of("scores.tsv", pool, np.arange(len(pool)))
+    write_labels("labels.tsv", pool, rows, labels)
+    return pool, labels
+
+
+def write_labels(path, triples, rows, labels):
+    names = zip(*(triples.triple(row) for row in rows.tolist()), strict=True)
+    columns = dict(zip(("head", "relation", "tail"), names, strict=True))
+    write_triples(path, {**columns, "label": labels[rows].astype(int)})
+
+
+def run(*words):
+    result = CliRunner().invoke(commands, [str(word) for word in words])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.output
+
+
+CALIBRATE = ("calibrate", "scores.tsv", "--labels", "labels.tsv")
+
+
+def test_a_promise_is_said_written_and_kept(folder):
+    pool, labels = folder
+    output = run(*CALIBRATE, "--precision", 0.8, "--confidence", 0.9)
+    assert "the precision of what is accepted, of all of them together, is 0.8 or more" in output
+    with open("thresholds.json", encoding="utf-8") as file:
+        promised = json.load(file)["promise"]
+    assert promised["kind"] == "precision"
+    assert promised["chance"] >= 0.9
+    run("decide", "thresholds.json", "scores.tsv", "--out", "accepted.tsv", "--quiet")
+    accepted = read_scored("accepted.tsv")[0]
+    rows = pool.find(*zip(*(accepted.triple(row) for row in range(len(accepted))), strict=True))
+    assert labels[rows].mean() >= 0.8
+
+
+def test_recall_cost_and_each_relation_can_be_demanded(folder):
+    assert "the recall of what is accepted" in run(*CALIBRATE, "--recall", 0.9)
+    assert "of each relation" in run(*CALIBRATE, "--precision", 0.7, "--each-relation")
+    assert "5 false rejects" in run(*CALIBRATE, "--cost-false-accept", 5)
+    assert "nothing is accepted" in run(*CALIBRATE, "--precision", 0.995, "--confidence", 0.99)
+
+
+def test_report_and_ask_follow_from_the_thresholds_file_alone(folder):
+    run(*CALIBRATE, "--picks", "random", "--quiet")
+    output = run("report", "thresholds.json", "--out", "page.html", "--json", "page.json")
+    assert "corrected by 150 answers" in output
+    with open("page.json", encoding="utf-8") as file:
+        assert json.load(file)["answers"] == 150
+    assert "better asked" in run("ask", "thresholds.json", "--count", 20, "--out", "questions.tsv")
+    assert len(read_scored("questions.tsv")[0]) == 20
+    run("ask", "thresholds.json", "--candidates", "scores.tsv", "--count", 20, "--out", "again.tsv", "--quiet")
+    with open("questions.tsv", encoding="utf-8") as first, open("again.tsv", encoding="utf-8") as second:
+        assert first.read() == second.read()
+    run("start", "asked", "questions.tsv", "--quiet")
+
+
+def test_an_audit_from_the_slice_to_the_certificate(folder):
+    _, labels = folder
+    run(*CALIBRATE, "--precision", 0.8, "--quiet")
+    run("decide", "thresholds.json", "scores.tsv", "--out", "accepted.tsv", "--quiet")
+    assert "drawn" in run("audit", "accepted.tsv", "--count", 60, "--out", "slice.tsv")
+    accepted, part = read_scored("accepted.tsv")[0], read_scored("slice.tsv")[0]
+    pool = folder[0]
+    rows = pool.find(*zip(*(part.triple(row) for row in range(len(part))), strict=True))
+    write_labels("judged.tsv", pool, rows, labels)
+    judged = ("audit", "accepted.tsv", "--labels", "judged.tsv", "--model", "thresholds.json")
+    output = run(*judged, "--target", 0.6)
+    assert f"{len(accepted):,} are accepted in all" in output
+    assert "Certified: at least 0.6" in output
+    assert "Model and audit do not disagree" in output
+    write_labels("judged.tsv", pool, rows, np.zeros_like(labels))
+    output = run(*judged, "--target", 0.6)
+    assert "out of reach" in output
+    assert "Model and audit disagree" in output
+
+
+def test_shifted_candidates_are_named(folder):
+    pool, _ = folder
+    run(*CALIBRATE, "--quiet")
+    assert "5 of 5 relations have candidates like the pool's" in run("shift", "thresholds.json", "scores.tsv")
+    moved = pool.with_scores(pool.scores + 0.7 * (pool.relations == 0))
+    write_rows_of("moved.tsv", moved, np.arange(len(pool)))
+    output = run("shift", "thresholds.json", "moved.tsv", "--json", "shift.json")
+    assert output.startswith("r0: the candidates' scores differ")
+    assert "4 of 5 relations" in output
+
+
+def test_a_sketch_makes_a_report_on_the_whole_pool(folder):
+    run(*CALIBRATE, "--sketch", "--quiet")
+    run("report", "thresholds.json", "--json", "report.json")
+    assert json.loads(Path("report.json").read_text())["pool"] == len(folder[0])
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ((*CALIBRATE, "--precision", 0.9, "--recall", 0.9), "Only one of precision and recall"),
+        ((*CALIBRATE, "--precision", 90), "out of range"),
+        ((*CALIBRATE, "--picks", "randm"), "Did you mean 'random'"),
+        ((*CALIBRATE, "--method", "localopt-acc", "--precision", 0.9), "pooled method"),
+        ((*CALIBRATE, "--sketch", "--precision", 0.9), "leave --sketch out"),
+        (("audit", "scores.tsv"), "--out"),
+        (("audit", "scores.tsv", "--by", "heads", "--out", "x.tsv"), "Did you mean 'head'"),
+        (("report", "missing.json"), "no such file"),
+    ],
+)
+def test_mistakes_are_answered_by_one_sentence(folder, words, sentence):
+    with pytest.raises(ActcError, match=sentence):
+        run(*words)
+
+
+def test_folders_of_parts_do_wherever_files_do(folder):
+    pool, _ = folder
+    Path("parts").mkdir()
+    for number, rows in enumerate(np.array_split(np.arange(len(pool)), 3)):
+        write_rows_of(f"parts/part-{number}.parquet", pool, rows)
+    run(*CALIBRATE, "--quiet")
+    whole = Path("thresholds.json").read_text()
+    run("calibrate", "parts", "--labels", "labels.tsv", "--quiet")
+    relations = [json.loads(text)["relations"] for text in (whole, Path("thresholds.json").read_text())]
+    assert relations[0] == relations[1]
+    assert "5 of 5 relations have candidates like the pool's" in run("shift", "thresholds.json", "parts")
+    run("report", "thresholds.json", "--quiet")
+    run("ask", "thresholds.json", "--candidates", "parts", "--out", "questions.tsv", "--quiet")
+    run("audit", "parts", "--count", "20", "--out", "slice.tsv", "--quiet")
+    assert len(read_scored("slice.tsv")[0]) == 20

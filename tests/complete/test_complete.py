@@ -1,0 +1,322 @@
+"""The whole way on a small graph, from triples to accepted triples."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from actc import ScoredTriples
+from actc.complete.completion import complete, read_oracle, split_off
+from actc.errors import ActcError, FileError, OptionError
+from actc.graphs.formats import read_graph, write_graph
+from actc.graphs.graph import Graph
+from actc.session import Judgement, Session
+from actc.tables.files import read_scored, write_triples
+from tests.conftest import make_pool
+from tests.models.test_train_model import make_graph, new_facts
+
+pytest.importorskip("torch")
+from actc.complete.run import CompletionPlan, run_completion
+
+
+def write_graph_file(path, graph):
+    write_triples(path, graph.columns())
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Write a graph, candidates (half of them true) and the list of the true ones."""
+    folder = tmp_path_factory.mktemp("complete")
+    graph = make_graph()
+    right, wrong = new_facts(graph, True), new_facts(graph, False)
+    both = {name: [*right.columns()[name], *wrong.columns()[name]] for name in ("head", "relation", "tail")}
+    write_graph_file(folder / "graph.tsv", graph)
+    write_triples(folder / "candidates.tsv", both)
+    write_triples(folder / "labels.tsv", {**both, "label": [1] * 6 + [0] * 6})
+    write_graph_file(folder / "truth.tsv", right)
+    return folder
+
+
+def plan(folder, out, **options):
+    options = {"candidates": folder / "candidates.tsv", "oracle": folder / "truth.tsv", "device": "cpu", **options}
+    return CompletionPlan(folder / "graph.tsv", out, budget=4, **options)
+
+
+def triples_of(path):
+    graph = read_graph(path)
+    return {graph.triple(row) for row in range(len(graph))}
+
+
+def test_a_small_graph_grows_by_what_was_accepted(folder, tmp_path):
+    lines = run_completion(plan(folder, tmp_path / "out"))
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    accepted = triples_of(tmp_path / "out" / "accepted.tsv")
+    assert triples_of(tmp_path / "out" / "graph.tsv") == triples_of(folder / "graph.tsv") | accepted
+    assert report["accepted"] == len(accepted) > 0
+    assert report["triples_after"] == report["triples_before"] + len(accepted)
+    assert report["judged"] == 4
+    assert f"{len(accepted)} accepted" in lines[0]
+
+
+def test_accepted_facts_carry_their_provenance(folder, tmp_path):
+    run_completion(plan(folder, tmp_path / "out"))
+    header, *rows = (line.split("\t") for line in (tmp_path / "out" / "accepted.tsv").read_text().splitlines())
+    wanted = ["head", "relation", "tail", "score", "probability", "threshold", "method", "date", "decided_by"]
+    assert header == wanted
+    for row in rows:
+        score, threshold, decided_by = float(row[3]), float(row[5]), row[8]
+        assert decided_by == "person" or score >= threshold
+
+
+def test_a_model_that_is_there_is_not_trained_again(folder, tmp_path):
+    run_completion(plan(folder, tmp_path / "first"))
+    run_completion(plan(folder, tmp_path / "second", model=tmp_path / "first" / "model"))
+    assert not (tmp_path / "second" / "model").exists()
+    first, second = (read_scored(tmp_path / name / "accepted.tsv")[0] for name in ("first", "second"))
+    assert {first.triple(row) for row in range(len(first))} == {second.triple(row) for row in range(len(second))}
+
+
+def test_the_model_proposes_where_nobody_does(folder, tmp_path):
+    run_completion(plan(folder, tmp_path / "out", candidates=None, best=1))
+    proposed = triples_of(tmp_path / "out" / "candidates.parquet")
+    assert proposed
+    assert not proposed & triples_of(folder / "graph.tsv")
+
+
+def judge_all(folder, truth):
+    """Answer whatever a session asks, as the truth has it."""
+    session = Session(folder)
+    ada = session.add_annotator("ada")
+    while tasks := session.ask(ada, 1):
+        said = "true" if (tasks[0].head, tasks[0].relation, tasks[0].tail) in truth else "false"
+        session.record(ada, [Judgement(said, tasks[0].triple, str(tasks[0].triple))])
+    session.close()
+
+
+def test_people_are_asked_in_a_session_and_the_same_command_goes_on(folder, tmp_path):
+    asking = plan(folder, tmp_path / "out", oracle=None)
+    lines = run_completion(asking)
+    assert lines[0] == "12 candidates, of which 12 may be asked about."
+    assert lines[1] == f"Judge 4 of them: actc annotate {tmp_path / 'out' / 'session'}"
+    assert not (tmp_path / "out" / "accepted.tsv").exists()
+    with pytest.raises(OptionError, match="nobody has called any triple true or false yet"):
+        run_completion(asking)
+    judge_all(tmp_path / "out" / "session", triples_of(folder / "truth.tsv"))
+    trained = (tmp_path / "out" / "model" / "weights.pt").stat().st_mtime_ns
+    run_completion(asking)
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    accepted = triples_of(tmp_path / "out" / "accepted.tsv")
+    assert report["judged"] == 4
+    assert report["accepted"] == len(accepted) > 0
+    assert triples_of(tmp_path / "out" / "graph.tsv") == triples_of(folder / "graph.tsv") | accepted
+    assert (tmp_path / "out" / "model" / "weights.pt").stat().st_mtime_ns == trained
+
+
+def test_a_folder_that_was_begun_differently_is_refused(folder, tmp_path):
+    run_completion(plan(folder, tmp_path / "out", oracle=None))
+    with pytest.raises(OptionError, match="was begun with --best 2, not 3; give the name of a new folder"):
+        run_completion(plan(folder, tmp_path / "out", oracle=None, best=3))
+    with pytest.raises(OptionError, match="asks for pooled, not for actc-lr-rndm"):
+        run_completion(plan(folder, tmp_path / "out", oracle=None, method="actc-lr-rndm"))
+    (tmp_path / "graph.tsv").write_text("a\tr\tb\nb\tr\tc\n")
+    with pytest.raises(OptionError, match="was begun with another graph"):
+        run_completion(replace(plan(folder, tmp_path / "out"), graph=tmp_path / "graph.tsv"))
+
+
+def test_other_content_under_the_same_name_is_noticed_and_another_name_for_the_same_is_not(folder, tmp_path):
+    candidates = tmp_path / "some.tsv"
+    candidates.write_text((folder / "candidates.tsv").read_text())
+    asking = plan(folder, tmp_path / "out", oracle=None, candidates=candidates)
+    run_completion(asking)
+    (tmp_path / "link.tsv").write_text(candidates.read_text())
+    with pytest.raises(OptionError, match="nobody has called"):
+        run_completion(replace(asking, candidates=tmp_path / "link.tsv"))
+    candidates.write_text("\n".join(candidates.read_text().splitlines()[:-1]) + "\n")
+    with pytest.raises(OptionError, match="was begun with another --candidates"):
+        run_completion(asking)
+    with pytest.raises(OptionError, match="was begun with --candidates"):
+        run_completion(replace(asking, candidates=None))
+
+
+def test_a_folder_with_other_things_in_it_is_left_alone(folder, tmp_path):
+    (tmp_path / "graph.tsv").write_text((folder / "graph.tsv").read_text())
+    with pytest.raises(OptionError, match="has files in it that no run"):
+        run_completion(replace(plan(folder, tmp_path), graph=tmp_path / "graph.tsv"))
+    assert [path.name for path in tmp_path.iterdir()] == ["graph.tsv"]
+
+
+def test_a_run_that_was_cut_off_while_proposing_keeps_its_model(folder, tmp_path, monkeypatch):
+    asking = plan(folder, tmp_path / "out", candidates=None, best=1)
+
+    def fail(*_):
+        raise RuntimeError("cut off")
+
+    monkeypatch.setattr("actc.complete.run.write_candidates", fail)
+    with pytest.raises(RuntimeError, match="cut off"):
+        run_completion(asking)
+    monkeypatch.undo()
+    monkeypatch.setattr("actc.complete.run.train_model", fail)
+    run_completion(asking)
+    assert (tmp_path / "out" / "report.json").is_file()
+
+
+@pytest.mark.parametrize("damage", ["", "{}", "[1]"])
+def test_a_damaged_record_of_the_run_is_said_in_a_sentence(folder, tmp_path, damage):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "begun.json").write_text(damage)
+    with pytest.raises(FileError, match=r"begun.json: it is damaged"):
+        run_completion(plan(folder, tmp_path / "out"))
+
+
+def test_what_cannot_work_is_refused_before_training(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("actc.complete.run.train_model", lambda *_, **__: pytest.fail("trained"))
+    for options, sentence in (
+        ({"candidates": tmp_path / "none.tsv"}, "no such file"),
+        ({"oracle": tmp_path / "none.tsv"}, "no such file"),
+        ({"names": (tmp_path / "none.tsv",)}, "no such file"),
+        ({"method": "poold"}, "Did you mean 'pooled'"),
+        ({"candidates": folder / "graph.tsv"}, "the graph holds all"),
+    ):
+        with pytest.raises(ActcError, match=sentence):
+            run_completion(plan(folder, tmp_path / "out", **options))
+
+
+def test_candidates_with_strange_names_or_literals_are_left_out_and_counted(folder, tmp_path):
+    more = (folder / "candidates.tsv").read_text() + "nobody\tlikes\tthis\n"
+    (tmp_path / "more.tsv").write_text(more)
+    lines = run_completion(plan(folder, tmp_path / "out", candidates=tmp_path / "more.tsv"))
+    assert "1 candidates have names that the model does not know; they are left out." in lines
+
+
+def test_literals_stay_in_the_graph(folder, tmp_path):
+    known = read_graph(folder / "graph.tsv")
+    lines = [f"<http://e/{h}> <http://e/{r}> <http://e/{t}> ." for h, r, t in map(known.triple, range(len(known)))]
+    lines.append(f'<http://e/{known.triple(0)[0]}> <http://e/label> "a name"@en .')
+    (tmp_path / "graph.nt").write_text("\n".join(lines) + "\n")
+    asked = replace(plan(folder, tmp_path / "out"), graph=tmp_path / "graph.nt", base="http://e/")
+    told = run_completion(asked)
+    assert '"a name"@en' in (tmp_path / "out" / "graph.nt").read_text()
+    assert "1 triples that end in a literal were not learnt from; they stay." in told
+    assert json.loads((tmp_path / "out" / "report.json").read_text())["triples_before"] == len(known) + 1
+
+
+def test_rdf_oracles_are_read_with_the_base(folder, tmp_path):
+    for name in ("truth", "candidates"):
+        graph = read_graph(folder / f"{name}.tsv")
+        write_graph(tmp_path / f"{name}.nt", graph, base="http://e/")
+    asked = plan(folder, tmp_path / "out", oracle=tmp_path / "truth.nt", candidates=tmp_path / "candidates.nt")
+    run_completion(replace(asked, base="http://e/", budget=12))
+    assert json.loads((tmp_path / "out" / "report.json").read_text())["judged_true"] == 6
+
+
+def test_an_oracle_of_another_graph_is_refused(folder, tmp_path):
+    (tmp_path / "other.tsv").write_text("x\tr\ty\n")
+    candidates = read_graph(folder / "candidates.tsv").with_scores(np.arange(12.0))
+    with pytest.raises(FileError, match="it names no entity of the candidates"):
+        read_oracle(tmp_path / "other.tsv", candidates)
+
+
+def test_baselines_decide_without_probabilities(folder, tmp_path):
+    run_completion(plan(folder, tmp_path / "out", method="localopt-acc"))
+    header, *rows = (line.split("\t") for line in (tmp_path / "out" / "accepted.tsv").read_text().splitlines())
+    at, by = header.index("probability"), header.index("decided_by")
+    assert {row[at] for row in rows if row[by] == "method"} <= {""}
+
+
+def test_people_who_stop_early_are_told_how_to_go_on(folder, tmp_path):
+    asking = plan(folder, tmp_path / "out", oracle=None)
+    run_completion(asking)
+    judge_all(tmp_path / "out" / "session", triples_of(folder / "truth.tsv"))
+    lines = run_completion(replace(asking, budget=9))
+    assert any(line.startswith("4 of 9 answers are there; for more: actc annotate") for line in lines)
+    session = Session(tmp_path / "out" / "session")
+    assert session.budget == 9
+    session.close()
+
+
+def test_an_oracle_with_labels_judges_what_it_lists(folder):
+    graph = read_graph(folder / "candidates.tsv")
+    candidates = graph.with_scores(np.arange(12.0))
+    oracle, rows = read_oracle(folder / "labels.tsv", candidates)
+    truth = triples_of(folder / "truth.tsv")
+    assert rows.tolist() == list(range(12))
+    assert oracle(candidates, rows).tolist() == [candidates.triple(row) in truth for row in range(12)]
+
+
+def test_an_oracle_that_knows_no_candidate_is_refused(folder, tmp_path):
+    write_triples(tmp_path / "labels.tsv", {"head": ["x"], "relation": ["r"], "tail": ["y"], "label": [1]})
+    candidates = read_graph(folder / "candidates.tsv").with_scores(np.arange(12.0))
+    with pytest.raises(FileError, match="none of the 12 candidates is judged in it"):
+        read_oracle(tmp_path / "labels.tsv", candidates)
+
+
+def test_candidates_that_the_graph_holds_are_not_new(folder, tmp_path):
+    with pytest.raises(OptionError, match="the graph holds all of these"):
+        run_completion(plan(folder, tmp_path / "out", candidates=folder / "graph.tsv"))
+
+
+def test_what_a_person_says_stands():
+    pool, labels = make_pool(400, seed=3)
+    done = complete(pool, lambda triples, rows: ~labels[rows], np.arange(len(pool)), budget=40)
+    assert np.array_equal(done.accepted[done.judged.rows], done.judged.labels)
+    assert set(done.probabilities[done.judged.rows]) <= {0.0, 1.0}
+
+
+def make_candidates(seed):
+    """Make candidates of eight relations, each with scores of its own level, true ones higher by one and a half."""
+    rng = np.random.default_rng(seed)
+    relation = rng.integers(8, size=3000)
+    labels = rng.random(3000) < np.clip(0.4 + 0.15 * rng.normal(size=8), 0.1, 0.9)[relation]
+    scores = 2 * rng.normal(size=8)[relation] + rng.normal(size=3000) + 1.5 * labels
+    heads, names = [f"h{i}" for i in range(3000)], [f"r{code}" for code in relation]
+    return ScoredTriples.from_columns(heads, names, ["t"] * 3000, scores), labels
+
+
+def test_facts_are_hardly_ever_worse_than_promised():
+    held, not_worse = [], []
+    for seed in range(12):
+        candidates, labels = make_candidates(seed)
+        oracle = lambda triples, rows, labels=labels: labels[rows]  # noqa: E731
+        done = complete(candidates, oracle, np.arange(len(candidates)), seed=seed)
+        low, _, high = done.precision
+        precision = labels[done.accepted].mean()
+        held.append(low <= precision <= high)
+        not_worse.append(low <= precision)
+    assert sum(not_worse) >= 11
+    assert sum(held) >= 8  # on such pools the promise errs on the careful side
+
+
+def test_nothing_is_promised_where_nothing_is_accepted():
+    pool, _ = make_pool(200)
+    done = complete(pool, lambda triples, rows: np.zeros(len(rows), dtype=bool), np.arange(len(pool)), budget=60)
+    assert done.accepted.any() or done.precision is None
+
+
+def test_splitting_off_leaves_every_name_in_the_rest():
+    graph = make_graph()
+    rest, held_out = split_off(graph, 0.3, seed=1)
+    assert len(rest) + len(held_out) == len(graph)
+    assert 0 < len(held_out) <= 0.3 * len(graph)
+    used = set(rest.heads.tolist()) | set(rest.tails.tolist())
+    assert used == set(graph.heads.tolist()) | set(graph.tails.tolist())
+    assert set(rest.relations.tolist()) == set(graph.relations.tolist())
+
+
+def test_impossible_plans_are_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OptionError, match="is a file"):
+        CompletionPlan(tmp_path / "graph.tsv", tmp_path / "file")
+    with pytest.raises(OptionError, match="at least one answer"):
+        CompletionPlan(tmp_path / "graph.tsv", tmp_path / "out", budget=0)
+
+
+def test_facts_and_graph_agree_on_names():
+    pool, labels = make_pool(100)
+    done = complete(pool, lambda triples, rows: labels[rows], np.arange(len(pool)), budget=30)
+    facts = done.facts()
+    assert isinstance(facts, Graph)
+    assert len(facts) == done.accepted.sum() == len(done.provenance()["score"])

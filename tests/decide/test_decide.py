@@ -1,0 +1,380 @@
+"""Thresholds applied to files of candidates: the same result as in memory, whatever the files look like."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actc.decide.decide_candidates import decide, parse_memory
+from actc.errors import ActcError, ChoiceError, FileError, OptionError
+from actc.tables.curves import Curves
+from actc.tables.files import read_scored, write_triples
+from actc.triples import ScoredTriples, Thresholds
+
+THRESHOLDS = Thresholds(("knows", "likes"), np.array([0.5, -1.0]), 2.0, np.array([True, True]))
+
+
+def write_candidates(path: Path, rows: list[tuple[object, object, object, object]]) -> Path:
+    columns = dict(zip(("head", "relation", "tail", "score"), zip(*rows, strict=True), strict=True))
+    write_triples(path, {name: np.array(values, dtype=object) for name, values in columns.items()})
+    return path
+
+
+def write_sql(path: Path, query: str) -> Path:
+    duckdb.sql(f"COPY ({query}) TO '{path}'")
+    return path
+
+
+def rows_of(path: Path) -> list[tuple[object, ...]]:
+    source = f"'{path}/*.parquet'" if path.is_dir() else f"'{path}'"
+    return sorted(duckdb.sql(f"SELECT * FROM {source}").fetchall())
+
+
+ROWS = [
+    ("a", "knows", "b", 0.5),
+    ("a", "knows", "c", 0.49),
+    ("b", "likes", "c", -1.0),
+    ("b", "likes", "a", -1.5),
+    ("c", "sees", "a", 2.0),
+    ("c", "sees", "b", 1.9),
+]
+ACCEPTED = [("a", "knows", "b", 0.5, 0.5), ("b", "likes", "c", -1.0, -1.0), ("c", "sees", "a", 2.0, 2.0)]
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "csv", "tsv.gz", "csv.gz", "parquet"])
+@pytest.mark.parametrize("out", ["out.tsv", "out.csv", "out.csv.gz", "out.parquet", "out"])
+def test_a_score_at_the_cut_is_accepted_in_every_format(tmp_path: Path, suffix: str, out: str) -> None:
+    candidates = write_candidates(tmp_path / f"in.{suffix}", ROWS)
+    decide(THRESHOLDS, candidates, tmp_path / out)
+    assert rows_of(tmp_path / out) == ACCEPTED
+
+
+def test_counts_are_told_by_relation_and_unseen_relations_get_the_default(tmp_path: Path) -> None:
+    decided = decide(THRESHOLDS, write_candidates(tmp_path / "in.parquet", ROWS), tmp_path / "out.parquet")
+    assert decided.relation_names == ("knows", "likes", "sees")
+    assert decided.cuts.tolist() == [0.5, -1.0, 2.0]
+    assert decided.candidates.tolist() == [2, 2, 2]
+    assert decided.accepted.tolist() == [1, 1, 1]
+
+
+def test_all_candidates_can_be_kept_with_their_decision(tmp_path: Path) -> None:
+    decide(THRESHOLDS, write_candidates(tmp_path / "in.csv", ROWS), tmp_path / "out.csv", keep_all=True)
+    assert [row[-1] for row in rows_of(tmp_path / "out.csv")] == [True, False, False, True, True, False]
+
+
+def test_many_files_and_folders_are_one_table(tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    (folder / "deeper").mkdir(parents=True)
+    write_candidates(folder / "b.parquet", ROWS[2:4])
+    write_candidates(folder / "deeper" / "c.parquet", ROWS[4:])
+    (folder / "_SUCCESS").touch()
+    (folder / ".b.parquet.crc").touch()
+    first = write_candidates(tmp_path / "a.parquet", ROWS[:2])
+    decided = decide(THRESHOLDS, [first, folder], tmp_path / "out.parquet")
+    assert rows_of(tmp_path / "out.parquet") == ACCEPTED
+    assert decided.candidates.sum() == len(ROWS)
+
+
+names = st.sampled_from(["a", "b", "ü", 'q"uote', "a,b", "007", " "])
+rows = st.lists(
+    st.tuples(names, st.sampled_from(["knows", "likes", "sees", "01"]), names, st.sampled_from([-1.0, 0.5, 0.1, 3e8])),
+    min_size=1,
+    max_size=30,
+    unique_by=lambda row: row[:3],
+)
+
+
+@given(rows=rows, suffix=st.sampled_from(["tsv", "csv", "parquet"]), best=st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_decisions_are_those_made_in_memory(
+    tmp_path_factory: pytest.TempPathFactory, rows: list, suffix: str, best: bool
+) -> None:
+    folder = tmp_path_factory.mktemp("decide")
+    candidates = write_candidates(folder / f"in.{suffix}", rows)
+    decided = decide(THRESHOLDS, candidates, folder / f"out.{suffix}", keep_all=True, best_only=best)
+    written = read_scored(folder / f"out.{suffix}")[0]
+    accepted = duckdb.sql(f"SELECT accepted FROM '{folder}/out.{suffix}'").fetchnumpy()["accepted"]
+    expected = THRESHOLDS.decide(written) & (is_best(written) if best else True)
+    assert sorted(written.triple(i) for i in range(len(written))) == sorted(row[:3] for row in rows)
+    assert accepted.tolist() == expected.tolist()
+    assert decided.accepted.tolist() == np.bincount(written.relations[expected], minlength=len(decided)).tolist()
+
+
+def is_best(triples: ScoredTriples) -> np.ndarray:
+    first: dict[tuple[int, int], int] = {}
+    order = sorted(range(len(triples)), key=lambda i: (-triples.scores[i], triples.triple(i)[2].encode()))
+    for i in order:
+        first.setdefault((int(triples.heads[i]), int(triples.relations[i])), i)
+    return np.isin(np.arange(len(triples)), list(first.values()))
+
+
+def test_the_best_tail_is_the_first_name_among_equal_scores(tmp_path: Path) -> None:
+    rows = [("a", "knows", "z", 3.0), ("a", "knows", "b", 3.0), ("a", "knows", "a", 1.0), ("b", "knows", "a", 0.1)]
+    decided = decide(THRESHOLDS, write_candidates(tmp_path / "in.tsv", rows), tmp_path / "out.tsv", best_only=True)
+    assert rows_of(tmp_path / "out.tsv") == [("a", "knows", "b", 3.0, 0.5)]
+    assert decided.accepted.tolist() == [1]
+
+
+def test_infinite_cuts_accept_nothing_and_everything(tmp_path: Path) -> None:
+    thresholds = Thresholds(("knows",), np.array([np.inf]), -np.inf, np.array([True]))
+    decided = decide(thresholds, write_candidates(tmp_path / "in.tsv", ROWS), tmp_path / "out.tsv")
+    assert decided.accepted.tolist() == [0, 2, 2]
+
+
+def test_integer_names_and_narrow_scores_work(tmp_path: Path) -> None:
+    query = "SELECT 7::INT AS subject, 1::SMALLINT AS predicate, 8::BIGINT AS object, 0.5::FLOAT AS score"
+    thresholds = Thresholds(("1",), np.array([0.5]), 9.0, np.array([True]))
+    decide(thresholds, write_sql(tmp_path / "in.parquet", query), tmp_path / "out.parquet")
+    assert rows_of(tmp_path / "out.parquet") == [(7, "1", 8, 0.5, 0.5)]
+
+
+CURVES = Curves(("knows", "likes"), -2.0, 2.0, np.array([[0, 0.25, 1], [0.5, 0.5, 0.5], [0, 0.5, 0.75]]))
+
+
+@pytest.mark.parametrize("out", ["out.csv", "out.parquet", "out"])
+@pytest.mark.parametrize("best", [False, True])
+def test_probabilities_are_looked_up_and_averaged(tmp_path: Path, out: str, best: bool) -> None:
+    candidates = write_candidates(tmp_path / "in.parquet", [*ROWS, ("a", "knows", "d", 9.0)])
+    decided = decide(THRESHOLDS, candidates, tmp_path / out, keep_all=True, best_only=best, curves=CURVES)
+    rows = rows_of(tmp_path / out)
+    codes = np.array([{"knows": 0, "likes": 1}.get(row[1], 2) for row in rows])
+    expected = CURVES.look_up(np.array([row[3] for row in rows]), codes)
+    assert [row[5] for row in rows] == expected.tolist()
+    accepted = np.array([row[6] for row in rows])
+    assert decided.accepted.tolist() == [1 if best else 2, 1, 1]
+    means = [expected[accepted & (codes == code)].mean() for code in range(3)]
+    assert decided.expected_precision is not None
+    assert decided.expected_precision == pytest.approx(means)
+
+
+def test_the_expected_precision_of_nothing_is_unknown(tmp_path: Path) -> None:
+    candidates = write_candidates(tmp_path / "in.parquet", ROWS[:2])
+    thresholds = Thresholds(("knows",), np.array([np.inf]), 0.0, np.array([True]))
+    decided = decide(thresholds, candidates, tmp_path / "out", curves=CURVES)
+    assert decided.expected_precision is not None
+    assert np.isnan(decided.expected_precision).tolist() == [True]
+
+
+BAD = {
+    "NaN": ("SELECT 'a' AS head, 'r' AS relation, 'b' AS tail, 'nan'::DOUBLE AS score", "row 2: the score is 'nan'"),
+    "infinite": (
+        "SELECT 'a' AS head, 'r' AS relation, 'b' AS tail, 'inf'::DOUBLE AS score",
+        "row 2: the score is 'inf'",
+    ),
+    "null score": (
+        "SELECT 'a' AS head, 'r' AS relation, 'b' AS tail, NULL::DOUBLE AS score",
+        "row 2: there is nothing in column score",
+    ),
+    "null relation": (
+        "SELECT 'a' AS head, NULL AS relation, 'b' AS tail, 9.0::DOUBLE AS score",
+        "row 2: there is nothing in column relation",
+    ),
+    "null head": (
+        "SELECT NULL AS head, 'r' AS relation, 'b' AS tail, 9.0::DOUBLE AS score",
+        "row 2: there is nothing in column head",
+    ),
+    "null tail": (
+        "SELECT 'a' AS head, 'r' AS relation, NULL AS tail, 9.0::DOUBLE AS score",
+        "row 2: there is nothing in column tail",
+    ),
+}
+GOOD = "SELECT 'x' AS head, 'r' AS relation, 'y' AS tail, 9.0::DOUBLE AS score"
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_row_is_named_with_its_part_and_nothing_is_written(tmp_path: Path, case: str) -> None:
+    query, message = BAD[case]
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    write_sql(parts / "part-0.parquet", GOOD)
+    write_sql(parts / "part-1.parquet", f"{GOOD} UNION ALL {query}")
+    refuse(parts, tmp_path / "out.parquet", f"part-1.parquet, {message}")
+
+
+def refuse(candidates: Path, out: Path, message: str) -> None:
+    with pytest.raises(ActcError, match=message) as caught:
+        decide(THRESHOLDS, candidates, out)
+    assert "\n" not in str(caught.value)
+    assert not out.exists()
+    assert not list(out.parent.glob(".out*"))
+
+
+def test_text_that_is_no_number_is_named_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "in.tsv").write_text("head\trelation\ttail\tscore\na\tr\tb\t1\na\tr\tc\tn/a\n")
+    refuse(tmp_path / "in.tsv", tmp_path / "out.tsv", "in.tsv, line 3: the score is 'n/a'")
+
+
+def test_a_truncated_part_is_named(tmp_path: Path) -> None:
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    write_sql(parts / "part-0.parquet", GOOD)
+    whole = write_sql(parts / "part-1.parquet", GOOD).read_bytes()
+    (parts / "part-1.parquet").write_bytes(whole[: len(whole) // 2])
+    refuse(parts, tmp_path / "out.parquet", "part-1.parquet: this is no readable Parquet file")
+
+
+def test_a_part_with_a_damaged_page_is_named(tmp_path: Path) -> None:
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    query = "SELECT 'x' || i AS head, 'r' AS relation, 'y' || i AS tail, i + 9.5 AS score FROM range({}) t(i)"
+    write_sql(parts / "part-0.parquet", query.format(10))
+    whole = bytearray(write_sql(parts / "part-1.parquet", query.format(100_000)).read_bytes())
+    whole[100:20_000] = b"\xff" * 19_900
+    (parts / "part-1.parquet").write_bytes(whole)
+    refuse(parts, tmp_path / "out.parquet", "part-1.parquet: this is no readable Parquet file")
+
+
+def test_parts_of_another_schema_are_named(tmp_path: Path) -> None:
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    write_sql(parts / "part-0.parquet", GOOD)
+    write_sql(parts / "part-1.parquet", GOOD.replace("9.0::DOUBLE", "'9'"))
+    refuse(parts, tmp_path / "out.parquet", "part-1.parquet: its column 'score' is text, but double")
+    write_sql(parts / "part-1.parquet", GOOD.replace("AS tail", "AS object"))
+    refuse(parts, tmp_path / "out.parquet", "part-1.parquet: the column 'tail' is missing")
+    (parts / "part-1.parquet").rename(parts / "part-1.csv")
+    refuse(parts, tmp_path / "out.parquet", r"part-1.csv: this is no Parquet file")
+
+
+def test_text_parts_of_another_layout_are_named(tmp_path: Path) -> None:
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    (parts / "a.tsv").write_text("head\trelation\ttail\tscore\na\tr\tb\t1\n")
+    (parts / "b.tsv").write_text("head\trelation\tscore\ttail\na\tr\t1\tb\n")
+    refuse(parts, tmp_path / "out.tsv", "b.tsv: its columns are not those of .*a.tsv")
+
+
+def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    refuse(tmp_path / "parts", tmp_path / "out.tsv", "there is no .parquet, .tsv or .csv file")
+
+
+def test_candidates_without_a_row_are_refused(tmp_path: Path) -> None:
+    write_sql(tmp_path / "in.parquet", f"{GOOD} WHERE false")
+    refuse(tmp_path / "in.parquet", tmp_path / "out.parquet", "there is no triple")
+
+
+def test_a_name_with_a_tab_is_refused_only_where_the_format_cannot_hold_it(tmp_path: Path) -> None:
+    rows = [("a\tb", "knows", "c", 1.0)]
+    candidates = write_candidates(tmp_path / "in.parquet", rows)
+    refuse(candidates, tmp_path / "out.tsv", "a name holds a tab")
+    decide(THRESHOLDS, candidates, tmp_path / "out.csv")
+    assert rows_of(tmp_path / "out.csv")[0][0] == "a\tb"
+
+
+def test_an_output_that_is_there_is_replaced_only_on_demand(tmp_path: Path) -> None:
+    candidates = write_candidates(tmp_path / "in.tsv", ROWS)
+    for name in ("out.tsv", "out"):
+        decide(THRESHOLDS, candidates, tmp_path / name)
+        with pytest.raises(FileError, match="--overwrite"):
+            decide(THRESHOLDS, candidates, tmp_path / name)
+        decide(THRESHOLDS, candidates, tmp_path / name, overwrite=True)
+        assert rows_of(tmp_path / name) == ACCEPTED
+
+
+def test_an_output_among_the_candidates_is_refused(tmp_path: Path) -> None:
+    candidates = write_candidates(tmp_path / "in.tsv", ROWS)
+    with pytest.raises(FileError, match="among the candidates"):
+        decide(THRESHOLDS, candidates, candidates, overwrite=True)
+    with pytest.raises(FileError, match="among the candidates"):
+        decide(THRESHOLDS, tmp_path, tmp_path / "out.tsv")
+    assert candidates.exists()
+
+
+def test_options_that_make_no_sense_are_refused(tmp_path: Path) -> None:
+    candidates = write_candidates(tmp_path / "in.tsv", ROWS)
+    with pytest.raises(ChoiceError, match=r"No engine is called 'duckbd'\. Did you mean 'duckdb'"):
+        decide(THRESHOLDS, candidates, tmp_path / "out.tsv", engine="duckbd")
+    with pytest.raises(OptionError, match="goes with the engine spark"):
+        decide(THRESHOLDS, candidates, tmp_path / "out.tsv", master="local")
+    with pytest.raises(OptionError, match="end the name in"):
+        decide(THRESHOLDS, candidates, tmp_path / "out.json")
+
+
+@pytest.mark.parametrize(("text", "amount"), [("1GB", 10**9), ("800 mb", 8 * 10**8), ("1.5G", 1_500_000_000)])
+def test_memory_is_read_with_its_unit(text: str, amount: int) -> None:
+    assert parse_memory(text) == amount
+
+
+@pytest.mark.parametrize("text", ["", "lots", "1", "10MB", "-1GB"])
+def test_too_little_memory_is_refused(text: str) -> None:
+    with pytest.raises(OptionError, match="memory"):
+        parse_memory(text)
+
+
+def test_progress_adds_up_to_everything(tmp_path: Path) -> None:
+    told: list[int] = []
+    candidates = write_candidates(tmp_path / "in.tsv", ROWS)
+    decide(THRESHOLDS, candidates, tmp_path / "out.tsv", progress=lambda done, total: told.append(done))
+    assert sum(told) == 100
+
+
+@pytest.mark.slow
+def test_a_million_relations_and_one_with_nine_tenths_of_all_candidates(tmp_path: Path) -> None:
+    count = 1_000_000
+    relation = "CASE WHEN i % 10 > 0 THEN 'r0' ELSE 'r' || (i // 10) END"
+    columns = f"'h' || i AS head, {relation} AS relation, 't' AS tail, (i % 7)::DOUBLE AS score"
+    query = f"SELECT {columns} FROM range({10 * count}) t(i)"
+    write_sql(tmp_path / "in.parquet", query)
+    names = tuple(sorted(f"r{i}" for i in range(count)))
+    thresholds = Thresholds(names, np.full(count, 3.0), 0.0, np.ones(count, dtype=bool))
+    decided = decide(thresholds, tmp_path / "in.parquet", tmp_path / "out")
+    assert decided.relation_names == names
+    assert decided.candidates[0] == 9 * count + 1
+    expected = sum(1 for i in range(7) if i >= 3) / 7
+    assert decided.accepted.sum() / decided.candidates.sum() == pytest.approx(expected, abs=1e-6)
+
+
+KILLED = """
+import sys, numpy as np
+from actc.decide.decide_candidates import decide
+from actc.triples import Thresholds
+decide(Thresholds(("r",), np.array([0.5]), 0.5, np.array([True])), sys.argv[1], sys.argv[2])
+"""
+
+
+@pytest.mark.parametrize("out", ["out", "out.parquet"])
+def test_a_killed_run_leaves_no_output_and_the_next_one_is_right(tmp_path: Path, out: str) -> None:
+    columns = "'h' || hash(i) AS head, 'r' AS relation, 't' || hash(-i) AS tail, i % 2 AS score"
+    candidates = write_sql(tmp_path / "in.parquet", f"SELECT {columns} FROM range(3000000) t(i)")
+    command = [sys.executable, "-c", KILLED, str(candidates), str(tmp_path / out)]
+    process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    while not _is_writing(tmp_path):
+        time.sleep(0.01)
+        assert process.poll() is None, "it ended before it could be killed"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not (tmp_path / out).exists()
+    assert list(tmp_path.glob(".out*"))
+    subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    assert not list(tmp_path.glob(".out*"))
+    source = f"{tmp_path / out}/*.parquet" if out == "out" else tmp_path / out
+    assert duckdb.sql(f"SELECT count(*), min(score), count(DISTINCT head) FROM '{source}'").fetchall() == [
+        (1500000, 1, 1500000)
+    ]
+
+
+def _is_writing(folder: Path) -> bool:
+    files = (one for scratch in folder.glob(".out*") for one in scratch.rglob("*out*") if one.is_file())
+    parts = (one for scratch in folder.glob(".out*") for one in scratch.rglob("part-*") if one.is_file())
+    return any(one.stat().st_size > 1_000_000 for one in (*files, *parts))
+
+
+def test_nothing_is_left_of_a_run_that_is_interrupted(tmp_path: Path) -> None:
+    def interrupt(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    candidates = write_candidates(tmp_path / "in.tsv", ROWS)
+    with pytest.raises(KeyboardInterrupt):
+        decide(THRESHOLDS, candidates, tmp_path / "out.tsv", progress=interrupt)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.tsv"]

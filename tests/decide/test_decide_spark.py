@@ -1,0 +1,228 @@
+"""The Spark engine: real Spark, and decisions equal to DuckDB's."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from actc.decide.decide_candidates import decide
+from actc.errors import ActcError, FileError, OptionError
+from actc.tables.curves import KNOTS, Curves
+from actc.triples import Thresholds
+
+pyspark = pytest.importorskip("pyspark", reason="needs actc[spark]")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+
+THRESHOLDS = Thresholds(("knows", "likes"), np.array([0.5, -0.25]), 0.75, np.array([True, True]))
+# Ties at the cut, both zeros, names in three scripts, two heads per best tail, an unseen relation.
+QUERY = """
+SELECT 'h' || (i % 300) AS head, ['knows', 'likes', 'sees', 'ü-rel'][1 + i % 4] AS relation,
+       ['a', 'é', '漢', 'z'][1 + (i // 7) % 4] || i AS tail,
+       CASE WHEN i % 11 = 0 THEN 0.5 WHEN i % 13 = 0 THEN -0.0 ELSE (hash(i) % 2001) / 1000.0 - 1 END AS score
+FROM range({}) t(i)
+"""
+
+
+@pytest.fixture(scope="module")
+def session():
+    builder = pyspark.sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    session = builder.config("spark.sql.shuffle.partitions", "2").config("spark.driver.memory", "1g").getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def parts(tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for i, suffix in enumerate(["0.parquet", "1.parquet"]):
+        duckdb.sql(
+            f"COPY (SELECT * FROM ({QUERY.format(4000)}) WHERE hash(tail) % 2 = {i}) TO '{folder}/part-{suffix}'"
+        )
+    return folder
+
+
+def sorted_bytes(folder: Path) -> bytes:
+    """Return the rows of a folder of parts in one order, as bytes of their values."""
+    names = [row[0] for row in duckdb.sql(f"DESCRIBE SELECT * FROM '{folder}/*.parquet'").fetchall()]
+    table = duckdb.sql(f"SELECT * FROM '{folder}/*.parquet' ORDER BY ALL").fetchnumpy()
+    return b"".join(
+        values.tobytes() if values.dtype != object else "\n".join(values).encode() for values in map(table.get, names)
+    )
+
+
+CURVES = Curves(("knows", "likes"), -0.9, 0.9, np.random.default_rng(0).random((3, KNOTS)))
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"keep_all": True}, {"best_only": True}, {"keep_all": True, "best_only": True, "curves": CURVES}]
+)
+def test_spark_writes_the_same_bytes_as_duckdb(session, parts, tmp_path, options):
+    ours = decide(THRESHOLDS, parts, tmp_path / "duckdb", **options)
+    theirs = decide(THRESHOLDS, parts, tmp_path / "spark", engine="spark", **options)
+    assert sorted_bytes(tmp_path / "spark") == sorted_bytes(tmp_path / "duckdb")
+    assert theirs.relation_names == ours.relation_names
+    if ours.expected_precision is not None:
+        assert theirs.expected_precision == pytest.approx(ours.expected_precision)
+    for name in ("cuts", "candidates", "accepted"):
+        assert getattr(theirs, name).tolist() == getattr(ours, name).tolist()
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+def test_spark_reads_text_as_duckdb_does(session, parts, tmp_path, suffix):
+    path = tmp_path / f"in.{suffix}"
+    options = "DELIMITER ','" if suffix == "csv" else "DELIMITER '\t', QUOTE '', ESCAPE ''"
+    query = "SELECT replace(head, '1', '\"') || ', x' AS head, relation, tail, score"
+    duckdb.sql(f"COPY ({query} FROM '{parts}/*.parquet') TO '{path}' (FORMAT csv, HEADER, {options})")
+    decide(THRESHOLDS, path, tmp_path / "duckdb")
+    decide(THRESHOLDS, path, tmp_path / "spark", engine="spark")
+    assert sorted_bytes(tmp_path / "spark") == sorted_bytes(tmp_path / "duckdb")
+
+
+BAD = {
+    "nan": ("'a' AS head, 'r' AS relation, 'b' AS tail, 'nan'::DOUBLE AS score", "is 'NaN'; every score must be"),
+    "null score": ("'a' AS head, 'r' AS relation, 'b' AS tail, NULL::DOUBLE AS score", "nothing in column score"),
+    "null relation": ("'a' AS head, NULL::VARCHAR AS relation, 'b' AS tail, 9.0::DOUBLE AS score", "column relation"),
+    "null head": (
+        "NULL::VARCHAR AS head, 'r' AS relation, 'b' AS tail, 9.0::DOUBLE AS score",
+        "nothing in column head",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_spark_names_the_part_with_a_bad_row_and_writes_nothing(session, parts, tmp_path, case):
+    duckdb.sql(f"COPY (SELECT {BAD[case][0]}) TO '{parts}/part-2.parquet'")
+    with pytest.raises(FileError, match=rf"part-2\.parquet: .*{BAD[case][1]}"):
+        decide(THRESHOLDS, parts, tmp_path / "out", engine="spark")
+    assert [path.name for path in tmp_path.iterdir()] == ["parts"]
+
+
+def test_spark_refuses_text_that_only_java_reads_as_a_number(session, tmp_path):
+    (tmp_path / "in.tsv").write_text("a\tknows\tb\t1\na\tknows\tc\t2d\n")
+    with pytest.raises(FileError, match="'2d'"):
+        decide(THRESHOLDS, tmp_path / "in.tsv", tmp_path / "out", engine="spark")
+
+
+def test_spark_names_a_damaged_part(session, parts, tmp_path):
+    damaged = bytearray((parts / "part-1.parquet").read_bytes())
+    damaged[50:5000] = b"\xff" * 4950
+    (parts / "part-1.parquet").write_bytes(damaged)
+    with pytest.raises(ActcError, match=r"part-1\.parquet"):
+        decide(THRESHOLDS, parts, tmp_path / "out", engine="spark")
+    assert not (tmp_path / "out").exists()
+
+
+def test_addresses_are_left_to_spark_and_replaced_only_on_demand(session, parts, tmp_path):
+    urls = [(parts / f"part-{i}.parquet").as_uri() for i in (0, 1)]
+    out = (tmp_path / "out").as_uri()
+    decide(THRESHOLDS, urls, out, engine="spark")
+    decide(THRESHOLDS, parts, tmp_path / "duckdb")
+    assert sorted_bytes(tmp_path / "out") == sorted_bytes(tmp_path / "duckdb")
+    with pytest.raises(FileError, match="--overwrite"):
+        decide(THRESHOLDS, urls, out, engine="spark")
+    decide(THRESHOLDS, urls, out, engine="spark", overwrite=True)
+    assert not (tmp_path / "out.unfinished").exists()
+
+
+def test_addresses_need_spark_on_both_sides(parts, tmp_path):
+    with pytest.raises(OptionError, match="only the engine spark"):
+        decide(THRESHOLDS, parts.as_uri(), tmp_path / "out")
+    with pytest.raises(OptionError, match="both as addresses"):
+        decide(THRESHOLDS, parts.as_uri(), tmp_path / "out", engine="spark")
+
+
+def test_spark_writes_no_single_file(parts, tmp_path):
+    with pytest.raises(OptionError, match="a folder of parts"):
+        decide(THRESHOLDS, parts, tmp_path / "out.parquet", engine="spark")
+
+
+ON_CLUSTER = """
+import sys, numpy as np
+from actc.tables.curves import KNOTS, Curves
+from actc.decide.decide_candidates import decide
+from actc.triples import Thresholds
+thresholds = Thresholds(("knows", "likes"), np.array([0.5, -0.25]), 0.75, np.array([True, True]))
+decide(thresholds, sys.argv[1], sys.argv[2], memory="512MB", engine="spark", master=sys.argv[3])
+"""
+
+
+class Cluster:
+    """A standalone master and two workers with one core each, every one a process group of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.address = f"spark://127.0.0.1:{free.getsockname()[1]}"
+        port = self.address.rpartition(":")[2]
+        self.master = self.start("master", "master.Master", "--host", "127.0.0.1", "--port", port)
+        self.wait_for("master", "I have been elected leader")
+        self.workers = [
+            self.start(f"worker{i}", "worker.Worker", "--host", "127.0.0.1", "-c", "1", "-m", "600m", self.address)
+            for i in range(2)
+        ]
+        for i in range(2):
+            self.wait_for(f"worker{i}", "Successfully registered")
+
+    def start(self, name: str, kind: str, *words: str) -> subprocess.Popen:
+        home = Path(pyspark.__file__).parent
+        command = [home / "bin" / "spark-class", f"org.apache.spark.deploy.{kind}", *words, "--webui-port", "0"]
+        if "worker" in name:
+            command[2:2] = ["--work-dir", self.folder / name]
+        env = {**os.environ, "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_NO_DAEMONIZE": "1"}
+        with open(self.folder / f"{name}.log", "w") as log:
+            return subprocess.Popen(command, env=env, stdout=log, stderr=log, start_new_session=True)
+
+    def log(self, name: str) -> str:
+        return (self.folder / f"{name}.log").read_text()
+
+    def wait_for(self, name: str, words: str, seconds: float = 60) -> None:
+        end = time.monotonic() + seconds
+        while words not in self.log(name):
+            assert time.monotonic() < end, self.log(name)
+            time.sleep(0.1)
+
+    def kill(self, process: subprocess.Popen) -> None:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)  # the executor is a child of its worker
+            process.wait()
+
+    def stop(self) -> None:
+        for process in (*self.workers, self.master):
+            self.kill(process)
+
+
+def test_a_cluster_survives_the_death_of_a_worker(tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for i in range(12):
+        query = f"SELECT head, relation, tail || '-{i}' AS tail, score FROM ({QUERY.format(50_000)})"
+        duckdb.sql(f"COPY ({query}) TO '{folder}/part-{i}.parquet'")
+    decide(THRESHOLDS, folder, tmp_path / "duckdb")
+    cluster = Cluster(tmp_path)
+    command = [sys.executable, "-c", ON_CLUSTER, str(folder), str(tmp_path / "out"), cluster.address]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "SPARK_LOCAL_IP": "127.0.0.1"}
+    run = subprocess.Popen(command, env=env)
+    try:
+        while not any(path.name.startswith("part-") for path in tmp_path.glob(".out*/**/*")):
+            assert run.poll() is None, "it ended before a worker could be killed"
+            time.sleep(0.02)
+        cluster.kill(cluster.workers[0])
+        assert run.poll() is None, "it ended before a worker was killed"
+        assert not (tmp_path / "out").exists()
+        assert run.wait(timeout=120) == 0
+    finally:
+        run.kill()
+        cluster.stop()
+    assert "Removing executor" in cluster.log("master") or "Removing worker" in cluster.log("master")
+    assert sorted_bytes(tmp_path / "out") == sorted_bytes(tmp_path / "duckdb")

@@ -1,0 +1,354 @@
+"""A session on disk: ask, record, undo, resume; nothing lost, nothing doubled, nothing overwritten."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from actc.errors import ActcError, FileError, OptionError, SessionError
+from actc.session import Judgement, Session, Settings, start_session
+from actc.session import ask as ask_module
+from actc.session.cards import make_card
+from actc.session.plan import Planner
+from actc.session.status import disagreements, history, picture, progress
+from actc.tables.files import write_scored
+from tests.conftest import make_pool
+
+
+@pytest.fixture
+def scores(tmp_path: Path) -> Path:
+    write_scored(tmp_path / "scores.parquet", make_pool(200, 4)[0])
+    return tmp_path / "scores.parquet"
+
+
+def new_session(scores: Path, **settings) -> Session:
+    return start_session(scores.parent / "session", scores, Settings(**{"method": "actc-lr-rndm"} | settings))
+
+
+def judge(session: Session, annotator, count: int, said: str = "true") -> list[int]:
+    """Judge the next triples, one at a time, and return them."""
+    judged = []
+    for _ in range(count):
+        task = session.ask(annotator, 3)[0]
+        number = len(history(session, None, 9999))
+        session.record(annotator, [Judgement(said, task.triple, f"{annotator.name}-{number}")])
+        judged.append(task.triple)
+    return judged
+
+
+def test_answers_survive_closing_and_opening(scores):
+    session = new_session(scores)
+    ada = session.add_annotator("ada")
+    judged = judge(session, ada, 5)
+    waiting = [task.triple for task in session.ask(ada, 3)]
+    session.close()
+    again = Session(session.folder)
+    assert again.annotations().rows.tolist() == judged
+    assert [task.triple for task in again.ask(again.annotator("ada"), 3)] == waiting
+
+
+def test_the_same_key_is_stored_once(scores):
+    session = new_session(scores)
+    ada = session.add_annotator("ada")
+    judgement = Judgement("true", session.ask(ada)[0].triple, "k")
+    assert session.record(ada, [judgement]) == session.record(ada, [judgement])
+    assert len(history(session)) == 1
+
+
+def test_a_key_used_for_another_answer_is_refused(scores):
+    session = new_session(scores)
+    ada = session.add_annotator("ada")
+    triple = session.ask(ada)[0].triple
+    session.record(ada, [Judgement("true", triple, "k")])
+    with pytest.raises(SessionError, match="used for another"):
+        session.record(ada, [Judgement("false", triple, "k")])
+
+
+def test_a_triple_that_was_not_asked_cannot_be_judged(scores):
+    session = new_session(scores)
+    ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
+    triple = session.ask(ada)[0].triple
+    with pytest.raises(SessionError, match="not asked"):
+        session.record(bob, [Judgement("true", triple, "k")])
+
+
+def test_a_batch_with_a_bad_judgement_stores_nothing(scores):
+    session = new_session(scores)
+    ada = session.add_annotator("ada")
+    triple = session.ask(ada)[0].triple
+    with pytest.raises(SessionError):
+        session.record(ada, [Judgement("true", triple, "a"), Judgement("true", triple, "b")])
+    assert history(session) == []
+
+
+def test_undo_brings_the_last_triples_back_in_order_and_keeps_the_history(scores):
+    session = new_session(scores)
+    ada = session.add_annotator("ada")
+    judged = judge(session, ada, 4)
+    for number in range(3):
+        session.record(ada, [Judgement("undo", None, f"u{number}")])
+    assert session.annotations().rows.tolist() == judged[:1]
+    assert [task.triple for task in session.ask(ada, 3)] == judged[1:]
+    assert [line["said"] for line in history(session)] == ["undo"] * 3 + ["true"] * 4
+
+
+def test_undo_by_key_takes_back_that_one(scores):
+    session = new_session(scores)
+    ada = session.add_annotator("ada")
+    tasks = session.ask(ada, 2)
+    session.record(ada, [Judgement("true", task.triple, f"k{i}") for i, task in enumerate(tasks)])
+    session.record(ada, [Judgement("undo", None, "u", undoes="k0")])
+    assert session.annotations().rows.tolist() == [tasks[1].triple]
+
+
+def test_nothing_to_undo_is_said(scores):
+    session = new_session(scores)
+    with pytest.raises(SessionError, match="nothing to undo"):
+        session.record(session.add_annotator("ada"), [Judgement("undo", None, "u")])
+
+
+def test_unsure_is_no_label_and_comes_back_later(scores):
+    session = new_session(scores)
+    ada = session.add_annotator("ada")
+    unsure = judge(session, ada, 1, "unsure")[0]
+    assert len(session.annotations()) == 0
+    later = judge(session, ada, ask_module.AGAIN_AFTER + 8)
+    assert unsure in later
+    assert unsure not in later[: ask_module.AGAIN_AFTER - 1]
+
+
+def test_what_one_is_unsure_of_is_offered_to_another(scores):
+    session = new_session(scores)
+    ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
+    unsure = judge(session, ada, 1, "unsure")[0]
+    assert session.ask(bob)[0].triple == unsure
+
+
+def test_two_annotators_are_never_asked_the_same_triple(scores):
+    session = new_session(scores)
+    ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
+    for _ in range(10):
+        first = {task.triple for task in session.ask(ada, 4)}
+        assert not first & {task.triple for task in session.ask(bob, 4)}
+        judge(session, ada, 1)
+        judge(session, bob, 1)
+
+
+def test_with_overlap_every_triple_gets_two_answers(scores):
+    session = new_session(scores, overlap=1.0)
+    ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
+    assert sorted(judge(session, ada, 10)) == sorted(judge(session, bob, 10))
+
+
+def test_hidden_repeats_show_old_triples_and_leave_the_first_answer_standing(scores):
+    session = new_session(scores, repeats=0.3)
+    ada = session.add_annotator("ada")
+    judged = judge(session, ada, ask_module.REPEAT_AFTER + 4)
+    again = judge(session, ada, 12, "false")
+    repeated = set(again) & set(judged)
+    assert repeated
+    labels = dict(zip(session.annotations().rows.tolist(), session.annotations().labels.tolist(), strict=True))
+    assert all(labels[triple] for triple in repeated)
+
+
+def test_a_card_does_not_tell_a_repeat_and_hides_the_score(scores):
+    session = new_session(scores)
+    task = session.ask(session.add_annotator("ada"))[0]
+    card = make_card(session.names, task)
+    assert not {"purpose", "score", "probability"} & set(card)
+    assert make_card(session.names, task, show_score=True)["score"] == task.score
+
+
+def test_no_more_is_given_out_than_the_budget(scores):
+    session = new_session(scores, budget=7)
+    ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
+    assert len(session.ask(ada, 5)) + len(session.ask(bob, 5)) == 7
+    judge(session, ada, 5)
+    judge(session, bob, 2)
+    assert session.ask(ada, 5) == []
+    assert progress(session)["done"]
+    session.set_budget(8)
+    assert len(session.ask(ada, 5)) == 1
+
+
+def test_an_abandoned_triple_is_offered_to_others_and_a_late_answer_still_counts(scores, monkeypatch):
+    session = new_session(scores, budget=1)
+    ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
+    monkeypatch.setattr(ask_module, "LEASE_SECONDS", -1.0)
+    left = session.ask(ada)[0].triple
+    assert [task.triple for task in session.ask(bob)] == [left]
+    session.record(bob, [Judgement("true", left, "b")])
+    session.record(ada, [Judgement("false", left, "a")])
+    assert len(history(session)) == 2
+
+
+def test_every_triple_of_a_small_pool_can_be_judged(tmp_path):
+    write_scored(tmp_path / "scores.parquet", make_pool(150, 2)[0])
+    session = start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings("actc-lr-rndm", budget=1000))
+    ada, planner = session.add_annotator("ada"), Planner(session)
+    judged = set()
+    while tasks := session.ask(ada, 10):
+        session.record(ada, [Judgement("true", task.triple, str(task.triple)) for task in tasks])
+        judged |= {task.triple for task in tasks}
+        planner.step()
+    assert judged == set(range(150))
+
+
+def test_the_plan_leaves_out_what_is_on_somebodys_table(scores):
+    session = new_session(scores)
+    ada = session.add_annotator("ada")
+    held = {task.triple for task in session.ask(ada, 8)}
+    judge(session, ada, 1)
+    Planner(session).step()
+    assert not held & {row["triple"] for row in session.store.rows("SELECT triple FROM plan")}
+
+
+def test_the_outlook_follows_the_answers(scores):
+    session = new_session(scores)
+    planner = Planner(session)
+    assert "Judge a few" in picture(session)["advice"]
+    ada = session.add_annotator("ada")
+    for said in ("true", "false", "true"):
+        judge(session, ada, 2, said)
+        assert planner.step()
+    assert not planner.step()
+    shown = picture(session)
+    assert [point[0] for point in shown["curve"]][-3:] == [2, 4, 6]
+    assert shown["relations"]
+
+
+def test_the_owner_has_the_last_word(scores):
+    session = new_session(scores, overlap=1.0)
+    ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
+    triple = judge(session, ada, 1)[0]
+    judge(session, bob, 1, "false")
+    assert len(session.annotations()) == 0
+    assert [line["triple"] for line in disagreements(session)] == [triple]
+    session.settle(triple, "false", "k")
+    session.settle(triple, "false", "k")
+    assert session.annotations().labels.tolist() == [False]
+    assert disagreements(session) == []
+    assert len(history(session)) == 3
+
+
+def test_history_tells_who_when_what_was_shown_and_what_the_model_thought(scores):
+    session = new_session(scores, show_score=True)
+    ada, planner = session.add_annotator("ada"), Planner(session)
+    judge(session, ada, 4)
+    planner.step()
+    judge(session, ada, 4)
+    line = history(session)[0]
+    assert line["name"] == "ada"
+    assert line["at"] > 0
+    assert 0 < line["probability"] < 1
+    assert json.loads(line["shown"])["score"] is True
+    assert line["head"] in json.loads(line["shown"])["sentence"]
+
+
+@pytest.mark.parametrize("statement", ["UPDATE judgement SET said = 'false'", "DELETE FROM judgement"])
+def test_a_judgement_can_be_neither_changed_nor_deleted(scores, statement):
+    session = new_session(scores)
+    judge(session, session.add_annotator("ada"), 1)
+    with pytest.raises(sqlite3.IntegrityError, match="never"), session.store.transaction() as connection:
+        connection.execute(statement)
+
+
+def test_many_threads_and_two_openings_lose_and_double_nothing(scores):
+    session = new_session(scores, budget=60)
+    openings = [session, Session(session.folder)]
+    done: list[int] = []
+
+    def work(number: int) -> None:
+        mine = openings[number % 2]
+        annotator = mine.add_annotator(f"a{number}")
+        while tasks := mine.ask(annotator, 2):
+            mine.record(annotator, [Judgement("true", tasks[0].triple, tasks[0].head)])
+            done.append(tasks[0].triple)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(done) == len(set(done)) == 60
+    assert sorted(session.annotations().rows.tolist()) == sorted(done)
+
+
+@hypothesis_settings(max_examples=25)
+@given(st.lists(st.sampled_from(["true", "false", "unsure", "undo"]), max_size=25))
+def test_standing_answers_are_what_a_replay_of_the_history_gives(tmp_path_factory, words):
+    folder = tmp_path_factory.mktemp("replay")
+    write_scored(folder / "scores.parquet", make_pool(40, 2)[0])
+    session = start_session(folder / "session", folder / "scores.parquet", Settings("actc-lr-rndm"))
+    ada, stack = session.add_annotator("ada"), []
+    for number, word in enumerate(words):
+        if word == "undo" and not stack:
+            continue
+        triple = None if word == "undo" else session.ask(ada)[0].triple
+        session.record(ada, [Judgement(word, triple, str(number))])
+        if word == "undo":
+            stack.pop()
+        else:
+            stack.append((triple, word))
+    expected = {triple: word == "true" for triple, word in stack if word != "unsure"}
+    found = session.annotations()
+    assert dict(zip(found.rows.tolist(), found.labels.tolist(), strict=True)) == expected
+    session.close()
+
+
+def test_a_folder_that_is_there_is_not_touched(scores):
+    (scores.parent / "session").mkdir()
+    with pytest.raises(FileError, match="there already"):
+        new_session(scores)
+
+
+def test_a_failed_start_leaves_nothing_behind(scores):
+    before = sorted(path.name for path in scores.parent.iterdir())
+    bad = scores.parent / "names.tsv"
+    bad.write_text("name\tdescription\nx\ty\n")
+    with pytest.raises(FileError, match="column 'id'"):
+        start_session(scores.parent / "session", scores, names=[bad])
+    assert sorted(path.name for path in scores.parent.iterdir()) == sorted([*before, "names.tsv"])
+
+
+def test_a_folder_that_is_no_session_is_refused_in_one_sentence(tmp_path):
+    with pytest.raises(FileError, match="no annotation session"):
+        Session(tmp_path)
+
+
+def test_a_session_of_a_newer_actc_is_refused_in_one_sentence(scores):
+    session = new_session(scores)
+    session.store.rows("PRAGMA user_version = 99")
+    session.close()
+    with pytest.raises(FileError, match="newer actc"):
+        Session(session.folder)
+
+
+def test_settings_of_another_format_are_refused_in_one_sentence(scores):
+    path = new_session(scores).folder / "settings.json"
+    path.write_text(path.read_text().replace('"format_version": 1', '"format_version": 0'))
+    with pytest.raises(FileError, match="format 0"):
+        Session(path.parent)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"budget": 0}, {"overlap": 1.5}, {"repeats": -0.1}, {"combine": "mojority"}, {"method": "actc-lr-rndn"}],
+)
+def test_wrong_settings_are_refused(scores, wrong):
+    with pytest.raises(ActcError):
+        new_session(scores, **wrong)
+
+
+@pytest.mark.parametrize("name", ["", "x" * 81, "a\x00b", "\u202e"])
+def test_odd_names_of_annotators_are_refused(scores, name):
+    session = new_session(scores)
+    with pytest.raises(OptionError):
+        session.add_annotator(name)

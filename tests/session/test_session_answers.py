@@ -1,0 +1,284 @@
+"""Answers combined, compared, carried in and out; programs and terminals as ways to give them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
+
+from actc.errors import ActcError, FileError, OptionError
+from actc.session import Judgement, Session, Settings, start_session
+from actc.session import terminal as terminal_module
+from actc.session.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha, measure_reliability
+from actc.session.cards import link_of, make_card, plain
+from actc.session.combine import Votes, combine
+from actc.session.exchange import read_judgements, write_history, write_label_studio, write_labels
+from actc.session.plan import Planner
+from actc.session.program import ask_program
+from actc.session.results import Results, export_session
+from actc.session.status import history, people
+from actc.session.terminal import judge_in_terminal
+from actc.tables.files import read_scored, write_scored
+from actc.tables.thresholds_file import read_thresholds
+from actc.triples import Annotations
+from tests.conftest import make_pool
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    write_scored(tmp_path / "scores.parquet", make_pool(120, 3)[0])
+    return start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings(overlap=1.0))
+
+
+def answer(session: Session, name: str, words: str) -> list[int]:
+    """Let somebody say t, f and s to what they are asked; return the triples."""
+    annotator, triples = session.add_annotator(name), []
+    for word in words:
+        task = session.ask(annotator)[0]
+        said = {"t": "true", "f": "false", "s": "unsure"}[word]
+        session.record(annotator, [Judgement(said, task.triple, f"{name}{task.triple}{len(triples)}")])
+        triples.append(task.triple)
+    return triples
+
+
+def votes(*lines: tuple[int, int, bool], final: tuple[int, ...] = ()) -> Votes:
+    table = np.array(lines, dtype=np.int64).reshape(-1, 3)
+    return Votes(table[:, 0], table[:, 1], table[:, 2] == 1, np.isin(np.arange(len(table)), final))
+
+
+@pytest.mark.parametrize("rule", ["majority", "reliability"])
+def test_two_against_one_is_a_label_and_one_against_one_is_none(rule):
+    found = combine(votes((7, 1, True), (7, 2, True), (7, 3, False), (5, 1, True), (5, 2, False)), rule)
+    assert dict(zip(found.rows.tolist(), found.labels.tolist(), strict=True)) == {7: True}
+
+
+@pytest.mark.parametrize("rule", ["majority", "reliability"])
+def test_the_owners_word_outweighs_any_number(rule):
+    found = combine(votes((7, 1, True), (7, 2, True), (7, 3, True), (7, 9, False), final=(3,)), rule)
+    assert found.labels.tolist() == [False]
+
+
+def test_a_reliable_pair_outweighs_three_who_guess():
+    rng = np.random.default_rng(0)
+    truth = rng.random(200) < 0.5
+    lines = [(t, a, truth[t]) for t in range(200) for a in (1, 2)]
+    lines += [(t, a, bool(rng.random() < 0.5)) for t in range(200) for a in (3, 4, 5)]
+    table = votes(*lines)
+
+    def share_right(rule):
+        found = combine(table, rule)
+        return float((found.labels == truth[found.rows]).mean())
+
+    assert share_right("reliability") == 1.0
+    assert share_right("majority") < 0.95
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=40))
+def test_cohen_is_scikit_learns(pairs):
+    first, second = np.array(pairs, dtype=float).T
+    with np.errstate(all="ignore"):
+        mine = cohen_kappa(first, second)
+    if len(set(first) | set(second)) > 1:
+        assert mine == pytest.approx(cohen_kappa_score(first, second))
+    else:
+        assert np.isnan(mine)
+
+
+def test_fleiss_and_krippendorff_on_examples_worked_out_by_hand():
+    # Three annotators, four triples. Agreement of pairs: 1, 1, 1/3, 1/3; share of true 7/12.
+    ratings = np.array([[1, 1, 1], [0, 0, 0], [1, 1, 0], [0, 1, 1.0]])
+    expected = (7 / 12) ** 2 + (5 / 12) ** 2
+    assert fleiss_kappa(ratings) == pytest.approx((2 / 3 - expected) / (1 - expected))
+    # Coincidences: 4 unequal of 12 pairable values; 7 true and 5 false expected 2 * 7 * 5 / 11 unequal.
+    assert krippendorff_alpha(ratings) == pytest.approx(1 - (4 / 12) / (2 * 7 * 5 / (12 * 11)))
+    assert krippendorff_alpha(np.array([[1, np.nan], [np.nan, 0]])) != krippendorff_alpha(ratings)
+    assert np.isnan(krippendorff_alpha(np.array([[1, np.nan], [np.nan, 0]])))
+
+
+def test_reliability_counts_only_what_both_judged():
+    said = Annotations([1, 2, 3, 9], [True, True, False, True])
+    found = measure_reliability(said, Annotations([3, 2, 1, 4], [False, False, True, True]))
+    assert (found.compared, found.right) == (3, 2 / 3)
+    assert found.low < found.right < found.high
+    assert (found.says_true_of_true, found.says_true_of_false) == (1.0, 0.5)
+
+
+def test_labels_and_history_go_out_and_come_back(session, tmp_path):
+    answer(session, "ada", "tfts")
+    answer(session, "bob", "tff")
+    session.record(session.annotator("bob"), [Judgement("undo", None, "u")])
+    write_labels(session, tmp_path / "labels.tsv")
+    write_history(session, tmp_path / "history.jsonl")
+    assert read_judgements(session, tmp_path / "history.jsonl") == 0
+    other = start_session(tmp_path / "other", tmp_path / "scores.parquet", Settings(overlap=1.0))
+    assert read_judgements(other, tmp_path / "history.jsonl") == 6
+    assert other.annotations().rows.tolist() == session.annotations().rows.tolist()
+    third = start_session(tmp_path / "third", tmp_path / "scores.parquet")
+    assert read_judgements(third, tmp_path / "labels.tsv", "cleo") == len(session.annotations())
+    assert read_judgements(third, tmp_path / "labels.tsv", "cleo") == 0
+    assert np.array_equal(third.annotations().labels, session.annotations().labels)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "line 1: this is no JSON"),
+        ("[]", "line 1: an object was expected"),
+        ('{"head": "h1", "relation": "r1", "said": "true"}', "'tail' is missing"),
+        ('{"head": "h1", "relation": "r9", "tail": "t", "said": "true"}', "not among this session"),
+        ('{"head": "h1", "relation": "r9", "tail": "t", "said": "maybe"}', "'maybe' is no answer"),
+    ],
+)
+def test_a_bad_line_of_judgements_is_named_and_nothing_is_stored(session, tmp_path, text, message):
+    (tmp_path / "bad.jsonl").write_text(text + "\n")
+    with pytest.raises(FileError, match=message):
+        read_judgements(session, tmp_path / "bad.jsonl")
+    assert history(session) == []
+
+
+def test_label_studio_gets_tasks_and_gives_answers(session, tmp_path):
+    results = Results(session)
+    write_label_studio(session, tmp_path / "tasks.json", results.next_tasks(5))
+    tasks = json.loads((tmp_path / "tasks.json").read_text())
+    assert len(tasks) == 5
+    for number, task in enumerate(tasks):
+        result = [{"from_name": "answer", "type": "choices", "value": {"choices": ["True" if number else "Not sure"]}}]
+        task["annotations"] = [{"completed_by": {"email": "ada@example.org"}, "lead_time": 3.5, "result": result}]
+    tasks[4]["annotations"][0]["was_cancelled"] = True
+    (tmp_path / "answers.json").write_text(json.dumps(tasks))
+    assert read_judgements(session, tmp_path / "answers.json") == 4
+    assert session.annotations().rows.tolist() == [task["data"]["triple"] for task in tasks[1:4]]
+    assert people(session)[1]["name"] == "label-studio ada@example.org"
+
+
+def test_export_writes_thresholds_and_what_people_decided(session, tmp_path):
+    triples = answer(session, "ada", "ft")
+    export_session(session, thresholds=tmp_path / "thresholds.json", accepted=tmp_path / "accepted.tsv")
+    assert len(read_thresholds(tmp_path / "thresholds.json").relation_names) == 3
+    accepted = read_scored(tmp_path / "accepted.tsv")[0]
+    pool = session.read_pool()
+    heads = {accepted.triple(row)[0] for row in range(len(accepted))}
+    assert pool.triple(triples[1])[0] in heads
+    assert pool.triple(triples[0])[0] not in heads
+    with pytest.raises(OptionError, match="Say what to export"):
+        export_session(session)
+
+
+PROGRAM = """
+import json, sys
+for line in sys.stdin:
+    told = json.loads(line)
+    print(json.dumps({"triple": told["triple"], "said": "true" if told["score"] > 0.5 else "false"}), flush=True)
+"""
+
+
+def run(session, tmp_path, code, count=10):
+    (tmp_path / "judge.py").write_text(code)
+    return ask_program(session, f"{sys.executable} {tmp_path / 'judge.py'}", count, "rule")
+
+
+def test_a_programs_answers_are_kept_apart_and_its_reliability_is_measured(session, tmp_path):
+    triples = answer(session, "ada", "tftft")
+    before, planned = session.annotations(), session.store.value("SELECT count(*) FROM plan")
+    found = run(session, tmp_path, PROGRAM)
+    assert (found.asked, found.answered) == (15, 15)
+    said = session.read_pool().scores[triples] > 0.5
+    assert found.reliability.compared == 5
+    assert found.reliability.right == pytest.approx((said == np.array([1, 0, 1, 0, 1])).mean())
+    assert session.annotations().rows.tolist() == before.rows.tolist()
+    assert session.store.value("SELECT count(*) FROM plan") == planned
+    assert people(session)[-1]["kind"] == "program"
+
+
+def test_a_program_is_not_asked_twice(session, tmp_path):
+    answer(session, "ada", "tf")
+    run(session, tmp_path, PROGRAM, 5)
+    again = run(session, tmp_path, PROGRAM, 0)
+    assert again.asked == 0
+
+
+def test_a_triple_that_a_program_judged_is_still_asked_of_people(session, tmp_path):
+    run(session, tmp_path, PROGRAM, 120)
+    Planner(session).step()
+    assert len(session.ask(session.add_annotator("ada"), 5)) == 5
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("print('yes')", "is no answer such as"),
+        ('print(\'{"triple": 100000, "said": "true"}\')', "not asked"),
+        ("import sys, json; print(json.dumps(json.loads(input()) | {'said': 'maybe'}))", "the answers are true"),
+        ("raise SystemExit(3)", "ended with code 3"),
+    ],
+)
+def test_a_program_that_talks_nonsense_is_told_so(session, tmp_path, code, message):
+    with pytest.raises(ActcError, match=message):
+        run(session, tmp_path, code)
+
+
+def test_a_program_that_is_not_there_is_named(session):
+    with pytest.raises(ActcError, match="cannot be started"):
+        ask_program(session, "no-such-program-here", 3)
+
+
+def in_terminal(session, keys, lines=()):
+    keys, lines, written = iter(keys), iter(lines), []
+    ada = session.add_annotator("ada")
+    answers = judge_in_terminal(session, ada, lambda: next(keys, ""), lambda prompt: next(lines), written.append)
+    return answers, "\n".join(written)
+
+
+def test_the_terminal_takes_one_key_each(session):
+    answers, written = in_terminal(session, "tfsxuntq", ["a note"])
+    assert answers == 5
+    assert [line["said"] for line in history(session)][::-1] == ["true", "false", "unsure", "undo", "true"]
+    assert history(session)[0]["note"] == "a note"
+    assert "[t] true" in written
+    assert "Why this one?" in written
+
+
+def test_the_terminal_stops_when_the_budget_is_spent(session, monkeypatch):
+    session.set_budget(3)
+    monkeypatch.setattr(terminal_module, "PATIENCE", 0.0)
+    answers, written = in_terminal(session, "ttttt")
+    assert answers == 3
+    assert "Thank you" in written
+
+
+def test_the_terminal_obeys_no_name():
+    assert "\x1b" not in terminal_module.clean("\x1b[2Jboo\u202e")
+    assert len(terminal_module.clean("x" * 10_000)) < 600
+
+
+def test_names_sentences_known_triples_and_examples_make_a_card(tmp_path):
+    (tmp_path / "scores.tsv").write_text("Q1\tP2\tQ3\t0.5\nQ2\tP2\tQ3\t0.7\n")
+    (tmp_path / "names.tsv").write_text("id\tname\tdescription\nQ1\tAda\ta mathematician\nQ3\tLondon\t\nQ5\tRome\t\n")
+    (tmp_path / "relations.json").write_text('{"P2": {"label": "born in", "sentence": "{head} was born in {tail}"}}')
+    (tmp_path / "graph.tsv").write_text("Q1\tP2\tQ5\nQ9\tP2\tQ5\n")
+    session = start_session(
+        tmp_path / "session",
+        tmp_path / "scores.tsv",
+        Settings("actc-lr-rndm"),
+        [tmp_path / "names.tsv", tmp_path / "relations.json"],
+        tmp_path / "graph.tsv",
+    )
+    tasks = {task.triple: task for task in session.ask(session.add_annotator("ada"), 2)}
+    card = make_card(session.names, tasks[0])
+    assert plain(card["sentence"]) == "Ada was born in London"
+    assert card["head"]["description"] == "a mathematician"
+    assert card["head"]["link"] == "https://www.wikidata.org/wiki/Q1"
+    assert card["relation"]["link"].endswith("Property:P2")
+    assert card["known"] == ["Rome"]
+    assert [plain(example) for example in card["examples"]] == ["Q9 was born in Rome"]
+
+
+@pytest.mark.parametrize("hostile", ["javascript:alert(1)", "Q1<script>", "http://a b", "Q12\n", "//x"])
+def test_only_addresses_become_links(hostile):
+    assert link_of(hostile) == ""

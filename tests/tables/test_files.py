@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actc.errors import ActcError, FileError
+from actc.tables.files import read_annotations, read_scored, write_beside, write_triples
+
+ROWS = [("a", "r", "x", 0.25, 1), ("b", "s", "y", -3.5, 0), ("c", "r", "z", 1e-17, 1)]
+NAMES = ("head", "relation", "tail", "score", "label")
+
+
+def text(rows=ROWS, header=NAMES, delimiter="\t"):
+    lines = [delimiter.join(map(str, row)) for row in ([header] if header else []) + list(rows)]
+    return "\n".join(lines) + "\n"
+
+
+def put(path, content):
+    data = content.encode() if isinstance(content, str) else content
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+@pytest.mark.parametrize("name", ["x.tsv", "x.tsv.gz", "x.txt", "x.csv", "x.csv.gz"])
+@pytest.mark.parametrize("header", [NAMES, None])
+def test_text_files_are_read_by_name_or_order(tmp_path, name, header):
+    triples, labels = read_scored(put(tmp_path / name, text(header=header, delimiter="," if "csv" in name else "\t")))
+    assert [triples.triple(row) for row in range(3)] == [row[:3] for row in ROWS]
+    assert triples.scores.tolist() == [0.25, -3.5, 1e-17]
+    assert labels.tolist() == [True, False, True]
+
+
+def test_columns_may_stand_in_any_order_and_under_other_names(tmp_path):
+    content = "score\tobject\tnote\tpredicate\tsubject\n0.5\tx\t?\tr\ta\n"
+    triples, labels = read_scored(put(tmp_path / "x.tsv", content))
+    assert triples.triple(0) == ("a", "r", "x")
+    assert labels is None
+
+
+def test_an_entity_called_like_a_column_makes_no_header(tmp_path):
+    triples, _ = read_scored(put(tmp_path / "x.tsv", "head\tpart of\tbody\t0.5\n"))
+    assert triples.triple(0) == ("head", "part of", "body")
+
+
+def test_a_misspelt_header_is_still_a_header(tmp_path):
+    with pytest.raises(FileError, match="line 1: the column 'relation' is missing"):
+        read_scored(put(tmp_path / "x.tsv", "head\tkind\ttial\tpoints\na\tr\tx\t0.5\n"))
+
+
+def test_quotes_are_text_in_tsv_and_quotes_in_csv(tmp_path):
+    tsv, _ = read_scored(put(tmp_path / "x.tsv", 'a"b\tr\t"x\t0.5\n'))
+    assert tsv.triple(0) == ('a"b', "r", '"x')
+    quoted, _ = read_scored(put(tmp_path / "x.csv", '"a,b",r,"x ""y""",0.5\n'))
+    assert quoted.triple(0) == ("a,b", "r", 'x "y"')
+
+
+def test_parquet_goes_out_and_comes_back(tmp_path):
+    columns = dict(zip(NAMES, zip(*ROWS, strict=True), strict=True))
+    write_triples(tmp_path / "x.parquet", columns)
+    triples, labels = read_scored(tmp_path / "x.parquet")
+    assert triples.scores.tolist() == [0.25, -3.5, 1e-17]
+    assert labels.tolist() == [True, False, True]
+
+
+# Names as they are met: no tabs, line breaks or nothing at all, which no TSV can hold.
+name = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=8)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".csv.gz"])
+@given(
+    rows=st.lists(st.tuples(name, name, name, st.floats(-1e6, 1e6)), min_size=1, max_size=6, unique_by=lambda r: r[:3])
+)
+def test_what_is_written_is_read_back(tmp_path_factory, suffix, rows):
+    path = tmp_path_factory.mktemp("files") / f"x{suffix}"
+    write_triples(path, dict(zip(NAMES, zip(*rows, strict=True), strict=False)))
+    triples, _ = read_scored(path)
+    assert [(*triples.triple(i), triples.scores[i]) for i in range(len(rows))] == rows
+
+
+BAD = {
+    "no such file": ("missing.tsv", None, "there is no such file"),
+    "unknown suffix": ("x.json", "{}", r"must end in \.tsv, \.csv or \.parquet"),
+    "empty": ("x.tsv", "", "the file is empty"),
+    "header only": ("x.tsv", text(rows=[]), "no triple in the file"),
+    "missing column": ("x.tsv", "head\trelation\ttail\na\tr\tx\n", "line 1: the column 'score' is missing"),
+    "too few columns": ("x.tsv", "a\tr\tx\n", "line 1: 3 columns were found, but 4 are needed"),
+    "ragged": ("x.tsv", text() + "d\tr\n", "line 5: 2 columns were found where the lines before have 5"),
+    "not a number": ("x.tsv", text([*ROWS, ("d", "r", "x", "n/a", 1)]), "line 5: 'n/a' is not a number"),
+    "NaN": ("x.tsv", text([*ROWS, ("d", "r", "x", "nan", 1)]), "line 5: the score is nan"),
+    "infinite": ("x.csv", text([("d", "r", "x", "-inf", 1)], delimiter=","), "line 2: the score is -inf"),
+    "no score": ("x.tsv", text([*ROWS, ("d", "r", "x", "", 1)]), "line 5: there is nothing in column score"),
+    "no head": ("x.tsv", text([("", "r", "x", 1, 1)]), "line 2: there is nothing in column head"),
+    "label": ("x.tsv", text([*ROWS, ("d", "r", "x", 1, 2)]), "line 5: '2' is no label"),
+    "duplicate": ("x.tsv", text([*ROWS, ROWS[0]]), "line 5: .* twice; .* See .*line 2"),
+    "encoding": ("x.tsv", b"a\tr\tx\t0.5\nb\tr\t\xff\t0.5\n", "the text is not UTF-8"),
+    "truncated gzip": ("x.tsv.gz", None, "truncated or damaged"),
+    "no gzip": ("y.tsv.gz", None, "truncated or damaged"),
+    "no parquet": ("x.parquet", b"PAR1 not really", "no readable Parquet file"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_file_gets_one_sentence(tmp_path, case):
+    file_name, content, sentence = BAD[case]
+    path = tmp_path / file_name
+    if case == "truncated gzip":
+        path.write_bytes(
+            gzip.compress(text(ROWS[:1] + [(f"e{i}", "r", "x", i, 0) for i in range(5000)]).encode(), mtime=0)[:-900]
+        )
+    elif case == "no gzip":
+        path.write_bytes(text().encode())
+    elif content is not None:
+        put(path, content)
+    with pytest.raises(ActcError, match=sentence) as error:
+        read_scored(path)
+    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_lines_are_counted_past_blank_ones(tmp_path):
+    path = put(tmp_path / "x.tsv", "a\tr\tx\t0.5\n\n\nb\tr\tx\tbad\n")
+    with pytest.raises(FileError, match="line 4: 'bad'"):
+        read_scored(path)
+
+
+def test_a_folder_is_no_file(tmp_path):
+    with pytest.raises(FileError, match="is a folder"):
+        read_scored(tmp_path)
+
+
+def test_annotations_are_found_in_the_pool(tmp_path, pool):
+    relation = pool.triple(7)[1]
+    path = put(tmp_path / "labels.tsv", f"h7\t{relation}\tt\ttrue\n")
+    annotations = read_annotations(path, pool)
+    assert (annotations.rows.tolist(), annotations.labels.tolist()) == ([7], [True])
+
+
+def test_annotations_that_clash_or_are_unknown_are_refused_with_their_line(tmp_path, pool):
+    relation = pool.triple(7)[1]
+    clash = put(tmp_path / "clash.tsv", f"h7\t{relation}\tt\t1\nh7\t{relation}\tt\t0\n")
+    with pytest.raises(FileError, match="line 2: .* both labels.*line 1"):
+        read_annotations(clash, pool)
+    with pytest.raises(FileError, match="line 1: .* not among the scored triples"):
+        read_annotations(put(tmp_path / "unknown.tsv", "h7\tr9\tt\t1\n"), pool)
+
+
+def test_a_failed_write_leaves_what_was_there(tmp_path):
+    path = put(tmp_path / "x.tsv", "before")
+    with pytest.raises(RuntimeError), write_beside(path) as temporary:
+        temporary.write_text("half")
+        raise RuntimeError
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path):
+    with pytest.raises(FileError, match="there is no folder"), write_beside(tmp_path / "nowhere" / "x.tsv"):
+        pass
+    with pytest.raises(FileError, match="is a folder"), write_beside(tmp_path):
+        pass
+
+
+def test_many_rows_are_read_in_seconds_and_in_their_order(tmp_path):
+    from time import perf_counter
+
+    size = 200_000
+    columns = {
+        "head": np.array([f"e{i}" for i in range(size)], dtype=object),
+        "relation": np.array([f"r{i % 50}" for i in range(size)], dtype=object),
+        "tail": np.array([f"e{i * 7 % size}" for i in range(size)], dtype=object),
+        "score": np.random.default_rng(0).normal(size=size),
+    }
+    write_triples(tmp_path / "x.tsv", columns)
+    start = perf_counter()
+    triples, _ = read_scored(tmp_path / "x.tsv")
+    assert len(triples) == size
+    for row in (0, 1, 77_777, size - 1):
+        assert triples.triple(row) == tuple(columns[name][row] for name in ("head", "relation", "tail"))
+    assert (triples.scores == columns["score"]).all()
+    assert perf_counter() - start < 10

@@ -1,0 +1,94 @@
+"""The audit: slices are drawn as they say, and the answers are read as the slice was drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from actc import Annotations, ScoredTriples
+from actc.errors import ChoiceError, OptionError
+from actc.trust.audit import DESIGNS, answers_to_certify, assess, disagreement, draw_slice
+
+
+@pytest.fixture
+def accepted():
+    size = 900
+    return ScoredTriples.from_columns(
+        [f"h{i // 3}" for i in range(size)],
+        [f"r{i % 4 * i % 4}" for i in range(size)],
+        map(str, range(size)),
+        range(size),
+    )
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_a_slice_never_repeats_and_every_triple_can_be_in_it(accepted, design):
+    random = np.random.default_rng(0)
+    drawn = np.zeros(len(accepted))
+    for _ in range(200):
+        rows = draw_slice(accepted, 60, design, random)
+        assert len(np.unique(rows)) == len(rows)
+        assert 60 <= len(rows) <= 62
+        drawn[rows] += 1
+    assert drawn.min() >= 1
+    assert drawn.mean() == pytest.approx(200 * 60 / 900, rel=0.05)
+
+
+def test_a_slice_by_relation_has_every_relation_in_proportion(accepted):
+    rows = draw_slice(accepted, 90, "relation", np.random.default_rng(0))
+    judged = np.bincount(accepted.relations[rows], minlength=len(accepted.relation_names))
+    assert np.abs(judged - accepted.relation_counts / 10).max() <= 1
+
+
+def test_a_slice_by_head_takes_whole_entities(accepted):
+    rows = draw_slice(accepted, 50, "head", np.random.default_rng(0))
+    heads, count = np.unique(accepted.heads[rows], return_counts=True)
+    assert (count == np.bincount(accepted.heads)[heads]).all()
+
+
+def test_an_entity_judged_in_part_does_not_count(accepted):
+    rows = draw_slice(accepted, 30, "head", np.random.default_rng(0))
+    whole = assess(accepted, Annotations(rows, np.ones(len(rows))), "head")
+    partly = assess(accepted, Annotations(rows[:-1], np.ones(len(rows) - 1)), "head")
+    assert whole.judged == len(rows)
+    assert partly.judged == len(rows) - 3
+
+
+def test_the_designs_agree_on_the_share_when_everything_is_judged(accepted):
+    truth = np.random.default_rng(1).random(len(accepted)) < 0.85
+    everything = Annotations(np.arange(len(accepted)), truth)
+    for design in DESIGNS:
+        audit = assess(accepted, everything, design)
+        assert audit.share == pytest.approx(truth.mean())
+        assert audit.interval.low <= truth.mean() <= audit.interval.high
+    assert assess(accepted, everything).interval == pytest.approx((truth.mean(), truth.mean()))
+
+
+def test_the_answers_that_are_said_to_certify_do_certify(accepted):
+    rows = draw_slice(accepted, 40, "simple", np.random.default_rng(0))
+    audit = assess(accepted, Annotations(rows, np.arange(40) % 20 > 0))
+    more = answers_to_certify(audit, 0.85)
+    assert audit.interval.low < 0.85
+    grown = draw_slice(accepted, 40 + more, "simple", np.random.default_rng(0))
+    assert assess(accepted, Annotations(grown, np.arange(40 + more) % 20 > 0)).interval.low >= 0.845
+    assert answers_to_certify(audit, 0.5) == 0
+    assert answers_to_certify(audit, 0.96) is None
+
+
+def test_a_model_that_promises_too_much_is_found_out():
+    model = np.full(400, 0.95)
+    assert disagreement(model, 95, 100) > 0.5
+    assert disagreement(model, 80, 100) < 1e-4
+    assert disagreement(np.random.default_rng(0).uniform(0.7, 1, 400), 80, 100) > 0.1  # unsure, so not surprised
+    assert disagreement(model, 0, 0) == 1.0
+
+
+def test_a_design_that_does_not_exist_and_an_empty_slice_are_refused(accepted):
+    with pytest.raises(ChoiceError, match="'heads'.*Did you mean 'head'"):
+        draw_slice(accepted, 5, "heads", np.random.default_rng(0))
+    with pytest.raises(ChoiceError, match="relation"):
+        assess(accepted, Annotations(), "relations")
+    with pytest.raises(OptionError, match="at least 1"):
+        draw_slice(accepted, 0, "simple", np.random.default_rng(0))
+    with pytest.raises(OptionError, match="between 0 and 1"):
+        answers_to_certify(assess(accepted, Annotations()), 90)

@@ -1,0 +1,75 @@
+"""Expectations: right where the model is right, corrected where it is not, and honest about which."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from actc.metrics import accuracy, f1
+from actc.pooled.model import find_cuts
+from actc.trust.discrepancy import uniform_picks
+from actc.trust.expect import QUANTITIES, expect
+from tests.synthetic import fit_on_random, make_truth
+
+
+def truth_of(labels, decisions):
+    found = int((labels & decisions).sum())
+    return {
+        "accuracy": accuracy(labels, decisions),
+        "precision": found / max(1, int(decisions.sum())),
+        "recall": found / int(labels.sum()),
+        "f1": f1(labels, decisions),
+    }
+
+
+def run(cap: float, count: int, seed: int):
+    pool, labels, _ = make_truth(cap=cap, seed=seed)
+    posterior, annotations = fit_on_random(pool, labels, count, seed)
+    cuts = find_cuts(posterior)
+    found = expect(posterior, cuts, annotations, uniform_picks(count, "random"), pool, 200, 600, seed)
+    return found, truth_of(labels, pool.scores >= cuts[pool.relations])
+
+
+@pytest.mark.parametrize("cap", [1.0, 0.7])
+def test_intervals_hold_the_truth_as_often_as_they_say(cap):
+    held = dict.fromkeys(QUANTITIES, 0)
+    for seed in range(30):
+        found, truth = run(cap, 150, seed)
+        for name in QUANTITIES:
+            low, high = found.overall.interval(name)
+            held[name] += low <= truth[name] <= high
+    assert min(held.values()) >= 24
+
+
+def test_more_answers_make_shorter_intervals():
+    few, many = (run(1.0, count, 0)[0].overall.interval("precision") for count in (30, 600))
+    assert many.high - many.low < 0.6 * (few.high - few.low)
+
+
+def test_it_says_what_it_rests_on():
+    pool, labels, _ = make_truth()
+    posterior, annotations = fit_on_random(pool, labels, 100)
+    cuts = find_cuts(posterior)
+    without = expect(posterior, cuts, annotations, uniform_picks(100, "unknown"), pool)
+    assert (without.source, without.looks) == ("model", 0)
+    assert expect(posterior, cuts, annotations, uniform_picks(100, "random"), pool).source == "model and looks"
+    lying = type(annotations)(annotations.rows, ~annotations.labels)  # answers that the fit never saw
+    against = expect(posterior, cuts, lying, uniform_picks(100, "random"), pool)
+    assert against.source == "looks"
+    assert against.overall.middle("accuracy") < 0.5
+
+
+def test_relations_add_up_to_the_whole():
+    found, _ = run(1.0, 150, 0)
+    assert sum(one.triples for one in found.relations.values()) == pytest.approx(found.overall.triples, abs=8)
+    assert sum(one.accepted for one in found.relations.values()) == pytest.approx(found.overall.accepted, abs=8)
+
+
+def test_precision_of_nothing_is_undefined_and_may_be_anything():
+    pool, labels, _ = make_truth()
+    posterior, annotations = fit_on_random(pool, labels, 50)
+    nothing = np.full(len(posterior.beta), np.inf)
+    found = expect(posterior, nothing, annotations, uniform_picks(50, "random"), pool)
+    assert np.isnan(found.overall.precision).all()
+    assert found.overall.interval("precision") == (0, 1)
+    assert found.overall.middle("recall") == 0

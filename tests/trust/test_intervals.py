@@ -1,0 +1,94 @@
+"""Intervals for a share, against scipy where it has them and against their own promise where it does not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import beta, betabinom, binomtest
+
+from actc.errors import OptionError
+from actc.trust.intervals import INTERVALS, anytime, clopper_pearson, clustered, highest_density, stratified, wilson
+
+counts = st.integers(1, 300).flatmap(lambda judged: st.tuples(st.integers(0, judged), st.just(judged)))
+levels = st.sampled_from([0.8, 0.9, 0.95, 0.99])
+
+
+@given(counts, levels)
+def test_wilson_and_the_exact_interval_are_scipys(count, level):
+    test = binomtest(*count)
+    for ours, name in ((wilson, "wilson"), (clopper_pearson, "exact")):
+        assert ours(*count, level) == pytest.approx(tuple(test.proportion_ci(level, name)), abs=1e-9)
+
+
+@given(counts, levels)
+def test_the_shortest_interval_has_its_level_and_is_no_longer_than_the_central_one(count, level):
+    trues, judged = count
+    posterior = beta(trues + 0.5, judged - trues + 0.5)
+    low, high = highest_density(trues, judged, level)
+    assert posterior.cdf(high) - posterior.cdf(low) == pytest.approx(level, abs=1e-6)
+    assert high - low <= posterior.ppf((1 + level) / 2) - posterior.ppf((1 - level) / 2) + 1e-9
+
+
+@given(counts, levels, st.integers(0, 400))
+def test_the_anytime_bounds_are_where_prior_over_posterior_reaches_its_limit(count, level, more):
+    trues, judged = count
+    total = judged + more
+    possible = np.arange(total + 1)
+    posterior = betabinom.pmf(possible - trues, total - judged, trues + 1, judged - trues + 1)
+    found = anytime(trues, judged, level, total)
+    # A count that is at the limit exactly may fall on either side of it.
+    kept = [possible[posterior * (total + 1) > (1 - level) * slack] / total for slack in (1 - 1e-9, 1 + 1e-9)]
+    assert found.low in (pytest.approx(kept[0][0]), pytest.approx(kept[1][0]))
+    assert found.high in (pytest.approx(kept[0][-1]), pytest.approx(kept[1][-1]))
+
+
+@given(counts, levels)
+def test_a_large_set_is_as_good_as_an_endless_one_and_a_small_one_better(count, level):
+    endless, large = anytime(*count, level), anytime(*count, level, 10**9)
+    assert large == pytest.approx(endless, abs=1e-3)
+    low, high = anytime(*count, level, 2 * count[1])
+    assert endless.low <= low + 1 / count[1]
+    assert high - 1 / count[1] <= endless.high
+
+
+@given(counts)
+def test_every_interval_holds_the_share_it_saw(count):
+    for interval in INTERVALS.values():
+        low, high = interval(*count, 0.9)
+        assert 0 <= low <= count[0] / count[1] <= high <= 1
+
+
+def test_no_answer_says_nothing():
+    for interval in INTERVALS.values():
+        assert interval(0, 0, 0.9) == (0.0, 1.0)
+
+
+def test_a_stratum_nobody_looked_at_may_be_anything():
+    low, high = stratified(np.array([50, 0]), np.array([50, 0]), np.array([800, 200])).interval
+    assert low <= 0.8
+    assert high == 1.0
+
+
+def test_equal_strata_are_worth_a_simple_draw():
+    estimate = stratified(np.array([45, 45]), np.array([50, 50]), np.array([10**6, 10**6]))
+    assert estimate.share == pytest.approx(0.9)
+    assert estimate.interval == pytest.approx(clopper_pearson(90, 100), abs=0.01)
+
+
+def test_clusters_that_agree_within_are_worth_one_answer_each():
+    alike = clustered(np.array([4] * 18 + [0] * 2), np.full(20, 4))
+    mixed = clustered(np.array([3, 4, 4, 4, 3, 4, 3, 4, 3, 4] * 2), np.full(20, 4))
+    assert alike.effective < 22
+    assert mixed.effective > 60
+    assert clustered(np.full(20, 4), np.full(20, 4)).effective == 20  # all true: nothing shows how alike they are
+
+
+def test_impossible_counts_are_refused():
+    with pytest.raises(OptionError, match="5 true of 4 judged"):
+        wilson(5, 4)
+    with pytest.raises(OptionError, match="level of 90"):
+        clopper_pearson(1, 4, 90)
+    with pytest.raises(OptionError, match="judged once"):
+        anytime(3, 9, 0.9, 5)

@@ -1,0 +1,111 @@
+"""Promises: kept as often as they say, longer lists for smaller demands, relations left out by name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from actc.errors import OptionError
+from actc.trust.on_demand import describe_promise, find_demand, pooled_method, thresholds_on_demand
+from actc.trust.promise import Demand, promise
+from tests.synthetic import fit_on_random, make_truth
+
+
+def accepted_by(kept, pool):
+    return pool.scores >= kept.cuts[pool.relations]
+
+
+def test_promised_precision_is_kept_in_nine_of_ten_runs():
+    broken = 0
+    for seed in range(40):
+        pool, labels, _ = make_truth(seed=seed)
+        posterior, annotations = fit_on_random(pool, labels, 200, seed)
+        kept = promise(posterior, annotations, pool, [Demand("precision", 0.85)], 200, 600, seed)[0]
+        decisions = accepted_by(kept, pool)
+        broken += decisions.any() and labels[decisions].mean() < 0.85
+    assert broken <= 6  # 4 of 40 are promised; 7 or more would come by chance in 4% of cases
+
+
+def test_where_no_score_is_ever_sure_answers_overrule_the_model():
+    broken = 0
+    for seed in range(12):
+        pool, labels, _ = make_truth(cap=0.7, seed=seed)
+        posterior, annotations = fit_on_random(pool, labels, 500, seed)
+        kept = promise(posterior, annotations, pool, [Demand("precision", 0.85)], 200, 600, seed)[0]
+        broken += accepted_by(kept, pool).any()
+    assert broken <= 3
+
+
+def test_a_smaller_demand_accepts_more_and_more_confidence_accepts_less():
+    pool, labels, _ = make_truth()
+    posterior, annotations = fit_on_random(pool, labels, 300)
+    asked = [("precision", 0.7, 0.9), ("precision", 0.85, 0.9), ("precision", 0.85, 0.99)]
+    counts = [
+        accepted_by(kept, pool).sum() for kept in promise(posterior, annotations, pool, [Demand(*one) for one in asked])
+    ]
+    assert counts[0] > counts[1] > counts[2]
+
+
+def test_promised_recall_is_kept_and_the_whole_set_reaches_any():
+    pool, labels, _ = make_truth()
+    posterior, annotations = fit_on_random(pool, labels, 200)
+    for recall in (0.8, 0.95):
+        kept = promise(posterior, annotations, pool, [Demand("recall", recall)])[0]
+        decisions = accepted_by(kept, pool)
+        assert labels[decisions].sum() >= recall * labels.sum()
+        assert kept.cuts[-1] == -np.inf
+
+
+def test_dearer_false_accepts_mean_fewer_accepts():
+    pool, labels, _ = make_truth()
+    posterior, annotations = fit_on_random(pool, labels, 300)
+    cheap, dear = promise(posterior, annotations, pool, [Demand("cost", 0.5), Demand("cost", 8.0)])
+    assert accepted_by(dear, pool).sum() < accepted_by(cheap, pool).sum()
+    assert set(cheap.left_out) <= set(dear.left_out)
+
+
+def test_relations_that_cannot_keep_it_are_left_out_by_name():
+    pool, labels, _ = make_truth()
+    posterior, annotations = fit_on_random(pool, labels, 300)
+    kept = promise(posterior, annotations, pool, [Demand("precision", 0.9, each=True)], points=3000)[0]
+    decisions = accepted_by(kept, pool)
+    taken = {pool.relation_names[code] for code in np.unique(pool.relations[decisions])}
+    assert taken
+    assert taken.isdisjoint(kept.left_out)
+    assert taken | set(kept.left_out) == set(pool.relation_names)
+    assert kept.cuts[-1] == np.inf
+
+
+def test_nothing_is_accepted_when_nothing_can_be_promised():
+    pool, labels, _ = make_truth()
+    posterior, annotations = fit_on_random(pool, labels, 5)
+    kept = promise(posterior, annotations, pool, [Demand("precision", 0.99, 0.99)])[0]
+    assert np.isnan(kept.chance)
+    assert not accepted_by(kept, pool).any()
+    assert set(kept.left_out) == set(pool.relation_names)
+    assert describe_promise(kept)["chance"] is None
+
+
+def test_thresholds_on_demand_decide_as_the_promise_does():
+    pool, labels, _ = make_truth()
+    _, annotations = fit_on_random(pool, labels, 200)
+    thresholds, kept = thresholds_on_demand(pool, annotations, Demand("precision", 0.8))
+    assert (thresholds.decide(pool) == accepted_by(kept, pool)).all()
+    assert describe_promise(kept)["target"] == 0.8
+
+
+@pytest.mark.parametrize(
+    ("demand", "words"),
+    [
+        (lambda: Demand("precision", 90), "share between 0 and 1"),
+        (lambda: Demand("precision", 0.9, 0.2), "confidence of 0.2"),
+        (lambda: Demand("cost", -1), "positive number"),
+        (lambda: Demand("f1", 0.9), "choose one of"),
+        (lambda: find_demand(precision=0.9, recall=0.8), "precision and recall"),
+        (lambda: find_demand(false_accept=5, false_reject=0), "positive numbers"),
+        (lambda: pooled_method("localopt-acc"), "pooled method"),
+    ],
+)
+def test_demands_that_make_no_sense_are_refused(demand, words):
+    with pytest.raises(OptionError, match=words):
+        demand()

@@ -1,0 +1,168 @@
+"""The report: the same numbers on the page and as JSON, from a thresholds file alone."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from actc.calibrator import Calibrator
+from actc.errors import FileError
+from actc.tables.files import write_json, write_rows_of, write_triples
+from actc.tables.thresholds_file import write_thresholds
+from actc.triples import ScoredTriples
+from actc.trust.report import Case, expected_precision, find_questions, make_report, read_case
+from actc.trust.report_page import write_page
+from tests.synthetic import fit_on_random, make_truth
+
+
+def make_case(count: int = 120, picks: str = "random") -> Case:
+    pool, labels, _ = make_truth(1200, 5)
+    _, annotations = fit_on_random(pool, labels, count)
+    thresholds = Calibrator("pooled").fit(pool, annotations).thresholds_
+    return Case(pool, annotations, thresholds, None, "pooled", picks, "a <case> & more")
+
+
+class Tags(HTMLParser):
+    """Collect open tags, to see that each is closed."""
+
+    EMPTY = frozenset({"meta", "br", "line", "rect", "circle", "path"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        self.links += [value for name, value in attrs if name in ("src", "href")]
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in self.EMPTY:
+            assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def report():
+    return make_report(make_case())
+
+
+def test_the_page_is_well_formed_needs_nothing_else_and_shows_the_numbers(report, tmp_path):
+    path = tmp_path / "report.html"
+    write_page(report, path)
+    page = path.read_text(encoding="utf-8")
+    tags = Tags()
+    tags.feed(page)
+    assert tags.open == []
+    assert tags.links == []
+    assert "<script" not in page
+    assert "a &lt;case&gt; &amp; more" in page
+    share = report.quality["precision"]
+    assert f"{share.middle:.0%} of them are true ({share.low:.0%} to {share.high:.0%})" in page
+    assert page.count("<svg") >= 4 + 2 + 2 * len(report.relations)
+
+
+def test_json_holds_every_relation_and_no_infinity(report, tmp_path):
+    write_json(tmp_path / "report.json", report.to_dict())
+    content = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert {line["relation"] for line in content["relations"]} == set(report.case.pool.relation_names)
+    assert sum(line["accepted"] for line in content["relations"]) == content["accepted"]
+    assert content["rests_on"] == "model and looks"
+    assert content["quality"]["precision"]["low"] < content["quality"]["precision"]["high"]
+
+
+def test_the_report_holds_what_the_labels_say(report):
+    pool, labels, _ = make_truth(1200, 5)
+    decisions = report.case.thresholds.decide(pool)
+    share = report.quality["precision"]
+    assert share.low <= labels[decisions].mean() <= share.high
+    assert report.accepted == decisions.sum()
+
+
+def test_the_learning_curve_ends_at_the_answers_given(report):
+    counts = [count for count, _ in report.curve]
+    assert counts == [0, 10, 20, 50, 100, 120]
+    widths = [share.high - share.low for _, share in report.curve]
+    assert widths[-1] < widths[0]
+
+
+def test_relations_nobody_should_trust_are_those_that_may_be_mostly_wrong(report):
+    for line in report.relations:
+        share = line.quality["precision"]
+        if line.accepted:
+            assert line.trust == ("trusted" if share.low >= 0.5 else "not yet")
+
+
+def test_questions_are_new_ones(report):
+    judged = {report.case.pool.triple(row) for row in report.case.annotations.rows.tolist()}
+    asked = [(one.head, one.relation, one.tail) for one in report.questions]
+    assert len(asked) == 10
+    assert judged.isdisjoint(asked)
+
+
+def test_nothing_accepted_and_nothing_judged_make_a_report_too(tmp_path):
+    case = make_case(0)
+    names = case.pool.relation_names
+    none = type(case.thresholds)(names, np.full(len(names), np.inf), np.inf, np.zeros(len(names), dtype=bool))
+    report = make_report(Case(case.pool, case.annotations, none))
+    write_page(report, tmp_path / "report.html")
+    assert report.quality["precision"] is None
+    assert "None of 1,200 candidates is accepted" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    json.dumps(report.to_dict(), allow_nan=False)
+
+
+@pytest.fixture
+def files(tmp_path):
+    case = make_case(60)
+    write_rows_of(tmp_path / "scores.tsv", case.pool, np.arange(len(case.pool)))
+    names = zip(*(case.pool.triple(row) for row in case.annotations.rows.tolist()), strict=True)
+    columns = dict(zip(("head", "relation", "tail"), names, strict=True))
+    write_triples(tmp_path / "labels.tsv", {**columns, "label": case.annotations.labels.astype(int)})
+    sources = {"scores": str(tmp_path / "scores.tsv"), "labels": str(tmp_path / "labels.tsv"), "picks": "random"}
+    state = (case.thresholds, "pooled", {}, case.pool, case.annotations, None, None)
+    write_thresholds(tmp_path / "thresholds.json", *state, sources)
+    write_thresholds(tmp_path / "bare.json", *state)
+    return tmp_path
+
+
+def test_a_thresholds_file_leads_back_to_its_case(files):
+    case, made = read_case(files / "thresholds.json"), make_case(60)
+    assert (case.annotations.rows == made.annotations.rows).all()
+    assert case.uniform.all()
+    assert case.cuts == pytest.approx(made.cuts)
+    precision = expected_precision(case, case.pool)
+    assert 0 < precision.mean() < 1
+
+
+def test_thresholds_that_name_no_source_are_refused(files):
+    with pytest.raises(FileError, match="calibrate"):
+        read_case(files / "bare.json")
+
+
+def test_fewer_questions_can_be_asked_for(report):
+    from actc.trust.ask import decide_three_ways
+
+    three = decide_three_ways(report.case.fit(), report.case.pool, report.case.cuts)
+    assert len(find_questions(report.case, three, 3)) == 3
+
+
+def test_a_rare_relation_has_a_line_of_its_own():
+    pool, labels, _ = make_truth(6000, 5)
+    relations = np.array(pool.relation_names, dtype=object)[pool.relations]
+    relations[[10, 20]], relations[[30, 40, 50]] = "rare", "rarer"
+    entities = np.array(pool.entity_names, dtype=object)
+    pool = ScoredTriples.from_columns(entities[pool.heads], relations, entities[pool.tails], pool.scores)
+    _, annotations = fit_on_random(pool, labels, 80)
+    thresholds = Calibrator("pooled").fit(pool, annotations).thresholds_
+    report = make_report(Case(pool, annotations, thresholds, None, "pooled", "random"))
+    accepted = thresholds.decide(pool)
+    for line in report.relations:
+        mine = relations == line.relation
+        assert line.triples == mine.sum()
+        assert line.accepted == (accepted & mine).sum()
+        assert line.quality["accuracy"] is not None
+        assert (line.trust == "nothing accepted") == (line.accepted == 0)
+        assert report.expectation.relations[line.relation].triples == line.triples
