@@ -15,8 +15,8 @@ from actc.pooled.features import POINTS, SampledTriples, prepare_pool
 from actc.pooled.model import PRIORS, find_cuts, fit
 from actc.pooled.picks import _Unlabelled, best_pick
 from actc.pooled.sketch import sketch_pool, thin_transform
+from actc.tables.calibration import Calibration
 from actc.tables.files import write_triples
-from actc.tables.thresholds_file import read_content
 from tests.conftest import make_pool
 
 PRIOR = PRIORS["v2"].pool_only
@@ -177,7 +177,7 @@ def test_calibrate_takes_a_sketch_for_pooled_methods_only(whole, tmp_path):
     good = subprocess.run([*command, "pooled"], capture_output=True, text=True, check=False)
     assert good.returncode == 0, good.stderr
     assert "of 20,000 triples are accepted" in good.stdout
-    assert sum(one["triples"] for one in read_content(tmp_path / "thresholds.json")["relations"].values()) == 20_000
+    assert Calibration.read(tmp_path / "thresholds.json").counts.triples.sum() == 20_000
     bad = subprocess.run([*command, "actc-lr-rndm"], capture_output=True, text=True, check=False)
     assert bad.returncode == 2
     assert "--sketch goes with the pooled methods only" in bad.stderr

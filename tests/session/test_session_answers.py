@@ -24,8 +24,8 @@ from actc.session.program import ask_program
 from actc.session.results import Results, export_session
 from actc.session.status import history, people
 from actc.session.terminal import judge_in_terminal
+from actc.tables.calibration import Calibration
 from actc.tables.files import read_scored, write_scored
-from actc.tables.thresholds_file import read_thresholds
 from actc.triples import Annotations
 from tests.conftest import make_pool
 
@@ -160,7 +160,7 @@ def test_label_studio_gets_tasks_and_gives_answers(session, tmp_path):
 def test_export_writes_thresholds_and_what_people_decided(session, tmp_path):
     triples = answer(session, "ada", "ft")
     export_session(session, thresholds=tmp_path / "thresholds.json", accepted=tmp_path / "accepted.tsv")
-    assert len(read_thresholds(tmp_path / "thresholds.json").relation_names) == 3
+    assert len(Calibration.read(tmp_path / "thresholds.json").thresholds.relation_names) == 3
     accepted = read_scored(tmp_path / "accepted.tsv")[0]
     pool = session.read_pool()
     heads = {accepted.triple(row)[0] for row in range(len(accepted))}

@@ -19,8 +19,8 @@ from actc.session.find_case import find_case
 from actc.session.plan import Planner
 from actc.session.results import Results
 from actc.session.status import picture, progress
+from actc.tables.calibration import Calibration
 from actc.tables.files import read_scored, write_scored, write_triples
-from actc.tables.thresholds_file import read_content, read_curves, read_thresholds
 from actc.three_steps.select_triples import select_random
 from actc.triples import Annotations
 from actc.trust.report import make_report
@@ -106,13 +106,11 @@ def test_thresholds_hold_for_all_candidates(session, whole, tmp_path):
     judge(session, whole, 60)
     results = Results(session)
     results.write_thresholds(tmp_path / "thresholds.json")
-    thresholds = read_thresholds(tmp_path / "thresholds.json")
-    assert (thresholds.decide(whole[0]) == whole[1]).mean() > 0.85
-    content = read_content(tmp_path / "thresholds.json")
-    assert content["counts"]["pool"] == SIZE
-    counts = [content["relations"][name]["triples"] for name in whole[0].relation_names]
-    assert counts == whole[0].relation_counts.tolist()
-    assert read_curves(tmp_path / "thresholds.json") is not None
+    found = Calibration.read(tmp_path / "thresholds.json")
+    assert (found.thresholds.decide(whole[0]) == whole[1]).mean() > 0.85
+    assert found.counts.pool == SIZE
+    assert found.counts.triples.tolist() == whole[0].relation_counts.tolist()
+    assert found.curves is not None
 
 
 def test_all_candidates_are_accepted_or_not_and_people_have_the_last_word(session, whole, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -159,25 +160,13 @@ def status_command(session: Path, quiet: bool) -> None:
 )
 @click.option("--count", default=100, show_default=True, help="How many tasks for Label Studio.")
 @quiet_option
-def export_command(
-    session: Path,
-    labels: Path | None,
-    history: Path | None,
-    thresholds: Path | None,
-    accepted: Path | None,
-    label_studio: Path | None,
-    count: int,
-    quiet: bool,
-) -> None:
+def export_command(session: Path, quiet: bool, **options: Any) -> None:
     """Write judgements, thresholds and accepted triples of a session."""
-    from actc.session import Session
     from actc.session.results import export_session
 
-    for count_written, what, path in export_session(
-        Session(session), labels, history, thresholds, accepted, label_studio, count
-    ):
+    for count, what, path in export_session(session, **options):
         if not quiet:
-            print(f"{count_written:,} {what}: {path}")
+            print(f"{count:,} {what}: {path}")
 
 
 @click.command(
@@ -190,13 +179,9 @@ def export_command(
 @quiet_option
 def import_command(session: Path, judgements: Path, annotator: str | None, quiet: bool) -> None:
     """Bring judgements into a session: a table, JSON lines, or Label Studio's export."""
-    from actc.session import Session
-    from actc.session.exchange import read_judgements
-    from actc.session.plan import Planner
+    from actc.session.import_judgements import import_judgements
 
-    opened = Session(session)
-    added = read_judgements(opened, judgements, annotator)
-    Planner(opened).step()  # so that status tells what these answers buy
+    added = import_judgements(session, judgements, annotator=annotator)
     if not quiet:
         print(f"{added:,} new judgements are in {session}.")
 
