@@ -33,6 +33,8 @@ def describe_command(name: str, command: click.Command) -> str:
 def describe_name(name: str) -> str:
     """Return a public name's signature and docstring, and those of its public methods."""
     thing = getattr(actc, name)
+    if name == "TWINS":
+        return "\n".join([f"### `actc.{name}`\n", "Each command, and what does the same in Python.\n", _twins()])
     if not callable(thing):
         return f"### `actc.{name}`\n\n{name} maps names to methods; see [the methods](#methods).\n"
     parts = [f"### `actc.{name}`\n", _block(name, thing)]
@@ -42,6 +44,13 @@ def describe_name(name: str) -> str:
             if not key.startswith("_") and inspect.isfunction(function):
                 parts.append(_block(f"{name}.{key}", function))
     return "\n".join(parts)
+
+
+def _twins() -> str:
+    rows = [
+        f"| `actc {name}` | {', '.join(f'`actc.{twin}`' for twin in twins)} |" for name, twins in actc.TWINS.items()
+    ]
+    return "| command | in Python |\n| --- | --- |\n" + "\n".join(rows) + "\n"
 
 
 def _block(name: str, thing: Any) -> str:

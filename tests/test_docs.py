@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import os
 import re
 import subprocess
@@ -56,6 +57,14 @@ def test_every_command_and_public_name_is_documented():
         assert f"`actc {name}`" in written
     for name in actc.__all__:
         assert name == "__version__" or f"`actc.{name}`" in written
+
+
+@pytest.mark.parametrize("name", [name for name in actc.__all__ if inspect.isfunction(getattr(actc, name))])
+def test_a_public_function_says_what_each_of_its_parameters_is(name):
+    function = getattr(actc, name)
+    said = inspect.getdoc(function).partition("Parameters\n")[2]
+    missing = [word for word in inspect.signature(function).parameters if not re.search(rf"\b{word}\b", said)]
+    assert not missing, f"{name} says nothing of {missing}"
 
 
 def test_every_link_between_pages_leads_somewhere():

@@ -29,12 +29,11 @@ if TYPE_CHECKING:
     from actc.models.from_files import propose_candidates, score_triples, train_model
     from actc.paper.run import redraw_paper, run_paper
     from actc.sample.run_demo import run_demo
+    from actc.session import Session, Settings, start_session
     from actc.session.examine import audit_accepted, check_shift, draw_audit, list_questions, write_report
     from actc.session.import_judgements import import_judgements
     from actc.session.program import ask_program
     from actc.session.results import export_session
-    from actc.session.session import Session, start_session
-    from actc.session.settings import Settings
     from actc.tables.calibration import Calibration
     from actc.trust.calibrate import calibrate
 
@@ -77,8 +76,8 @@ _LAZY = {
     "Calibration": "actc.tables.calibration",
     "Calibrator": "actc.calibrator",
     "CompletionPlan": "actc.complete.run",
-    "Session": "actc.session.session",
-    "Settings": "actc.session.settings",
+    "Session": "actc.session",
+    "Settings": "actc.session",
     "ask_program": "actc.session.program",
     "audit_accepted": "actc.session.examine",
     "calibrate": "actc.trust.calibrate",
@@ -96,7 +95,7 @@ _LAZY = {
     "run_experiment": "actc.experiment.runs",
     "run_paper": "actc.paper.run",
     "score_triples": "actc.models.from_files",
-    "start_session": "actc.session.session",
+    "start_session": "actc.session",
     "train_model": "actc.models.from_files",
     "write_report": "actc.session.examine",
 }
