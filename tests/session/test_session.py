@@ -124,6 +124,16 @@ def test_unsure_is_no_label_and_comes_back_later(scores):
     assert unsure not in later[: ask_module.AGAIN_AFTER - 1]
 
 
+def test_nobody_is_asked_for_a_third_time_what_they_were_unsure_of_twice(scores):
+    session = new_session(scores)
+    ada, said = session.add_annotator("ada"), []
+    for number in range(3 * ask_module.AGAIN_AFTER):
+        triple = session.ask(ada, 3)[0].triple
+        said.append(triple)
+        session.record(ada, [Judgement("unsure" if triple == said[0] else "true", triple, f"k{number}")])
+    assert said.count(said[0]) == ask_module.MOST_UNSURE
+
+
 def test_what_one_is_unsure_of_is_offered_to_another(scores):
     session = new_session(scores)
     ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
@@ -231,8 +241,9 @@ def test_the_owner_has_the_last_word(scores):
     judge(session, bob, 1, "false")
     assert len(session.annotations()) == 0
     assert [line["triple"] for line in disagreements(session)] == [triple]
-    session.settle(triple, "false", "k")
-    session.settle(triple, "false", "k")
+    assert session.settle(triple, "false", "k") == session.settle(triple, "false", "k")
+    with pytest.raises(SessionError, match="used for another"):
+        session.settle(triple, "true", "k")
     assert session.annotations().labels.tolist() == [False]
     assert disagreements(session) == []
     assert len(history(session)) == 3
@@ -339,11 +350,17 @@ def test_settings_of_another_format_are_refused_in_one_sentence(scores):
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [{"budget": 0}, {"overlap": 1.5}, {"repeats": -0.1}, {"combine": "mojority"}, {"method": "actc-lr-rndn"}],
+    ("wrong", "sentence"),
+    [
+        ({"budget": 0}, "at least 1, not 0"),
+        ({"overlap": 1.5}, "between 0 and 1, not 1.5"),
+        ({"repeats": -0.1}, "between 0 and 1, not -0.1"),
+        ({"combine": "mojority"}, "'mojority'"),
+        ({"method": "actc-lr-rndn"}, "'actc-lr-rndn'"),
+    ],
 )
-def test_wrong_settings_are_refused(scores, wrong):
-    with pytest.raises(ActcError):
+def test_wrong_settings_are_refused(scores, wrong, sentence):
+    with pytest.raises(ActcError, match=sentence):
         new_session(scores, **wrong)
 
 
