@@ -141,6 +141,14 @@ def test_a_bad_line_of_judgements_is_named_and_nothing_is_stored(session, tmp_pa
     assert history(session) == []
 
 
+def test_what_came_from_a_file_is_not_asked_any_more(session, tmp_path):
+    planned = session.store.value("SELECT triple FROM plan ORDER BY place LIMIT 1")
+    head, relation, tail = session.read_pool().triple(planned)
+    (tmp_path / "labels.tsv").write_text(f"head\trelation\ttail\tlabel\n{head}\t{relation}\t{tail}\t1\n")
+    read_judgements(session, tmp_path / "labels.tsv", "ada")
+    assert session.ask(session.annotator("ada"))[0].triple != planned
+
+
 def test_a_key_that_was_used_for_another_answer_is_refused_and_nothing_of_the_file_is_stored(session, tmp_path):
     head, relation, tail = session.read_pool().triple(3)
     line = {"head": head, "relation": relation, "tail": tail, "name": "ada"}

@@ -26,7 +26,7 @@ from actc.pooled.picks import is_audit
 from actc.session.ask import PLACES, TASK, Task
 from actc.session.outlook import Outlook, look_ahead
 from actc.session.session import Session
-from actc.triples import Annotations, BoolArray, IntArray, ScoredTriples
+from actc.triples import Annotations, BoolArray, IntArray, Picks, ScoredTriples
 
 LEAST_PLANNED, MOST_PLANNED = 128, 1024
 FIRST_PLANNED = 600
@@ -71,7 +71,7 @@ class Planner:
         rows, turns = self.choose(calibrator, annotations, self._plan_size(last), self._given_out())
         uniform = self.session.asked_at_random(annotations)
         outlook = look_ahead(calibrator, self.method, annotations, rows, turns, self.pool, self.accepted, uniform)
-        self._write(last, rows, self._drawn_uniformly(turns), outlook)
+        self._write(last, Picks(rows, self._drawn_uniformly(turns), tuple(outlook.reasons)), outlook)
         self.seen, self.accepted = last, outlook.accepted
         return True
 
@@ -129,16 +129,17 @@ class Planner:
         )
         return int(np.clip(recent, LEAST_PLANNED, MOST_PLANNED))
 
-    def _drawn_uniformly(self, turns: IntArray) -> list[bool]:
+    def _drawn_uniformly(self, turns: IntArray) -> BoolArray:
         """Say of each planned triple whether all that nobody had judged had the same chance to be in its place."""
         if self.method.selector == "expected-gain":
-            return [is_audit(turn) for turn in turns.tolist()]
-        return [self.method.selector == "random"] * len(turns)
+            return np.array([is_audit(turn) for turn in turns.tolist()], dtype=np.bool_)
+        return np.full(len(turns), self.method.selector == "random")
 
-    def _write(self, last: int, rows: IntArray, uniform: list[bool], outlook: Outlook) -> None:
+    def _write(self, last: int, picks: Picks, outlook: Outlook) -> None:
         """Replace the plan, unless another process planned with newer answers."""
-        wanted = [self._wanted(row) for row in rows.tolist()]
-        columns = (rows.tolist(), outlook.reasons, uniform, outlook.probabilities, outlook.gains, wanted)
+        rows = picks.rows.tolist()
+        wanted = [self._wanted(row) for row in rows]
+        columns = (rows, picks.reasons, picks.uniform.tolist(), outlook.probabilities, outlook.gains, wanted)
         tasks = [self.task(*values) for values in zip(*columns, strict=True)]
         planned = [(place, *task.as_row()) for place, task in enumerate(tasks)]
         content = json.dumps(outlook.as_json())
