@@ -163,7 +163,8 @@ def test_a_triple_that_one_judged_and_another_holds_takes_one_place_of_the_budge
     session = new_session(scores, overlap=1.0, budget=2)
     ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
     judged = judge(session, ada, 1)
-    held = {task.triple for task in session.ask(ada, 3)} | {task.triple for task in session.ask(bob, 1)}
+    held = {task.triple for task in session.ask(bob, 1)}
+    held |= {task.triple for task in session.ask(ada, 3)}
     assert judged[0] in held
     assert len(held) == 2
 
