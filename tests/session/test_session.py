@@ -160,10 +160,11 @@ def test_with_overlap_every_triple_gets_two_answers(scores):
 
 
 def test_a_triple_that_one_judged_and_another_holds_takes_one_place_of_the_budget(scores):
-    session = new_session(scores, overlap=1.0, budget=2)
+    session = new_session(scores, overlap=1.0, budget=1)
     ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
     judged = judge(session, ada, 1)
     held = {task.triple for task in session.ask(bob, 1)}
+    session.set_budget(2)
     held |= {task.triple for task in session.ask(ada, 3)}
     assert judged[0] in held
     assert len(held) == 2
