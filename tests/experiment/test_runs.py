@@ -137,7 +137,18 @@ def test_a_new_metric_is_one_function_and_one_entry(tmp_path, monkeypatch, capsy
     monkeypatch.setitem(METRICS, "accepted", accepted_share)
     data = write_toy_scores(tmp_path, [("tiny", "toy")])
     words = ["bench", str(data / "scores" / "tiny" / "toy"), "--method", "localopt-acc", "--budget", "5", "--jobs", "1"]
-    words += ["--repeats", "2", "--metric", "accepted", "--metric", "recall", "--out", str(tmp_path / "rows.csv")]
+    words += [
+        "--repeats",
+        "2",
+        "--metric",
+        "accepted",
+        "--metric",
+        "recall",
+        "--metric",
+        "f1",
+        "--out",
+        str(tmp_path / "rows.csv"),
+    ]
     commands.main(words, standalone_mode=False)
     assert "mean accepted" in capsys.readouterr().out
     with open(tmp_path / "rows.csv", newline="") as lines:

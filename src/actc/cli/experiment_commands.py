@@ -64,7 +64,7 @@ def bench_command(
     """
     from actc.cli.show import print_rows
     from actc.experiment.cells import CellFolder
-    from actc.experiment.runs import run_experiment
+    from actc.experiment.runs import further_metrics, run_experiment
     from actc.methods import METHODS
     from actc.tables.files import check_writable
 
@@ -90,7 +90,7 @@ def bench_command(
             progress=advance,
         )
     if not quiet:
-        print_rows(rows, metrics)
+        print_rows(rows, further_metrics(metrics))
 
 
 @click.command(

@@ -83,7 +83,7 @@ def run_experiment(
     """
     check_names(cells)
     read_folder_once.cache_clear()  # a folder may have changed since
-    further = tuple(name for name in dict.fromkeys(metrics) if name not in ("accuracy", "f1"))
+    further = further_metrics(metrics)
     chosen = tuple(sorted(set(budgets or ())))
     names = dict.fromkeys(Run(cell.dataset, cell.model, method) for cell in cells for method in methods)
     plan = Plan(cells, dict.fromkeys(names, repeats), Conditions(chosen, seed, draws, squash, further), copied=True)
@@ -101,6 +101,11 @@ def run_experiment(
         "repeats": repeats,
     }
     return _run_to_complete_file(plan, Path(out), also, workers, progress)
+
+
+def further_metrics(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the metrics that need a column of their own, each once: accuracy and F1 have theirs."""
+    return tuple(name for name in dict.fromkeys(names) if name not in ("accuracy", "f1"))
 
 
 def _reachable_budgets(cells: Sequence[Cell]) -> tuple[int, ...]:
