@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from actc.errors import OptionError
 from actc.experiment.plots import draw_learning_curves
-from actc.experiment.runs import ignore_progress
+from actc.experiment.runs import Progress, ignore_progress
 from actc.sample.demo import METHOD, Demo, make_demo
 from actc.sample.demo_page import write_page
 from actc.tables.files import write_scored, write_triples
@@ -21,7 +20,7 @@ def run_demo(
     repeats: int = 10,
     seed: int = 0,
     jobs: int = -1,
-    progress: Callable[[int, int], None] = ignore_progress,
+    progress: Progress = ignore_progress,
 ) -> Demo:
     """Do the whole job on the packaged sample and write what calibration buys, as ``actc demo`` does.
 
