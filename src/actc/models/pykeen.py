@@ -22,7 +22,7 @@ import numpy as np
 from actc.errors import ActcError, ChoiceError, FileError, MissingExtraError, OptionError
 from actc.models.saved_model import damaged, read_tensors
 from actc.models.train_model import find_device
-from actc.triples import FloatArray, IntArray
+from actc.triples import FloatArray, IntArray, Vocabulary
 
 PICKLE, TRIPLES = "trained_model.pkl", "training_triples"
 STATE, CONFIG = "model_state.pt", "model_config.json"
@@ -207,7 +207,7 @@ def _load_weights(folder: Path, entities: tuple[str, ...], relations: tuple[str,
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise damaged(folder / CONFIG, error) from None
     # Not TriplesFactory.from_path_binary, which reads a pickle and takes a name such as "NA" for none.
-    entity_codes, relation_codes = ({name: code for code, name in enumerate(names)} for names in (entities, relations))
+    entity_codes, relation_codes = Vocabulary(entities).places, Vocabulary(relations).places
     triples = _read_triples(folder / TRIPLES / "numeric_triples.tsv.gz")
     state = read_tensors(folder / STATE)
     try:
