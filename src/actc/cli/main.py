@@ -151,7 +151,7 @@ def bench_command(
     from actc.cli.show import print_rows
     from actc.experiment.runs import read_cell, run_experiment, write_rows
     from actc.methods import METHODS
-    from actc.tables.files import check_writable
+    from actc.tables.deliver import check_writable
 
     if out is not None:
         check_writable(out)

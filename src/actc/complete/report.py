@@ -12,7 +12,8 @@ from actc.complete.completion import Completion
 from actc.graphs.formats import FORMATS, find_format, write_graph
 from actc.graphs.graph import Graph
 from actc.methods import describe_options, find_method
-from actc.tables.files import write_beside, write_json, write_triples
+from actc.tables.deliver import write_beside
+from actc.tables.files import write_json, write_triples
 from actc.tables.thresholds_file import write_thresholds
 
 

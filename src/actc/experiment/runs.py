@@ -20,7 +20,8 @@ import numpy as np
 from actc.errors import ChoiceError, FileError, OptionError
 from actc.methods import Method, find_method
 from actc.metrics import Scorer
-from actc.tables.files import read_scored, write_beside
+from actc.tables.deliver import write_beside
+from actc.tables.files import read_scored
 from actc.three_steps.squash_scores import Squash, needs_squashing
 from actc.triples import Annotations, BoolArray, IntArray, ScoredTriples
 

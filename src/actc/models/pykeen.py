@@ -22,6 +22,7 @@ import numpy as np
 from actc.errors import ActcError, ChoiceError, FileError, MissingExtraError, OptionError
 from actc.models.saved_model import damaged, read_tensors
 from actc.models.train_model import find_device
+from actc.tables.deliver import write_beside
 from actc.triples import FloatArray, IntArray, Vocabulary
 
 PICKLE, TRIPLES = "trained_model.pkl", "training_triples"
@@ -149,8 +150,10 @@ def save_weights(
     folder.mkdir(parents=True, exist_ok=True)
     with _quietly():
         result.training.to_path_binary(folder / TRIPLES)
-    torch.save(result.model.state_dict(), folder / STATE)
-    (folder / CONFIG).write_text(json.dumps(config) + "\n", encoding="utf-8")
+    with write_beside(folder / STATE) as unfinished:
+        torch.save(result.model.state_dict(), unfinished)
+    with write_beside(folder / CONFIG) as unfinished:
+        unfinished.write_text(json.dumps(config) + "\n", encoding="utf-8")
 
 
 def _plain(value: Any) -> bool:

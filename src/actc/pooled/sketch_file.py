@@ -12,7 +12,8 @@ import numpy as np
 from actc.errors import FileError
 from actc.pooled.features import NormalScores, PreparedPool, prepare_pool
 from actc.tables.database import open_database
-from actc.tables.files import quote, read_scored, write_beside, write_scored
+from actc.tables.deliver import write_beside
+from actc.tables.files import quote, read_scored, write_scored
 from actc.triples import FloatArray, IntArray, ScoredTriples
 
 SAMPLE, MEASURED = "sample.parquet", "sketch.npz"

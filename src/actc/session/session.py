@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
 import sqlite3
 import time
 from collections.abc import Iterable, Sequence
@@ -36,6 +35,7 @@ from actc.session.names import Names, write_names
 from actc.session.record import Judgement, Recorded, insert, record
 from actc.session.settings import Settings
 from actc.session.store import Store
+from actc.tables.deliver import write_folder
 from actc.tables.files import find_layout, read_scored, write_scored
 from actc.tables.parts import copy_candidates, count_candidates, find_candidates, read_candidates
 from actc.triples import Annotations, BoolArray, IntArray, ScoredTriples
@@ -76,9 +76,7 @@ def start_session(
         raise FileError(f"{folder} is there already; give a new name, or go on with: actc annotate {folder}")
     if not folder.absolute().parent.is_dir():
         raise FileError(f"{folder} cannot be made: there is no folder {folder.absolute().parent}.")
-    beside = folder.absolute().with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
-    beside.mkdir()
-    try:
+    with write_folder(folder) as beside:
         known = None if graph is None else _copy_known(Path(graph), beside)
         pool = _take_pool(Path(scores), beside, settings, known)
         write_names(beside / "names.sqlite", [Path(file) for file in names], None if graph is None else Path(graph))
@@ -98,10 +96,6 @@ def start_session(
         session.add_annotator(OWNER, "owner")
         Planner(session, pool).step()
         session.close()
-        beside.rename(folder)
-    except BaseException:
-        shutil.rmtree(beside, ignore_errors=True)
-        raise
     return Session(folder)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.tables.files import write_beside
+from actc.tables.deliver import write_beside
 from actc.trust.intervals import Interval, wilson
 from actc.trust.report import RelationLine, Report, Share, as_interval
 from actc.trust.svg import histogram, learning_curve, reliability, shares, whisker
