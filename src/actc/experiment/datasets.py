@@ -155,7 +155,7 @@ def load_authors_scores(split: str, triples: LabelledTriples) -> FloatArray:
         raise FileError(f"ACTC_DATA is {local}, but it has no folder scores/codex-s/complex-authors.")
     packed = scores_folder() / "codex-s" / AUTHORS_MODEL / f"{split}.npy"
     if packed.is_file():
-        return np.load(packed, allow_pickle=False).astype(np.float64)
+        return np.asarray(np.load(packed, allow_pickle=False), dtype=np.float64)
     name = f"{split}_score.tsv"
     path = _fetch(AUTHORS.format(name=name), f"complex-authors/{name}")
     heads, relations, tails, scores = _read_columns(path, 4)
