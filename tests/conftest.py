@@ -9,8 +9,8 @@ import pytest
 from hypothesis import settings
 
 from actc import ScoredTriples
+from actc.experiment.cells import Cell
 from actc.experiment.datasets import load_cell
-from actc.experiment.runs import Cell
 
 # The same examples every time, so that a change is never blamed for what luck found; to go and look for more:
 # ACTC_RANDOM=1 make test

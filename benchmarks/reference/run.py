@@ -15,7 +15,7 @@ import numpy as np
 
 from actc import METHODS, run_experiment
 from actc.experiment.datasets import load_cell
-from actc.experiment.runs import Row
+from actc.experiment.rows import Row
 
 HERE = Path(__file__).parent
 VARIANTS = [

@@ -12,7 +12,7 @@ import pytest
 
 from actc.errors import ChoiceError, FileError
 from actc.experiment import datasets
-from actc.experiment.runs import Cell
+from actc.experiment.cells import Cell
 
 SUMS = Path(__file__).parents[2] / "benchmarks" / "scores" / "tables.sha256"
 TABLES = {name: digest for digest, name in (line.split() for line in SUMS.read_text().splitlines())}

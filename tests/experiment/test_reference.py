@@ -93,7 +93,7 @@ def every_label(cell):
 @pytest.mark.parametrize(("method", "expected"), [("localopt-acc", (83.6, 84.6)), ("localopt-acc-uni", (67.9, 70.3))])
 def test_the_ceilings_with_all_validation_labels(authors_cell, method, expected):
     cuts = METHODS[method].find_cuts(authors_cell.valid, every_label(authors_cell))
-    got = 100 * np.array(authors_cell.scorer.accuracy_and_f1(cuts)).ravel()
+    got = 100 * np.array(authors_cell.labelled_test.measure(cuts)).ravel()
     assert got == pytest.approx(expected, abs=TENTH)
 
 
