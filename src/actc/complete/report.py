@@ -12,7 +12,8 @@ from actc.complete.completion import Completion
 from actc.graphs.formats import FORMATS, find_format, write_graph
 from actc.graphs.graph import Graph
 from actc.tables.calibration import Calibration, Sources
-from actc.tables.files import write_beside, write_json, write_triples
+from actc.tables.deliver import write_beside
+from actc.tables.files import write_json, write_triples
 from actc.trust.calibrate import describe_calibration, picks_of, write_sources
 
 
@@ -49,7 +50,7 @@ def write_completion(
     # Nobody knows anything of the graph's own triples, so only the new ones say that a heuristic made them.
     told = provenance if find_format(files[0], None) is FORMATS["quickstatements"] else {}
     extras = {name: np.append(np.full(len(graph), None), values.astype(object)) for name, values in told.items()}
-    write_graph(files[0], _union(graph, accepted), base=base, extras=extras)
+    write_graph(files[0], Graph.of(graph.union(accepted)), base=base, extras=extras)
     write_triples(files[1], {**accepted.columns(), **provenance})
     _describe(folder, completion, session).write(files[2])
     write_json(files[3], report)
@@ -68,12 +69,6 @@ def _describe(folder: Path, completion: Completion, session: Path | None) -> Cal
     return describe_calibration(
         fitted, method=method, sources=write_sources(folder, fitted, **names, known=known, picks=picks)
     )
-
-
-def _union(graph: Graph, accepted: Graph) -> Graph:
-    first, second = graph.columns(), accepted.columns()
-    heads, relations, tails = ([*first[name], *second[name]] for name in ("head", "relation", "tail"))
-    return Graph.from_columns(heads, relations, tails)
 
 
 def summarise(completion: Completion, graph: Graph, facts: dict[str, Any]) -> dict[str, Any]:

@@ -19,8 +19,8 @@ from actc.models import train_model as training
 from actc.models.candidates import CandidateSearch, Wanted, write_candidates
 from actc.models.load_scorer import load_scorer
 from actc.models.recipes import choose_recipe, load_recipe
-from actc.models.saved_model import save_model
-from actc.tables.files import check_writable
+from actc.models.saved_model import FILES, save_model
+from actc.tables.deliver import check_folder, check_writable
 from actc.triples import ScoredTriples
 
 Progress = Callable[[int, int], None]
@@ -89,8 +89,7 @@ def train_model(
     progress : callable
         Told how many more epochs are done, of how many in all.
     """
-    if Path(out).exists() and not Path(out).is_dir():
-        raise OptionError(f"--out: {out} is a file; give the name of a folder.")
+    check_folder(Path(out), FILES)  # before hours of training
     device = training.find_device(device)
     known = without_literals(read_graph(graph, base=base))
     name = recipe or choose_recipe(model, len(known), device)

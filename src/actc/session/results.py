@@ -15,7 +15,8 @@ from actc.session.plan import Planner
 from actc.session.session import Session
 from actc.tables.calibration import Sources
 from actc.tables.database import open_database
-from actc.tables.files import check_writable, copy_options, quote, write_beside, write_triples
+from actc.tables.deliver import check_writable, write_beside
+from actc.tables.files import copy_options, quote, write_triples
 from actc.triples import Thresholds
 from actc.trust.calibrate import describe_calibration
 
