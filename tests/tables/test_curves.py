@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from actc import Annotations, Calibrator
+from actc.numeric import sigmoid
 from actc.tables.curves import Curves, tabulate_curves
 from actc.tables.thresholds_file import read_curves, read_thresholds, write_thresholds
-from actc.three_steps.logistic import sigmoid
 
 
 def test_a_line_is_met_everywhere_and_stays_beyond_its_ends():

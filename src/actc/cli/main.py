@@ -287,20 +287,19 @@ def calibrate_command(
     from actc.cli.show import print_thresholds
     from actc.cli.show_trust import print_promise
     from actc.methods import describe_options, find_method
-    from actc.pooled.method import Pooled
     from actc.pooled.sketch import sketch_pool
     from actc.tables.files import read_annotations, read_scored
     from actc.tables.parts import read_candidates
     from actc.tables.thresholds_file import write_thresholds
     from actc.triples import Annotations
-    from actc.trust.on_demand import describe_promise, describe_sources, find_demand, thresholds_on_demand
+    from actc.trust.on_demand import describe_promise, describe_sources, draws_of, find_demand, thresholds_on_demand
 
     found = find_method(method)
     demand = find_demand(precision, recall, cost_false_accept, cost_false_reject, confidence, each_relation)
     sources = describe_sources(scores, labels, known, sketch, picks)
     if labels is None and found.least_budget > 0:
         raise OptionError(f"{method} needs annotations: give a file of judged triples with --labels.")
-    if sketch and not isinstance(found, Pooled):
+    if sketch and not found.takes_sketch:
         raise OptionError(f"{method} looks at every candidate; --sketch goes with the pooled methods only.")
     if sketch and demand is not None:
         raise OptionError("A promise is about the whole pool, which a sketch is not; leave --sketch out.")
@@ -312,7 +311,7 @@ def calibrate_command(
     transform = None if squash is None else {"name": "sigmoid(score - mean)", "mean": squash.mean}
     thresholds, kept = calibrator.thresholds_, None
     if demand is not None:
-        thresholds, kept = thresholds_on_demand(pool, annotations, demand, method, facts)
+        thresholds, kept = thresholds_on_demand(draws_of(calibrator.fit_, method), pool, annotations, demand)
     options, curves, promised = describe_options(found), calibrator.curves(), describe_promise(kept)
     write_thresholds(out, thresholds, method, options, pool, annotations, transform, curves, sources, promised)
     if not quiet:

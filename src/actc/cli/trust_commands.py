@@ -67,7 +67,7 @@ def ask_command(source: Path, candidates: Path | None, count: int, price: float,
     from actc.cli.show_trust import print_asked
     from actc.session.find_case import find_case
     from actc.tables.parts import read_candidates
-    from actc.trust.ask import advise, decide_three_ways
+    from actc.trust.ask import decide_three_ways, weigh_next_answers
     from actc.trust.report import find_questions, write_questions
 
     if count < 1:
@@ -79,7 +79,7 @@ def ask_command(source: Path, candidates: Path | None, count: int, price: float,
     questions = find_questions(case, three, count, triples)
     write_questions(out, questions)
     if not quiet:
-        print_asked(three, triples, questions, advise(posterior, price), out)
+        print_asked(three, triples, questions, weigh_next_answers(posterior, price), out)
 
 
 @click.command(

@@ -26,13 +26,6 @@ from actc.triples import Annotations, BoolArray, IntArray, ScoredTriples
 
 PAPER_BUDGETS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 SUFFIXES = (".tsv.gz", ".tsv", ".csv.gz", ".csv", ".parquet")
-SELECTORS_WITHOUT_CHANCE = {
-    "nearest-mean",
-    "farthest-mean",
-    "uncertainty",
-    "uncertainty-last-relation",
-    "density-weighted",
-}
 REPEATS_AT_ONCE = 5  # laid side by side in one vectorised pass; more only costs memory
 
 
@@ -177,7 +170,7 @@ def _parts(repeats: int) -> list[range]:
 
 def has_no_chance(method: Method) -> bool:
     """Say whether every repeat of the method is the same, so that one is enough."""
-    return isinstance(method.selector, str) and method.selector in SELECTORS_WITHOUT_CHANCE
+    return not method.by_chance
 
 
 def _check_budgets(cell: Cell, methods: dict[str, Method], budgets: Sequence[int], repeats: int) -> None:
@@ -282,7 +275,7 @@ def _select_step_by_step(cell: Cell, method: Method, budgets: Sequence[int], rng
     for budget in budgets:
         while len(annotations) < budget:
             count = min(budget - len(annotations), method.batch(len(annotations)))
-            rows = method.select(cell.valid, annotations, count, rng, cell.known)
+            rows = method.fit(cell.valid, annotations, cell.known).pick(count, rng).rows
             annotations = annotations.plus(rows, cell.valid_labels[rows])
     return annotations.rows
 

@@ -20,12 +20,11 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.calibrator import Calibrator
-from actc.methods import find_method
+from actc.methods import Fit, find_method
 from actc.session.ask import Task
 from actc.session.outlook import Outlook, look_ahead
 from actc.session.session import Session
-from actc.triples import Annotations, BoolArray, IntArray, ScoredTriples
+from actc.triples import Annotations, BoolArray, IntArray, Picks, ScoredTriples
 
 LEAST_PLANNED, MOST_PLANNED = 128, 1024
 FIRST_PLANNED = 600
@@ -66,36 +65,25 @@ class Planner:
         if last == self.seen and not (short and self._untouched() > 0):
             return False
         annotations = self.session.annotations()
-        calibrator = self.fit(annotations)
-        rows, turns = self.choose(calibrator, annotations, self._plan_size(), self._given_out())
+        fit = self.fit(annotations)
+        picks = self.choose(fit, annotations, self._plan_size(), self._given_out())
         uniform = self.session.asked_at_random(annotations)
-        outlook = look_ahead(calibrator, self.method, annotations, rows, turns, self.pool, self.accepted, uniform)
-        self._write(last, rows, outlook)
+        outlook = look_ahead(fit, self.method, annotations, picks, self.pool, self.accepted, uniform)
+        self._write(last, picks, outlook)
         self.seen, self.accepted = last, outlook.accepted
         return True
 
-    def fit(self, annotations: Annotations) -> Calibrator:
-        """Return the method fitted to the answers; as it is, where it cannot do without more."""
-        calibrator = Calibrator(
-            self.method, random_state=np.random.default_rng([self.session.settings.seed, len(annotations)])
-        )
-        if len(annotations) >= self.method.least_budget:
-            calibrator.fit(self.pool, annotations, self.known)
-        return calibrator
+    def fit(self, annotations: Annotations) -> Fit:
+        """Return the method's fit on the answers; without thresholds, where it cannot do without more."""
+        return self.method.fit(self.pool, annotations, self.known)
 
-    def choose(
-        self, calibrator: Calibrator, annotations: Annotations, count: int, besides: IntArray
-    ) -> tuple[IntArray, IntArray]:
-        """Return the next rows to judge, best first, none of ``besides``; and how many answers come before each."""
+    def choose(self, fit: Fit, annotations: Annotations, count: int, besides: IntArray) -> Picks:
+        """Return the next triples to judge, best first, none of ``besides``."""
         busy = np.setdiff1d(besides, annotations.rows)
         count = min(count + len(busy), len(self.pool) - len(annotations))
-        if count <= 0:
-            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        fitted = hasattr(calibrator, "thresholds_")
         # The method imagines answers to what it picks first, so what is out for judgement is picked, then left out.
-        rows = calibrator.select(count) if fitted else calibrator.select(count, self.pool, self.known)
-        free = np.flatnonzero(~np.isin(rows, busy))
-        return rows[free], len(annotations) + free
+        picks = fit.pick(count, np.random.default_rng([self.session.settings.seed, len(annotations)]))
+        return picks.take(np.flatnonzero(~np.isin(picks.rows, busy)))
 
     def task(self, row: int, reason: str) -> Task:
         """Return a row of the pool as a task."""
@@ -119,12 +107,13 @@ class Planner:
         recent = self.session.store.value("SELECT count(*) FROM judgement WHERE at > ?", (since,))
         return int(np.clip(recent, LEAST_PLANNED, MOST_PLANNED))
 
-    def _write(self, last: int, rows: IntArray, outlook: Outlook) -> None:
+    def _write(self, last: int, picks: Picks, outlook: Outlook) -> None:
         """Replace the plan, unless another process planned with newer answers."""
-        names, scores = [self.pool.triple(row) for row in rows], self.pool.scores[rows].tolist()
-        thoughts = zip(outlook.probabilities, outlook.gains, outlook.reasons, strict=True)
+        rows = picks.rows.tolist()
+        names, scores = [self.pool.triple(row) for row in rows], self.pool.scores[picks.rows].tolist()
+        thoughts = zip(outlook.probabilities, outlook.gains, picks.reasons, strict=True)
         planned = [
-            (place, int(row), *names[place], scores[place], *thought, self._wanted(int(row)))
+            (place, row, *names[place], scores[place], *thought, self._wanted(row))
             for place, (row, thought) in enumerate(zip(rows, thoughts, strict=True))
         ]
         content = json.dumps(outlook.as_json())

@@ -14,6 +14,7 @@ from actc.session.ask import Task
 from actc.session.exchange import write_history, write_label_studio, write_labels
 from actc.session.plan import Planner
 from actc.session.session import Session
+from actc.tables.curves import tabulate_curves
 from actc.tables.database import open_database
 from actc.tables.files import check_writable, copy_options, quote, write_beside, write_triples
 from actc.tables.thresholds_file import write_thresholds
@@ -32,29 +33,25 @@ class Results:
         self.session = session
         self.planner = Planner(session)
         self.annotations = session.annotations()
-        self.calibrator = self.planner.fit(self.annotations)
-        if not hasattr(self.calibrator, "thresholds_"):
+        self.fit = self.planner.fit(self.annotations)
+        if self.fit.thresholds is None:
             raise OptionError(
                 f"{session.settings.method} needs answers before it finds thresholds; judge some triples."
             )
-
-    @property
-    def thresholds(self) -> Thresholds:
-        """Where "true" begins."""
-        return self.calibrator.thresholds_
+        self.thresholds: Thresholds = self.fit.thresholds
 
     def next_tasks(self, count: int) -> list[Task]:
         """Return the triples that would be asked next."""
-        rows, _ = self.planner.choose(self.calibrator, self.annotations, count, self.annotations.rows)
-        return [self.planner.task(row, "The next to be asked.") for row in rows.tolist()]
+        picks = self.planner.choose(self.fit, self.annotations, count, self.annotations.rows)
+        return [self.planner.task(row, "The next to be asked.") for row in picks.rows.tolist()]
 
     def write_thresholds(self, path: Path) -> int:
         """Write thresholds.json; return the number of relations."""
-        squash = self.calibrator.squash_
+        squash = self.fit.squash
         transform = None if squash is None else {"name": "sigmoid(score - mean)", "mean": squash.mean}
         method = self.session.settings.method
         options = describe_options(self.planner.method)
-        curves = self.calibrator.curves()
+        curves = tabulate_curves(self.fit.probabilities, self.planner.pool)
         write_thresholds(path, self.thresholds, method, options, self.planner.pool, self.annotations, transform, curves)
         return len(self.thresholds.relation_names)
 
