@@ -496,7 +496,7 @@ def test_refit_and_pick_cost_the_same_whatever_the_size_of_the_pool() -> None:
     for size in (5_000, 100_000):
         pool, labels = random_pool(20, size)
         annotations = Annotations(np.arange(101), labels[:101])
-        Pooled().fit(pool, annotations).draws  # prepares the pool
+        Pooled().fit(pool, annotations)  # prepares the pool
         best = np.inf
         for _ in range(7):
             start = time.process_time()
