@@ -14,8 +14,9 @@ import click
 
 import actc
 from actc.cli.main import commands
-from actc.experiment.runs import DRAWS
+from actc.experiment.draws import DRAWS
 from actc.methods import METHODS
+from actc.metrics import METRICS
 from actc.three_steps.choose_thresholds import OBJECTIVES
 from actc.three_steps.estimate_labels import ESTIMATORS
 from actc.three_steps.select_triples import SELECTORS
@@ -82,6 +83,7 @@ def reference() -> str:
             describe_choices("Estimators (step 2)", ESTIMATORS),
             describe_choices("Objectives (step 3)", OBJECTIVES),
             describe_choices("Draws", DRAWS),
+            describe_choices("Metrics", METRICS),
         ]
     )
 

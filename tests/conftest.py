@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 
 from actc import ScoredTriples
-from actc.experiment.runs import Cell, read_cell
+from actc.experiment.cells import Cell, read_cell
 
 # The same examples every time, so that a change is never blamed for what luck found; to go and look for more:
 # ACTC_RANDOM=1 make test

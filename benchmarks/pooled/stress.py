@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.stats import rankdata
 
-from actc.experiment.runs import Cell
+from actc.experiment.cells import Cell
 from actc.triples import BoolArray, FloatArray, ScoredTriples, encode_names
 
 

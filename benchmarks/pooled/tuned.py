@@ -3,7 +3,8 @@
     ACTC_DATA=... python benchmarks/pooled/tuned.py
 
 writes tuned.csv: field, value, chosen (whether it is the one in use), method, accuracy (mean over the cells and the
-budgets 20, 100 and 500, in %), against_chosen (points), at_500. One half of a validation split is the pool, the other is measured on.
+budgets 20, 100 and 500, in %), against_chosen (points), at_500. One half of a validation split is the pool, the
+other is measured on.
 """
 
 from __future__ import annotations

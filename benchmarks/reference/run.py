@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from actc import METHODS, run_experiment
-from actc.experiment.runs import Row, read_cell
+from actc.experiment.cells import read_cell
+from actc.experiment.rows import Row
 
 HERE = Path(__file__).parent
 VARIANTS = [

@@ -1,6 +1,6 @@
 """Time one planner step of a session, for one version of actc: whichever PYTHONPATH finds.
 
-    python benchmarks/session_step/step.py SCORES LABELS_BEFORE
+    python benchmarks/session_step/step.py LABELLED_SCORES ANSWERS
 
 prints the processor's milliseconds of the quickest of many steps, each on all answers. Only names that older
 versions have too are used here, so that ``run.py`` can set one beside this one.
@@ -13,10 +13,9 @@ import tempfile
 from pathlib import Path
 from time import process_time
 
+from actc.session import Settings, start_session
 from actc.session.plan import Planner
 from actc.session.record import Judgement
-from actc.session.session import sample_files, start_session
-from actc.session.settings import Settings
 from actc.tables.files import read_scored
 
 STEPS = 25
@@ -24,7 +23,7 @@ STEPS = 25
 
 def time_step(scores: Path, answers: int) -> float:
     """Answer from the labels of the file, then plan again and again; return milliseconds of the quickest step."""
-    triples, labels = read_scored(scores)
+    labels = read_scored(scores)[1]
     assert labels is not None
     with tempfile.TemporaryDirectory() as folder:
         session = start_session(Path(folder) / "session", scores, Settings(budget=2 * answers))
@@ -45,5 +44,4 @@ def time_step(scores: Path, answers: int) -> float:
 
 
 if __name__ == "__main__":
-    path = sample_files()[0] if sys.argv[1] == "sample" else Path(sys.argv[1])
-    print(f"{time_step(path, int(sys.argv[2])):.2f}")
+    print(f"{time_step(Path(sys.argv[1]), int(sys.argv[2])):.2f}")

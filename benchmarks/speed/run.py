@@ -17,7 +17,9 @@ from time import perf_counter
 import numpy as np
 
 from actc import METHODS, Annotations
-from actc.experiment.runs import PAPER_BUDGETS, Cell, draw_orders, read_cell
+from actc.experiment.cells import Cell, read_cell
+from actc.experiment.draws import draw_orders
+from actc.experiment.plans import PAPER_BUDGETS
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -36,7 +38,7 @@ def annotation_sets(cell: Cell) -> list[Annotations]:
 def time_actc(cell: Cell, method: str, sets: list[Annotations]) -> float:
     """Milliseconds to find all thresholds and score them on test."""
     start = perf_counter()
-    cell.scorer.accuracy_and_f1(METHODS[method].find_cuts(cell.valid, sets))
+    cell.labelled_test.measure(METHODS[method].find_cuts(cell.valid, sets))
     return 1000 * (perf_counter() - start)
 
 

@@ -313,7 +313,7 @@ class Picks:
 
     def take(self, places: ArrayLike) -> Self:
         """Return some of the picks, in the order asked for."""
-        chosen = np.arange(len(self))[places]
+        chosen = np.arange(len(self))[np.asarray(places, dtype=np.int64)]
         reasons = tuple(self.reasons[place] for place in chosen.tolist())
         return replace(self, rows=self.rows[chosen], uniform=self.uniform[chosen], reasons=reasons)
 

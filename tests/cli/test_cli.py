@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from actc.cli.main import commands, parse_budgets, split_methods
+from actc.cli.experiment_commands import parse_budgets, split_methods
+from actc.cli.main import commands
 from actc.errors import OptionError
 from actc.tables.files import write_triples
 from tests.conftest import make_pool

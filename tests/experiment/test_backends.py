@@ -8,9 +8,8 @@ import pytest
 
 from actc.errors import ActcError, ChoiceError, MissingExtraError, OptionError
 from actc.experiment.backends import use_backend
-from actc.experiment.grid import Settings, run_grid
-from actc.experiment.results import Run
-from actc.experiment.runs import Cell, run_experiment
+from actc.experiment.cells import Cell, CellFolder
+from actc.experiment.runs import run_experiment
 from tests.conftest import make_pool
 from tests.toy_scores import write_toy_scores
 
@@ -87,11 +86,7 @@ def test_an_address_needs_a_cluster():
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.slow
-def test_dask_runs_the_grid_of_the_paper_too(monkeypatch, tmp_path):
+def test_dask_reads_folders_itself(tmp_path):
     pytest.importorskip("distributed", reason="needs actc[dask]")
-    monkeypatch.setenv("ACTC_DATA", str(write_toy_scores(tmp_path / "data", [("codex-s", "toy")])))
-    runs = {Run("codex-s", "toy", method): 6 for method in METHODS}
-    for name, options in {"here.csv": {}, "dask.csv": {"jobs": 2, "backend": "dask"}}.items():
-        run_grid(runs, Settings(budgets=(1, 5), draws="numpy"), tmp_path / name, **options)
-    here, dask = ((tmp_path / name).read_text().splitlines() for name in ("here.csv", "dask.csv"))
-    assert [line.rpartition(",")[0] for line in here] == [line.rpartition(",")[0] for line in dask]
+    folder = CellFolder(write_toy_scores(tmp_path, [("codex-s", "toy")]) / "scores" / "codex-s" / "toy")
+    assert measure(folder, jobs=2, backend="dask") == measure(folder)

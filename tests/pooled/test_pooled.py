@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from actc.calibrator import Calibrator
 from actc.errors import ChoiceError, OptionError
-from actc.experiment.runs import Cell, run_experiment
+from actc.experiment.cells import Cell
+from actc.experiment.runs import run_experiment
 from actc.methods import METHODS, find_method
 from actc.pooled.draws import cut_intervals, draw_lines, foresee, gain_left
 from actc.pooled.features import POINTS, NormalScores, prepare_pool

@@ -13,7 +13,7 @@ from actc.pooled.features import SampledTriples
 from actc.pooled.sketch import sketch_pool
 from actc.pooled.sketch_file import MEASURED, SAMPLE, read_sketch, write_sketch
 from actc.session import Judgement, Session, Settings, start_session
-from actc.session import session as session_module
+from actc.session import start as start_module
 from actc.session.exchange import read_judgements
 from actc.session.find_case import find_case
 from actc.session.plan import Planner
@@ -44,7 +44,7 @@ def parts(whole, tmp_path_factory):
 
 @pytest.fixture
 def session(parts, tmp_path, monkeypatch):
-    monkeypatch.setattr(session_module, "MOST_HELD", 1_000)
+    monkeypatch.setattr(start_module, "MOST_HELD", 1_000)
     monkeypatch.setattr("actc.pooled.sketch.sketch_pool.__defaults__", (None, 1_000, None, 0, "1GB"))
     return start_session(tmp_path / "session", parts, Settings(method="pooled", budget=60))
 
@@ -193,7 +193,7 @@ def test_random_picks_are_drawn_as_from_the_whole_pool(tmp_path):
 
 
 def test_methods_that_look_at_every_candidate_get_every_candidate(parts, tmp_path, monkeypatch):
-    monkeypatch.setattr(session_module, "MOST_HELD", 1_000)
+    monkeypatch.setattr(start_module, "MOST_HELD", 1_000)
     session = start_session(tmp_path / "session", parts, Settings(method="actc-lr-rndm"))
     assert len(session.read_pool()) == SIZE
     assert isinstance(Session(session.folder).read_pool(), type(make_pool()[0]))

@@ -58,7 +58,7 @@ def start_command(
     Of more than a million candidates, pooled methods keep a sample that stands for all.
     """
     from actc.session import Settings, start_session
-    from actc.session.session import sample_files
+    from actc.session.start import sample_files
 
     if sample == (scores is not None):
         raise OptionError("Give a file of scored candidates, or --sample for the packaged sample.")

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from actc.decide.plan import Decided
-from actc.experiment.runs import Row
+from actc.experiment.rows import Row
 from actc.sample.demo import Demo
 from actc.triples import Annotations, ScoredTriples, Thresholds
 
@@ -46,24 +46,24 @@ def print_methods(methods: Mapping[str, Any]) -> None:
     console().print(table)
 
 
-def print_rows(rows: Sequence[Row]) -> None:
+def print_rows(rows: Sequence[Row], metrics: Sequence[str] = ()) -> None:
     """Print mean accuracy by budget, and the means over budgets, for every cell and for all of them together."""
     cells = list(dict.fromkeys((row.dataset, row.model) for row in rows))
     for dataset, model in cells:
         mine = [row for row in rows if (row.dataset, row.model) == (dataset, model)]
-        _print_cell(f"{dataset} / {model}: accuracy on test in %, by budget", mine)
+        _print_cell(f"{dataset} / {model}: accuracy on test in %, by budget", mine, metrics)
     if len(cells) > 1:
-        _print_cell(f"mean of {len(cells)} cells", rows)
+        _print_cell(f"mean of {len(cells)} cells", rows, metrics)
 
 
-def _print_cell(title: str, rows: Sequence[Row]) -> None:
+def _print_cell(title: str, rows: Sequence[Row], metrics: Sequence[str] = ()) -> None:
     budgets = sorted({row.budget for row in rows})
-    table = new_table("method", *map(str, budgets), "mean acc", "mean F1")
+    table = new_table("method", *map(str, budgets), "mean acc", "mean F1", *(f"mean {metric}" for metric in metrics))
     counted = [row for row in rows if row.budget > 0]  # the paper's mean; only some methods work from nothing
     for name in dict.fromkeys(row.method for row in rows):
-        mine = [row for row in counted if row.method == name]
+        mine = [(row.accuracy, row.f1, *row.further) for row in counted if row.method == name]
         of_budget = {budget: [r.accuracy for r in rows if (r.method, r.budget) == (name, budget)] for budget in budgets}
-        means = [row.accuracy for row in mine], [row.f1 for row in mine]
+        means = list(zip(*mine, strict=True)) or [()] * (2 + len(metrics))
         values = [*of_budget.values(), *means]
         table.add_row(name, *(f"{100 * np.mean(value):.1f}" if value else "–" for value in values))
     screen = console()

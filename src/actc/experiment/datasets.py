@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 
 from actc.errors import ChoiceError, FileError
+from actc.experiment.cells import Cell, read_cell
 from actc.experiment.download import fetch_file
-from actc.experiment.runs import Cell, read_cell
 from actc.triples import BoolArray, FloatArray, ScoredTriples
 
 CODEX = (

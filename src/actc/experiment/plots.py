@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from actc.errors import MissingExtraError
-from actc.experiment.runs import Row
+from actc.experiment.rows import Row
 from actc.tables.files import write_beside
 
 # Okabe & Ito's palette: told apart by colour-blind readers and in print.

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from actc.calibrator import Calibrator
+from actc.experiment.cells import Cell
 from actc.experiment.plots import Curve, curves_of, draw_learning_curves
-from actc.experiment.runs import Cell, Row, ignore_progress, run_experiment
+from actc.experiment.rows import Row
+from actc.experiment.runs import Progress, ignore_progress, run_experiment
 from actc.methods import METHODS, describe_options
 from actc.metrics import accuracy, f1, report_by_relation
 from actc.sample import Sample, load_sample
@@ -92,13 +93,11 @@ class Demo:
         return rows[np.argsort(-self.probabilities[rows], kind="stable")]
 
 
-def run_demo(
-    repeats: int = 10, seed: int = 0, jobs: int = 1, progress: Callable[[int, int], None] = ignore_progress
-) -> Demo:
+def run_demo(repeats: int = 10, seed: int = 0, jobs: int = 1, progress: Progress = ignore_progress) -> Demo:
     """Compare the methods, then do the job once, as a user would."""
     sample = load_sample()
     cell = Cell("wordnet", "sample", sample.valid, sample.valid_labels, sample.test, sample.test_labels, sample.known)
-    rows = run_experiment([cell], list(COMPARED), BUDGETS, repeats, seed, jobs=jobs, progress=progress)
+    rows = run_experiment([cell], list(COMPARED), BUDGETS, repeats=repeats, seed=seed, jobs=jobs, progress=progress)
     calibrator = judge_and_calibrate(sample, seed)
     return Demo(
         sample,
@@ -155,5 +154,5 @@ def _without_calibration(sample: Sample) -> tuple[float, float]:
 def _with_every_label(cell: Cell) -> tuple[float, float]:
     """Find each relation's best cut with every label of the pool."""
     everything = Annotations(np.arange(len(cell.valid)), cell.valid_labels)
-    quality = cell.scorer.accuracy_and_f1(METHODS["localopt-acc"].find_cuts(cell.valid, [everything]))
+    quality = cell.labelled_test.measure(METHODS["localopt-acc"].find_cuts(cell.valid, [everything]))
     return float(quality[0][0]), float(quality[1][0])

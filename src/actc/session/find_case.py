@@ -1,4 +1,4 @@
-"""Where do decisions come from? A session's folder, or a thresholds file: both lead to a case for a report."""
+"""Read what a report is about from a session's folder or from a thresholds file."""
 
 from __future__ import annotations
 

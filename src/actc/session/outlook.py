@@ -18,6 +18,8 @@ from actc.trust.ask import weigh_next_answers
 from actc.trust.expect import Quality, expect
 
 MOST_RELATIONS = 24
+DRAWS, POINTS = 200, 1000
+"""As in a report's learning curve: a refit must not take long, and the next one is made soon."""
 MOST_LOOKED_AT = 4000
 """Triples of the pool that the expected accuracy is worked out on, where the method has no draws."""
 
@@ -102,7 +104,8 @@ def look_ahead(
     )
     if fit.draws is None:
         return replace(fitted, expected=_expect(fit, pool, accepted))
-    found = expect(fit.draws, fit.thresholds.cuts_and_default, annotations, uniform, pool, each=False).overall
+    cuts = fit.thresholds.cuts_and_default
+    found = expect(fit.draws, cuts, annotations, uniform, pool, DRAWS, POINTS, each=False).overall
     pays = method.selector == OWN_SELECTOR and len(planned) > 0  # ten answers picked otherwise bring less than that
     return _add_doubts(fitted, fit.draws, planned, found, pays)
 

@@ -1,7 +1,7 @@
 """Every number of the trust functions that was chosen, not derived: one table, and what chose each.
 
-All were chosen on validation triples, half of them playing the test, but for ``unseen`` (docs/trust.md, "Measured"). The
-trials were not kept; the files named here, in benchmarks/trust, are the rows that the chosen numbers led to.
+All were chosen on validation triples, half of them playing the test, but for ``unseen`` (docs/trust.md, "Measured").
+The trials were not kept; the files named here, in benchmarks/trust, are the rows that the chosen numbers led to.
 """
 
 from __future__ import annotations
