@@ -16,7 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.experiment.runs import Cell, read_cell, run_experiment
+from actc.experiment.cells import Cell, read_cell
+from actc.experiment.runs import run_experiment
 from actc.pooled import features, model, overrule, picks
 from actc.pooled.tuned import TUNED
 
@@ -65,7 +66,7 @@ def use(**changes: object) -> None:
 
 def measure(cells: list[Cell]) -> dict[str, tuple[float, float]]:
     """Return each method's mean accuracy in %, over all budgets and at the largest."""
-    rows = run_experiment(cells, ["pooled", "pooled-rndm"], BUDGETS, REPEATS, seed=1)
+    rows = run_experiment(cells, ["pooled", "pooled-rndm"], BUDGETS, repeats=REPEATS, seed=1)
     found = {}
     for method in ("pooled", "pooled-rndm"):
         mine = [row for row in rows if row.method == method]

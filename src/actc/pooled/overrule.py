@@ -77,7 +77,7 @@ def overrule_lines(posterior: Posterior, annotations: Annotations) -> Posterior:
     of the model is still moving, and so is every line. How many a relation itself needs is said by the margin.
 
     A moved line keeps the covariance of the old one: it says how much the labels leave open about slopes and level, and
-    of that a move of the cut takes nothing away. What other choices would bring: benchmarks/pooled/tuned.csv.
+    of that a move of the cut takes nothing away. Whether a wider one would be better was not measured.
     """
     if len(annotations) < TUNED.overrule_from:
         return posterior
