@@ -38,7 +38,8 @@ def describe_name(name: str) -> str:
         return f"### `actc.{name}`\n\n{name} maps names to methods; see [the methods](#methods).\n"
     parts = [f"### `actc.{name}`\n", _block(name, thing)]
     if inspect.isclass(thing):
-        for key, member in vars(thing).items():
+        ours = [kind for kind in reversed(thing.__mro__) if kind.__module__.startswith("actc")]
+        for key, member in {key: member for kind in ours for key, member in vars(kind).items()}.items():
             function = getattr(member, "__func__", member)
             if not key.startswith("_") and inspect.isfunction(function):
                 parts.append(_block(f"{name}.{key}", function))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from actc.errors import ChoiceError
-from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
+from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, as_vocabulary
 
 
 class Counts(NamedTuple):
@@ -106,9 +106,8 @@ class LabelledScores:
     @classmethod
     def of(cls, triples: ScoredTriples, labels: BoolArray, relation_names: tuple[str, ...]) -> LabelledScores:
         """Arrange by the relations of the pool; any other relation obeys the last column, the default."""
-        column_of = {name: column for column, name in enumerate(relation_names)}
-        column = np.array([column_of.get(name, len(relation_names)) for name in triples.relation_names])
-        column = column[triples.relations]
+        names = as_vocabulary(relation_names)
+        column = names.translate(triples.relations, triples.relation_names, default=len(names))
         order = np.lexsort((triples.scores, column))
         columns, starts = np.unique(column[order], return_index=True)
         scores = np.split(triples.scores[order], starts[1:])

@@ -9,7 +9,6 @@ import pytest
 
 from actc.errors import FileError
 from actc.methods import METHODS
-from actc.pooled.features import SampledTriples
 from actc.pooled.sketch import sketch_pool
 from actc.pooled.sketch_file import MEASURED, SAMPLE, read_sketch, write_sketch
 from actc.session import Judgement, Session, Settings, start_session
@@ -63,7 +62,6 @@ def judge(session, whole, count):
 
 def test_a_sample_stands_for_the_pool(session):
     pool = session.read_pool()
-    assert isinstance(pool, SampledTriples)
     assert len(pool) < 1_200
     assert session.settings.triples == pool.stands_for == SIZE
     assert len(read_scored(session.folder / "pool.parquet")[0]) == SIZE
@@ -74,8 +72,8 @@ def test_a_sketch_comes_back_as_it_was(parts, tmp_path):
     sample = sketch_pool(parts, make_pool(300, 5, seed=4)[0], sample=500)
     write_sketch(tmp_path, sample)
     again = read_sketch(tmp_path)
-    for name, value in vars(sample.prepared).items():
-        other = getattr(again.prepared, name)
+    for name, value in vars(sample.sample_of).items():
+        other = getattr(again.sample_of, name)
         if name == "normal":
             assert all(np.array_equal(getattr(value, part), getattr(other, part)) for part in ("scores", "before", "z"))
         elif name == "features":

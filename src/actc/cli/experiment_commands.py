@@ -66,7 +66,7 @@ def bench_command(
     from actc.experiment.cells import CellFolder
     from actc.experiment.runs import further_metrics, run_experiment
     from actc.methods import METHODS
-    from actc.tables.files import check_writable
+    from actc.tables.deliver import check_writable
 
     if out is not None:
         check_writable(out)

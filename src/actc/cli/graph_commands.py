@@ -42,12 +42,12 @@ def train_command(
     from actc.graphs.formats import read_graph
     from actc.graphs.terms import without_literals
     from actc.models.recipes import choose_recipe, load_recipe
-    from actc.models.saved_model import save_model
+    from actc.models.saved_model import FILES, save_model
     from actc.models.score_triples import refuse_strangers
     from actc.models.train_model import find_device, train_model
+    from actc.tables.deliver import check_folder
 
-    if out.exists() and not out.is_dir():
-        raise OptionError(f"--out: {out} is a file; give the name of a folder.")
+    check_folder(out, FILES)  # before hours of training
     device = find_device(device)
     known = without_literals(read_graph(graph, base=base))
     name = recipe or choose_recipe(model, len(known), device)
@@ -95,7 +95,7 @@ def score_command(
     from actc.graphs.formats import check_format, read_graph, write_graph
     from actc.models.load_scorer import load_scorer
     from actc.models.score_triples import score_triples
-    from actc.tables.files import check_writable
+    from actc.tables.deliver import check_writable
 
     check_writable(out)
     check_format(out, None, ["score"])
@@ -186,7 +186,7 @@ def candidates_command(
     from actc.graphs.terms import without_literals
     from actc.models.candidates import CandidateSearch, Wanted, write_candidates
     from actc.models.load_scorer import load_scorer
-    from actc.tables.files import check_writable
+    from actc.tables.deliver import check_writable
 
     check_writable(out)
     wanted = Wanted(best, sides or ("tail", "head"), relations, any_entity)

@@ -12,7 +12,8 @@ from actc.complete.completion import Completion
 from actc.graphs.formats import FORMATS, find_format, write_graph
 from actc.graphs.graph import Graph
 from actc.methods import describe_options, find_method
-from actc.tables.files import write_beside, write_json, write_triples
+from actc.tables.deliver import write_beside
+from actc.tables.files import write_json, write_triples
 from actc.tables.thresholds_file import write_thresholds
 
 
@@ -41,7 +42,7 @@ def write_completion(
     # Nobody knows anything of the graph's own triples, so only the new ones say that a heuristic made them.
     told = provenance if find_format(files[0], None) is FORMATS["quickstatements"] else {}
     extras = {name: np.append(np.full(len(graph), None), values.astype(object)) for name, values in told.items()}
-    write_graph(files[0], _union(graph, accepted), base=base, extras=extras)
+    write_graph(files[0], Graph.of(graph.union(accepted)), base=base, extras=extras)
     write_triples(files[1], {**accepted.columns(), **provenance})
     fitted = completion.calibrator
     method = str(fitted.method)
@@ -51,12 +52,6 @@ def write_completion(
     with write_beside(files[4]) as temporary:
         temporary.write_text(to_markdown(report) + "\n", encoding="utf-8")
     return files
-
-
-def _union(graph: Graph, accepted: Graph) -> Graph:
-    first, second = graph.columns(), accepted.columns()
-    heads, relations, tails = ([*first[name], *second[name]] for name in ("head", "relation", "tail"))
-    return Graph.from_columns(heads, relations, tails)
 
 
 def summarise(completion: Completion, graph: Graph, facts: dict[str, Any]) -> dict[str, Any]:

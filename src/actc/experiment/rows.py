@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from actc.errors import FileError
-from actc.tables.files import open_text, write_beside
+from actc.tables.deliver import write_beside
+from actc.tables.files import open_text
 
 COLUMNS = ("dataset", "model", "method", "budget", "repeat", "accuracy", "f1", "seconds")
 

@@ -23,7 +23,7 @@ from actc.experiment.plans import PAPER_BUDGETS, Conditions, Plan, Share
 from actc.experiment.resume import open_rows, place_of_conditions
 from actc.experiment.rows import Row, Run, format_row, read_rows
 from actc.methods import Method
-from actc.tables.files import check_writable
+from actc.tables.deliver import check_writable
 from actc.triples import Annotations, IntArray
 
 Progress = Callable[[int, int], object]

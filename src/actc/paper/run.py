@@ -23,7 +23,7 @@ from actc.paper.items import AUTHORS_CELL, ITEMS, PRINTED_TABLES, Place, find_it
 from actc.paper.page import Picture, build_page
 from actc.paper.tables import Entry, list_entries
 from actc.paper.text_tables import WRITERS, TextTable
-from actc.tables.files import write_beside
+from actc.tables.deliver import write_beside
 
 TITLE = "ACTC, run again"
 NUMBERS = (

@@ -19,7 +19,8 @@ from actc.session.cards import plain, sentence
 from actc.session.record import LABELS, Judgement, find_stored, insert
 from actc.session.session import Session
 from actc.session.status import history
-from actc.tables.files import open_text, read_annotations, read_triples, write_beside, write_triples
+from actc.tables.deliver import write_beside
+from actc.tables.files import open_text, read_annotations, read_triples, write_triples
 from actc.triples import ScoredTriples
 
 WORDS = {"1": "true", "yes": "true", "0": "false", "no": "false", "not sure": "unsure", "skip": "unsure"}

@@ -16,7 +16,8 @@ from actc.session.plan import Planner
 from actc.session.session import Session
 from actc.tables.curves import tabulate_curves
 from actc.tables.database import open_database
-from actc.tables.files import check_writable, copy_options, quote, write_beside, write_triples
+from actc.tables.deliver import check_writable, write_beside
+from actc.tables.files import copy_options, quote, write_triples
 from actc.tables.thresholds_file import write_thresholds
 from actc.triples import Thresholds
 

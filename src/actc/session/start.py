@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import files
@@ -16,6 +15,7 @@ from actc.session.names import write_names
 from actc.session.session import OWNER, Session
 from actc.session.settings import Settings
 from actc.session.store import Store
+from actc.tables.deliver import write_folder
 from actc.tables.files import find_layout, read_scored, write_scored
 from actc.tables.parts import copy_candidates, count_candidates, find_candidates, read_candidates
 from actc.triples import ScoredTriples
@@ -55,9 +55,7 @@ def start_session(
         raise FileError(f"{folder} is there already; give a new name, or go on with: actc annotate {folder}")
     if not folder.absolute().parent.is_dir():
         raise FileError(f"{folder} cannot be made: there is no folder {folder.absolute().parent}.")
-    beside = folder.absolute().with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
-    beside.mkdir()
-    try:
+    with write_folder(folder) as beside:
         known = None if graph is None else _copy_known(Path(graph), beside)
         pool = _take_pool(Path(scores), beside, settings, known)
         write_names(beside / "names.sqlite", [Path(file) for file in names], None if graph is None else Path(graph))
@@ -77,10 +75,6 @@ def start_session(
         session.add_annotator(OWNER, "owner")
         Planner(session, pool).step()
         session.close()
-        beside.rename(folder)
-    except BaseException:
-        shutil.rmtree(beside, ignore_errors=True)
-        raise
     return Session(folder)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from actc import __version__
 from actc.errors import FileError
 from actc.tables.curves import Curves
-from actc.tables.files import write_beside
+from actc.tables.deliver import write_beside
 from actc.triples import Annotations, FloatArray, ScoredTriples, Thresholds
 
 FORMAT = "actc-thresholds"

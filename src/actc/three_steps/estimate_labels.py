@@ -20,7 +20,7 @@ from actc.errors import ChoiceError, OptionError
 from actc.three_steps.gaussian_process import fit_matern
 from actc.three_steps.groups import DecisionSets, Groups
 from actc.three_steps.logistic import fit_logistic
-from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples
+from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Vocabulary
 
 
 class Fitted(Protocol):
@@ -100,13 +100,13 @@ class FittedRelations:
         One classifier for each relation with an annotation, and one for everyone.
     groups : Groups
         The groups of the annotation set.
-    relation_names : tuple of str
+    relation_names : Vocabulary
         The pool's relations.
     """
 
     fitted: Fitted
     groups: Groups
-    relation_names: tuple[str, ...]
+    relation_names: Vocabulary
 
     @classmethod
     def of(cls, pool: ScoredTriples, groups: Groups, estimator: Any) -> FittedRelations:
@@ -118,10 +118,9 @@ class FittedRelations:
     def probabilities(self, triples: ScoredTriples) -> FloatArray:
         """Return P(true), by the relation's classifier or, where it has no annotation, by everyone's, shape (M,)."""
         everyone = self.groups.width - 1
-        code = {name: code for code, name in enumerate(self.relation_names)}
-        group = np.array([code.get(name, everyone) for name in triples.relation_names], dtype=np.int64)
-        group = np.where(self.groups.sizes[group] > 0, group, everyone)
-        return self.fitted.probabilities(triples.scores, group[triples.relations])
+        group = self.relation_names.translate(triples.relations, triples.relation_names)
+        group = np.where((group >= 0) & (self.groups.sizes[group] > 0), group, everyone)
+        return self.fitted.probabilities(triples.scores, group)
 
 
 def _strides(size: int, groups: Groups, n: int, estimate_all: bool) -> IntArray:
