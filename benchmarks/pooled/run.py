@@ -1,10 +1,10 @@
 """What the pooled method is worth: on the eight CoDEx cells, on two that nothing was tuned on, under stress, as odds.
 
-    ACTC_DATA=... python benchmarks/pooled/run.py cells            writes cells.csv.gz
-    ACTC_DATA=... python benchmarks/pooled/run.py held-out         writes held-out.csv.gz
-    ACTC_DATA=... python benchmarks/pooled/run.py stress           writes stress.csv.gz
-    ACTC_DATA=... python benchmarks/pooled/run.py probabilities    writes probabilities.csv
-    ACTC_DATA=... python benchmarks/pooled/run.py pictures         writes thresholds.csv, picks.csv
+    python benchmarks/pooled/run.py cells            writes cells.csv.gz
+    python benchmarks/pooled/run.py held-out         writes held-out.csv.gz
+    python benchmarks/pooled/run.py stress           writes stress.csv.gz
+    python benchmarks/pooled/run.py probabilities    writes probabilities.csv
+    python benchmarks/pooled/run.py pictures         writes thresholds.csv, picks.csv
 
 ``plot.py`` draws the figures from the rows and ``summarise.py`` prints the tables of docs/pooled.md.
 """

@@ -10,6 +10,7 @@ import pytest
 
 from actc import ScoredTriples
 from actc.complete.completion import complete, read_oracle, split_off
+from actc.complete.run import CompletionPlan, run_completion
 from actc.errors import ActcError, FileError, OptionError
 from actc.graphs.formats import read_graph, write_graph
 from actc.graphs.graph import Graph
@@ -17,9 +18,6 @@ from actc.session import Judgement, Session
 from actc.tables.files import read_scored, write_triples
 from tests.conftest import make_pool
 from tests.models.test_train_model import make_graph, new_facts
-
-pytest.importorskip("torch")
-from actc.complete.run import CompletionPlan, run_completion
 
 
 def write_graph_file(path, graph):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+import pyspark
 import pytest
 
 from actc.decide.decide_candidates import decide
@@ -19,7 +20,6 @@ from actc.errors import ActcError, FileError, OptionError
 from actc.tables.curves import KNOTS, Curves
 from actc.triples import Thresholds
 
-pyspark = pytest.importorskip("pyspark", reason="needs actc[spark]")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 THRESHOLDS = Thresholds(("knows", "likes"), np.array([0.5, -0.25]), 0.75, np.array([True, True]))

@@ -72,10 +72,10 @@ def test_other_draws_give_averages_within_a_point(authors_cell, rows):
         assert mean(others, method) == pytest.approx(EXPECTED[method][0], abs=1.0)
 
 
-def test_the_authors_uncertainty_row_is_that_of_hash_seed_0_and_an_unconverged_classifier(data_folder):
+def test_the_authors_uncertainty_row_is_that_of_hash_seed_0_and_an_unconverged_classifier():
     code = (
-        "from actc.experiment.cells import read_cell; from actc.experiment.runs import run_experiment;"
-        f"cell = read_cell({str(data_folder / 'scores' / 'codex-s' / 'complex-authors')!r});"
+        "from actc.experiment.datasets import load_cell; from actc.experiment.runs import run_experiment;"
+        "cell = load_cell('codex-s', 'complex-authors');"
         "rows = run_experiment([cell], ['actc-lr-rndm:selector=uncertainty-last-relation,estimator=lr-scikit-learn'],"
         " repeats=1); print(*[v for r in rows for v in (r.accuracy, r.f1)])"
     )

@@ -130,8 +130,9 @@ def paper_command(
 ) -> None:
     """Make every table and figure of the paper, measured, beside the published numbers.
 
-    The triples come from CoDEx, which is downloaded once, or from the folder that ACTC_DATA names. Rows are kept in
-    OUT/rows.csv as they come: an interrupted run goes on where it stopped.
+    CoDEx and the scores come from the checkout that this runs in; without one CoDEx is downloaded once. ACTC_DATA
+    names a folder of other tables. Rows are kept in OUT/rows.csv as they come: an interrupted run goes on where it
+    stopped.
     """
     from actc.cli.show import print_paper
     from actc.experiment.plans import Conditions
