@@ -23,7 +23,7 @@ def make_truth(size: int = 3000, relations: int = 8, cap: float = 1.0, seed: int
 
 
 def fit_on_random(pool, labels, count: int, seed: int = 0):
-    """Return a pooled fit on a random draw, and the draw."""
+    """Return the posterior of a pooled fit on a random draw, and the draw."""
     rows = np.random.default_rng(seed).permutation(len(pool))[:count]
     annotations = Annotations(rows, labels[rows])
-    return METHODS["pooled-rndm"].fit(pool, annotations), annotations
+    return METHODS["pooled-rndm"].fit(pool, annotations).draws, annotations

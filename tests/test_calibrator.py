@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import actc.calibrator
+import actc.pooled.method
 from actc import Annotations, Calibrator
 from actc.errors import ActcError
 
@@ -39,17 +40,26 @@ def test_probabilities_are_two_columns_that_sum_to_one(pool, labels):
 
 
 def test_thresholds_are_in_units_of_the_scores_that_came(pool, labels):
-    raw = pool.with_scores(20 * pool.scores - 4)
-    calibrator = Calibrator("globalopt-f1").fit(raw, Annotations(np.arange(40), labels[:40]))
+    raw, answers = pool.with_scores(20 * pool.scores - 4), Annotations(np.arange(40), labels[:40])
+    calibrator = Calibrator("localopt-acc").fit(raw, answers)
     assert calibrator.squash_ is not None
-    assert (np.abs(calibrator.thresholds_.cuts - 6) < 10).all()
-    assert (calibrator.predict(raw) == labels).mean() > 0.7
+    plain = Calibrator("localopt-acc").fit(pool, answers)  # LocalOpt cuts at answered scores, whatever their scale
+    assert calibrator.thresholds_.cuts == pytest.approx(20 * plain.thresholds_.cuts - 4, abs=1e-9)
+    assert (calibrator.predict(raw) == plain.predict(pool)).all()
 
 
 def test_relations_without_annotations_are_marked(pool, labels):
     mine = np.flatnonzero(pool.relations == 1)[:5]
     thresholds = Calibrator("localopt-acc").fit(pool, Annotations(mine, labels[mine])).thresholds_
     assert thresholds.own.tolist() == [False, True, False]
+
+
+def test_one_calibration_fits_the_model_once(pool, labels, monkeypatch):
+    fits, fit = [], actc.pooled.method.fit
+    monkeypatch.setattr(actc.pooled.method, "fit", lambda *arguments: fits.append(1) or fit(*arguments))
+    calibrator = Calibrator("pooled").fit(pool, Annotations(np.arange(20), labels[:20]))
+    calibrator.select(5), calibrator.predict_proba(pool), calibrator.curves(), calibrator.gain_
+    assert len(fits) == 1
 
 
 def test_it_clones_and_prints_like_a_scikit_learn_estimator():

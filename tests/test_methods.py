@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actc import METHODS, Annotations, ScoredTriples
+from actc import METHODS, Annotations, Calibrator, ScoredTriples
 from actc.errors import ActcError, ChoiceError, OptionError
 from actc.methods import describe_options, find_method
 from tests.conftest import make_pool
@@ -88,8 +88,35 @@ def test_a_method_that_does_not_exist_is_answered_in_a_sentence(text, sentence):
         find_method(text)
 
 
-def test_a_method_may_come_from_a_module():
-    assert find_method("actc.methods:LocalOpt") is type(METHODS["localopt-acc"])
+def test_a_method_may_come_from_a_module(pool, labels, tmp_path, monkeypatch):
+    (tmp_path / "my_methods.py").write_text(
+        "from actc.methods import METHODS, SelectingMethod\n"
+        "class Mine(SelectingMethod):\n"
+        "    summary, selector = 'mine', 'random'\n"
+        "    def find_cuts(self, pool, annotation_sets, known=None):\n"
+        "        return METHODS['localopt-acc'].find_cuts(pool, annotation_sets, known)\n"
+        "mine = Mine()\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    answers = annotate(pool, labels, 30)
+    mine, localopt = (find_method(name).fit(pool, answers) for name in ("my_methods:mine", "localopt-acc"))
+    assert mine.thresholds.cuts.tolist() == localopt.thresholds.cuts.tolist()
+    assert len(mine.pick(5, np.random.default_rng(0))) == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("math:pi", "math:pi is no method: it has no summary, selector"),
+        ("actc.methods:LocalOpt", r"is a class, not a method; name an object of it, such as LocalOpt\(\)"),
+        (3.14, "3.14 is no method"),
+    ],
+)
+def test_what_is_no_method_is_refused_in_a_sentence(text, sentence, pool):
+    with pytest.raises(OptionError, match=sentence):
+        find_method(text)
+    with pytest.raises(OptionError, match=sentence):
+        Calibrator(text).fit(pool)
 
 
 @pytest.mark.parametrize(
@@ -98,8 +125,7 @@ def test_a_method_may_come_from_a_module():
 def test_a_wrong_choice_is_named(name, field, pool, labels):
     method = dataclasses.replace(METHODS[name], **{field: "nothing"})
     with pytest.raises(ChoiceError, match="nothing"):
-        method.select(pool, Annotations(), 1, np.random.default_rng(0))
-        method.find_cuts(pool, [annotate(pool, labels, 3)])
+        _ = method.fit(pool, annotate(pool, labels, 3)).thresholds
 
 
 @pytest.mark.parametrize("name", PAPER_METHODS)
@@ -109,8 +135,19 @@ def test_the_paper_s_methods_need_at_least_one_annotation(name, pool):
 
 
 def test_a_baseline_has_no_probabilities(pool, labels):
-    with pytest.raises(OptionError, match="without probabilities"):
-        METHODS["localopt-acc"].estimate(pool, annotate(pool, labels, 3), pool)
+    assert METHODS["localopt-acc"].fit(pool, annotate(pool, labels, 3)).probabilities(pool) is None
+    with pytest.raises(OptionError, match="selector 'uncertainty' asks for probabilities"):
+        find_method("localopt-acc:selector=uncertainty").fit(pool, Annotations()).pick(1, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_fit_says_none_where_it_cannot_know_and_picks_before_the_first_answer(name, pool, labels):
+    method, known = METHODS[name], pool.take(np.flatnonzero(labels))
+    fit = method.fit(pool, Annotations(), known)
+    picks = fit.pick(4, np.random.default_rng(0))
+    assert len(set(picks.rows.tolist())) == len(picks.reasons) == 4
+    assert (fit.thresholds is None) == (method.least_budget > 0)
+    assert (fit.draws is not None) == method.knows_doubt == (fit.gain is not None)
 
 
 @pytest.mark.parametrize("name", ["actc-lr-rndm", "actc-gp-rndm", "actc-lr-uni"])
@@ -120,7 +157,7 @@ def test_one_relation_one_triple_and_constant_scores_are_survived(name):
     for pool in (lone, flat):
         annotations = Annotations(np.array([0]), np.array([True]))
         assert np.isfinite(METHODS[name].find_cuts(pool, [annotations])).all()
-        assert np.isfinite(METHODS[name].estimate(pool, annotations, pool)).all()
+        assert np.isfinite(METHODS[name].fit(pool, annotations).probabilities(pool)).all()
 
 
 def test_options_are_described_as_plain_values():

@@ -44,7 +44,7 @@ class Judged:
 
     def __init__(self, run: Run, budget: int) -> None:
         self.run, self.annotations, self.uniform = run, run.annotations.first(budget), run.uniform[:budget]
-        self.posterior = METHODS["pooled"].fit(run.pair.valid, self.annotations)
+        self.posterior = METHODS["pooled"].fit(run.pair.valid, self.annotations).draws
         self.codes = self.posterior.pool.relation_codes(run.pair.test)
         self.key = (run.cell, run.kind, run.picks, run.number, budget)
 

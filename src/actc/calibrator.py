@@ -1,4 +1,4 @@
-"""The three steps as one scikit-learn-style estimator."""
+"""A method and its fit as one scikit-learn-style estimator."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from actc.errors import OptionError
-from actc.methods import Foresighted, Method, find_method
+from actc.methods import Fit, Method, find_method
 from actc.tables.curves import Curves, tabulate_curves
-from actc.three_steps.squash_scores import Squash, needs_squashing
+from actc.three_steps.squash_scores import Squash
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
 
 
@@ -30,8 +30,8 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
     ----------
     thresholds_ : Thresholds
         One cut per relation, in units of the scores given to :meth:`fit`; with an interval, from pooled methods.
-    gain_ : float or None
-        Right decisions in the pool that one more label is expected to add; None if the method does not know.
+    fit_ : Fit
+        The method's fit, for every other question.
 
     Examples
     --------
@@ -59,14 +59,11 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
             The pool, before the first :meth:`fit`; afterwards the pool and the answers of that fit are used.
         """
         if triples is not None:
-            pool, annotations = triples, Annotations()
+            fit = find_method(self.method).fit(triples, Annotations(), known)
         else:
             check_is_fitted(self)
-            pool, annotations, known = self.pool_, self.annotations_, self.known_
-        method = find_method(self.method)
-        squash = _squash_for(method, pool)
-        random = np.random.default_rng(self.random_state)
-        return method.select(_apply(squash, pool), annotations, count, random, _apply(squash, known))
+            fit = self.fit_
+        return fit.pick(count, np.random.default_rng(self.random_state)).rows
 
     def fit(
         self, triples: ScoredTriples, annotations: Annotations | None = None, known: ScoredTriples | None = None
@@ -83,22 +80,21 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
             Triples that the graph holds already, with their scores; only some methods use them.
         """
         method = find_method(self.method)
-        self.pool_, self.annotations_, self.known_ = triples, annotations or Annotations(), known
-        if len(self.annotations_) < method.least_budget:
-            raise OptionError(f"This method needs at least {method.least_budget} annotation(s), not 0.")
-        self.squash_ = _squash_for(method, triples)
-        pool = _apply(self.squash_, triples)
-        cuts = method.find_cuts(pool, [self.annotations_], _apply(self.squash_, known))[0]
-        if self.squash_ is not None:
-            cuts = self.squash_.undo(cuts, triples)
-        own = np.zeros(len(triples.relation_names), dtype=np.bool_)
-        own[triples.relations[self.annotations_.rows]] = True
-        own |= cuts[:-1] != cuts[-1]  # the pooled methods tell relations apart before anybody judged them
-        ahead = method.foresee(pool, self.annotations_, known) if isinstance(method, Foresighted) else None
-        self.gain_ = ahead.gain if ahead else None
-        lower, upper = (ahead.lower[:-1], ahead.upper[:-1]) if ahead else (None, None)
-        self.thresholds_ = Thresholds(triples.relation_names, cuts[:-1], float(cuts[-1]), own, lower, upper)
+        answers = annotations or Annotations()
+        fit = method.fit(triples, answers, known)
+        if fit.thresholds is None:
+            raise OptionError(f"This method needs at least {method.least_budget} annotation(s), not {len(answers)}.")
+        self.pool_, self.annotations_, self.known_ = triples, answers, known
+        self.fit_: Fit = fit
+        self.thresholds_: Thresholds = fit.thresholds
+        self.squash_: Squash | None = fit.squash
         return self
+
+    @property
+    def gain_(self) -> float | None:
+        """Right decisions in the pool that one more label is expected to add; None if the method does not know."""
+        check_is_fitted(self)
+        return self.fit_.gain
 
     def predict(self, triples: ScoredTriples) -> BoolArray:
         """Say of each triple whether it is accepted, shape (N,)."""
@@ -108,24 +104,12 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, triples: ScoredTriples) -> FloatArray:
         """Return P(false) and P(true) of each triple, shape (N, 2)."""
         check_is_fitted(self)
-        squash = self.squash_
-        true = find_method(self.method).estimate(
-            _apply(squash, self.pool_), self.annotations_, _apply(squash, triples), _apply(squash, self.known_)
-        )
+        true = self.fit_.probabilities(triples)
+        if true is None:
+            raise OptionError("This method decides without probabilities; use an actc or a pooled method for them.")
         return np.column_stack([1 - true, true])
 
     def curves(self) -> Curves | None:
         """Return P(true) against the score for every relation, as a table; None if the method has no probabilities."""
         check_is_fitted(self)
-        try:
-            return tabulate_curves(lambda triples: self.predict_proba(triples)[:, 1], self.pool_)
-        except OptionError:
-            return None
-
-
-def _squash_for(method: Method, pool: ScoredTriples) -> Squash | None:
-    return Squash.of(pool) if method.wants_squashed and needs_squashing(pool) else None
-
-
-def _apply(squash: Squash | None, triples: Any) -> Any:
-    return triples if squash is None or triples is None else squash.apply(triples)
+        return tabulate_curves(self.fit_.probabilities, self.pool_)

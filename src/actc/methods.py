@@ -1,30 +1,69 @@
-"""Every named method: the paper's rows and ours, as combinations of the three steps.
+"""Every named method, and the two words that all others speak: Method and Fit.
 
 A method is a frozen dataclass whose fields are its options, so that ``actc-lr-rndm:n=50,soft=true`` is the method
-``actc-lr-rndm`` with two fields replaced. It answers three questions about a pool: which triples to judge next
-(:meth:`Method.select`), where to cut (:meth:`Method.find_cuts`), how probable any triple is (:meth:`Method.estimate`).
+``actc-lr-rndm`` with two fields replaced. It looks at a pool and at answers and gives back one fit, :meth:`Method.fit`;
+whoever wants thresholds, probabilities, the next triples to judge or how sure the method is asks that fit.
 """
 
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from actc.errors import ActcError, ChoiceError, OptionError
-from actc.pooled.method import Foresight, Pooled
-from actc.three_steps.baselines import global_opt, local_opt
-from actc.three_steps.choose_thresholds import choose_as_printed, choose_thresholds
-from actc.three_steps.estimate_labels import estimate_labels, estimate_triples
-from actc.three_steps.groups import Groups
-from actc.three_steps.select_triples import select_triples
-from actc.triples import Annotations, FloatArray, IntArray, ScoredTriples
+from actc.pooled.method import Pooled
+from actc.pooled.model import Posterior
+from actc.three_steps.method import Actc, GlobalOpt, LocalOpt, SelectingMethod
+from actc.three_steps.squash_scores import Squash
+from actc.triples import Annotations, FloatArray, Picks, ScoredTriples, Thresholds
+
+__all__ = ["METHODS", "Fit", "Method", "SelectingMethod", "describe_options", "find_method"]
 
 
+class Fit(Protocol):
+    """What a method makes of the answers on a pool: fitted once, asked often.
+
+    Each thing is worked out when it is first asked for, and kept: whoever only wants the next triples to judge does
+    not pay for intervals. What a method cannot say is None, never an error.
+    """
+
+    @property
+    def thresholds(self) -> Thresholds | None:
+        """One cut per relation, in units of the pool's own scores, with an interval where the method knows one.
+
+        None while there are fewer answers than the method's ``least_budget``.
+        """
+        ...
+
+    @property
+    def draws(self) -> Posterior | None:
+        """What is possible, as far as the answers tell, to draw from; None if the method does not know its doubts."""
+        ...
+
+    @property
+    def gain(self) -> float | None:
+        """Right decisions in the pool that one more answer, well chosen, is expected to add."""
+        ...
+
+    @property
+    def squash(self) -> Squash | None:
+        """How the method saw the scores; None if as they are."""
+        ...
+
+    def probabilities(self, triples: ScoredTriples) -> FloatArray | None:
+        """Return P(true) of any triples, shape (M,); None if the method decides without probabilities."""
+        ...
+
+    def pick(self, count: int, random: np.random.Generator) -> Picks:
+        """Return the next triples to judge, none of them judged; possible before the first answer."""
+        ...
+
+
+@runtime_checkable
 class Method(Protocol):
     """What the calibrator, the experiment and the command line ask of a method."""
 
@@ -39,13 +78,18 @@ class Method(Protocol):
         ...
 
     @property
+    def by_chance(self) -> bool:
+        """Whether chance plays a part in what it picks; if not, one repeat of an experiment is enough."""
+        ...
+
+    @property
     def wants_squashed(self) -> bool:
-        """Whether it was made for scores in (0, 1)."""
+        """Whether it was made for scores in (0, 1): its fit squashes others, callers of ``find_cuts`` must."""
         ...
 
     @property
     def least_budget(self) -> int:
-        """How many annotations it cannot do without."""
+        """How many annotations it needs to find thresholds."""
         ...
 
     @property
@@ -53,203 +97,35 @@ class Method(Protocol):
         """Whether it cannot do without the scores of known triples."""
         ...
 
-    def batch(self, judged: int) -> int:
-        """Return how many triples to judge before asking again, when so many are judged."""
+    @property
+    def knows_doubt(self) -> bool:
+        """Whether its fits can say how sure they are: whether they have ``draws``."""
         ...
 
-    def select(
-        self,
-        pool: ScoredTriples,
-        annotations: Annotations,
-        count: int,
-        random: np.random.Generator,
-        known: ScoredTriples | None = None,
-    ) -> IntArray:
-        """Return the rows of the next triples to judge."""
+    @property
+    def takes_sketch(self) -> bool:
+        """Whether a sketch of a pool too large to hold is enough for it."""
         ...
-
-    def find_cuts(
-        self, pool: ScoredTriples, annotation_sets: Sequence[Annotations], known: ScoredTriples | None = None
-    ) -> FloatArray:
-        """Return each set's cuts, shape (S, R + 1), the default last."""
-        ...
-
-    def estimate(
-        self,
-        pool: ScoredTriples,
-        annotations: Annotations,
-        triples: ScoredTriples,
-        known: ScoredTriples | None = None,
-    ) -> FloatArray:
-        """Return P(true) of any triples."""
-        ...
-
-
-@runtime_checkable
-class Foresighted(Protocol):
-    """A method that also says what to expect of itself."""
-
-    def foresee(self, pool: ScoredTriples, annotations: Annotations, known: ScoredTriples | None = None) -> Foresight:
-        """Return what one more label is expected to bring, and how far each cut may be off."""
-        ...
-
-
-class SelectingMethod:
-    """The part that the paper's methods share: selection by a named selector."""
-
-    selector: Any
-    summary: str
-    wants_squashed: ClassVar[bool] = True
-    least_budget: ClassVar[int] = 1
-    needs_known: ClassVar[bool] = False
 
     def batch(self, judged: int) -> int:
-        """Return how many triples to judge before asking again: as many as there are."""
-        return sys.maxsize
+        """Return how many triples to judge before fitting again, when so many are judged."""
+        ...
 
-    def select(
-        self,
-        pool: ScoredTriples,
-        annotations: Annotations,
-        count: int,
-        random: np.random.Generator,
-        known: ScoredTriples | None = None,
-    ) -> IntArray:
-        """Return the rows of the next triples to judge."""
-
-        def estimate(relation: int | None = None) -> FloatArray:
-            return self.estimate(pool, annotations, pool if relation is None else pool.as_if(relation))
-
-        return select_triples(pool, annotations, count, self.selector, random, estimate)
-
-    def estimate(
-        self,
-        pool: ScoredTriples,
-        annotations: Annotations,
-        triples: ScoredTriples,
-        known: ScoredTriples | None = None,
-    ) -> FloatArray:
-        """Refuse: this method has no probabilities."""
-        raise OptionError("This method decides without probabilities; use an actc or a pooled method for them.")
-
-
-@dataclass(frozen=True)
-class Actc(SelectingMethod):
-    """Active threshold calibration (Sedova & Roth 2023).
-
-    Parameters
-    ----------
-    selector : str or callable
-        Step 1, see ``SELECTORS``.
-    estimator : str, callable or classifier
-        Step 2, see ``ESTIMATORS``.
-    objective : str or callable
-        Step 3, see ``OBJECTIVES``.
-    n : int
-        The smallest decision set that is enough.
-    soft, estimate_all : bool
-        Probabilities as labels; estimates for every triple.
-    default : {"estimates", "annotations"}
-        What the default threshold rests on.
-    uniform : bool
-        One threshold for all relations.
-    as_printed : bool
-        Step 3 as Algorithm 1 is printed.
-    """
-
-    summary: str = ""
-    selector: Any = "random"
-    estimator: Any = "lr"
-    objective: Any = "accuracy"
-    n: int = 500
-    soft: bool = False
-    estimate_all: bool = False
-    default: str = "estimates"
-    uniform: bool = False
-    as_printed: bool = False
+    def fit(self, pool: ScoredTriples, answers: Annotations, known: ScoredTriples | None = None) -> Fit:
+        """Return what it makes of the answers."""
+        ...
 
     def find_cuts(
         self, pool: ScoredTriples, annotation_sets: Sequence[Annotations], known: ScoredTriples | None = None
     ) -> FloatArray:
-        """Return each set's cuts, shape (S, R + 1), the default last."""
-        _check_budgets(annotation_sets)
-        if self.default not in DEFAULTS:
-            raise ChoiceError("source of the default threshold", self.default, DEFAULTS)
-        groups = Groups.of(pool, annotation_sets, self.uniform)
-        if self.as_printed:
-            return groups.fill_defaults(choose_as_printed(pool, groups))
-        decision_sets = estimate_labels(
-            pool, groups, self.estimator, self.n, self.soft, self.estimate_all, self.default == "annotations"
-        )
-        return groups.fill_defaults(choose_thresholds(decision_sets, self.objective))
-
-    def estimate(
-        self,
-        pool: ScoredTriples,
-        annotations: Annotations,
-        triples: ScoredTriples,
-        known: ScoredTriples | None = None,
-    ) -> FloatArray:
-        """Return P(true) of any triples, by the classifiers of step 2."""
-        relations = pool.relation_names.translate(triples.relations, triples.relation_names)
-        groups = Groups.of(pool, [annotations], self.uniform)
-        return estimate_triples(pool, groups, self.estimator, triples.scores, relations)
-
-
-@dataclass(frozen=True)
-class LocalOpt(SelectingMethod):
-    """The best cut among each relation's annotated scores (Safavi & Koutra 2020)."""
-
-    summary: str = ""
-    selector: Any = "random"
-    objective: Any = "accuracy"
-    uniform: bool = False
-
-    def find_cuts(
-        self, pool: ScoredTriples, annotation_sets: Sequence[Annotations], known: ScoredTriples | None = None
-    ) -> FloatArray:
-        """Return each set's cuts, shape (S, R + 1), the default last."""
-        _check_budgets(annotation_sets)
-        return local_opt(pool, Groups.of(pool, annotation_sets, self.uniform), self.objective)
-
-
-@dataclass(frozen=True)
-class GlobalOpt(SelectingMethod):
-    """The best cuts on a grid for the F1 over all annotations (Speranskaya et al. 2020).
-
-    Parameters
-    ----------
-    step, passes : float, int
-        The grid's step; how often to go over the relations.
-    default : {"found", "half"}
-        Relations without annotations get the grid value that is best for all annotations, or 0.5.
-    """
-
-    summary: str = ""
-    selector: Any = "random"
-    step: float = 0.1
-    passes: int = 1
-    default: str = "found"
-
-    def find_cuts(
-        self, pool: ScoredTriples, annotation_sets: Sequence[Annotations], known: ScoredTriples | None = None
-    ) -> FloatArray:
-        """Return each set's cuts, shape (S, R + 1), the default last."""
-        _check_budgets(annotation_sets)
-        if self.default not in GLOBAL_DEFAULTS:
-            raise ChoiceError("default of GlobalOpt", self.default, GLOBAL_DEFAULTS)
-        return global_opt(pool, annotation_sets, self.step, self.passes, GLOBAL_DEFAULTS[self.default])
-
-
-def _check_budgets(annotation_sets: Sequence[Annotations]) -> None:
-    if any(len(annotations) == 0 for annotations in annotation_sets):
-        raise OptionError("This method needs at least one annotation; only the pooled methods work without any.")
+        """Return the cuts of many annotation sets at once, shape (S, R + 1), the default last: for experiments."""
+        ...
 
 
 def find_method(text: str | Method) -> Method:
     """Return a method by name, with options (``actc-lr-rndm:n=50,soft=true``) or from a module (``module:name``)."""
     if not isinstance(text, str):
-        return text
+        return _check_method(text, repr(text))
     name, _, rest = text.partition(":")
     if name in METHODS:
         return _with_options(name, METHODS[name], rest) if rest else METHODS[name]
@@ -291,17 +167,27 @@ def describe_options(method: Any) -> dict[str, Any]:
 
 def _import_method(module: str, attribute: str) -> Method:
     try:
-        return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
+        found = getattr(importlib.import_module(module), attribute)
     except ImportError as error:
         raise ActcError(
             f"The module {module!r} of the method {module}:{attribute} cannot be imported: {error}."
         ) from error
     except AttributeError:
         raise ActcError(f"The module {module!r} has nothing called {attribute!r}.") from None
+    return _check_method(found, f"{module}:{attribute}")
 
 
-DEFAULTS = ("estimates", "annotations")
-GLOBAL_DEFAULTS: dict[str, float | None] = {"found": None, "half": 0.5}
+def _check_method(found: Any, name: str) -> Method:
+    if isinstance(found, type):
+        raise OptionError(f"{name} is a class, not a method; name an object of it, such as {found.__name__}().")
+    if not isinstance(found, Method):
+        missing = [word for word in vars(Method) if not (word.startswith("_") or hasattr(found, word))]
+        raise OptionError(
+            f"{name} is no method: it has no {', '.join(missing)}. Build on actc.methods.SelectingMethod, "
+            "as docs/how-to/own-method.md shows."
+        )
+    return found
+
 
 METHODS: dict[str, Method] = {
     "actc-lr-rndm": Actc("ACTC: random triples, logistic regression, best accuracy"),

@@ -554,6 +554,21 @@ class Thresholds:
         if np.isnan(self.cuts).any() or np.isnan(self.default):
             raise TableError("A threshold is not a number (NaN).")
 
+    @classmethod
+    def from_cuts(
+        cls,
+        pool: ScoredTriples,
+        annotations: Annotations,
+        cuts: FloatArray,
+        lower: FloatArray | None = None,
+        upper: FloatArray | None = None,
+    ) -> Self:
+        """Take the cuts found on a pool, and their interval, each of shape (R + 1,) with the default last."""
+        own = cuts[:-1] != cuts[-1]  # some methods tell relations apart before anybody judged them
+        own[pool.relations[annotations.rows]] = True
+        low, high = (None if bound is None else bound[:-1] for bound in (lower, upper))
+        return cls(pool.relation_names, cuts[:-1], float(cuts[-1]), own, low, high)
+
     def __repr__(self) -> str:
         own = int(np.sum(self.own))
         return f"Thresholds({len(self.cuts):,} relations, {own:,} by answers of their own, default {self.default:.4g})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import time
 from pathlib import Path
 
@@ -22,8 +23,8 @@ from actc.pooled.draws import cut_intervals, draw_lines, foresee, gain_left
 from actc.pooled.features import POINTS, NormalScores, prepare_pool
 from actc.pooled.method import Pooled
 from actc.pooled.model import OBJECTIVES, PRIORS, Posterior, Prior, design, find_cuts, fit
-from actc.pooled.picks import best_pick, expected_gains, is_audit, pick_expected_gain
-from actc.pooled.settle import settle
+from actc.pooled.overrule import overrule_lines
+from actc.pooled.picks import RANDOM_CHECK, best_pick, expected_gains, gains_of, is_audit, pick_expected_gain
 from actc.triples import Annotations, ScoredTriples
 
 VECTORS = Path(__file__).parent / "pooled_vectors.json"
@@ -147,7 +148,7 @@ def decisions(posterior: Posterior, pool: ScoredTriples, objective: str = "accur
 def test_a_rising_transform_of_the_scores_changes_no_decision_and_no_probability(drawn, version) -> None:
     scores, relations, annotations = drawn
     plain, bent = make_pool(scores, relations), make_pool(np.exp(scores) * 7 - 3, relations)
-    one, two = (Pooled(prior=version).fit(pool, annotations) for pool in (plain, bent))
+    one, two = (Pooled(prior=version).fit(pool, annotations).draws for pool in (plain, bent))
     np.testing.assert_array_equal(decisions(one, plain), decisions(two, bent))
     np.testing.assert_array_equal(
         one.probabilities(one.pool.x, one.pool.relations), two.probabilities(two.pool.x, two.pool.relations)
@@ -164,8 +165,8 @@ def test_the_order_of_rows_and_of_judging_moves_no_threshold(drawn, version, shu
     judged = list(range(len(annotations)))
     shuffler.shuffle(judged)
     moved = Annotations(np.argsort(order)[annotations.rows[judged]].astype(int), annotations.labels[judged])
-    one = Pooled(prior=version).fit(make_pool(scores, relations), annotations)
-    two = Pooled(prior=version).fit(make_pool(scores[order], relations[order]), moved)
+    one = Pooled(prior=version).fit(make_pool(scores, relations), annotations).draws
+    two = Pooled(prior=version).fit(make_pool(scores[order], relations[order]), moved).draws
     np.testing.assert_allclose(find_cuts(one), find_cuts(two), atol=1e-9)
 
 
@@ -175,7 +176,7 @@ def test_relabelled_relations_permute_the_thresholds(drawn, version, new_code) -
     scores, relations, annotations = drawn
     renamed = np.array(new_code)[relations]
     one, two = make_pool(scores, relations), make_pool(scores, renamed)
-    cuts = [find_cuts(Pooled(prior=version).fit(pool, annotations)) for pool in (one, two)]
+    cuts = [find_cuts(Pooled(prior=version).fit(pool, annotations).draws) for pool in (one, two)]
     np.testing.assert_allclose(cuts[0][one.relations], cuts[1][two.relations], atol=1e-9)
     assert cuts[0][-1] == pytest.approx(cuts[1][-1], abs=1e-9)
 
@@ -225,18 +226,29 @@ def test_an_unseen_relation_gets_the_default_threshold() -> None:
 @given(labelled_pools(), VERSIONS, st.integers(1, 60), st.integers(0, 2**32 - 1))
 def test_a_pick_is_new_and_inside_the_pool_until_the_pool_is_empty(drawn, version, count, seed) -> None:
     scores, relations, annotations = drawn
-    posterior = Pooled(prior=version).fit(make_pool(scores, relations), annotations)
-    rows = pick_expected_gain(posterior, annotations, count, np.random.default_rng(seed))
+    posterior = Pooled(prior=version).fit(make_pool(scores, relations), annotations).draws
+    picks = pick_expected_gain(posterior, annotations, count, np.random.default_rng(seed))
+    rows = picks.rows
     assert len(rows) == min(count, len(scores) - len(annotations))
     assert len({*rows.tolist(), *annotations.rows.tolist()}) == len(rows) + len(annotations)
     assert ((rows >= 0) & (rows < len(scores))).all()
+
+
+def test_a_pick_says_what_an_answer_there_is_expected_to_bring() -> None:
+    pool, labels = random_pool(6, 800)
+    posterior = Pooled().fit(pool, Annotations(np.arange(20), labels[:20])).draws
+    picks = pick_expected_gain(posterior, Annotations(np.arange(20), labels[:20]), 30, np.random.default_rng(0))
+    said = [float(found.group()) for reason in picks.reasons if (found := re.search(r"[0-9.]+(?= other)", reason))]
+    gains = gains_of(posterior, picks.rows)
+    np.testing.assert_allclose(said, gains[gains >= 0.05], atol=0.05 + 1e-9)
+    assert len(said) > 0
 
 
 @settings(max_examples=60, deadline=None)
 @given(labelled_pools(), VERSIONS)
 def test_the_raced_pick_is_the_best_of_all_points(drawn, version) -> None:
     scores, relations, annotations = drawn
-    posterior = Pooled(prior=version).fit(make_pool(scores, relations), annotations)
+    posterior = Pooled(prior=version).fit(make_pool(scores, relations), annotations).draws
     gains = expected_gains(posterior)
     relation, point, gain = best_pick(posterior)
     assert (relation, point) == np.unravel_index(gains.argmax(), gains.shape)
@@ -256,10 +268,11 @@ def test_audit_picks_are_spread_over_the_pool_and_the_others_over_what_is_uncert
     pool, labels = random_pool(10, 5000)
     rows = np.arange(0, 300)
     annotations = Annotations(rows, labels[rows])
-    posterior = Pooled().fit(pool, annotations)
-    picked = pick_expected_gain(posterior, annotations, 500, np.random.default_rng(0))
-    audits = np.array([is_audit(300 + at) for at in range(500)])
-    assert audits.sum() == 100
+    posterior = Pooled().fit(pool, annotations).draws
+    picks = pick_expected_gain(posterior, annotations, 500, np.random.default_rng(0))
+    picked, audits = picks.rows, picks.uniform
+    assert audits.tolist() == [is_audit(300 + at) for at in range(500)]
+    assert audits.sum() == picks.reasons.count(RANDOM_CHECK) == 100
     x = np.abs(posterior.logits(posterior.pool.x[picked], posterior.pool.relations[picked]))
     assert np.median(x[~audits]) < 0.7 * np.median(x[audits])
 
@@ -321,8 +334,8 @@ def test_pooled_methods_answer_every_question_from_zero_labels_on(name: str) -> 
     for judged in (0, 1, 60):
         annotations = Annotations(np.arange(judged), labels[:judged])
         cuts = METHODS[name].find_cuts(pool, [annotations], known)
-        p = METHODS[name].estimate(pool, annotations, pool, known)
-        rows = METHODS[name].select(pool, annotations, 7, np.random.default_rng(0), known)
+        fit = METHODS[name].fit(pool, annotations, known)
+        p, rows = fit.probabilities(pool), fit.pick(7, np.random.default_rng(0)).rows
         assert cuts.shape == (1, len(pool.relation_names) + 1)
         assert ((p > 0) & (p < 1)).all()
         assert len(np.unique(rows)) == 7
@@ -349,7 +362,7 @@ def test_misspelt_options_are_refused_with_the_choices() -> None:
     with pytest.raises(ChoiceError, match="accuracy"):
         find_method("pooled:objective=acuracy").find_cuts(pool, [Annotations()])
     with pytest.raises(ChoiceError, match="random"):
-        find_method("pooled:selector=rndm").select(pool, Annotations(), 1, np.random.default_rng(0))
+        find_method("pooled:selector=rndm").fit(pool, Annotations())
 
 
 def test_the_calibrator_is_pooled_by_default_and_knows_how_sure_it_is() -> None:
@@ -380,7 +393,7 @@ def bent_pool(relations: int, size: int, seed: int = 0) -> tuple[ScoredTriples, 
 
 def accuracy_on_pool(version: str, pool: ScoredTriples, labels: np.ndarray, judged: int) -> float:
     annotations = Annotations(np.arange(judged), labels[:judged])
-    return float(np.mean(decisions(Pooled(prior=version).fit(pool, annotations), pool) == labels))
+    return float(np.mean(decisions(Pooled(prior=version).fit(pool, annotations).draws, pool) == labels))
 
 
 def test_many_labels_overrule_a_line_that_does_not_fit() -> None:
@@ -397,16 +410,16 @@ def test_where_lines_fit_overruling_them_costs_little_and_few_labels_never_do() 
         pool, labels = random_pool(8, 2000, seed)
         few, many = (Annotations(np.arange(n), labels[:n]) for n in (199, 600))
         posterior = fit(prepare_pool(pool), few, PRIORS["v2"].pool_only)
-        assert settle(posterior, few) is posterior
+        assert overrule_lines(posterior, few) is posterior
         posterior = fit(prepare_pool(pool), many, PRIORS["v2"].pool_only)
-        before, after = decisions(posterior, pool), decisions(settle(posterior, many), pool)
+        before, after = decisions(posterior, pool), decisions(overrule_lines(posterior, many), pool)
         lost.append(np.mean(before == labels) - np.mean(after == labels))
     assert np.mean(lost) < 0.003
 
 
 def test_moved_lines_still_decide_as_their_probabilities_say() -> None:
     pool, labels = bent_pool(8, 4000)
-    posterior = Pooled().fit(pool, Annotations(np.arange(1500), labels[:1500]))
+    posterior = Pooled().fit(pool, Annotations(np.arange(1500), labels[:1500])).draws
     p = posterior.probabilities(posterior.pool.x, posterior.pool.relations)
     assert np.mean((p >= 0.5) == decisions(posterior, pool)) > 0.999
 
@@ -476,7 +489,7 @@ def test_refit_and_pick_cost_the_same_whatever_the_size_of_the_pool() -> None:
         best = np.inf
         for _ in range(7):
             start = time.process_time()
-            pick_expected_gain(Pooled().fit(pool, annotations), annotations, 1, np.random.default_rng(0))
+            pick_expected_gain(Pooled().fit(pool, annotations).draws, annotations, 1, np.random.default_rng(0))
             best = min(best, time.process_time() - start)
         seconds.append(best)
     assert seconds[1] < 2 * seconds[0] + 0.002

@@ -10,7 +10,7 @@ import pytest
 
 from actc import METHODS, Annotations
 from actc.errors import FileError, OptionError
-from actc.pooled.draws import _sample_rows
+from actc.pooled.draws import _even_rows
 from actc.pooled.features import POINTS, prepare_pool
 from actc.pooled.model import PRIORS, find_cuts, fit
 from actc.pooled.picks import _Unlabelled, best_pick
@@ -134,16 +134,17 @@ def test_audit_picks_are_drawn_as_from_the_whole_pool(tmp_path):
     free, random = _Unlabelled(sample.sample_of, Annotations()), np.random.default_rng(0)
     drawn = [sample.relations[sample.sample_of.members[free.any_place(random)]] for _ in range(2_000)]
     assert np.mean(drawn) == pytest.approx(0.1, abs=0.03)
-    rows = _sample_rows(fit(sample.sample_of, Annotations(), PRIOR), 100)
+    rows = _even_rows(fit(sample.sample_of, Annotations(), PRIOR), 100)
     assert sample.relations[rows].sum() == 10
 
 
 def test_the_pooled_method_works_on_a_sample_as_on_any_pool(whole, sketched):
     method, annotations = METHODS["pooled"], annotate(whole, sketched, 60)[1]
-    rows = method.select(sketched, annotations, 12, np.random.default_rng(0))
+    found = method.fit(sketched, annotations)
+    rows = found.pick(12, np.random.default_rng(0)).rows
     assert len(set(rows.tolist()) | set(annotations.rows.tolist())) == 72
-    assert method.estimate(sketched, annotations, whole[0]).shape == (len(whole[0]),)
-    assert np.isfinite(method.foresee(sketched, annotations).gain)
+    assert found.probabilities(whole[0]).shape == (len(whole[0]),)
+    assert np.isfinite(found.gain)
 
 
 def test_a_part_of_a_sample_stands_only_for_itself(sketched):

@@ -13,6 +13,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from actc.errors import ActcError, FileError, OptionError, SessionError
+from actc.pooled import method as pooled_method
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session import ask as ask_module
 from actc.session.cards import make_card
@@ -211,6 +212,19 @@ def test_an_abandoned_triple_is_offered_to_others_and_a_late_answer_still_counts
     assert session.ask(session.add_annotator("cleo")) == []
     session.record(ada, [Judgement("false", left, "a")])
     assert len(history(session)) == 2
+
+
+def test_one_step_of_the_planner_fits_the_model_once(tmp_path, monkeypatch):
+    pool, labels = make_pool(300, 3)
+    write_scored(tmp_path / "scores.parquet", pool)
+    session = start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings("pooled"))
+    ada, planner = session.add_annotator("ada"), Planner(session)
+    for task in session.ask(ada, 10):
+        session.record(ada, [Judgement("true" if labels[task.triple] else "false", task.triple, str(task.triple))])
+    fits, fit = [], pooled_method.fit
+    monkeypatch.setattr(pooled_method, "fit", lambda *arguments: fits.append(1) or fit(*arguments))
+    assert planner.step()
+    assert len(fits) == 1
 
 
 def test_every_triple_of_a_small_pool_can_be_judged(tmp_path):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from actc import Annotations, Calibrator
+from actc.numeric import sigmoid
 from actc.tables.calibration import Calibration, Sources
 from actc.tables.curves import Curves, tabulate_curves
-from actc.three_steps.logistic import sigmoid
 from actc.trust.calibrate import describe_calibration
 
 

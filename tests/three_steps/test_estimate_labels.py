@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actc import Annotations
+from actc import Annotations, ScoredTriples
 from actc.errors import ChoiceError, OptionError
-from actc.three_steps.estimate_labels import ESTIMATORS, estimate_labels, estimate_triples
+from actc.three_steps.estimate_labels import ESTIMATORS, FittedRelations, estimate_labels
 from actc.three_steps.groups import Groups
 from tests.conftest import make_pool
 
@@ -82,7 +82,8 @@ def test_the_default_threshold_can_rest_on_annotations_alone(pool, labels):
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_estimator_gives_probabilities_that_rise_from_anchor_to_anchor(name, pool, labels):
     groups = Groups.of(pool, [Annotations(np.arange(20), labels[:20])])
-    low, high = estimate_triples(pool, groups, name, np.array([0.0, 1.0]), np.array([-1, -1]))
+    ends = ScoredTriples.from_columns("ab", ["unseen"] * 2, "cd", [0.0, 1.0])
+    low, high = FittedRelations.of(pool, groups, name).probabilities(ends)
     assert 0 <= low < high <= 1
 
 
@@ -90,14 +91,15 @@ def test_any_scikit_learn_classifier_can_be_the_estimator(pool, labels):
     from sklearn.naive_bayes import GaussianNB
 
     groups = Groups.of(pool, [Annotations(np.arange(20), labels[:20])])
-    p = estimate_triples(pool, groups, GaussianNB(), pool.scores, pool.relations)
+    p = FittedRelations.of(pool, groups, GaussianNB()).probabilities(pool)
     assert ((p >= 0) & (p <= 1)).all()
 
 
 def test_a_relation_without_annotations_is_judged_by_everyone_s_classifier(pool, labels):
     mine = np.flatnonzero(pool.relations == 0)[:6]
     groups = Groups.of(pool, [Annotations(mine, labels[mine])])
-    own, other, unseen = estimate_triples(pool, groups, "lr", np.full(3, 0.5), np.array([0, 1, -1]))
+    triples = ScoredTriples.from_columns("abc", [*pool.relation_names[:2], "unseen"], "def", [0.5] * 3)
+    own, other, unseen = FittedRelations.of(pool, groups, "lr").probabilities(triples)
     assert own == other == unseen
 
 

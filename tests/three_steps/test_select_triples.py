@@ -13,7 +13,7 @@ from tests.conftest import make_pool
 
 def select(name, pool, annotations, count, seed=0):
     rng = np.random.default_rng(seed)
-    return select_triples(pool, annotations, count, name, rng, lambda relation=None: pool.scores)
+    return select_triples(pool, annotations, count, name, rng, lambda relation=None: pool.scores).rows
 
 
 @pytest.mark.parametrize("name", SELECTORS)
@@ -31,6 +31,21 @@ def test_a_selector_never_repeats(name, steps, seed):
 @pytest.mark.parametrize("name", SELECTORS)
 def test_the_same_seed_selects_the_same(name, pool):
     assert select(name, pool, Annotations(), 10).tolist() == select(name, pool, Annotations(), 10).tolist()
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_a_selector_says_truly_whether_chance_plays_a_part(name, pool):
+    first, second = (select(name, pool, Annotations(), 10, seed).tolist() for seed in (1, 2))
+    assert (first != second) == SELECTORS[name].by_chance
+
+
+def test_picks_carry_their_selector_s_mark_and_reason(pool):
+    drawn = select_triples(pool, Annotations(), 3, "random", np.random.default_rng(0), None)
+    assert drawn.uniform.all()
+    assert drawn.reasons == (SELECTORS["random"].reason,) * 3
+    own = select_triples(pool, Annotations(), 1, lambda *_: np.array([7]), np.random.default_rng(0), None)
+    assert not own.uniform.any()
+    assert own.reasons == ("Chosen by the method's own rule.",)
 
 
 def test_nearest_mean_is_the_smallest_sum_of_squared_distances(pool):

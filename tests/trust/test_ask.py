@@ -8,7 +8,7 @@ import pytest
 from actc import ScoredTriples
 from actc.errors import OptionError
 from actc.pooled.model import find_cuts
-from actc.trust.ask import advise, decide_three_ways, gain_beyond
+from actc.trust.ask import decide_three_ways, gain_beyond, weigh_next_answers
 from tests.synthetic import fit_on_random, make_truth
 
 
@@ -53,10 +53,10 @@ def test_a_relation_that_the_pool_lacks_brings_nothing_to_others(fitted):
 
 def test_the_first_answers_are_worth_their_price_and_the_thousandth_is_not():
     pool, labels, _ = make_truth()
-    first, later = (advise(fit_on_random(pool, labels, count)[0]) for count in (3, 1000))
+    first, later = (weigh_next_answers(fit_on_random(pool, labels, count)[0]) for count in (3, 1000))
     assert first.go_on
     assert not later.go_on
     assert first.gain > 5 * later.gain
     assert "Go on" in str(first)
     assert "hardly pays" in str(later)
-    assert not advise(fit_on_random(pool, labels, 3)[0], price=1e6).go_on
+    assert not weigh_next_answers(fit_on_random(pool, labels, 3)[0], price=1e6).go_on

@@ -8,7 +8,7 @@ import pytest
 from actc import Annotations
 from actc.errors import ChoiceError
 from actc.methods import METHODS
-from actc.pooled.model import psi
+from actc.numeric import psi
 from actc.trust.discrepancy import correct, look, misfit, uniform_picks
 from tests.synthetic import fit_on_random, make_truth
 
@@ -20,7 +20,7 @@ def test_taking_an_answer_out_is_nearly_fitting_without_it():
     logits = np.empty(80)
     for at, row in enumerate(annotations.rows):
         rest = np.delete(np.arange(80), at)
-        without = METHODS["pooled"].fit(pool, Annotations(annotations.rows[rest], annotations.labels[rest]))
+        without = METHODS["pooled"].fit(pool, Annotations(annotations.rows[rest], annotations.labels[rest])).draws
         logits[at] = float(psi(without.pool.x[[row]])[0] @ without.beta[without.pool.relations[row]])
     inside = posterior.logits(posterior.pool.x[annotations.rows], posterior.pool.relations[annotations.rows])
     assert np.abs(looks.logits - logits).mean() < 0.5 * np.abs(inside - logits).mean()

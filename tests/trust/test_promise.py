@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from actc import METHODS, Annotations
 from actc.errors import OptionError
-from actc.trust.on_demand import describe_promise, find_demand, pooled_method, thresholds_on_demand
+from actc.trust.on_demand import describe_promise, draws_of, find_demand, thresholds_on_demand
 from actc.trust.promise import Demand, promise
 from tests.synthetic import fit_on_random, make_truth
 
@@ -88,8 +89,8 @@ def test_nothing_is_accepted_when_nothing_can_be_promised():
 
 def test_thresholds_on_demand_decide_as_the_promise_does():
     pool, labels, _ = make_truth()
-    _, annotations = fit_on_random(pool, labels, 200)
-    thresholds, kept = thresholds_on_demand(pool, annotations, Demand("precision", 0.8))
+    posterior, annotations = fit_on_random(pool, labels, 200)
+    thresholds, kept = thresholds_on_demand(posterior, pool, annotations, Demand("precision", 0.8))
     assert (thresholds.decide(pool) == accepted_by(kept, pool)).all()
     assert describe_promise(kept).target == 0.8
 
@@ -103,7 +104,10 @@ def test_thresholds_on_demand_decide_as_the_promise_does():
         (lambda: Demand("f1", 0.9), "choose one of"),
         (lambda: find_demand(precision=0.9, recall=0.8), "precision and recall"),
         (lambda: find_demand(false_accept=5, false_reject=0), "positive numbers"),
-        (lambda: pooled_method("localopt-acc"), "pooled method"),
+        (
+            lambda: draws_of(METHODS["localopt-acc"].fit(make_truth()[0], Annotations()), "localopt-acc"),
+            "pooled method",
+        ),
     ],
 )
 def test_demands_that_make_no_sense_are_refused(demand, words):

@@ -14,12 +14,9 @@ from actc.calibrator import Calibrator
 from actc.errors import FileError, OptionError
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
-from actc.methods import find_method
-from actc.pooled.method import Pooled
+from actc.methods import Method, find_method
 from actc.tables.files import find_layout, read_annotations
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
-from actc.trust.calibrate import picks_of
-from actc.trust.discrepancy import uniform_picks
 from actc.trust.expect import expect
 
 POOL = 50_000  # candidates that questions are chosen from; a random part of them, where there are more
@@ -161,8 +158,10 @@ def complete(
     random = np.random.default_rng(seed)
     pool_rows = split_pool(judgeable, random)
     pool = candidates.take(pool_rows)
-    calibrator = _ask_and_fit(pool, lambda rows: oracle(candidates, pool_rows[rows]), known, method, budget, random)
-    uniform = uniform_picks(len(calibrator.annotations_), picks_of(method))
+    annotations, uniform = _ask(
+        pool, lambda rows: oracle(candidates, pool_rows[rows]), known, find_method(method), budget, random
+    )
+    calibrator = Calibrator(method, random_state=random).fit(pool, annotations, known)
     return decide_on(candidates, calibrator, uniform, seed)
 
 
@@ -186,35 +185,30 @@ def decide_on(candidates: ScoredTriples, calibrator: Calibrator, uniform: BoolAr
     """
     answers = calibrator.annotations_
     judged = Annotations(candidates.rows_of(calibrator.pool_.take(answers.rows)), answers.labels)
-    accepted = calibrator.predict(candidates)
-    try:
-        probabilities = calibrator.predict_proba(candidates)[:, 1]
-    except OptionError:  # the baselines decide without
-        probabilities = np.full(len(candidates), np.nan)
+    accepted, known = calibrator.predict(candidates), calibrator.fit_.probabilities(candidates)
+    probabilities = np.full(len(candidates), np.nan) if known is None else known
     accepted[judged.rows], probabilities[judged.rows] = judged.labels, judged.labels
     precision = _expect_precision(candidates, calibrator, uniform, accepted, judged, seed)
     return Completion(candidates, judged, calibrator, accepted, probabilities, precision)
 
 
-def _ask_and_fit(
+def _ask(
     pool: ScoredTriples,
     answer: Callable[[IntArray], BoolArray],
     known: ScoredTriples | None,
-    method: str,
+    method: Method,
     budget: int,
     random: np.random.Generator,
-) -> Calibrator:
-    found = find_method(method)
-    calibrator, annotations = Calibrator(method, random_state=random), Annotations()
+) -> tuple[Annotations, BoolArray]:
+    """Ask until the budget is spent; return the answers, and which of them were uniform picks."""
+    annotations, marks = Annotations(), [np.zeros(0, dtype=np.bool_)]
     budget = min(budget, len(pool))
     while len(annotations) < budget:
-        count = min(found.batch(len(annotations)), budget - len(annotations))
-        if len(annotations) >= found.least_budget:
-            rows = calibrator.fit(pool, annotations, known).select(count)
-        else:
-            rows = calibrator.select(count, pool, known)
-        annotations = annotations.plus(rows, answer(rows))
-    return calibrator.fit(pool, annotations, known)
+        count = min(method.batch(len(annotations)), budget - len(annotations))
+        picks = method.fit(pool, annotations, known).pick(count, random)
+        annotations = annotations.plus(picks.rows, answer(picks.rows))
+        marks.append(picks.uniform)
+    return annotations, np.concatenate(marks)
 
 
 def _expect_precision(
@@ -226,14 +220,13 @@ def _expect_precision(
     seed: int,
 ) -> tuple[float, float, float] | None:
     """Say which share of the accepted is true: judged ones are sure, the others as far as the answers tell."""
-    method = find_method(calibrator.method)
     by_person = int(judged.labels.sum())
     by_method = int(accepted.sum()) - by_person
-    if not isinstance(method, Pooled) or by_person + by_method == 0:
+    posterior = calibrator.fit_.draws
+    if posterior is None or by_person + by_method == 0:
         return None
     draws = np.ones(1)
     if by_method:
-        posterior = method.fit(calibrator.pool_, calibrator.annotations_, calibrator.known_)
         taken = candidates.take(np.setdiff1d(np.flatnonzero(accepted), judged.rows))
         cuts = calibrator.thresholds_.cuts_and_default
         draws = expect(

@@ -61,14 +61,15 @@ def write_completion(
 
 def _describe(folder: Path, completion: Completion, session: Path | None) -> Calibration:
     """Return the thresholds with what they rest on, all of it within the folder."""
-    fitted, method = completion.calibrator, str(completion.calibrator.method)
+    calibrator, method = completion.calibrator, str(completion.calibrator.method)
+    fitted, on = calibrator.fit_, (calibrator.pool_, calibrator.annotations_)
     if session is not None:
-        return describe_calibration(fitted, method=method, sources=Sources(session=session))
-    known, picks = folder / "known.parquet", picks_of(method)  # the known triples were scored before
-    names = {"scores": "pool.parquet", "labels": "judged.parquet"}
-    return describe_calibration(
-        fitted, method=method, sources=write_sources(folder, fitted, **names, known=known, picks=picks)
+        return describe_calibration(fitted, *on, method=method, sources=Sources(session=session))
+    known = folder / "known.parquet"  # written when the graph was scored
+    sources = write_sources(
+        folder, *on, scores="pool.parquet", labels="judged.parquet", known=known, picks=picks_of(method)
     )
+    return describe_calibration(fitted, *on, method=method, sources=sources)
 
 
 def summarise(completion: Completion, graph: Graph, facts: dict[str, Any]) -> dict[str, Any]:

@@ -16,13 +16,6 @@ from actc.methods import Method, find_method
 from actc.metrics import find_metric
 
 PAPER_BUDGETS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-SELECTORS_WITHOUT_CHANCE = {
-    "nearest-mean",
-    "farthest-mean",
-    "uncertainty",
-    "uncertainty-last-relation",
-    "density-weighted",
-}
 REPEATS_IN_SHARE = 5  # laid side by side in one vectorised pass; more only costs memory
 
 
@@ -142,4 +135,4 @@ class Plan:
 
 def has_no_chance(method: Method) -> bool:
     """Say whether every repeat of the method is the same, so that one is enough."""
-    return isinstance(method.selector, str) and method.selector in SELECTORS_WITHOUT_CHANCE
+    return not method.by_chance

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from actc.pooled.model import Posterior, cuts_at, psi
-from actc.three_steps.logistic import sigmoid
+from actc.numeric import drawn_probabilities, even_places
+from actc.pooled.model import Posterior, cuts_at
 from actc.triples import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
-class Outlook:
+class Foreseen:
     """What the posterior expects of a set of decisions on the pool.
 
     Parameters
@@ -55,7 +55,7 @@ def foresee(
     draws: int = 400,
     points: int = 2000,
     target: int | None = None,
-) -> Outlook:
+) -> Foreseen:
     """Draw the accuracy and the accepted precision that decisions will turn out to have.
 
     Parameters
@@ -71,7 +71,7 @@ def foresee(
     target : int, optional
         Size of the set decided on, whose own sampling noise is added; the pool's size if not given.
     """
-    rows = _sample_rows(posterior, points)
+    rows = _even_rows(posterior, points)
     p = _draw_probabilities(posterior, rows, draws, random)
     accepted = decisions[rows]
     right = np.where(accepted, p, 1 - p)
@@ -82,21 +82,18 @@ def foresee(
         among = p[:, accepted]
         taken = max(1.0, size * accepted.mean())
         precision = _with_noise(among.mean(axis=1), (among * (1 - among)).mean(axis=1) / taken, random)
-    return Outlook(accuracy, precision, float((np.maximum(p, 1 - p) - right).mean()))
+    return Foreseen(accuracy, precision, float((np.maximum(p, 1 - p) - right).mean()))
 
 
-def _sample_rows(posterior: Posterior, points: int) -> IntArray:
+def _even_rows(posterior: Posterior, points: int) -> IntArray:
     """Return rows evenly spread over the pool's relations and, within each, over scores."""
     pool = posterior.pool
-    count = min(points, len(pool))
-    until = np.cumsum(pool.weights[pool.members])
-    places = np.searchsorted(until, (np.arange(count) + 0.5) * until[-1] / count, side="right")
-    return np.asarray(pool.members[places])
+    return np.asarray(pool.members[even_places(pool.weights[pool.members], min(points, len(pool)))])
 
 
 def _draw_probabilities(posterior: Posterior, rows: IntArray, draws: int, random: np.random.Generator) -> FloatArray:
-    lines = draw_lines(posterior, draws, random)[:, posterior.pool.relations[rows]]
-    return sigmoid(np.einsum("dij,ij->di", lines, psi(posterior.pool.x[rows])))
+    pool = posterior.pool
+    return drawn_probabilities(draw_lines(posterior, draws, random), pool.relations[rows], pool.x[rows])
 
 
 def _with_noise(mean: FloatArray, variance: FloatArray, random: np.random.Generator) -> FloatArray:
@@ -105,7 +102,7 @@ def _with_noise(mean: FloatArray, variance: FloatArray, random: np.random.Genera
 
 def gain_left(posterior: Posterior, draws: int = 400, points: int = 2000, seed: int = 0) -> float:
     """Return how much accuracy would rise if the lines were known exactly: what labels can still bring."""
-    rows = _sample_rows(posterior, points)
+    rows = _even_rows(posterior, points)
     p = _draw_probabilities(posterior, rows, draws, np.random.default_rng(seed))
     accepted = posterior.logits(posterior.pool.x[rows], posterior.pool.relations[rows]) >= 0
     return float((np.maximum(p, 1 - p) - np.where(accepted, p, 1 - p)).mean())

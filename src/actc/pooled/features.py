@@ -11,16 +11,12 @@ from functools import lru_cache
 
 import numpy as np
 
+from actc.numeric import cut_between
+from actc.pooled.tuned import TUNED
 from actc.triples import FloatArray, IntArray, ScoredTriples, as_vocabulary
 
-POINTS = 21
+POINTS = TUNED.points
 """How many points stand for the triples of one relation when picks are weighed."""
-
-_SHRINK = 8  # a feature of n triples counts n / (n + 8)
-# Of centre and -skew over relations. CoDEx's eight cells: covariance 0.15 to 0.32, correlation 0.5 to 0.8; the same cut
-# to equal shares: 0 to 0.13, at most 0.6. See docs/pooled.md.
-_STRONG, _LOOSE, _CLOSE = 0.15, 0.6, 0.85
-_KNOWN_ENOUGH = 5  # known triples that a relation needs before their median is worth comparing
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +54,7 @@ class NormalScores:
         """Return the cut in scores for each cut in z: midway between the two pool scores around it."""
         above = np.searchsorted(self.z, z, side="left")
         padded = np.r_[-np.inf, self.scores, np.inf]
-        low, high = padded[above], padded[above + 1]
-        with np.errstate(invalid="ignore"):  # infinities of both signs, where the pool has one distinct score
-            middle = 0.5 * low + 0.5 * high
-        # Between neighbouring floats the middle rounds down to the lower one, which must stay rejected.
-        return np.asarray(np.where(np.isfinite(low) & (middle <= low), high, middle))
+        return cut_between(padded[above], padded[above + 1])
 
 
 def _quantile(twice_rank: IntArray, count: int) -> FloatArray:
@@ -175,7 +167,7 @@ def prepare_columns(
     of_members = relations[members]
 
     median = _medians(z_grouped, starts[:-1], counts)
-    shrink = counts / (counts + _SHRINK)
+    shrink = counts / (counts + TUNED.shrink)
     features = {"c": shrink * median, "skew": shrink * _skewness(z_grouped, of_members, counts)}
     if known is not None:
         features["gap"] = np.clip(shrink * _gaps(relation_names, known, normal, median, counts), -3, 3)
@@ -229,7 +221,7 @@ def _gaps(
     order = np.lexsort((z, relations))
     known_counts = np.bincount(relations, minlength=len(counts))
     known_median = _medians(z[order], np.r_[0, np.cumsum(known_counts)[:-1]], known_counts)
-    told = (known_counts >= _KNOWN_ENOUGH) & (counts > 0)
+    told = (known_counts >= TUNED.known_enough) & (counts > 0)
     if not told.any():
         return np.zeros(len(counts))
     gap = known_median - median
@@ -247,10 +239,10 @@ def _agreement(centre: FloatArray, skew: FloatArray, counts: IntArray) -> float:
     weight = counts / counts.sum()
     up, down = centre - weight @ centre, weight @ skew - skew
     together = float(weight @ (up * down))
-    unshrunk = together / (weight @ (counts / (counts + _SHRINK)) ** 2)
+    unshrunk = together / (weight @ (counts / (counts + TUNED.shrink)) ** 2)
     spread = float(np.sqrt((weight @ up**2) * (weight @ down**2)))
-    strongly = np.clip(unshrunk / _STRONG, 0, 1) ** 2
-    closely = np.clip((together / max(spread, 1e-12) - _LOOSE) / (_CLOSE - _LOOSE), 0, 1)
+    strongly = np.clip(unshrunk / TUNED.strong, 0, 1) ** 2
+    closely = np.clip((together / max(spread, 1e-12) - TUNED.loose) / (TUNED.close - TUNED.loose), 0, 1)
     return float(max(strongly, closely))
 
 

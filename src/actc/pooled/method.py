@@ -1,9 +1,10 @@
-"""The pooled method as a method: its options, and the questions everyone asks a method."""
+"""The pooled method as a method: its options, and the fit that answers every question about it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -11,28 +12,13 @@ import numpy as np
 from actc.errors import ChoiceError, OptionError
 from actc.pooled.draws import cut_intervals
 from actc.pooled.features import PreparedPool, prepare_pool
-from actc.pooled.model import OBJECTIVES, PRIORS, Posterior, find_cuts, fit
+from actc.pooled.model import OBJECTIVES, PRIORS, Posterior, cuts_at, fit
+from actc.pooled.overrule import overrule_lines
 from actc.pooled.picks import batch_size, best_pick, pick_expected_gain
-from actc.pooled.settle import settle
-from actc.three_steps.select_triples import Estimate, select_triples
-from actc.triples import Annotations, FloatArray, IntArray, ScoredTriples
+from actc.three_steps.select_triples import check_count, find_selector, select_triples
+from actc.triples import Annotations, FloatArray, Picks, ScoredTriples, Thresholds
 
-
-@dataclass(frozen=True, eq=False)
-class Foresight:
-    """What a fit expects of itself.
-
-    Parameters
-    ----------
-    gain : float
-        Right decisions in the pool that one more label, well chosen, is expected to add.
-    lower, upper : float array of shape (R + 1,)
-        Between these lies each cut, with nine chances in ten if the model holds; the default is last.
-    """
-
-    gain: float
-    lower: FloatArray
-    upper: FloatArray
+OWN_SELECTOR = "expected-gain"
 
 
 @dataclass(frozen=True)
@@ -52,79 +38,45 @@ class Pooled:
     """
 
     summary: str = ""
-    selector: str = "expected-gain"
+    selector: str = OWN_SELECTOR
     objective: str = "accuracy"
     known: bool = False
     prior: str = "v2"
 
     wants_squashed: ClassVar[bool] = False
     least_budget: ClassVar[int] = 0
+    knows_doubt: ClassVar[bool] = True
+    takes_sketch: ClassVar[bool] = True
 
     @property
     def needs_known(self) -> bool:
         """Whether it cannot do without the known triples' scores."""
         return self.known
 
+    @property
+    def by_chance(self) -> bool:
+        """Whether chance plays a part in what it selects."""
+        return self.selector == OWN_SELECTOR or find_selector(self.selector).by_chance
+
     def batch(self, judged: int) -> int:
         """Return how many triples to judge before asking again."""
         return batch_size(judged)
 
-    def select(
-        self,
-        pool: ScoredTriples,
-        annotations: Annotations,
-        count: int,
-        random: np.random.Generator,
-        known: ScoredTriples | None = None,
-    ) -> IntArray:
-        """Return the rows of the next triples to judge."""
-
-        def estimate(relation: int | None = None) -> FloatArray:
-            return self.estimate(pool, annotations, pool if relation is None else pool.as_if(relation), known)
-
-        def where_it_pays(
-            pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, _: Estimate
-        ) -> IntArray:
-            return pick_expected_gain(self.fit(pool, annotations, known), annotations, count, random)
-
-        selector = where_it_pays if self.selector == "expected-gain" else self.selector
-        return select_triples(pool, annotations, count, selector, random, estimate)
+    def fit(self, pool: ScoredTriples, answers: Annotations, known: ScoredTriples | None = None) -> PooledFit:
+        """Return the fit on the answers, of which there may be none."""
+        if self.prior not in PRIORS:
+            raise ChoiceError("prior of the pooled method", self.prior, PRIORS)
+        if self.objective not in OBJECTIVES:
+            raise ChoiceError("objective of the pooled method", self.objective, OBJECTIVES)
+        if self.selector != OWN_SELECTOR:
+            find_selector(self.selector)  # refuses a selector that does not exist
+        return PooledFit(self, pool, answers, self._prepare(pool, known))
 
     def find_cuts(
         self, pool: ScoredTriples, annotation_sets: Sequence[Annotations], known: ScoredTriples | None = None
     ) -> FloatArray:
         """Return each set's cuts, shape (S, R + 1), the default last."""
-        if self.objective not in OBJECTIVES:
-            raise ChoiceError("objective of the pooled method", self.objective, OBJECTIVES)
-        return np.stack(
-            [find_cuts(self.fit(pool, annotations, known), self.objective) for annotations in annotation_sets]
-        )
-
-    def estimate(
-        self,
-        pool: ScoredTriples,
-        annotations: Annotations,
-        triples: ScoredTriples,
-        known: ScoredTriples | None = None,
-    ) -> FloatArray:
-        """Return P(true) of any triples."""
-        posterior = self.fit(pool, annotations, known)
-        relations = posterior.pool.relation_codes(triples)
-        return posterior.probabilities(posterior.pool.centred(triples.scores, relations), relations)
-
-    def foresee(self, pool: ScoredTriples, annotations: Annotations, known: ScoredTriples | None = None) -> Foresight:
-        """Return what one more label is expected to bring, and how far each cut may be off."""
-        posterior = self.fit(pool, annotations, known)
-        lower, upper = cut_intervals(posterior, cut=OBJECTIVES[self.objective](posterior))
-        return Foresight(best_pick(posterior)[2], lower, upper)
-
-    def fit(self, pool: ScoredTriples, annotations: Annotations, known: ScoredTriples | None = None) -> Posterior:
-        """Return the posterior of all relations' lines."""
-        if self.prior not in PRIORS:
-            raise ChoiceError("prior of the pooled method", self.prior, PRIORS)
-        recipe = PRIORS[self.prior]
-        posterior = fit(self._prepare(pool, known), annotations, recipe.with_known if self.known else recipe.pool_only)
-        return settle(posterior, annotations) if recipe.settles else posterior
+        return np.stack([self.fit(pool, answers, known).cuts for answers in annotation_sets])
 
     def _prepare(self, pool: ScoredTriples, known: ScoredTriples | None) -> PreparedPool:
         if not self.known:
@@ -134,3 +86,66 @@ class Pooled:
                 "This method needs the known triples with scores: --known, --kg, or a train.tsv in the folder."
             )
         return prepare_pool(pool, known)
+
+
+@dataclass(frozen=True, eq=False)
+class PooledFit:
+    """What the pooled method makes of the answers; each thing is worked out when it is first asked for.
+
+    Parameters
+    ----------
+    method : Pooled
+    pool, answers
+        What it was fitted on.
+    prepared : PreparedPool
+        The pool with all that the method needs of it.
+    """
+
+    method: Pooled
+    pool: ScoredTriples
+    answers: Annotations
+    prepared: PreparedPool
+    squash: ClassVar[None] = None
+
+    @cached_property
+    def draws(self) -> Posterior:
+        """Every relation's line as a Gaussian, from which any number of lines can be drawn."""
+        version = PRIORS[self.method.prior]
+        prior = version.with_known if self.method.known else version.pool_only
+        posterior = fit(self.prepared, self.answers, prior)
+        return overrule_lines(posterior, self.answers) if version.overrules else posterior
+
+    @cached_property
+    def cuts(self) -> FloatArray:
+        """Each relation's cut, the default last, shape (R + 1,)."""
+        return cuts_at(self.draws, self.draws.beta, self._level)
+
+    @cached_property
+    def thresholds(self) -> Thresholds:
+        """One cut per relation with an interval: between its ends, with nine chances in ten if the model holds."""
+        return Thresholds.from_cuts(self.pool, self.answers, self.cuts, *cut_intervals(self.draws, cut=self._level))
+
+    @cached_property
+    def gain(self) -> float:
+        """Right decisions in the pool that one more label, well chosen, is expected to add."""
+        return best_pick(self.draws)[2]
+
+    @cached_property
+    def _level(self) -> float:
+        """The logit from which on a triple is accepted."""
+        return OBJECTIVES[self.method.objective](self.draws)
+
+    def probabilities(self, triples: ScoredTriples) -> FloatArray:
+        """Return P(true) of any triples, shape (M,)."""
+        relations = self.prepared.relation_codes(triples)
+        return self.draws.probabilities(self.prepared.centred(triples.scores, relations), relations)
+
+    def pick(self, count: int, random: np.random.Generator) -> Picks:
+        """Return the next triples to judge."""
+        if self.method.selector == OWN_SELECTOR:
+            check_count(self.pool, self.answers, count)
+            return pick_expected_gain(self.draws, self.answers, count, random)
+        return select_triples(self.pool, self.answers, count, self.method.selector, random, self._estimate)
+
+    def _estimate(self, relation: int | None = None) -> FloatArray:
+        return self.probabilities(self.pool if relation is None else self.pool.as_if(relation))

@@ -17,15 +17,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from actc.numeric import line_heights, line_variances, logit, moderate, psi, sigmoid
 from actc.pooled.features import PreparedPool
-from actc.three_steps.logistic import sigmoid
+from actc.pooled.tuned import TUNED
 from actc.triples import Annotations, FloatArray, IntArray
 
 FEATURES = ("c", "skew", "gap", "bskew")
 """The coefficients that say how a relation's line follows from its unlabelled scores."""
-
-_SLOPE_FLOOR = 0.1  # a flat or falling curve has no finite, rising threshold
-_TAU_WEIGHT = np.array([10.0, 20.0])  # how many deviations the prior's tau (intercept, slopes) count for
 
 
 @dataclass(frozen=True)
@@ -84,11 +82,6 @@ class Prior:
         return np.array([sd**-2.0 for _, sd in self.coefficients.values()])
 
 
-def psi(x: FloatArray) -> FloatArray:
-    """Return the broken line's basis at x, shape (..., 3)."""
-    return np.stack([np.ones_like(x), np.minimum(x, 0), np.maximum(x, 0)], axis=-1)
-
-
 def design(pool: PreparedPool, prior: Prior) -> FloatArray:
     """Return G, shape (R + 1, 3, P): how each relation's intercept and two slopes follow from theta."""
     zero, one = np.zeros(len(pool.counts)), np.ones(len(pool.counts))
@@ -138,19 +131,16 @@ class Posterior:
 
     def logits(self, x: FloatArray, relations: IntArray) -> FloatArray:
         """Return the mean logit of triples with centred scores x."""
-        return np.asarray(np.einsum("ij,ij->i", psi(x), self.beta[relations]))
+        return line_heights(psi(x), self.beta[relations])
+
+    def moments(self, x: FloatArray, relations: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance of the logit of triples with centred scores x."""
+        basis = psi(x)
+        return line_heights(basis, self.beta[relations]), line_variances(basis, self.covariance[relations])
 
     def probabilities(self, x: FloatArray, relations: IntArray) -> FloatArray:
-        """Return P(true), the logit's uncertainty averaged out (MacKay's approximation)."""
-        basis = psi(x)
-        mean = np.einsum("ij,ij->i", basis, self.beta[relations])
-        variance = np.einsum("ij,ijk,ik->i", basis, self.covariance[relations], basis)
-        return moderate(mean, variance)
-
-
-def moderate(mean: FloatArray, variance: FloatArray) -> FloatArray:
-    """Return the expected sigmoid of a Gaussian logit, approximately."""
-    return sigmoid(mean / np.sqrt(1 + np.pi * variance / 8))
+        """Return P(true), the logit's uncertainty averaged out."""
+        return moderate(*self.moments(x, relations))
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +172,7 @@ class _State:
     u: FloatArray
 
 
-def fit(pool: PreparedPool, annotations: Annotations, prior: Prior, rounds: int = 2) -> Posterior:
+def fit(pool: PreparedPool, annotations: Annotations, prior: Prior, rounds: int = TUNED.rounds) -> Posterior:
     """Find the posterior of all lines, given the annotations.
 
     Parameters
@@ -211,7 +201,7 @@ def fit(pool: PreparedPool, annotations: Annotations, prior: Prior, rounds: int 
 
 def _objective(state: _State, labels: _Labels, G: FloatArray, prior: Prior, penalty: FloatArray) -> float:
     """Return the negative log posterior, up to a constant."""
-    eta = np.einsum("ij,ij->i", labels.psi, (G @ state.theta + state.u)[labels.group])
+    eta = line_heights(labels.psi, (G @ state.theta + state.u)[labels.group])
     likelihood = np.logaddexp(0, eta).sum() - labels.truth @ eta
     off = state.theta - prior.mean
     return float(likelihood + 0.5 * (prior.precision @ off**2 + (penalty * state.u**2).sum()))
@@ -229,7 +219,7 @@ class _Arrow:
 
     @classmethod
     def at(cls, state: _State, labels: _Labels, G: FloatArray, prior: Prior, penalty: FloatArray) -> _Arrow:
-        eta = np.einsum("ij,ij->i", labels.psi, (G @ state.theta + state.u)[labels.group])
+        eta = line_heights(labels.psi, (G @ state.theta + state.u)[labels.group])
         p = sigmoid(eta)
         gradient = _sum_groups(labels.psi * (p - labels.truth)[:, None], labels)
         S = _sum_groups(labels.squares * (p * (1 - p))[:, None], labels).reshape(-1, 3, 3)
@@ -285,8 +275,9 @@ def _update_tau(state: _State, arrow: _Arrow, prior: Prior) -> FloatArray:
     spread = arrow.D_inverse + follow @ _inverse(arrow.A) @ follow.transpose(0, 2, 1)
     expected = (state.u**2 + np.diagonal(spread, axis1=1, axis2=2)).sum(axis=0)
     count, start = len(state.u), prior.tau_squared
-    intercept = (_TAU_WEIGHT[0] * start[0] + expected[0]) / (_TAU_WEIGHT[0] + count)
-    slope = (_TAU_WEIGHT[1] * start[1] + expected[1] + expected[2]) / (_TAU_WEIGHT[1] + 2 * count)
+    of_intercept, of_slope = TUNED.tau_weight
+    intercept = (of_intercept * start[0] + expected[0]) / (of_intercept + count)
+    slope = (of_slope * start[1] + expected[1] + expected[2]) / (of_slope + 2 * count)
     return np.array([intercept, slope, slope])
 
 
@@ -325,7 +316,7 @@ def cut_for_f1(posterior: Posterior) -> float:
     true = np.cumsum(weight * p)
     expected = 2 * true / (np.cumsum(weight) + true[-1])
     cut = np.clip(p[np.argmax(expected)], 1e-6, 0.5)
-    return float(np.log(cut) - np.log1p(-cut))
+    return float(logit(cut))
 
 
 def find_cuts(posterior: Posterior, objective: str = "accuracy") -> FloatArray:
@@ -341,12 +332,12 @@ def cuts_at(posterior: Posterior, beta: FloatArray, level: float = 0.0) -> Float
 def crossings(beta: FloatArray, level: float = 0.0) -> FloatArray:
     """Return x where lines with coefficients beta, shape (..., 3), cross a logit."""
     height = level - beta[..., 0]
-    return np.asarray(height / np.maximum(np.where(height < 0, beta[..., 1], beta[..., 2]), _SLOPE_FLOOR))
+    return np.asarray(height / np.maximum(np.where(height < 0, beta[..., 1], beta[..., 2]), TUNED.slope_floor))
 
 
 def line_through(beta: FloatArray, x: FloatArray) -> FloatArray:
     """Return lines of the same slopes, shape (k, 3), whose intercept makes them cross 0 at x, shape (k,)."""
-    slope = np.maximum(np.where(x < 0, beta[:, 1], beta[:, 2]), _SLOPE_FLOOR)
+    slope = np.maximum(np.where(x < 0, beta[:, 1], beta[:, 2]), TUNED.slope_floor)
     return np.column_stack([-x * slope, beta[:, 1:]])
 
 
@@ -356,12 +347,12 @@ _V1_SHARED = {"bskew": (0.6, 0.5), "diff": (0.0, 0.5), "slope": (1.5, 0.7)}
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Version:
     """A version of the method: its priors without and with known triples, and whether it trusts labels over lines."""
 
     pool_only: Prior
     with_known: Prior
-    settles: bool = False
+    overrules: bool = False
 
 
 # Means and spreads of the coefficients fitted to all validation labels of the eight CoDEx cells, rounded; but the
@@ -386,12 +377,12 @@ def _without_features(prior: Prior) -> Prior:
     return replace(prior, coefficients={k: v for k, v in prior.coefficients.items() if k not in FEATURES})
 
 
-PRIORS: dict[str, Recipe] = {
-    "v1": Recipe(
+PRIORS: dict[str, Version] = {
+    "v1": Version(
         Prior({"one": (0.0, 0.8), "c": (0.7, 0.8), "skew": (-1.0, 0.8), **_V1_SHARED}),
         Prior({"one": (0.0, 0.8), "c": (0.3, 0.8), "skew": (-0.7, 0.8), "gap": (-2.0, 1.0), **_V1_SHARED}),
     ),
-    "v2": Recipe(_V2_POOL_ONLY, _V2_WITH_KNOWN, settles=True),
-    "plain": Recipe(_without_features(_V2_POOL_ONLY), _without_features(_V2_POOL_ONLY), settles=True),
+    "v2": Version(_V2_POOL_ONLY, _V2_WITH_KNOWN, overrules=True),
+    "plain": Version(_without_features(_V2_POOL_ONLY), _without_features(_V2_POOL_ONLY), overrules=True),
 }
 """Versions of the method: v1 as first specified, v2 the better one, plain as v2 but blind to relations' features."""

@@ -7,39 +7,55 @@ whatever the pool's size.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right, insort
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
+from actc.numeric import line_heights, moderate, moderation, psi, sigmoid, table_heights
 from actc.pooled.features import POINTS, PreparedPool
-from actc.pooled.model import Posterior, psi
-from actc.three_steps.logistic import sigmoid
-from actc.triples import Annotations, FloatArray, IntArray
+from actc.pooled.model import Posterior
+from actc.pooled.tuned import TUNED
+from actc.triples import Annotations, BoolArray, FloatArray, IntArray, Picks
 
-AUDIT_FROM = 50
-"""From this many labels on ..."""
-AUDIT_EVERY = 5
-"""... every fifth pick is uniform over the pool: a sample that no model chose keeps the intervals honest."""
-
-_IMAGINED = np.array([1.0, 4.0, 16.0])  # one label rarely turns a decision; gains of several, shared among them, do
+RANDOM_CHECK = "A random check, to keep the estimates honest."
+_IMAGINED = np.array(TUNED.imagined)
 _DENSITY_AT_0 = 1 / np.sqrt(2 * np.pi)
 _CHUNK = 16  # relations worked out at a time, the most promising first
+_AHEAD = 4  # relations of which the label after the next is worked out at a time
 
 
 def is_audit(count: int) -> bool:
     """Say whether the pick after ``count`` labels is a uniform one."""
-    return count >= AUDIT_FROM and count % AUDIT_EVERY == 0
+    return count >= TUNED.audit_from and count % TUNED.audit_every == 0
 
 
 def batch_size(count: int) -> int:
     """Return how many triples to pick after ``count`` labels before the model is fitted again."""
-    return max(1, count // 5)
+    return max(1, count // TUNED.labels_per_batch)
 
 
+@lru_cache(maxsize=4)  # a posterior is frozen and compared by identity, so its gains are worked out once
 def expected_gains(posterior: Posterior) -> FloatArray:
     """Return what a label at each point is expected to bring in right decisions, shape (R, POINTS)."""
     board = _Board.of(posterior)
-    return board.gains(np.arange(len(posterior.pool.relation_names)))
+    gains = board.gains(np.arange(len(posterior.pool.relation_names)))
+    gains.flags.writeable = False
+    return gains
+
+
+def gains_of(posterior: Posterior, rows: IntArray) -> FloatArray:
+    """Return the right decisions that a label on each of some rows of the pool is expected to bring, shape (n,)."""
+    gains: FloatArray = expected_gains(posterior)[posterior.pool.relations[rows], points_of(posterior.pool, rows)]
+    return gains
+
+
+def points_of(pool: PreparedPool, rows: IntArray) -> IntArray:
+    """Return which point of its relation stands for each row, shape (n,)."""
+    relations = pool.relations[rows]
+    place = pool.places[rows] - pool.starts[relations]
+    return np.asarray(np.minimum(place * POINTS // np.maximum(pool.counts[relations], 1), POINTS - 1))
 
 
 @dataclass(eq=False)
@@ -54,7 +70,7 @@ class _Board:
     @classmethod
     def of(cls, posterior: Posterior) -> _Board:
         basis = psi(posterior.pool.points[:-1])
-        mean = (basis @ posterior.beta[:-1, :, None])[..., 0]
+        mean = table_heights(basis, posterior.beta[:-1])
         return cls(basis, mean, posterior.pool.sizes[:-1] / POINTS, posterior.covariance[:-1].copy())
 
     def _moments(self, relations: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -62,7 +78,7 @@ class _Board:
         basis = self.basis[relations]
         pairs = basis @ self.covariance[relations] @ basis.transpose(0, 2, 1)
         variance = np.diagonal(pairs, axis1=1, axis2=2)
-        k = 1 / np.sqrt(1 + np.pi * variance / 8)
+        k = 1 / moderation(variance)
         p = sigmoid(self.mean[relations] * k)
         w = np.maximum(p * (1 - p), 1e-9)
         scale = 1 / np.sqrt(variance + 1 / (_IMAGINED[:, None, None] * w))  # (m, r, j)
@@ -92,38 +108,63 @@ class _Board:
         gain = np.einsum("mrje,mrje,re->mrj", s, loss, weight) / _IMAGINED[:, None, None]
         return np.asarray(np.maximum(gain.max(axis=0), 0.0))
 
-    def label(self, relation: int, point: int) -> None:
-        """Take away what a label at a point would teach about its relation, whatever it will say."""
-        basis, V = self.basis[relation, point], self.covariance[relation]
-        reach = V @ basis
-        variance = float(basis @ reach)
-        p = float(sigmoid(self.mean[relation, point] / np.sqrt(1 + np.pi * variance / 8)))
-        w = max(p * (1 - p), 1e-9)
-        self.covariance[relation] = V - np.outer(reach, reach) * (w / (1 + w * variance))
+    def label(self, relations: IntArray, points: IntArray) -> None:
+        """Take away what a label at a point of each of some relations would teach about it, whatever it will say."""
+        basis, V = self.basis[relations, points], self.covariance[relations]
+        reach = (V @ basis[:, :, None])[..., 0]
+        variance = line_heights(basis, reach)
+        p = moderate(self.mean[relations, points], variance)
+        w = np.maximum(p * (1 - p), 1e-9)
+        less = w / (1 + w * variance)
+        self.covariance[relations] = V - reach[:, :, None] * reach[:, None, :] * less[:, None, None]
 
 
 class _Race:
-    """The best point of the board, worked out only for relations whose bound is not beaten already."""
+    """The best point of the board, worked out only for relations whose bound is not beaten already.
+
+    A label counts for its own relation only, so what a relation has to offer after its next label does not depend on
+    the others: it is worked out ahead, for several of the leading relations in one go.
+    """
 
     def __init__(self, board: _Board, open_relations: np.ndarray) -> None:
         self.board = board
         self.bound = np.where(open_relations, board.bounds(), -np.inf)
         self.best = np.full(len(self.bound), -np.inf)  # exact, where worked out
         self.point = np.zeros(len(self.bound), dtype=np.int64)
+        self.next_best, self.next_point = self.best.copy(), self.point.copy()
+        self.is_ahead = np.zeros(len(self.bound), dtype=np.bool_)  # whether these and the board are one label ahead
+        self.at_first: dict[int, FloatArray] = {}  # gains before anything was picked, where worked out
 
     def work_out(self, relations: IntArray) -> None:
         gains = self.board.gains(relations)
+        self.at_first.update(zip(relations.tolist(), gains, strict=True))
         self.point[relations] = gains.argmax(axis=1)
         self.best[relations] = gains.max(axis=1)
         self.bound[relations] = -np.inf
 
     def leader(self) -> tuple[int, int, float]:
         """Return the best relation, its best point and the gain; ties to the lowest."""
-        while (self.bound >= self.best.max()).any() and np.isfinite(self.bound.max()):
+        while self.bound.max() >= self.best.max() and np.isfinite(self.bound.max()):
             order = np.argsort(-self.bound, kind="stable")[:_CHUNK]
             self.work_out(order[np.isfinite(self.bound[order])])
         relation = int(self.best.argmax())
         return relation, int(self.point[relation]), float(self.best[relation])
+
+    def label(self, relation: int) -> None:
+        """Count on a label at the best point of a relation."""
+        if not self.is_ahead[relation]:
+            self._look_ahead()
+        self.best[relation], self.point[relation] = self.next_best[relation], self.next_point[relation]
+        self.is_ahead[relation] = False
+
+    def _look_ahead(self) -> None:
+        """Work out what the leading relations have to offer after one more label each."""
+        order = np.argsort(np.where(self.is_ahead, np.inf, -self.best), kind="stable")[:_AHEAD]
+        order = order[np.isfinite(self.best[order]) & ~self.is_ahead[order]]
+        self.board.label(order, self.point[order])
+        gains = self.board.gains(order)
+        self.next_point[order], self.next_best[order] = gains.argmax(axis=1), gains.max(axis=1)
+        self.is_ahead[order] = True
 
     def close(self, relation: int) -> None:
         self.bound[relation] = self.best[relation] = -np.inf
@@ -136,8 +177,8 @@ def best_pick(posterior: Posterior) -> tuple[int, int, float]:
 
 def pick_expected_gain(
     posterior: Posterior, annotations: Annotations, count: int, random: np.random.Generator
-) -> IntArray:
-    """Return the next rows to judge: where labels pay most, and an audit pick now and then.
+) -> Picks:
+    """Return the next triples to judge: where labels pay most, and an audit pick now and then.
 
     Parameters
     ----------
@@ -146,28 +187,41 @@ def pick_expected_gain(
     annotations : Annotations
         What has been judged.
     count : int
-        How many rows are wanted; fewer come back where the pool has fewer left.
+        How many are wanted; fewer come back where the pool has fewer left.
     random : numpy.random.Generator
         Chooses among the members of a point, and the audit picks.
     """
     pool = posterior.pool
     free = _Unlabelled(pool, annotations)
-    open_relations = free.left > 0
-    race = _Race(_Board.of(posterior), open_relations)
+    race = _Race(_Board.of(posterior), free.left > 0)
     rows: list[int] = []
+    audits: list[bool] = []
     while len(rows) < count and free.total > 0:
-        if is_audit(len(annotations) + len(rows)):
+        audits.append(is_audit(len(annotations) + len(rows)))
+        if audits[-1]:
             place = free.any_place(random)
         else:
             relation, point, _ = race.leader()
             place = free.near_point(relation, point, random)
-            race.board.label(relation, point)
-            race.work_out(np.array([relation]))
+            race.label(relation)
         relation = free.take(place)
         if free.left[relation] == 0:
             race.close(relation)
         rows.append(int(pool.members[place]))
-    return np.array(rows, dtype=np.int64)
+    return _explain(pool, np.array(rows, dtype=np.int64), np.array(audits, dtype=np.bool_), race)
+
+
+def _explain(pool: PreparedPool, rows: IntArray, audits: BoolArray, race: _Race) -> Picks:
+    """Say of each pick why it is asked, by what an answer was expected to bring before any of them."""
+    chosen = zip(audits.tolist(), pool.relations[rows].tolist(), points_of(pool, rows).tolist(), strict=True)
+    reasons = [RANDOM_CHECK if audit else _gain_in_words(race.at_first[r][point]) for audit, r, point in chosen]
+    return Picks(rows, audits, tuple(reasons))
+
+
+def _gain_in_words(gain: float) -> str:
+    if gain < 0.05:
+        return "It is where an answer still teaches the most, though little."
+    return f"An answer here is expected to put about {gain:.1f} other decisions right."
 
 
 class _Unlabelled:
@@ -175,14 +229,14 @@ class _Unlabelled:
 
     def __init__(self, pool: PreparedPool, annotations: Annotations) -> None:
         self.pool = pool
-        self.taken = np.sort(pool.places[annotations.rows])
+        self.taken: list[int] = np.sort(pool.places[annotations.rows]).tolist()  # a list: one more is put in quickly
         judged = np.bincount(pool.relations[annotations.rows], minlength=len(pool.counts))
         self.left = (pool.counts - judged)[:-1]
         self.total = len(pool) - len(annotations)
 
     def take(self, place: int) -> int:
         """Mark a place as judged and return its relation."""
-        self.taken = np.insert(self.taken, np.searchsorted(self.taken, place), place)
+        insort(self.taken, place)
         relation = int(self.pool.relations[self.pool.members[place]])
         self.left[relation] -= 1
         self.total -= 1
@@ -190,11 +244,11 @@ class _Unlabelled:
 
     def _rank(self, place: int) -> int:
         """Return how many unlabelled places stand before one."""
-        return place - int(np.searchsorted(self.taken, place))
+        return place - bisect_left(self.taken, place)
 
     def _place(self, rank: int) -> int:
         """Return the unlabelled place that has ``rank`` others before it."""
-        return rank + int(np.searchsorted(self.taken - np.arange(len(self.taken)), rank, side="right"))
+        return rank + bisect_right(range(len(self.taken)), rank, key=lambda at: self.taken[at] - at)
 
     def any_place(self, random: np.random.Generator) -> int:
         """Return a uniform one of them; of a sample, one as if drawn from the whole pool."""

@@ -50,13 +50,13 @@ def write_demo(demo: Demo, folder: Path) -> list[Path]:
     picture, thresholds, accepted = (folder / n for n in ("learning-curve.png", "thresholds.json", "accepted.tsv"))
     levels = {name: 100 * level[0] for name, level in demo.levels.items()}
     draw_learning_curves(demo.curves, levels, "What a few answers buy (packaged WordNet sample)", picture)
-    known, names = folder / "known.tsv", {"scores": "scores.tsv", "labels": "labels.tsv"}
+    scores, labels, known = (folder / f"{name}.tsv" for name in ("scores", "labels", "known"))
     write_scored(known, demo.sample.known)
-    sources = write_sources(folder, demo.calibrator, **names, known=known, picks=picks_of(METHOD))
-    describe_calibration(demo.calibrator, method=METHOD, sources=sources).write(thresholds)
+    fitted, on = demo.calibrator.fit_, (demo.calibrator.pool_, demo.calibrator.annotations_)
+    sources = write_sources(folder, *on, scores=scores.name, labels=labels.name, known=known, picks=picks_of(METHOD))
+    describe_calibration(fitted, *on, method=METHOD, sources=sources).write(thresholds)
     _write_accepted(demo, accepted)
-    rests_on = [folder / name for name in names.values()]
-    return [picture, write_page(demo, picture), thresholds, accepted, *rests_on, known]
+    return [picture, write_page(demo, picture), thresholds, accepted, scores, labels, known]
 
 
 def _write_accepted(demo: Demo, path: Path) -> None:

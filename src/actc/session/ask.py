@@ -21,9 +21,6 @@ MOST_UNSURE = 2
 REPEAT_AFTER = 15
 """How many other triples lie between a triple and its hidden repeat."""
 
-DRAWN_AT_RANDOM = "Drawn at random: every candidate has the same chance to be checked."
-RANDOM_CHECK = "A random check, to keep the estimates honest."
-
 
 @dataclass(frozen=True)
 class Task:

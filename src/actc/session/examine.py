@@ -15,7 +15,7 @@ from actc.session.find_case import find_case
 from actc.tables.files import read_annotations, write_json, write_rows_of
 from actc.tables.parts import read_candidates
 from actc.triples import Annotations, IntArray, ScoredTriples
-from actc.trust.ask import Advice, ThreeWay, advise, decide_three_ways
+from actc.trust.ask import Advice, ThreeWay, decide_three_ways, weigh_next_answers
 from actc.trust.audit import Audit, answers_to_certify, assess, disagreement, draw_slice
 from actc.trust.report import (
     Case,
@@ -114,7 +114,7 @@ def list_questions(
     questions = find_questions(case, three, count, triples)
     if out is not None:
         write_questions(out, questions)
-    return QuestionList(questions, three, triples, advise(posterior, price))
+    return QuestionList(questions, three, triples, weigh_next_answers(posterior, price))
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,9 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.calibrator import Calibrator
-from actc.methods import find_method
-from actc.pooled.picks import is_audit
+from actc.methods import Fit, find_method
 from actc.session.ask import PLACES, TASK, Task
 from actc.session.outlook import Outlook, look_ahead
 from actc.session.session import Session
@@ -67,36 +65,25 @@ class Planner:
         if last == self.seen and not (short and self._untouched() > 0):
             return False
         annotations = self.session.annotations()
-        calibrator = self.fit(annotations)
-        rows, turns = self.choose(calibrator, annotations, self._plan_size(last), self._given_out())
+        fit = self.fit(annotations)
+        picks = self.choose(fit, annotations, self._plan_size(last), self._given_out())
         uniform = self.session.asked_at_random(annotations)
-        outlook = look_ahead(calibrator, self.method, annotations, rows, turns, self.pool, self.accepted, uniform)
-        self._write(last, Picks(rows, self._drawn_uniformly(turns), tuple(outlook.reasons)), outlook)
+        outlook = look_ahead(fit, self.method, annotations, picks, self.pool, self.accepted, uniform)
+        self._write(last, picks, outlook)
         self.seen, self.accepted = last, outlook.accepted
         return True
 
-    def fit(self, annotations: Annotations) -> Calibrator:
-        """Return the method fitted to the answers; as it is, where it cannot do without more."""
-        calibrator = Calibrator(
-            self.method, random_state=np.random.default_rng([self.session.settings.seed, len(annotations)])
-        )
-        if len(annotations) >= self.method.least_budget:
-            calibrator.fit(self.pool, annotations, self.known)
-        return calibrator
+    def fit(self, annotations: Annotations) -> Fit:
+        """Return the method's fit on the answers; without thresholds, where it cannot do without more."""
+        return self.method.fit(self.pool, annotations, self.known)
 
-    def choose(
-        self, calibrator: Calibrator, annotations: Annotations, count: int, besides: IntArray
-    ) -> tuple[IntArray, IntArray]:
-        """Return the next rows to judge, best first, none of ``besides``; and how many answers come before each."""
+    def choose(self, fit: Fit, annotations: Annotations, count: int, besides: IntArray) -> Picks:
+        """Return the next triples to judge, best first, none of ``besides``."""
         busy = np.setdiff1d(besides, annotations.rows)
         count = min(count + len(busy), len(self.pool) - len(annotations))
-        if count <= 0:
-            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        fitted = hasattr(calibrator, "thresholds_")
         # The method imagines answers to what it picks first, so what is out for judgement is picked, then left out.
-        rows = calibrator.select(count) if fitted else calibrator.select(count, self.pool, self.known)
-        free = np.flatnonzero(~np.isin(rows, busy))
-        return rows[free], len(annotations) + free
+        picks = fit.pick(count, np.random.default_rng([self.session.settings.seed, len(annotations)]))
+        return picks.take(np.flatnonzero(~np.isin(picks.rows, busy)))
 
     def task(
         self,
@@ -128,12 +115,6 @@ class Planner:
             (time.time() - PLANNED_SECONDS, last - MOST_PLANNED),
         )
         return int(np.clip(recent, LEAST_PLANNED, MOST_PLANNED))
-
-    def _drawn_uniformly(self, turns: IntArray) -> BoolArray:
-        """Say of each planned triple whether all that nobody had judged had the same chance to be in its place."""
-        if self.method.selector == "expected-gain":
-            return np.array([is_audit(turn) for turn in turns.tolist()], dtype=np.bool_)
-        return np.full(len(turns), self.method.selector == "random")
 
     def _write(self, last: int, picks: Picks, outlook: Outlook) -> None:
         """Replace the plan, unless another process planned with newer answers."""

@@ -68,8 +68,8 @@ def _tasks(session: Session, annotator: Annotator, count: int) -> list[Task]:
     if count == 0:
         return session.tasks(judged)
     planner = Planner(session)
-    rows, _ = planner.choose(planner.fit(labels), labels, count + len(done), labels.rows)
-    new = [row for row in rows.tolist() if row not in done][:count]
+    picks = planner.choose(planner.fit(labels), labels, count + len(done), labels.rows)
+    new = [row for row in picks.rows.tolist() if row not in done][:count]
     return session.tasks(judged) + [planner.task(row, "For a program.") for row in new]
 
 

@@ -33,26 +33,23 @@ class Results:
         self.session = session
         self.planner = Planner(session)
         self.annotations = session.annotations()
-        self.calibrator = self.planner.fit(self.annotations)
-        if not hasattr(self.calibrator, "thresholds_"):
+        self.fit = self.planner.fit(self.annotations)
+        if self.fit.thresholds is None:
             raise OptionError(
                 f"{session.settings.method} needs answers before it finds thresholds; judge some triples."
             )
-
-    @property
-    def thresholds(self) -> Thresholds:
-        """Where "true" begins."""
-        return self.calibrator.thresholds_
+        self.thresholds: Thresholds = self.fit.thresholds
 
     def next_tasks(self, count: int) -> list[Task]:
         """Return the triples that would be asked next."""
-        rows, _ = self.planner.choose(self.calibrator, self.annotations, count, self.annotations.rows)
-        return [self.planner.task(row, "The next to be asked.") for row in rows.tolist()]
+        picks = self.planner.choose(self.fit, self.annotations, count, self.annotations.rows)
+        return [self.planner.task(row, "The next to be asked.") for row in picks.rows.tolist()]
 
     def write_thresholds(self, path: Path) -> int:
         """Write thresholds.json; return the number of relations."""
         method, sources = self.session.settings.method, Sources(session=self.session.folder)
-        describe_calibration(self.calibrator, method=method, sources=sources).write(path)
+        pool, fit = self.planner.pool, self.fit
+        describe_calibration(fit, pool, self.annotations, method=method, sources=sources).write(path)
         return len(self.thresholds.relation_names)
 
     def write_accepted(self, path: Path) -> int:

@@ -60,14 +60,14 @@ class Curves:
 
 
 def tabulate_curves(
-    probability: Callable[[ScoredTriples], FloatArray], pool: ScoredTriples, knots: int = KNOTS
-) -> Curves:
-    """Tabulate a method's probabilities over the range of the pool's scores.
+    probability: Callable[[ScoredTriples], FloatArray | None], pool: ScoredTriples, knots: int = KNOTS
+) -> Curves | None:
+    """Tabulate a method's probabilities over the range of the pool's scores; None where it has none.
 
     Parameters
     ----------
     probability : callable
-        Returns P(true) of any triples.
+        Returns P(true) of any triples, or None.
     pool : ScoredTriples
         Whose relations and range of scores are used.
     knots : int
@@ -80,4 +80,5 @@ def tabulate_curves(
     nothing = np.zeros(len(relations), dtype=np.int64)
     names = Vocabulary([""]), Vocabulary([*pool.relation_names, _UNSEEN])
     grid = ScoredTriples(nothing, relations, nothing, *names, scores=scores)
-    return Curves(pool.relation_names, low, high, probability(grid).reshape(count + 1, knots))
+    found = probability(grid)
+    return None if found is None else Curves(pool.relation_names, low, high, found.reshape(count + 1, knots))

@@ -11,6 +11,7 @@ themselves live in ``logistic.py`` and ``gaussian_process.py``; any scikit-learn
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,7 +20,7 @@ from actc.errors import ChoiceError, OptionError
 from actc.three_steps.gaussian_process import fit_matern
 from actc.three_steps.groups import DecisionSets, Groups
 from actc.three_steps.logistic import fit_logistic
-from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples
+from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Vocabulary
 
 
 class Fitted(Protocol):
@@ -89,23 +90,37 @@ def fit_groups(pool: ScoredTriples, groups: Groups, estimator: Any, wanted: Bool
     return find_estimator(estimator)(scores[order], labels[order], group[order], groups.count)
 
 
-def estimate_triples(
-    pool: ScoredTriples, groups: Groups, estimator: Any, scores: FloatArray, relations: IntArray
-) -> FloatArray:
-    """Return P(true) of any triples, by their relation's classifier or, where it has no annotation, by everyone's.
+@dataclass(frozen=True, eq=False)
+class FittedRelations:
+    """The classifiers of one annotation set, ready for any triples.
 
     Parameters
     ----------
+    fitted : Fitted
+        One classifier for each relation with an annotation, and one for everyone.
     groups : Groups
-        The groups of one annotation set.
-    scores, relations : arrays of shape (M,)
-        Scores, and relation codes of the pool (-1 for a relation that the pool does not have).
+        The groups of the annotation set.
+    relation_names : Vocabulary
+        The pool's relations.
     """
-    everyone = groups.width - 1
-    group = np.where((relations >= 0) & (groups.sizes[relations] > 0), relations, everyone)
-    wanted = groups.sizes > 0
-    wanted[everyone] = True
-    return fit_groups(pool, groups, estimator, wanted).probabilities(scores, group)
+
+    fitted: Fitted
+    groups: Groups
+    relation_names: Vocabulary
+
+    @classmethod
+    def of(cls, pool: ScoredTriples, groups: Groups, estimator: Any) -> FittedRelations:
+        """Fit the classifiers of one annotation set."""
+        wanted = groups.sizes > 0
+        wanted[groups.width - 1] = True
+        return cls(fit_groups(pool, groups, estimator, wanted), groups, pool.relation_names)
+
+    def probabilities(self, triples: ScoredTriples) -> FloatArray:
+        """Return P(true), by the relation's classifier or, where it has no annotation, by everyone's, shape (M,)."""
+        everyone = self.groups.width - 1
+        group = self.relation_names.translate(triples.relations, triples.relation_names)
+        group = np.where((group >= 0) & (self.groups.sizes[group] > 0), group, everyone)
+        return self.fitted.probabilities(triples.scores, group)
 
 
 def _strides(size: int, groups: Groups, n: int, estimate_all: bool) -> IntArray:

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from actc.three_steps.logistic import sigmoid
+from actc.numeric import sigmoid
 from actc.triples import BoolArray, FloatArray, IntArray
 
 LENGTH = 0.1

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from actc.numeric import sigmoid
 from actc.triples import BoolArray, FloatArray, IntArray
 
 INVERSE_PENALTY = 100.0  # the paper's "inverse of regularization strength"
@@ -35,11 +36,6 @@ class FittedLogistic:
     def is_true(self, scores: FloatArray, group: IntArray) -> BoolArray:
         """Say whether that probability is above one half."""
         return self._logits(scores, group) > 0
-
-
-def sigmoid(x: FloatArray) -> FloatArray:
-    """Return 1 / (1 + e^-x) without overflow."""
-    return 0.5 + 0.5 * np.tanh(0.5 * x)
 
 
 def fit_logistic(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> FittedLogistic:

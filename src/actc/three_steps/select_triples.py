@@ -1,23 +1,24 @@
 """Step 1: which triples should a person judge?
 
-Every selector is a function ``(pool, annotations, count, random, estimate) -> rows`` that never repeats an annotated
+Every selector has a function ``(pool, annotations, count, random, estimate) -> rows`` that never repeats an annotated
 row. Calling it again with the answers so far gives the next ones, so budgets are nested. ``estimate()`` returns the
 probability of every triple of the pool, each by its own relation's classifier; ``estimate(relation)`` by that one
-relation's. Only selectors that ask for it pay for it.
+relation's. Only selectors that ask for it pay for it. All that is to be said of a selector stands in its line of
+``SELECTORS``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from actc.errors import ChoiceError, OptionError
-from actc.triples import Annotations, FloatArray, IntArray, ScoredTriples
+from actc.triples import Annotations, FloatArray, IntArray, Picks, ScoredTriples
 
 
-class Estimate(Protocol):
+class PoolProbabilities(Protocol):
     """P(true) of every triple of the pool, shape (N,)."""
 
     def __call__(self, relation: int | None = None) -> FloatArray:
@@ -25,18 +26,48 @@ class Estimate(Protocol):
         ...
 
 
-Selector = Callable[[ScoredTriples, Annotations, int, np.random.Generator, Estimate], IntArray]
+SelectRows = Callable[[ScoredTriples, Annotations, int, np.random.Generator, PoolProbabilities], IntArray]
+
+
+class Selector(NamedTuple):
+    """A way to select triples.
+
+    Parameters
+    ----------
+    select : callable
+        Returns the rows of the next triples to judge.
+    reason : str
+        Why a triple is asked, for the person who judges it.
+    by_chance : bool
+        Whether another random generator would select other triples.
+    uniform : bool
+        Whether every triple that nobody has judged has the same chance to be selected.
+    """
+
+    select: SelectRows
+    reason: str = "Chosen by the method's own rule."
+    by_chance: bool = True
+    uniform: bool = False
+
+
+def find_selector(selector: str | SelectRows) -> Selector:
+    """Return the selector of that name; of a function nothing is known, so chance may play a part in it."""
+    if not isinstance(selector, str):
+        return Selector(selector)
+    if selector not in SELECTORS:
+        raise ChoiceError("selector", selector, SELECTORS)
+    return SELECTORS[selector]
 
 
 def select_triples(
     pool: ScoredTriples,
     annotations: Annotations,
     count: int,
-    selector: str | Selector,
+    selector: str | SelectRows,
     random: np.random.Generator,
-    estimate: Estimate,
-) -> IntArray:
-    """Return the rows of the next ``count`` triples to judge.
+    estimate: PoolProbabilities,
+) -> Picks:
+    """Return the next ``count`` triples to judge.
 
     Parameters
     ----------
@@ -53,50 +84,55 @@ def select_triples(
     estimate : callable
         Returns P(true) of every triple of the pool, shape (N,); may take the relation whose classifier to use.
     """
+    check_count(pool, annotations, count)
+    chosen = find_selector(selector)
+    rows = chosen.select(pool, annotations, count, random, estimate)
+    return Picks(rows, np.full(len(rows), chosen.uniform), (chosen.reason,) * len(rows))
+
+
+def check_count(pool: ScoredTriples, annotations: Annotations, count: int) -> None:
+    """Refuse to select more triples than are left to judge."""
     left = len(pool) - len(annotations)
     if not 0 <= count <= left:
         raise OptionError(f"{count} triples are wanted, but {left} of the pool's {len(pool)} are left to judge.")
-    if isinstance(selector, str):
-        if selector not in SELECTORS:
-            raise ChoiceError("selector", selector, SELECTORS)
-        selector = SELECTORS[selector]
-    return selector(pool, annotations, count, random, estimate)
 
 
 def select_random(
-    pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: Estimate
+    pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: PoolProbabilities
 ) -> IntArray:
     """Take any triples, all with the same chance (ACTC_rndm); of a sample, as if drawn from what it stands for."""
     rows = _unjudged(pool, annotations)
     if len(pool) == pool.stands_for:
         return random.permutation(rows)[:count]
-    waits = random.exponential(size=len(rows)) / pool.weights[rows]  # who rings first: chances as the weights
+    # Each row waits for a random time, the shorter the more triples it stands for; the shortest waits are selected,
+    # which gives every row its weight's chance.
+    waits = random.exponential(size=len(rows)) / pool.weights[rows]
     return rows[np.argsort(waits)[:count]]
 
 
 def select_nearest_mean(
-    pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: Estimate
+    pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: PoolProbabilities
 ) -> IntArray:
     """Take the triples whose score is nearest to the mean score (ACTC_dens, as the paper's tables were made)."""
     return _smallest(pool, annotations, count, _squared_distance(pool))
 
 
 def select_farthest_mean(
-    pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: Estimate
+    pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: PoolProbabilities
 ) -> IntArray:
     """Take the triples whose score is farthest from the mean score (ACTC_dens, Algorithm 2 as printed)."""
     return _smallest(pool, annotations, count, -_squared_distance(pool))
 
 
 def select_uncertain(
-    pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: Estimate
+    pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: PoolProbabilities
 ) -> IntArray:
     """Take the triples whose estimated probability is nearest to one half."""
     return _smallest(pool, annotations, count, np.abs(0.5 - estimate()))
 
 
 def select_uncertain_and_dense(
-    pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: Estimate
+    pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: PoolProbabilities
 ) -> IntArray:
     """Take the triples with the smallest uncertainty times summed squared distance, as in the authors' code."""
     spread = _squared_distance(pool) + np.var(pool.scores)
@@ -104,7 +140,7 @@ def select_uncertain_and_dense(
 
 
 def select_uncertain_by_last(
-    pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: Estimate
+    pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: PoolProbabilities
 ) -> IntArray:
     """Take the triples that one relation's classifier is least sure of, as in the authors' code.
 
@@ -135,10 +171,16 @@ def _unjudged(pool: ScoredTriples, annotations: Annotations) -> IntArray:
 
 
 SELECTORS: dict[str, Selector] = {
-    "random": select_random,
-    "nearest-mean": select_nearest_mean,
-    "farthest-mean": select_farthest_mean,
-    "uncertainty": select_uncertain,
-    "density-weighted": select_uncertain_and_dense,
-    "uncertainty-last-relation": select_uncertain_by_last,
+    "random": Selector(
+        select_random, "Drawn at random: every candidate has the same chance to be checked.", uniform=True
+    ),
+    "nearest-mean": Selector(
+        select_nearest_mean, "Its score is among those nearest to the mean of all scores.", by_chance=False
+    ),
+    "farthest-mean": Selector(
+        select_farthest_mean, "Its score is among those farthest from the mean of all scores.", by_chance=False
+    ),
+    "uncertainty": Selector(select_uncertain, "The model is least sure about it.", by_chance=False),
+    "density-weighted": Selector(select_uncertain_and_dense, by_chance=False),
+    "uncertainty-last-relation": Selector(select_uncertain_by_last, by_chance=False),
 }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from actc.three_steps.logistic import sigmoid
+from actc.numeric import logit, sigmoid
 from actc.triples import FloatArray, ScoredTriples
 
 
@@ -35,9 +35,7 @@ class Squash:
         squashed = sigmoid(raw - self.mean)
         place = np.searchsorted(squashed, cuts)
         edges = np.concatenate([[-np.inf], raw, [np.inf]])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            inverse = np.log(cuts) - np.log1p(-cuts) + self.mean
-        inverse = np.where(cuts <= 0, -np.inf, np.where(cuts >= 1, np.inf, inverse))
+        inverse = np.where(cuts <= 0, -np.inf, np.where(cuts >= 1, np.inf, logit(cuts) + self.mean))
         return np.clip(inverse, np.nextafter(edges[place], np.inf), edges[place + 1])
 
 

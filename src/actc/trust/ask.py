@@ -14,6 +14,7 @@ from actc.errors import OptionError
 from actc.pooled.model import Posterior
 from actc.pooled.picks import expected_gains
 from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples
+from actc.trust.tuned import TUNED
 
 BATCH = 10
 """Answers that the stopping rule looks ahead."""
@@ -46,7 +47,9 @@ class ThreeWay:
         return rows[np.argsort(-self.worth[rows], kind="stable")]
 
 
-def decide_three_ways(posterior: Posterior, triples: ScoredTriples, cuts: FloatArray, price: float = 0.4) -> ThreeWay:
+def decide_three_ways(
+    posterior: Posterior, triples: ScoredTriples, cuts: FloatArray, price: float = TUNED.price
+) -> ThreeWay:
     """Decide by the cuts, except where an answer is worth more than it costs.
 
     Parameters
@@ -106,18 +109,10 @@ class Advice:
         )
 
 
-def advise(posterior: Posterior, price: float = 0.4, gains: FloatArray | None = None) -> Advice:
-    """Weigh what the next ten answers bring against their price (per answer, in right decisions).
-
-    Parameters
-    ----------
-    posterior : Posterior
-    price : float
-    gains : float array of shape (R, POINTS), optional
-        :func:`actc.pooled.picks.expected_gains`, where they are at hand.
-    """
+def weigh_next_answers(posterior: Posterior, price: float = TUNED.price) -> Advice:
+    """Weigh what the next ten answers bring against their price (per answer, in right decisions)."""
     if not price > 0:
         raise OptionError(f"A price of {price} is out of range; give a positive number of right decisions.")
-    best = np.sort((expected_gains(posterior) if gains is None else gains).max(axis=1))[::-1][:BATCH]
+    best = np.sort(expected_gains(posterior).max(axis=1))[::-1][:BATCH]
     gain = float(best.sum() * BATCH / max(len(best), 1))
     return Advice(gain > BATCH * price, gain, BATCH * price)

@@ -7,15 +7,15 @@ from typing import Any
 
 from actc.calibrator import Calibrator
 from actc.errors import OptionError
-from actc.methods import describe_options, find_method
-from actc.pooled.method import Pooled
+from actc.methods import Fit, describe_options, find_method
 from actc.pooled.sketch import sketch_pool
 from actc.tables.calibration import Calibration, Counts, Sources
+from actc.tables.curves import tabulate_curves
 from actc.tables.files import read_annotations, read_scored, write_scored, write_triples
 from actc.tables.parts import read_candidates
 from actc.triples import Annotations, ScoredTriples, Thresholds
 from actc.trust.discrepancy import PICKS, uniform_picks
-from actc.trust.on_demand import describe_promise, find_demand, thresholds_on_demand
+from actc.trust.on_demand import describe_promise, draws_of, find_demand, thresholds_on_demand
 from actc.trust.promise import Demand, Promise
 
 PathLike = str | Path
@@ -80,8 +80,12 @@ def calibrate(
     pool = _read_pool(scores, labels, facts, sketch)
     annotations = read_annotations(labels, pool) if isinstance(labels, PathLike) else labels or Annotations()
     calibrator = Calibrator(method).fit(pool, annotations, facts)
-    cuts, kept = (None, None) if demand is None else thresholds_on_demand(pool, annotations, demand, method, facts)
-    calibration = describe_calibration(calibrator, method=method, sources=sources, thresholds=cuts, promise=kept)
+    fit, cuts, kept = calibrator.fit_, calibrator.thresholds_, None
+    if demand is not None:
+        cuts, kept = thresholds_on_demand(draws_of(fit, method), pool, annotations, demand)
+    calibration = describe_calibration(
+        fit, pool, annotations, method=method, sources=sources, thresholds=cuts, promise=kept
+    )
     if out is not None:
         calibration.write(out)
     return calibration
@@ -91,7 +95,7 @@ def _refuse_combinations(method: str, labelled: bool, sketch: bool, demand: Dema
     found = find_method(method)
     if not labelled and found.least_budget > 0:
         raise OptionError(f"{method} needs annotations: give a file of judged triples with --labels.")
-    if sketch and not isinstance(found, Pooled):
+    if sketch and not found.takes_sketch:
         raise OptionError(f"{method} looks at every candidate; --sketch goes with the pooled methods only.")
     if sketch and demand is not None:
         raise OptionError("A promise is about the whole pool, which a sketch is not; leave --sketch out.")
@@ -123,15 +127,22 @@ def read_sources(sources: Sources) -> tuple[ScoredTriples, Annotations, ScoredTr
 
 
 def write_sources(
-    folder: Path, calibrator: Calibrator, *, scores: str, labels: str, known: Path | None, picks: str
+    folder: Path,
+    pool: ScoredTriples,
+    annotations: Annotations,
+    *,
+    scores: str,
+    labels: str,
+    known: Path | None,
+    picks: str,
 ) -> Sources:
     """Write what a fit rests on into a folder, so that its thresholds can be reported on.
 
     Parameters
     ----------
     folder : Path
-    calibrator : Calibrator
-        Fitted.
+    pool, annotations
+        The candidates, and the answers on some of them.
     scores, labels : str
         What to call the files of the pool and of the answers.
     known : Path, optional
@@ -139,7 +150,6 @@ def write_sources(
     picks : str
         How the judged triples were picked.
     """
-    pool, annotations = calibrator.pool_, calibrator.annotations_
     write_scored(folder / scores, pool)
     judged = pool.take(annotations.rows).columns()
     write_triples(folder / labels, {**judged, "label": annotations.labels.astype(int)})
@@ -148,39 +158,42 @@ def write_sources(
 
 def picks_of(method: str) -> str:
     """Say how a method picks, where it is known what that means for a report."""
-    found = find_method(method)
-    return found.selector if isinstance(found, Pooled) and found.selector in PICKS else "unknown"
+    selector = getattr(find_method(method), "selector", "unknown")
+    return selector if selector in PICKS else "unknown"
 
 
 def describe_calibration(
-    calibrator: Calibrator,
+    fit: Fit,
+    pool: ScoredTriples,
+    annotations: Annotations,
     *,
     method: str,
     sources: Sources,
     thresholds: Thresholds | None = None,
     promise: Promise | None = None,
 ) -> Calibration:
-    """Put together all that thresholds.json says of a fitted calibrator.
+    """Put together all that thresholds.json says of a fit.
 
     Parameters
     ----------
-    calibrator : Calibrator
-        Fitted.
+    fit : Fit
+        On the pool and the annotations; it has thresholds.
     method : str
-        The name of its method.
+        The name of the method that it is of.
     sources : Sources
         What a report can go back to.
     thresholds, promise : Thresholds and Promise, optional
-        Those that keep a promise, instead of the calibrator's own.
+        Those that keep a promise, instead of the fit's own.
     """
-    squash, thresholds = calibrator.squash_, thresholds or calibrator.thresholds_
+    squash, thresholds = fit.squash, thresholds or fit.thresholds
+    assert thresholds is not None
     return Calibration(
         thresholds,
         method,
         describe_options(find_method(method)),
-        Counts.of(calibrator.pool_, calibrator.annotations_, thresholds),
+        Counts.of(pool, annotations, thresholds),
         None if squash is None else {"name": "sigmoid(score - mean)", "mean": squash.mean},
-        calibrator.curves(),
+        tabulate_curves(fit.probabilities, pool),
         sources,
         describe_promise(promise),
     )

@@ -14,25 +14,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from actc.errors import ChoiceError
-from actc.pooled.model import Posterior, moderate, psi
+from actc.numeric import moderate, sigmoid
+from actc.pooled.model import Posterior
 from actc.pooled.picks import is_audit
-from actc.three_steps.logistic import sigmoid
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray
-
-BELIEVED = 0.2
-"""The error of a share p is believed to have this times sqrt(p (1 - p)) as its standard deviation: about 9 points at a
-share of 0.7. Chosen on validation triples, plain, balanced and bent, so that intervals cover (benchmarks/trust)."""
-
-_LEAST_SPREAD = 0.04  # of p (1 - p): a share near 1 is not believed exactly either
-_LEAST_INFORMATION = 0.05  # of a label that stands nearly alone; its leave-one-out estimate goes back to the prior
-
+from actc.trust.tuned import TUNED
 
 PICKS = ("unknown", "random", "expected-gain")
 """How judged triples were picked: nobody knows; by a random draw; by the pooled method itself, in this order."""
 
 
 def uniform_picks(count: int, picks: str) -> BoolArray:
-    """Say of the first ``count`` judged triples which were picked uniformly over the pool."""
+    """Say of the first ``count`` judged triples which were picked uniformly over the pool.
+
+    Only for labels in files, whose order is all that is left of how they were picked; whoever has the ``Picks``
+    reads their own marks.
+    """
     if picks not in PICKS:
         raise ChoiceError("way of picking", picks, PICKS)
     if picks == "random":
@@ -83,11 +80,10 @@ def look(posterior: Posterior, annotations: Annotations, uniform: BoolArray) -> 
         Which annotations were uniform picks.
     """
     pool, rows, labels = posterior.pool, annotations.rows[uniform], annotations.labels[uniform]
-    relations, basis = pool.relations[rows], psi(pool.x[rows])
-    logits = np.einsum("ij,ij->i", basis, posterior.beta[relations])
-    variances = np.einsum("ij,ijk,ik->i", basis, posterior.covariance[relations], basis)
+    relations = pool.relations[rows]
+    logits, variances = posterior.moments(pool.x[rows], relations)
     p = sigmoid(logits)
-    without = variances / np.maximum(1 - p * (1 - p) * variances, _LEAST_INFORMATION)
+    without = variances / np.maximum(1 - p * (1 - p) * variances, TUNED.least_information)
     return Looks(labels, logits - without * (labels - p), without, relations)
 
 
@@ -123,7 +119,7 @@ def correct(
     alone : bool
         Let the looks speak alone, without the belief that the error is small.
     """
-    bernoulli = np.maximum(shares * (1 - shares), _LEAST_SPREAD)
+    bernoulli = np.maximum(shares * (1 - shares), TUNED.least_spread)
     seen = np.maximum(counts, 1)
     mean = sums / seen
     # Two made-up residuals of the size that the model expects: three looks alike do not mean no spread.
@@ -132,7 +128,7 @@ def correct(
     degrees = np.maximum(counts + 1.0, 2.0)
     if alone:
         return Correction(mean, np.sqrt(error), degrees)
-    believed = BELIEVED**2 * bernoulli
+    believed = TUNED.believed**2 * bernoulli
     weight = believed / (believed + error)
     # The belief counts for the degrees of freedom in proportion to its weight: it is no estimate.
     return Correction(weight * mean, np.sqrt(believed * (1 - weight)), degrees / np.maximum(weight, 0.05))

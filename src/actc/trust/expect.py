@@ -10,25 +10,22 @@ from functools import lru_cache
 
 import numpy as np
 
+from actc.numeric import drawn_probabilities, even_places
 from actc.pooled.draws import draw_lines
 from actc.pooled.features import PreparedPool
-from actc.pooled.model import Posterior, psi
-from actc.three_steps.logistic import sigmoid
+from actc.pooled.model import Posterior
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.trust.discrepancy import Correction, Looks, correct, look, misfit
 from actc.trust.intervals import Interval
+from actc.trust.tuned import TUNED
 
-SURPRISE = 0.01
-"""Below this p-value the looks contradict the model ..."""
-ENOUGH_LOOKS = 20
-"""... and, from this many on, stand alone."""
 QUANTITIES = ("accuracy", "precision", "recall", "f1")
 MOST_RELATIONS, RELATION_POINTS, LEAST_POINTS = 1000, 6000, 6
 """Relations of which something is said, the largest; points for all of them together; the least for one."""
 
 
 @dataclass(frozen=True, eq=False)
-class Sampled:
+class EvenPart:
     """Some triples that stand for a target set, evenly spread over relations and scores.
 
     Parameters
@@ -53,24 +50,21 @@ class Sampled:
 
     def draw(self, posterior: Posterior, draws: int, random: np.random.Generator) -> FloatArray:
         """Return P(true) of each triple under each drawn set of lines, shape (draws, K)."""
-        lines = draw_lines(posterior, draws, random)[:, self.relations]
-        return sigmoid(np.einsum("dij,ij->di", lines, psi(self.x)))
+        return drawn_probabilities(draw_lines(posterior, draws, random), self.relations, self.x)
 
 
 @lru_cache(maxsize=8)  # tables are frozen and compared by identity, so the same target is sorted once
-def sample_target(pool: PreparedPool, target: ScoredTriples, points: int) -> Sampled:
+def take_evenly(pool: PreparedPool, target: ScoredTriples, points: int) -> EvenPart:
     """Take every so-many-th triple of the target, sorted by relation and score; of a sample, of what it stands for."""
     codes = pool.relation_codes(target)
     order = np.lexsort((target.scores, codes))
-    until = np.cumsum(target.weights[order])
     count = min(points, len(target))
-    places = np.searchsorted(until, (np.arange(count) + 0.5) * until[-1] / count, side="right")
-    rows = order[np.minimum(places, len(order) - 1)]
-    return _sampled(pool, target, codes, rows, np.full(count, target.stands_for / count))
+    rows = order[even_places(target.weights[order], count)]
+    return _part_of(pool, target, codes, rows, np.full(count, target.stands_for / count))
 
 
 @lru_cache(maxsize=8)
-def sample_relations(pool: PreparedPool, target: ScoredTriples) -> Sampled:
+def take_evenly_by_relation(pool: PreparedPool, target: ScoredTriples) -> EvenPart:
     """Take some triples of each relation, evenly spread over its scores; of many relations, of the largest only."""
     codes = pool.relation_codes(target)
     order = np.lexsort((target.scores, codes))
@@ -82,13 +76,13 @@ def sample_relations(pool: PreparedPool, target: ScoredTriples) -> Sampled:
     ends = np.cumsum(each)
     step = np.arange(ends[-1]) - np.repeat(ends - each, each)
     places = np.repeat(starts, each) + ((step + 0.5) * np.repeat(counts / each, each)).astype(np.int64)
-    return _sampled(pool, target, codes, order[places], np.repeat(sizes / each, each))
+    return _part_of(pool, target, codes, order[places], np.repeat(sizes / each, each))
 
 
-def _sampled(
+def _part_of(
     pool: PreparedPool, target: ScoredTriples, codes: IntArray, rows: IntArray, weights: FloatArray
-) -> Sampled:
-    return Sampled(codes[rows], pool.centred(target.scores[rows], codes[rows]), target.scores[rows], weights)
+) -> EvenPart:
+    return EvenPart(codes[rows], pool.centred(target.scores[rows], codes[rows]), target.scores[rows], weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,21 +163,21 @@ def expect(
         Whether to say it of each relation too.
     """
     random = np.random.default_rng(seed)
-    sampled = sample_target(posterior.pool, target, points)
-    p = sampled.draw(posterior, draws, random)
-    accepted = sampled.scores >= cuts[sampled.relations]
+    part = take_evenly(posterior.pool, target, points)
+    p = part.draw(posterior, draws, random)
+    accepted = part.scores >= cuts[part.relations]
     looks = look(posterior, annotations, uniform)
     above = looks_above(posterior, looks, cuts)
-    surprise = misfit(looks, above, (_spread(p, accepted), _spread(p, ~accepted)))
-    alone = surprise < SURPRISE and len(looks.labels) >= ENOUGH_LOOKS
+    sides = (p[:, accepted], p[:, ~accepted])
+    surprise = misfit(looks, above, (_spread(sides[0]), _spread(sides[1])))
+    alone = surprise < TUNED.surprise and len(looks.labels) >= TUNED.enough_looks
     if alone:
         p = np.broadcast_to(p.mean(axis=0), p.shape)
-    corrections = [
-        _correct_share(p[:, mine], looks.residuals[seen], alone)
-        for mine, seen in ((accepted, above), (~accepted, ~above))
-    ]
+        sides = (p[:, accepted], p[:, ~accepted])
+    seen = (looks.residuals[above], looks.residuals[~above])
+    corrections = [_correct_share(side, residuals, alone) for side, residuals in zip(sides, seen, strict=True)]
     shifts = [correction.draw(draws, random) for correction in corrections]
-    overall = _Tally.of(sampled, p, accepted, shifts, random).quality()
+    overall = _Tally.of(part, p, accepted, shifts, random).quality()
     relations = _expect_relations(posterior, cuts, target, shifts, alone, random) if each else {}
     source = "looks" if alone else "model and looks" if len(looks.labels) else "model"
     return Expectation(overall, relations, source, len(looks.labels), surprise)
@@ -197,20 +191,20 @@ def _expect_relations(
     alone: bool,
     random: np.random.Generator,
 ) -> dict[str, Quality]:
-    sampled = sample_relations(posterior.pool, target)
-    p = sampled.draw(posterior, len(shifts[0]), random)
+    part = take_evenly_by_relation(posterior.pool, target)
+    p = part.draw(posterior, len(shifts[0]), random)
     if alone:
         p = np.broadcast_to(p.mean(axis=0), p.shape)
-    tally = _Tally.of(sampled, p, sampled.scores >= cuts[sampled.relations], shifts, random)
+    tally = _Tally.of(part, p, part.scores >= cuts[part.relations], shifts, random)
     names = posterior.pool.relation_names
-    return {names[at]: tally.quality(at) for at in np.unique(sampled.relations).tolist() if at < len(names)}
+    return {names[at]: tally.quality(at) for at in np.unique(part.relations).tolist() if at < len(names)}
 
 
 def looks_above(posterior: Posterior, looks: Looks, cuts: FloatArray) -> BoolArray:
     """Say of each look whether it would be accepted had its answer not moved its relation's line."""
     codes = np.arange(len(cuts))
     finite = np.where(np.isfinite(cuts), cuts, 0.0)
-    level = np.einsum("ij,ij->i", psi(posterior.pool.centred(finite, codes)), posterior.beta)
+    level = posterior.logits(posterior.pool.centred(finite, codes), codes)
     level = np.where(np.isfinite(cuts), level, cuts)
     return np.asarray(looks.logits >= level[looks.relations])
 
@@ -222,8 +216,8 @@ def _correct_share(p: FloatArray, residuals: FloatArray, alone: bool) -> Correct
     return correct(share, count, total, squares, alone and len(residuals) > 0)
 
 
-def _spread(p: FloatArray, mine: BoolArray) -> float:
-    return float(p[:, mine].mean(axis=1).var()) if mine.any() else 0.0
+def _spread(p: FloatArray) -> float:
+    return float(p.mean(axis=1).var()) if p.size else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,19 +232,19 @@ class _Tally:
     @classmethod
     def of(
         cls,
-        sampled: Sampled,
+        part: EvenPart,
         p: FloatArray,
         accepted: BoolArray,
         shifts: list[FloatArray],
         random: np.random.Generator,
     ) -> _Tally:
-        order = np.lexsort((accepted, sampled.relations))
-        key = 2 * sampled.relations[order] + accepted[order]
+        order = np.lexsort((accepted, part.relations))
+        key = 2 * part.relations[order] + accepted[order]
         groups, starts, count = np.unique(key, return_index=True, return_counts=True)
         took = groups % 2 == 1
         share = np.add.reduceat(p[:, order], starts, axis=1) / count
         share = np.clip(share + np.where(took, shifts[0][:, None], shifts[1][:, None]), 0, 1)
-        size = np.add.reduceat(sampled.weights[order], starts)
+        size = np.add.reduceat(part.weights[order], starts)
         luck = random.standard_normal(share.shape) * np.sqrt(share * (1 - share) / size)
         return cls(groups // 2, took, size, np.clip(share + luck, 0, 1) * size)
 

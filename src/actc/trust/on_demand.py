@@ -5,19 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from actc.errors import OptionError
-from actc.methods import find_method
-from actc.pooled.method import Pooled
+from actc.methods import Fit
+from actc.pooled.model import Posterior
 from actc.tables.calibration import Promised
 from actc.triples import Annotations, ScoredTriples, Thresholds
 from actc.trust.promise import Demand, Promise, promise
 
 
-def pooled_method(name: str) -> Pooled:
-    """Find a pooled method, the only kind that knows how sure it is."""
-    method = find_method(name)
-    if not isinstance(method, Pooled):
-        raise OptionError(f"{name} cannot say how sure it is; use a pooled method, such as --method pooled.")
-    return method
+def draws_of(fit: Fit, method: str) -> Posterior:
+    """Return what a fit can be drawn from; refuse, naming the method, where it does not know how sure it is."""
+    if fit.draws is None:
+        raise OptionError(f"{method} cannot say how sure it is; use a pooled method, such as --method pooled.")
+    return fit.draws
 
 
 def find_demand(
@@ -43,21 +42,21 @@ def find_demand(
 
 
 def thresholds_on_demand(
+    posterior: Posterior,
     pool: ScoredTriples,
     annotations: Annotations,
     demand: Demand,
-    method: str = "pooled",
-    known: ScoredTriples | None = None,
     target: ScoredTriples | None = None,
 ) -> tuple[Thresholds, Promise]:
     """Find thresholds that accept as many triples as a demand allows.
 
     Parameters
     ----------
+    posterior : Posterior
+        The draws of the fit on ``pool`` and ``annotations``, see :func:`draws_of`.
     target : ScoredTriples, optional
         The set that the promise is about; the pool itself if not given.
     """
-    posterior = pooled_method(method).fit(pool, annotations, known)
     kept = promise(posterior, annotations, pool if target is None else target, [demand])[0]
     own = np.ones(len(pool.relation_names), dtype=np.bool_)
     return Thresholds(pool.relation_names, kept.cuts[:-1], float(kept.cuts[-1]), own), kept

@@ -13,14 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from actc.errors import OptionError
-from actc.pooled.model import Posterior, moderate, psi
+from actc.numeric import cut_between
+from actc.pooled.model import Posterior
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.trust.discrepancy import Looks, correct, look
-from actc.trust.expect import Sampled, sample_target
-
-_CONTRADICTS = 1.3  # standard errors of bad news, from which on the answers on a list overrule the model
-_UNSEEN = 8  # a list with so few answers inside is half trusted: the model is wrong most where nobody looked
-_WINDOW = 30  # answers that can; a list with fewer borrows the next ones
+from actc.trust.expect import EvenPart, take_evenly
+from actc.trust.tuned import TUNED
 
 
 @dataclass(frozen=True)
@@ -95,48 +93,45 @@ def promise(
         The set decided on; the pool itself, or new candidates like it.
     """
     random = np.random.default_rng(seed)
-    sampled = sample_target(posterior.pool, target, points)
-    p = sampled.draw(posterior, draws, random)
-    rank = _rising(posterior, sampled)
+    part = take_evenly(posterior.pool, target, points)
+    p = part.draw(posterior, draws, random)
+    rank = _rising(posterior, part)
     # However a triple was picked, its own answer had no part in it: as a check of bad news every answer will do.
     looks = look(posterior, annotations, np.ones(len(annotations), dtype=np.bool_))
     names = posterior.pool.relation_names
-    return [_keep(demand, sampled, p, rank, looks, names, random) for demand in demands]
+    return [_keep(demand, part, p, rank, looks, names, random) for demand in demands]
 
 
 def _keep(
     demand: Demand,
-    sampled: Sampled,
+    part: EvenPart,
     p: FloatArray,
     rank: FloatArray,
     looks: Looks,
     names: tuple[str, ...],
     random: np.random.Generator,
 ) -> Promise:
-    present = np.unique(sampled.relations).tolist()
+    present = np.unique(part.relations).tolist()
     bar = np.full(len(names) + 1, np.inf)  # the least probability that is accepted, by relation
     chances = []
     for code in present if demand.each else [None]:
-        mine = np.flatnonzero(sampled.relations == code) if code is not None else np.arange(len(rank))
+        mine = np.flatnonzero(part.relations == code) if code is not None else np.arange(len(rank))
         seen = looks.relations == code if code is not None else np.ones(len(looks.labels), dtype=np.bool_)
-        lists = _Lists.of(p[:, mine], rank[mine], looks, seen, sampled.weights[0], demand.confidence, random)
+        lists = _Lists.of(p[:, mine], rank[mine], looks, seen, part.weights[0], demand.confidence, random)
         length, chance = _CHOOSERS[demand.kind](lists, demand)
         if length:
             bar[slice(None) if code is None else code] = lists.bars[length - 1]
             chances.append(chance)
-    cuts = _cuts(sampled, rank, bar)
+    cuts = _cuts(part, rank, bar)
     cuts[-1] = -np.inf if demand.kind == "recall" else np.inf  # nothing was judged there, nothing can be promised
     left_out = tuple(names[at] for at in present if at < len(names) and cuts[at] == np.inf)
     return Promise(demand, cuts, min(chances, default=np.nan), left_out)
 
 
-def _rising(posterior: Posterior, sampled: Sampled) -> FloatArray:
+def _rising(posterior: Posterior, part: EvenPart) -> FloatArray:
     """Return P(true) of each sampled triple, made rising with the score within its relation."""
-    basis = psi(sampled.x)
-    mean = np.einsum("ij,ij->i", basis, posterior.beta[sampled.relations])
-    variance = np.einsum("ij,ijk,ik->i", basis, posterior.covariance[sampled.relations], basis)
-    lifted = moderate(mean, variance) + 2.0 * sampled.relations  # each relation above the one before it
-    return np.asarray(np.maximum.accumulate(lifted) - 2.0 * sampled.relations)
+    lifted = posterior.probabilities(part.x, part.relations) + 2.0 * part.relations  # each above the one before it
+    return np.asarray(np.maximum.accumulate(lifted) - 2.0 * part.relations)
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,13 +191,15 @@ def _widen(
 
     sums, squares = np.append(0, np.cumsum(residuals)), np.append(0, np.cumsum(residuals**2))
     off = correct(shares.mean(axis=0), place, sums[place], squares[place])
-    wide = np.maximum(place, min(_WINDOW, len(residuals)))  # bad news from just below a short list is news about it
+    wide = np.maximum(
+        place, min(TUNED.window, len(residuals))
+    )  # bad news from just below a short list is news about it
     alone = correct(shares.mean(axis=0), wide, sums[wide], squares[wide], alone=True)
     news = (1 if upward else -1) * alone.mean
-    off = off.where((wide >= _WINDOW) & (news > _CONTRADICTS * alone.scale), alone)
+    off = off.where((wide >= TUNED.window) & (news > TUNED.contradicts * alone.scale), alone)
     tail = max(confidence, 0.8)
     scale = off.scale * stdtrit(off.degrees, tail) / ndtri(tail)  # a normal with the t's quantile where it matters
-    scale = scale * np.sqrt(1 + _UNSEEN / (1 + place))
+    scale = scale * np.sqrt(1 + TUNED.unseen / (1 + place))
     error, luck = random.standard_normal((2, len(shares), 1))
     # The longest list is the luckiest one: good news from a few looks would be counted twice, so only bad news counts.
     bad_news = np.maximum(off.mean, 0) if upward else np.minimum(off.mean, 0)
@@ -231,17 +228,15 @@ def _choose_cost(lists: _Lists, demand: Demand) -> tuple[int, float]:
     return (best + 1, 1.0) if cost[best] < nothing else (0, np.nan)
 
 
-def _cuts(sampled: Sampled, rank: FloatArray, bar: FloatArray) -> FloatArray:
+def _cuts(part: EvenPart, rank: FloatArray, bar: FloatArray) -> FloatArray:
     """Return each relation's cut in scores: midway between the last rejected and the first accepted sampled triple."""
     cuts = np.full(len(bar), np.inf)
-    takes = rank >= bar[sampled.relations]
-    first = np.flatnonzero(takes & np.r_[True, (sampled.relations[1:] != sampled.relations[:-1]) | ~takes[:-1]])
-    codes = sampled.relations[first]
+    takes = rank >= bar[part.relations]
+    first = np.flatnonzero(takes & np.r_[True, (part.relations[1:] != part.relations[:-1]) | ~takes[:-1]])
+    codes = part.relations[first]
     before = np.maximum(first - 1, 0)
-    alone = (first == 0) | (sampled.relations[before] != codes)
-    middle = 0.5 * sampled.scores[before] + 0.5 * sampled.scores[first]
-    middle = np.where(middle <= sampled.scores[before], sampled.scores[first], middle)
-    cuts[codes] = np.where(alone, sampled.scores[first], middle)
+    alone = (first == 0) | (part.relations[before] != codes)
+    cuts[codes] = np.where(alone, part.scores[first], cut_between(part.scores[before], part.scores[first]))
     return cuts
 
 

@@ -13,16 +13,18 @@ from typing import Any
 import numpy as np
 
 from actc.errors import FileError
+from actc.methods import find_method
 from actc.pooled.model import Posterior
 from actc.tables.calibration import Calibration
 from actc.tables.files import write_triples
 from actc.triples import Annotations, BoolArray, FloatArray, ScoredTriples, Thresholds
-from actc.trust.ask import Advice, ThreeWay, advise, decide_three_ways
+from actc.trust.ask import Advice, ThreeWay, decide_three_ways, weigh_next_answers
 from actc.trust.calibrate import read_sources
 from actc.trust.discrepancy import look, uniform_picks
 from actc.trust.expect import QUANTITIES, Expectation, Quality, expect
 from actc.trust.intervals import Interval
-from actc.trust.on_demand import pooled_method
+from actc.trust.on_demand import draws_of
+from actc.trust.tuned import TUNED
 
 CURVE = (10, 20, 50, 100, 200, 500, 1000, 2000)
 QUESTIONS = 10
@@ -72,7 +74,7 @@ class Case:
 
     def fit(self) -> Posterior:
         """Return the pooled fit on the annotations."""
-        return pooled_method(self.method).fit(self.pool, self.annotations, self.known)
+        return draws_of(find_method(self.method).fit(self.pool, self.annotations, self.known), self.method)
 
 
 def read_case(path: str | Path, calibration: Calibration | None = None) -> Case:
@@ -181,7 +183,7 @@ class Report:
         }
 
 
-def make_report(case: Case, level: float = 0.9, price: float = 0.4, seed: int = 0) -> Report:
+def make_report(case: Case, level: float = 0.9, price: float = TUNED.price, seed: int = 0) -> Report:
     """Work out every number of the report."""
     posterior = case.fit()
     found = expect(posterior, case.cuts, case.annotations, case.uniform, case.pool, seed=seed)
@@ -194,7 +196,7 @@ def make_report(case: Case, level: float = 0.9, price: float = 0.4, seed: int = 
         {name: Share.of(found.overall, name, level) for name in QUANTITIES},
         _relation_lines(case, found, three, level),
         find_questions(case, three),
-        advise(posterior, price),
+        weigh_next_answers(posterior, price),
         _learning_curve(case, level, seed),
         look(posterior, case.annotations, everything).probabilities,
     )
@@ -263,12 +265,14 @@ def expected_precision(case: Case, accepted: ScoredTriples, seed: int = 0) -> Fl
 
 def _learning_curve(case: Case, level: float, seed: int) -> list[tuple[int, Share]]:
     """Say what was to be expected after the first 10, 20, 50 ... answers, each with the thresholds of that moment."""
-    method = pooled_method(case.method)
+    method = find_method(case.method)
     budgets: Sequence[int] = [count for count in (0, *CURVE) if count < len(case.annotations)] + [len(case.annotations)]
     curve = []
     for count in budgets:
         first = case.annotations.first(count)
-        posterior, cuts = method.fit(case.pool, first, case.known), method.find_cuts(case.pool, [first], case.known)[0]
+        fit = method.fit(case.pool, first, case.known)
+        assert fit.thresholds is not None  # whoever knows its doubts does so before the first answer
+        posterior, cuts = draws_of(fit, case.method), fit.thresholds.cuts_and_default
         found = expect(posterior, cuts, first, case.uniform[:count], case.pool, 200, 1000, seed, each=False)
         share = Share.of(found.overall, "accuracy", level)
         assert share is not None  # accuracy is always defined

@@ -11,13 +11,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from actc.numeric import cut_between, line_variances, moderate, psi, table_heights
 from actc.pooled.features import POINTS
-from actc.pooled.model import Posterior, crossings, line_through, moderate, psi
+from actc.pooled.model import Posterior, crossings, line_through
+from actc.pooled.tuned import TUNED
 from actc.triples import Annotations, FloatArray, IntArray
-
-_FEWEST = 200  # labels, below which the labels of a relation mostly only seem to know better
-_LINE_COUNTS = 10.0  # labels that the line's opinion is worth
-_MARGIN, _WALK = 0.5, 0.7  # right labels by which a cut must beat the line's, and more for each root of a label between
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,31 +66,37 @@ def _spread(values: FloatArray, slots: IntArray, size: int, empty: float) -> Flo
     return result
 
 
-def settle(posterior: Posterior, annotations: Annotations) -> Posterior:
+def overrule_lines(posterior: Posterior, annotations: Annotations) -> Posterior:
     """Return the posterior with the lines of overruled relations moved to the cut their labels ask for.
 
     A cut is worth the labels it gets right, and what the line expects of it, counted as ten labels. If the line were
     right, labels between the two cuts would be a walk at random that moves about the root of their number: what is
     won must be more than that.
+
+    Nothing is overruled before there are 200 labels in all, whichever relations they are in: below that the common part
+    of the model is still moving, and so is every line. How many a relation itself needs is said by the margin.
+
+    A moved line keeps the covariance of the old one: it says how much the labels leave open about slopes and level, and
+    of that a move of the cut takes nothing away. Whether a wider one would be better was not measured.
     """
-    if len(annotations) < _FEWEST:
+    if len(annotations) < TUNED.overrule_from:
         return posterior
     slots = _Slots.of(posterior, annotations)
-    worth = slots.worth + _LINE_COUNTS * _line_worth(posterior, slots)
+    worth = slots.worth + TUNED.line_counts * _line_worth(posterior, slots)
     worth[slots.x_below == slots.x_above] = -np.inf  # equal scores cannot be told apart
     best = _first_best(worth, slots)
     line = crossings(posterior.beta[slots.relations])
     rejected = np.add.reduceat((slots.x_above < line[slots.group]).astype(np.int64), slots.starts)
     own = slots.starts + rejected
-    overruled = worth[best] > worth[own] + _MARGIN + _WALK * np.sqrt(np.abs(best - own))
+    overruled = worth[best] > worth[own] + TUNED.margin + TUNED.walk * np.sqrt(np.abs(best - own))
     return _move(posterior, slots.relations[overruled], _middle(slots, best[overruled]))
 
 
 def _line_worth(posterior: Posterior, slots: _Slots) -> FloatArray:
     """Return the share of right decisions that the line expects of the best cut in each slot, up to a constant."""
     basis = psi(posterior.pool.points[slots.relations])
-    mean = (basis @ posterior.beta[slots.relations][:, :, None])[..., 0]
-    variance = np.einsum("kqi,kij,kqj->kq", basis, posterior.covariance[slots.relations], basis)
+    mean = table_heights(basis, posterior.beta[slots.relations])
+    variance = line_variances(basis, posterior.covariance[slots.relations, None])
     gain = (2 * moderate(mean, variance) - 1) / POINTS
     from_point = np.zeros((len(gain), POINTS + 1))
     from_point[:, :-1] = np.cumsum(gain[:, ::-1], axis=1)[:, ::-1]
@@ -112,7 +116,7 @@ def _middle(slots: _Slots, chosen: IntArray) -> FloatArray:
     """Return x midway between the labels around a slot; just beyond the label where there is only one."""
     below, above = slots.x_below[chosen], slots.x_above[chosen]
     lonely = np.where(np.isfinite(above), above, below + 1e-9)
-    return np.where(np.isfinite(below) & np.isfinite(above), (below + above) / 2, lonely)
+    return np.where(np.isfinite(below) & np.isfinite(above), cut_between(below, above), lonely)
 
 
 def _move(posterior: Posterior, relations: IntArray, x: FloatArray) -> Posterior:

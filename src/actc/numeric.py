@@ -1,0 +1,96 @@
+"""The little algebra that the methods share, each function once: logits, broken lines, even spreads, cuts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from actc.triples import FloatArray, IntArray
+
+_TRIPLES_AT_ONCE = 64
+
+
+def sigmoid(x: FloatArray) -> FloatArray:
+    """Return 1 / (1 + e^-x) without overflow."""
+    result = np.tanh(0.5 * x)
+    result *= 0.5  # in place: a table of draws is large
+    result += 0.5
+    return result
+
+
+def logit(p: FloatArray) -> FloatArray:
+    """Return log(p / (1 - p)), the inverse of the sigmoid; infinite at 0 and 1."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.log(p) - np.log1p(-p))
+
+
+def moderation(variance: FloatArray) -> FloatArray:
+    """Return what an uncertain logit is divided by, so that its sigmoid is the expected one (MacKay 1992)."""
+    return np.sqrt(1 + np.pi * variance / 8)
+
+
+def moderate(mean: FloatArray, variance: FloatArray) -> FloatArray:
+    """Return the expected sigmoid of a Gaussian logit, approximately."""
+    return sigmoid(mean / moderation(variance))
+
+
+def psi(x: FloatArray) -> FloatArray:
+    """Return the broken line's basis (1, min(x, 0), max(x, 0)) at x, shape (..., 3)."""
+    return np.stack([np.ones_like(x), np.minimum(x, 0), np.maximum(x, 0)], axis=-1)
+
+
+def line_heights(basis: FloatArray, beta: FloatArray) -> FloatArray:
+    """Return the logit of each of n lines, shape (n, 3), at its own basis, shape (n, 3), as shape (n,)."""
+    return np.asarray(np.einsum("ij,ij->i", basis, beta))
+
+
+def table_heights(basis: FloatArray, beta: FloatArray) -> FloatArray:
+    """Return the logits of K lines, shape (K, 3), at Q points of each, basis of shape (K, Q, 3), as shape (K, Q)."""
+    return np.asarray((basis @ beta[:, :, None])[..., 0])
+
+
+def line_variances(basis: FloatArray, covariance: FloatArray) -> FloatArray:
+    """Return the variance of that logit, given the coefficients' covariance, shape (..., 3, 3)."""
+    return np.asarray(np.einsum("...j,...jk,...k->...", basis, covariance, basis))
+
+
+def drawn_probabilities(lines: FloatArray, relations: IntArray, x: FloatArray) -> FloatArray:
+    """Return P(true) of K triples under each of many draws of all relations' lines.
+
+    Parameters
+    ----------
+    lines : float array of shape (draws, R + 1, 3)
+        Intercept, slope left of 0, slope right of 0.
+    relations, x : arrays of shape (K,)
+        Relation and centred score of each triple.
+
+    Returns
+    -------
+    float array of shape (draws, K)
+    """
+    by_coefficient = np.ascontiguousarray(lines.reshape(len(lines), -1).T)
+    # One of psi's two slopes is always multiplied by 0, so it is not even fetched.
+    intercept, slope = 3 * relations, 3 * relations + np.where(x < 0, 1, 2)
+    # The draws of a triple lie side by side, and some triples at a time stay in the processor's cache.
+    result = np.empty((len(x), len(lines)))
+    for start in range(0, len(x), _TRIPLES_AT_ONCE):
+        part = slice(start, start + _TRIPLES_AT_ONCE)
+        logits = by_coefficient[slope[part]]
+        logits *= x[part, None]
+        logits += by_coefficient[intercept[part]]
+        result[part] = sigmoid(logits)
+    return result.T
+
+
+def even_places(weights: FloatArray, count: int) -> IntArray:
+    """Return ``count`` places, rising, that divide rows of these weights, shape (N,), into equal parts."""
+    until = np.cumsum(weights)
+    places = np.searchsorted(until, (np.arange(count) + 0.5) * until[-1] / count, side="right")
+    return np.asarray(np.minimum(places, len(weights) - 1))
+
+
+def cut_between(below: FloatArray, above: FloatArray) -> FloatArray:
+    """Return the cut midway between a rejected and the next accepted score; infinite where one of them is."""
+    with np.errstate(invalid="ignore"):  # infinities of both signs, where there is one distinct score
+        middle = 0.5 * below + 0.5 * above
+    # Between neighbouring floats the middle rounds down to the lower one, which must stay rejected.
+    return np.asarray(np.where(np.isfinite(below) & (middle <= below), above, middle))
