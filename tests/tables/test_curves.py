@@ -38,7 +38,9 @@ def test_curves_travel_with_the_thresholds(tmp_path, pool, labels, method):
     annotations = Annotations(np.arange(30), labels[:30])
     calibrator = Calibrator(method).fit(pool, annotations)
     curves = calibrator.curves()
-    describe_calibration(calibrator, method=method, sources=Sources()).write(tmp_path / "t.json")
+    describe_calibration(calibrator.fit_, pool, annotations, method=method, sources=Sources()).write(
+        tmp_path / "t.json"
+    )
     read = Calibration.read(tmp_path / "t.json").curves
     assert read.relation_names == pool.relation_names
     assert (read.low, read.high) == (curves.low, curves.high)
@@ -50,5 +52,7 @@ def test_a_method_without_probabilities_has_no_curves(tmp_path, pool, labels):
     annotations = Annotations(np.arange(30), labels[:30])
     calibrator = Calibrator("localopt-acc").fit(pool, annotations)
     assert calibrator.curves() is None
-    describe_calibration(calibrator, method="localopt-acc", sources=Sources()).write(tmp_path / "t.json")
+    describe_calibration(calibrator.fit_, pool, annotations, method="localopt-acc", sources=Sources()).write(
+        tmp_path / "t.json"
+    )
     assert Calibration.read(tmp_path / "t.json").curves is None
