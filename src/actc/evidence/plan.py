@@ -4,8 +4,8 @@ Only functions that DuckDB and Spark share are used, so that both engines run th
 ``(u, s, v)``: slot ``s = 2 r`` from head to tail, ``s = 2 r + 1`` back. A candidate is looked at from both its ends, so
 that whatever is counted for its head (side 0) is counted for its tail (side 1) by the same text.
 
-A candidate that is itself a fact (``own = 1``) is looked at as if it were not: whatever it added to a count is taken off
-again. Where a limit of :class:`Limits` is reached, counts come from a sample and that holds nearly.
+A candidate that is itself a fact (``own = 1``) is looked at as if it were not: whatever it added to a count is taken
+off again. Where a limit of :class:`Limits` is reached, counts come from a sample and that holds nearly.
 """
 
 from __future__ import annotations
@@ -136,11 +136,11 @@ def graph_steps(limits: Limits) -> list[Step]:
 
 
 def find_paths(table: str, limits: Limits) -> str:
-    """Return the SQL that counts the paths of length two between the ends of each triple, from the end with fewer facts."""
+    """Return the SQL that counts the paths of length two of each triple, walked from the end with fewer facts."""
     walk = (
-        "FROM (SELECT c.id, c.h, c.t, coalesce(a.n, 0) AS m, coalesce(b.n, 0) AS n FROM {0} c "
+        f"FROM (SELECT c.id, c.h, c.t, coalesce(a.n, 0) AS m, coalesce(b.n, 0) AS n FROM {table} c "
         "LEFT JOIN degree a ON a.u = c.h LEFT JOIN degree b ON b.u = c.t WHERE c.h <> c.t) q"
-    ).format(table)
+    )
     some = f"e.i <= {limits.path_edges}"
     return f"""
         SELECT id, a, b, count(*) AS n FROM (
@@ -213,7 +213,8 @@ def kind_steps(limits: Limits) -> list[Step]:
         Step(
             "kind_hit",
             f"""
-            SELECT l.id, l.side, l.holders, (coalesce(p.n, 0) - l.leaves) * 1.0 / (k.entities + {limits.doubt}) AS confidence,
+            SELECT l.id, l.side, l.holders,
+                   (coalesce(p.n, 0) - l.leaves) * 1.0 / (k.entities + {limits.doubt}) AS confidence,
                    (coalesce(p.n, 0) - l.leaves + 1.0) / (k.entities + {limits.doubt}) AS share
             FROM slots l JOIN slot b ON b.u = l.u AND b.s <> l.s AND b.s <> {back("l.s")}
             JOIN kind k ON k.s = b.s LEFT JOIN kind_rule p ON p.s2 = b.s AND p.s = l.s""",
@@ -227,9 +228,8 @@ def kind_steps(limits: Limits) -> list[Step]:
 
 
 def path_steps(limits: Limits) -> list[Step]:
-    """Closed paths of length two; a fact stands in the paths of others as first and as second edge, either way round."""
+    """Closed paths of length two; a fact stands in the paths of others as first or second edge, either way round."""
     own = "FROM asked q JOIN path p ON p.id = q.id WHERE q.own = 1"
-    ends = "FROM asked q JOIN path p ON p.id = q.id WHERE q.own = 1"
     return [
         Step("path", find_paths("asked", limits)),
         Step("path_lost", f"""
@@ -242,10 +242,10 @@ def path_steps(limits: Limits) -> list[Step]:
             GROUP BY id, a, b"""),
         Step("path_used", f"""
             SELECT w.id, w.a, w.b, sum(m.n - CASE WHEN e.u IS NULL THEN 0 ELSE 1 END) AS n FROM (
-                SELECT q.id, p.a, p.b, q.t AS u, p.b AS s, q.h AS v {ends} AND p.a = 2 * q.r
-                UNION ALL SELECT q.id, p.a, p.b, q.h AS u, p.b AS s, q.t AS v {ends} AND p.a = 2 * q.r + 1
-                UNION ALL SELECT q.id, p.a, p.b, q.h AS u, {back("p.a")} AS s, q.t AS v {ends} AND p.b = 2 * q.r
-                UNION ALL SELECT q.id, p.a, p.b, q.t AS u, {back("p.a")} AS s, q.h AS v {ends} AND p.b = 2 * q.r + 1) w
+                SELECT q.id, p.a, p.b, q.t AS u, p.b AS s, q.h AS v {own} AND p.a = 2 * q.r
+                UNION ALL SELECT q.id, p.a, p.b, q.h AS u, p.b AS s, q.t AS v {own} AND p.a = 2 * q.r + 1
+                UNION ALL SELECT q.id, p.a, p.b, q.h AS u, {back("p.a")} AS s, q.t AS v {own} AND p.b = 2 * q.r
+                UNION ALL SELECT q.id, p.a, p.b, q.t AS u, {back("p.a")} AS s, q.h AS v {own} AND p.b = 2 * q.r + 1) w
             JOIN edge_slot m ON m.u = w.u AND m.s = w.s LEFT JOIN edge e ON e.u = w.u AND e.s = w.s AND e.v = w.v
             GROUP BY w.id, w.a, w.b"""),
         Step("path_hit", f"""

@@ -86,7 +86,7 @@ class Trees:
         """Return the share of each column in all that the trees' questions gained, shape (F,)."""
         asks = self.feature >= 0
         gain = np.bincount(self.feature[asks], weights=self.gain[asks], minlength=columns)
-        return gain / max(gain.sum(), 1e-12)
+        return np.asarray(gain / max(gain.sum(), 1e-12))
 
     def to_data(self) -> dict[str, Any]:
         """Return it as lists."""

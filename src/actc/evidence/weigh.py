@@ -56,8 +56,9 @@ class Held:
         """
         fresh = pool.rows_of(held) < 0
         own = zip(held.columns().values(), pool.columns().values(), strict=True)
-        names = [np.concatenate([first[fresh], second]).tolist() for first, second in own]
-        union = ScoredTriples.from_columns(*names, np.concatenate([held.scores[fresh], pool.scores]))
+        heads, relations, tails = (np.concatenate([first[fresh], second]).tolist() for first, second in own)
+        scores = np.concatenate([held.scores[fresh], pool.scores])
+        union = ScoredTriples.from_columns(heads, relations, tails, scores)
         true = np.arange(len(union)) < int(fresh.sum())
         near = best_place(union) <= PLACES
         keep = ~true | near if (true & near).sum() >= 2 else np.ones(len(union), dtype=np.bool_)

@@ -1,13 +1,14 @@
 """What the evidence is worth: learnt from facts that the model was not trained on, against its proposals.
 
-A ridge logistic model on normal quantiles comes first, and is all where held facts are few. Where they are many, what it
-says of a candidate is compared with what it says of the candidate's best rivals for the same questions, and boosted trees
-learn from all of it.
+A ridge logistic model on normal quantiles comes first, and is all where held facts are few. Where they are many, what
+it says of a candidate is compared with what it says of the best rivals for the same questions, and boosted trees learn
+from all of it.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -177,8 +178,7 @@ def learn_worth(evidence: Evidence, held: BoolArray, share: float | None = None,
 
 
 def _is_of_scores(name: str) -> bool:
-    return any(name == column or name.startswith(f"{column}_") and name[len(column) + 1 :].isdigit()
-               for column in QUESTION_COLUMNS)  # fmt: skip
+    return re.sub(r"_\d+$", "", name) in QUESTION_COLUMNS  # score_2 is the second model's
 
 
 def _with_rivals(table: FloatArray, ridge: Ridge, candidates: ScoredTriples) -> FloatArray:
