@@ -14,8 +14,8 @@ import pytest
 from actc.errors import ActcError, FileError
 from actc.session import Settings, start_session
 from actc.tables.files import write_scored
-from tests.conftest import make_pool
 from tests.cli.test_cli import actc
+from tests.conftest import make_pool
 
 
 @pytest.fixture(scope="module")

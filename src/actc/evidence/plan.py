@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
+
+ROWS = 5_000_000  # that a step may make before fewer facts of each candidate are looked at
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,19 @@ class Limits:
     rare_holders: int = 200
     relatives: int = 100
     doubt: float = 5.0
+
+    @classmethod
+    def for_count(cls, candidates: int) -> Self:
+        """Return limits under which time grows no faster than the number of candidates, however many there are."""
+        each = ROWS // max(candidates, 1)
+        return cls(
+            path_edges=min(256, max(each, 16)),
+            rule_edges=min(64, max(each, 8)),
+            rule_holders=min(64, max(each, 16)),
+            rare_edges=min(40, max(each, 8)),
+            rare_holders=min(200, max(each, 16)),
+            relatives=min(100, max(each, 10)),
+        )
 
 
 class Step(NamedTuple):

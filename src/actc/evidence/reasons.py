@@ -21,8 +21,8 @@ class Row:
     """One candidate's evidence by name, and the names that its sentences need."""
 
     def __init__(self, evidence: Evidence, row: int) -> None:
-        self.value = dict(zip(evidence.columns, evidence.values[row].tolist(), strict=True))
-        self.code = dict(zip(NAMED_COLUMNS, evidence.named[row].tolist(), strict=True))
+        self.value: dict[str, float] = dict(zip(evidence.columns, evidence.values[row].tolist(), strict=True))
+        self.code: dict[str, int] = dict(zip(NAMED_COLUMNS, evidence.named[row].tolist(), strict=True))
         self.head, self.relation, self.tail = evidence.candidates.triple(row)
         self._evidence = evidence
 
@@ -68,7 +68,8 @@ def give_reasons(evidence: Evidence, worth: Worth, most: int = 3) -> list[tuple[
     topics, strength = topic_strengths(evidence, worth)
     reasons = []
     for row, pieces in enumerate(strength):
-        about, found = Row(evidence, row), []
+        about = Row(evidence, row)
+        found: list[str] = []
         for place in np.argsort(-np.abs(pieces)).tolist():
             sentence = SENTENCES[topics[place]](about)
             if sentence and abs(pieces[place]) > 0.05 and len(found) < most:

@@ -105,7 +105,7 @@ def gather_evidence(
     -------
     Evidence
     """
-    limits = limits or Limits()
+    limits = limits or Limits.for_count(len(candidates))
     scores = [candidates.scores, *other_scores]
     if any(len(column) != len(candidates) for column in scores):
         lengths = [len(column) for column in scores]

@@ -10,7 +10,7 @@ import numpy as np
 
 from actc.evidence.plan import Limits
 from actc.evidence.table import Evidence, Progress, gather_evidence
-from actc.evidence.worth import CHOICES, Worth, learn_worth
+from actc.evidence.worth import Worth, learn_worth
 from actc.graphs.graph import Graph
 from actc.triples import BoolArray, FloatArray, ScoredTriples
 
@@ -131,9 +131,10 @@ def weigh_candidates(
     -------
     Weighed
     """
+    limits = limits or Limits.for_count(max(len(candidates), len(held.proposals)))
     before = without(graph, held.facts)
     lesson = gather_evidence(before, held.proposals, held.other_scores, limits, progress=progress)
-    worth = learn_worth(lesson, held.true, None if held.own_questions else CHOICES.share)
+    worth = learn_worth(lesson, held.true, held.own_questions)
     evidence = gather_evidence(known_to(worth, graph, before), candidates, other_scores, limits, progress=progress)
     return Weighed(evidence, worth, worth.log_odds(evidence))
 

@@ -35,7 +35,7 @@ class Choices:
     many : int
         Held facts among the proposals from which trees are better than the ridge.
     share : float
-        Share of true proposals that the ridge is learnt with where the held facts do not say it.
+        Share of true proposals to begin with where it has to be estimated.
     """
 
     ridge: float = 33.0
@@ -44,6 +44,7 @@ class Choices:
 
 
 CHOICES = Choices()
+FOLDS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +143,7 @@ class Worth:
             raise FileError(f"{path} does not hold weights of evidence ({error}); learn them again.") from None
 
 
-def learn_worth(evidence: Evidence, held: BoolArray, share: float | None = None, with_scores: bool = True) -> Worth:
+def learn_worth(evidence: Evidence, held: BoolArray, own_questions: bool = True, with_scores: bool = True) -> Worth:
     """Learn from proposals of which some are held facts.
 
     Parameters
@@ -151,9 +152,9 @@ def learn_worth(evidence: Evidence, held: BoolArray, share: float | None = None,
         Of N proposals, looked at in a graph without the held facts.
     held : bool array of shape (N,)
         True for the held facts.
-    share : float, optional
-        Share of true ones among candidates, where the proposals are not those of the held facts' own questions. Left
-        out, the proposals themselves say it.
+    own_questions : bool
+        True when these are the proposals for the held facts' own questions, so that the share of held ones among them
+        is the share of true ones. Otherwise it is estimated, and the other proposals count as unlabelled.
     with_scores : bool
         False where the model was trained on the held facts: scores and places of such facts are flattered, so they
         are left for answers to weigh.
@@ -168,13 +169,35 @@ def learn_worth(evidence: Evidence, held: BoolArray, share: float | None = None,
         raise TableError(f"{count} of {len(held)} proposals are held facts; two and other proposals are needed.")
     columns = tuple(name for name in evidence.columns if with_scores or not _is_of_scores(name))
     table = evidence.only(columns).values
-    expected = count / len(held) if share is None else share
-    cases = np.where(held, expected / count, (1 - expected) / (len(held) - count)) * len(held)
-    ridge = Ridge.learn(table, held, cases, CHOICES.ridge)
+    share = count / len(held) if own_questions else expect_share(table, held)
+    ridge = Ridge.learn(table, held, _count_cases(held, share), CHOICES.ridge)
     trees = None
-    if share is None and count >= CHOICES.many:
-        trees = Trees.learn(_with_rivals(table, ridge, evidence.candidates), held, cases)
-    return Worth(columns, ridge, trees, expected, count)
+    if own_questions and count >= CHOICES.many:
+        trees = Trees.learn(_with_rivals(table, ridge, evidence.candidates), held, _count_cases(held, share))
+    return Worth(columns, ridge, trees, share, count)
+
+
+def expect_share(table: FloatArray, held: BoolArray) -> float:
+    """Estimate the share of true ones among unlabelled proposals from a table of shape (N, F).
+
+    Half of the true ones stand above the median held fact, and hardly a false one does, so the share is twice that of
+    the proposals there. Each row is judged by weights learnt without it.
+    """
+    fold = np.random.default_rng(0).integers(0, FOLDS, len(held))
+    log_odds = np.zeros(len(held))
+    for k in range(FOLDS):
+        rest, these = fold != k, fold == k
+        if held[rest].any() and these.any():
+            cases = _count_cases(held[rest], CHOICES.share)
+            log_odds[these] = Ridge.learn(table[rest], held[rest], cases, CHOICES.ridge).log_odds(table[these])
+    above = float((log_odds[~held] >= np.median(log_odds[held])).mean())
+    return min(max(2 * above, 0.5 / len(held)), 0.9)
+
+
+def _count_cases(held: BoolArray, share: float) -> FloatArray:
+    """Weight rows so that held facts are the given share of all, shape (N,)."""
+    count = int(held.sum())
+    return np.where(held, share / count, (1 - share) / (len(held) - count)) * len(held)
 
 
 def _is_of_scores(name: str) -> bool:
