@@ -3,35 +3,43 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 TORCH := $(patsubst torch==%,%,$(filter torch==%,$(file < constraints.txt)))
-ACTC_DATA ?= $(wildcard ../shared/data)
-export ACTC_DATA
 
-.PHONY: demo judge test check format clean
+.PHONY: help demo judge test check format clean
 
-demo: $(VENV)/demo.stamp
+help: ## what can be made (this list)
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
+
+demo: $(VENV)/demo.stamp ## the whole job on the packaged sample, into the folder actc-demo
 	$(BIN)/actc demo --out actc-demo
 
-judge: $(VENV)/app.stamp
+judge: $(VENV)/app.stamp ## judge the packaged sample on a page of your browser
 	test -d actc-session || $(BIN)/actc start actc-session --sample
 	$(BIN)/actc annotate actc-session
 
-test: $(VENV)/dev.stamp
+test: prepare $(VENV)/dev.stamp ## all tests; finds or installs the Chromium and the Java that they need
 	$(BIN)/python -m pytest -n auto
 
-check: $(VENV)/dev.stamp
+check: $(VENV)/dev.stamp ## ruff (format, lint) and mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-format: $(VENV)/dev.stamp
+format: $(VENV)/dev.stamp ## let ruff put things right
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-clean:
+clean: ## remove what make made
 	rm -rf $(VENV) dist actc-demo
 
+# Before anything else, so that a missing Java is not found out after minutes.
+.PHONY: prepare
+.NOTPARALLEL:
+prepare:
+	@tools/prepare $(PYTHON)
+
+# An environment without pip is none, and must not look like one the next time.
 $(BIN)/python:
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 2; }
 
 $(VENV)/demo.stamp: $(BIN)/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[plots]'

@@ -14,8 +14,9 @@ import click
 
 import actc
 from actc.cli.main import commands
-from actc.experiment.runs import DRAWS
+from actc.experiment.draws import DRAWS
 from actc.methods import METHODS
+from actc.metrics import METRICS
 from actc.three_steps.choose_thresholds import OBJECTIVES
 from actc.three_steps.estimate_labels import ESTIMATORS
 from actc.three_steps.select_triples import SELECTORS
@@ -33,15 +34,25 @@ def describe_command(name: str, command: click.Command) -> str:
 def describe_name(name: str) -> str:
     """Return a public name's signature and docstring, and those of its public methods."""
     thing = getattr(actc, name)
+    if name == "TWINS":
+        return "\n".join([f"### `actc.{name}`\n", "Each command, and what does the same in Python.\n", _twins()])
     if not callable(thing):
         return f"### `actc.{name}`\n\n{name} maps names to methods; see [the methods](#methods).\n"
     parts = [f"### `actc.{name}`\n", _block(name, thing)]
     if inspect.isclass(thing):
-        for key, member in vars(thing).items():
+        ours = [kind for kind in reversed(thing.__mro__) if kind.__module__.startswith("actc")]
+        for key, member in {key: member for kind in ours for key, member in vars(kind).items()}.items():
             function = getattr(member, "__func__", member)
             if not key.startswith("_") and inspect.isfunction(function):
                 parts.append(_block(f"{name}.{key}", function))
     return "\n".join(parts)
+
+
+def _twins() -> str:
+    rows = [
+        f"| `actc {name}` | {', '.join(f'`actc.{twin}`' for twin in twins)} |" for name, twins in actc.TWINS.items()
+    ]
+    return "| command | in Python |\n| --- | --- |\n" + "\n".join(rows) + "\n"
 
 
 def _block(name: str, thing: Any) -> str:
@@ -82,6 +93,7 @@ def reference() -> str:
             describe_choices("Estimators (step 2)", ESTIMATORS),
             describe_choices("Objectives (step 3)", OBJECTIVES),
             describe_choices("Draws", DRAWS),
+            describe_choices("Metrics", METRICS),
         ]
     )
 

@@ -41,7 +41,8 @@ def measure(search: CandidateSearch) -> dict[str, object]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("ACTC_DATA", "../shared/data")))
+    data = os.environ.get("ACTC_DATA")  # a folder that has CoDEx as text: codex-m/train.txt and so on
+    parser.add_argument("--data", type=Path, default=data, required=data is None)
     parser.add_argument("--relation", default="P27")
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()

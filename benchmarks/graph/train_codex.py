@@ -54,7 +54,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dataset")
     parser.add_argument("model")
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("ACTC_DATA", "../shared/data")))
+    data = os.environ.get("ACTC_DATA")  # a folder that has CoDEx as text: codex-m/train.txt and so on
+    parser.add_argument("--data", type=Path, default=data, required=data is None)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--set", action="append", default=[], help="another setting: epochs=10")

@@ -11,8 +11,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from actc.experiment.grid import read_results
-from actc.experiment.results import METRICS, Results, Run
+from actc.experiment.measurements import PAPER_METRICS, Measurements, read_measurements
+from actc.experiment.rows import Run
 from actc.paper.tables import PAPER_CELLS, label_method
 
 METHODS = (
@@ -32,21 +32,21 @@ REFERENCE = """
 """
 
 
-def list_differences(results: Results, method: str, metric: str) -> dict[tuple[str, str], float]:
+def list_differences(results: Measurements, method: str, metric: str) -> dict[tuple[str, str], float]:
     """Return ours less the reference for each of the eight cells, in percentage points."""
-    column, at = METHODS.index(method), METRICS.index(metric)
+    column, at = METHODS.index(method), PAPER_METRICS.index(metric)
     lines = [line.split() for line in REFERENCE.splitlines() if line]
     same = results.first_repeats(REPEATS.get(method, 20))
     return {
-        cell: same.estimate(Run(*cell, method), metric).value - float(line[column].split("/")[at])
+        cell: same.average(Run(*cell, method), metric).value - float(line[column].split("/")[at])
         for cell, line in zip(PAPER_CELLS, lines, strict=True)
     }
 
 
 def main() -> None:
     """Print every difference."""
-    results = read_results(Path(sys.argv[1]))
-    for metric in METRICS:
+    results = read_measurements(Path(sys.argv[1]))
+    for metric in PAPER_METRICS:
         print(f"{metric}: ours less the reference, the mean and each cell")
         for method in METHODS:
             differences = list(list_differences(results, method, metric).values())

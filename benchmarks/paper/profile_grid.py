@@ -12,8 +12,12 @@ import time
 from collections import Counter
 from typing import Any
 
-from actc.experiment.grid import Settings, Task, keep_freed_memory, run_task
+from actc.experiment.backends import keep_freed_memory
+from actc.experiment.plans import Conditions, Plan
+from actc.experiment.rows import Run
+from actc.experiment.runs import run_plan
 from actc.paper.items import PAPER_METHODS
+from actc.paper.run import StoredCell
 
 CELLS = [("codex-s", "complex"), ("codex-m", "complex")]
 PARTS = {
@@ -61,7 +65,7 @@ def find_shares(stats: dict[Function, Any], function: Function, depth: int = 8) 
 
 def run(method: str, cell: tuple[str, str], repeats: int) -> None:
     """Run some repeats of one method as the grid does."""
-    run_task(Task(*cell, method, 0, 1 if "dens" in method else repeats), repeats, Settings())
+    run_plan(Plan([StoredCell(*cell)], {Run(*cell, method): repeats}, Conditions()))
 
 
 def main() -> None:

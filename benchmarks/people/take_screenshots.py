@@ -17,7 +17,7 @@ from tests.browser.conftest import ARGUMENTS, find_chromium
 
 from actc.sample import load_sample
 from actc.session import Settings, start_session
-from actc.session.session import sample_files
+from actc.session.start import sample_files
 
 IMAGES = Path("docs/images")
 WIDE = {"viewport": {"width": 1240, "height": 760}}

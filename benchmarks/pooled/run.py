@@ -1,10 +1,10 @@
 """What the pooled method is worth: on the eight CoDEx cells, on two that nothing was tuned on, under stress, as odds.
 
-    ACTC_DATA=... python benchmarks/pooled/run.py cells            writes cells.csv.gz
-    ACTC_DATA=... python benchmarks/pooled/run.py held-out         writes held-out.csv.gz
-    ACTC_DATA=... python benchmarks/pooled/run.py stress           writes stress.csv.gz
-    ACTC_DATA=... python benchmarks/pooled/run.py probabilities    writes probabilities.csv
-    ACTC_DATA=... python benchmarks/pooled/run.py pictures         writes thresholds.csv, picks.csv
+    python benchmarks/pooled/run.py cells            writes cells.csv.gz
+    python benchmarks/pooled/run.py held-out         writes held-out.csv.gz
+    python benchmarks/pooled/run.py stress           writes stress.csv.gz
+    python benchmarks/pooled/run.py probabilities    writes probabilities.csv
+    python benchmarks/pooled/run.py pictures         writes thresholds.csv, picks.csv
 
 ``plot.py`` draws the figures from the rows and ``summarise.py`` prints the tables of docs/pooled.md.
 """
@@ -24,8 +24,12 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from stress import STRESSES
 
+from actc.experiment.cells import Cell
 from actc.experiment.datasets import load_cell
-from actc.experiment.runs import PAPER_BUDGETS, Cell, Row, draw_orders, run_experiment
+from actc.experiment.draws import draw_orders
+from actc.experiment.plans import PAPER_BUDGETS
+from actc.experiment.rows import COLUMNS, Row
+from actc.experiment.runs import run_experiment
 from actc.methods import METHODS, Method
 from actc.metrics import brier, calibration_error
 from actc.pooled.features import prepare_pool
@@ -64,14 +68,14 @@ def read_cells() -> list[Cell]:
 
 def run_cells(repeats: int = 20) -> None:
     """Measure every method on the eight cells."""
-    rows = run_experiment(read_cells(), METHODS_ON_CELLS, BUDGETS, repeats, SEED, jobs=JOBS, progress=show)
+    rows = run_experiment(read_cells(), METHODS_ON_CELLS, BUDGETS, repeats=repeats, seed=SEED, jobs=JOBS, progress=show)
     write_rows(HERE / "cells.csv.gz", rows)
 
 
 def run_held_out(repeats: int = 20) -> None:
     """Measure every method on TuckER's cells, of which no number of the method knows anything."""
     cells = [load_cell(data, "tucker") for data in ("codex-s", "codex-m")]
-    rows = run_experiment(cells, METHODS_ON_CELLS, BUDGETS, repeats, SEED, jobs=JOBS, progress=show)
+    rows = run_experiment(cells, METHODS_ON_CELLS, BUDGETS, repeats=repeats, seed=SEED, jobs=JOBS, progress=show)
     write_rows(HERE / "held-out.csv.gz", rows)
 
 
@@ -81,7 +85,9 @@ def run_stress(repeats: int = 3) -> None:
     for name in STRESSES:
         stressed = [make_stress(cell, name) for cell in read_cells()]
         budgets = [budget for budget in BUDGETS if budget <= min(len(cell.valid) for cell in stressed)]
-        rows += run_experiment(stressed, METHODS_UNDER_STRESS, budgets, repeats, SEED, jobs=JOBS, progress=show)
+        rows += run_experiment(
+            stressed, METHODS_UNDER_STRESS, budgets, repeats=repeats, seed=SEED, jobs=JOBS, progress=show
+        )
         print(name, file=sys.stderr)
     write_rows(HERE / "stress.csv.gz", rows)
 
@@ -197,8 +203,8 @@ def _pick(method: Method, cell: Cell, judged: int) -> IntArray:
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:
     """Write tidy rows, compressed, without a date in the file."""
-    lines = [",".join(Row._fields)]
-    lines += [",".join((*map(str, row[:5]), *(f"{value:.5f}" for value in row[5:]))) for row in rows]
+    lines = [",".join(COLUMNS)]
+    lines += [",".join((*map(str, row[:5]), *(f"{value:.5f}" for value in row[5:8]))) for row in rows]
     path.write_bytes(gzip.compress(("\n".join(lines) + "\n").encode(), mtime=0))
 
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.stats import rankdata
 
-from actc.experiment.runs import Cell
-from actc.triples import BoolArray, FloatArray, ScoredTriples, encode_names
+from actc.experiment.cells import Cell
+from actc.triples import BoolArray, FloatArray, ScoredTriples, Vocabulary
 
 
 def _names(triples: ScoredTriples) -> np.ndarray:
@@ -21,7 +21,7 @@ def _names(triples: ScoredTriples) -> np.ndarray:
 
 
 def _rename(triples: ScoredTriples, names: np.ndarray) -> ScoredTriples:
-    vocabulary, codes = encode_names(list(names))
+    vocabulary, codes = Vocabulary.encode(list(names))
     return replace(triples, relations=codes, relation_names=vocabulary)
 
 

@@ -1,6 +1,6 @@
 """The authors' scores, their draws, 100 repeats: the rows that tests/test_reference.py checks, kept as means.
 
-    ACTC_DATA=... python benchmarks/reference/run.py
+    python benchmarks/reference/run.py
 
 writes means.csv: dataset, model, draws, method, budget ("mean" over the ten), repeats, accuracy, f1 in %.
 """
@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from actc import METHODS, run_experiment
-from actc.experiment.runs import Row, read_cell
+from actc.experiment.datasets import load_cell
+from actc.experiment.rows import Row
 
 HERE = Path(__file__).parent
 VARIANTS = [
@@ -44,7 +45,7 @@ def means(rows: list[Row], draws: str) -> list[tuple[object, ...]]:
 
 def main() -> None:
     """Run everything on one core."""
-    cell = read_cell(Path(os.environ["ACTC_DATA"]) / "scores" / "codex-s" / "complex-authors")
+    cell = load_cell("codex-s", "complex-authors")
     methods = [name for name in METHODS if not name.startswith("pooled")] + VARIANTS
     table = []
     for draws in ("authors", "numpy"):

@@ -17,7 +17,7 @@ from pathlib import Path
 import duckdb
 from make_candidates import make_candidates, make_curves, make_thresholds
 
-from actc.decide.decide_candidates import ENGINES, decide
+from actc.decide.decide_candidates import ENGINES, decide_candidates
 
 FIELDS = ("rows", "engine", "seconds", "candidates", "accepted", "sha256")
 
@@ -53,7 +53,9 @@ def main() -> None:
             out = arguments.folder / f"decided-{engine}"
             start = time.perf_counter()
             memory = "2GB" if engine == "spark" else "1GB"
-            decided = decide(thresholds, folder, out, True, memory, curves=make_curves(thresholds), engine=engine)
+            decided = decide_candidates(
+                thresholds, folder, out, True, memory, curves=make_curves(thresholds), engine=engine
+            )
             seconds = time.perf_counter() - start
             counts = (int(decided.candidates.sum()), int(decided.accepted.sum()))
             row = (rows, engine, f"{seconds:.1f}", *counts, digest(out))

@@ -22,7 +22,7 @@ from pathlib import Path
 import duckdb
 from make_candidates import make_candidates, make_curves, make_thresholds, same_share_cut
 
-from actc.decide.decide_candidates import decide
+from actc.decide.decide_candidates import decide_candidates
 
 FIELDS = ("rows", "relations", "what", "run", "seconds", "cpu_seconds", "peak_mb", "accepted")
 MEMORY = "1GB"
@@ -40,23 +40,23 @@ def copy_bare(folder: Path, out: Path) -> int:
 
 def decide_file(folder: Path, out: Path) -> int:
     """Decide into one file."""
-    return int(decide(make_thresholds(), folder, out.with_suffix(".parquet"), memory=MEMORY).accepted.sum())
+    return int(decide_candidates(make_thresholds(), folder, out.with_suffix(".parquet"), memory=MEMORY).accepted.sum())
 
 
 def decide_folder(folder: Path, out: Path) -> int:
     """Decide into a folder of parts."""
-    return int(decide(make_thresholds(), folder, out, memory=MEMORY).accepted.sum())
+    return int(decide_candidates(make_thresholds(), folder, out, memory=MEMORY).accepted.sum())
 
 
 def decide_probable(folder: Path, out: Path) -> int:
     """Decide into a folder of parts, with probabilities."""
     thresholds = make_thresholds()
-    return int(decide(thresholds, folder, out, memory=MEMORY, curves=make_curves(thresholds)).accepted.sum())
+    return int(decide_candidates(thresholds, folder, out, memory=MEMORY, curves=make_curves(thresholds)).accepted.sum())
 
 
 def decide_best(folder: Path, out: Path) -> int:
     """Decide with one tail at most for each head and relation."""
-    return int(decide(make_thresholds(), folder, out, memory=MEMORY, best_only=True).accepted.sum())
+    return int(decide_candidates(make_thresholds(), folder, out, memory=MEMORY, best_only=True).accepted.sum())
 
 
 WHAT: dict[str, Callable[[Path, Path], int]] = {

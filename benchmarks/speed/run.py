@@ -1,6 +1,6 @@
 """How fast is one repeat (ten budgets)? And how many times faster than the plain program, in one and the same run?
 
-    ACTC_DATA=... OMP_NUM_THREADS=1 python benchmarks/speed/run.py
+    OMP_NUM_THREADS=1 python benchmarks/speed/run.py
 
 writes rows.csv: cell, method, milliseconds (best of several, one core), plain_milliseconds, ratio, same_decisions.
 The plain program is timed on one repeat; actc, by turns with it, on the same annotations.
@@ -9,7 +9,6 @@ The plain program is timed on one repeat; actc, by turns with it, on the same an
 from __future__ import annotations
 
 import csv
-import os
 import sys
 from pathlib import Path
 from time import perf_counter
@@ -17,7 +16,10 @@ from time import perf_counter
 import numpy as np
 
 from actc import METHODS, Annotations
-from actc.experiment.runs import PAPER_BUDGETS, Cell, draw_orders, read_cell
+from actc.experiment.cells import Cell
+from actc.experiment.datasets import load_cell
+from actc.experiment.draws import draw_orders
+from actc.experiment.plans import PAPER_BUDGETS
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -36,7 +38,7 @@ def annotation_sets(cell: Cell) -> list[Annotations]:
 def time_actc(cell: Cell, method: str, sets: list[Annotations]) -> float:
     """Milliseconds to find all thresholds and score them on test."""
     start = perf_counter()
-    cell.scorer.accuracy_and_f1(METHODS[method].find_cuts(cell.valid, sets))
+    cell.labelled_test.measure(METHODS[method].find_cuts(cell.valid, sets))
     return 1000 * (perf_counter() - start)
 
 
@@ -55,10 +57,9 @@ def time_plain(cell: Cell, kind: str, sets: list[Annotations]) -> tuple[float, n
 
 def main() -> None:
     """Time every cell and method."""
-    data = Path(os.environ["ACTC_DATA"]) / "scores"
     rows = []
     for name in ("codex-s/complex-authors", "codex-m/complex"):
-        cell = read_cell(data / name).squashed
+        cell = load_cell(*name.split("/")).squashed
         sets = annotation_sets(cell)
         for method in LIMITS:
             times = [time_actc(cell, method, sets) for _ in range(TURNS)]

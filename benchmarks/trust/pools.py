@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.experiment.cells import Cell
 from actc.experiment.datasets import load_cell
-from actc.experiment.runs import Cell
 from actc.methods import METHODS
 from actc.triples import Annotations, BoolArray
 from actc.trust.discrepancy import uniform_picks

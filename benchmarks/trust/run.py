@@ -1,6 +1,6 @@
 """Do intervals hold, and promises, on pools the model was not made for? Runs, one line each; summarise.py counts them.
 
-    ACTC_DATA=... OMP_NUM_THREADS=1 python benchmarks/trust/run.py --runs 200 --out runs
+    OMP_NUM_THREADS=1 python benchmarks/trust/run.py --runs 200 --out runs
 
 writes runs-coverage.csv.gz (does the 90% interval of test accuracy and of accepted precision hold the truth, how wide
 is it; and the model's own, without any discrepancy) and runs-promise.csv.gz (precision on demand at confidence 0.9:

@@ -8,6 +8,9 @@ The method in ten lines: a model gives every candidate triple a score; bigger is
     labels = [a_person_says(*pool.triple(row)) for row in rows]
     calibrator.fit(pool, Annotations(rows, labels))         # 2 estimate the others, 3 choose thresholds
     accepted = calibrator.predict(candidates)               # true where score >= its relation's threshold
+
+And whatever a command does, a function does: ``actc calibrate scores.tsv --labels labels.tsv`` is
+``calibrate("scores.tsv", "labels.tsv", out="thresholds.json")``; ``TWINS`` says which is whose.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -19,12 +22,107 @@ from actc.triples import Annotations, ScoredTriples, Thresholds
 
 if TYPE_CHECKING:
     from actc.calibrator import Calibrator
+    from actc.complete.run import CompletionPlan, complete_graph
+    from actc.decide.decide_candidates import decide_candidates
     from actc.experiment.runs import run_experiment
+    from actc.graphs.convert_graph import convert_graph
+    from actc.models.from_files import propose_candidates, score_triples, train_model
+    from actc.paper.run import redraw_paper, run_paper
+    from actc.sample.run_demo import run_demo
+    from actc.session import Session, Settings, start_session
+    from actc.session.examine import audit_accepted, check_shift, draw_audit, list_questions, write_report
+    from actc.session.import_judgements import import_judgements
+    from actc.session.program import ask_program
+    from actc.session.results import export_session
+    from actc.tables.calibration import Calibration
+    from actc.trust.calibrate import calibrate
 
-__all__ = ["METHODS", "Annotations", "Calibrator", "ScoredTriples", "Thresholds", "__version__", "run_experiment"]
+__all__ = [
+    "METHODS",
+    "TWINS",
+    "Annotations",
+    "Calibration",
+    "Calibrator",
+    "CompletionPlan",
+    "ScoredTriples",
+    "Session",
+    "Settings",
+    "Thresholds",
+    "__version__",
+    "ask_program",
+    "audit_accepted",
+    "calibrate",
+    "check_shift",
+    "complete_graph",
+    "convert_graph",
+    "decide_candidates",
+    "draw_audit",
+    "export_session",
+    "import_judgements",
+    "list_questions",
+    "propose_candidates",
+    "redraw_paper",
+    "run_demo",
+    "run_experiment",
+    "run_paper",
+    "score_triples",
+    "start_session",
+    "train_model",
+    "write_report",
+]
 
 # Imported on first use: scikit-learn alone takes longer to load than all of actc.
-_LAZY = {"Calibrator": "actc.calibrator", "run_experiment": "actc.experiment.runs"}
+_LAZY = {
+    "Calibration": "actc.tables.calibration",
+    "Calibrator": "actc.calibrator",
+    "CompletionPlan": "actc.complete.run",
+    "Session": "actc.session",
+    "Settings": "actc.session",
+    "ask_program": "actc.session.program",
+    "audit_accepted": "actc.session.examine",
+    "calibrate": "actc.trust.calibrate",
+    "check_shift": "actc.session.examine",
+    "complete_graph": "actc.complete.run",
+    "convert_graph": "actc.graphs.convert_graph",
+    "decide_candidates": "actc.decide.decide_candidates",
+    "draw_audit": "actc.session.examine",
+    "export_session": "actc.session.results",
+    "import_judgements": "actc.session.import_judgements",
+    "list_questions": "actc.session.examine",
+    "propose_candidates": "actc.models.from_files",
+    "redraw_paper": "actc.paper.run",
+    "run_demo": "actc.sample.run_demo",
+    "run_experiment": "actc.experiment.runs",
+    "run_paper": "actc.paper.run",
+    "score_triples": "actc.models.from_files",
+    "start_session": "actc.session",
+    "train_model": "actc.models.from_files",
+    "write_report": "actc.session.examine",
+}
+
+TWINS = {
+    "demo": ("run_demo",),
+    "methods": ("METHODS",),
+    "calibrate": ("calibrate",),
+    "decide": ("decide_candidates",),
+    "start": ("start_session",),
+    "annotate": ("Session", "ask_program"),
+    "status": ("Session",),
+    "export": ("export_session",),
+    "import": ("import_judgements",),
+    "report": ("write_report",),
+    "ask": ("list_questions",),
+    "audit": ("draw_audit", "audit_accepted"),
+    "shift": ("check_shift",),
+    "train": ("train_model",),
+    "score": ("score_triples",),
+    "candidates": ("propose_candidates",),
+    "complete": ("CompletionPlan", "complete_graph"),
+    "convert": ("convert_graph",),
+    "bench": ("run_experiment",),
+    "paper": ("run_paper", "redraw_paper"),
+}
+"""Each command of the command line, and what does the same in Python."""
 
 
 def __getattr__(name: str) -> Any:

@@ -191,8 +191,7 @@ class Actc(SelectingMethod):
         known: ScoredTriples | None = None,
     ) -> FloatArray:
         """Return P(true) of any triples, by the classifiers of step 2."""
-        code = {name: code for code, name in enumerate(pool.relation_names)}
-        relations = np.array([code.get(name, -1) for name in triples.relation_names])[triples.relations]
+        relations = pool.relation_names.translate(triples.relations, triples.relation_names)
         groups = Groups.of(pool, [annotations], self.uniform)
         return estimate_triples(pool, groups, self.estimator, triples.scores, relations)
 

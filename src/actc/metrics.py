@@ -1,23 +1,76 @@
-"""How good are decisions and probabilities? Accuracy, F1, calibration error, and a report by relation."""
+"""How good are decisions and probabilities? Accuracy, F1 and others by name, calibration error, a report by relation.
+
+A metric of decisions is a function of ``Counts`` and an entry in ``METRICS``, at the foot.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
+from actc.errors import ChoiceError
+from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, as_vocabulary
+
+
+class Counts(NamedTuple):
+    """What became of labelled triples under S sets of decisions.
+
+    Parameters
+    ----------
+    true_accepted, accepted : float arrays of shape (S,)
+        How many true triples, and how many at all, were accepted.
+    true, triples : int
+        How many triples are true, and how many there are.
+    """
+
+    true_accepted: FloatArray
+    accepted: FloatArray
+    true: int
+    triples: int
+
+
+def accuracy_of(counts: Counts) -> FloatArray:
+    """Share of decisions that are right."""
+    true_accepted, accepted, true, triples = counts
+    return (true_accepted + triples - accepted - (true - true_accepted)) / triples
+
+
+def f1_of(counts: Counts) -> FloatArray:
+    """Harmonic mean of precision and recall; 1 where nothing is accepted and nothing true."""
+    return _share(2 * counts.true_accepted, counts.accepted + counts.true)
+
+
+def precision_of(counts: Counts) -> FloatArray:
+    """Share of the accepted triples that are true; 1 where nothing is accepted."""
+    return _share(counts.true_accepted, counts.accepted)
+
+
+def recall_of(counts: Counts) -> FloatArray:
+    """Share of the true triples that are accepted; 1 where nothing is true."""
+    return _share(counts.true_accepted, np.full_like(counts.accepted, counts.true))
+
+
+def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
+    return np.where(whole > 0, part / np.maximum(whole, 1), 1.0)
+
+
+def count_decisions(labels: BoolArray, decisions: BoolArray) -> Counts:
+    """Count one set of decisions, aligned with the labels."""
+    true_accepted, accepted = (np.array([float(mask.sum())]) for mask in (labels & decisions, decisions))
+    return Counts(true_accepted, accepted, int(labels.sum()), len(labels))
 
 
 def accuracy(labels: BoolArray, decisions: BoolArray) -> float:
     """Share of decisions that are right."""
-    return float(np.mean(labels == decisions))
+    return float(accuracy_of(count_decisions(labels, decisions))[0])
 
 
 def f1(labels: BoolArray, decisions: BoolArray) -> float:
     """Harmonic mean of precision and recall of the accepted triples; 1 where nothing is accepted and nothing true."""
-    size = int(labels.sum() + decisions.sum())
-    return 2 * int((labels & decisions).sum()) / size if size else 1.0
+    return float(f1_of(count_decisions(labels, decisions))[0])
 
 
 def brier(labels: BoolArray, probabilities: FloatArray) -> float:
@@ -33,7 +86,7 @@ def calibration_error(labels: BoolArray, probabilities: FloatArray, bins: int = 
 
 
 @dataclass(frozen=True, eq=False)
-class Scorer:
+class LabelledScores:
     """Labelled triples, arranged so that any number of threshold tables is scored without looking at a triple twice.
 
     Parameters
@@ -51,28 +104,30 @@ class Scorer:
     columns: IntArray
 
     @classmethod
-    def of(cls, triples: ScoredTriples, labels: BoolArray, relation_names: tuple[str, ...]) -> Scorer:
+    def of(cls, triples: ScoredTriples, labels: BoolArray, relation_names: tuple[str, ...]) -> LabelledScores:
         """Arrange by the relations of the pool; any other relation obeys the last column, the default."""
-        column_of = {name: column for column, name in enumerate(relation_names)}
-        column = np.array([column_of.get(name, len(relation_names)) for name in triples.relation_names])
-        column = column[triples.relations]
+        names = as_vocabulary(relation_names)
+        column = names.translate(triples.relations, triples.relation_names, default=len(names))
         order = np.lexsort((triples.scores, column))
         columns, starts = np.unique(column[order], return_index=True)
         scores = np.split(triples.scores[order], starts[1:])
         trues = np.split(labels[order].astype(np.int64), starts[1:])
         return cls(tuple(scores), tuple(np.append(np.cumsum(part[::-1])[::-1], 0) for part in trues), columns)
 
-    def accuracy_and_f1(self, cuts: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return accuracy and F1 of each row of a threshold table of shape (S, R + 1)."""
+    def count(self, cuts: FloatArray) -> Counts:
+        """Count what each row of a threshold table of shape (S, R + 1) accepts."""
         true_accepted, accepted = np.zeros(len(cuts)), np.zeros(len(cuts))
         for scores, trues_from, column in zip(self.scores, self.trues_from, self.columns, strict=True):
             place = np.searchsorted(scores, cuts[:, column])
             true_accepted += trues_from[place]
             accepted += len(scores) - place
         true = sum(int(trues[0]) for trues in self.trues_from)
-        size = sum(len(scores) for scores in self.scores)
-        right = true_accepted + size - accepted - (true - true_accepted)
-        return right / size, np.where(accepted + true > 0, 2 * true_accepted / np.maximum(accepted + true, 1), 1.0)
+        return Counts(true_accepted, accepted, true, sum(len(scores) for scores in self.scores))
+
+    def measure(self, cuts: FloatArray, metrics: Sequence[str] = ("accuracy", "f1")) -> FloatArray:
+        """Return metrics, by their names, of each row of a threshold table: shape (metrics, S)."""
+        counts = self.count(cuts)
+        return np.array([find_metric(name)(counts) for name in metrics])
 
 
 @dataclass(frozen=True)
@@ -111,3 +166,18 @@ def report_by_relation(
             )
         )
     return reports
+
+
+def find_metric(name: str) -> Callable[[Counts], FloatArray]:
+    """Return the metric of that name."""
+    if name not in METRICS:
+        raise ChoiceError("metric", name, METRICS)
+    return METRICS[name]
+
+
+METRICS: dict[str, Callable[[Counts], FloatArray]] = {
+    "accuracy": accuracy_of,
+    "f1": f1_of,
+    "precision": precision_of,
+    "recall": recall_of,
+}

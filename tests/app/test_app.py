@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from fastapi import testclient
 
 from actc.app.gate import MOST_BYTES, Bucket, host_name, loopback_names
 from actc.app.links import Links
@@ -14,8 +15,6 @@ from actc.session import OWNER, Session, Settings, start_session
 from actc.session.status import history
 from actc.tables.files import write_scored
 from tests.conftest import make_pool
-
-testclient = pytest.importorskip("fastapi.testclient", reason="the page needs: pip install 'actc[app]'")
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from actc.cli.main import commands, parse_budgets, split_methods
+from actc.cli.experiment_commands import parse_budgets, split_methods
+from actc.cli.main import commands, main
 from actc.errors import OptionError
 from actc.tables.files import write_triples
 from tests.conftest import make_pool
@@ -20,6 +21,20 @@ from tests.conftest import make_pool
 def actc(*words, cwd=None):
     command = [sys.executable, "-m", "actc.cli.main", *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+
+
+@pytest.fixture
+def actc_here(monkeypatch, capsys):
+    """As `actc`, in this process: for many calls that need not each start a Python."""
+
+    def call(*words):
+        command = ["actc", *map(str, words)]
+        monkeypatch.setattr(sys, "argv", command)
+        with pytest.raises(SystemExit) as end:
+            main()
+        return subprocess.CompletedProcess(command, end.value.code, *capsys.readouterr())
+
+    return call
 
 
 def columns(pool, labels=None):
@@ -96,7 +111,7 @@ def test_one_class_only_is_allowed_but_said(folder, tmp_path):
     assert "every annotation is true" in result.stdout
 
 
-def test_bad_input_gets_one_sentence_and_nothing_is_written(folder, tmp_path):
+def test_bad_input_gets_one_sentence_and_nothing_is_written(actc_here, folder, tmp_path):
     out = tmp_path / "out.csv"
     labels = ("--labels", folder / "labels.tsv")
     (tmp_path / "broken.json").write_text("{")
@@ -124,7 +139,7 @@ def test_bad_input_gets_one_sentence_and_nothing_is_written(folder, tmp_path):
     ]
     for words, sentence in cases:
         words = (*words, "--method", "actc-lr-rndm") if words[0] == "calibrate" else words
-        assert refused(actc(*words), sentence), words
+        assert refused(actc_here(*words), sentence), words
         assert not out.exists()
 
 

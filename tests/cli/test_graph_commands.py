@@ -12,8 +12,6 @@ from actc.tables.files import read_scored, write_triples
 from tests.cli.test_cli import actc, refused
 from tests.models.test_train_model import make_graph
 
-pytest.importorskip("torch")
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

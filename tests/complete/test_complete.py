@@ -10,6 +10,7 @@ import pytest
 
 from actc import ScoredTriples
 from actc.complete.completion import complete, read_oracle, split_off
+from actc.complete.run import CompletionPlan, complete_graph
 from actc.errors import ActcError, FileError, OptionError
 from actc.graphs.formats import read_graph, write_graph
 from actc.graphs.graph import Graph
@@ -17,9 +18,6 @@ from actc.session import Judgement, Session
 from actc.tables.files import read_scored, write_triples
 from tests.conftest import make_pool
 from tests.models.test_train_model import make_graph, new_facts
-
-pytest.importorskip("torch")
-from actc.complete.run import CompletionPlan, run_completion
 
 
 def write_graph_file(path, graph):
@@ -52,7 +50,7 @@ def triples_of(path):
 
 
 def test_a_small_graph_grows_by_what_was_accepted(folder, tmp_path):
-    lines = run_completion(plan(folder, tmp_path / "out"))
+    lines = complete_graph(plan(folder, tmp_path / "out")).lines
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     accepted = triples_of(tmp_path / "out" / "accepted.tsv")
     assert triples_of(tmp_path / "out" / "graph.tsv") == triples_of(folder / "graph.tsv") | accepted
@@ -63,7 +61,7 @@ def test_a_small_graph_grows_by_what_was_accepted(folder, tmp_path):
 
 
 def test_accepted_facts_carry_their_provenance(folder, tmp_path):
-    run_completion(plan(folder, tmp_path / "out"))
+    complete_graph(plan(folder, tmp_path / "out"))
     header, *rows = (line.split("\t") for line in (tmp_path / "out" / "accepted.tsv").read_text().splitlines())
     wanted = ["head", "relation", "tail", "score", "probability", "threshold", "method", "date", "decided_by"]
     assert header == wanted
@@ -73,15 +71,15 @@ def test_accepted_facts_carry_their_provenance(folder, tmp_path):
 
 
 def test_a_model_that_is_there_is_not_trained_again(folder, tmp_path):
-    run_completion(plan(folder, tmp_path / "first"))
-    run_completion(plan(folder, tmp_path / "second", model=tmp_path / "first" / "model"))
+    complete_graph(plan(folder, tmp_path / "first"))
+    complete_graph(plan(folder, tmp_path / "second", model=tmp_path / "first" / "model"))
     assert not (tmp_path / "second" / "model").exists()
     first, second = (read_scored(tmp_path / name / "accepted.tsv")[0] for name in ("first", "second"))
     assert {first.triple(row) for row in range(len(first))} == {second.triple(row) for row in range(len(second))}
 
 
 def test_the_model_proposes_where_nobody_does(folder, tmp_path):
-    run_completion(plan(folder, tmp_path / "out", candidates=None, best=1))
+    complete_graph(plan(folder, tmp_path / "out", candidates=None, best=1))
     proposed = triples_of(tmp_path / "out" / "candidates.parquet")
     assert proposed
     assert not proposed & triples_of(folder / "graph.tsv")
@@ -99,15 +97,15 @@ def judge_all(folder, truth):
 
 def test_people_are_asked_in_a_session_and_the_same_command_goes_on(folder, tmp_path):
     asking = plan(folder, tmp_path / "out", oracle=None)
-    lines = run_completion(asking)
+    lines = complete_graph(asking).lines
     assert lines[0] == "12 candidates, of which 12 may be asked about."
     assert lines[1] == f"Judge 4 of them: actc annotate {tmp_path / 'out' / 'session'}"
     assert not (tmp_path / "out" / "accepted.tsv").exists()
     with pytest.raises(OptionError, match="nobody has called any triple true or false yet"):
-        run_completion(asking)
+        complete_graph(asking)
     judge_all(tmp_path / "out" / "session", triples_of(folder / "truth.tsv"))
     trained = (tmp_path / "out" / "model" / "weights.pt").stat().st_mtime_ns
-    run_completion(asking)
+    complete_graph(asking)
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     accepted = triples_of(tmp_path / "out" / "accepted.tsv")
     assert report["judged"] == 4
@@ -117,35 +115,35 @@ def test_people_are_asked_in_a_session_and_the_same_command_goes_on(folder, tmp_
 
 
 def test_a_folder_that_was_begun_differently_is_refused(folder, tmp_path):
-    run_completion(plan(folder, tmp_path / "out", oracle=None))
+    complete_graph(plan(folder, tmp_path / "out", oracle=None))
     with pytest.raises(OptionError, match="was begun with --best 2, not 3; give the name of a new folder"):
-        run_completion(plan(folder, tmp_path / "out", oracle=None, best=3))
+        complete_graph(plan(folder, tmp_path / "out", oracle=None, best=3))
     with pytest.raises(OptionError, match="asks for pooled, not for actc-lr-rndm"):
-        run_completion(plan(folder, tmp_path / "out", oracle=None, method="actc-lr-rndm"))
+        complete_graph(plan(folder, tmp_path / "out", oracle=None, method="actc-lr-rndm"))
     (tmp_path / "graph.tsv").write_text("a\tr\tb\nb\tr\tc\n")
     with pytest.raises(OptionError, match="was begun with another graph"):
-        run_completion(replace(plan(folder, tmp_path / "out"), graph=tmp_path / "graph.tsv"))
+        complete_graph(replace(plan(folder, tmp_path / "out"), graph=tmp_path / "graph.tsv"))
 
 
 def test_other_content_under_the_same_name_is_noticed_and_another_name_for_the_same_is_not(folder, tmp_path):
     candidates = tmp_path / "some.tsv"
     candidates.write_text((folder / "candidates.tsv").read_text())
     asking = plan(folder, tmp_path / "out", oracle=None, candidates=candidates)
-    run_completion(asking)
+    complete_graph(asking)
     (tmp_path / "link.tsv").write_text(candidates.read_text())
     with pytest.raises(OptionError, match="nobody has called"):
-        run_completion(replace(asking, candidates=tmp_path / "link.tsv"))
+        complete_graph(replace(asking, candidates=tmp_path / "link.tsv"))
     candidates.write_text("\n".join(candidates.read_text().splitlines()[:-1]) + "\n")
     with pytest.raises(OptionError, match="was begun with another --candidates"):
-        run_completion(asking)
+        complete_graph(asking)
     with pytest.raises(OptionError, match="was begun with --candidates"):
-        run_completion(replace(asking, candidates=None))
+        complete_graph(replace(asking, candidates=None))
 
 
 def test_a_folder_with_other_things_in_it_is_left_alone(folder, tmp_path):
     (tmp_path / "graph.tsv").write_text((folder / "graph.tsv").read_text())
     with pytest.raises(OptionError, match="has files in it that no run"):
-        run_completion(replace(plan(folder, tmp_path), graph=tmp_path / "graph.tsv"))
+        complete_graph(replace(plan(folder, tmp_path), graph=tmp_path / "graph.tsv"))
     assert [path.name for path in tmp_path.iterdir()] == ["graph.tsv"]
 
 
@@ -157,10 +155,10 @@ def test_a_run_that_was_cut_off_while_proposing_keeps_its_model(folder, tmp_path
 
     monkeypatch.setattr("actc.complete.run.write_candidates", fail)
     with pytest.raises(RuntimeError, match="cut off"):
-        run_completion(asking)
+        complete_graph(asking)
     monkeypatch.undo()
     monkeypatch.setattr("actc.complete.run.train_model", fail)
-    run_completion(asking)
+    complete_graph(asking)
     assert (tmp_path / "out" / "report.json").is_file()
 
 
@@ -169,7 +167,7 @@ def test_a_damaged_record_of_the_run_is_said_in_a_sentence(folder, tmp_path, dam
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "begun.json").write_text(damage)
     with pytest.raises(FileError, match=r"begun.json: it is damaged"):
-        run_completion(plan(folder, tmp_path / "out"))
+        complete_graph(plan(folder, tmp_path / "out"))
 
 
 def test_what_cannot_work_is_refused_before_training(folder, tmp_path, monkeypatch):
@@ -182,13 +180,13 @@ def test_what_cannot_work_is_refused_before_training(folder, tmp_path, monkeypat
         ({"candidates": folder / "graph.tsv"}, "the graph holds all"),
     ):
         with pytest.raises(ActcError, match=sentence):
-            run_completion(plan(folder, tmp_path / "out", **options))
+            complete_graph(plan(folder, tmp_path / "out", **options))
 
 
 def test_candidates_with_strange_names_or_literals_are_left_out_and_counted(folder, tmp_path):
     more = (folder / "candidates.tsv").read_text() + "nobody\tlikes\tthis\n"
     (tmp_path / "more.tsv").write_text(more)
-    lines = run_completion(plan(folder, tmp_path / "out", candidates=tmp_path / "more.tsv"))
+    lines = complete_graph(plan(folder, tmp_path / "out", candidates=tmp_path / "more.tsv")).lines
     assert "1 candidates have names that the model does not know; they are left out." in lines
 
 
@@ -198,7 +196,7 @@ def test_literals_stay_in_the_graph(folder, tmp_path):
     lines.append(f'<http://e/{known.triple(0)[0]}> <http://e/label> "a name"@en .')
     (tmp_path / "graph.nt").write_text("\n".join(lines) + "\n")
     asked = replace(plan(folder, tmp_path / "out"), graph=tmp_path / "graph.nt", base="http://e/")
-    told = run_completion(asked)
+    told = complete_graph(asked).lines
     assert '"a name"@en' in (tmp_path / "out" / "graph.nt").read_text()
     assert "1 triples that end in a literal were not learnt from; they stay." in told
     assert json.loads((tmp_path / "out" / "report.json").read_text())["triples_before"] == len(known) + 1
@@ -209,7 +207,7 @@ def test_rdf_oracles_are_read_with_the_base(folder, tmp_path):
         graph = read_graph(folder / f"{name}.tsv")
         write_graph(tmp_path / f"{name}.nt", graph, base="http://e/")
     asked = plan(folder, tmp_path / "out", oracle=tmp_path / "truth.nt", candidates=tmp_path / "candidates.nt")
-    run_completion(replace(asked, base="http://e/", budget=12))
+    complete_graph(replace(asked, base="http://e/", budget=12))
     assert json.loads((tmp_path / "out" / "report.json").read_text())["judged_true"] == 6
 
 
@@ -221,7 +219,7 @@ def test_an_oracle_of_another_graph_is_refused(folder, tmp_path):
 
 
 def test_baselines_decide_without_probabilities(folder, tmp_path):
-    run_completion(plan(folder, tmp_path / "out", method="localopt-acc"))
+    complete_graph(plan(folder, tmp_path / "out", method="localopt-acc"))
     header, *rows = (line.split("\t") for line in (tmp_path / "out" / "accepted.tsv").read_text().splitlines())
     at, by = header.index("probability"), header.index("decided_by")
     assert {row[at] for row in rows if row[by] == "method"} <= {""}
@@ -229,9 +227,9 @@ def test_baselines_decide_without_probabilities(folder, tmp_path):
 
 def test_people_who_stop_early_are_told_how_to_go_on(folder, tmp_path):
     asking = plan(folder, tmp_path / "out", oracle=None)
-    run_completion(asking)
+    complete_graph(asking)
     judge_all(tmp_path / "out" / "session", triples_of(folder / "truth.tsv"))
-    lines = run_completion(replace(asking, budget=9))
+    lines = complete_graph(replace(asking, budget=9)).lines
     assert any(line.startswith("4 of 9 answers are there; for more: actc annotate") for line in lines)
     session = Session(tmp_path / "out" / "session")
     assert session.budget == 9
@@ -256,7 +254,7 @@ def test_an_oracle_that_knows_no_candidate_is_refused(folder, tmp_path):
 
 def test_candidates_that_the_graph_holds_are_not_new(folder, tmp_path):
     with pytest.raises(OptionError, match="the graph holds all of these"):
-        run_completion(plan(folder, tmp_path / "out", candidates=folder / "graph.tsv"))
+        complete_graph(plan(folder, tmp_path / "out", candidates=folder / "graph.tsv"))
 
 
 def test_what_a_person_says_stands():

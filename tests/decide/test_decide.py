@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actc.decide.decide_candidates import decide, parse_memory
+from actc.decide.decide_candidates import decide_candidates, parse_memory
 from actc.errors import ActcError, ChoiceError, FileError, OptionError
 from actc.tables.curves import Curves
 from actc.tables.files import read_scored, write_triples
@@ -55,12 +55,12 @@ ACCEPTED = [("a", "knows", "b", 0.5, 0.5), ("b", "likes", "c", -1.0, -1.0), ("c"
 @pytest.mark.parametrize("out", ["out.tsv", "out.csv", "out.csv.gz", "out.parquet", "out"])
 def test_a_score_at_the_cut_is_accepted_in_every_format(tmp_path: Path, suffix: str, out: str) -> None:
     candidates = write_candidates(tmp_path / f"in.{suffix}", ROWS)
-    decide(THRESHOLDS, candidates, tmp_path / out)
+    decide_candidates(THRESHOLDS, candidates, tmp_path / out)
     assert rows_of(tmp_path / out) == ACCEPTED
 
 
 def test_counts_are_told_by_relation_and_unseen_relations_get_the_default(tmp_path: Path) -> None:
-    decided = decide(THRESHOLDS, write_candidates(tmp_path / "in.parquet", ROWS), tmp_path / "out.parquet")
+    decided = decide_candidates(THRESHOLDS, write_candidates(tmp_path / "in.parquet", ROWS), tmp_path / "out.parquet")
     assert decided.relation_names == ("knows", "likes", "sees")
     assert decided.cuts.tolist() == [0.5, -1.0, 2.0]
     assert decided.candidates.tolist() == [2, 2, 2]
@@ -68,7 +68,7 @@ def test_counts_are_told_by_relation_and_unseen_relations_get_the_default(tmp_pa
 
 
 def test_all_candidates_can_be_kept_with_their_decision(tmp_path: Path) -> None:
-    decide(THRESHOLDS, write_candidates(tmp_path / "in.csv", ROWS), tmp_path / "out.csv", keep_all=True)
+    decide_candidates(THRESHOLDS, write_candidates(tmp_path / "in.csv", ROWS), tmp_path / "out.csv", keep_all=True)
     assert [row[-1] for row in rows_of(tmp_path / "out.csv")] == [True, False, False, True, True, False]
 
 
@@ -80,7 +80,7 @@ def test_many_files_and_folders_are_one_table(tmp_path: Path) -> None:
     (folder / "_SUCCESS").touch()
     (folder / ".b.parquet.crc").touch()
     first = write_candidates(tmp_path / "a.parquet", ROWS[:2])
-    decided = decide(THRESHOLDS, [first, folder], tmp_path / "out.parquet")
+    decided = decide_candidates(THRESHOLDS, [first, folder], tmp_path / "out.parquet")
     assert rows_of(tmp_path / "out.parquet") == ACCEPTED
     assert decided.candidates.sum() == len(ROWS)
 
@@ -101,7 +101,7 @@ def test_decisions_are_those_made_in_memory(
 ) -> None:
     folder = tmp_path_factory.mktemp("decide")
     candidates = write_candidates(folder / f"in.{suffix}", rows)
-    decided = decide(THRESHOLDS, candidates, folder / f"out.{suffix}", keep_all=True, best_only=best)
+    decided = decide_candidates(THRESHOLDS, candidates, folder / f"out.{suffix}", keep_all=True, best_only=best)
     written = read_scored(folder / f"out.{suffix}")[0]
     accepted = duckdb.sql(f"SELECT accepted FROM '{folder}/out.{suffix}'").fetchnumpy()["accepted"]
     expected = THRESHOLDS.decide(written) & (is_best(written) if best else True)
@@ -120,21 +120,23 @@ def is_best(triples: ScoredTriples) -> np.ndarray:
 
 def test_the_best_tail_is_the_first_name_among_equal_scores(tmp_path: Path) -> None:
     rows = [("a", "knows", "z", 3.0), ("a", "knows", "b", 3.0), ("a", "knows", "a", 1.0), ("b", "knows", "a", 0.1)]
-    decided = decide(THRESHOLDS, write_candidates(tmp_path / "in.tsv", rows), tmp_path / "out.tsv", best_only=True)
+    decided = decide_candidates(
+        THRESHOLDS, write_candidates(tmp_path / "in.tsv", rows), tmp_path / "out.tsv", best_only=True
+    )
     assert rows_of(tmp_path / "out.tsv") == [("a", "knows", "b", 3.0, 0.5)]
     assert decided.accepted.tolist() == [1]
 
 
 def test_infinite_cuts_accept_nothing_and_everything(tmp_path: Path) -> None:
     thresholds = Thresholds(("knows",), np.array([np.inf]), -np.inf, np.array([True]))
-    decided = decide(thresholds, write_candidates(tmp_path / "in.tsv", ROWS), tmp_path / "out.tsv")
+    decided = decide_candidates(thresholds, write_candidates(tmp_path / "in.tsv", ROWS), tmp_path / "out.tsv")
     assert decided.accepted.tolist() == [0, 2, 2]
 
 
 def test_integer_names_and_narrow_scores_work(tmp_path: Path) -> None:
     query = "SELECT 7::INT AS subject, 1::SMALLINT AS predicate, 8::BIGINT AS object, 0.5::FLOAT AS score"
     thresholds = Thresholds(("1",), np.array([0.5]), 9.0, np.array([True]))
-    decide(thresholds, write_sql(tmp_path / "in.parquet", query), tmp_path / "out.parquet")
+    decide_candidates(thresholds, write_sql(tmp_path / "in.parquet", query), tmp_path / "out.parquet")
     assert rows_of(tmp_path / "out.parquet") == [(7, "1", 8, 0.5, 0.5)]
 
 
@@ -145,7 +147,7 @@ CURVES = Curves(("knows", "likes"), -2.0, 2.0, np.array([[0, 0.25, 1], [0.5, 0.5
 @pytest.mark.parametrize("best", [False, True])
 def test_probabilities_are_looked_up_and_averaged(tmp_path: Path, out: str, best: bool) -> None:
     candidates = write_candidates(tmp_path / "in.parquet", [*ROWS, ("a", "knows", "d", 9.0)])
-    decided = decide(THRESHOLDS, candidates, tmp_path / out, keep_all=True, best_only=best, curves=CURVES)
+    decided = decide_candidates(THRESHOLDS, candidates, tmp_path / out, keep_all=True, best_only=best, curves=CURVES)
     rows = rows_of(tmp_path / out)
     codes = np.array([{"knows": 0, "likes": 1}.get(row[1], 2) for row in rows])
     expected = CURVES.look_up(np.array([row[3] for row in rows]), codes)
@@ -160,7 +162,7 @@ def test_probabilities_are_looked_up_and_averaged(tmp_path: Path, out: str, best
 def test_the_expected_precision_of_nothing_is_unknown(tmp_path: Path) -> None:
     candidates = write_candidates(tmp_path / "in.parquet", ROWS[:2])
     thresholds = Thresholds(("knows",), np.array([np.inf]), 0.0, np.array([True]))
-    decided = decide(thresholds, candidates, tmp_path / "out", curves=CURVES)
+    decided = decide_candidates(thresholds, candidates, tmp_path / "out", curves=CURVES)
     assert decided.expected_precision is not None
     assert np.isnan(decided.expected_precision).tolist() == [True]
 
@@ -203,7 +205,7 @@ def test_a_bad_row_is_named_with_its_part_and_nothing_is_written(tmp_path: Path,
 
 def refuse(candidates: Path, out: Path, message: str) -> None:
     with pytest.raises(ActcError, match=message) as caught:
-        decide(THRESHOLDS, candidates, out)
+        decide_candidates(THRESHOLDS, candidates, out)
     assert "\n" not in str(caught.value)
     assert not out.exists()
     assert not list(out.parent.glob(".out*"))
@@ -268,37 +270,37 @@ def test_a_name_with_a_tab_is_refused_only_where_the_format_cannot_hold_it(tmp_p
     rows = [("a\tb", "knows", "c", 1.0)]
     candidates = write_candidates(tmp_path / "in.parquet", rows)
     refuse(candidates, tmp_path / "out.tsv", "a name holds a tab")
-    decide(THRESHOLDS, candidates, tmp_path / "out.csv")
+    decide_candidates(THRESHOLDS, candidates, tmp_path / "out.csv")
     assert rows_of(tmp_path / "out.csv")[0][0] == "a\tb"
 
 
 def test_an_output_that_is_there_is_replaced_only_on_demand(tmp_path: Path) -> None:
     candidates = write_candidates(tmp_path / "in.tsv", ROWS)
     for name in ("out.tsv", "out"):
-        decide(THRESHOLDS, candidates, tmp_path / name)
+        decide_candidates(THRESHOLDS, candidates, tmp_path / name)
         with pytest.raises(FileError, match="--overwrite"):
-            decide(THRESHOLDS, candidates, tmp_path / name)
-        decide(THRESHOLDS, candidates, tmp_path / name, overwrite=True)
+            decide_candidates(THRESHOLDS, candidates, tmp_path / name)
+        decide_candidates(THRESHOLDS, candidates, tmp_path / name, overwrite=True)
         assert rows_of(tmp_path / name) == ACCEPTED
 
 
 def test_an_output_among_the_candidates_is_refused(tmp_path: Path) -> None:
     candidates = write_candidates(tmp_path / "in.tsv", ROWS)
     with pytest.raises(FileError, match="among the candidates"):
-        decide(THRESHOLDS, candidates, candidates, overwrite=True)
+        decide_candidates(THRESHOLDS, candidates, candidates, overwrite=True)
     with pytest.raises(FileError, match="among the candidates"):
-        decide(THRESHOLDS, tmp_path, tmp_path / "out.tsv")
+        decide_candidates(THRESHOLDS, tmp_path, tmp_path / "out.tsv")
     assert candidates.exists()
 
 
 def test_options_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     candidates = write_candidates(tmp_path / "in.tsv", ROWS)
     with pytest.raises(ChoiceError, match=r"No engine is called 'duckbd'\. Did you mean 'duckdb'"):
-        decide(THRESHOLDS, candidates, tmp_path / "out.tsv", engine="duckbd")
+        decide_candidates(THRESHOLDS, candidates, tmp_path / "out.tsv", engine="duckbd")
     with pytest.raises(OptionError, match="goes with the engine spark"):
-        decide(THRESHOLDS, candidates, tmp_path / "out.tsv", master="local")
+        decide_candidates(THRESHOLDS, candidates, tmp_path / "out.tsv", master="local")
     with pytest.raises(OptionError, match="end the name in"):
-        decide(THRESHOLDS, candidates, tmp_path / "out.json")
+        decide_candidates(THRESHOLDS, candidates, tmp_path / "out.json")
 
 
 @pytest.mark.parametrize(("text", "amount"), [("1GB", 10**9), ("800 mb", 8 * 10**8), ("1.5G", 1_500_000_000)])
@@ -315,7 +317,7 @@ def test_too_little_memory_is_refused(text: str) -> None:
 def test_progress_adds_up_to_everything(tmp_path: Path) -> None:
     told: list[int] = []
     candidates = write_candidates(tmp_path / "in.tsv", ROWS)
-    decide(THRESHOLDS, candidates, tmp_path / "out.tsv", progress=lambda done, total: told.append(done))
+    decide_candidates(THRESHOLDS, candidates, tmp_path / "out.tsv", progress=lambda done, total: told.append(done))
     assert sum(told) == 100
 
 
@@ -328,7 +330,7 @@ def test_a_million_relations_and_one_with_nine_tenths_of_all_candidates(tmp_path
     write_sql(tmp_path / "in.parquet", query)
     names = tuple(sorted(f"r{i}" for i in range(count)))
     thresholds = Thresholds(names, np.full(count, 3.0), 0.0, np.ones(count, dtype=bool))
-    decided = decide(thresholds, tmp_path / "in.parquet", tmp_path / "out")
+    decided = decide_candidates(thresholds, tmp_path / "in.parquet", tmp_path / "out")
     assert decided.relation_names == names
     assert decided.candidates[0] == 9 * count + 1
     expected = sum(1 for i in range(7) if i >= 3) / 7
@@ -337,9 +339,9 @@ def test_a_million_relations_and_one_with_nine_tenths_of_all_candidates(tmp_path
 
 KILLED = """
 import sys, numpy as np
-from actc.decide.decide_candidates import decide
+from actc.decide.decide_candidates import decide_candidates
 from actc.triples import Thresholds
-decide(Thresholds(("r",), np.array([0.5]), 0.5, np.array([True])), sys.argv[1], sys.argv[2])
+decide_candidates(Thresholds(("r",), np.array([0.5]), 0.5, np.array([True])), sys.argv[1], sys.argv[2])
 """
 
 
@@ -376,5 +378,5 @@ def test_nothing_is_left_of_a_run_that_is_interrupted(tmp_path: Path) -> None:
 
     candidates = write_candidates(tmp_path / "in.tsv", ROWS)
     with pytest.raises(KeyboardInterrupt):
-        decide(THRESHOLDS, candidates, tmp_path / "out.tsv", progress=interrupt)
+        decide_candidates(THRESHOLDS, candidates, tmp_path / "out.tsv", progress=interrupt)
     assert [path.name for path in tmp_path.iterdir()] == ["in.tsv"]

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+import pyspark
 import pytest
 
-from actc.decide.decide_candidates import decide
+from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError, FileError, OptionError
 from actc.tables.curves import KNOTS, Curves
 from actc.triples import Thresholds
 
-pyspark = pytest.importorskip("pyspark", reason="needs actc[spark]")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 THRESHOLDS = Thresholds(("knows", "likes"), np.array([0.5, -0.25]), 0.75, np.array([True, True]))
@@ -67,8 +67,8 @@ CURVES = Curves(("knows", "likes"), -0.9, 0.9, np.random.default_rng(0).random((
     "options", [{}, {"keep_all": True}, {"best_only": True}, {"keep_all": True, "best_only": True, "curves": CURVES}]
 )
 def test_spark_writes_the_same_bytes_as_duckdb(session, parts, tmp_path, options):
-    ours = decide(THRESHOLDS, parts, tmp_path / "duckdb", **options)
-    theirs = decide(THRESHOLDS, parts, tmp_path / "spark", engine="spark", **options)
+    ours = decide_candidates(THRESHOLDS, parts, tmp_path / "duckdb", **options)
+    theirs = decide_candidates(THRESHOLDS, parts, tmp_path / "spark", engine="spark", **options)
     assert sorted_bytes(tmp_path / "spark") == sorted_bytes(tmp_path / "duckdb")
     assert theirs.relation_names == ours.relation_names
     if ours.expected_precision is not None:
@@ -83,8 +83,8 @@ def test_spark_reads_text_as_duckdb_does(session, parts, tmp_path, suffix):
     options = "DELIMITER ','" if suffix == "csv" else "DELIMITER '\t', QUOTE '', ESCAPE ''"
     query = "SELECT replace(head, '1', '\"') || ', x' AS head, relation, tail, score"
     duckdb.sql(f"COPY ({query} FROM '{parts}/*.parquet') TO '{path}' (FORMAT csv, HEADER, {options})")
-    decide(THRESHOLDS, path, tmp_path / "duckdb")
-    decide(THRESHOLDS, path, tmp_path / "spark", engine="spark")
+    decide_candidates(THRESHOLDS, path, tmp_path / "duckdb")
+    decide_candidates(THRESHOLDS, path, tmp_path / "spark", engine="spark")
     assert sorted_bytes(tmp_path / "spark") == sorted_bytes(tmp_path / "duckdb")
 
 
@@ -103,14 +103,14 @@ BAD = {
 def test_spark_names_the_part_with_a_bad_row_and_writes_nothing(session, parts, tmp_path, case):
     duckdb.sql(f"COPY (SELECT {BAD[case][0]}) TO '{parts}/part-2.parquet'")
     with pytest.raises(FileError, match=rf"part-2\.parquet: .*{BAD[case][1]}"):
-        decide(THRESHOLDS, parts, tmp_path / "out", engine="spark")
+        decide_candidates(THRESHOLDS, parts, tmp_path / "out", engine="spark")
     assert [path.name for path in tmp_path.iterdir()] == ["parts"]
 
 
 def test_spark_refuses_text_that_only_java_reads_as_a_number(session, tmp_path):
     (tmp_path / "in.tsv").write_text("a\tknows\tb\t1\na\tknows\tc\t2d\n")
     with pytest.raises(FileError, match="'2d'"):
-        decide(THRESHOLDS, tmp_path / "in.tsv", tmp_path / "out", engine="spark")
+        decide_candidates(THRESHOLDS, tmp_path / "in.tsv", tmp_path / "out", engine="spark")
 
 
 def test_spark_names_a_damaged_part(session, parts, tmp_path):
@@ -118,41 +118,41 @@ def test_spark_names_a_damaged_part(session, parts, tmp_path):
     damaged[50:5000] = b"\xff" * 4950
     (parts / "part-1.parquet").write_bytes(damaged)
     with pytest.raises(ActcError, match=r"part-1\.parquet"):
-        decide(THRESHOLDS, parts, tmp_path / "out", engine="spark")
+        decide_candidates(THRESHOLDS, parts, tmp_path / "out", engine="spark")
     assert not (tmp_path / "out").exists()
 
 
 def test_addresses_are_left_to_spark_and_replaced_only_on_demand(session, parts, tmp_path):
     urls = [(parts / f"part-{i}.parquet").as_uri() for i in (0, 1)]
     out = (tmp_path / "out").as_uri()
-    decide(THRESHOLDS, urls, out, engine="spark")
-    decide(THRESHOLDS, parts, tmp_path / "duckdb")
+    decide_candidates(THRESHOLDS, urls, out, engine="spark")
+    decide_candidates(THRESHOLDS, parts, tmp_path / "duckdb")
     assert sorted_bytes(tmp_path / "out") == sorted_bytes(tmp_path / "duckdb")
     with pytest.raises(FileError, match="--overwrite"):
-        decide(THRESHOLDS, urls, out, engine="spark")
-    decide(THRESHOLDS, urls, out, engine="spark", overwrite=True)
+        decide_candidates(THRESHOLDS, urls, out, engine="spark")
+    decide_candidates(THRESHOLDS, urls, out, engine="spark", overwrite=True)
     assert not (tmp_path / "out.unfinished").exists()
 
 
 def test_addresses_need_spark_on_both_sides(parts, tmp_path):
     with pytest.raises(OptionError, match="only the engine spark"):
-        decide(THRESHOLDS, parts.as_uri(), tmp_path / "out")
+        decide_candidates(THRESHOLDS, parts.as_uri(), tmp_path / "out")
     with pytest.raises(OptionError, match="both as addresses"):
-        decide(THRESHOLDS, parts.as_uri(), tmp_path / "out", engine="spark")
+        decide_candidates(THRESHOLDS, parts.as_uri(), tmp_path / "out", engine="spark")
 
 
 def test_spark_writes_no_single_file(parts, tmp_path):
     with pytest.raises(OptionError, match="a folder of parts"):
-        decide(THRESHOLDS, parts, tmp_path / "out.parquet", engine="spark")
+        decide_candidates(THRESHOLDS, parts, tmp_path / "out.parquet", engine="spark")
 
 
 ON_CLUSTER = """
 import sys, numpy as np
 from actc.tables.curves import KNOTS, Curves
-from actc.decide.decide_candidates import decide
+from actc.decide.decide_candidates import decide_candidates
 from actc.triples import Thresholds
 thresholds = Thresholds(("knows", "likes"), np.array([0.5, -0.25]), 0.75, np.array([True, True]))
-decide(thresholds, sys.argv[1], sys.argv[2], memory="512MB", engine="spark", master=sys.argv[3])
+decide_candidates(thresholds, sys.argv[1], sys.argv[2], memory="512MB", engine="spark", master=sys.argv[3])
 """
 
 
@@ -208,7 +208,7 @@ def test_a_cluster_survives_the_death_of_a_worker(tmp_path):
     for i in range(12):
         query = f"SELECT head, relation, tail || '-{i}' AS tail, score FROM ({QUERY.format(50_000)})"
         duckdb.sql(f"COPY ({query}) TO '{folder}/part-{i}.parquet'")
-    decide(THRESHOLDS, folder, tmp_path / "duckdb")
+    decide_candidates(THRESHOLDS, folder, tmp_path / "duckdb")
     cluster = Cluster(tmp_path)
     command = [sys.executable, "-c", ON_CLUSTER, str(folder), str(tmp_path / "out"), cluster.address]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "SPARK_LOCAL_IP": "127.0.0.1"}

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-import gzip
-import os
+import hashlib
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -13,10 +12,52 @@ import pytest
 
 from actc.errors import ChoiceError, FileError
 from actc.experiment import datasets
-from actc.experiment.download import hash_file
+from actc.experiment.cells import Cell
 
-DATA = Path(os.environ.get("ACTC_DATA") or "../shared/data")
-needs_data = pytest.mark.skipif(not (DATA / "codex-s" / "train.txt").is_file(), reason="ACTC_DATA is not set")
+SUMS = Path(__file__).parents[2] / "benchmarks" / "scores" / "tables.sha256"
+TABLES = {name: digest for digest, name in (line.split() for line in SUMS.read_text().splitlines())}
+AUTHORS_SPLITS = {"valid": "complex-authors/valid_score.tsv", "test": "complex-authors/test_score.tsv"}
+
+
+def spell(*columns) -> str:
+    """Write columns as lines of text with tabs between them."""
+    return "".join("\t".join(row) + "\n" for row in zip(*columns, strict=True))
+
+
+def spell_table(dataset: str, model: str, split: str) -> str:
+    """Write a split as the score tables have it: a header, the triples, the scores, the labels where there are any."""
+    triples = datasets.load_triples(dataset, split)
+    scores, _ = datasets.load_scored(dataset, model, split)
+    digits = 17 if model == "complex-authors" else datasets.DIGITS[split]
+    columns = [triples.heads, triples.relations, triples.tails, [f"{score:.{digits}g}" for score in scores.scores]]
+    header = ["head", "relation", "tail", "score"]
+    if split != "train":
+        columns, header = [*columns, triples.labels.astype(int).astype(str)], [*header, "label"]
+    return "\t".join(header) + "\n" + spell(*columns)
+
+
+def spell_published(split: str) -> str:
+    """Write the published scores as the authors' repository has them: no header, no labels."""
+    triples = datasets.load_triples("codex-s", split)
+    scores = datasets.load_authors_scores(split, triples)
+    return spell(triples.heads, triples.relations, triples.tails, map(repr, scores.tolist()))
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def assert_same_cells(one: Cell, other: Cell) -> None:
+    assert (one.dataset, one.model) == (other.dataset, other.model)
+    for split in ("valid", "test", "known"):
+        ours, theirs = getattr(one, split), getattr(other, split)
+        assert (ours is None) == (theirs is None) == (split == "known" and one.model == "complex-authors")
+        if ours is not None:
+            np.testing.assert_array_equal(ours.keys, theirs.keys)
+            np.testing.assert_array_equal(ours.scores, theirs.scores)
+            assert ours.entity_names == theirs.entity_names
+    np.testing.assert_array_equal(one.valid_labels, other.valid_labels)
+    np.testing.assert_array_equal(one.test_labels, other.test_labels)
 
 
 class QuietHandler(SimpleHTTPRequestHandler):
@@ -24,104 +65,97 @@ class QuietHandler(SimpleHTTPRequestHandler):
         pass
 
 
+@pytest.fixture(scope="module")
+def public_home(tmp_path_factory) -> Path:
+    """The text files as their public homes have them, spelled out of the committed arrays."""
+    home = tmp_path_factory.mktemp("home")
+    for dataset in datasets.DATASETS:
+        (home / dataset).mkdir()
+        for name in datasets.CODEX_FILES:
+            (home / dataset / f"{name}.txt").write_text(spell(*datasets.load_columns(dataset, name)))
+    for split in AUTHORS_SPLITS:
+        (home / f"{split}_score.tsv").write_text(spell_published(split))
+    return home
+
+
 @pytest.fixture
-def no_local_data(monkeypatch, tmp_path) -> Path:
-    monkeypatch.delenv("ACTC_DATA", raising=False)
+def no_checkout(monkeypatch, tmp_path) -> Path:
+    """An installed package without its repository, and an empty cache."""
+    monkeypatch.setattr(datasets, "TRIPLES", Path("no-such-folder"))
+    monkeypatch.setattr(datasets, "SCORES", Path("no-such-folder"))
     monkeypatch.setenv("ACTC_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
-def write_authors_file(split: str, path: Path) -> None:
-    """Write the local table of published scores as the authors' repository has it: no header, no labels."""
-    with gzip.open(DATA / "scores" / "codex-s" / "complex-authors" / f"{split}.tsv.gz", "rt") as lines:
-        next(lines)
-        path.write_text("".join(line.rpartition("\t")[0] + "\n" for line in lines))
-
-
 @pytest.fixture
-def mirror(monkeypatch, no_local_data, tmp_path) -> Iterator[Path]:
-    """Serve the local copies from this machine in the place of their public homes."""
-    home = tmp_path / "home"
-    home.mkdir()
-    for dataset in datasets.DATASETS:
-        (home / dataset).symlink_to((DATA / dataset).resolve())
-    for split in ("valid", "test"):
-        write_authors_file(split, home / f"{split}_score.tsv")
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=home))
+def mirror(monkeypatch, public_home, no_checkout) -> Iterator[Path]:
+    """Serve the text files from this machine in the place of their public homes."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=public_home))
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     address = f"http://127.0.0.1:{server.server_address[1]}"
     monkeypatch.setattr(datasets, "CODEX", address + "/{dataset}/{name}")
     monkeypatch.setattr(datasets, "AUTHORS", address + "/{name}")
-    yield no_local_data
+    yield no_checkout
     server.shutdown()
     thread.join()
     server.server_close()
 
 
-@needs_data
+@pytest.mark.parametrize("name", [name for name in datasets.CHECKSUMS if name.startswith("codex")])
+def test_the_arrays_spell_the_files_that_codex_published(name):
+    dataset, file = name.split("/")
+    assert digest(spell(*datasets.load_columns(dataset, file.removesuffix(".txt")))) == datasets.CHECKSUMS[name]
+
+
+@pytest.mark.parametrize("split", AUTHORS_SPLITS)
+def test_the_arrays_spell_the_scores_that_the_authors_published(split):
+    assert digest(spell_published(split)) == datasets.CHECKSUMS[AUTHORS_SPLITS[split]]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_arrays_spell_the_tables_they_were_packed_from(name):
+    dataset, model, file = name.split("/")
+    assert digest(spell_table(dataset, model, file.removesuffix(".tsv"))) == TABLES[name]
+
+
+@pytest.mark.parametrize("model", ["complex", "complex-authors"])
+def test_a_checkout_holds_the_cell_that_a_folder_of_tables_holds(model, monkeypatch, tmp_path):
+    folder = tmp_path / "scores" / "codex-s" / model
+    folder.mkdir(parents=True)
+    for split in ("valid", "test") if model == "complex-authors" else datasets.SPLITS:
+        (folder / f"{split}.tsv").write_text(spell_table("codex-s", model, split))
+    committed = datasets.load_cell("codex-s", model)
+    monkeypatch.setenv("ACTC_DATA", str(tmp_path))
+    assert_same_cells(committed, datasets.load_cell("codex-s", model))
+
+
+def test_a_stranger_with_internet_gets_the_published_cell(mirror, monkeypatch):
+    downloaded = datasets.load_cell("codex-s", "complex-authors")
+    monkeypatch.undo()
+    assert_same_cells(downloaded, datasets.load_cell("codex-s", "complex-authors"))
+
+
 def test_triples_are_downloaded_checked_and_kept(mirror):
     valid = datasets.load_triples("codex-s", "valid")
     assert len(valid) == 3654
     assert valid.labels.sum() == 1827
     assert (valid.heads[0], valid.relations[0], valid.tails[0]) == ("Q928", "P530", "Q41")
-    assert sorted(path.name for path in (mirror / "codex-s").iterdir()) == [
-        "valid.txt",
-        "valid_negatives.txt",
-    ]
+    assert sorted(path.name for path in (mirror / "codex-s").iterdir()) == ["valid.txt", "valid_negatives.txt"]
 
 
-@needs_data
-@pytest.mark.parametrize("name", [name for name in datasets.CHECKSUMS if name.startswith("codex")])
-def test_the_local_files_have_the_pinned_checksums(name):
-    assert hash_file(DATA / name) == datasets.CHECKSUMS[name]
+def test_a_checkout_needs_no_download(monkeypatch, tmp_path):
+    monkeypatch.setattr(datasets, "CODEX", "http://127.0.0.1:1/{dataset}/{name}")
+    monkeypatch.setattr(datasets, "AUTHORS", "http://127.0.0.1:1/{name}")
+    monkeypatch.setenv("ACTC_CACHE", str(tmp_path / "cache"))
+    for dataset in datasets.DATASETS:
+        for model in datasets.list_models(dataset):
+            datasets.load_cell(dataset, model, with_known=False)
+    datasets.load_cell("codex-s", "complex-authors")
+    assert not (tmp_path / "cache").exists()
 
 
-@needs_data
-def test_the_published_scores_have_the_pinned_checksums(tmp_path):
-    for split in ("valid", "test"):
-        write_authors_file(split, tmp_path / split)
-        assert hash_file(tmp_path / split) == datasets.CHECKSUMS[f"complex-authors/{split}_score.tsv"]
-
-
-@needs_data
-@pytest.mark.parametrize("dataset", datasets.DATASETS)
-@pytest.mark.parametrize("model", datasets.MODELS)
-def test_committed_arrays_with_the_codex_files_are_the_shared_tables(dataset, model, monkeypatch):
-    monkeypatch.setenv("ACTC_DATA", str(DATA))
-    for split in datasets.SPLITS:
-        triples = datasets.load_triples(dataset, split)
-        scores = datasets.load_array(dataset, model, split)
-        with gzip.open(DATA / "scores" / dataset / model / f"{split}.tsv.gz", "rt") as lines:
-            next(lines)
-            columns = list(zip(*(line.rstrip("\n").split("\t") for line in lines), strict=True))
-        assert columns[:3] == [triples.heads, triples.relations, triples.tails]
-        np.testing.assert_array_equal(scores, np.array(columns[3], dtype=np.float64))
-        if split != "train":
-            np.testing.assert_array_equal(triples.labels, np.array(columns[4], dtype=np.int64) == 1)
-
-
-@needs_data
-@pytest.mark.parametrize("model", ["complex", "complex-authors"])
-def test_a_stranger_with_internet_gets_the_cell_that_the_local_tables_hold(model, mirror, monkeypatch):
-    downloaded = datasets.load_cell("codex-s", model)
-    monkeypatch.setenv("ACTC_DATA", str(DATA))
-    local = datasets.load_cell("codex-s", model)
-    assert (downloaded.dataset, downloaded.model) == (local.dataset, local.model)
-    for split in ("valid", "test", "known"):
-        one, other = getattr(downloaded, split), getattr(local, split)
-        assert (one is None) == (other is None) == (split == "known" and model == "complex-authors")
-        if one is not None:
-            np.testing.assert_array_equal(one.keys, other.keys)
-            np.testing.assert_array_equal(one.scores, other.scores)
-            assert one.entity_names == other.entity_names
-    np.testing.assert_array_equal(downloaded.valid_labels, local.valid_labels)
-    np.testing.assert_array_equal(downloaded.test_labels, local.test_labels)
-
-
-@needs_data
-def test_training_triples_are_all_true(monkeypatch):
-    monkeypatch.setenv("ACTC_DATA", str(DATA))
+def test_training_triples_are_all_true():
     train = datasets.load_triples("codex-s", "train")
     assert len(train) == 32888
     assert train.labels.all()
@@ -136,7 +170,6 @@ def test_rounding_is_what_writing_and_reading_text_does(digits):
 
 
 def test_the_models_of_the_paper_come_first(monkeypatch, tmp_path):
-    monkeypatch.delenv("ACTC_DATA", raising=False)
     monkeypatch.setenv("ACTC_SCORES", str(tmp_path))
     for model in ("tucker", "transe", "complex", "analogy"):
         (tmp_path / "codex-s" / model).mkdir(parents=True)
@@ -144,7 +177,7 @@ def test_the_models_of_the_paper_come_first(monkeypatch, tmp_path):
     assert datasets.list_models("codex-s") == ["complex", "transe", "analogy", "tucker"]
 
 
-def test_offline_without_data_is_one_sentence_with_the_way_out(monkeypatch, no_local_data):
+def test_offline_without_data_is_one_sentence_with_the_way_out(monkeypatch, no_checkout):
     monkeypatch.setattr(datasets, "CODEX", "http://127.0.0.1:1/{dataset}/{name}")
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     with pytest.raises(FileError, match=r"Is this machine offline\? .* ACTC_DATA"):

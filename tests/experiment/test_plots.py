@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from actc.experiment.plots import curves_of, draw_learning_curves, sketch_learning_curves
-from actc.experiment.runs import Row
+from actc.experiment.rows import Row
 
 
 def rows():

@@ -72,10 +72,10 @@ def test_other_draws_give_averages_within_a_point(authors_cell, rows):
         assert mean(others, method) == pytest.approx(EXPECTED[method][0], abs=1.0)
 
 
-def test_the_authors_uncertainty_row_is_that_of_hash_seed_0_and_an_unconverged_classifier(data_folder):
+def test_the_authors_uncertainty_row_is_that_of_hash_seed_0_and_an_unconverged_classifier():
     code = (
-        "from actc.experiment.runs import *; import numpy as np;"
-        f"cell = read_cell({str(data_folder / 'scores' / 'codex-s' / 'complex-authors')!r});"
+        "from actc.experiment.datasets import load_cell; from actc.experiment.runs import run_experiment;"
+        "cell = load_cell('codex-s', 'complex-authors');"
         "rows = run_experiment([cell], ['actc-lr-rndm:selector=uncertainty-last-relation,estimator=lr-scikit-learn'],"
         " repeats=1); print(*[v for r in rows for v in (r.accuracy, r.f1)])"
     )
@@ -93,7 +93,7 @@ def every_label(cell):
 @pytest.mark.parametrize(("method", "expected"), [("localopt-acc", (83.6, 84.6)), ("localopt-acc-uni", (67.9, 70.3))])
 def test_the_ceilings_with_all_validation_labels(authors_cell, method, expected):
     cuts = METHODS[method].find_cuts(authors_cell.valid, every_label(authors_cell))
-    got = 100 * np.array(authors_cell.scorer.accuracy_and_f1(cuts)).ravel()
+    got = 100 * np.array(authors_cell.labelled_test.measure(cuts)).ravel()
     assert got == pytest.approx(expected, abs=TENTH)
 
 

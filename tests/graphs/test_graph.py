@@ -37,3 +37,13 @@ def test_contains_compares_names_not_codes(graph):
 def test_with_scores_keeps_the_rows(graph):
     scored = graph.with_scores(np.array([1.0, 2.0, 3.0]))
     assert [scored.triple(row) for row in range(3)] == [graph.triple(row) for row in range(3)]
+
+
+def test_graphs_that_differ_have_other_fingerprints_and_the_order_does_not_matter(graph):
+    turned, other = graph.take([2, 0, 1]), Graph.from_columns(["a", "b", "a"], ["r", "r", "r"], ["b", "c", "c"])
+    assert turned.fingerprint == graph.fingerprint
+    assert len({graph.fingerprint, other.fingerprint, graph.take([0, 1]).fingerprint}) == 3
+
+
+def test_a_graph_shows_itself_in_a_line(graph):
+    assert repr(graph) == "Graph(3 triples, 3 entities, 2 relations)"

@@ -11,15 +11,13 @@ import shutil
 
 import numpy as np
 import pytest
+import torch
 
 from actc.errors import FileError, OptionError
+from actc.models.load_scorer import load_scorer
+from actc.models.pykeen import PykeenScorer, from_model, from_result, load_result, save_weights
 from actc.models.score_triples import score_triples
 from tests.models.test_train_model import make_graph
-
-pytest.importorskip("pykeen")
-torch = pytest.importorskip("torch")
-from actc.models.load_scorer import load_scorer  # noqa: E402
-from actc.models.pykeen import PykeenScorer, from_model, from_result, load_result, save_weights  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # PyKEEN's own, of which there are many
 OPTIONS = {"embedding_dim": 8}

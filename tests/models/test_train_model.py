@@ -9,19 +9,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from click.testing import CliRunner
 
 from actc.cli.main import commands
 from actc.errors import ChoiceError, FileError, OptionError, TableError
 from actc.graphs.graph import Graph
+from actc.models.embedding_models import EMBEDDINGS, score_all
+from actc.models.load_scorer import load_scorer
 from actc.models.recipes import Recipe, choose_recipe, list_recipes, load_recipe
+from actc.models.saved_model import EmbeddingScorer, load_model, save_model
 from actc.models.score_triples import score_triples
-
-torch = pytest.importorskip("torch")
-from actc.models.embedding_models import EMBEDDINGS, score_all  # noqa: E402
-from actc.models.load_scorer import load_scorer  # noqa: E402
-from actc.models.saved_model import EmbeddingScorer, load_model, save_model  # noqa: E402
-from actc.models.train_model import (  # noqa: E402
+from actc.models.train_model import (
     Questions,
     cross_entropy,
     find_device,

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from actc.errors import ChoiceError, MissingExtraError, OptionError
-from actc.experiment.grid import Settings, read_results
-from actc.experiment.results import Results, Run
+from actc.experiment.measurements import Measurements, read_measurements
+from actc.experiment.plans import Conditions
+from actc.experiment.rows import Run
 from actc.paper import run as paper
 from actc.paper.items import ITEMS, PAPER_METHODS, plan_runs
 from actc.paper.published import load_published
@@ -20,14 +21,14 @@ from actc.paper.run import redraw_paper, run_paper, write_paper
 from actc.paper.tables import PAPER_CELLS, build_comparisons, build_paper_table, list_entries
 from tests.toy_scores import write_toy_scores
 
-SETTINGS = Settings(budgets=(1, 10, 50), draws="numpy")
+CONDITIONS = Conditions(budgets=(1, 10, 50), draws="numpy")
 AUTHORS = ("codex-s", "complex-authors")
 
 
-def make_results(cells=PAPER_CELLS, methods=("localopt-acc", "actc-lr-rndm"), repeats=8) -> Results:
+def make_results(cells=PAPER_CELLS, methods=("localopt-acc", "actc-lr-rndm"), repeats=8) -> Measurements:
     random = np.random.default_rng(5)
     values = {Run(*cell, method): random.random((2, 3, repeats)) for cell in cells for method in methods}
-    return Results(np.array([1, 10, 50]), values)
+    return Measurements(np.array([1, 10, 50]), values)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,7 @@ def finished(toy_data, tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("paper")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ACTC_DATA", str(toy_data))
-        run_paper(out, repeats=3, settings=SETTINGS, jobs=2)
+        run_paper(out, repeats=3, conditions=CONDITIONS, jobs=2)
     return out
 
 
@@ -52,7 +53,7 @@ def test_every_table_and_figure_is_written_in_every_format(finished):
 
 
 def test_the_grid_has_every_method_of_the_paper_in_every_cell(finished):
-    results = read_results(finished / "rows.csv")
+    results = read_measurements(finished / "rows.csv")
     assert {Run(*cell, method) for cell in PAPER_CELLS for method in PAPER_METHODS} <= results.runs.keys()
 
 
@@ -74,7 +75,7 @@ def test_drawing_again_from_rows_gives_the_same_files(finished, tmp_path):
 def test_the_summary_has_every_run_at_every_budget(finished):
     with (finished / "summary.csv").open() as lines:
         rows = list(csv.DictReader(lines))
-    assert len(rows) == 3 * len(read_results(finished / "rows.csv").runs)
+    assert len(rows) == 3 * len(read_measurements(finished / "rows.csv").runs)
     certain = [row for row in rows if row["method"] == "actc-lr-dens"]
     assert {row["repeats"] for row in certain} == {"1"}
     assert {row["accuracy_error"] for row in certain} == {""}
@@ -119,8 +120,8 @@ def test_a_misspelt_item_is_answered_with_the_nearest():
 
 def test_a_quick_run_is_codex_s_alone(toy_data, tmp_path, monkeypatch):
     monkeypatch.setenv("ACTC_DATA", str(toy_data))
-    run_paper(tmp_path, items=["table-l1"], quick=True, settings=SETTINGS, jobs=1)
-    results = read_results(tmp_path / "rows.csv")
+    run_paper(tmp_path, items=["table-l1"], quick=True, conditions=CONDITIONS, jobs=1)
+    results = read_measurements(tmp_path / "rows.csv")
     assert {dataset for dataset, _ in results.cells()} == {"codex-s"}
     assert max(values.shape[2] for values in results.runs.values()) == paper.QUICK_REPEATS
     assert "Avg of 4 cells" in (tmp_path / "table-l1.md").read_text()
@@ -144,7 +145,7 @@ def test_missing_matplotlib_is_said_before_the_run(toy_data, tmp_path, monkeypat
 def test_tables_need_no_matplotlib(toy_data, tmp_path, monkeypatch):
     monkeypatch.setenv("ACTC_DATA", str(toy_data))
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    run_paper(tmp_path, items=["table-l1"], quick=True, repeats=1, settings=SETTINGS, jobs=1)
+    run_paper(tmp_path, items=["table-l1"], quick=True, repeats=1, conditions=CONDITIONS, jobs=1)
     assert (tmp_path / "table-l1.md").exists()
 
 
@@ -165,7 +166,7 @@ def test_the_authors_scores_are_compared_with_their_cell_and_left_out_of_the_ave
     entries = list_entries(results, "l1", ["localopt-acc"], 1)
     authors, average = (next(entry for entry in entries if entry.model == model) for model in (AUTHORS[1], "all"))
     assert authors.paper.value == 60
-    without = [results.estimate(Run(*cell, "localopt-acc"), "accuracy", 1).value for cell in PAPER_CELLS]
+    without = [results.average(Run(*cell, "localopt-acc"), "accuracy", 1).value for cell in PAPER_CELLS]
     assert average.ours.value == pytest.approx(np.mean(without))
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from actc.experiment.grid import read_results
-from actc.experiment.results import METRICS, Results, Run
+from actc.experiment.measurements import PAPER_METRICS, Measurements, read_measurements
+from actc.experiment.rows import Run
 from actc.paper.items import ITEMS, PAPER_METHODS
 from actc.paper.run import write_paper
 from actc.paper.tables import PAPER_CELLS
@@ -28,11 +28,11 @@ reference = load_reference()
 
 
 @pytest.fixture(scope="module")
-def results() -> Results:
-    return read_results(FOLDER / "rows.csv.gz")
+def results() -> Measurements:
+    return read_measurements(FOLDER / "rows.csv.gz")
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("metric", PAPER_METRICS)
 @pytest.mark.parametrize("method", reference.METHODS)
 def test_the_run_meets_the_authors_code_in_every_cell(results, method, metric):
     differences = list(reference.list_differences(results, method, metric).values())

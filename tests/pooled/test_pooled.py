@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import importlib.util
 import json
-import os
 import time
 from pathlib import Path
 
@@ -16,7 +14,9 @@ from hypothesis import strategies as st
 
 from actc.calibrator import Calibrator
 from actc.errors import ChoiceError, OptionError
-from actc.experiment.runs import Cell, run_experiment
+from actc.experiment.cells import Cell
+from actc.experiment.datasets import load_scored
+from actc.experiment.runs import run_experiment
 from actc.methods import METHODS, find_method
 from actc.pooled.draws import cut_intervals, draw_lines, foresee, gain_left
 from actc.pooled.features import POINTS, NormalScores, prepare_pool
@@ -26,31 +26,20 @@ from actc.pooled.picks import best_pick, expected_gains, is_audit, pick_expected
 from actc.pooled.settle import settle
 from actc.triples import Annotations, ScoredTriples
 
-DATA = os.environ.get("ACTC_DATA", "")
-VECTORS = Path(DATA).parent / "pooled_vectors.json"
+VECTORS = Path(__file__).parent / "pooled_vectors.json"
 VERSIONS = st.sampled_from(sorted(PRIORS))
 CASES = {"pool_only": False, "with_known_triples": True}
 
 
-def read_scores(path: Path) -> tuple[ScoredTriples, np.ndarray]:
-    with gzip.open(path, "rt") as file:
-        rows = [line.rstrip("\n").split("\t") for line in file][1:]
-    labels = np.array([int(row[4]) if len(row) > 4 else -1 for row in rows])
-    heads, relations, tails, scores = zip(*(row[:4] for row in rows), strict=True)
-    return ScoredTriples.from_columns(heads, relations, tails, np.array(scores, dtype=float)), labels
-
-
 @pytest.fixture(scope="module")
 def vectors() -> dict:
-    if not DATA or not VECTORS.exists():
-        pytest.skip("pooled_vectors.json is not beside the folder that ACTC_DATA names")
     return json.loads(VECTORS.read_text())
 
 
 @pytest.fixture(scope="module")
 def cell(vectors: dict) -> dict:
-    folder = Path(DATA) / vectors["cell"]
-    return {split: read_scores(folder / f"{split}.tsv.gz") for split in ("valid", "test", "train")}
+    dataset, model = vectors["cell"].split("/")
+    return {split: load_scored(dataset, model, split) for split in ("valid", "test", "train")}
 
 
 @pytest.fixture(scope="module", params=CASES)

@@ -8,15 +8,15 @@ import sys
 import numpy as np
 import pytest
 
-from actc import METHODS, Annotations, ScoredTriples
+from actc import METHODS, Annotations
 from actc.errors import FileError, OptionError
 from actc.pooled.draws import _sample_rows
-from actc.pooled.features import POINTS, SampledTriples, prepare_pool
+from actc.pooled.features import POINTS, prepare_pool
 from actc.pooled.model import PRIORS, find_cuts, fit
 from actc.pooled.picks import _Unlabelled, best_pick
 from actc.pooled.sketch import sketch_pool, thin_transform
+from actc.tables.calibration import Calibration
 from actc.tables.files import write_triples
-from actc.tables.thresholds_file import read_content
 from tests.conftest import make_pool
 
 PRIOR = PRIORS["v2"].pool_only
@@ -68,7 +68,7 @@ def test_sampled_rows_keep_their_scores_and_places(whole, sketched):
 
 def test_every_stretch_of_every_relation_is_in_the_sample(sketched):
     assert len(sketched) == 7 * POINTS * (2_000 // 7 // POINTS)
-    assert sketched.prepared.counts[:-1].min() == len(sketched) // 7
+    assert sketched.sample_of.counts[:-1].min() == len(sketched) // 7
 
 
 def annotate(whole, sketched, count):
@@ -122,7 +122,7 @@ def test_known_triples_count_as_they_do_on_the_whole_pool(whole, tmp_path):
     known = make_pool(size=500, relations=7, seed=8)[0]
     write_triples(tmp_path / "pool.parquet", columns(whole[0]))
     sample = sketch_pool(tmp_path / "pool.parquet", known, sample=500)
-    assert sample.prepared.features["gap"].tolist() == prepare_pool(whole[0], known).features["gap"].tolist()
+    assert sample.sample_of.features["gap"].tolist() == prepare_pool(whole[0], known).features["gap"].tolist()
 
 
 def test_audit_picks_are_drawn_as_from_the_whole_pool(tmp_path):
@@ -130,11 +130,11 @@ def test_audit_picks_are_drawn_as_from_the_whole_pool(tmp_path):
     table = {"head": [f"h{i}" for i in range(10_000)], "relation": relations, "tail": ["t"] * 10_000}
     write_triples(tmp_path / "pool.parquet", {**table, "score": np.random.default_rng(0).random(10_000)})
     sample = sketch_pool(tmp_path / "pool.parquet", sample=420)
-    assert sample.prepared.counts[:2].tolist() == [210, 210]
-    free, random = _Unlabelled(sample.prepared, Annotations()), np.random.default_rng(0)
-    drawn = [sample.relations[sample.prepared.members[free.any_place(random)]] for _ in range(2_000)]
+    assert sample.sample_of.counts[:2].tolist() == [210, 210]
+    free, random = _Unlabelled(sample.sample_of, Annotations()), np.random.default_rng(0)
+    drawn = [sample.relations[sample.sample_of.members[free.any_place(random)]] for _ in range(2_000)]
     assert np.mean(drawn) == pytest.approx(0.1, abs=0.03)
-    rows = _sample_rows(fit(sample.prepared, Annotations(), PRIOR), 100)
+    rows = _sample_rows(fit(sample.sample_of, Annotations(), PRIOR), 100)
     assert sample.relations[rows].sum() == 10
 
 
@@ -148,8 +148,7 @@ def test_the_pooled_method_works_on_a_sample_as_on_any_pool(whole, sketched):
 
 def test_a_part_of_a_sample_stands_only_for_itself(sketched):
     for part in (sketched.take([0, 1]), sketched.with_scores(sketched.scores)):
-        assert type(part) is ScoredTriples
-    assert isinstance(sketched, SampledTriples)
+        assert part.stands_for == len(part) < sketched.stands_for
 
 
 @pytest.mark.parametrize(
@@ -177,7 +176,7 @@ def test_calibrate_takes_a_sketch_for_pooled_methods_only(whole, tmp_path):
     good = subprocess.run([*command, "pooled"], capture_output=True, text=True, check=False)
     assert good.returncode == 0, good.stderr
     assert "of 20,000 triples are accepted" in good.stdout
-    assert sum(one["triples"] for one in read_content(tmp_path / "thresholds.json")["relations"].values()) == 20_000
+    assert Calibration.read(tmp_path / "thresholds.json").counts.triples.sum() == 20_000
     bad = subprocess.run([*command, "actc-lr-rndm"], capture_output=True, text=True, check=False)
     assert bad.returncode == 2
     assert "--sketch goes with the pooled methods only" in bad.stderr

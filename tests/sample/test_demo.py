@@ -7,19 +7,19 @@ import pytest
 
 from actc.cli.show import print_demo
 from actc.metrics import accuracy
-from actc.sample.demo import ANSWERS, run_demo, write_demo
-from actc.sample.demo_page import write_page
-from actc.tables.thresholds_file import read_thresholds
+from actc.sample.demo import ANSWERS
+from actc.sample.run_demo import run_demo
+from actc.tables.calibration import Calibration
 
 
 @pytest.fixture(scope="module")
-def demo():
-    return run_demo(repeats=3, seed=0)
+def demo(tmp_path_factory):
+    return run_demo(tmp_path_factory.mktemp("demo"), repeats=3, seed=0, jobs=1)
 
 
 @pytest.fixture(scope="module")
-def written(demo, tmp_path_factory):
-    return write_demo(demo, tmp_path_factory.mktemp("demo"))
+def written(demo):
+    return {path.name: path for path in demo.written}
 
 
 def test_fifty_answers_beat_no_calibration_and_come_near_every_label(demo):
@@ -30,9 +30,8 @@ def test_fifty_answers_beat_no_calibration_and_come_near_every_label(demo):
 
 
 def test_the_accepted_triples_are_those_above_the_written_thresholds(demo, written):
-    _, thresholds, accepted = written
-    decisions = read_thresholds(thresholds).decide(demo.sample.test)
-    with open(accepted, newline="", encoding="utf-8") as lines:
+    decisions = Calibration.read(written["thresholds.json"]).thresholds.decide(demo.sample.test)
+    with open(written["accepted.tsv"], newline="", encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines, delimiter="\t"))
     expected = {demo.sample.test.triple(row) for row in decisions.nonzero()[0].tolist()}
     assert {(row["head"], row["relation"], row["tail"]) for row in rows} == expected
@@ -40,18 +39,18 @@ def test_the_accepted_triples_are_those_above_the_written_thresholds(demo, writt
 
 
 def test_the_picture_is_a_picture(written):
-    assert written[0].read_bytes().startswith(b"\x89PNG")
+    assert written["learning-curve.png"].read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_page_stands_alone_and_tells_the_story(demo, written):
-    page = write_page(demo, written[0]).read_text(encoding="utf-8")
+    page = written["report.html"].read_text(encoding="utf-8")
     assert not re.search(r'(?:src|href)="(?!data:)', page)
     assert f"{demo.precision:.0%} are true" in page
     assert page.count("<tr>") > ANSWERS
 
 
-def test_the_terminal_shows_questions_curves_and_thresholds(demo, written, capsys):
-    print_demo(demo, written)
+def test_the_terminal_shows_questions_curves_and_thresholds(demo, capsys):
+    print_demo(demo)
     shown = capsys.readouterr().out
     assert demo.sample.sentence(*demo.sample.valid.triple(int(demo.calibrator.annotations_.rows[0]))) in shown
     assert "o pooled-known" in shown

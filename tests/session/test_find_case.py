@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from actc.errors import ActcError
+from actc.errors import FileError
 from actc.session import Judgement, Settings, start_session
-from actc.session.ask import RANDOM_CHECK
 from actc.session.find_case import find_case
 from actc.session.plan import Planner
 from actc.tables.files import write_scored
@@ -30,11 +29,12 @@ def judged_session(folder, method: str, count: int):
 
 def test_a_session_of_the_pooled_method_knows_its_random_checks(tmp_path):
     session = judged_session(tmp_path, "pooled", 75)
-    asked = session.store.rows("SELECT count(*) FROM task WHERE reason = ?", (RANDOM_CHECK,))[0][0]
+    planned_as_checks = session.store.rows("SELECT triple FROM task WHERE uniform = 1")
     session.close()
     case = find_case(session.folder)
     assert len(case.annotations) == 75
-    assert 0 < case.uniform.sum() <= asked
+    assert case.uniform.any()
+    assert set(case.annotations.rows[case.uniform]) == {row["triple"] for row in planned_as_checks}
     report = make_report(case)
     assert report.expectation.source == "model and looks"
     assert report.expectation.looks == case.uniform.sum()
@@ -43,9 +43,18 @@ def test_a_session_of_the_pooled_method_knows_its_random_checks(tmp_path):
 def test_every_answer_of_a_random_session_is_a_check(tmp_path):
     session = judged_session(tmp_path, "pooled-rndm", 12)
     session.close()
-    assert find_case(session.folder).uniform.all()
+    assert find_case(session.folder).uniform.tolist() == [True] * 12
+
+
+def test_a_check_stays_a_check_however_its_reason_is_worded(tmp_path):
+    session = judged_session(tmp_path, "pooled", 75)
+    before = session.asked_at_random(session.annotations()).tolist()
+    with session.store.transaction() as connection:
+        connection.execute("UPDATE task SET reason = 'Une vérification au hasard.'")
+    assert session.asked_at_random(session.annotations()).tolist() == before
+    session.close()
 
 
 def test_a_folder_that_is_no_session_is_refused(tmp_path):
-    with pytest.raises(ActcError):
+    with pytest.raises(FileError, match="no annotation session"):
         find_case(tmp_path)

@@ -17,7 +17,7 @@ from actc.session import Judgement, Session, Settings, start_session
 from actc.session import ask as ask_module
 from actc.session.cards import make_card
 from actc.session.plan import Planner
-from actc.session.status import disagreements, history, picture, progress
+from actc.session.status import disagreements, history, picture, progress, write_advice
 from actc.tables.files import write_scored
 from tests.conftest import make_pool
 
@@ -124,6 +124,16 @@ def test_unsure_is_no_label_and_comes_back_later(scores):
     assert unsure not in later[: ask_module.AGAIN_AFTER - 1]
 
 
+def test_nobody_is_asked_for_a_third_time_what_they_were_unsure_of_twice(scores):
+    session = new_session(scores)
+    ada, said = session.add_annotator("ada"), []
+    for number in range(3 * ask_module.AGAIN_AFTER):
+        triple = session.ask(ada, 3)[0].triple
+        said.append(triple)
+        session.record(ada, [Judgement("unsure" if triple == said[0] else "true", triple, f"k{number}")])
+    assert said.count(said[0]) == ask_module.MOST_UNSURE
+
+
 def test_what_one_is_unsure_of_is_offered_to_another(scores):
     session = new_session(scores)
     ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
@@ -144,7 +154,20 @@ def test_two_annotators_are_never_asked_the_same_triple(scores):
 def test_with_overlap_every_triple_gets_two_answers(scores):
     session = new_session(scores, overlap=1.0)
     ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
-    assert sorted(judge(session, ada, 10)) == sorted(judge(session, bob, 10))
+    judged = set(judge(session, ada, 10))
+    assert set(judge(session, bob, 10)) == judged
+    assert not judged & set(judge(session, session.add_annotator("cleo"), 10))
+
+
+def test_a_triple_that_one_judged_and_another_holds_takes_one_place_of_the_budget(scores):
+    session = new_session(scores, overlap=1.0, budget=1)
+    ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
+    judged = judge(session, ada, 1)
+    held = {task.triple for task in session.ask(bob, 1)}
+    session.set_budget(2)
+    held |= {task.triple for task in session.ask(ada, 3)}
+    assert judged[0] in held
+    assert len(held) == 2
 
 
 def test_hidden_repeats_show_old_triples_and_leave_the_first_answer_standing(scores):
@@ -185,6 +208,7 @@ def test_an_abandoned_triple_is_offered_to_others_and_a_late_answer_still_counts
     left = session.ask(ada)[0].triple
     assert [task.triple for task in session.ask(bob)] == [left]
     session.record(bob, [Judgement("true", left, "b")])
+    assert session.ask(session.add_annotator("cleo")) == []
     session.record(ada, [Judgement("false", left, "a")])
     assert len(history(session)) == 2
 
@@ -210,6 +234,40 @@ def test_the_plan_leaves_out_what_is_on_somebodys_table(scores):
     assert not held & {row["triple"] for row in session.store.rows("SELECT triple FROM plan")}
 
 
+def planned(session: Session) -> list[int]:
+    return [row["triple"] for row in session.store.rows("SELECT triple FROM plan ORDER BY place")]
+
+
+def test_a_plan_made_from_newer_answers_is_kept(scores):
+    session = new_session(scores)
+    with session.store.transaction() as connection:
+        connection.execute("INSERT INTO outlook (at, judgement, content) VALUES (0, 1000000, '{}')")
+        connection.execute("DELETE FROM plan WHERE place > 70")
+    before = planned(session)
+    judge(session, session.add_annotator("ada"), 1)
+    Planner(session).step()
+    assert set(planned(session)) < set(before)
+
+
+def test_a_plan_that_runs_short_is_made_again_without_new_answers(scores):
+    session = new_session(scores)
+    planner = Planner(session)
+    planner.step()
+    assert not planner.step()
+    with session.store.transaction() as connection:
+        connection.execute("DELETE FROM plan")
+    assert planner.step()
+    assert planned(session)
+
+
+@pytest.mark.parametrize(("gain", "rest"), [(0.5, "Stopping now loses little."), (5.0, "Going on pays.")])
+def test_the_advice_says_whether_ten_more_answers_pay(gain, rest):
+    advice = write_advice({"gain": gain, "changed": None}, triples=1000, labels=5, budget=9)
+    assert advice.endswith(rest)
+    assert "budget" not in advice
+    assert write_advice({"gain": gain, "changed": None}, 1000, 9, 9).startswith("The budget of 9 answers is spent.")
+
+
 def test_the_outlook_follows_the_answers(scores):
     session = new_session(scores)
     planner = Planner(session)
@@ -231,8 +289,9 @@ def test_the_owner_has_the_last_word(scores):
     judge(session, bob, 1, "false")
     assert len(session.annotations()) == 0
     assert [line["triple"] for line in disagreements(session)] == [triple]
-    session.settle(triple, "false", "k")
-    session.settle(triple, "false", "k")
+    assert session.settle(triple, "false", "k") == session.settle(triple, "false", "k")
+    with pytest.raises(SessionError, match="used for another"):
+        session.settle(triple, "true", "k")
     assert session.annotations().labels.tolist() == [False]
     assert disagreements(session) == []
     assert len(history(session)) == 3
@@ -339,11 +398,17 @@ def test_settings_of_another_format_are_refused_in_one_sentence(scores):
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [{"budget": 0}, {"overlap": 1.5}, {"repeats": -0.1}, {"combine": "mojority"}, {"method": "actc-lr-rndn"}],
+    ("wrong", "sentence"),
+    [
+        ({"budget": 0}, "at least 1, not 0"),
+        ({"overlap": 1.5}, "between 0 and 1, not 1.5"),
+        ({"repeats": -0.1}, "between 0 and 1, not -0.1"),
+        ({"combine": "mojority"}, "'mojority'"),
+        ({"method": "actc-lr-rndn"}, "'actc-lr-rndn'"),
+    ],
 )
-def test_wrong_settings_are_refused(scores, wrong):
-    with pytest.raises(ActcError):
+def test_wrong_settings_are_refused(scores, wrong, sentence):
+    with pytest.raises(ActcError, match=sentence):
         new_session(scores, **wrong)
 
 

@@ -24,8 +24,8 @@ from actc.session.program import ask_program
 from actc.session.results import Results, export_session
 from actc.session.status import history, people
 from actc.session.terminal import judge_in_terminal
+from actc.tables.calibration import Calibration
 from actc.tables.files import read_scored, write_scored
-from actc.tables.thresholds_file import read_thresholds
 from actc.triples import Annotations
 from tests.conftest import make_pool
 
@@ -97,7 +97,6 @@ def test_fleiss_and_krippendorff_on_examples_worked_out_by_hand():
     assert fleiss_kappa(ratings) == pytest.approx((2 / 3 - expected) / (1 - expected))
     # Coincidences: 4 unequal of 12 pairable values; 7 true and 5 false expected 2 * 7 * 5 / 11 unequal.
     assert krippendorff_alpha(ratings) == pytest.approx(1 - (4 / 12) / (2 * 7 * 5 / (12 * 11)))
-    assert krippendorff_alpha(np.array([[1, np.nan], [np.nan, 0]])) != krippendorff_alpha(ratings)
     assert np.isnan(krippendorff_alpha(np.array([[1, np.nan], [np.nan, 0]])))
 
 
@@ -142,6 +141,24 @@ def test_a_bad_line_of_judgements_is_named_and_nothing_is_stored(session, tmp_pa
     assert history(session) == []
 
 
+def test_what_came_from_a_file_is_not_asked_any_more(session, tmp_path):
+    planned = session.store.value("SELECT triple FROM plan ORDER BY place LIMIT 1")
+    head, relation, tail = session.read_pool().triple(planned)
+    (tmp_path / "labels.tsv").write_text(f"head\trelation\ttail\tlabel\n{head}\t{relation}\t{tail}\t1\n")
+    read_judgements(session, tmp_path / "labels.tsv", "ada")
+    assert session.ask(session.annotator("ada"))[0].triple != planned
+
+
+def test_a_key_that_was_used_for_another_answer_is_refused_and_nothing_of_the_file_is_stored(session, tmp_path):
+    head, relation, tail = session.read_pool().triple(3)
+    line = {"head": head, "relation": relation, "tail": tail, "name": "ada"}
+    lines = [line | {"said": "true", "key": "a"}, line | {"said": "false", "key": "a"}]
+    (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    with pytest.raises(FileError, match=r"line 2: The key 'a' was used for another judgement"):
+        read_judgements(session, tmp_path / "said.jsonl")
+    assert history(session) == []
+
+
 def test_label_studio_gets_tasks_and_gives_answers(session, tmp_path):
     results = Results(session)
     write_label_studio(session, tmp_path / "tasks.json", results.next_tasks(5))
@@ -160,7 +177,7 @@ def test_label_studio_gets_tasks_and_gives_answers(session, tmp_path):
 def test_export_writes_thresholds_and_what_people_decided(session, tmp_path):
     triples = answer(session, "ada", "ft")
     export_session(session, thresholds=tmp_path / "thresholds.json", accepted=tmp_path / "accepted.tsv")
-    assert len(read_thresholds(tmp_path / "thresholds.json").relation_names) == 3
+    assert len(Calibration.read(tmp_path / "thresholds.json").thresholds.relation_names) == 3
     accepted = read_scored(tmp_path / "accepted.tsv")[0]
     pool = session.read_pool()
     heads = {accepted.triple(row)[0] for row in range(len(accepted))}
@@ -206,7 +223,10 @@ def test_a_program_is_not_asked_twice(session, tmp_path):
 def test_a_triple_that_a_program_judged_is_still_asked_of_people(session, tmp_path):
     run(session, tmp_path, PROGRAM, 120)
     Planner(session).step()
-    assert len(session.ask(session.add_annotator("ada"), 5)) == 5
+    planned = session.store.rows("SELECT triple, reason, uniform, wanted FROM plan ORDER BY place LIMIT 5")
+    asked = session.ask(session.add_annotator("ada"), 5)
+    assert len(asked) == 5
+    assert [(task.triple, task.reason, task.uniform, task.wanted) for task in asked] == [tuple(row) for row in planned]
 
 
 @pytest.mark.parametrize(

@@ -9,18 +9,17 @@ import pytest
 
 from actc.errors import FileError
 from actc.methods import METHODS
-from actc.pooled.features import SampledTriples
 from actc.pooled.sketch import sketch_pool
 from actc.pooled.sketch_file import MEASURED, SAMPLE, read_sketch, write_sketch
 from actc.session import Judgement, Session, Settings, start_session
-from actc.session import session as session_module
+from actc.session import start as start_module
 from actc.session.exchange import read_judgements
 from actc.session.find_case import find_case
 from actc.session.plan import Planner
 from actc.session.results import Results
 from actc.session.status import picture, progress
+from actc.tables.calibration import Calibration
 from actc.tables.files import read_scored, write_scored, write_triples
-from actc.tables.thresholds_file import read_content, read_curves, read_thresholds
 from actc.three_steps.select_triples import select_random
 from actc.triples import Annotations
 from actc.trust.report import make_report
@@ -44,7 +43,7 @@ def parts(whole, tmp_path_factory):
 
 @pytest.fixture
 def session(parts, tmp_path, monkeypatch):
-    monkeypatch.setattr(session_module, "MOST_HELD", 1_000)
+    monkeypatch.setattr(start_module, "MOST_HELD", 1_000)
     monkeypatch.setattr("actc.pooled.sketch.sketch_pool.__defaults__", (None, 1_000, None, 0, "1GB"))
     return start_session(tmp_path / "session", parts, Settings(method="pooled", budget=60))
 
@@ -63,7 +62,6 @@ def judge(session, whole, count):
 
 def test_a_sample_stands_for_the_pool(session):
     pool = session.read_pool()
-    assert isinstance(pool, SampledTriples)
     assert len(pool) < 1_200
     assert session.settings.triples == pool.stands_for == SIZE
     assert len(read_scored(session.folder / "pool.parquet")[0]) == SIZE
@@ -74,8 +72,8 @@ def test_a_sketch_comes_back_as_it_was(parts, tmp_path):
     sample = sketch_pool(parts, make_pool(300, 5, seed=4)[0], sample=500)
     write_sketch(tmp_path, sample)
     again = read_sketch(tmp_path)
-    for name, value in vars(sample.prepared).items():
-        other = getattr(again.prepared, name)
+    for name, value in vars(sample.sample_of).items():
+        other = getattr(again.sample_of, name)
         if name == "normal":
             assert all(np.array_equal(getattr(value, part), getattr(other, part)) for part in ("scores", "before", "z"))
         elif name == "features":
@@ -106,13 +104,11 @@ def test_thresholds_hold_for_all_candidates(session, whole, tmp_path):
     judge(session, whole, 60)
     results = Results(session)
     results.write_thresholds(tmp_path / "thresholds.json")
-    thresholds = read_thresholds(tmp_path / "thresholds.json")
-    assert (thresholds.decide(whole[0]) == whole[1]).mean() > 0.85
-    content = read_content(tmp_path / "thresholds.json")
-    assert content["counts"]["pool"] == SIZE
-    counts = [content["relations"][name]["triples"] for name in whole[0].relation_names]
-    assert counts == whole[0].relation_counts.tolist()
-    assert read_curves(tmp_path / "thresholds.json") is not None
+    found = Calibration.read(tmp_path / "thresholds.json")
+    assert (found.thresholds.decide(whole[0]) == whole[1]).mean() > 0.85
+    assert found.counts.pool == SIZE
+    assert found.counts.triples.tolist() == whole[0].relation_counts.tolist()
+    assert found.curves is not None
 
 
 def test_all_candidates_are_accepted_or_not_and_people_have_the_last_word(session, whole, tmp_path):
@@ -193,7 +189,7 @@ def test_random_picks_are_drawn_as_from_the_whole_pool(tmp_path):
 
 
 def test_methods_that_look_at_every_candidate_get_every_candidate(parts, tmp_path, monkeypatch):
-    monkeypatch.setattr(session_module, "MOST_HELD", 1_000)
+    monkeypatch.setattr(start_module, "MOST_HELD", 1_000)
     session = start_session(tmp_path / "session", parts, Settings(method="actc-lr-rndm"))
     assert len(session.read_pool()) == SIZE
     assert isinstance(Session(session.folder).read_pool(), type(make_pool()[0]))

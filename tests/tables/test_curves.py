@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from actc import Annotations, Calibrator
+from actc.tables.calibration import Calibration, Sources
 from actc.tables.curves import Curves, tabulate_curves
-from actc.tables.thresholds_file import read_curves, read_thresholds, write_thresholds
 from actc.three_steps.logistic import sigmoid
+from actc.trust.calibrate import describe_calibration
 
 
 def test_a_line_is_met_everywhere_and_stays_beyond_its_ends():
@@ -37,17 +38,17 @@ def test_curves_travel_with_the_thresholds(tmp_path, pool, labels, method):
     annotations = Annotations(np.arange(30), labels[:30])
     calibrator = Calibrator(method).fit(pool, annotations)
     curves = calibrator.curves()
-    write_thresholds(tmp_path / "t.json", calibrator.thresholds_, method, {}, pool, annotations, curves=curves)
-    read = read_curves(tmp_path / "t.json")
+    describe_calibration(calibrator, method=method, sources=Sources()).write(tmp_path / "t.json")
+    read = Calibration.read(tmp_path / "t.json").curves
     assert read.relation_names == pool.relation_names
     assert (read.low, read.high) == (curves.low, curves.high)
     assert read.probabilities == pytest.approx(curves.probabilities, rel=1e-4)
-    assert read_thresholds(tmp_path / "t.json").cuts.tolist() == calibrator.thresholds_.cuts.tolist()
+    assert Calibration.read(tmp_path / "t.json").thresholds.cuts.tolist() == calibrator.thresholds_.cuts.tolist()
 
 
 def test_a_method_without_probabilities_has_no_curves(tmp_path, pool, labels):
     annotations = Annotations(np.arange(30), labels[:30])
     calibrator = Calibrator("localopt-acc").fit(pool, annotations)
     assert calibrator.curves() is None
-    write_thresholds(tmp_path / "t.json", calibrator.thresholds_, "localopt-acc", {}, pool, annotations)
-    assert read_curves(tmp_path / "t.json") is None
+    describe_calibration(calibrator, method="localopt-acc", sources=Sources()).write(tmp_path / "t.json")
+    assert Calibration.read(tmp_path / "t.json").curves is None

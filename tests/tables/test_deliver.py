@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from actc.errors import FileError
-from actc.tables.deliver import deliver
+from actc.tables.deliver import deliver, write_beside, write_folder
 
 
 def test_a_file_appears_only_at_the_end(tmp_path: Path) -> None:
@@ -20,14 +23,16 @@ def test_a_file_appears_only_at_the_end(tmp_path: Path) -> None:
 
 def test_nothing_appears_when_writing_fails(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), deliver(tmp_path / "out") as place:
-        place.mkdir(mode=0o700 // 0)
+        place.mkdir()
+        (place / "part-0").write_text(f"{1 / 0}")
     assert not list(tmp_path.iterdir())
 
 
 def test_the_old_output_survives_a_failure(tmp_path: Path) -> None:
     (tmp_path / "out.txt").write_text("old")
     with pytest.raises(ZeroDivisionError), deliver(tmp_path / "out.txt", overwrite=True) as place:
-        place.write_text(f"new {1 / 0}")
+        place.write_text("new")
+        raise ZeroDivisionError
     assert (tmp_path / "out.txt").read_text() == "old"
 
 
@@ -57,3 +62,86 @@ def test_an_output_that_appears_meanwhile_is_not_replaced(tmp_path: Path) -> Non
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="there is no folder"), deliver(tmp_path / "no" / "out.txt"):
         pass
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from actc.tables.deliver import write_folder
+
+rename = Path.rename
+
+def rename_and_die(self, target):
+    rename(self, target)
+    os._exit(9)
+
+with write_folder(sys.argv[1], replaces=("model.json",)) as unfinished:
+    (unfinished / "model.json").write_text("new")
+    if sys.argv[2] == "moving":
+        Path.rename = rename_and_die
+    else:
+        os._exit(9)
+"""
+
+
+def write_model(folder: Path, text: str) -> None:
+    with write_folder(folder, replaces=("model.json",)) as unfinished:
+        (unfinished / "model.json").write_text(text)
+
+
+@pytest.mark.parametrize("when", ["writing", "moving"])
+def test_the_old_folder_survives_a_kill_and_the_next_run_starts_clean(tmp_path: Path, when: str) -> None:
+    folder = tmp_path / "model [1]"
+    write_model(folder, "old")
+    assert subprocess.run([sys.executable, "-c", KILLED, str(folder), when], check=False).returncode == 9
+    assert folder.exists() == (when == "writing")
+    with pytest.raises(ZeroDivisionError), write_folder(folder, replaces=("model.json",)):
+        assert (folder / "model.json").read_text() == "old"
+        raise ZeroDivisionError
+    write_model(folder, "newer")
+    assert (folder / "model.json").read_text() == "newer"
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_the_old_folder_survives_a_failure_and_is_replaced_by_success(tmp_path: Path) -> None:
+    write_model(tmp_path / "model", "old")
+    with pytest.raises(ZeroDivisionError), write_folder(tmp_path / "model", replaces=("model.json",)):
+        raise ZeroDivisionError
+    assert (tmp_path / "model" / "model.json").read_text() == "old"
+    write_model(tmp_path / "model", "new")
+    assert (tmp_path / "model" / "model.json").read_text() == "new"
+
+
+def test_a_folder_with_foreign_files_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "thesis.doc").touch()
+    with pytest.raises(FileError, match=r"thesis\.doc"):
+        write_model(tmp_path / "model", "new")
+    assert [path.name for path in (tmp_path / "model").iterdir()] == ["thesis.doc"]
+
+
+def test_a_folder_does_not_take_the_place_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "model").write_text("precious")
+    with pytest.raises(FileError, match="is a file"):
+        write_model(tmp_path / "model", "new")
+    assert (tmp_path / "model").read_text() == "precious"
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o077, 0o600), (0o002, 0o664)])
+def test_a_file_has_the_rights_that_its_owner_gives_new_files(tmp_path: Path, mask: int, mode: int) -> None:
+    before = os.umask(mask)
+    try:
+        with write_beside(tmp_path / "out.txt") as place:
+            place.write_text("done")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "out.txt").stat().st_mode & 0o777 == mode
+
+
+def test_what_a_killed_writer_of_a_file_left_is_cleared_away(tmp_path: Path) -> None:
+    killed = "import os, sys; from actc.tables.deliver import write_beside\nwith write_beside(sys.argv[1]): os._exit(9)"
+    subprocess.run([sys.executable, "-c", killed, str(tmp_path / "out.txt")], check=False)
+    assert len(list(tmp_path.iterdir())) == 1
+    with write_beside(tmp_path / "out.txt") as place:
+        place.write_text("done")
+    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actc.errors import ActcError, FileError
-from actc.tables.files import read_annotations, read_scored, write_beside, write_triples
+from actc.tables.deliver import write_beside
+from actc.tables.files import read_annotations, read_scored, write_triples
 
 ROWS = [("a", "r", "x", 0.25, 1), ("b", "s", "y", -3.5, 0), ("c", "r", "z", 1e-17, 1)]
 NAMES = ("head", "relation", "tail", "score", "label")

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn import linear_model
 
 from actc.three_steps.logistic import fit_logistic
 from tests.training_points import fitted_like, many_points, one_group, several_groups
-
-linear_model = pytest.importorskip("sklearn.linear_model")
 
 
 def reference():

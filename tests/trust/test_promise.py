@@ -83,7 +83,7 @@ def test_nothing_is_accepted_when_nothing_can_be_promised():
     assert np.isnan(kept.chance)
     assert not accepted_by(kept, pool).any()
     assert set(kept.left_out) == set(pool.relation_names)
-    assert describe_promise(kept)["chance"] is None
+    assert describe_promise(kept).chance is None
 
 
 def test_thresholds_on_demand_decide_as_the_promise_does():
@@ -91,7 +91,7 @@ def test_thresholds_on_demand_decide_as_the_promise_does():
     _, annotations = fit_on_random(pool, labels, 200)
     thresholds, kept = thresholds_on_demand(pool, annotations, Demand("precision", 0.8))
     assert (thresholds.decide(pool) == accepted_by(kept, pool)).all()
-    assert describe_promise(kept)["target"] == 0.8
+    assert describe_promise(kept).target == 0.8
 
 
 @pytest.mark.parametrize(

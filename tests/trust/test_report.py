@@ -11,8 +11,8 @@ import pytest
 from actc.calibrator import Calibrator
 from actc.errors import FileError
 from actc.tables.files import write_json, write_rows_of, write_triples
-from actc.tables.thresholds_file import write_thresholds
 from actc.triples import ScoredTriples
+from actc.trust.calibrate import calibrate
 from actc.trust.report import Case, expected_precision, find_questions, make_report, read_case
 from actc.trust.report_page import write_page
 from tests.synthetic import fit_on_random, make_truth
@@ -121,10 +121,8 @@ def files(tmp_path):
     names = zip(*(case.pool.triple(row) for row in case.annotations.rows.tolist()), strict=True)
     columns = dict(zip(("head", "relation", "tail"), names, strict=True))
     write_triples(tmp_path / "labels.tsv", {**columns, "label": case.annotations.labels.astype(int)})
-    sources = {"scores": str(tmp_path / "scores.tsv"), "labels": str(tmp_path / "labels.tsv"), "picks": "random"}
-    state = (case.thresholds, "pooled", {}, case.pool, case.annotations, None, None)
-    write_thresholds(tmp_path / "thresholds.json", *state, sources)
-    write_thresholds(tmp_path / "bare.json", *state)
+    calibrate(tmp_path / "scores.tsv", tmp_path / "labels.tsv", picks="random", out=tmp_path / "thresholds.json")
+    calibrate(case.pool, case.annotations, out=tmp_path / "bare.json")
     return tmp_path
 
 

@@ -5,16 +5,11 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-import pytest
-
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "trust"
 
 
 def read(name: str) -> list[dict[str, str]]:
-    path = FOLDER / name
-    if not path.exists():
-        pytest.skip("the rows are not here: this is not a checkout of the repository")
-    with path.open(encoding="utf-8") as file:
+    with (FOLDER / name).open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 

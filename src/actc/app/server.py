@@ -57,14 +57,14 @@ class JudgementBody(Strict):
 
 
 class ExchangeBody(Strict):
-    """Judgements to store, in order, and how many cards the annotator wants on the table afterwards."""
+    """Judgements to store, in order, and how many cards the annotator wants to hold afterwards."""
 
     judgements: list[JudgementBody] = Field(default_factory=list, max_length=100)
     cards: int = Field(0, ge=0, le=MOST_CARDS)
 
 
 class SettleBody(Strict):
-    """The owner's word on a triple."""
+    """The owner's decision on a triple."""
 
     triple: int = Field(ge=0, le=LARGEST)
     said: Literal["true", "false", "unsure"]
@@ -136,7 +136,7 @@ pages = APIRouter(include_in_schema=False)
 
 @judging.post("/exchange")
 def exchange(body: ExchangeBody, session: Open, judge: Judge) -> JSONResponse:
-    """Store judgements and return the cards on the table; everything is on the disk when this answers."""
+    """Store judgements and return the cards that the annotator holds; everything is on the disk when this answers."""
     judgements = [Judgement(**one.model_dump()) for one in body.judgements]
     recorded, tasks = session.exchange(judge, judgements, body.cards)
     return JSONResponse(
@@ -150,7 +150,7 @@ def exchange(body: ExchangeBody, session: Open, judge: Judge) -> JSONResponse:
 
 @judging.get("/picture")
 def get_picture(request: Request, session: Open, links: OpenLinks, judge: Judge) -> JSONResponse:
-    """Return progress and what the answers bought so far."""
+    """Return progress and what came of the answers so far."""
     return JSONResponse(
         {
             "session": links.cookie(JUDGE_COOKIE),

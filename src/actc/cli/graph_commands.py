@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from actc.cli.parts import examples, progress_bar, quiet_option
-from actc.errors import OptionError
 
 GRAPH = click.argument("graph", type=click.Path(path_type=Path))
 base_option = click.option("--base", default="", help="What IRIs begin with in RDF and names do not.")
@@ -26,52 +26,15 @@ device_option = click.option("--device", help="cuda or cpu. [default: a GPU wher
 @base_option
 @device_option
 @quiet_option
-def train_command(
-    graph: Path,
-    model: str,
-    recipe: str | None,
-    held_out: Path | None,
-    seconds: float,
-    seed: int,
-    out: Path,
-    base: str,
-    device: str | None,
-    quiet: bool,
-) -> None:
+def train_command(graph: Path, out: Path, quiet: bool, **options: Any) -> None:
     """Train an embedding model on a GRAPH (.tsv, .parquet, .nt, .ttl and others)."""
-    from actc.graphs.formats import read_graph
-    from actc.graphs.terms import without_literals
-    from actc.models.recipes import choose_recipe, load_recipe
-    from actc.models.saved_model import save_model
-    from actc.models.score_triples import refuse_strangers
-    from actc.models.train_model import find_device, train_model
+    from actc.models.from_files import train_model
 
-    if out.exists() and not out.is_dir():
-        raise OptionError(f"--out: {out} is a file; give the name of a folder.")
-    device = find_device(device)
-    known = without_literals(read_graph(graph, base=base))
-    name = recipe or choose_recipe(model, len(known), device)
-    others, notes = None, list(known.notes)
-    if held_out is not None:
-        asked = read_graph(held_out, base=base)
-        others = asked.recoded(known.entity_names, known.relation_names)
-        refuse_strangers(asked, others)
-        new = ~known.contains(asked)
-        if not new.any():
-            raise OptionError(f"--held-out: the graph holds all of these {len(asked)} triples; give others.")
-        if not new.all():
-            others = others.take(new)
-            notes.append(f"{len(asked) - len(others)} held-out triples are in the graph too and are left out.")
     with progress_bar("Epochs", quiet) as advance:
-        trained = train_model(
-            known, load_recipe(name), held_out=others, device=device, seed=seed, seconds=seconds, progress=advance
-        )
-    save_model(trained, out)
-    if not quiet:
-        for note in notes:
-            click.echo(note)
-        facts = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in trained.facts.items())
-        click.echo(f"{out}: {trained.recipe.model} by recipe {name}; {len(known)} triples; {facts}.")
+        trained = train_model(graph, out, progress=advance, **options)
+    facts = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in trained.model.facts.items())
+    model = f"{trained.model.recipe.model} by recipe {trained.recipe}"
+    say(quiet, *trained.notes, f"{out}: {model}; {trained.triples} triples; {facts}.")
 
 
 @click.command(
@@ -88,28 +51,15 @@ def train_command(
 @trust_option
 @device_option
 @quiet_option
-def score_command(
-    model: Path, triples: Path, out: Path, base: str, trust: bool, device: str | None, quiet: bool
-) -> None:
+def score_command(model: Path, triples: Path, out: Path, quiet: bool, **options: Any) -> None:
     """Score TRIPLES with a MODEL: a folder that `actc train` or PyKEEN's pipeline wrote."""
-    from actc.graphs.formats import check_format, read_graph, write_graph
-    from actc.models.load_scorer import load_scorer
-    from actc.models.score_triples import score_triples
-    from actc.tables.files import check_writable
+    from actc.models.from_files import score_triples
 
-    check_writable(out)
-    check_format(out, None, ["score"])
-    graph = read_graph(triples, base=base)
-    scorer = load_scorer(model, trust=trust, device=device)
     with progress_bar("Triples", quiet) as advance:
-        scored = score_triples(scorer, graph, advance)
-    write_graph(out, graph, base=base, extras={"score": scored.scores})
-    if not quiet:
-        for note in graph.notes:
-            click.echo(note)
-        click.echo(
-            f"{out}: {len(graph)} triples with scores from {scored.scores.min():.4g} to {scored.scores.max():.4g}."
-        )
+        scored = score_triples(model, triples, out, progress=advance, **options)
+    scores = scored.triples.scores
+    found = f"{len(scores)} triples with scores from {scores.min():.4g} to {scores.max():.4g}"
+    say(quiet, *scored.notes, f"{out}: {found}.")
 
 
 @click.command(
@@ -123,22 +73,14 @@ def score_command(
 @click.option("--to", "target", help="The format to write: kgtk, quickstatements, turtle, neo4j and others.")
 @base_option
 @quiet_option
-def convert_command(graph: Path, out: Path, source: str | None, target: str | None, base: str, quiet: bool) -> None:
+def convert_command(graph: Path, out: Path, quiet: bool, **options: Any) -> None:
     """Write a GRAPH in another format."""
-    from actc.graphs.formats import check_format, read_extras, read_graph, write_graph
+    from actc.graphs.convert_graph import convert_graph
 
-    written = check_format(out, target)
-    found = read_graph(graph, source, base)
-    extras = read_extras(graph, found, source)
-    write_graph(out, found, target, base, extras if written.carries else None)
-    if not quiet:
-        for note in found.notes:
-            click.echo(note)
-        if extras and not written.carries:
-            click.echo(f"{written.summary} has no place for {', '.join(extras)}: left out.")
-        click.echo(
-            f"{out}: {len(found)} triples, {len(found.entity_names)} entities, {len(found.relation_names)} relations."
-        )
+    converted = convert_graph(graph, out, **options)
+    found = converted.graph
+    sizes = f"{len(found)} triples, {len(found.entity_names)} entities, {len(found.relation_names)} relations"
+    say(quiet, *converted.notes, f"{out}: {sizes}.")
 
 
 @click.command(
@@ -164,43 +106,21 @@ def convert_command(graph: Path, out: Path, source: str | None, target: str | No
 @trust_option
 @device_option
 @quiet_option
-def candidates_command(
-    model: Path,
-    graph: Path,
-    best: int,
-    sides: tuple[str, ...],
-    relations: tuple[str, ...],
-    any_entity: bool,
-    dry_run: bool,
-    out: Path,
-    base: str,
-    trust: bool,
-    device: str | None,
-    quiet: bool,
-) -> None:
+def candidates_command(model: Path, graph: Path, out: Path, dry_run: bool, quiet: bool, **options: Any) -> None:
     """Propose new facts: the best answers of a MODEL that the GRAPH does not hold.
 
     A run that is cut off goes on where it stopped when it is started again.
     """
-    from actc.graphs.formats import read_graph
-    from actc.graphs.terms import without_literals
-    from actc.models.candidates import CandidateSearch, Wanted, write_candidates
-    from actc.models.load_scorer import load_scorer
-    from actc.tables.files import check_writable
+    from actc.models.from_files import propose_candidates
 
-    check_writable(out)
-    wanted = Wanted(best, sides or ("tail", "head"), relations, any_entity)
-    known = without_literals(read_graph(graph, base=base))
-    search = CandidateSearch(load_scorer(model, trust=trust, device=device), known, wanted)
-    questions, seconds = search.estimate_seconds()
-    if not quiet or dry_run:
-        click.echo(f"{questions} questions, about {describe_seconds(seconds)}.")
-    if dry_run:
-        return
-    with progress_bar("Questions", quiet) as advance:
-        count = write_candidates(search, out, advance)
-    if not quiet:
-        click.echo(f"{out}: {count} candidates.")
+    def announce(questions: int, seconds: float) -> None:
+        say(quiet and not dry_run, f"{questions} questions, about {describe_seconds(seconds)}.")
+
+    with progress_bar("Questions", quiet, late=True) as advance:
+        proposed = propose_candidates(
+            model, graph, out, dry_run=dry_run, announce=announce, progress=advance, **options
+        )
+    say(quiet or dry_run, f"{out}: {proposed.candidates} candidates.")
 
 
 @click.command(
@@ -236,38 +156,22 @@ def candidates_command(
 @trust_option
 @device_option
 @quiet_option
-def complete_command(
-    graph: Path,
-    model: Path | None,
-    kind: str,
-    candidates: Path | None,
-    best: int,
-    oracle: Path | None,
-    names: tuple[Path, ...],
-    budget: int,
-    method: str,
-    seconds: float,
-    seed: int,
-    out: Path,
-    base: str,
-    trust: bool,
-    device: str | None,
-    quiet: bool,
-) -> None:
+def complete_command(graph: Path, out: Path, quiet: bool, **options: Any) -> None:
     """Go the whole way: a model, candidates, answers, decisions, the new graph.
 
     Without --oracle people are asked: it starts an annotation session and stops. Give the same command again when they
     have judged, and it goes on from there.
     """
-    from actc.complete.run import CompletionPlan, run_completion
+    from actc.complete.run import CompletionPlan, complete_graph
 
-    plan = CompletionPlan(
-        graph, out, model, kind, candidates, best, oracle, names, budget, method, seconds, seed, base, trust, device
-    )
-    lines = run_completion(plan, lambda name: progress_bar(name, quiet))
-    if not quiet:
-        for line in lines:
-            click.echo(line)
+    completed = complete_graph(CompletionPlan(graph, out, **options), lambda name: progress_bar(name, quiet))
+    say(quiet, *completed.lines)
+
+
+def say(quiet: bool, *lines: str) -> None:
+    """Print lines, unless told to be quiet."""
+    for line in () if quiet else lines:
+        click.echo(line)
 
 
 def describe_seconds(seconds: float) -> str:

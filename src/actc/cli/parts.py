@@ -19,8 +19,11 @@ quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but err
 
 
 @contextmanager
-def progress_bar(label: str, quiet: bool) -> Iterator[Callable[..., Any]]:
-    """Show a bar on a terminal; elsewhere, and when quiet, nothing. Yields a function: steps done, steps in all."""
+def progress_bar(label: str, quiet: bool, late: bool = False) -> Iterator[Callable[..., Any]]:
+    """Show a bar on a terminal; elsewhere, and when quiet, nothing. Yields a function: steps done, steps in all.
+
+    A late bar appears with the first step, so that what is printed before it stays apart from it.
+    """
     if quiet or not sys.stderr.isatty():
         yield lambda done, total=None: None
         return
@@ -28,10 +31,16 @@ def progress_bar(label: str, quiet: bool) -> Iterator[Callable[..., Any]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=None)
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task(label, total=None)
 
-        def advance(done: int, total: int | None = None) -> None:
-            bar.update(task, advance=done, total=total)
+    def advance(done: int, total: int | None = None) -> None:
+        bar.start()  # once more does no harm
+        bar.update(task, advance=done, total=total)
 
+    try:
+        if not late:
+            bar.start()
         yield advance
+    finally:
+        bar.stop()

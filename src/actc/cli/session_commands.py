@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -42,14 +43,8 @@ def start_command(
     sample: bool,
     names: tuple[Path, ...],
     kg: Path | None,
-    method: str,
-    budget: int,
-    overlap: float,
-    repeats: float,
-    combine: str,
-    show_score: bool,
-    seed: int,
     quiet: bool,
+    **choices: Any,
 ) -> None:
     """Start an annotation session, a new folder: people judge candidates.
 
@@ -58,15 +53,14 @@ def start_command(
     Of more than a million candidates, pooled methods keep a sample that stands for all.
     """
     from actc.session import Settings, start_session
-    from actc.session.session import sample_files
+    from actc.session.start import sample_files
 
     if sample == (scores is not None):
         raise OptionError("Give a file of scored candidates, or --sample for the packaged sample.")
     title = "Everyday facts" if scores is None else scores.name.partition(".")[0]
     if scores is None:
         scores, names, kg = sample_files()
-    settings = Settings(method, budget, overlap, repeats, combine, show_score, seed, title)
-    started = start_session(session, scores, settings, names, kg)
+    started = start_session(session, scores, Settings(title=title, **choices), names, kg)
     if not quiet:
         print(f"{started.settings.triples:,} candidates are ready. Judge them with: actc annotate {session}")
 
@@ -101,35 +95,47 @@ def annotate_command(
     quiet: bool,
 ) -> None:
     """Judge triples: on a page, in the terminal, or by a program."""
+    if program is not None:
+        _ask_program(session, program, count, annotators, quiet)
+    elif terminal:
+        _judge_here(session, annotators)
+    else:
+        _serve_page(session, annotators or ("you",), host, port, browser, quiet)
+
+
+def _ask_program(session: Path, program: str, count: int, annotators: tuple[str, ...], quiet: bool) -> None:
+    from actc.cli.show_session import print_program
     from actc.session import Session
+    from actc.session.program import ask_program
+
+    run = ask_program(Session(session), program, count, annotators[0] if annotators else None)
+    if not quiet:
+        print_program(run)
+
+
+def _judge_here(session: Path, annotators: tuple[str, ...]) -> None:
+    from actc.session import Session
+    from actc.session.plan import planning
+    from actc.session.terminal import judge_in_terminal
 
     opened = Session(session)
-    if program is not None:
-        from actc.cli.show_session import print_program
-        from actc.session.program import ask_program
+    read_key = click.getchar if sys.stdin.isatty() else lambda: sys.stdin.read(1)
+    with planning(session, click.echo):
+        person = opened.add_annotator(annotators[0] if annotators else "you")
+        judge_in_terminal(opened, person, read_key, input, click.echo)
 
-        run = ask_program(opened, program, count, annotators[0] if annotators else None)
+
+def _serve_page(session: Path, annotators: tuple[str, ...], host: str, port: int, browser: bool, quiet: bool) -> None:
+    from actc.app.serve import open_when_listening, serve
+    from actc.cli.show_session import print_links
+
+    def announce(links: list[tuple[str, str]]) -> None:
         if not quiet:
-            print_program(run)
-    elif terminal:
-        from actc.session.plan import planning
-        from actc.session.terminal import judge_in_terminal
+            print_links(links, host not in ("127.0.0.1", "localhost", "::1"))
+        if browser and sys.stdout.isatty():
+            open_when_listening(links[1][1])
 
-        read_key = click.getchar if sys.stdin.isatty() else lambda: sys.stdin.read(1)
-        with planning(session, click.echo):
-            person = opened.add_annotator(annotators[0] if annotators else "you")
-            judge_in_terminal(opened, person, read_key, input, click.echo)
-    else:
-        from actc.app.serve import open_when_listening, serve
-        from actc.cli.show_session import print_links
-
-        def announce(links: list[tuple[str, str]]) -> None:
-            if not quiet:
-                print_links(links, host not in ("127.0.0.1", "localhost", "::1"))
-            if browser and sys.stdout.isatty():
-                open_when_listening(links[1][1])
-
-        serve(session, annotators or ("you",), host, port, announce, lambda line: click.echo(line, err=True))
+    serve(session, annotators, host, port, announce, lambda line: click.echo(line, err=True))
 
 
 @click.command("status", epilog=examples("actc status my-session"))
@@ -159,25 +165,13 @@ def status_command(session: Path, quiet: bool) -> None:
 )
 @click.option("--count", default=100, show_default=True, help="How many tasks for Label Studio.")
 @quiet_option
-def export_command(
-    session: Path,
-    labels: Path | None,
-    history: Path | None,
-    thresholds: Path | None,
-    accepted: Path | None,
-    label_studio: Path | None,
-    count: int,
-    quiet: bool,
-) -> None:
+def export_command(session: Path, quiet: bool, **options: Any) -> None:
     """Write judgements, thresholds and accepted triples of a session."""
-    from actc.session import Session
     from actc.session.results import export_session
 
-    for count_written, what, path in export_session(
-        Session(session), labels, history, thresholds, accepted, label_studio, count
-    ):
+    for count, what, path in export_session(session, **options):
         if not quiet:
-            print(f"{count_written:,} {what}: {path}")
+            print(f"{count:,} {what}: {path}")
 
 
 @click.command(
@@ -190,13 +184,9 @@ def export_command(
 @quiet_option
 def import_command(session: Path, judgements: Path, annotator: str | None, quiet: bool) -> None:
     """Bring judgements into a session: a table, JSON lines, or Label Studio's export."""
-    from actc.session import Session
-    from actc.session.exchange import read_judgements
-    from actc.session.plan import Planner
+    from actc.session.import_judgements import import_judgements
 
-    opened = Session(session)
-    added = read_judgements(opened, judgements, annotator)
-    Planner(opened).step()  # so that status tells what these answers buy
+    added = import_judgements(session, judgements, annotator=annotator)
     if not quiet:
         print(f"{added:,} new judgements are in {session}.")
 

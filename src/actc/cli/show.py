@@ -15,9 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from actc.decide.plan import Decided
-from actc.experiment.runs import Row
+from actc.experiment.rows import Row
 from actc.sample.demo import Demo
-from actc.triples import Annotations, ScoredTriples, Thresholds
+from actc.tables.calibration import Calibration, Promised
+from actc.triples import Thresholds
 
 MOST_RELATIONS = 30  # a longer table helps nobody on a terminal; the file has them all
 
@@ -46,59 +47,81 @@ def print_methods(methods: Mapping[str, Any]) -> None:
     console().print(table)
 
 
-def print_rows(rows: Sequence[Row]) -> None:
+def print_rows(rows: Sequence[Row], metrics: Sequence[str] = ()) -> None:
     """Print mean accuracy by budget, and the means over budgets, for every cell and for all of them together."""
     cells = list(dict.fromkeys((row.dataset, row.model) for row in rows))
     for dataset, model in cells:
         mine = [row for row in rows if (row.dataset, row.model) == (dataset, model)]
-        _print_cell(f"{dataset} / {model}: accuracy on test in %, by budget", mine)
+        _print_cell(f"{dataset} / {model}: accuracy on test in %, by budget", mine, metrics)
     if len(cells) > 1:
-        _print_cell(f"mean of {len(cells)} cells", rows)
+        _print_cell(f"mean of {len(cells)} cells", rows, metrics)
 
 
-def _print_cell(title: str, rows: Sequence[Row]) -> None:
+def _print_cell(title: str, rows: Sequence[Row], metrics: Sequence[str] = ()) -> None:
     budgets = sorted({row.budget for row in rows})
-    table = new_table("method", *map(str, budgets), "mean acc", "mean F1")
+    table = new_table("method", *map(str, budgets), "mean acc", "mean F1", *(f"mean {metric}" for metric in metrics))
     counted = [row for row in rows if row.budget > 0]  # the paper's mean; only some methods work from nothing
     for name in dict.fromkeys(row.method for row in rows):
-        mine = [row for row in counted if row.method == name]
+        mine = [(row.accuracy, row.f1, *row.further) for row in counted if row.method == name]
         of_budget = {budget: [r.accuracy for r in rows if (r.method, r.budget) == (name, budget)] for budget in budgets}
-        means = [row.accuracy for row in mine], [row.f1 for row in mine]
+        means = list(zip(*mine, strict=True)) or [()] * (2 + len(metrics))
         values = [*of_budget.values(), *means]
         table.add_row(name, *(f"{100 * np.mean(value):.1f}" if value else "–" for value in values))
     screen = console()
     screen.print(Text(title), table, "", sep="\n")
 
 
-def print_thresholds(thresholds: Thresholds, pool: ScoredTriples, annotations: Annotations, out: Path) -> None:
-    """Print where the cuts are and what they accept of the pool."""
-    # Of a sample, about as many as of the candidates that it stands for.
-    accepted = np.bincount(pool.relations, thresholds.decide(pool) * pool.weights, len(pool.relation_names))
-    accepted = accepted.round().astype(np.int64)
-    annotated = np.bincount(pool.relations[annotations.rows], minlength=len(pool.relation_names))
+def print_calibration(calibration: Calibration, out: Path) -> None:
+    """Print where the cuts are, what they accept of the pool, and what is promised."""
+    thresholds, counts, screen = calibration.thresholds, calibration.counts, console()
+    accepted = np.zeros(len(counts.triples)) if counts.accepted is None else counts.accepted
     table = new_table("relation", "threshold", "annotated", "triples", "accepted")
-    order = np.argsort(-pool.relation_sizes, kind="stable")
+    order = np.argsort(-counts.triples, kind="stable")
     for i in order[:MOST_RELATIONS].tolist():
         cut = f"{thresholds.cuts[i]:.4g}" + ("" if thresholds.own[i] else " *")
-        table.add_row(pool.relation_names[i], cut, str(annotated[i]), str(pool.relation_sizes[i]), str(accepted[i]))
-    screen = console()
+        numbers = (counts.annotated_by_relation[i], counts.triples[i], accepted[i])
+        table.add_row(thresholds.relation_names[i], cut, *map(str, numbers))
     screen.print(table)
     if len(order) > MOST_RELATIONS:
         screen.print(f"... and {len(order) - MOST_RELATIONS} more relations in the file.")
     if not thresholds.own.all():
         screen.print(f"* nobody annotated this relation: {thresholds.default:.4g} is the threshold for all such.")
-    if len(set(annotations.labels.tolist())) == 1:
-        word = "true" if annotations.labels[0] else "false"
+    if counts.annotated and counts.annotated_true in (0, counts.annotated):
+        word = "true" if counts.annotated_true else "false"
         screen.print(f"Mind: every annotation is {word}; thresholds get better once both answers are there.")
-    if len(pool) < pool.stands_for:
-        screen.print(f"What is accepted is counted on {len(pool):,} sampled triples, which stand for all.")
+    if counts.held < counts.pool:
+        screen.print(f"What is accepted is counted on {counts.held:,} sampled triples, which stand for all.")
     screen.print(
-        f"{accepted.sum():,} of {pool.stands_for:,} triples are accepted, from {len(annotations):,} annotations. "
+        f"{accepted.sum():,} of {counts.pool:,} triples are accepted, from {counts.annotated:,} annotations. "
         f"Thresholds: {out}"
     )
+    if calibration.promise is not None:
+        _print_promise(calibration.promise)
 
 
-def print_demo(demo: Demo, written: Sequence[Path]) -> None:
+def _print_promise(kept: Promised) -> None:
+    """Print what is promised and which relations are left out of it."""
+    screen, scope = console(), "of each relation" if kept.each_relation else "of all of them together"
+    if kept.chance is None:
+        screen.print(f"No set of triples can be promised a {kept.kind} of {kept.target:g}: nothing is accepted.")
+        screen.print("Judge more triples, or ask for less.")
+        return
+    if kept.kind == "cost":
+        screen.print(f"The cuts cost least if a false accept costs as much as {kept.target:g} false rejects.")
+    else:
+        screen.print(
+            f"With probability {kept.chance:.1%} the {kept.kind} of what is accepted, {scope}, "
+            f"is {kept.target:g} or more."
+        )
+    if kept.left_out:
+        names = ", ".join(kept.left_out[:MOST_RELATIONS]) + (
+            f" and {len(kept.left_out) - MOST_RELATIONS} more" if len(kept.left_out) > MOST_RELATIONS else ""
+        )
+        reason = "nothing of them is worth its cost" if kept.kind == "cost" else "nothing can be promised for them"
+        screen.print(Text(f"Left out, because {reason}: {names}."))
+
+
+def print_demo(demo: Demo) -> None:
     """Print the demo's story: what was asked, what it bought, where the cuts are, what was written."""
     from actc.experiment.plots import sketch_learning_curves
     from actc.sample.demo import ANSWERS, METHOD
@@ -120,7 +143,7 @@ def print_demo(demo: Demo, written: Sequence[Path]) -> None:
         table.add_row(*row)
     screen.print(table, "")
     screen.print(f"[bold]4  {demo.accepted.sum():,} facts are accepted, {demo.precision:.0%} of them true.[/] Written:")
-    for path in written:
+    for path in demo.written:
         screen.print(f"     {path}")
 
 

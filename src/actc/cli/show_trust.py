@@ -8,11 +8,8 @@ from pathlib import Path
 from rich.text import Text
 
 from actc.cli.show import MOST_RELATIONS, console, new_table
-from actc.triples import IntArray, ScoredTriples
-from actc.trust.ask import Advice, ThreeWay
-from actc.trust.audit import Audit
-from actc.trust.promise import Promise
-from actc.trust.report import Question, Report, Share
+from actc.session.examine import AuditResult, AuditSlice, QuestionList
+from actc.trust.report import Report, Share
 from actc.trust.shift import Shift
 
 DISAGREES = 0.05
@@ -39,67 +36,42 @@ def _percent(share: Share | None) -> str:
     return "–" if share is None else f"{share.middle:.1%} ({share.low:.1%} to {share.high:.1%})"
 
 
-def print_promise(kept: Promise) -> None:
-    """Print what is promised and which relations are left out of it."""
-    screen, demand = console(), kept.demand
-    scope = "of each relation" if demand.each else "of all of them together"
-    if kept.chance != kept.chance:  # NaN: nothing is accepted
-        screen.print(f"No set of triples can be promised a {demand.kind} of {demand.target:g}: nothing is accepted.")
-        screen.print("Judge more triples, or ask for less.")
-        return
-    if demand.kind == "cost":
-        screen.print(f"The cuts cost least if a false accept costs as much as {demand.target:g} false rejects.")
-    else:
-        screen.print(
-            f"With probability {kept.chance:.1%} the {demand.kind} of what is accepted, {scope}, "
-            f"is {demand.target:g} or more."
-        )
-    if kept.left_out:
-        names = ", ".join(kept.left_out[:MOST_RELATIONS]) + (
-            f" and {len(kept.left_out) - MOST_RELATIONS} more" if len(kept.left_out) > MOST_RELATIONS else ""
-        )
-        reason = "nothing of them is worth its cost" if demand.kind == "cost" else "nothing can be promised for them"
-        screen.print(Text(f"Left out, because {reason}: {names}."))
-
-
-def print_asked(
-    three: ThreeWay, triples: ScoredTriples, questions: Sequence[Question], advice: Advice, out: Path
-) -> None:
+def print_asked(asked: QuestionList, out: Path) -> None:
     """Print how many are decided and asked, and the first questions."""
-    screen = console()
+    screen, three, triples = console(), asked.three, asked.candidates
     counts = round(float(three.accept @ triples.weights)), round(float(three.ask @ triples.weights))
     rejected = triples.stands_for - sum(counts)
     screen.print(f"{counts[0]:,} candidates are accepted, {rejected:,} rejected, {counts[1]:,} better asked.")
     table = new_table("question", "probably true", "worth")
-    for one in questions[:10]:
+    for one in asked.questions[:10]:
         table.add_row(f"{one.head}  {one.relation}  {one.tail}", f"{one.probability:.0%}", f"{one.worth:.2f}")
-    screen.print(table, Text(str(advice)), sep="\n")
-    screen.print(f"{len(questions):,} questions written: {out}", soft_wrap=True)
+    screen.print(table, Text(str(asked.advice)), sep="\n")
+    screen.print(f"{len(asked.questions):,} questions written: {out}", soft_wrap=True)
 
 
-def print_slice(accepted: ScoredTriples, rows: IntArray, out: Path) -> None:
+def print_slice(drawn: AuditSlice, out: Path | None) -> None:
     """Say what was drawn."""
     screen = console()
-    screen.print(f"{len(rows):,} of {len(accepted):,} accepted triples drawn: {out}", soft_wrap=True)
+    screen.print(f"{len(drawn.rows):,} of {len(drawn.accepted):,} accepted triples drawn: {out}", soft_wrap=True)
     screen.print("Judge them from the top: add a column label (1 or 0); give it back with --labels.")
 
 
-def print_audit(audit: Audit, target: float | None, more: int | None, surprise: float | None) -> None:
+def print_audit(result: AuditResult) -> None:
     """Print what the audit says."""
-    screen = console()
+    screen, audit, target, surprise = console(), result.audit, result.target, result.surprise
     screen.print(f"{audit.trues:,} of {audit.judged:,} judged triples are true; {audit.total:,} are accepted in all.")
     table = new_table(f"bounds of the share of true ones ({audit.level:.0%})", "from", "to")
     for name, (low, high) in audit.intervals.items():
         table.add_row(_KINDS.get(name, name), f"{low:.1%}", f"{high:.1%}")
     screen.print(table)
     if target is not None:
-        screen.print(_certified(audit, target, more))
+        screen.print(_certified(target, result.more))
     if surprise is not None:
         verdict = "disagree" if surprise < DISAGREES else "do not disagree"
         screen.print(f"Model and audit {verdict} (p = {surprise:.2g}).")
 
 
-def _certified(audit: Audit, target: float, more: int | None) -> str:
+def _certified(target: float, more: int | None) -> str:
     if more == 0:
         return f"Certified: at least {target:g} of the accepted triples are true."
     if more is None:

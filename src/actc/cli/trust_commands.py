@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from actc.cli.parts import examples, quiet_option
-from actc.errors import OptionError
 
 PATH = click.Path(path_type=Path)
 price_option = click.option(
@@ -25,21 +25,15 @@ price_option = click.option(
 @click.option("--level", default=0.9, show_default=True, help="How sure the bounds should be.")
 @price_option
 @quiet_option
-def report_command(source: Path, out: Path, json_out: Path | None, level: float, price: float, quiet: bool) -> None:
+def report_command(source: Path, out: Path, json_out: Path | None, quiet: bool, **options: Any) -> None:
     """Say how good decisions are, resting on what, and what to ask next.
 
     SOURCE is a session, or a thresholds file that `actc calibrate` wrote; either with a pooled method.
     """
     from actc.cli.show_trust import print_report
-    from actc.session.find_case import find_case
-    from actc.tables.files import write_json
-    from actc.trust.report import make_report
-    from actc.trust.report_page import write_page
+    from actc.session.examine import write_report
 
-    report = make_report(find_case(source), level, price)
-    write_page(report, out)
-    if json_out is not None:
-        write_json(json_out, report.to_dict())
+    report = write_report(source, out, json_out=json_out, **options)
     if not quiet:
         print_report(report, [path for path in (out, json_out) if path is not None])
 
@@ -57,7 +51,7 @@ def report_command(source: Path, out: Path, json_out: Path | None, level: float,
 @price_option
 @click.option("--out", type=PATH, required=True, help="The questions, best first: .tsv, .csv or .parquet.")
 @quiet_option
-def ask_command(source: Path, candidates: Path | None, count: int, price: float, out: Path, quiet: bool) -> None:
+def ask_command(source: Path, out: Path, quiet: bool, **options: Any) -> None:
     """List the candidates that are better asked than decided, the most worthwhile first.
 
     The list can be the candidates of a new session: `actc start SESSION questions.tsv`.
@@ -65,21 +59,11 @@ def ask_command(source: Path, candidates: Path | None, count: int, price: float,
     SOURCE is a session, or a thresholds file that `actc calibrate` wrote; either with a pooled method.
     """
     from actc.cli.show_trust import print_asked
-    from actc.session.find_case import find_case
-    from actc.tables.parts import read_candidates
-    from actc.trust.ask import advise, decide_three_ways
-    from actc.trust.report import find_questions, write_questions
+    from actc.session.examine import list_questions
 
-    if count < 1:
-        raise OptionError(f"--count: {count} questions are none; give at least 1.")
-    case = find_case(source)
-    posterior = case.fit()
-    triples = case.pool if candidates is None else read_candidates(candidates)
-    three = decide_three_ways(posterior, triples, case.cuts, price)
-    questions = find_questions(case, three, count, triples)
-    write_questions(out, questions)
+    asked = list_questions(source, out, **options)
     if not quiet:
-        print_asked(three, triples, questions, advise(posterior, price), out)
+        print_asked(asked, out)
 
 
 @click.command(
@@ -106,46 +90,20 @@ def ask_command(source: Path, candidates: Path | None, count: int, price: float,
 @click.option("--model", "source", type=PATH, help="The thresholds or session behind them: do they disagree?")
 @quiet_option
 def audit_command(
-    accepted: Path,
-    count: int,
-    design: str,
-    seed: int,
-    out: Path | None,
-    labels: Path | None,
-    target: float | None,
-    level: float,
-    source: Path | None,
-    quiet: bool,
+    accepted: Path, count: int, design: str, seed: int, out: Path | None, labels: Path | None, quiet: bool, **rest: Any
 ) -> None:
     """Judge a random slice of accepted triples: how many are true, without any model.
 
     Without --labels, the slice is drawn and written to --out. With them, they are read as the slice was drawn.
     """
-    import numpy as np
-
     from actc.cli.show_trust import print_audit, print_slice
-    from actc.session.find_case import find_case
-    from actc.tables.files import read_annotations, write_rows_of
-    from actc.tables.parts import read_candidates
-    from actc.trust.audit import answers_to_certify, assess, disagreement, draw_slice
-    from actc.trust.report import expected_precision
+    from actc.session.examine import audit_accepted, draw_audit
 
-    triples = read_candidates(accepted)
     if labels is None:
-        if out is None:
-            raise OptionError("Give --out to draw a slice, or --labels to read a judged one.")
-        rows = draw_slice(triples, count, design, np.random.default_rng(seed))
-        write_rows_of(out, triples, rows)
-        if not quiet:
-            print_slice(triples, rows, out)
-        return
-    audit = assess(triples, read_annotations(labels, triples), design, level)
-    more = None if target is None else answers_to_certify(audit, target)
-    surprise = None
-    if source is not None:
-        surprise = disagreement(expected_precision(find_case(source), triples), audit.trues, audit.judged)
-    if not quiet:
-        print_audit(audit, target, more, surprise)
+        drawn = draw_audit(accepted, out, count=count, design=design, seed=seed)
+        return None if quiet else print_slice(drawn, out)
+    result = audit_accepted(accepted, labels, design=design, **rest)
+    return None if quiet else print_audit(result)
 
 
 @click.command("shift", epilog=examples("actc shift thresholds.json candidates.parquet"))
@@ -158,18 +116,10 @@ def shift_command(source: Path, candidates: Path, json_out: Path | None, quiet: 
 
     SOURCE is a session, or a thresholds file that `actc calibrate` wrote; either with a pooled method.
     """
-    from dataclasses import asdict
-
     from actc.cli.show_trust import print_shifts
-    from actc.session.find_case import find_case
-    from actc.tables.files import write_json
-    from actc.tables.parts import read_candidates
-    from actc.trust.shift import find_shifts
+    from actc.session.examine import check_shift
 
-    case = find_case(source)
-    shifts = find_shifts(case.pool, read_candidates(candidates), case.thresholds)
-    if json_out is not None:
-        write_json(json_out, [{**asdict(shift), "shifted": shift.shifted} for shift in shifts])
+    shifts = check_shift(source, candidates, json_out=json_out)
     if not quiet:
         print_shifts(shifts)
 

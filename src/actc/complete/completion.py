@@ -18,7 +18,8 @@ from actc.methods import find_method
 from actc.pooled.method import Pooled
 from actc.tables.files import find_layout, read_annotations
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
-from actc.trust.discrepancy import PICKS, uniform_picks
+from actc.trust.calibrate import picks_of
+from actc.trust.discrepancy import uniform_picks
 from actc.trust.expect import expect
 
 POOL = 50_000  # candidates that questions are chosen from; a random part of them, where there are more
@@ -161,9 +162,8 @@ def complete(
     pool_rows = split_pool(judgeable, random)
     pool = candidates.take(pool_rows)
     calibrator = _ask_and_fit(pool, lambda rows: oracle(candidates, pool_rows[rows]), known, method, budget, random)
-    found = find_method(method)
-    picks = found.selector if isinstance(found, Pooled) and found.selector in PICKS else "unknown"
-    return decide_on(candidates, calibrator, uniform_picks(len(calibrator.annotations_), picks), seed)
+    uniform = uniform_picks(len(calibrator.annotations_), picks_of(method))
+    return decide_on(candidates, calibrator, uniform, seed)
 
 
 def split_pool(judgeable: IntArray, random: np.random.Generator) -> IntArray:

@@ -11,13 +11,20 @@ from actc import __version__
 from actc.complete.completion import Completion
 from actc.graphs.formats import FORMATS, find_format, write_graph
 from actc.graphs.graph import Graph
-from actc.methods import describe_options, find_method
-from actc.tables.files import write_beside, write_json, write_triples
-from actc.tables.thresholds_file import write_thresholds
+from actc.tables.calibration import Calibration, Sources
+from actc.tables.deliver import write_beside
+from actc.tables.files import write_json, write_triples
+from actc.trust.calibrate import describe_calibration, picks_of, write_sources
 
 
 def write_completion(
-    folder: Path, completion: Completion, graph: Graph, file_name: str, base: str, report: dict[str, Any]
+    folder: Path,
+    completion: Completion,
+    graph: Graph,
+    file_name: str,
+    base: str,
+    report: dict[str, Any],
+    session: Path | None = None,
 ) -> list[Path]:
     """Write everything into a folder; return the files.
 
@@ -33,6 +40,8 @@ def write_completion(
         Put before names that are no IRIs, in RDF.
     report : dict
         What :func:`summarise` returned.
+    session : Path, optional
+        The session in which people judged; without one, the pool and the answers are written too.
     """
     folder.mkdir(parents=True, exist_ok=True)
     accepted = completion.facts()
@@ -41,22 +50,25 @@ def write_completion(
     # Nobody knows anything of the graph's own triples, so only the new ones say that a heuristic made them.
     told = provenance if find_format(files[0], None) is FORMATS["quickstatements"] else {}
     extras = {name: np.append(np.full(len(graph), None), values.astype(object)) for name, values in told.items()}
-    write_graph(files[0], _union(graph, accepted), base=base, extras=extras)
+    write_graph(files[0], Graph.of(graph.union(accepted)), base=base, extras=extras)
     write_triples(files[1], {**accepted.columns(), **provenance})
-    fitted = completion.calibrator
-    method = str(fitted.method)
-    options = describe_options(find_method(method))
-    write_thresholds(files[2], fitted.thresholds_, method, options, fitted.pool_, fitted.annotations_)
+    _describe(folder, completion, session).write(files[2])
     write_json(files[3], report)
     with write_beside(files[4]) as temporary:
         temporary.write_text(to_markdown(report) + "\n", encoding="utf-8")
     return files
 
 
-def _union(graph: Graph, accepted: Graph) -> Graph:
-    first, second = graph.columns(), accepted.columns()
-    heads, relations, tails = ([*first[name], *second[name]] for name in ("head", "relation", "tail"))
-    return Graph.from_columns(heads, relations, tails)
+def _describe(folder: Path, completion: Completion, session: Path | None) -> Calibration:
+    """Return the thresholds with what they rest on, all of it within the folder."""
+    fitted, method = completion.calibrator, str(completion.calibrator.method)
+    if session is not None:
+        return describe_calibration(fitted, method=method, sources=Sources(session=session))
+    known, picks = folder / "known.parquet", picks_of(method)  # the known triples were scored before
+    names = {"scores": "pool.parquet", "labels": "judged.parquet"}
+    return describe_calibration(
+        fitted, method=method, sources=write_sources(folder, fitted, **names, known=known, picks=picks)
+    )
 
 
 def summarise(completion: Completion, graph: Graph, facts: dict[str, Any]) -> dict[str, Any]:

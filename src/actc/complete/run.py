@@ -36,7 +36,29 @@ HELD_OUT = 0.02  # of the graph, to say how well the model ranks facts that it h
 
 @dataclass(frozen=True)
 class CompletionPlan:
-    """What `actc complete` was asked for; see its help."""
+    """What `actc complete` was asked for; see its help.
+
+    Parameters
+    ----------
+    graph, out : path
+        The graph, in any format that actc reads; the folder to write to.
+    model : path, optional
+        A trained model's folder; without it one of ``kind`` is trained, on a CPU for at most ``seconds``.
+    candidates : path, optional
+        Facts in question; without it the model's proposals, ``best`` to a question.
+    oracle : path, optional
+        Judged triples with labels, or a graph of all true ones; without it people are asked.
+    names : sequence of path
+        Names of entities or relations, for the people who judge.
+    budget, method, seed
+        How many answers to ask for; who chooses the questions and the thresholds; where draws start from.
+    base : str
+        What IRIs begin with in RDF and names do not.
+    trust : bool
+        Whether a pickle may be read, which can run any code in it.
+    device : str, optional
+        cuda or cpu; a GPU where there is one, if not given.
+    """
 
     graph: Path
     out: Path
@@ -55,6 +77,10 @@ class CompletionPlan:
     device: str | None = None
 
     def __post_init__(self) -> None:
+        for name in ("graph", "out", "model", "candidates", "oracle"):  # texts do as well
+            given = getattr(self, name)
+            object.__setattr__(self, name, None if given is None else Path(given))
+        object.__setattr__(self, "names", tuple(Path(path) for path in self.names))
         if self.out.exists() and not self.out.is_dir():
             raise OptionError(f"--out: {self.out} is a file; give the name of a folder.")
         if self.budget < 1:
@@ -86,16 +112,42 @@ Stage = Callable[[str], AbstractContextManager[Callable[..., Any]]]
 """Called with a stage's name, for as long as it lasts: gives a function to tell steps done, steps in all."""
 
 
-def run_completion(plan: CompletionPlan, stage: Stage = lambda name: nullcontext(lambda *steps: None)) -> list[str]:
-    """Do it all, or as much as can be done before people have judged; return what a person should read."""
+@dataclass(frozen=True)
+class Completed:
+    """What came of `actc complete`.
+
+    Parameters
+    ----------
+    lines : tuple of str
+        What a person should read.
+    files : tuple of Path
+        The new graph, the accepted facts, thresholds and reports; none while people have yet to judge.
+    """
+
+    lines: tuple[str, ...]
+    files: tuple[Path, ...] = ()
+
+
+def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext(lambda *steps: None)) -> Completed:
+    """Go the whole way from a graph to a better graph, as ``actc complete`` does.
+
+    Without an oracle in the plan people are asked: it starts an annotation session and stops. Called again with the
+    same plan when they have judged, it goes on from there.
+
+    Parameters
+    ----------
+    plan : CompletionPlan
+        The graph, the folder to write to, and every choice.
+    stage : callable
+        Called with a stage's name, for as long as it lasts: gives a function to tell steps done, steps in all.
+    """
     started = time.perf_counter()
     whole = read_graph(plan.graph, base=plan.base)
     ready = _prepare(plan, whole, stage)
-    notes = list(ready.notes)
+    notes, session = list(ready.notes), plan.out / "session"
     if plan.oracle is None:
-        session = plan.out / "session"
         if not session.exists():
-            return [*notes, *_start_session(plan, ready, session)]
+            return Completed((*notes, *_start_session(plan, ready, session)))
         completion, told = _complete_from(session, plan, ready)
         notes += told
     else:
@@ -112,8 +164,9 @@ def run_completion(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
     seconds = ready.seconds + time.perf_counter() - started
     facts = {"model": ready.model, "seconds": round(seconds, 1), "notes": notes}
     report = summarise(completion, whole, facts)
-    files = write_completion(plan.out, completion, whole, f"graph{_ending(plan.graph)}", plan.base, report)
-    return [*headline(report), *notes, f"Written: {', '.join(map(str, files))}"]
+    name, people = f"graph{_ending(plan.graph)}", session if plan.oracle is None else None
+    files = write_completion(plan.out, completion, whole, name, plan.base, report, people)
+    return Completed((*headline(report), *notes, f"Written: {', '.join(map(str, files))}"), tuple(files))
 
 
 @dataclass(frozen=True, eq=False)

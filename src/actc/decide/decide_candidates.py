@@ -14,6 +14,7 @@ from typing import Any
 
 from actc.decide.plan import Decided, Plan, Progress
 from actc.errors import ChoiceError, FileError, MissingExtraError, OptionError
+from actc.tables.calibration import Calibration
 from actc.tables.curves import Curves
 from actc.tables.deliver import deliver
 from actc.tables.files import is_table
@@ -24,8 +25,8 @@ Engine = Callable[[Plan, Candidates, Path, Progress], Decided]
 """Writes what the plan asks for to a path and counts; the path has a suffix for a file, none for a folder of parts."""
 
 
-def decide(
-    thresholds: Thresholds,
+def decide_candidates(
+    thresholds: Thresholds | Calibration | str | Path,
     candidates: str | Path | Sequence[str | Path],
     out: str | Path,
     keep_all: bool = False,
@@ -40,9 +41,12 @@ def decide(
 ) -> Decided:
     """Write the accepted candidates (or all, with a column ``accepted``) and return counts by relation.
 
+    What ``actc decide`` does; the output is complete or absent.
+
     Parameters
     ----------
-    thresholds : Thresholds
+    thresholds : path, Calibration or Thresholds
+        A thresholds.json, as it is or read already; or thresholds alone.
     candidates : path or sequence of paths
         Files with head, relation, tail and score, or folders of such files, all laid out alike.
     out : path
@@ -53,7 +57,8 @@ def decide(
     memory : str
         How much memory the engine may use, such as ``1GB``.
     curves : Curves, optional
-        Adds a column ``probability``, and the accepted ones' mean probability to the counts.
+        Adds a column ``probability``, and the accepted ones' mean probability to the counts; those of a
+        thresholds.json if not given.
     best_only : bool
         Accept at most one tail, the best, for each head and relation.
     engine : str
@@ -65,6 +70,10 @@ def decide(
     progress : callable
         Told how many more steps are done, of how many in all.
     """
+    if isinstance(thresholds, str | Path):
+        thresholds = Calibration.read(thresholds)
+    if isinstance(thresholds, Calibration):
+        curves, thresholds = curves or thresholds.curves, thresholds.thresholds
     if engine not in ENGINES:
         raise ChoiceError("engine", engine, ENGINES)
     if master is not None and engine != "spark":

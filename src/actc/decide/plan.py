@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from actc.tables.curves import Curves
-from actc.triples import FloatArray, IntArray, Thresholds
+from actc.triples import FloatArray, IntArray, Thresholds, as_vocabulary
 
 Progress = Callable[[int, int], None]
 """Told how many more steps are done, of how many in all."""
@@ -53,8 +53,8 @@ class Plan:
         names = self.thresholds.relation_names
         columns = {"name": np.array(names, dtype=object), "cut": self.thresholds.cuts.astype(np.float64)}
         if self.curves is not None:
-            code = {name: at for at, name in enumerate(self.curves.relation_names)}
-            columns["code"] = np.array([code.get(name, len(code)) for name in names], dtype=np.int64)
+            known = as_vocabulary(self.curves.relation_names)
+            columns["code"] = known.codes(names, default=len(known))
         return columns
 
     @property

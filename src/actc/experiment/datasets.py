@@ -4,12 +4,11 @@ Where things come from, first match wins:
 
 * the folder named by the environment variable ``ACTC_DATA``, laid out as ``codex-s/train.txt`` and
   ``scores/codex-s/complex/valid.tsv.gz``; with it set nothing is ever downloaded;
-* triples: CoDEx's public repository, at one commit, each file checked by its SHA-256, kept in the user's
-  cache (``ACTC_CACHE``, else ``$XDG_CACHE_HOME/actc``, else ``~/.cache/actc``);
-* scores of the retrained models: ``benchmarks/scores`` of a checkout of this project's repository (``ACTC_SCORES``
-  points elsewhere), arrays without triples in the row order of the CoDEx files;
-* scores that the authors of ACTC published (model ``complex-authors``): their public repository, at one
-  commit.
+* a checkout of this project's repository: the triples as arrays in ``benchmarks/codex``, the scores of the models in
+  ``benchmarks/scores`` (``ACTC_SCORES`` points elsewhere), arrays in the row order of the CoDEx files;
+* without a checkout, the public homes of the triples and of the scores that the authors of ACTC published (model
+  ``complex-authors``), each at one commit, each file checked by its SHA-256, kept in the user's cache (``ACTC_CACHE``,
+  else ``$XDG_CACHE_HOME/actc``, else ``~/.cache/actc``).
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from pathlib import Path
 import numpy as np
 
 from actc.errors import ChoiceError, FileError
+from actc.experiment.cells import Cell, read_cell
 from actc.experiment.download import fetch_file
-from actc.experiment.runs import Cell, read_cell
 from actc.triples import BoolArray, FloatArray, ScoredTriples
 
 CODEX = (
@@ -50,7 +49,10 @@ CHECKSUMS = {
 DATASETS = ("codex-s", "codex-m")
 MODELS = ("complex", "conve", "transe", "rescal")
 SPLITS = ("train", "valid", "test")
+CODEX_FILES = ("train", "valid", "valid_negatives", "test", "test_negatives")
+TRIPLES = Path("benchmarks") / "codex"
 SCORES = Path("benchmarks") / "scores"
+AUTHORS_MODEL = "complex-authors"
 # The score files' text has this many significant digits; the arrays are that text in single precision.
 DIGITS = {"train": 6, "valid": 7, "test": 7}
 
@@ -102,17 +104,31 @@ def load_triples(dataset: str, split: str) -> LabelledTriples:
     """Load the training, validation or test triples of a data set, downloading them if need be."""
     _check_choice("data set", dataset, DATASETS)
     _check_choice("split", split, SPLITS)
-    true = _read_columns(find_codex_file(dataset, f"{split}.txt"), 3)
-    false = ([], [], []) if split == "train" else _read_columns(find_codex_file(dataset, f"{split}_negatives.txt"), 3)
+    true = load_columns(dataset, split)
+    false = ([], [], []) if split == "train" else load_columns(dataset, f"{split}_negatives")
     labels = np.arange(len(true[0]) + len(false[0])) < len(true[0])
     heads, relations, tails = ((*yes, *no) for yes, no in zip(true, false, strict=True))
     return LabelledTriples(heads, relations, tails, labels)
 
 
+def load_columns(dataset: str, name: str) -> tuple[list[str], ...]:
+    """Load one CoDEx file, such as ``valid_negatives``: its heads, relations and tails in file order."""
+    local, arrays = data_folder(), checkout_folder(TRIPLES) / dataset
+    if local is not None:
+        path = local / dataset / f"{name}.txt"
+        if not path.is_file():
+            raise FileError(f"ACTC_DATA is {local}, but {path} is missing.")
+    elif arrays.is_dir():
+        return _spell_out(arrays, name)
+    else:
+        path = _fetch(CODEX.format(dataset=dataset, name=f"{name}.txt"), f"{dataset}/{name}.txt")
+    return _read_columns(path, 3)
+
+
 def load_scored(dataset: str, model: str, split: str) -> tuple[ScoredTriples, BoolArray]:
     """Load a split with the scores of a model as they were published, and its labels."""
     triples = load_triples(dataset, split)
-    scores = load_authors_scores(split, triples) if model == "complex-authors" else load_array(dataset, model, split)
+    scores = load_authors_scores(split, triples) if model == AUTHORS_MODEL else load_array(dataset, model, split)
     if len(scores) != len(triples):
         raise FileError(
             f"There are {len(scores)} scores of {model} for the {len(triples)} {split} triples of {dataset}."
@@ -137,6 +153,9 @@ def load_authors_scores(split: str, triples: LabelledTriples) -> FloatArray:
     local = data_folder()
     if local is not None:
         raise FileError(f"ACTC_DATA is {local}, but it has no folder scores/codex-s/complex-authors.")
+    packed = scores_folder() / "codex-s" / AUTHORS_MODEL / f"{split}.npy"
+    if packed.is_file():
+        return np.asarray(np.load(packed, allow_pickle=False), dtype=np.float64)
     name = f"{split}_score.tsv"
     path = _fetch(AUTHORS.format(name=name), f"complex-authors/{name}")
     heads, relations, tails, scores = _read_columns(path, 4)
@@ -160,7 +179,7 @@ def list_models(dataset: str) -> list[str]:
     folders = [] if local is None else [local / "scores" / dataset]
     if local is None or (local / dataset / "valid.txt").is_file():  # the arrays need CoDEx's triples beside them
         folders.append(scores_folder() / dataset)
-    found = {path.parent.name for folder in folders for path in folder.glob("*/valid.*")} - {"complex-authors"}
+    found = {path.parent.name for folder in folders for path in folder.glob("*/valid.*")} - {AUTHORS_MODEL}
     return [*(model for model in MODELS if model in found), *sorted(found - set(MODELS))]
 
 
@@ -175,18 +194,7 @@ def has_known_scores(dataset: str, model: str) -> bool:
 def has_authors_scores() -> bool:
     """Say whether the scores that the authors published are at hand, or may be downloaded."""
     local = data_folder()
-    return local is None or (local / "scores" / "codex-s" / "complex-authors").is_dir()
-
-
-def find_codex_file(dataset: str, name: str) -> Path:
-    """Return the path of one CoDEx file, downloading it unless ``ACTC_DATA`` says where it is."""
-    local = data_folder()
-    if local is None:
-        return _fetch(CODEX.format(dataset=dataset, name=name), f"{dataset}/{name}")
-    path = local / dataset / name
-    if not path.is_file():
-        raise FileError(f"ACTC_DATA is {local}, but {path} is missing.")
-    return path
+    return local is None or (local / "scores" / "codex-s" / AUTHORS_MODEL).is_dir()
 
 
 def data_folder() -> Path | None:
@@ -211,8 +219,21 @@ def scores_folder() -> Path:
     named = os.environ.get("ACTC_SCORES")
     if named:
         return Path(named).expanduser()
-    beside_the_source, here = Path(__file__).parents[3] / SCORES, Path.cwd() / SCORES
-    return beside_the_source if beside_the_source.is_dir() else here
+    return checkout_folder(SCORES)
+
+
+def checkout_folder(inside: Path) -> Path:
+    """Return a folder of the checkout: the one that this source is in, else the one that this process works in."""
+    beside_the_source = Path(__file__).parents[3] / inside
+    return beside_the_source if beside_the_source.is_dir() else Path.cwd() / inside
+
+
+def _spell_out(folder: Path, name: str) -> tuple[list[str], ...]:
+    entities, relations = (
+        np.array((folder / f"{kind}.txt").read_text(encoding="utf-8").split()) for kind in ("entities", "relations")
+    )
+    heads, links, tails = np.load(folder / f"{name}.npy", allow_pickle=False)
+    return entities[heads].tolist(), relations[links].tolist(), entities[tails].tolist()
 
 
 def _fetch(url: str, name: str) -> Path:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from actc.errors import MissingExtraError
-from actc.experiment.runs import Row
-from actc.tables.files import write_beside
+from actc.experiment.rows import Row
+from actc.tables.deliver import write_beside
 
 # Okabe & Ito's palette: told apart by colour-blind readers and in print.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

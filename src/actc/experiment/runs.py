@@ -1,280 +1,234 @@
-"""Repeats x budgets x methods over score folders, as tidy rows.
+"""One runner for every experiment: repeats x budgets x methods over cells, as tidy rows.
 
 Every method of one seed and repeat sees the same random draws, so methods are paired; budgets are nested: a larger one
-contains the smaller. Rows do not depend on the number of jobs.
+contains the smaller. Rows do not depend on the number of jobs, nor on whether the run was cut off and started again.
 """
 
 from __future__ import annotations
 
 import csv
-import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from actc.errors import ChoiceError, FileError, OptionError
-from actc.methods import Method, find_method
-from actc.metrics import Scorer
-from actc.tables.files import read_scored, write_beside
-from actc.three_steps.squash_scores import Squash, needs_squashing
-from actc.triples import Annotations, BoolArray, IntArray, ScoredTriples
+from actc.errors import OptionError
+from actc.experiment.backends import Workers, run_everywhere
+from actc.experiment.cells import Cell, CellSource, check_names, read_folder_once
+from actc.experiment.draws import draw_orders
+from actc.experiment.plans import PAPER_BUDGETS, Conditions, Plan, Share
+from actc.experiment.resume import open_rows, place_of_conditions
+from actc.experiment.rows import Row, Run, format_row, read_rows
+from actc.methods import Method
+from actc.tables.deliver import check_writable
+from actc.triples import Annotations, IntArray
 
-PAPER_BUDGETS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-SUFFIXES = (".tsv.gz", ".tsv", ".csv.gz", ".csv", ".parquet")
-SELECTORS_WITHOUT_CHANCE = {
-    "nearest-mean",
-    "farthest-mean",
-    "uncertainty",
-    "uncertainty-last-relation",
-    "density-weighted",
-}
-REPEATS_AT_ONCE = 5  # laid side by side in one vectorised pass; more only costs memory
+Progress = Callable[[int, int], object]
 
 
 def ignore_progress(done: int, total: int) -> None:
     """Tell nobody."""
 
 
-class Row(NamedTuple):
-    """One measurement; accuracy and F1 in 0...1 on the test triples.
-
-    ``seconds`` is the time to select and calibrate, all budgets of a repeat sharing it evenly.
-    """
-
-    dataset: str
-    model: str
-    method: str
-    budget: int
-    repeat: int
-    accuracy: float
-    f1: float
-    seconds: float
-
-
-@dataclass(frozen=True, eq=False)
-class Cell:
-    """One model on one data set: a labelled pool to calibrate on and labelled triples to test on."""
-
-    dataset: str
-    model: str
-    valid: ScoredTriples
-    valid_labels: BoolArray
-    test: ScoredTriples
-    test_labels: BoolArray
-    known: ScoredTriples | None = None
-
-    @cached_property
-    def squashed(self) -> Cell:
-        """The cell with each split's scores centred and squashed into (0, 1), unless they are there already."""
-        if not (needs_squashing(self.valid) or needs_squashing(self.test)):
-            return self
-        valid, test = Squash.of(self.valid), Squash.of(self.test)
-        known = None if self.known is None else valid.apply(self.known)
-        return replace(self, valid=valid.apply(self.valid), test=test.apply(self.test), known=known)
-
-    @cached_property
-    def scorer(self) -> Scorer:
-        """The test triples, ready to score thresholds."""
-        return Scorer.of(self.test, self.test_labels, self.valid.relation_names)
-
-
-def read_cell(folder: str | Path, *, with_known: bool = True) -> Cell:
-    """Read ``valid`` and ``test`` (head, relation, tail, score, label) and, if there, ``train`` (no label needed)."""
-    folder = Path(folder)
-    if not folder.is_dir():
-        raise FileError(f"{folder}: there is no such folder; it should hold valid.tsv and test.tsv.")
-    valid, valid_labels = _read_labelled(_find_split(folder, "valid"))
-    test, test_labels = _read_labelled(_find_split(folder, "test"))
-    train = _find_split(folder, "train", needed=False) if with_known else None
-    known = None if train is None else read_scored(train)[0]
-    name = folder.resolve()
-    return Cell(name.parent.name, name.name, valid, valid_labels, test, test_labels, known)
-
-
-def _find_split(folder: Path, split: str, needed: bool = True) -> Any:
-    for suffix in SUFFIXES:
-        if (folder / f"{split}{suffix}").exists():
-            return folder / f"{split}{suffix}"
-    if needed:
-        raise FileError(f"{folder}: there is no {split}.tsv (nor .tsv.gz, .csv, .csv.gz, .parquet).")
-    return None
-
-
-def _read_labelled(path: Path) -> tuple[ScoredTriples, BoolArray]:
-    triples, labels = read_scored(path)
-    if labels is None:
-        raise FileError(f"{path}, line 1: the column 'label' is missing; the bench takes its answers from it.")
-    if labels.all() or not labels.any():
-        raise FileError(f"{path}: every label is {int(labels[0])}; a bench needs true and false triples.")
-    return triples, labels
-
-
 def run_experiment(
-    cells: Sequence[Cell],
+    cells: Sequence[CellSource],
     methods: Sequence[str],
     budgets: Sequence[int] | None = None,
+    *,
     repeats: int = 100,
     seed: int = 12345,
     draws: str = "numpy",
-    jobs: int = 1,
     squash: bool = True,
-    progress: Callable[[int, int], None] = ignore_progress,
+    metrics: Sequence[str] = (),
+    out: str | Path | None = None,
+    jobs: int = 1,
     backend: str = "loky",
     address: str | None = None,
+    progress: Progress = ignore_progress,
 ) -> list[Row]:
     """Measure every method in every cell at every budget, several times.
 
     Parameters
     ----------
-    cells : sequence of Cell
+    cells : sequence of Cell or CellFolder
+        A folder is read once in every process; a cell in memory is sent there with each share of the work.
     methods : sequence of str
         Names as in ``METHODS``, with options if wanted.
     budgets : sequence of int
         How many triples are annotated; sorted and nested. By default the paper's, as far as the pools reach.
+    repeats : int
+        How often to draw anew.
+    seed : int
+        Where the draws start from.
     draws : {"numpy", "authors"}
         Where random selections come from: a numpy Generator per repeat, or the authors' own stream.
-    jobs : int
-        Processes; the rows are the same for any number.
     squash : bool
         Centre and squash scores that leave [0, 1], for the methods that were made for such scores.
-    progress : callable
-        Told how many more repeats are done, and how many there are in all.
+    metrics : sequence of str
+        Names in ``metrics.METRICS`` to measure beside accuracy and F1.
+    out : str or Path, optional
+        Write the rows to this CSV file, which is complete or absent. Until then they stand in ``out.part``, from which
+        an interrupted run goes on when it is started again. Rows that are found there have six digits.
+    jobs : int
+        Processes; the rows are the same for any number.
     backend : {"loky", "dask", "ray"}
         Where the processes are: on this machine, or on a cluster; the rows are the same.
     address : str, optional
         The cluster's scheduler; without it one is started on this machine.
+    progress : callable
+        Told how many more repeats are done, and how many there are in all.
     """
-    if not budgets:
-        budgets = [budget for budget in PAPER_BUDGETS if budget <= min(len(cell.valid) for cell in cells)]
-    budgets = sorted(set(budgets))
-    found = {name: find_method(name) for name in methods}
-    for cell in cells:
-        _check_budgets(cell, found, budgets, repeats)
-    drawn = [budget for budget in budgets if budget > 0] or [0]  # the authors' stream moves on at every step
-    orders = {id(cell): draw_orders(len(cell.valid), drawn, repeats, seed, draws) for cell in cells}
-    tasks = [
-        (cell, name, method, _affordable(method, budgets), part, orders[id(cell)], seed, squash)
-        for cell in cells
-        for name, method in found.items()
-        for part in _parts(1 if has_no_chance(method) else repeats)
-    ]
-    rows: list[Row] = []
-    total = sum(len(task[4]) for task in tasks)
-    for task, part in zip(tasks, _run_tasks(tasks, jobs, backend, address), strict=True):
-        rows += part
-        progress(len(task[4]), total)
-    return _repeat_certain_rows(rows, found, repeats)
+    check_names(cells)
+    read_folder_once.cache_clear()  # a folder may have changed since
+    further = further_metrics(metrics)
+    chosen = tuple(sorted(set(budgets or ())))
+    names = dict.fromkeys(Run(cell.dataset, cell.model, method) for cell in cells for method in methods)
+    plan = Plan(cells, dict.fromkeys(names, repeats), Conditions(chosen, seed, draws, squash, further), copied=True)
+    loaded = [cell.load(plan.needs_known) for cell in cells]
+    if not chosen:
+        plan = plan.with_budgets(_reachable_budgets(loaded))
+    for cell in loaded:
+        _check_cell(cell, plan)
+    workers = Workers(jobs, backend, address)
+    if out is None:
+        return run_plan(plan, workers=workers, progress=progress)
+    also = {
+        "cells": [f"{cell.dataset}/{cell.model} ({cell.digest})" for cell in loaded],
+        "methods": list(plan.methods),
+        "repeats": repeats,
+    }
+    return _run_to_complete_file(plan, Path(out), also, workers, progress)
 
 
-def _parts(repeats: int) -> list[range]:
-    return [range(start, min(start + REPEATS_AT_ONCE, repeats)) for start in range(0, repeats, REPEATS_AT_ONCE)]
+def further_metrics(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the metrics that need a column of their own, each once: accuracy and F1 have theirs."""
+    return tuple(name for name in dict.fromkeys(names) if name not in ("accuracy", "f1"))
 
 
-def has_no_chance(method: Method) -> bool:
-    """Say whether every repeat of the method is the same, so that one is enough."""
-    return isinstance(method.selector, str) and method.selector in SELECTORS_WITHOUT_CHANCE
+def _reachable_budgets(cells: Sequence[Cell]) -> tuple[int, ...]:
+    return tuple(budget for budget in PAPER_BUDGETS if budget <= min(len(cell.valid) for cell in cells))
 
 
-def _check_budgets(cell: Cell, methods: dict[str, Method], budgets: Sequence[int], repeats: int) -> None:
-    if repeats < 1:
-        raise OptionError(f"{repeats} repeats make no experiment; give at least 1.")
+def _check_cell(cell: Cell, plan: Plan) -> None:
+    budgets = plan.conditions.budgets
     if budgets and budgets[-1] > len(cell.valid):
         raise OptionError(
             f"The budget {budgets[-1]} is larger than the pool of {cell.dataset}/{cell.model}, "
             f"which has {len(cell.valid)} triples."
         )
-    for name, method in methods.items():
+    for name, method in plan.methods.items():
         if budgets and budgets[-1] < method.least_budget:
             raise OptionError(f"{name} needs a budget of at least {method.least_budget}, not {budgets[-1]}.")
         if method.needs_known and cell.known is None:
             raise OptionError(f"{name} needs a train.tsv beside valid.tsv in {cell.dataset}/{cell.model}.")
 
 
-def _affordable(method: Method, budgets: Sequence[int]) -> list[int]:
-    """Return the budgets that the method can work with, so that one run may start others from zero."""
-    return [budget for budget in budgets if budget >= method.least_budget]
-
-
-def draw_orders(size: int, budgets: Sequence[int], repeats: int, seed: int, draws: str) -> list[IntArray]:
-    """Return, for each repeat, the order in which random selection annotates; a budget takes the first ones."""
-    if draws not in DRAWS:
-        raise ChoiceError("source of draws", draws, DRAWS)
-    return list(DRAWS[draws](size, budgets, repeats, seed))
-
-
-def draw_by_numpy(size: int, budgets: Sequence[int], repeats: int, seed: int) -> Iterator[IntArray]:
-    """Draw from one numpy Generator per (seed, repeat)."""
-    for repeat in range(repeats):
-        yield np.random.default_rng([repeat, seed]).permutation(size)[: budgets[-1]]
-
-
-def draw_as_authors(size: int, budgets: Sequence[int], repeats: int, seed: int) -> Iterator[IntArray]:
-    """Draw exactly as the authors' code does.
-
-    Python's generator, seeded once; in each repeat one number per triple goes by (a leftover of their code), and every
-    budget step shuffles all triples, in file order, and takes the first that are not annotated yet.
-    """
-    stream = random.Random(seed)
-    for _ in range(repeats):
-        for _ in range(size):
-            stream.random()
-        order: dict[int, None] = {}
-        for budget in budgets:
-            shuffled = list(range(size))
-            stream.shuffle(shuffled)
-            unseen = (row for row in shuffled if row not in order)
-            order.update(dict.fromkeys(row for row, _ in zip(unseen, range(budget - len(order)), strict=False)))
-        yield np.array(list(order), dtype=np.int64)
-
-
-def _run_tasks(tasks: Sequence[tuple[Any, ...]], jobs: int, backend: str, address: str | None) -> Iterator[list[Row]]:
-    here = jobs == 1 or len(tasks) < 4  # starting a process takes longer than a task
-    if here and backend == "loky" and address is None:
-        yield from (run_repeats(*task) for task in tasks)
-        return
-    from joblib import delayed
-
-    from actc.experiment.backends import use_backend
-
-    with use_backend(backend, jobs, address) as parallel:
-        yield from parallel(delayed(run_repeats)(*task) for task in tasks)
-
-
-def run_repeats(
-    cell: Cell,
-    name: str,
-    method: Method,
-    budgets: Sequence[int],
-    repeats: range,
-    orders: Sequence[IntArray],
-    seed: int,
-    squash: bool = True,
+def _run_to_complete_file(
+    plan: Plan, out: Path, also: Mapping[str, Any], workers: Workers, progress: Progress
 ) -> list[Row]:
-    """Run some repeats of one method in one cell, all their budgets in one pass."""
-    view = cell.squashed if squash and method.wants_squashed else cell
+    part = check_writable(out).with_name(out.name + ".part")
+    new = run_plan_to_file(plan, part, also=also, workers=workers, progress=progress)
+    rows = read_rows(part, plan.conditions.metrics)
+    rows[len(rows) - len(new) :] = new
+    part.replace(out)
+    place_of_conditions(part).unlink()
+    return rows
+
+
+def run_plan(plan: Plan, *, workers: Workers | None = None, progress: Progress = ignore_progress) -> list[Row]:
+    """Run a plan in memory and return its rows."""
+    return [row for part in _run_shares(plan, plan.shares, workers or Workers(), progress) for row in part]
+
+
+def run_plan_to_file(
+    plan: Plan,
+    path: Path,
+    *,
+    also: Mapping[str, Any] | None = None,
+    workers: Workers | None = None,
+    progress: Progress = ignore_progress,
+) -> list[Row]:
+    """Run what a file of rows lacks of a plan, appending rows as they come; return these.
+
+    Parameters
+    ----------
+    plan : Plan
+    path : Path
+        The file; what its rows have in common stands beside it, in ``path.json``.
+    also : mapping, optional
+        What must be the same as when the file was begun, beside the conditions.
+    workers : Workers, optional
+        Where it runs; in this process by default.
+    progress : callable
+        Told how many more repeats are done and how many there are in all: once for those that were in the
+        file already, then after every share.
+    """
+    there = open_rows(path, plan, also or {})
+    todo = [share for share in plan.shares if share not in there]
+    new: list[Row] = []
+    with path.open("a", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        for rows in _run_shares(plan, todo, workers or Workers(), progress):
+            writer.writerows(map(format_row, rows))
+            out.flush()
+            new += rows
+    return new
+
+
+def _run_shares(plan: Plan, todo: Sequence[Share], workers: Workers, progress: Progress) -> Iterator[list[Row]]:
+    total, missing = (sum(share.stop - share.start for share in shares) for shares in (plan.shares, todo))
+    progress(total - missing, total)
+    most = max((share.stop for share in plan.shares), default=0)
+    calls = [
+        (share, plan.methods[share.run.method], plan.source_of[share.run[:2]], plan.needs_known, most, plan.conditions)
+        for share in todo
+    ]
+    fresh = any(not isinstance(source, Cell) for source in plan.sources)
+    for share, rows in zip(todo, run_everywhere(run_share, calls, workers, fresh=fresh), strict=True):
+        yield rows
+        progress(share.stop - share.start, total)
+
+
+def run_share(
+    share: Share, method: Method, source: CellSource, with_known: bool, repeats: int, conditions: Conditions
+) -> list[Row]:
+    """Run some repeats of one method in one cell, all their budgets in one pass.
+
+    ``repeats`` is how many the whole plan has at most: the draws of all of them are made once in every process.
+    """
+    cell = source.load(with_known)
+    view = cell.squashed if conditions.squash and method.wants_squashed else cell
+    orders = draw_once(len(cell.valid), repeats, conditions)
+    budgets = conditions.affordable(method)
     start = time.perf_counter()
     sets = []
-    for repeat in repeats:
+    for repeat in range(share.start, share.stop):
         rows = (
             orders[repeat]
             if method.selector == "random"
-            else _select_step_by_step(view, method, budgets, np.random.default_rng([seed, repeat]))
+            else _select_step_by_step(view, method, budgets, np.random.default_rng([conditions.seed, repeat]))
         )
         labels = view.valid_labels[rows]
         sets += [Annotations(rows[:budget], labels[:budget]) for budget in budgets]
     cuts = method.find_cuts(view.valid, sets, view.known)
     seconds = (time.perf_counter() - start) / len(sets)
-    accuracy, f1 = view.scorer.accuracy_and_f1(cuts)
-    keys = [(repeat, budget) for repeat in repeats for budget in budgets]
+    accuracy, f1, *further = view.labelled_test.measure(cuts, ("accuracy", "f1", *conditions.metrics)).tolist()
+    keys = [(budget, repeat) for repeat in range(share.start, share.stop) for budget in budgets]
     return [
-        Row(cell.dataset, cell.model, name, budget, repeat, float(a), float(f), seconds)
-        for (repeat, budget), a, f in zip(keys, accuracy, f1, strict=True)
+        Row(*share.run, budget, repeat + copy, accuracy[at], f1[at], seconds, tuple(values[at] for values in further))
+        for at, (budget, repeat) in enumerate(keys)
+        for copy in range(share.copies)
     ]
+
+
+@lru_cache(maxsize=2)
+def draw_once(size: int, repeats: int, conditions: Conditions) -> list[IntArray]:
+    """Draw the orders of all repeats, or return those drawn before."""
+    drawn = [budget for budget in conditions.budgets if budget > 0] or [0]  # the authors' stream moves on at every step
+    return draw_orders(size, drawn, repeats, conditions.seed, conditions.draws)
 
 
 def _select_step_by_step(cell: Cell, method: Method, budgets: Sequence[int], rng: np.random.Generator) -> IntArray:
@@ -285,31 +239,3 @@ def _select_step_by_step(cell: Cell, method: Method, budgets: Sequence[int], rng
             rows = method.select(cell.valid, annotations, count, rng, cell.known)
             annotations = annotations.plus(rows, cell.valid_labels[rows])
     return annotations.rows
-
-
-def _repeat_certain_rows(rows: list[Row], methods: dict[str, Method], repeats: int) -> list[Row]:
-    """Write the rows of methods without chance once per repeat, so that the table is complete."""
-    result = []
-    for row in rows:
-        copies = repeats if has_no_chance(methods[row.method]) else 1
-        result += [row._replace(repeat=row.repeat + copy) for copy in range(copies)]
-    return result
-
-
-def write_rows(path: str | Path, rows: Iterable[Row]) -> None:
-    """Write rows as CSV, complete or not at all."""
-    with write_beside(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as out:
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(Row._fields)
-        writer.writerows(map(format_row, rows))
-
-
-def format_row(row: Row) -> tuple[Any, ...]:
-    """Return a row as it is written, fractions and seconds with six digits."""
-    return (*row[:5], f"{row.accuracy:.6f}", f"{row.f1:.6f}", f"{row.seconds:.6f}")
-
-
-DRAWS: dict[str, Callable[[int, Sequence[int], int, int], Iterator[IntArray]]] = {
-    "numpy": draw_by_numpy,
-    "authors": draw_as_authors,
-}

@@ -14,7 +14,7 @@ from actc.errors import FileError
 from actc.graphs.graph import Graph, note_repeats
 from actc.tables.database import open_database
 from actc.tables.files import Layout, quote, read_failed
-from actc.triples import IntArray
+from actc.triples import Triples, Vocabulary
 
 MEMORY = "2GB"
 
@@ -70,25 +70,16 @@ def encode(
     ).fetchnumpy()
     connection.execute("DROP TABLE named")
     entities, relations = (
-        tuple(
+        Vocabulary(
             connection.execute(f"SELECT DISTINCT name, code FROM {table} ORDER BY code").fetchnumpy()["name"].tolist()
         )
         for table in vocabularies
     )
     heads, kinds, tails = (np.ma.getdata(codes[name]) for name in ("head", "relation", "tail"))
     # Joins return rows in any order: sorted, a file gives the same graph every time.
-    keys = (heads.astype(np.int64) * len(relations) + kinds) * len(entities) + tails
-    del codes, heads, kinds, tails
-    return _from_keys(keys, entities, relations)
-
-
-def _from_keys(keys: IntArray, entities: tuple[str, ...], relations: tuple[str, ...]) -> Graph:
-    keys.sort()
-    first = np.append(True, np.diff(keys) != 0) if len(keys) else np.zeros(0, dtype=np.bool_)
-    rest, tails = np.divmod(keys[first], max(len(entities), 1))
-    heads, kinds = np.divmod(rest, max(len(relations), 1))
-    again = len(keys) - len(rest)
-    return Graph(heads, kinds, tails, entities, relations, note_repeats(again))
+    listed = Triples(heads, kinds, tails, entities, relations)
+    once = listed.sorted_once()
+    return Graph.of(once, note_repeats(len(listed) - len(once)))
 
 
 def _refuse_empty_cells(connection: Any, where: Callable[[int], str]) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from actc.errors import ActcError, ChoiceError, FileError, OptionError
 from actc.graphs import id_files, kgtk, neo4j, ntriples, quickstatements, tables, turtle
 from actc.graphs.graph import Graph
-from actc.tables.files import write_beside
+from actc.tables.deliver import write_beside
 
 Extras = Mapping[str, Any]
 

@@ -12,7 +12,8 @@ from actc.errors import FileError
 from actc.graphs.encode import connect, encode
 from actc.graphs.graph import Graph
 from actc.tables.database import open_database
-from actc.tables.files import Layout, first_line, quote, write_beside
+from actc.tables.deliver import write_beside
+from actc.tables.files import Layout, first_line, quote
 
 NODES, RELATIONSHIPS = "nodes.csv", "relationships.csv"
 HEADER = {"head": ":START_ID", "relation": ":TYPE", "tail": ":END_ID"}

@@ -11,7 +11,7 @@ from actc.errors import FileError
 from actc.graphs.encode import connect
 from actc.graphs.graph import Graph
 from actc.tables.files import Layout
-from actc.triples import BoolArray, FloatArray
+from actc.triples import BoolArray, FloatArray, encode_columns
 
 NUMBERS = ("score", "probability", "threshold")
 COLUMNS = (*NUMBERS, "method", "date", "decided_by")
@@ -41,9 +41,8 @@ def read_provenance(layout: Layout, triple: Mapping[str, str], graph: Graph) -> 
     with connect(layout.path) as connection:
         table = connection.execute(f"SELECT {columns} FROM {layout.source}").fetchnumpy()
     cells = {name: _filled(column) for name, column in table.items()}
-    listed = _encode(cells, graph)
-    keys, first = np.unique(listed.keys, return_index=True)
-    rows = first[np.searchsorted(keys, graph.keys)]
+    # In its own order, repeats and all: of equal rows the first is found.
+    rows = encode_columns(cells["head"], cells["relation"], cells["tail"]).rows_of(graph)
     values = {name: _numbers(layout, name, cells[name]) if name in NUMBERS else cells[name] for name in found}
     return {name: column[rows] for name, column in values.items()}
 
@@ -52,17 +51,6 @@ def _filled(column: Any) -> Any:
     cells = np.ma.getdata(column).astype(object)
     cells[np.ma.getmaskarray(column)] = None
     return cells
-
-
-def _encode(cells: Mapping[str, Any], graph: Graph) -> Graph:
-    """Return the rows of a table, repeats and all, as triples with the graph's vocabularies."""
-    entity = {name: code for code, name in enumerate(graph.entity_names)}
-    relation = {name: code for code, name in enumerate(graph.relation_names)}
-    heads, relations, tails = (
-        np.fromiter(map(place.__getitem__, cells[name]), dtype=np.int64, count=len(cells[name]))
-        for name, place in (("head", entity), ("relation", relation), ("tail", entity))
-    )
-    return Graph(heads, relations, tails, graph.entity_names, graph.relation_names)
 
 
 def _numbers(layout: Layout, name: str, cells: Any) -> FloatArray:

@@ -19,7 +19,7 @@ import numpy as np
 from actc.errors import FileError, MissingExtraError, OptionError, TableError
 from actc.graphs.graph import Graph
 from actc.tables.database import open_database
-from actc.triples import BoolArray, encode_names
+from actc.triples import BoolArray, Vocabulary
 
 # Written for two engines: Python's and DuckDB's (RE2), which has no look-around.
 IRI = r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>\"{}|^`\\\x7f]*"
@@ -128,7 +128,7 @@ def name_quoted_heads(graph: Graph, base: str) -> Graph:
             short[code] = plain
     if not short:
         return graph
-    names, codes = encode_names([short.get(code, name) for code, name in enumerate(graph.entity_names)])
+    names, codes = Vocabulary.encode([short.get(code, name) for code, name in enumerate(graph.entity_names)])
     return replace(graph, heads=codes[graph.heads], tails=codes[graph.tails], entity_names=names)
 
 
@@ -150,12 +150,10 @@ def without_literals(graph: Graph) -> Graph:
     ending = _literals(graph)[graph.tails]
     if not ending.any():
         return graph
-    kept = graph.take(~ending)
-    columns = kept.columns()
+    kept = graph.take(~ending).with_used_names()
     notes = [note for note in graph.notes if "end in a literal" not in note]
     notes.append(f"{int(ending.sum())} triples that end in a literal are left out.")
-    heads, relations, tails = (columns[name].tolist() for name in ("head", "relation", "tail"))
-    return Graph.from_columns(heads, relations, tails, tuple(notes))
+    return replace(kept, notes=tuple(notes))
 
 
 def _literals(graph: Graph) -> BoolArray:

@@ -20,7 +20,8 @@ from actc.graphs.graph import Graph
 from actc.models.entity_slots import fitting_entities
 from actc.models.score_triples import Scorer, refuse_strangers
 from actc.tables.database import open_database
-from actc.tables.files import check_writable, copy_options, quote, write_beside, write_triples
+from actc.tables.deliver import check_writable, write_beside
+from actc.tables.files import copy_options, quote, write_triples
 from actc.triples import BoolArray, FloatArray, IntArray
 
 MEMORY = 2**28  # bytes for one table of scores

@@ -22,7 +22,8 @@ import numpy as np
 from actc.errors import ActcError, ChoiceError, FileError, MissingExtraError, OptionError
 from actc.models.saved_model import damaged, read_tensors
 from actc.models.train_model import find_device
-from actc.triples import FloatArray, IntArray
+from actc.tables.deliver import write_beside
+from actc.triples import FloatArray, IntArray, Vocabulary
 
 PICKLE, TRIPLES = "trained_model.pkl", "training_triples"
 STATE, CONFIG = "model_state.pt", "model_config.json"
@@ -149,8 +150,10 @@ def save_weights(
     folder.mkdir(parents=True, exist_ok=True)
     with _quietly():
         result.training.to_path_binary(folder / TRIPLES)
-    torch.save(result.model.state_dict(), folder / STATE)
-    (folder / CONFIG).write_text(json.dumps(config) + "\n", encoding="utf-8")
+    with write_beside(folder / STATE) as unfinished:
+        torch.save(result.model.state_dict(), unfinished)
+    with write_beside(folder / CONFIG) as unfinished:
+        unfinished.write_text(json.dumps(config) + "\n", encoding="utf-8")
 
 
 def _plain(value: Any) -> bool:
@@ -207,7 +210,7 @@ def _load_weights(folder: Path, entities: tuple[str, ...], relations: tuple[str,
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise damaged(folder / CONFIG, error) from None
     # Not TriplesFactory.from_path_binary, which reads a pickle and takes a name such as "NA" for none.
-    entity_codes, relation_codes = ({name: code for code, name in enumerate(names)} for names in (entities, relations))
+    entity_codes, relation_codes = Vocabulary(entities).places, Vocabulary(relations).places
     triples = _read_triples(folder / TRIPLES / "numeric_triples.tsv.gz")
     state = read_tensors(folder / STATE)
     try:

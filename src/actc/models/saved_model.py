@@ -13,12 +13,14 @@ from actc.errors import FileError
 from actc.models.embedding_models import ask, score_all
 from actc.models.recipes import Recipe, describe
 from actc.models.train_model import TrainedModel, find_device, find_embedding, import_torch, weight_shapes
+from actc.tables.deliver import write_folder
 from actc.triples import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 FORMAT, FORMAT_VERSION = "actc-model", 1
+FILES = ("model.json", "names.json", "weights.pt")
 BATCH = 512
 
 
@@ -67,10 +69,11 @@ class EmbeddingScorer:
 
 
 def save_model(model: TrainedModel, folder: str | Path) -> None:
-    """Write model.json, names.json and weights.pt into a folder; the weights are plain tensors, no code."""
+    """Write a folder with model.json, names.json and weights.pt; the weights are plain tensors, no code.
+
+    It is complete or absent, and replaces a folder of an earlier model, but none with other files in it.
+    """
     torch = import_torch()
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     names = {"entities": model.entity_names, "relations": model.relation_names}
     content = {
         "format": FORMAT,
@@ -78,11 +81,10 @@ def save_model(model: TrainedModel, folder: str | Path) -> None:
         "recipe": describe(model.recipe),
         "facts": model.facts,
     }
-    # Removed first and written last, so that a folder with a model.json is complete.
-    (folder / "model.json").unlink(missing_ok=True)
-    (folder / "names.json").write_text(json.dumps(names, ensure_ascii=False), encoding="utf-8")
-    torch.save(model.weights, folder / "weights.pt")
-    (folder / "model.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    with write_folder(folder, replaces=FILES) as unfinished:
+        (unfinished / "names.json").write_text(json.dumps(names, ensure_ascii=False), encoding="utf-8")
+        torch.save(model.weights, unfinished / "weights.pt")
+        (unfinished / "model.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def is_saved_model(folder: str | Path) -> bool:

@@ -159,7 +159,7 @@ def _check_held_out(graph: Graph, held_out: Graph) -> None:
     """Refuse held-out triples that say nothing: none at all, or some that the model learns."""
     if not len(held_out):
         raise OptionError("--held-out: there is no triple in it.")
-    known = int(np.isin(held_out.keys, graph.keys).sum())
+    known = int(graph.contains(held_out).sum())
     if known:
         raise OptionError(
             f"--held-out: {known} of the {len(held_out)} triples are in the graph too; only new ones say how well it "

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
 import numpy as np
 
 from actc.errors import MissingExtraError
-from actc.experiment.results import Results, Run
+from actc.experiment.measurements import Measurements
+from actc.experiment.rows import Run
 from actc.paper.tables import DATASET_LABELS, MODEL_LABELS, label_cell, label_method
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def _new_figure(width: float, height: float) -> Figure:
 
 
 @_with_settings
-def draw_budgets(results: Results, dataset: str) -> Figure:
+def draw_budgets(results: Measurements, dataset: str) -> Figure:
     """Draw ACTC-LR, random (upper) and density selection (lower), against the baselines, model by model."""
     models = [model for found, model in results.cells() if found == dataset and model in MODEL_LOOKS]
     figure = _new_figure(3.0 * len(models) + 0.6, 6.2)
@@ -135,7 +136,7 @@ def draw_budgets(results: Results, dataset: str) -> Figure:
 
 
 @_with_settings
-def draw_uniform(results: Results, cell: tuple[str, str]) -> Figure:
+def draw_uniform(results: Measurements, cell: tuple[str, str]) -> Figure:
     """Draw one threshold for all relations against one for each."""
     figure = _new_figure(10.5, 4.4)
     axes = figure.subplots(1, 2, sharex=True)
@@ -151,7 +152,7 @@ def draw_uniform(results: Results, cell: tuple[str, str]) -> Figure:
 
 
 @_with_settings
-def draw_n(results: Results, datasets: Sequence[str]) -> Figure:
+def draw_n(results: Measurements, datasets: Sequence[str]) -> Figure:
     """Draw the average over budgets against n, the smallest decision set that is enough."""
     figure = _new_figure(10.5, 4.2)
     axes = figure.subplots(1, len(datasets), sharey=True, squeeze=False)[0]
@@ -160,7 +161,7 @@ def draw_n(results: Results, datasets: Sequence[str]) -> Figure:
         for model, look in MODEL_LOOKS.items():
             runs = [Run(dataset, model, f"actc-lr-dens:n={n}") for n in N_VALUES]
             if all(run in results.runs for run in runs):
-                values = [results.estimate(run, "accuracy").value for run in runs]
+                values = [results.average(run, "accuracy").value for run in runs]
                 plot.plot(N_VALUES, values, color=look.color, marker=look.marker)
                 ends[dataset].append((values[-1], MODEL_LABELS[model], look.color))
         plot.set_xscale("log")
@@ -182,7 +183,7 @@ def save_figure(figure: Figure, path: Path) -> None:
         figure.savefig(path.with_suffix(".png"), dpi=150, metadata={"Software": None})
 
 
-def _draw_curve(plot: Axes, results: Results, run: Run, metric: str, band: bool) -> None:
+def _draw_curve(plot: Axes, results: Measurements, run: Run, metric: str, band: bool) -> None:
     if run not in results.runs:
         return
     values = results.select(run, metric)
@@ -195,7 +196,7 @@ def _draw_curve(plot: Axes, results: Results, run: Run, metric: str, band: bool)
         plot.fill_between(results.budgets, low, high, color=look.color, alpha=0.13, linewidth=0)
 
 
-def _label_budgets(plot: Axes, results: Results) -> None:
+def _label_budgets(plot: Axes, results: Measurements) -> None:
     plot.set_xscale("log")
     plot.set_xticks(results.budgets, [str(budget) for budget in results.budgets], rotation=45)
     plot.minorticks_off()

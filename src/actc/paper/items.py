@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from actc.errors import ChoiceError
 from actc.experiment.datasets import DATASETS, has_known_scores
-from actc.experiment.results import Results, Run
+from actc.experiment.measurements import Measurements
+from actc.experiment.rows import Run
 from actc.methods import find_method
 from actc.paper.figures import N_VALUES, UNIFORM_PAIRS, draw_budgets, draw_n, draw_uniform
 from actc.paper.tables import DATASET_LABELS, build_ablation, build_comparisons, build_paper_table
@@ -56,7 +57,7 @@ class Item:
 
     title: str
     methods: tuple[str, ...]
-    build: Callable[[Results, str, tuple[str, ...]], TextTable | Figure]
+    build: Callable[[Measurements, str, tuple[str, ...]], TextTable | Figure]
     wants: Callable[[Place], bool] = lambda place: True
     repeats: int | None = None
     own_methods: bool = False
@@ -90,7 +91,7 @@ def find_item(name: str) -> Item:
 
 
 def _paper_table(title: str, table: str, budget: int | None, methods: tuple[str, ...]) -> Item:
-    def build(results: Results, name: str, own: tuple[str, ...]) -> TextTable:
+    def build(results: Measurements, name: str, own: tuple[str, ...]) -> TextTable:
         return build_paper_table(results, table, title, (*methods, *own), budget)
 
     return Item(title, methods, build, own_methods=True)
@@ -100,7 +101,7 @@ def _ablation(title: str, variants: dict[str, str]) -> Item:
     def wants(place: Place) -> bool:
         return place[0] == "codex-s" and place != AUTHORS_CELL
 
-    def build(results: Results, name: str, own: tuple[str, ...]) -> TextTable:
+    def build(results: Measurements, name: str, own: tuple[str, ...]) -> TextTable:
         cells = [cell for cell in results.cells() if wants(cell)]
         return build_ablation(results.first_repeats(ABLATION_REPEATS), name, title, variants, cells)
 
@@ -108,7 +109,7 @@ def _ablation(title: str, variants: dict[str, str]) -> Item:
 
 
 def _comparisons(metric: str, title: str) -> Item:
-    def build(results: Results, name: str, own: tuple[str, ...]) -> TextTable:
+    def build(results: Measurements, name: str, own: tuple[str, ...]) -> TextTable:
         mine = [(method, other) for method in own for other in ("actc-lr-rndm", "localopt-acc")]
         return build_comparisons(results, [*PAIRS, *mine], metric, title)
 

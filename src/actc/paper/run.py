@@ -1,24 +1,29 @@
 """`actc paper`: run what the paper's tables and figures need, and write them beside the published numbers.
 
-Rows are written first (``grid.py``); everything else is drawn from them, now or later.
+Rows are written first, by the runner of every experiment; everything else is drawn from them, now or later.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from actc.errors import OptionError
-from actc.experiment.datasets import DATASETS, has_authors_scores, list_models
-from actc.experiment.grid import Settings, read_results, run_grid
-from actc.experiment.results import METRICS, Results
+from actc.experiment.backends import Workers
+from actc.experiment.cells import Cell
+from actc.experiment.datasets import DATASETS, data_folder, has_authors_scores, list_models, load_cell
+from actc.experiment.measurements import PAPER_METRICS, Measurements, read_measurements
+from actc.experiment.plans import Conditions, Plan
+from actc.experiment.runs import Progress, ignore_progress, run_plan_to_file
 from actc.paper.figures import check_matplotlib, save_figure
 from actc.paper.items import AUTHORS_CELL, ITEMS, PRINTED_TABLES, Place, find_item, plan_runs
 from actc.paper.page import Picture, build_page
 from actc.paper.tables import Entry, list_entries
 from actc.paper.text_tables import WRITERS, TextTable
-from actc.tables.files import write_beside
+from actc.tables.deliver import write_beside
 
 TITLE = "ACTC, run again"
 NUMBERS = (
@@ -30,6 +35,23 @@ SUMMARY = (
     *("accuracy", "accuracy_error", "f1", "f1_error"),
 )
 QUICK_REPEATS = 10
+
+
+@dataclass(frozen=True)
+class StoredCell:
+    """A cell by its name; each process finds the scores itself, by ``ACTC_DATA`` or as ``datasets`` says."""
+
+    dataset: str
+    model: str
+
+    def load(self, with_known: bool) -> Cell:
+        """Load the cell, or return what was loaded before."""
+        return _load_once(self.dataset, self.model, with_known, data_folder())
+
+
+@lru_cache(maxsize=2)
+def _load_once(dataset: str, model: str, with_known: bool, folder: Path | None) -> Cell:
+    return load_cell(dataset, model, with_known=with_known)
 
 
 def list_places(*, quick: bool = False) -> list[Place]:
@@ -48,11 +70,11 @@ def run_paper(
     own_methods: Sequence[str] = (),
     quick: bool = False,
     repeats: int = 100,
-    settings: Settings | None = None,
+    conditions: Conditions | None = None,
     jobs: int = -1,
-    progress: Callable[[int, int], object] = lambda done, total: None,
     backend: str = "loky",
     address: str | None = None,
+    progress: Progress = ignore_progress,
 ) -> Path:
     """Run what the items need, resuming from ``out/rows.csv``, and write them all; returns the page's path.
 
@@ -66,8 +88,10 @@ def run_paper(
         Methods that stand beside the paper's, as ``module:name`` or any other name ``find_method`` knows.
     quick : bool
         CoDEx-S alone and at most ``QUICK_REPEATS`` repeats: a look, not a measurement.
-    repeats, settings, jobs, progress, backend, address
-        See ``grid.run_grid``. The draws are the authors' unless the settings say otherwise.
+    conditions : Conditions, optional
+        The paper's by default, with the authors' draws.
+    repeats, jobs, backend, address, progress
+        See ``run_experiment``.
     """
     chosen = list(items) or list(ITEMS)
     if any(name.startswith("figure") for name in chosen):
@@ -75,17 +99,25 @@ def run_paper(
     places = list_places(quick=quick)
     runs = plan_runs(chosen, own_methods, places, min(repeats, QUICK_REPEATS) if quick else repeats)
     rows = out / "rows.csv"
-    settings = settings or Settings(draws="authors")
-    run_grid(runs, settings, rows, jobs=jobs, progress=progress, backend=backend, address=address)
-    return write_paper(read_results(rows).only(runs), chosen, out, own_methods)
+    plan = Plan([StoredCell(*place) for place in places], runs, conditions or Conditions(draws="authors"))
+    run_plan_to_file(plan, rows, workers=Workers(jobs, backend, address), progress=progress)
+    return write_paper(read_measurements(rows).only(runs), chosen, out, own_methods)
 
 
 def redraw_paper(rows: Path, out: Path, *, items: Sequence[str] = (), own_methods: Sequence[str] = ()) -> Path:
-    """Write the items from rows that are there already, without running anything; returns the page's path."""
-    return write_paper(read_results(rows), list(items) or list(ITEMS), out, own_methods)
+    """Write the items from rows that are there already, without running anything; returns the page's path.
+
+    Parameters
+    ----------
+    rows : Path
+        What :func:`run_paper` left in ``rows.csv``.
+    out, items, own_methods
+        As for :func:`run_paper`.
+    """
+    return write_paper(read_measurements(rows), list(items) or list(ITEMS), out, own_methods)
 
 
-def write_paper(results: Results, items: Iterable[str], out: Path, own_methods: Sequence[str] = ()) -> Path:
+def write_paper(results: Measurements, items: Iterable[str], out: Path, own_methods: Sequence[str] = ()) -> Path:
     """Write the items' tables and figures, a table of all numbers, and the page that shows everything.
 
     Returns the path of the page. Items whose runs the results do not have are left out.
@@ -136,20 +168,20 @@ def _write_entries(path: Path, entries: Iterable[Entry]) -> None:
             writer.writerow([*entry[:5], *("" if number is None else f"{number:.3f}" for number in numbers)])
 
 
-def _write_summary(path: Path, results: Results) -> None:
+def _write_summary(path: Path, results: Measurements) -> None:
     """Write the mean and the standard error over repeats of every run at every budget."""
     with write_beside(path) as temporary, temporary.open("w", newline="") as lines:
         writer = csv.writer(lines, lineterminator="\n")
         writer.writerow(SUMMARY)
         for run, values in results.runs.items():
             for budget in results.budgets.tolist():
-                estimates = [results.estimate(run, metric, budget) for metric in METRICS]
-                numbers = [number for estimate in estimates for number in estimate[:2]]
+                averages = [results.average(run, metric, budget) for metric in PAPER_METRICS]
+                numbers = [number for average in averages for number in average[:2]]
                 shown = ["" if number is None else f"{number:.3f}" for number in numbers]
                 writer.writerow([*run, budget, values.shape[2], *shown])
 
 
-def _describe(results: Results) -> list[str]:
+def _describe(results: Measurements) -> list[str]:
     repeats = max(values.shape[2] for values in results.runs.values())
     return [
         f"{len(results.cells())} cells, {len(results.methods())} methods and variants, budgets "

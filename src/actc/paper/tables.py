@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from actc.experiment.compare_methods import Comparison, Difference, compare_methods
-from actc.experiment.results import METRICS, Estimate, Results, Run
+from actc.experiment.comparisons import Comparison, Difference, compare_methods
+from actc.experiment.measurements import PAPER_METRICS, Average, Measurements
+from actc.experiment.rows import Run
 from actc.paper.published import PublishedKey, PublishedNumber, load_published, look_up
 from actc.paper.text_tables import TextTable
 
@@ -55,7 +56,7 @@ class Entry(NamedTuple):
     model: str
     method: str
     metric: str
-    ours: Estimate
+    ours: Average
     paper: PublishedNumber | None
 
     @property
@@ -81,40 +82,40 @@ def order_cells(cells: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     return [cell for cell in PAPER_CELLS if cell in found] + [cell for cell in found if cell not in PAPER_CELLS]
 
 
-def list_entries(results: Results, table: str, methods: Sequence[str], budget: int | None) -> list[Entry]:
+def list_entries(results: Measurements, table: str, methods: Sequence[str], budget: int | None) -> list[Entry]:
     """Return the numbers of one of the paper's tables: every cell, then the mean of the paper's cells."""
     entries = []
     for method in methods:
         runs = [Run(*cell, method) for cell in order_cells(results.cells()) if Run(*cell, method) in results.runs]
         averaged = [run for run in runs if run[:2] in PAPER_CELLS]
-        for metric in METRICS:
+        for metric in PAPER_METRICS:
             for run in runs:
-                estimate = results.estimate(run, metric, budget)
-                entries.append(_entry(table, *run[:2], method, metric, estimate))
+                average = results.average(run, metric, budget)
+                entries.append(_entry(table, *run[:2], method, metric, average))
             if len(averaged) > 1:
                 entries.append(_mean_entry(results, table, averaged, metric, budget))
     return entries
 
 
-def _entry(table: str, dataset: str, model: str, method: str, metric: str, estimate: Estimate) -> Entry:
+def _entry(table: str, dataset: str, model: str, method: str, metric: str, average: Average) -> Entry:
     printed = SAME_CELL.get((dataset, model), (dataset, model))
     paper = load_published().get(PublishedKey(table, *printed, SAME_METHOD.get(method, method), metric))
-    return Entry(table, dataset, model, method, metric, estimate, paper)
+    return Entry(table, dataset, model, method, metric, average, paper)
 
 
-def _mean_entry(results: Results, table: str, runs: Sequence[Run], metric: str, budget: int | None) -> Entry:
+def _mean_entry(results: Measurements, table: str, runs: Sequence[Run], metric: str, budget: int | None) -> Entry:
     """Average the paper's cells; all eight stand beside its column "Avg", fewer beside the mean of theirs."""
-    method, estimate = runs[0].method, results.estimate_mean(runs, metric, budget)
+    method, average = runs[0].method, results.average_over(runs, metric, budget)
     if len(runs) == len(PAPER_CELLS):
-        return _entry(table, "all", "all", method, metric, estimate)
+        return _entry(table, "all", "all", method, metric, average)
     printed = [look_up(table, *run[:2], SAME_METHOD.get(method, method), metric) for run in runs]
     known = [number for number in printed if number is not None]
     paper = PublishedNumber(sum(known) / len(known), None) if len(known) == len(runs) else None
-    return Entry(table, f"{len(runs)} cells", "all", method, metric, estimate, paper)
+    return Entry(table, f"{len(runs)} cells", "all", method, metric, average, paper)
 
 
 def build_paper_table(
-    results: Results, table: str, title: str, methods: Sequence[str], budget: int | None
+    results: Measurements, table: str, title: str, methods: Sequence[str], budget: int | None
 ) -> TextTable:
     """Set ours, its standard errors, the paper's number and the difference under each other."""
     entries = {
@@ -137,7 +138,7 @@ def build_paper_table(
     rows = []
     for method in dict.fromkeys(key[0] for key in entries):
         for number, (line, show) in enumerate(lines):
-            pairs = [[entries.get((method, *place, metric)) for metric in METRICS] for place in places]
+            pairs = [[entries.get((method, *place, metric)) for metric in PAPER_METRICS] for place in places]
             cells = ["/".join(NOTHING if entry is None else show(entry) for entry in pair) for pair in pairs]
             rows.append((label_method(method) if number == 0 else "", line, *map(_join_nothing, cells)))
     header = ("method", "", *(_label_place(place) for place in places))
@@ -152,7 +153,7 @@ def _join_nothing(cell: str) -> str:
     return NOTHING if set(cell) <= {NOTHING, "/"} else cell
 
 
-def _note(results: Results, budget: int | None) -> str:
+def _note(results: Measurements, budget: int | None) -> str:
     repeats = max(values.shape[2] for values in results.runs.values())
     over = f"at l = {budget}" if budget is not None else f"averaged over {len(results.budgets)} budgets"
     parts = [
@@ -166,7 +167,7 @@ def _note(results: Results, budget: int | None) -> str:
 
 
 def build_ablation(
-    results: Results, name: str, title: str, variants: dict[str, str], cells: Sequence[tuple[str, str]]
+    results: Measurements, name: str, title: str, variants: dict[str, str], cells: Sequence[tuple[str, str]]
 ) -> TextTable:
     """Set variants of a method under each other, budget by budget, averaged over some cells."""
     rows = []
@@ -174,7 +175,9 @@ def build_ablation(
         runs = [Run(*cell, method) for cell in cells if Run(*cell, method) in results.runs]
         if runs:
             budgets: list[int | None] = [*results.budgets.tolist(), None]
-            means = [[results.estimate_mean(runs, metric, budget).value for metric in METRICS] for budget in budgets]
+            means = [
+                [results.average_over(runs, metric, budget).value for metric in PAPER_METRICS] for budget in budgets
+            ]
             rows.append((label, *("/".join(f"{value:.1f}" for value in pair) for pair in means)))
     header = ("variant", *(f"l = {budget}" for budget in results.budgets), "average")
     named = ", ".join(label_cell(cell) for cell in cells)
@@ -182,7 +185,7 @@ def build_ablation(
     return TextTable(name, title, note, header, tuple(rows))
 
 
-def build_comparisons(results: Results, pairs: Sequence[tuple[str, str]], metric: str, title: str) -> TextTable:
+def build_comparisons(results: Measurements, pairs: Sequence[tuple[str, str]], metric: str, title: str) -> TextTable:
     """Set paired differences of methods under each other, budget by budget, with their intervals."""
     cells = [cell for cell in PAPER_CELLS if cell in results.cells()] or results.cells()
     comparisons = [

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from actc.triples import FloatArray, IntArray, ScoredTriples
+from actc.triples import FloatArray, IntArray, ScoredTriples, as_vocabulary
 
 POINTS = 21
 """How many points stand for the triples of one relation when picks are weighed."""
@@ -121,45 +120,23 @@ class PreparedPool:
         return len(self.x)
 
     @property
+    def relation_sizes(self) -> IntArray:
+        """How many triples each relation stands for, shape (R,)."""
+        return self.sizes[:-1]
+
+    @property
     def weights(self) -> FloatArray:
         """How many triples each row stands for, shape (N,)."""
         return (self.sizes / np.maximum(self.counts, 1))[self.relations]
 
     def relation_codes(self, triples: ScoredTriples) -> IntArray:
         """Return this pool's code of each triple's relation; R for relations the pool has no triple of."""
-        code = {name: at for at, name in enumerate(self.relation_names)}
-        other = len(self.relation_names)
-        return np.array([code.get(name, other) for name in triples.relation_names])[triples.relations]
+        names = as_vocabulary(self.relation_names)
+        return names.translate(triples.relations, triples.relation_names, default=len(names))
 
     def centred(self, scores: FloatArray, relations: IntArray) -> FloatArray:
         """Return x of any scores, given this pool's relation codes."""
         return self.normal.transform(scores) - self.features["c"][relations]
-
-
-@dataclass(frozen=True, eq=False)
-class SampledTriples(ScoredTriples):
-    """Rows that stand for a larger pool, together with all that was measured on the whole of it."""
-
-    prepared: PreparedPool
-
-    def take(self, rows: ArrayLike) -> ScoredTriples:  # type: ignore[override]
-        """Return some of the rows as a plain table: they stand only for themselves."""
-        return self.plain.take(rows)
-
-    def with_scores(self, scores: FloatArray) -> ScoredTriples:  # type: ignore[override]
-        """Return the same triples with other scores, as a plain table."""
-        return self.plain.with_scores(scores)
-
-    @property
-    def relation_sizes(self) -> IntArray:
-        """How many triples of each relation the rows stand for, shape (R,)."""
-        return self.prepared.sizes[:-1]
-
-    @property
-    def plain(self) -> ScoredTriples:
-        """The rows, standing only for themselves."""
-        columns = (self.heads, self.relations, self.tails, self.scores)
-        return ScoredTriples(*columns, self.entity_names, self.relation_names)
 
 
 @lru_cache(maxsize=4)  # tables are frozen and compared by identity, so the same pool is prepared once
@@ -173,8 +150,8 @@ def prepare_pool(pool: ScoredTriples, known: ScoredTriples | None = None) -> Pre
     known : ScoredTriples, optional
         Triples that the graph holds already, scored by the same model.
     """
-    if isinstance(pool, SampledTriples):
-        return pool.prepared
+    if isinstance(pool.sample_of, PreparedPool):
+        return pool.sample_of
     return prepare_columns(pool.scores, pool.relations, pool.relation_names, known, pool.by_score)
 
 
@@ -247,9 +224,8 @@ def _gaps(
     names: tuple[str, ...], known: ScoredTriples, normal: NormalScores, median: FloatArray, counts: IntArray
 ) -> FloatArray:
     """Return how much higher known triples score than candidates, relative to the average relation."""
-    code = {name: at for at, name in enumerate(names)}
-    translate = np.array([code.get(name, len(code)) for name in known.relation_names])
-    relations, z = translate[known.relations], normal.transform(known.scores)
+    relations = as_vocabulary(names).translate(known.relations, known.relation_names, default=len(names))
+    z = normal.transform(known.scores)
     order = np.lexsort((z, relations))
     known_counts = np.bincount(relations, minlength=len(counts))
     known_median = _medians(z[order], np.r_[0, np.cumsum(known_counts)[:-1]], known_counts)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from actc.errors import FileError, OptionError, RowError
-from actc.pooled.features import POINTS, NormalScores, PreparedPool, SampledTriples, prepare_columns
+from actc.pooled.features import POINTS, NormalScores, PreparedPool, prepare_columns
 from actc.tables.database import open_database
 from actc.tables.files import TRIPLE, find_layout, quote, read_failed, require
 from actc.tables.parts import (
@@ -28,7 +28,7 @@ from actc.tables.parts import (
     find_candidates,
     find_unreadable_part,
 )
-from actc.triples import FloatArray, IntArray, ScoredTriples
+from actc.triples import FloatArray, IntArray, ScoredTriples, Vocabulary
 
 KNOTS = 100_000
 ENDS = 1_000
@@ -43,7 +43,7 @@ def sketch_pool(
     labelled: str | Path | None = None,
     seed: int = 0,
     memory: str = "1GB",
-) -> SampledTriples:
+) -> ScoredTriples:
     """Measure a pool on disk and return a sample of its triples that stands for it.
 
     Parameters
@@ -75,11 +75,10 @@ def sketch_pool(
         except duckdb.Error as error:
             raise (find_unreadable_part(candidates) or read_failed(candidates.layout.path, error)) from None
     try:
-        chosen = ScoredTriples.from_columns(heads, [names[code] for code in relations[rows]], tails, scores[rows])
+        chosen = ScoredTriples.from_columns(heads, Vocabulary(names).array[relations[rows]], tails, scores[rows])
     except RowError as error:
         raise FileError(f"{candidates.layout.path}, or a part beside it: {error.problem}") from None
-    columns = (chosen.heads, chosen.relations, chosen.tails, chosen.scores)
-    return SampledTriples(*columns, chosen.entity_names, chosen.relation_names, _thin(whole, rows))
+    return replace(chosen, sample_of=_thin(whole, rows))
 
 
 def _read_columns(connection: Any, candidates: Candidates) -> tuple[tuple[str, ...], IntArray, FloatArray]:

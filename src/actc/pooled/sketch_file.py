@@ -10,9 +10,10 @@ from zipfile import BadZipFile
 import numpy as np
 
 from actc.errors import FileError
-from actc.pooled.features import NormalScores, PreparedPool, SampledTriples
+from actc.pooled.features import NormalScores, PreparedPool, prepare_pool
 from actc.tables.database import open_database
-from actc.tables.files import quote, read_scored, write_beside, write_scored
+from actc.tables.deliver import write_beside
+from actc.tables.files import quote, read_scored, write_scored
 from actc.triples import FloatArray, IntArray, ScoredTriples
 
 SAMPLE, MEASURED = "sample.parquet", "sketch.npz"
@@ -48,28 +49,27 @@ def _look_up(candidates: Path, triples: Sequence[Named]) -> dict[Named, float]:
     return {(head, relation, tail): score for head, relation, tail, score in rows}
 
 
-def _extended(sample: SampledTriples, found: dict[Named, float]) -> SampledTriples:
-    both = [*map(sample.triple, range(len(sample))), *found]
+def _extended(sample: ScoredTriples, found: dict[Named, float]) -> ScoredTriples:
     scores: FloatArray = np.append(sample.scores, list(found.values()))
-    heads, relations, tails = zip(*both, strict=True)
+    pairs = zip(sample.columns().values(), zip(*found, strict=True), strict=True)
+    heads, relations, tails = ([*column, *more] for column, more in pairs)
     table = ScoredTriples.from_columns(heads, relations, tails, scores)
-    pool = sample.prepared
+    pool = prepare_pool(sample)
     x = np.append(pool.x, pool.centred(scores[len(sample) :], table.relations[len(sample) :]))
     members = np.lexsort((x, table.relations))
     places: IntArray = np.empty(len(members), dtype=np.int64)
     places[members] = np.arange(len(members))
     counts = np.r_[table.relation_counts, 0]
-    columns = (table.heads, table.relations, table.tails, table.scores)
     prepared = replace(
         pool, relations=table.relations, x=x, members=members, places=places, counts=counts,
         starts=np.r_[0, np.cumsum(counts)],
     )  # fmt: skip
-    return SampledTriples(*columns, table.entity_names, table.relation_names, prepared)
+    return replace(table, sample_of=prepared)
 
 
-def write_sketch(folder: Path, sample: SampledTriples) -> None:
+def write_sketch(folder: Path, sample: ScoredTriples) -> None:
     """Write a sketch into a folder, as two files."""
-    pool = sample.prepared
+    pool = prepare_pool(sample)
     arrays = {name: np.asarray(getattr(pool, name)) for name in _ARRAYS}
     arrays |= {name: getattr(pool.normal, name) for name in _NORMAL}
     arrays |= {_FEATURE + name: values for name, values in pool.features.items()}
@@ -78,7 +78,7 @@ def write_sketch(folder: Path, sample: SampledTriples) -> None:
         np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
-def read_sketch(folder: Path) -> SampledTriples:
+def read_sketch(folder: Path) -> ScoredTriples:
     """Read a sketch back."""
     sample = read_scored(folder / SAMPLE)[0]
     try:
@@ -93,5 +93,4 @@ def read_sketch(folder: Path) -> SampledTriples:
     measured["agreement"] = float(measured["agreement"])
     features = {name.removeprefix(_FEATURE): values for name, values in arrays.items() if name.startswith(_FEATURE)}
     pool = PreparedPool(normal, sample.relation_names, features=features, **measured)
-    columns = (sample.heads, sample.relations, sample.tails, sample.scores)
-    return SampledTriples(*columns, sample.entity_names, sample.relation_names, pool)
+    return replace(sample, sample_of=pool)

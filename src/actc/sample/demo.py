@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from actc.calibrator import Calibrator
-from actc.experiment.plots import Curve, curves_of, draw_learning_curves
-from actc.experiment.runs import Cell, Row, ignore_progress, run_experiment
-from actc.methods import METHODS, describe_options
+from actc.experiment.cells import Cell
+from actc.experiment.plots import Curve, curves_of
+from actc.experiment.rows import Row
+from actc.experiment.runs import Progress, ignore_progress, run_experiment
+from actc.methods import METHODS
 from actc.metrics import accuracy, f1, report_by_relation
 from actc.sample import Sample, load_sample
-from actc.tables.files import write_triples
-from actc.tables.thresholds_file import write_thresholds
 from actc.three_steps.squash_scores import Squash
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray
 
@@ -47,6 +46,8 @@ class Demo:
         Its decisions on the test triples.
     probabilities : float array
         P(true) of the test triples.
+    written : tuple of Path
+        The files that tell of it.
     """
 
     sample: Sample
@@ -55,6 +56,7 @@ class Demo:
     calibrator: Calibrator
     accepted: BoolArray
     probabilities: FloatArray
+    written: tuple[Path, ...] = ()
 
     @property
     def curves(self) -> list[Curve]:
@@ -92,13 +94,11 @@ class Demo:
         return rows[np.argsort(-self.probabilities[rows], kind="stable")]
 
 
-def run_demo(
-    repeats: int = 10, seed: int = 0, jobs: int = 1, progress: Callable[[int, int], None] = ignore_progress
-) -> Demo:
+def make_demo(repeats: int = 10, seed: int = 0, jobs: int = 1, progress: Progress = ignore_progress) -> Demo:
     """Compare the methods, then do the job once, as a user would."""
     sample = load_sample()
     cell = Cell("wordnet", "sample", sample.valid, sample.valid_labels, sample.test, sample.test_labels, sample.known)
-    rows = run_experiment([cell], list(COMPARED), BUDGETS, repeats, seed, jobs=jobs, progress=progress)
+    rows = run_experiment([cell], list(COMPARED), BUDGETS, repeats=repeats, seed=seed, jobs=jobs, progress=progress)
     calibrator = judge_and_calibrate(sample, seed)
     return Demo(
         sample,
@@ -123,29 +123,6 @@ def judge_and_calibrate(sample: Sample, seed: int) -> Calibrator:
         annotations = annotations.plus(rows, sample.valid_labels[rows])
 
 
-def write_demo(demo: Demo, folder: Path) -> list[Path]:
-    """Write the picture, the thresholds and the accepted triples; return where."""
-    folder.mkdir(parents=True, exist_ok=True)
-    picture, thresholds, accepted = (folder / n for n in ("learning-curve.png", "thresholds.json", "accepted.tsv"))
-    levels = {name: 100 * level[0] for name, level in demo.levels.items()}
-    draw_learning_curves(demo.curves, levels, "What a few answers buy (packaged WordNet sample)", picture)
-    fitted = demo.calibrator
-    options = describe_options(METHODS[METHOD])
-    write_thresholds(thresholds, fitted.thresholds_, METHOD, options, fitted.pool_, fitted.annotations_)
-    rows = demo.best_accepted
-    triples = [demo.sample.test.triple(row) for row in rows.tolist()]
-    write_triples(
-        accepted,
-        {
-            **dict(zip(("head", "relation", "tail"), zip(*triples, strict=True), strict=True)),
-            "score": demo.sample.test.scores[rows],
-            "probability": demo.probabilities[rows].round(4),
-            "sentence": [demo.sample.sentence(*triple) for triple in triples],
-        },
-    )
-    return [picture, thresholds, accepted]
-
-
 def _without_calibration(sample: Sample) -> tuple[float, float]:
     """Accept whatever scores above average: sigmoid(score - mean) >= 1/2, for every relation alike."""
     decisions = Squash.of(sample.test).apply(sample.test).scores >= 0.5
@@ -155,5 +132,5 @@ def _without_calibration(sample: Sample) -> tuple[float, float]:
 def _with_every_label(cell: Cell) -> tuple[float, float]:
     """Find each relation's best cut with every label of the pool."""
     everything = Annotations(np.arange(len(cell.valid)), cell.valid_labels)
-    quality = cell.scorer.accuracy_and_f1(METHODS["localopt-acc"].find_cuts(cell.valid, [everything]))
+    quality = cell.labelled_test.measure(METHODS["localopt-acc"].find_cuts(cell.valid, [everything]))
     return float(quality[0][0]), float(quality[1][0])

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from actc.sample.demo import ANSWERS, COMPARED, METHOD, Demo
-from actc.tables.files import write_beside
+from actc.tables.deliver import write_beside
 
 MOST_ACCEPTED = 40
 STYLE = """

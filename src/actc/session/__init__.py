@@ -2,7 +2,8 @@
 
 from actc.session.ask import Annotator, Task
 from actc.session.record import Judgement, Recorded
-from actc.session.session import OWNER, Session, start_session
+from actc.session.session import OWNER, Session
 from actc.session.settings import Settings
+from actc.session.start import start_session
 
 __all__ = ["OWNER", "Annotator", "Judgement", "Recorded", "Session", "Settings", "Task", "start_session"]

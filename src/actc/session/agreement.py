@@ -15,7 +15,7 @@ from actc.triples import Annotations, FloatArray
 
 
 def as_ratings(votes: Votes) -> tuple[FloatArray, list[int]]:
-    """Return the ratings, shape (triples, annotators), and the annotators' ids; the owner's final words left out."""
+    """Return the ratings, shape (triples, annotators), and the annotators' ids; the owner's decisions left out."""
     ids = np.unique(votes.annotators[~votes.final])
     triples = np.unique(votes.triples)
     ratings = np.full((len(triples), len(ids)), np.nan)

@@ -1,49 +1,81 @@
 """Who is asked what: triples are leased to people, so that nobody's work is done twice unless it should be.
 
-All functions run inside a write transaction of the caller's. Leases live in SQLite and not in memory: two servers, a
-server and a terminal, or a program beside them share one session without knowing of each other.
+A triple that is leased to an annotator is said to be on their table: it waits for their answer, and nobody else is
+asked about it meanwhile. All functions run inside a write transaction of the caller's. Leases live in SQLite and not in
+memory: two servers, a server and a terminal, or a program beside them share one session without knowing of each other.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, fields
+from typing import Any
 
 LEASE_SECONDS = 20 * 60.0
 """How long a triple stays with an annotator who does not answer; after that it is offered to others as well."""
 AGAIN_AFTER = 20
 """How many other triples an annotator judges before one that they were unsure of comes back."""
 MOST_UNSURE = 2
-"""How often one annotator may be unsure of one triple before it stays away."""
+"""How often one annotator may be unsure of one triple before they are not asked about it again."""
 REPEAT_AFTER = 15
 """How many other triples lie between a triple and its hidden repeat."""
 
 DRAWN_AT_RANDOM = "Drawn at random: every candidate has the same chance to be checked."
 RANDOM_CHECK = "A random check, to keep the estimates honest."
-UNIFORM = (DRAWN_AT_RANDOM, RANDOM_CHECK)
-"""Why uniform picks are asked, by methods that ask nothing else and by those that mix them in."""
-
-TASK = "triple, head, relation, tail, score, probability, gain, reason, wanted"
 
 
 @dataclass(frozen=True)
 class Task:
-    """A triple on an annotator's table."""
+    """A triple to be judged, as it is planned, given out and shown.
+
+    Parameters
+    ----------
+    triple : int
+        Its row in the pool.
+    head, relation, tail : str
+        Its names.
+    score : float
+        Its score.
+    reason : str
+        Why it is asked, one sentence for the person who judges it.
+    uniform : bool
+        Whether every triple that nobody had judged had the same chance to be chosen: an unbiased check.
+    probability, gain : float, optional
+        When it was planned: how probable the model held it to be, and the right decisions that its answer was expected
+        to add.
+    wanted : int
+        How many annotators should judge it.
+    purpose : {"new", "shared", "repeat", "again"}
+        Why this annotator has it: nobody judged it yet, a second opinion is wanted, they judged it before and are not
+        told, or somebody was unsure.
+    """
 
     triple: int
     head: str
     relation: str
     tail: str
     score: float
-    probability: float | None
-    gain: float | None
     reason: str
-    purpose: str
+    uniform: bool = False
+    probability: float | None = None
+    gain: float | None = None
+    wanted: int = 1
+    purpose: str = "new"
+
+    def as_row(self) -> tuple[Any, ...]:
+        """Return the columns that the tables ``plan`` and ``task`` keep of it, in the order of ``TASK``."""
+        return astuple(self)[: len(STORED)]
+
+
+STORED = tuple(field.name for field in fields(Task) if field.name != "purpose")
+"""The columns that the tables ``plan`` and ``task`` have in common, in the order of Task's fields."""
+TASK, PLACES = ", ".join(STORED), ", ".join("?" * len(STORED))
 
 
 @dataclass(frozen=True)
 class Annotator:
-    """Somebody who judges."""
+    """A person, a program, or the owner of the session: whoever gives judgements."""
 
     id: int
     name: str
@@ -53,11 +85,32 @@ class Annotator:
 def held_tasks(connection: sqlite3.Connection, annotator: Annotator, most: int) -> list[Task]:
     """Return the triples on an annotator's table, those to be judged first in front."""
     rows = connection.execute(
-        "SELECT triple, head, relation, tail, score, probability, gain, reason, purpose "
-        "FROM lease JOIN task USING (triple) WHERE annotator = ? ORDER BY place LIMIT ?",
+        f"SELECT {TASK}, purpose FROM lease JOIN task USING (triple) WHERE annotator = ? ORDER BY place LIMIT ?",
         (annotator.id, most),
     )
     return [Task(*row) for row in rows]
+
+
+def put_tasks(connection: sqlite3.Connection, tasks: Sequence[Task], as_planned: bool = False) -> None:
+    """Make triples known, so that judgements can refer to them.
+
+    Parameters
+    ----------
+    as_planned : bool
+        The triples are given to a person as the plan has them. One that only a program was asked about takes over what
+        the plan says; otherwise what is known about a triple stays.
+    """
+    new = ", ".join(f"excluded.{name}" for name in STORED)
+    again = f"UPDATE SET ({TASK}) = ({new})" if as_planned else "NOTHING"
+    connection.executemany(
+        f"INSERT INTO task ({TASK}) VALUES ({PLACES}) ON CONFLICT (triple) DO {again}",
+        [task.as_row() for task in tasks],
+    )
+
+
+def drop_from_plan(connection: sqlite3.Connection, tasks: Sequence[Task]) -> None:
+    """Take triples out of the plan: somebody has them."""
+    connection.executemany("DELETE FROM plan WHERE triple = ?", [(task.triple,) for task in tasks])
 
 
 def top_up(
@@ -105,32 +158,29 @@ def lease(
 
 def _lease_planned(connection: sqlite3.Connection, annotator: Annotator, need: int, now: float) -> int:
     rows = connection.execute(f"SELECT {TASK} FROM plan ORDER BY place LIMIT ?", (need,)).fetchall()
-    triples = [row["triple"] for row in rows]
-    connection.executemany(f"INSERT OR IGNORE INTO task ({TASK}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", map(tuple, rows))
-    connection.executemany("DELETE FROM plan WHERE triple = ?", [(triple,) for triple in triples])
-    return lease(connection, annotator, triples, "new", now)
+    tasks = [Task(*row) for row in rows]
+    put_tasks(connection, tasks, as_planned=True)
+    drop_from_plan(connection, tasks)
+    return lease(connection, annotator, [task.triple for task in tasks], "new", now)
 
 
 def _spoken_for(connection: sqlite3.Connection, now: float) -> int:
     """Count the triples that people labelled, or have on the table for the first time."""
     return int(
         connection.execute(
-            "SELECT count(*) FROM (SELECT triple FROM answer JOIN annotator ON annotator = id "
-            "WHERE label IS NOT NULL AND kind != 'program' "
-            "UNION SELECT triple FROM lease WHERE expires > ?)",
+            "SELECT labels + (SELECT count(DISTINCT triple) FROM lease JOIN task USING (triple) "
+            "WHERE expires > ? AND labelled = 0) FROM total",
             (now,),
         ).fetchone()[0]
     )
 
 
 def _lease_repeat(connection: sqlite3.Connection, annotator: Annotator, repeats: float, now: float) -> int:
-    """Put one old triple on the table again, so often that a share ``repeats`` of an annotator's cards are such."""
+    """Give an annotator an old triple again, so often that a share ``repeats`` of their cards are such repeats."""
     if repeats == 0:
         return 0
     judged, repeated = connection.execute(
-        "SELECT count(*), count(*) FILTER (WHERE purpose = 'repeat') FROM judgement "
-        "WHERE annotator = ? AND said != 'undo'",
-        (annotator.id,),
+        "SELECT judged, repeated FROM annotator WHERE id = ?", (annotator.id,)
     ).fetchone()
     waiting = connection.execute(
         "SELECT count(*) FROM lease WHERE annotator = ? AND purpose = 'repeat'", (annotator.id,)
@@ -152,10 +202,9 @@ def _lease_repeat(connection: sqlite3.Connection, annotator: Annotator, repeats:
 def _find_shared(connection: sqlite3.Connection, annotator: Annotator, need: int, now: float) -> list[int]:
     """Triples that more annotators should judge, this one among them."""
     rows = connection.execute(
-        "SELECT triple FROM task WHERE wanted > 1 AND wanted > (SELECT count(*) FROM ("
-        "SELECT annotator FROM answer JOIN annotator ON annotator = id "
-        "WHERE triple = task.triple AND kind != 'program' "
-        "UNION SELECT annotator FROM lease WHERE triple = task.triple AND expires > ?2)) "
+        "SELECT triple FROM task WHERE wanted > 1 AND wanted > answered AND wanted > answered + "
+        "(SELECT count(*) FROM lease WHERE triple = task.triple AND expires > ?2 AND NOT EXISTS "
+        "(SELECT 1 FROM answer WHERE answer.triple = lease.triple AND answer.annotator = lease.annotator)) "
         f"AND {_UNTOUCHED} "
         "ORDER BY (SELECT min(judgement) FROM answer WHERE triple = task.triple) NULLS LAST LIMIT ?3",
         (annotator.id, now, need),
@@ -164,12 +213,10 @@ def _find_shared(connection: sqlite3.Connection, annotator: Annotator, need: int
 
 
 def _find_expired(connection: sqlite3.Connection, annotator: Annotator, need: int, now: float) -> list[int]:
-    """Triples that were left lying on somebody else's table."""
+    """Triples that somebody else held until the lease ran out, and nobody judged."""
     rows = connection.execute(
-        "SELECT DISTINCT triple FROM lease AS old JOIN task USING (triple) WHERE expires <= ?2 AND NOT EXISTS "
-        "(SELECT 1 FROM lease WHERE triple = old.triple AND expires > ?2) AND NOT EXISTS "
-        "(SELECT 1 FROM answer JOIN annotator ON annotator = id WHERE triple = old.triple AND kind != 'program') "
-        f"AND {_UNTOUCHED} LIMIT ?3",
+        "SELECT DISTINCT triple FROM lease AS old JOIN task USING (triple) WHERE expires <= ?2 AND answered = 0 "
+        f"AND {_ON_NO_TABLE} AND {_UNTOUCHED} LIMIT ?3",
         (annotator.id, now, need),
     )
     return [row[0] for row in rows]
@@ -178,11 +225,8 @@ def _find_expired(connection: sqlite3.Connection, annotator: Annotator, need: in
 def _find_unsure_of_others(connection: sqlite3.Connection, annotator: Annotator, need: int, now: float) -> list[int]:
     """Triples that others were unsure of, and nobody decided."""
     rows = connection.execute(
-        "SELECT DISTINCT triple FROM answer JOIN task USING (triple) JOIN annotator ON annotator = id "
-        "WHERE label IS NULL AND kind != 'program' AND NOT EXISTS "
-        "(SELECT 1 FROM answer AS o JOIN annotator AS a ON o.annotator = a.id WHERE o.triple = task.triple "
-        "AND o.label IS NOT NULL AND a.kind != 'program') AND NOT EXISTS "
-        f"(SELECT 1 FROM lease WHERE triple = task.triple AND expires > ?2) AND {_UNTOUCHED} LIMIT ?3",
+        "SELECT triple FROM task WHERE answered > 0 AND labelled = 0 "
+        f"AND {_ON_NO_TABLE} AND {_UNTOUCHED} ORDER BY triple LIMIT ?3",
         (annotator.id, now, need),
     )
     return [row[0] for row in rows]
@@ -192,14 +236,14 @@ def _find_unsure(
     connection: sqlite3.Connection, annotator: Annotator, need: int, now: float, after: int = AGAIN_AFTER
 ) -> list[int]:
     """Triples that this annotator was unsure of, a while ago, and nobody decided since."""
+    # CROSS JOIN keeps SQLite to this order: the undecided triples are few, the annotator's answers are many.
     rows = connection.execute(
-        "SELECT triple FROM answer WHERE annotator = ?1 AND label IS NULL AND judgement <= coalesce((SELECT id FROM "
-        "judgement WHERE annotator = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2), 0) AND NOT EXISTS "
-        "(SELECT 1 FROM answer AS o JOIN annotator AS a ON o.annotator = a.id WHERE o.triple = answer.triple "
-        "AND o.label IS NOT NULL AND a.kind != 'program') AND NOT EXISTS "
-        "(SELECT 1 FROM lease WHERE triple = answer.triple AND expires > ?3) AND ?4 > (SELECT count(*) FROM judgement "
-        "WHERE triple = answer.triple AND annotator = ?1 AND said = 'unsure') ORDER BY judgement LIMIT ?5",
-        (annotator.id, after, now, MOST_UNSURE, need),
+        "SELECT task.triple FROM task CROSS JOIN answer ON answer.triple = task.triple AND annotator = ?1 "
+        "WHERE answered > 0 AND labelled = 0 AND label IS NULL AND judgement <= coalesce((SELECT id FROM "
+        f"judgement WHERE annotator = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?4), 0) AND {_ON_NO_TABLE} "
+        "AND ?5 > (SELECT count(*) FROM judgement WHERE triple = task.triple AND annotator = ?1 AND said = 'unsure') "
+        "ORDER BY judgement LIMIT ?3",
+        (annotator.id, now, need, after, MOST_UNSURE),
     )
     return [row[0] for row in rows]
 
@@ -209,6 +253,7 @@ _UNTOUCHED = (
     "NOT EXISTS (SELECT 1 FROM answer WHERE triple = task.triple AND annotator = ?1) "
     "AND NOT EXISTS (SELECT 1 FROM lease WHERE triple = task.triple AND annotator = ?1)"
 )
+_ON_NO_TABLE = "NOT EXISTS (SELECT 1 FROM lease WHERE triple = task.triple AND expires > ?2)"
 
 # What comes before anything new.
 SOURCES = ((_find_shared, "shared"), (_find_expired, "new"), (_find_unsure_of_others, "again"), (_find_unsure, "again"))

@@ -1,7 +1,7 @@
-"""Several people's answers to one triple become one label, by a rule that is chosen, not implied.
+"""Several people's answers to one triple become one label, by the rule that the settings name.
 
-Only people's answers come here; what a program said never does. The owner's word on a disagreement is final. A triple
-whose answers balance exactly has no label until somebody breaks the tie.
+Only people's answers come here; what a program said never does. The owner's decision overrules all other answers. A
+triple whose answers balance exactly has no label until somebody breaks the tie.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Votes:
     labels : bool array of shape (V,)
         What they said.
     final : bool array of shape (V,)
-        True for the owner's word on a disagreement.
+        True for the owner's decision, which overrules all other answers.
     """
 
     triples: IntArray

@@ -1,4 +1,4 @@
-"""Judgements in and out: tables, JSON lines, and Label Studio's JSON for teams that live there."""
+"""Judgements in and out: tables, JSON lines, and Label Studio's JSON for teams that work with it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from actc.errors import FileError
+from actc.errors import FileError, SessionError
 from actc.pooled.sketch_file import add_to_sketch
-from actc.session.ask import Annotator, Task
+from actc.session.ask import Annotator, Task, drop_from_plan, put_tasks
 from actc.session.cards import plain, sentence
-from actc.session.record import LABELS, Judgement, insert, put_task
+from actc.session.record import LABELS, Judgement, find_stored, insert
 from actc.session.session import Session
 from actc.session.status import history
-from actc.tables.files import open_text, read_annotations, read_triples, write_beside, write_triples
+from actc.tables.deliver import write_beside
+from actc.tables.files import open_text, read_annotations, read_triples, write_triples
 from actc.triples import ScoredTriples
 
 WORDS = {"1": "true", "yes": "true", "0": "false", "no": "false", "not sure": "unsure", "skip": "unsure"}
@@ -119,12 +120,15 @@ def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotat
         for annotator, line, row in found:
             told = json.dumps([line.who, row, line.said, line.seconds, line.note])
             key = line.key or "import-" + hashlib.sha256(told.encode()).hexdigest()[:24]
-            if connection.execute(
-                "SELECT 1 FROM judgement WHERE annotator = ? AND key = ?", (annotator.id, key)
-            ).fetchone():
-                continue
-            put_task(connection, Task(row, *pool.triple(row), float(pool.scores[row]), None, None, IMPORTED, "new"))
             judgement = Judgement(line.said, row, key, line.seconds, line.note)
+            try:
+                if find_stored(connection, annotator, judgement) is not None:
+                    continue
+            except SessionError as error:
+                raise FileError(f"{line.place}: {error}") from None
+            task = Task(row, *pool.triple(row), float(pool.scores[row]), IMPORTED)
+            put_tasks(connection, [task])
+            drop_from_plan(connection, [task])
             insert(connection, annotator, judgement, row, PURPOSES[line.kind], now)
             added += 1
     return added

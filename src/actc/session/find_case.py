@@ -1,17 +1,31 @@
-"""Where do decisions come from? A session's folder, or a thresholds file: both lead to a case for a report."""
+"""Read what a report is about from a session's folder or from a thresholds file."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+from actc.errors import FileError
 from actc.session import Session
 from actc.session.results import Results
+from actc.tables.calibration import Calibration
 from actc.trust.report import Case, read_case
 
 
 def find_case(path: str | Path) -> Case:
-    """Read the case behind a session (a folder) or a thresholds file."""
-    return read_session_case(path) if Path(path).is_dir() else read_case(path)
+    """Read the case behind a session (a folder) or a thresholds file.
+
+    Thresholds that came from a session are set against all answers that it has by now.
+    """
+    if Path(path).is_dir():
+        return read_session_case(path)
+    calibration = Calibration.read(path)
+    session = calibration.sources.session
+    if session is None:
+        return read_case(path, calibration)
+    if not session.is_dir():
+        raise FileError(f"{path}: it came from the session {session}, which is not there; put it back, or export anew.")
+    return replace(read_session_case(session), thresholds=calibration.thresholds, name=Path(path).name)
 
 
 def read_session_case(folder: str | Path) -> Case:

@@ -1,4 +1,4 @@
-"""What to ask next, and what the answers have bought: refits beside the annotators, never in their way.
+"""Plan what to ask next, and say what came of the answers, in a process beside the one that serves annotators.
 
 A planner reads the answers, fits the method, and writes two things into the session: the plan (the triples to ask
 next, best first) and an outlook (thresholds, expected accuracy). Whoever serves annotators only reads those, so a pool
@@ -22,21 +22,22 @@ import numpy as np
 
 from actc.calibrator import Calibrator
 from actc.methods import find_method
-from actc.session.ask import Task
+from actc.pooled.picks import is_audit
+from actc.session.ask import PLACES, TASK, Task
 from actc.session.outlook import Outlook, look_ahead
 from actc.session.session import Session
-from actc.triples import Annotations, BoolArray, IntArray, ScoredTriples
+from actc.triples import Annotations, BoolArray, IntArray, Picks, ScoredTriples
 
 LEAST_PLANNED, MOST_PLANNED = 128, 1024
 FIRST_PLANNED = 600
-"""The first plan must do for everybody until a planner has read the pool."""
+"""The first plan must last, for all annotators together, until a planner has read the pool and made the next."""
 PLANNED_SECONDS = 10.0
 """Any other holds as many triples as were judged in this time: it must outlast a refit."""
 
 # What people judged or took while the plan was made.
 DROP_GIVEN_OUT = (
     "DELETE FROM plan WHERE EXISTS (SELECT 1 FROM lease WHERE lease.triple = plan.triple) OR EXISTS "
-    "(SELECT 1 FROM answer JOIN annotator ON annotator = id WHERE answer.triple = plan.triple AND kind != 'program')"
+    "(SELECT 1 FROM task WHERE task.triple = plan.triple AND answered > 0)"
 )
 
 
@@ -67,10 +68,10 @@ class Planner:
             return False
         annotations = self.session.annotations()
         calibrator = self.fit(annotations)
-        rows, turns = self.choose(calibrator, annotations, self._plan_size(), self._given_out())
+        rows, turns = self.choose(calibrator, annotations, self._plan_size(last), self._given_out())
         uniform = self.session.asked_at_random(annotations)
         outlook = look_ahead(calibrator, self.method, annotations, rows, turns, self.pool, self.accepted, uniform)
-        self._write(last, rows, outlook)
+        self._write(last, Picks(rows, self._drawn_uniformly(turns), tuple(outlook.reasons)), outlook)
         self.seen, self.accepted = last, outlook.accepted
         return True
 
@@ -97,36 +98,50 @@ class Planner:
         free = np.flatnonzero(~np.isin(rows, busy))
         return rows[free], len(annotations) + free
 
-    def task(self, row: int, reason: str) -> Task:
+    def task(
+        self,
+        row: int,
+        reason: str,
+        uniform: bool = False,
+        probability: float | None = None,
+        gain: float | None = None,
+        wanted: int = 1,
+    ) -> Task:
         """Return a row of the pool as a task."""
-        return Task(row, *self.pool.triple(row), float(self.pool.scores[row]), None, None, reason, "new")
+        score = float(self.pool.scores[row])
+        return Task(row, *self.pool.triple(row), score, reason, uniform, probability, gain, wanted)
 
     def _given_out(self) -> IntArray:
         """Return the triples that people judged or have on the table."""
-        rows = self.session.store.rows(
-            "SELECT triple FROM answer JOIN annotator ON annotator = id WHERE kind != 'program' "
-            "UNION SELECT triple FROM lease"
-        )
+        rows = self.session.store.rows("SELECT triple FROM task WHERE answered > 0 UNION SELECT triple FROM lease")
         return np.array([row[0] for row in rows], dtype=np.int64)
 
     def _untouched(self) -> int:
         return len(self.pool) - len(self._given_out()) - int(self.session.store.value("SELECT count(*) FROM plan"))
 
-    def _plan_size(self) -> int:
-        if self.session.store.value("SELECT count(*) FROM judgement") == 0:
+    def _plan_size(self, last: int) -> int:
+        """Return how many triples to plan after judgement number ``last``."""
+        if last == 0:
             return FIRST_PLANNED
-        since = time.time() - PLANNED_SECONDS
-        recent = self.session.store.value("SELECT count(*) FROM judgement WHERE at > ?", (since,))
+        recent = self.session.store.value(
+            "SELECT count(*) FROM judgement WHERE at > ? AND id > ?",
+            (time.time() - PLANNED_SECONDS, last - MOST_PLANNED),
+        )
         return int(np.clip(recent, LEAST_PLANNED, MOST_PLANNED))
 
-    def _write(self, last: int, rows: IntArray, outlook: Outlook) -> None:
+    def _drawn_uniformly(self, turns: IntArray) -> BoolArray:
+        """Say of each planned triple whether all that nobody had judged had the same chance to be in its place."""
+        if self.method.selector == "expected-gain":
+            return np.array([is_audit(turn) for turn in turns.tolist()], dtype=np.bool_)
+        return np.full(len(turns), self.method.selector == "random")
+
+    def _write(self, last: int, picks: Picks, outlook: Outlook) -> None:
         """Replace the plan, unless another process planned with newer answers."""
-        names, scores = [self.pool.triple(row) for row in rows], self.pool.scores[rows].tolist()
-        thoughts = zip(outlook.probabilities, outlook.gains, outlook.reasons, strict=True)
-        planned = [
-            (place, int(row), *names[place], scores[place], *thought, self._wanted(int(row)))
-            for place, (row, thought) in enumerate(zip(rows, thoughts, strict=True))
-        ]
+        rows = picks.rows.tolist()
+        wanted = [self._wanted(row) for row in rows]
+        columns = (rows, picks.reasons, picks.uniform.tolist(), outlook.probabilities, outlook.gains, wanted)
+        tasks = [self.task(*values) for values in zip(*columns, strict=True)]
+        planned = [(place, *task.as_row()) for place, task in enumerate(tasks)]
         content = json.dumps(outlook.as_json())
         # Answers wait while this has the file, so everything is ready before, and nothing is read that is not needed.
         with self.session.store.transaction() as connection:
@@ -134,7 +149,7 @@ class Planner:
             if newest > last:
                 return
             connection.execute("DELETE FROM plan")
-            connection.executemany("INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", planned)
+            connection.executemany(f"INSERT INTO plan (place, {TASK}) VALUES (?, {PLACES})", planned)
             connection.execute(DROP_GIVEN_OUT)
             if newest < last:
                 sql = "INSERT INTO outlook (at, judgement, content) VALUES (?, ?, ?)"

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from actc.errors import ActcError, OptionError
 from actc.session.agreement import Reliability, measure_reliability
-from actc.session.ask import Annotator, Task
+from actc.session.ask import Annotator, Task, put_tasks
 from actc.session.cards import make_card, plain
 from actc.session.combine import combine
 from actc.session.plan import Planner
@@ -135,11 +135,8 @@ def _parse(line: str, number: int, waiting: dict[int, Task]) -> tuple[int, str, 
 
 def _store(session: Session, annotator: Annotator, task: Task, said: str, note: str) -> None:
     with session.store.transaction() as connection:
-        # Not put_task: the triple stays in the plan, a program's answer takes no question away from people.
-        connection.execute(
-            "INSERT OR IGNORE INTO task VALUES (?, ?, ?, ?, ?, NULL, NULL, ?, 1)",
-            (task.triple, task.head, task.relation, task.tail, task.score, task.reason),
-        )
+        # The triple stays in the plan: a program's answer takes no question away from people.
+        put_tasks(connection, [task])
         insert(
             connection,
             annotator,

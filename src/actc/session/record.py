@@ -1,4 +1,4 @@
-"""Judgements into the history: each once, however often it is sent; nothing that was said is ever taken out.
+"""Put judgements into the history: each once, however often it is sent; none is ever taken out.
 
 All functions run inside a write transaction of the caller's.
 """
@@ -10,7 +10,7 @@ import sqlite3
 from dataclasses import dataclass
 
 from actc.errors import ChoiceError, SessionError
-from actc.session.ask import Annotator, Task, lease
+from actc.session.ask import Annotator, lease
 
 LABELS: dict[str, int | None] = {"true": 1, "false": 0, "unsure": None}
 SAID = (*LABELS, "undo")
@@ -71,11 +71,9 @@ def record(
     connection: sqlite3.Connection, annotator: Annotator, judgement: Judgement, now: float, score_shown: bool = False
 ) -> Recorded:
     """Add a judgement to the history, and take its triple off the annotator's table."""
-    old = connection.execute(
-        "SELECT id, triple, said FROM judgement WHERE annotator = ? AND key = ?", (annotator.id, judgement.key)
-    ).fetchone()
-    if old is not None:
-        return _same(old, judgement)
+    stored = find_stored(connection, annotator, judgement)
+    if stored is not None:
+        return stored
     if judgement.said == "undo":
         return _undo(connection, annotator, judgement, now)
     asked = connection.execute(
@@ -90,6 +88,18 @@ def record(
     )
     connection.execute("DELETE FROM lease WHERE annotator = ? AND triple = ?", (annotator.id, judgement.triple))
     return Recorded(number, judgement.triple)
+
+
+def find_stored(connection: sqlite3.Connection, annotator: Annotator, judgement: Judgement) -> Recorded | None:
+    """Return what became of a judgement that the same annotator sent before under the same key; None if it is new."""
+    old = connection.execute(
+        "SELECT id, triple, said FROM judgement WHERE annotator = ? AND key = ?", (annotator.id, judgement.key)
+    ).fetchone()
+    if old is None:
+        return None
+    if old["said"] != judgement.said or (judgement.said != "undo" and old["triple"] != judgement.triple):
+        raise SessionError(f"The key {judgement.key!r} was used for another judgement; give each one its own.")
+    return Recorded(old["id"], old["triple"])
 
 
 def insert(
@@ -115,28 +125,19 @@ def insert(
     assert number is not None
     # A hidden repeat measures how steady an annotator is; their first answer stands.
     if judgement.said != "undo" and purpose != "repeat":
-        connection.execute(
-            "INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?)", (triple, annotator.id, LABELS[judgement.said], number)
-        )
+        _let_stand(connection, annotator, triple, judgement.said, number)
     return number
 
 
-def put_task(connection: sqlite3.Connection, task: Task) -> None:
-    """Make a triple known that nobody was asked about yet."""
-    connection.execute(
-        "INSERT OR IGNORE INTO task VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1)",
-        (
-            task.triple, task.head, task.relation, task.tail,
-            task.score, task.probability, task.gain, task.reason,
-        ),
-    )  # fmt: skip
-    connection.execute("DELETE FROM plan WHERE triple = ?", (task.triple,))
-
-
-def _same(old: sqlite3.Row, judgement: Judgement) -> Recorded:
-    if old["said"] != judgement.said or (judgement.said != "undo" and old["triple"] != judgement.triple):
-        raise SessionError(f"The key {judgement.key!r} was used for another judgement; give each one its own.")
-    return Recorded(old["id"], old["triple"])
+def _let_stand(
+    connection: sqlite3.Connection, annotator: Annotator, triple: int, said: str | None, judgement: int | None
+) -> None:
+    """Replace an annotator's standing answer to a triple; None where none stands any more."""
+    # Not INSERT OR REPLACE: its silent delete fires no trigger, and the triggers count.
+    connection.execute("DELETE FROM answer WHERE triple = ? AND annotator = ?", (triple, annotator.id))
+    if said is not None:
+        values = (triple, annotator.id, LABELS[said], judgement)
+        connection.execute("INSERT INTO answer (triple, annotator, label, judgement) VALUES (?, ?, ?, ?)", values)
 
 
 def _undo(connection: sqlite3.Connection, annotator: Annotator, undo: Judgement, now: float) -> Recorded:
@@ -151,22 +152,18 @@ def _undo(connection: sqlite3.Connection, annotator: Annotator, undo: Judgement,
         raise SessionError("There is nothing to undo.")
     number = insert(connection, annotator, undo, old["triple"], old["purpose"], now, undoes=old["id"])
     _restore_answer(connection, annotator, old["triple"])
-    # An imported or settled triple was never on the table, so its undoing puts nothing there.
+    # The triple of an imported judgement, or of the owner's decision, was leased to nobody: it is not leased now.
     if old["purpose"] in ("new", "shared", "repeat", "again"):
         lease(connection, annotator, [old["triple"]], old["purpose"], now, in_front=True)
     return Recorded(number, old["triple"])
 
 
 def _restore_answer(connection: sqlite3.Connection, annotator: Annotator, triple: int) -> None:
-    """Let the last judgement that is not taken back stand; none, if all are."""
-    connection.execute("DELETE FROM answer WHERE triple = ? AND annotator = ?", (triple, annotator.id))
+    """Make the last judgement that is not taken back the standing answer; where all are, there is none."""
     standing = connection.execute(
-        "SELECT j.id, j.said FROM judgement AS j LEFT JOIN judgement AS u ON u.undoes = j.id "
+        "SELECT j.said, j.id FROM judgement AS j LEFT JOIN judgement AS u ON u.undoes = j.id "
         "WHERE j.annotator = ? AND j.triple = ? AND j.said != 'undo' AND j.purpose != 'repeat' AND u.id IS NULL "
         "ORDER BY j.id DESC LIMIT 1",
         (annotator.id, triple),
     ).fetchone()
-    if standing is not None:
-        connection.execute(
-            "INSERT INTO answer VALUES (?, ?, ?, ?)", (triple, annotator.id, LABELS[standing["said"]], standing["id"])
-        )
+    _let_stand(connection, annotator, triple, *(standing or (None, None)))

@@ -7,17 +7,18 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.decide.decide_candidates import decide
+from actc.decide.decide_candidates import decide_candidates
 from actc.errors import OptionError
-from actc.methods import describe_options
 from actc.session.ask import Task
 from actc.session.exchange import write_history, write_label_studio, write_labels
 from actc.session.plan import Planner
 from actc.session.session import Session
+from actc.tables.calibration import Sources
 from actc.tables.database import open_database
-from actc.tables.files import check_writable, copy_options, quote, write_beside, write_triples
-from actc.tables.thresholds_file import write_thresholds
+from actc.tables.deliver import check_writable, write_beside
+from actc.tables.files import copy_options, quote, write_triples
 from actc.triples import Thresholds
+from actc.trust.calibrate import describe_calibration
 
 
 class Results:
@@ -50,12 +51,8 @@ class Results:
 
     def write_thresholds(self, path: Path) -> int:
         """Write thresholds.json; return the number of relations."""
-        squash = self.calibrator.squash_
-        transform = None if squash is None else {"name": "sigmoid(score - mean)", "mean": squash.mean}
-        method = self.session.settings.method
-        options = describe_options(self.planner.method)
-        curves = self.calibrator.curves()
-        write_thresholds(path, self.thresholds, method, options, self.planner.pool, self.annotations, transform, curves)
+        method, sources = self.session.settings.method, Sources(session=self.session.folder)
+        describe_calibration(self.calibrator, method=method, sources=sources).write(path)
         return len(self.thresholds.relation_names)
 
     def write_accepted(self, path: Path) -> int:
@@ -89,7 +86,7 @@ class Results:
             open_database() as connection,
         ):
             decided = Path(folder) / "decided.parquet"
-            decide(self.thresholds, self.session.folder / "pool.parquet", decided)
+            decide_candidates(self.thresholds, self.session.folder / "pool.parquet", decided)
             query = f"SELECT head, relation, tail, score, 'threshold' AS by FROM read_parquet({quote(str(decided))})"
             if len(answers):
                 connection.register("judged", judged)
@@ -101,7 +98,7 @@ class Results:
 
 
 def export_session(
-    session: Session,
+    session: str | Path | Session,
     labels: Path | None = None,
     history: Path | None = None,
     thresholds: Path | None = None,
@@ -109,9 +106,25 @@ def export_session(
     label_studio: Path | None = None,
     count: int = 100,
 ) -> list[tuple[int, str, Path]]:
-    """Write whatever has a path; return how many of what went where."""
+    """Write whatever has a path, as ``actc export`` does; return how many of what went where.
+
+    Parameters
+    ----------
+    session : path or Session
+    labels : path, optional
+        One label per judged triple: .tsv, .csv or .parquet.
+    history : path, optional
+        Everything that was ever said: .jsonl.
+    thresholds : path, optional
+        Where true begins: .json.
+    accepted : path, optional
+        The accepted triples: .tsv, .csv or .parquet.
+    label_studio : path, optional
+        The next ``count`` triples as Label Studio's tasks: .json.
+    """
     if not any((labels, history, thresholds, accepted, label_studio)):
         raise OptionError("Say what to export: --labels, --history, --thresholds, --accepted or --label-studio.")
+    session = session if isinstance(session, Session) else Session(session)
     written: list[tuple[int, str, Path]] = []
     if labels:
         written.append((write_labels(session, labels), "labels", labels))

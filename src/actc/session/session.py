@@ -15,131 +15,27 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-import shutil
 import sqlite3
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 
-from actc.errors import FileError, OptionError, SessionError
-from actc.pooled.sketch_file import read_sketch, write_sketch
-from actc.session.ask import UNIFORM, Annotator, Task, held_tasks, top_up
+from actc.errors import OptionError, SessionError
+from actc.pooled.sketch_file import read_sketch
+from actc.session.ask import TASK, Annotator, Task, held_tasks, top_up
 from actc.session.cards import plain, sentence
 from actc.session.combine import Votes, combine
-from actc.session.names import Names, write_names
-from actc.session.record import Judgement, Recorded, insert, record
+from actc.session.names import Names
+from actc.session.record import Judgement, Recorded, find_stored, insert, record
 from actc.session.settings import Settings
 from actc.session.store import Store
-from actc.tables.files import find_layout, read_scored, write_scored
-from actc.tables.parts import copy_candidates, count_candidates, find_candidates, read_candidates
+from actc.tables.files import read_scored
 from actc.triples import Annotations, BoolArray, IntArray, ScoredTriples
 
 OWNER = "owner"
-MOST_HELD = 1_000_000
-"""A larger pool is measured once and stays on disk; a sample stands for it. Pooled methods only."""
-
-
-def start_session(
-    folder: str | Path,
-    scores: str | Path,
-    settings: Settings | None = None,
-    names: Sequence[str | Path] = (),
-    graph: str | Path | None = None,
-) -> Session:
-    """Make a session folder and plan its first questions.
-
-    Parameters
-    ----------
-    folder : path
-        A new folder; it is complete or absent.
-    scores : path
-        The candidates: head, relation, tail, score; a file, or a folder of parts.
-    settings : Settings, optional
-        The choices; sizes are filled in here.
-    names : sequence of path
-        Files with names and descriptions, see :func:`actc.session.names.write_names`.
-    graph : path, optional
-        Triples that the graph holds: head, relation, tail, and score if the method should use it.
-    """
-    from actc.methods import find_method
-    from actc.session.plan import Planner
-
-    folder, settings = Path(folder), settings or Settings()
-    find_method(settings.method)
-    if folder.exists():
-        raise FileError(f"{folder} is there already; give a new name, or go on with: actc annotate {folder}")
-    if not folder.absolute().parent.is_dir():
-        raise FileError(f"{folder} cannot be made: there is no folder {folder.absolute().parent}.")
-    beside = folder.absolute().with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
-    beside.mkdir()
-    try:
-        known = None if graph is None else _copy_known(Path(graph), beside)
-        pool = _take_pool(Path(scores), beside, settings, known)
-        write_names(beside / "names.sqlite", [Path(file) for file in names], None if graph is None else Path(graph))
-        _write_secret(beside / "secret")
-        sampled = len(pool) < pool.stands_for
-        chosen = replace(
-            settings,
-            triples=pool.stands_for,
-            relations=len(pool.relation_names),
-            graph_scored=known is not None,
-            sampled=sampled,
-        )
-        chosen.write(beside / "settings.json")
-        Store(beside / "judgements.sqlite", create=True).close()
-        session = Session(beside)
-        session.set_budget(chosen.budget)
-        session.add_annotator(OWNER, "owner")
-        Planner(session, pool).step()
-        session.close()
-        beside.rename(folder)
-    except BaseException:
-        shutil.rmtree(beside, ignore_errors=True)
-        raise
-    return Session(folder)
-
-
-def sample_files() -> tuple[Path, tuple[Path, ...], Path]:
-    """Return the packaged sample's candidates, names and graph."""
-    folder = Path(str(files("actc.sample")))
-    return folder / "valid.tsv.gz", (folder / "entities.tsv.gz", folder / "relations.tsv"), folder / "train.tsv.gz"
-
-
-def _take_pool(scores: Path, folder: Path, settings: Settings, known: ScoredTriples | None) -> ScoredTriples:
-    """Copy the candidates into the session; return them, or the sample that stands for them."""
-    from actc.methods import find_method
-    from actc.pooled.method import Pooled
-    from actc.pooled.sketch import sketch_pool
-
-    candidates, copy = find_candidates([scores]), folder / "pool.parquet"
-    if isinstance(find_method(settings.method), Pooled) and count_candidates(candidates) > MOST_HELD:
-        sample = sketch_pool(scores, known, seed=settings.seed)
-        copy_candidates(candidates, copy)
-        write_sketch(folder, sample)
-        return sample
-    pool = read_candidates(scores)
-    write_scored(copy, pool)
-    return pool
-
-
-def _copy_known(graph: Path, folder: Path) -> ScoredTriples | None:
-    """Copy the graph's triples into the session and return them, if they have scores."""
-    if "score" not in find_layout(graph, order=("head", "relation", "tail", "score")).position:
-        return None
-    known = read_scored(graph)[0]
-    write_scored(folder / "known.parquet", known)
-    return known
-
-
-def _write_secret(path: Path) -> None:
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(secrets.token_bytes(32))
 
 
 class Session:
@@ -148,7 +44,7 @@ class Session:
     Parameters
     ----------
     folder : path
-        What :func:`start_session` made.
+        What :func:`actc.session.start.start_session` made.
     synced : bool
         Whether what is recorded is synced to the disk before it is acknowledged; only a planner goes without.
     """
@@ -238,7 +134,7 @@ class Session:
 
     def tasks(self, triples: Iterable[int]) -> list[Task]:
         """Return triples that were given out, in the order asked for."""
-        sql = "SELECT triple, head, relation, tail, score, probability, gain, reason, 'new' FROM task WHERE triple = ?"
+        sql = f"SELECT {TASK} FROM task WHERE triple = ?"
         return [Task(*row) for triple in triples for row in self.store.rows(sql, (triple,))]
 
     def sentence(self, triple: int | None) -> str:
@@ -247,18 +143,16 @@ class Session:
         return plain(sentence(*map(self.names.of, row[0]))) if row else ""
 
     def settle(self, triple: int, said: str, key: str, note: str = "") -> Recorded:
-        """Let the owner decide a triple; their word is final."""
+        """Store the owner's decision on a triple; it overrules everybody's answers."""
         owner = self.annotator(OWNER)
         judgement = Judgement(said, triple, key, note=note)
         with self.store.transaction() as connection:
             task = connection.execute("SELECT probability FROM task WHERE triple = ?", (triple,)).fetchone()
-            old = connection.execute(
-                "SELECT id FROM judgement WHERE annotator = ? AND key = ?", (owner.id, key)
-            ).fetchone()
             if task is None or said == "undo":
                 raise SessionError(f"Triple {triple} was not judged in this session.")
-            if old is not None:
-                return Recorded(old["id"], triple)
+            stored = find_stored(connection, owner, judgement)
+            if stored is not None:
+                return stored
             number = insert(connection, owner, judgement, triple, "settle", time.time(), "{}", task["probability"])
         return Recorded(number, triple)
 
@@ -280,5 +174,5 @@ class Session:
 
     def asked_at_random(self, annotations: Annotations) -> BoolArray:
         """Say of each annotation whether its triple was drawn uniformly, shape (l,)."""
-        rows = self.store.rows("SELECT triple FROM task WHERE reason IN (?, ?)", UNIFORM)
+        rows = self.store.rows("SELECT triple FROM task WHERE uniform = 1")
         return np.isin(annotations.rows, np.array([row[0] for row in rows], dtype=np.int64))

@@ -1,4 +1,4 @@
-"""Where a session stands: progress, what the answers bought, who judged how, and where people disagree."""
+"""Where a session stands: progress, what came of the answers, who judged how, and where people disagree."""
 
 from __future__ import annotations
 
@@ -23,12 +23,7 @@ LITTLE_GAIN = 0.001
 
 def count_labels(session: Session) -> int:
     """Count the triples that people called true or false."""
-    return int(
-        session.store.value(
-            "SELECT count(DISTINCT triple) FROM answer JOIN annotator ON annotator = id "
-            "WHERE label IS NOT NULL AND kind != 'program'"
-        )
-    )
+    return int(session.store.value("SELECT labels FROM total"))
 
 
 def progress(session: Session, annotator: Annotator | None = None) -> dict[str, Any]:
@@ -36,20 +31,19 @@ def progress(session: Session, annotator: Annotator | None = None) -> dict[str, 
     budget, labels = session.budget, count_labels(session)
     counts = {"labels": labels, "budget": budget, "triples": session.settings.triples, "done": labels >= budget}
     if annotator is not None:
-        mine = session.store.value("SELECT count(*) FROM answer WHERE annotator = ?", (annotator.id,))
-        counts["mine"] = int(mine)
+        counts["mine"] = int(session.store.value("SELECT answered FROM annotator WHERE id = ?", (annotator.id,)))
     return counts
 
 
 def picture(session: Session) -> dict[str, Any]:
-    """Return what the answers bought: expected accuracy by labels, the latest cuts, and when to stop."""
+    """Return what came of the answers: expected accuracy by labels, the latest cuts, and when to stop."""
     outlooks = _outlooks(session)
     latest = outlooks[-1] if outlooks else None
     return {
         "curve": [[o["labels"], o["expected"], o["low"], o["high"]] for o in outlooks if o["expected"] is not None],
         "relations": _relation_lines(session, outlooks),
         "accepted": latest and latest["accepted"],
-        "advice": advise(latest, session.settings.triples, count_labels(session), session.budget),
+        "advice": write_advice(latest, session.settings.triples, count_labels(session), session.budget),
     }
 
 
@@ -75,7 +69,7 @@ def _relation_lines(session: Session, outlooks: list[dict[str, Any]]) -> list[di
     ]
 
 
-def advise(outlook: dict[str, Any] | None, triples: int, labels: int, budget: int) -> str:
+def write_advice(outlook: dict[str, Any] | None, triples: int, labels: int, budget: int) -> str:
     """Say in a sentence what ten more answers are expected to bring."""
     spent = f"The budget of {budget:,} answers is spent. " if labels >= budget else ""
     if outlook is None or labels == 0:
@@ -151,7 +145,7 @@ def agreement(session: Session) -> dict[str, Any]:
 
 
 def disagreements(session: Session) -> list[dict[str, Any]]:
-    """Return the triples on which people differ and the owner has not spoken, with who said what."""
+    """Return the triples on which people differ and the owner has not decided, with who said what."""
     rows = session.store.rows(
         "SELECT triple, head, relation, tail FROM task WHERE triple IN (SELECT triple FROM answer "
         "JOIN annotator ON annotator = id WHERE kind = 'person' AND label IS NOT NULL "

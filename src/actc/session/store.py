@@ -1,8 +1,10 @@
 """The judgements of a session in SQLite: what is committed is on the disk, and what was said is never overwritten.
 
 ``judgement`` is the history: rows are only ever added, and triggers refuse anything else. ``answer`` is what follows
-from it (each annotator's standing answer), kept in the same transactions. ``plan``, ``task`` and ``lease`` say who is
-asked what: they coordinate several annotators and several processes, and no answer depends on them.
+from it (each annotator's standing answer to a triple: the last one not taken back), kept in the same transactions.
+``plan``, ``task`` and ``lease`` say who is asked what: they coordinate several annotators and several processes, and no
+answer depends on them. Triggers keep the counts that every exchange needs, so that an exchange costs the same after a
+hundred answers and after a hundred thousand.
 """
 
 from __future__ import annotations
@@ -99,6 +101,55 @@ MIGRATIONS = (
         content TEXT NOT NULL
     );
     """,
+    # 2: how a triple was chosen is a column; what every exchange asks for is counted as answers come and go.
+    """
+    ALTER TABLE plan ADD COLUMN uniform INTEGER NOT NULL DEFAULT 0 CHECK (uniform IN (0, 1));
+    ALTER TABLE task ADD COLUMN uniform INTEGER NOT NULL DEFAULT 0 CHECK (uniform IN (0, 1));
+    UPDATE plan SET uniform = reason IN ('Drawn at random: every candidate has the same chance to be checked.',
+                                         'A random check, to keep the estimates honest.');
+    UPDATE task SET uniform = reason IN ('Drawn at random: every candidate has the same chance to be checked.',
+                                         'A random check, to keep the estimates honest.');
+    CREATE INDEX task_uniform ON task (triple) WHERE uniform = 1;
+
+    CREATE VIEW people AS SELECT id FROM annotator WHERE kind != 'program';
+    ALTER TABLE annotator ADD COLUMN judged INTEGER NOT NULL DEFAULT 0;    -- judgements, taken back or not; no undo
+    ALTER TABLE annotator ADD COLUMN repeated INTEGER NOT NULL DEFAULT 0;  -- those of them that are hidden repeats
+    ALTER TABLE annotator ADD COLUMN answered INTEGER NOT NULL DEFAULT 0;  -- standing answers
+    ALTER TABLE task ADD COLUMN answered INTEGER NOT NULL DEFAULT 0;       -- standing answers of people
+    ALTER TABLE task ADD COLUMN labelled INTEGER NOT NULL DEFAULT 0;       -- those of them that are true or false
+    CREATE TABLE total (labels INTEGER NOT NULL);                          -- one row: tasks with a label of people's
+    UPDATE annotator SET (judged, repeated) = (SELECT count(*), count(*) FILTER (WHERE purpose = 'repeat')
+        FROM judgement WHERE judgement.annotator = annotator.id AND said != 'undo');
+    UPDATE annotator SET answered = (SELECT count(*) FROM answer WHERE answer.annotator = annotator.id);
+    UPDATE task SET (answered, labelled) = (SELECT count(*), count(label) FROM answer
+        WHERE answer.triple = task.triple AND annotator IN (SELECT id FROM people));
+    INSERT INTO total SELECT count(*) FROM task WHERE labelled > 0;
+
+    CREATE TRIGGER judgement_is_counted AFTER INSERT ON judgement WHEN new.said != 'undo' BEGIN
+        UPDATE annotator SET judged = judged + 1, repeated = repeated + (new.purpose = 'repeat')
+            WHERE id = new.annotator;
+    END;
+    CREATE TRIGGER answer_is_counted AFTER INSERT ON answer BEGIN
+        UPDATE annotator SET answered = answered + 1 WHERE id = new.annotator;
+        UPDATE task SET answered = answered + 1, labelled = labelled + (new.label IS NOT NULL)
+            WHERE triple = new.triple AND new.annotator IN (SELECT id FROM people);
+    END;
+    CREATE TRIGGER answer_is_discounted AFTER DELETE ON answer BEGIN
+        UPDATE annotator SET answered = answered - 1 WHERE id = old.annotator;
+        UPDATE task SET answered = answered - 1, labelled = labelled - (old.label IS NOT NULL)
+            WHERE triple = old.triple AND old.annotator IN (SELECT id FROM people);
+    END;
+    CREATE TRIGGER answer_is_not_changed BEFORE UPDATE ON answer   -- the counts follow inserts and deletes only
+        BEGIN SELECT raise(ABORT, 'an answer is deleted and inserted, not updated'); END;
+    CREATE TRIGGER label_is_counted AFTER UPDATE OF labelled ON task WHEN (new.labelled > 0) != (old.labelled > 0)
+        BEGIN UPDATE total SET labels = labels + (new.labelled > 0) - (old.labelled > 0); END;
+
+    DROP INDEX task_shared;
+    DROP INDEX answer_unsure;
+    CREATE INDEX task_shared ON task (triple) WHERE wanted > 1 AND wanted > answered;
+    CREATE INDEX task_undecided ON task (triple) WHERE answered > 0 AND labelled = 0;
+    CREATE INDEX answer_annotator ON answer (annotator, judgement);
+    """,
 )
 
 
@@ -122,7 +173,7 @@ class _Waiting:
 
 
 class Store:
-    """One SQLite file; writers of this process wait for each other here, not in SQLite, where waiting is sleeping.
+    """One SQLite file; writers of this process wait for each other here: SQLite would let them sleep and try again.
 
     Parameters
     ----------
@@ -210,16 +261,23 @@ class Store:
 
     def _migrate(self, create: bool) -> None:
         try:
-            with self._connections.borrow() as connection:
-                version = connection.execute("PRAGMA user_version").fetchone()[0]
-                if create:
-                    connection.execute("PRAGMA journal_mode = WAL")
-                self._check_version(version, create)
-                for script in MIGRATIONS[version:]:
-                    version += 1
-                    connection.executescript(f"BEGIN IMMEDIATE; {script}; PRAGMA user_version = {version}; COMMIT;")
+            if create:
+                self.rows("PRAGMA journal_mode = WAL")
+            version = self.value("PRAGMA user_version")
+            self._check_version(version, create)
+            if version < len(MIGRATIONS):
+                self._bring_up_to_date()
         except sqlite3.DatabaseError as error:
             raise FileError(f"{self.path}: the database cannot be opened ({error}).") from None
+
+    def _bring_up_to_date(self) -> None:
+        with self.transaction() as connection:
+            # Read again: another process may have done it while this one waited for the file.
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            for script in MIGRATIONS[version:]:
+                for statement in split_script(script):
+                    connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
 
     def _check_version(self, version: int, create: bool) -> None:
         if version > len(MIGRATIONS):
@@ -229,3 +287,13 @@ class Store:
             )
         if version == 0 and not create:
             raise FileError(f"{self.path}: this is no database of an annotation session.")
+
+
+def split_script(script: str) -> Iterator[str]:
+    """Return the statements of a script: ``executescript`` would commit whatever transaction is open."""
+    statement = ""
+    for piece in script.split(";")[:-1]:
+        statement += piece + ";"
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

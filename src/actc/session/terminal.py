@@ -1,4 +1,4 @@
-"""The same loop in a terminal: one triple, one key."""
+"""Judge in a terminal: one triple at a time, one key for each answer."""
 
 from __future__ import annotations
 

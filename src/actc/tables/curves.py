@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from actc.triples import FloatArray, IntArray, ScoredTriples
+from actc.triples import FloatArray, IntArray, ScoredTriples, Vocabulary
 
 KNOTS = 129
 _UNSEEN = "\U0010ffff"  # sorts behind every name, and is none
@@ -78,5 +78,6 @@ def tabulate_curves(
     relations = np.repeat(np.arange(count + 1), knots)
     scores = np.tile(np.linspace(low, high, knots), count + 1)
     nothing = np.zeros(len(relations), dtype=np.int64)
-    grid = ScoredTriples(nothing, relations, nothing, scores, ("",), (*pool.relation_names, _UNSEEN))
+    names = Vocabulary([""]), Vocabulary([*pool.relation_names, _UNSEEN])
+    grid = ScoredTriples(nothing, relations, nothing, *names, scores=scores)
     return Curves(pool.relation_names, low, high, probability(grid).reshape(count + 1, knots))

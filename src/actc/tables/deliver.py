@@ -1,13 +1,17 @@
 """Output that is complete or absent: written in a hidden neighbour, moved into place at the end.
 
-A run that is killed leaves only its hidden neighbour behind; the next run to the same place clears it away.
+There is one way for a file (:func:`write_beside`), one for a folder (:func:`write_folder`), and one for a table that is
+either (:func:`deliver`). A run that is killed leaves only its hidden neighbour behind; the next one to the same place
+clears it away, and puts back what the killed run had moved aside.
 """
 
 from __future__ import annotations
 
+import glob
+import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -16,6 +20,56 @@ from actc.errors import FileError
 
 MARK = ".unfinished"
 PART_NAMES = ("part-*", "_SUCCESS", ".*.crc")
+LOCK, NEW, OLD = "lock", "new", "old"
+
+
+def check_writable(path: str | Path) -> Path:
+    """Refuse a place that no file can be written to; worth asking before long work."""
+    path = Path(path)
+    if path.is_dir():
+        raise FileError(f"{path} is a folder; give the name of a file to write.")
+    _refuse_missing_parent(path)
+    return path
+
+
+def check_folder(path: str | Path, holds: Sequence[str]) -> Path:
+    """Refuse a place where no folder can be written, or where one would replace anything but files of these names."""
+    path = Path(path)
+    if path.exists() and not path.is_dir():
+        raise FileError(f"{path} is a file; give the name of a folder.")
+    foreign = [one for one in path.iterdir() if not any(one.match(name) for name in holds)] if path.is_dir() else []
+    if foreign:
+        raise FileError(f"{path} holds {foreign[0].name}, which is no part of an output; remove it yourself.")
+    return path
+
+
+@contextmanager
+def write_beside(path: str | Path) -> Iterator[Path]:
+    """Give a place to write a file to; it takes its name at the end, or is removed if anything fails."""
+    path = check_writable(path)
+    with _hidden_neighbour(path) as unfinished:
+        yield unfinished
+        _move(unfinished, path)
+
+
+@contextmanager
+def write_folder(path: str | Path, replaces: Sequence[str] = ()) -> Iterator[Path]:
+    """Give an empty folder to fill; it takes its name at the end, or is removed if anything fails.
+
+    Parameters
+    ----------
+    path : path
+        Where the folder shall be; the folders above it are made where they are missing.
+    replaces : sequence of str
+        A folder that is there may be replaced if it holds nothing but files of these names.
+    """
+    path = check_folder(path, replaces)
+    path.absolute().parent.mkdir(parents=True, exist_ok=True)
+    with _hidden_neighbour(path) as unfinished:
+        unfinished.mkdir()
+        yield unfinished
+        check_folder(path, replaces)  # hours may have passed
+        _move(unfinished, path)
 
 
 @contextmanager
@@ -29,37 +83,72 @@ def deliver(path: Path, overwrite: bool = False) -> Iterator[Path]:
     overwrite : bool
         Replace what is there; a folder only if it holds nothing but parts.
     """
-    _refuse(path, overwrite)
+    _refuse_missing_parent(path)
+    with _hidden_neighbour(path) as unfinished:
+        _refuse(path, overwrite)
+        yield unfinished
+        _refuse(path, overwrite)  # hours may have passed
+        _move(unfinished, path)
+
+
+@contextmanager
+def _hidden_neighbour(path: Path) -> Iterator[Path]:
+    """Give a place in a locked hidden folder beside ``path``, which is gone at the end."""
     _clear_leftovers(path)
-    scratch = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=MARK, dir=path.parent))
+    place = path.absolute()
+    scratch = Path(tempfile.mkdtemp(prefix=f".{place.name}.", suffix=MARK, dir=place.parent))
     try:
-        with open(scratch / "lock", "w", encoding="ascii") as lock:
+        with open(scratch / LOCK, "w", encoding="ascii") as lock:
             _try_to_lock(lock)
-            yield scratch / path.name
-            _refuse(path, overwrite)  # hours may have passed
-            if path.exists():
-                path.rename(scratch / "replaced")
-            (scratch / path.name).rename(path)
+            (scratch / NEW).mkdir()
+            yield scratch / NEW / place.name  # writers that look at the ending see that of the output
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _refuse(path: Path, overwrite: bool) -> None:
-    if not path.parent.is_dir():
+def _move(unfinished: Path, path: Path) -> None:
+    """Give the output its name. A file replaces a file at once; a folder needs the old one out of the way first."""
+    _flush(unfinished)
+    if not path.exists() or not (path.is_dir() or unfinished.is_dir()):
+        os.replace(unfinished, path)
+        return
+    aside = unfinished.parent.with_name(OLD)
+    path.rename(aside)  # killed here, the next run to this place puts it back
+    try:
+        unfinished.rename(path)
+    except BaseException:
+        aside.rename(path)
+        raise
+
+
+def _flush(written: Path) -> None:
+    """Wait until the content is on disk: after a power cut, a name must not stand for an empty file."""
+    for file in written.rglob("*") if written.is_dir() else [written]:
+        if file.is_file() and not file.is_symlink():
+            with file.open("rb+") as content:
+                os.fsync(content.fileno())
+
+
+def _refuse_missing_parent(path: Path) -> None:
+    if not path.absolute().parent.is_dir():
         raise FileError(f"{path} cannot be written: there is no folder {path.parent}.")
+
+
+def _refuse(path: Path, overwrite: bool) -> None:
     if path.exists() and not overwrite:
         raise FileError(f"{path} is there already; choose another name or give --overwrite.")
     if path.is_dir():
-        foreign = [one for one in path.iterdir() if not any(one.match(name) for name in PART_NAMES)]
-        if foreign:
-            raise FileError(f"{path} holds {foreign[0].name}, which is no part of an output; remove it yourself.")
+        check_folder(path, PART_NAMES)
 
 
 def _clear_leftovers(path: Path) -> None:
-    """Remove what killed runs left; a run that is still alive holds a lock on its own."""
-    for scratch in path.parent.glob(f".{path.name}.*{MARK}"):
-        with suppress(OSError), open(scratch / "lock", "a", encoding="ascii") as lock:
+    """Remove what killed runs left, and put back what they had moved aside; one still alive holds a lock on its own."""
+    place = path.absolute()
+    for scratch in place.parent.glob(f".{glob.escape(place.name)}.*{MARK}"):
+        with suppress(OSError), open(scratch / LOCK, "a", encoding="ascii") as lock:
             if _try_to_lock(lock):
+                if (scratch / OLD).exists() and not place.exists():
+                    (scratch / OLD).rename(place)
                 shutil.rmtree(scratch, ignore_errors=True)
 
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-import os
 import re
-import tempfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +21,7 @@ import numpy as np
 
 from actc.errors import FileError, OptionError, RowError, TableError
 from actc.tables.database import open_database
+from actc.tables.deliver import write_beside
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
 
 TRIPLE = ("head", "relation", "tail")
@@ -189,31 +188,6 @@ def copy_options(path: Path) -> str:
     # A TSV file has no quoting, here as in what is read: a name's quotation marks are its own.
     quoting = "" if kind == ".csv" else ", QUOTE '', ESCAPE ''"
     return f"FORMAT csv, HEADER, DELIMITER '{DELIMITERS[kind]}'{quoting}" + (", COMPRESSION gzip" if compressed else "")
-
-
-def check_writable(path: str | Path) -> Path:
-    """Refuse a place that no file can be written to; worth asking before long work."""
-    path = Path(path)
-    if path.is_dir():
-        raise FileError(f"{path} is a folder; give the name of a file to write.")
-    if not path.parent.is_dir():
-        raise FileError(f"{path} cannot be written: there is no folder {path.parent}.")
-    return path
-
-
-@contextmanager
-def write_beside(path: str | Path) -> Iterator[Path]:
-    """Give a temporary neighbour to write to; rename it into place at the end, or remove it if anything fails."""
-    path = check_writable(path)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -10,17 +10,8 @@ from typing import Any
 
 from actc.errors import FileError, OptionError
 from actc.tables.database import open_database
-from actc.tables.files import (
-    TRIPLE,
-    Layout,
-    find_layout,
-    is_table,
-    quote,
-    read_failed,
-    read_scored,
-    require,
-    write_beside,
-)
+from actc.tables.deliver import write_beside
+from actc.tables.files import TRIPLE, Layout, find_layout, is_table, quote, read_failed, read_scored, require
 from actc.triples import ScoredTriples
 
 COLUMNS = (*TRIPLE, "score")

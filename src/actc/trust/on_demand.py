@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 
 from actc.errors import OptionError
 from actc.methods import find_method
 from actc.pooled.method import Pooled
+from actc.tables.calibration import Promised
 from actc.triples import Annotations, ScoredTriples, Thresholds
-from actc.trust.discrepancy import uniform_picks
 from actc.trust.promise import Demand, Promise, promise
 
 
@@ -45,14 +42,6 @@ def find_demand(
     return Demand(*made[0], confidence, each) if made else None
 
 
-def describe_sources(scores: Path, labels: Path | None, known: Path | None, sketch: bool, picks: str) -> dict[str, Any]:
-    """Return where thresholds come from as plain values, so that a report can go back there."""
-    uniform_picks(0, picks)  # refuses a way of picking that does not exist
-    files = {"scores": scores, "labels": labels, "known": known}
-    found = {name: str(path.resolve()) for name, path in files.items() if path is not None}
-    return {**found, "sketch": sketch, "picks": picks}
-
-
 def thresholds_on_demand(
     pool: ScoredTriples,
     annotations: Annotations,
@@ -74,16 +63,9 @@ def thresholds_on_demand(
     return Thresholds(pool.relation_names, kept.cuts[:-1], float(kept.cuts[-1]), own), kept
 
 
-def describe_promise(kept: Promise | None) -> dict[str, Any] | None:
-    """Return a promise, if there is one, as plain values for thresholds.json."""
+def describe_promise(kept: Promise | None) -> Promised | None:
+    """Return a promise, if there is one, as thresholds.json has it."""
     if kept is None:
         return None
-    demand = kept.demand
-    return {
-        "kind": demand.kind,
-        "target": demand.target,
-        "confidence": demand.confidence,
-        "each_relation": demand.each,
-        "chance": None if np.isnan(kept.chance) else kept.chance,
-        "left_out": list(kept.left_out),
-    }
+    demand, chance = kept.demand, None if np.isnan(kept.chance) else kept.chance
+    return Promised(demand.kind, demand.target, demand.confidence, demand.each, chance, list(kept.left_out))

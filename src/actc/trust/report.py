@@ -14,12 +14,11 @@ import numpy as np
 
 from actc.errors import FileError
 from actc.pooled.model import Posterior
-from actc.pooled.sketch import sketch_pool
-from actc.tables.files import read_annotations, read_scored, write_triples
-from actc.tables.parts import read_candidates
-from actc.tables.thresholds_file import read_content, read_thresholds
+from actc.tables.calibration import Calibration
+from actc.tables.files import write_triples
 from actc.triples import Annotations, BoolArray, FloatArray, ScoredTriples, Thresholds
 from actc.trust.ask import Advice, ThreeWay, advise, decide_three_ways
+from actc.trust.calibrate import read_sources
 from actc.trust.discrepancy import look, uniform_picks
 from actc.trust.expect import QUANTITIES, Expectation, Quality, expect
 from actc.trust.intervals import Interval
@@ -76,25 +75,19 @@ class Case:
         return pooled_method(self.method).fit(self.pool, self.annotations, self.known)
 
 
-def read_case(path: str | Path) -> Case:
-    """Read a thresholds file and the files that it names as its sources."""
-    content, thresholds = read_content(path), read_thresholds(path)
-    sources = content.get("sources")
-    if not sources:
+def read_case(path: str | Path, calibration: Calibration | None = None) -> Case:
+    """Read a thresholds file, unless it was read already, and the files that it names as its sources."""
+    calibration = calibration or Calibration.read(path)
+    sources, thresholds = calibration.sources, calibration.thresholds
+    if sources.scores is None:
         raise FileError(
             f"{path}: it does not say which scores it came from; report on the session that it was exported from, or "
             "write it again with `actc calibrate`."
         )
-    known = read_scored(sources["known"])[0] if sources.get("known") else None
-    if sources.get("sketch"):
-        pool: ScoredTriples = sketch_pool(sources["scores"], known, labelled=sources.get("labels"))
-    else:
-        pool = read_candidates(sources["scores"])
+    pool, annotations, known = read_sources(sources)
     if pool.relation_names != thresholds.relation_names:
-        raise FileError(f"{sources['scores']}: its relations are not those of {path}; calibrate again.")
-    annotations = read_annotations(sources["labels"], pool) if sources.get("labels") else Annotations()
-    picks = sources.get("picks", "unknown")
-    return Case(pool, annotations, thresholds, known, content["method"], picks, Path(path).name)
+        raise FileError(f"{sources.scores}: its relations are not those of {path}; calibrate again.")
+    return Case(pool, annotations, thresholds, known, calibration.method, sources.picks, Path(path).name)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.tables.files import write_beside
+from actc.tables.deliver import write_beside
 from actc.trust.intervals import Interval, wilson
 from actc.trust.report import RelationLine, Report, Share, as_interval
 from actc.trust.svg import histogram, learning_curve, reliability, shares, whisker
@@ -195,10 +195,9 @@ def _thresholds(report: Report) -> Iterable[str]:
     yield _key(("accept", "accepted"), ("reject", "rejected"), ("ask", "where the threshold may lie"))
     low, high = np.quantile(case.pool.scores, [0.002, 0.998])
     span = Interval(float(low), float(high)) if high > low else Interval(float(low) - 1, float(high) + 1)
-    code = {name: at for at, name in enumerate(case.pool.relation_names)}
     figures = []
     for line in report.relations[:MOST_PICTURES]:
-        mine = case.pool.relations == code[line.relation]
+        mine = case.pool.relations == case.pool.relation_names.places[line.relation]
         judged = mine[case.annotations.rows]
         scores = case.pool.scores[case.annotations.rows][judged]
         interval = None if line.interval is None else Interval(*line.interval)

@@ -19,8 +19,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_
 from actc.cli.main import main
 
 NO_CHROMIUM = (
-    "No Chromium was found for the browser tests. Install one (Debian: apt-get install chromium; any system: "
-    "playwright install chromium), or name one in the environment variable ACTC_CHROMIUM."
+    "No Chromium that runs was found for the browser tests. `make test` installs one where it may; "
+    "else name one in the environment variable ACTC_CHROMIUM."
 )
 # A browser that asks nobody about updates, and runs as root in a container.
 ARGUMENTS = [
@@ -35,17 +35,16 @@ ARGUMENTS = [
 
 
 def find_chromium(playwright: Playwright) -> str:
-    """Return the path of a Chromium: one that was named, the system's, or Playwright's own."""
+    """Return the path of a Chromium: one that was named, the system's, or Playwright's own; as `tools/prepare` does."""
+    own = Path(playwright.chromium.executable_path)
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
     named = os.environ.get("ACTC_CHROMIUM")
-    if named:
-        return named
-    for name in ("chromium", "chromium-browser", "google-chrome", "chrome"):
-        found = shutil.which(name)
-        if found:
-            return found
-    own = playwright.chromium.executable_path
-    if Path(own).is_file():
-        return own
+    for place in (
+        [named] if named else [*map(shutil.which, names), *own.parents[2].glob("chromium-*/chrome-linux*/chrome")]
+    ):
+        # Ubuntu's may be a script that only says where the real one is.
+        if place and subprocess.run([place, "--version"], capture_output=True, check=False).returncode == 0:
+            return str(place)
     pytest.fail(NO_CHROMIUM)
 
 

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from actc.errors import OptionError
-from actc.experiment.compare_methods import compare_methods
-from actc.experiment.results import Results, Run
+from actc.experiment.comparisons import compare_methods
+from actc.experiment.measurements import Measurements
+from actc.experiment.rows import Run
 
 CELLS = [("codex-s", "complex"), ("codex-s", "conve")]
 BUDGETS = np.array([1, 10, 100])
@@ -19,7 +21,7 @@ def make_results(shift, *, noise=0.02, repeats=100, second_repeats=None, seed=0)
         luck = random.normal(0.7, 0.1, (2, 3, repeats))
         runs[Run(*cell, "new")] = luck + shift + random.normal(0, noise, luck.shape)
         runs[Run(*cell, "old")] = luck[:, :, : second_repeats or repeats]
-    return Results(BUDGETS, runs)
+    return Measurements(BUDGETS, runs)
 
 
 def test_a_difference_hidden_by_luck_is_found_in_pairs():
@@ -45,10 +47,12 @@ def test_no_difference_is_a_tie():
 
 def test_the_interval_covers_the_truth_about_as_often_as_it_says():
     covered = 0
-    for seed in range(200):
-        average = compare_methods(make_results(0.01, seed=seed), "new", "old").average
+    for seed in range(500):
+        results = make_results(0.01, seed=seed)
+        average = compare_methods(results, "new", "old", resamples=300, confidence=0.9).average
         covered += average.lower <= 1.0 <= average.upper
-    assert 180 <= covered <= 199
+    # An honest interval is outside these bounds once in a thousand; one of 80 % or of 96 % is, nearly always.
+    assert binom.ppf(0.0005, 500, 0.9) <= covered <= binom.ppf(0.9995, 500, 0.9)
 
 
 def test_the_same_seed_gives_the_same_interval():

@@ -6,9 +6,15 @@ import random
 import numpy as np
 import pytest
 
+from actc.cli.main import commands
 from actc.errors import ChoiceError, OptionError
-from actc.experiment.runs import Cell, Row, draw_orders, run_experiment, write_rows
+from actc.experiment.cells import Cell
+from actc.experiment.draws import draw_orders
+from actc.experiment.rows import COLUMNS, Row, write_rows
+from actc.experiment.runs import run_experiment
+from actc.metrics import METRICS
 from tests.conftest import make_pool
+from tests.toy_scores import write_toy_scores
 
 
 @pytest.fixture
@@ -102,7 +108,9 @@ def test_no_repeats_and_unknown_draws_are_refused(cell):
 
 def test_progress_is_told_to_the_end(cell):
     done = []
-    run_experiment([cell], ["localopt-acc", "actc-lr-dens"], [1], 11, progress=lambda n, total: done.append((n, total)))
+    run_experiment(
+        [cell], ["localopt-acc", "actc-lr-dens"], [1], repeats=11, progress=lambda n, total: done.append((n, total))
+    )
     assert sum(n for n, _ in done) == done[0][1] == 12
 
 
@@ -110,7 +118,7 @@ def test_rows_are_written_with_their_column_names(tmp_path):
     write_rows(tmp_path / "rows.csv", [Row("d", "m", "x", 1, 0, 0.5, 0.25, 0.001)])
     with open(tmp_path / "rows.csv", newline="") as lines:
         assert list(csv.reader(lines)) == [
-            list(Row._fields),
+            list(COLUMNS),
             ["d", "m", "x", "1", "0", "0.500000", "0.250000", "0.001000"],
         ]
 
@@ -119,3 +127,38 @@ def test_squashing_uses_each_split_s_own_mean(cell):
     raw = Cell("t", "t", cell.valid.with_scores(cell.valid.scores + 5), cell.valid_labels, cell.test, cell.test_labels)
     logit = np.log(raw.squashed.valid.scores / (1 - raw.squashed.valid.scores))
     assert logit.mean() == pytest.approx(0, abs=1e-9)
+
+
+def accepted_share(counts):
+    return counts.accepted / counts.triples
+
+
+def test_a_new_metric_is_one_function_and_one_entry(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(METRICS, "accepted", accepted_share)
+    data = write_toy_scores(tmp_path, [("tiny", "toy")])
+    words = ["bench", str(data / "scores" / "tiny" / "toy"), "--method", "localopt-acc", "--budget", "5", "--jobs", "1"]
+    words += [
+        "--repeats",
+        "2",
+        "--metric",
+        "accepted",
+        "--metric",
+        "recall",
+        "--metric",
+        "f1",
+        "--out",
+        str(tmp_path / "rows.csv"),
+    ]
+    commands.main(words, standalone_mode=False)
+    assert "mean accepted" in capsys.readouterr().out
+    with open(tmp_path / "rows.csv", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert list(rows[0]) == [*COLUMNS, "accepted", "recall"]
+    for row in rows:  # half of the triples are true, so accuracy and recall say how many are accepted
+        value = {name: float(row[name]) for name in ("accuracy", "recall", "accepted")}
+        assert value["accepted"] == pytest.approx(0.5 + value["recall"] - value["accuracy"], abs=1e-5)
+
+
+def test_an_unknown_metric_is_named(cell):
+    with pytest.raises(ChoiceError, match="No metric is called 'beauty'"):
+        run_experiment([cell], ["localopt-acc"], [1], metrics=["beauty"])

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from actc.errors import OptionError
-from actc.experiment.results import Results, Run
+from actc.experiment.measurements import Measurements
+from actc.experiment.rows import Run
 from actc.triples import FloatArray
 
 
@@ -64,7 +65,7 @@ class Comparison:
 
 
 def compare_methods(
-    results: Results,
+    results: Measurements,
     first: str,
     second: str,
     metric: str = "accuracy",
@@ -98,7 +99,7 @@ def compare_methods(
     return Comparison(first, second, metric, by_budget, average, by_cell, repeats > 1)
 
 
-def _pair(results: Results, cells: Sequence[tuple[str, str]], first: str, second: str, metric: str) -> FloatArray:
+def _pair(results: Measurements, cells: Sequence[tuple[str, str]], first: str, second: str, metric: str) -> FloatArray:
     """Return first less second, shape (cells, B, repeats)."""
     one, other = ([results.select(Run(*cell, method), metric) for cell in cells] for method in (first, second))
     counts = {values.shape[1] for values in (*one, *other)}

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actc.errors import TableError
-from actc.experiment.results import Run, collect_results
+from actc.experiment.measurements import fold_rows
+from actc.experiment.rows import Row, Run
 
 BUDGETS = (1, 10)
 
@@ -17,8 +18,8 @@ def fold(accuracy, order=None, repeats=3):
     numbers = np.tile(np.arange(repeats), len(BUDGETS))
     values = np.ravel(accuracy)
     order = np.arange(len(values)) if order is None else order
-    same = ["s"] * len(order), ["complex"] * len(order), ["m"] * len(order)
-    return collect_results(*same, budgets[order], numbers[order], values[order], values[order] / 2)
+    columns = zip(budgets[order], numbers[order], values[order], values[order] / 2, strict=True)
+    return fold_rows([Row("s", "complex", "m", *column, 0.0) for column in columns])
 
 
 def test_rows_are_folded_by_budget_and_repeat():
@@ -47,22 +48,25 @@ def test_a_row_that_stands_twice_is_refused():
 
 
 def test_the_two_standard_errors_are_not_the_same_thing():
-    estimate = fold([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]).estimate(Run("s", "complex", "m"), "accuracy")
-    assert estimate.value == pytest.approx(35)
-    assert estimate.over_repeats == pytest.approx(10 / np.sqrt(3))  # repeats average 25, 35, 45
-    assert estimate.over_budgets == pytest.approx(np.std([20, 50], ddof=1) / np.sqrt(2))
+    average = fold([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]).average(Run("s", "complex", "m"), "accuracy")
+    assert average.value == pytest.approx(35)
+    assert average.over_repeats == pytest.approx(10 / np.sqrt(3))  # repeats average 25, 35, 45
+    assert average.over_budgets == pytest.approx(np.std([20, 50], ddof=1) / np.sqrt(2))
 
 
 def test_a_single_repeat_has_no_standard_error_over_repeats():
     results = fold([[0.1], [0.4]], repeats=1)
-    assert results.estimate(Run("s", "complex", "m"), "accuracy").over_repeats is None
+    assert results.average(Run("s", "complex", "m"), "accuracy").over_repeats is None
 
 
 def two_cells(accuracy):
     """Fold accuracy of shape (2 cells, budgets, repeats)."""
-    cells, budgets, repeats = (axis.ravel() for axis in np.indices(accuracy.shape))
-    names = ["s"] * accuracy.size, [f"model {cell}" for cell in cells], ["m"] * accuracy.size
-    return collect_results(*names, budgets, repeats, accuracy.ravel(), accuracy.ravel())
+    return fold_rows(
+        [
+            Row("s", f"model {cell}", "m", budget, repeat, value, value, 0.0)
+            for (cell, budget, repeat), value in np.ndenumerate(accuracy)
+        ]
+    )
 
 
 @pytest.mark.parametrize("shared_luck", [True, False])
@@ -72,7 +76,7 @@ def test_the_error_of_a_mean_over_cells_knows_whether_they_share_their_luck(shar
     if shared_luck:
         luck[1] = luck[0]
     results = two_cells(np.repeat(luck, 2, axis=1))
-    together = results.estimate_mean([Run("s", f"model {cell}", "m") for cell in range(2)], "accuracy")
+    together = results.average_over([Run("s", f"model {cell}", "m") for cell in range(2)], "accuracy")
     expected = 10 / np.sqrt(4000) / (1 if shared_luck else np.sqrt(2))
     assert together.over_repeats == pytest.approx(expected, rel=0.05)
     assert together.value == pytest.approx(100 * luck.mean())

@@ -13,26 +13,19 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from actc.errors import TableError
+from actc.errors import FileError, TableError
+from actc.experiment.rows import Row, Run, read_rows
 from actc.triples import FloatArray, IntArray
 
-METRICS = ("accuracy", "f1")
+PAPER_METRICS = ("accuracy", "f1")
 
 
-class Run(NamedTuple):
-    """One method on one cell: the scores of one model for one data set."""
-
-    dataset: str
-    model: str
-    method: str
-
-
-class Estimate(NamedTuple):
+class Average(NamedTuple):
     """An average in per cent with its standard errors; None where one is not defined."""
 
     value: float
@@ -41,7 +34,7 @@ class Estimate(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Results:
+class Measurements:
     """Accuracy and F1 of every run.
 
     Parameters
@@ -57,29 +50,29 @@ class Results:
 
     def select(self, run: Run, metric: str, budget: int | None = None) -> FloatArray:
         """Return one metric of one run in per cent: shape (B, repeats), or (1, repeats) for one budget."""
-        values: FloatArray = 100.0 * self.runs[run][METRICS.index(metric)]
+        values: FloatArray = 100.0 * self.runs[run][PAPER_METRICS.index(metric)]
         return values if budget is None else values[self.budgets == budget]
 
-    def estimate(self, run: Run, metric: str, budget: int | None = None) -> Estimate:
+    def average(self, run: Run, metric: str, budget: int | None = None) -> Average:
         """Average one metric of one run over the repeats and over all budgets, or at one budget."""
-        return self.estimate_mean([run], metric, budget)
+        return self.average_over([run], metric, budget)
 
-    def estimate_mean(self, runs: Sequence[Run], metric: str, budget: int | None = None) -> Estimate:
+    def average_over(self, runs: Sequence[Run], metric: str, budget: int | None = None) -> Average:
         """Average the same method over several cells.
 
         Cells of one data set may share their draws, so repeat k is averaged over the cells before repeats are
         compared; where the draws are not shared this is right as well.
         """
         values = np.mean([self.select(run, metric, budget) for run in runs], axis=0)
-        return Estimate(float(values.mean()), standard_error(values.mean(axis=0)), standard_error(values.mean(axis=1)))
+        return Average(float(values.mean()), standard_error(values.mean(axis=0)), standard_error(values.mean(axis=1)))
 
-    def only(self, runs: Container[Run]) -> Results:
-        """Return the results of some runs alone."""
-        return Results(self.budgets, {run: values for run, values in self.runs.items() if run in runs})
+    def only(self, runs: Container[Run]) -> Measurements:
+        """Return the measurements of some runs alone."""
+        return Measurements(self.budgets, {run: values for run, values in self.runs.items() if run in runs})
 
-    def first_repeats(self, count: int) -> Results:
-        """Return the results of the first repeats alone, so that runs of different length can be compared."""
-        return Results(self.budgets, {run: values[:, :, :count] for run, values in self.runs.items()})
+    def first_repeats(self, count: int) -> Measurements:
+        """Return the measurements of the first repeats alone, so that runs of different length can be compared."""
+        return Measurements(self.budgets, {run: values[:, :, :count] for run, values in self.runs.items()})
 
     def methods(self) -> list[str]:
         """Name the methods, in the order they came."""
@@ -95,16 +88,17 @@ def standard_error(values: FloatArray) -> float | None:
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
 
 
-def collect_results(
-    datasets: Sequence[str],
-    models: Sequence[str],
-    methods: Sequence[str],
-    budgets: ArrayLike,
-    repeats: ArrayLike,
-    accuracy: ArrayLike,
-    f1: ArrayLike,
-) -> Results:
+def read_measurements(path: Path) -> Measurements:
+    """Fold the rows of a file, of whatever methods and cells it has."""
+    rows = read_rows(path)
+    if not rows:
+        raise FileError(f"{path} holds no rows.")
+    return fold_rows(rows)
+
+
+def fold_rows(rows: Sequence[Row]) -> Measurements:
     """Fold tidy rows, in any order, refusing runs that lack a budget or a repeat."""
+    datasets, models, methods, budgets, repeats, accuracy, f1, *_ = zip(*rows, strict=True)
     names = list(zip(datasets, models, methods, strict=True))
     codes = {name: code for code, name in enumerate(dict.fromkeys(names))}
     run_codes = np.array([codes[name] for name in names])
@@ -115,13 +109,13 @@ def collect_results(
     starts = np.searchsorted(run_codes[order], np.arange(len(codes) + 1))
     runs = {}
     for name, code in codes.items():
-        rows = order[starts[code] : starts[code + 1]]
-        repeat_count = int(repeat_codes[rows].max()) + 1
+        mine = order[starts[code] : starts[code + 1]]
+        repeat_count = int(repeat_codes[mine].max()) + 1
         expected = np.arange(len(levels) * repeat_count)
-        if not np.array_equal(budget_codes[rows] * repeat_count + repeat_codes[rows], expected):
+        if not np.array_equal(budget_codes[mine] * repeat_count + repeat_codes[mine], expected):
             raise TableError(
-                f"The rows of {name[2]} on {name[0]} {name[1]} are not complete: {len(rows)} of "
+                f"The rows of {name[2]} on {name[0]} {name[1]} are not complete: {len(mine)} of "
                 f"{len(expected)} ({len(levels)} budgets, {repeat_count} repeats). Run it to its end."
             )
-        runs[Run(*name)] = values[:, rows].reshape(2, len(levels), repeat_count)
-    return Results(levels.astype(np.int64), runs)
+        runs[Run(*name)] = values[:, mine].reshape(2, len(levels), repeat_count)
+    return Measurements(levels.astype(np.int64), runs)

@@ -1,0 +1,121 @@
+"""The commands that show, find thresholds and decide: demo, methods, calibrate, decide; parse, call, print.
+
+A command's options bear the names of its library function's keywords, and are passed on as they come.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from actc.cli.parts import examples, progress_bar, quiet_option
+
+PATH = click.Path(path_type=Path)
+
+
+@click.command("demo", epilog=examples("actc demo", "actc demo --out my-demo --repeats 30"))
+@click.option("--out", type=PATH, default=Path("actc-demo"), show_default=True, help="A folder.")
+@click.option("--repeats", default=10, show_default=True, help="How often to repeat the comparison.")
+@click.option("--seed", default=0, show_default=True, help="Where the draws start from.")
+@quiet_option
+def demo_command(out: Path, repeats: int, seed: int, quiet: bool) -> None:
+    """Do the whole job on the packaged sample and show what calibration buys."""
+    from actc.cli.show import print_demo
+    from actc.sample.run_demo import run_demo
+
+    with progress_bar("Repeats", quiet) as advance:
+        demo = run_demo(out, repeats=repeats, seed=seed, progress=advance)
+    if not quiet:
+        print_demo(demo)
+
+
+@click.command("methods", epilog=examples("actc methods"))
+@quiet_option
+def methods_command(quiet: bool) -> None:
+    """List every method with one line on what it is."""
+    from actc.cli.show import print_methods
+    from actc.methods import METHODS
+
+    if not quiet:
+        print_methods(METHODS)
+
+
+@click.command(
+    "calibrate",
+    epilog=examples(
+        "actc calibrate scores.tsv --labels labels.tsv --method actc-lr-rndm --out thresholds.json",
+        "actc calibrate parts/ --labels labels.tsv --method pooled --sketch --out thresholds.json",
+        "actc calibrate scores.tsv --labels labels.tsv --precision 0.9 --confidence 0.95",
+    ),
+)
+@click.argument("scores", type=PATH)
+@click.option("--labels", type=PATH, help="Judged triples: head, relation, tail, label (1 or 0).")
+@click.option("--method", default="pooled", show_default=True, help="See: actc methods.")
+@click.option("--known", type=PATH, help="Scored triples that the graph holds already.")
+@click.option("--sketch", is_flag=True, help="For many millions: measure all, keep a sample. Pooled methods only.")
+@click.option(
+    "--picks",
+    default="unknown",
+    show_default=True,
+    help="How the labelled were picked: random, expected-gain, unknown.",
+)
+@click.option("--precision", type=float, help="Accept as many as keep this precision, with --confidence.")
+@click.option("--recall", type=float, help="Accept as few as reach this recall, with --confidence.")
+@click.option("--cost-false-accept", type=float, help="Accept what costs least, a false accept costing this ...")
+@click.option("--cost-false-reject", default=1.0, show_default=True, help="... and a false reject this.")
+@click.option("--confidence", default=0.9, show_default=True, help="How probable the promise should be.")
+@click.option("--each-relation", is_flag=True, help="Make the promise for each relation by itself.")
+@click.option("--out", type=PATH, default=Path("thresholds.json"), show_default=True)
+@quiet_option
+def calibrate_command(scores: Path, out: Path, quiet: bool, **options: Any) -> None:
+    """Find thresholds from annotations that exist.
+
+    SCORES holds the candidates: head, relation, tail, score. Labels are for some of them. With --precision, --recall or
+    costs, the thresholds keep a promise (pooled methods only).
+    """
+    from actc.cli.show import print_calibration
+    from actc.trust.calibrate import calibrate
+
+    calibration = calibrate(scores, out=out, **options)
+    if not quiet:
+        print_calibration(calibration, out)
+
+
+@click.command(
+    "decide",
+    epilog=examples(
+        "actc decide thresholds.json candidates.parquet --out accepted.tsv",
+        "actc decide thresholds.json parts/ more.parquet --out accepted/ --memory 4GB",
+        "actc decide thresholds.json /shared/parts --out /shared/accepted --engine spark --master spark://host:7077",
+    ),
+)
+@click.argument("thresholds", type=PATH)
+@click.argument("candidates", nargs=-1, required=True)
+@click.option("--out", required=True, help="A .tsv, .csv or .parquet file, or a folder/ of Parquet parts.")
+@click.option("--all", "keep_all", is_flag=True, help="Write rejected candidates too, with a column that says so.")
+@click.option("--best-tail", "best_only", is_flag=True, help="At most one tail, the best, for each head and relation.")
+@click.option("--overwrite", is_flag=True, help="Replace an output that is there already.")
+@click.option("--memory", default="1GB", show_default=True, help="How much memory to use at most.")
+@click.option("--engine", default="duckdb", show_default=True, help="duckdb, or spark.")
+@click.option("--master", help="Spark's address, such as spark://host:7077. [default: this machine]")
+@quiet_option
+def decide_command(thresholds: Path, candidates: tuple[str, ...], out: str, quiet: bool, **options: Any) -> None:
+    """Accept or reject any number of scored candidates.
+
+    CANDIDATES are files or folders of files, all laid out alike: head, relation, tail, score. The output is complete
+    or absent.
+    """
+    from actc.cli.show import print_decided
+    from actc.decide.decide_candidates import decide_candidates
+    from actc.tables.calibration import Calibration
+
+    calibration = Calibration.read(thresholds)
+    with progress_bar("Deciding", quiet) as advance:
+        decided = decide_candidates(calibration, candidates, out, progress=advance, **options)
+    if not quiet:
+        print_decided(decided, calibration.thresholds, out)
+
+
+COMMANDS = [demo_command, methods_command, calibrate_command, decide_command]

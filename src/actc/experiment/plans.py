@@ -1,0 +1,145 @@
+"""What an experiment will run: methods in cells, so many repeats of each, cut into shares that any process can take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from actc import __version__
+from actc.errors import OptionError
+from actc.experiment.cells import CellSource
+from actc.experiment.draws import check_draws
+from actc.experiment.rows import Run
+from actc.methods import Method, find_method
+from actc.metrics import find_metric
+
+PAPER_BUDGETS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+SELECTORS_WITHOUT_CHANCE = {
+    "nearest-mean",
+    "farthest-mean",
+    "uncertainty",
+    "uncertainty-last-relation",
+    "density-weighted",
+}
+REPEATS_IN_SHARE = 5  # laid side by side in one vectorised pass; more only costs memory
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What the rows of one file have in common.
+
+    Parameters
+    ----------
+    budgets : tuple of int
+        How many triples are annotated, rising.
+    seed : int
+        Where the draws start from.
+    draws : str
+        Where random selections come from: a name in ``draws.DRAWS``.
+    squash : bool
+        Centre and squash scores that leave [0, 1], for the methods that were made for such scores.
+    metrics : tuple of str
+        Names in ``metrics.METRICS`` to measure beside accuracy and F1.
+    version : str
+        Of this library.
+    """
+
+    budgets: tuple[int, ...] = PAPER_BUDGETS
+    seed: int = 12345
+    draws: str = "numpy"
+    squash: bool = True
+    metrics: tuple[str, ...] = ()
+    version: str = __version__
+
+    def __post_init__(self) -> None:
+        check_draws(self.draws)
+        for name in self.metrics:
+            find_metric(name)
+
+    def affordable(self, method: Method) -> tuple[int, ...]:
+        """Return the budgets that the method can work with, so that one experiment may start others from zero."""
+        return tuple(budget for budget in self.budgets if budget >= method.least_budget)
+
+
+class Share(NamedTuple):
+    """Some repeats of one method in one cell: ``start`` up to, but without, ``stop``.
+
+    The rows of a method without chance are written ``copies`` times, as if it had been repeated.
+    """
+
+    run: Run
+    start: int
+    stop: int
+    copies: int = 1
+
+    @property
+    def written(self) -> range:
+        """The repeats that stand in its rows."""
+        return range(self.start, self.stop + self.copies - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Everything that decides the rows of an experiment; where and in how many processes it runs does not.
+
+    Parameters
+    ----------
+    sources : sequence of CellSource
+        Where the cells come from; no two have the same data set and model.
+    repeats : mapping of Run to int
+        What is run, in this order, and how often.
+    conditions : Conditions
+    copied : bool
+        Whether the rows of a method without chance are written once for every repeat.
+    """
+
+    sources: Sequence[CellSource]
+    repeats: Mapping[Run, int]
+    conditions: Conditions
+    copied: bool = False
+
+    def __post_init__(self) -> None:
+        least = min(self.repeats.values(), default=1)
+        if least < 1:
+            raise OptionError(f"{least} repeats make no experiment; give at least 1.")
+
+    @cached_property
+    def methods(self) -> dict[str, Method]:
+        """The methods by their names."""
+        return {run.method: find_method(run.method) for run in self.repeats}
+
+    @cached_property
+    def shares(self) -> list[Share]:
+        """The work, cut up; a method without chance needs only one repeat."""
+        return [
+            Share(run, start, min(start + REPEATS_IN_SHARE, needed), repeats if self.copied and certain else 1)
+            for run, repeats in self.repeats.items()
+            for certain in [has_no_chance(self.methods[run.method])]
+            for needed in [1 if certain else repeats]
+            for start in range(0, needed, REPEATS_IN_SHARE)
+        ]
+
+    @cached_property
+    def source_of(self) -> dict[tuple[str, str], CellSource]:
+        """Where each cell comes from, by data set and model."""
+        return {(source.dataset, source.model): source for source in self.sources}
+
+    @cached_property
+    def needs_known(self) -> bool:
+        """Whether any method looks at the known triples."""
+        return any(method.needs_known for method in self.methods.values())
+
+    def with_budgets(self, budgets: tuple[int, ...]) -> Plan:
+        """Return the plan with other budgets."""
+        return replace(self, conditions=replace(self.conditions, budgets=budgets))
+
+    def count_rows(self, share: Share) -> int:
+        """Return how many rows a share has."""
+        return len(self.conditions.affordable(self.methods[share.run.method])) * len(share.written)
+
+
+def has_no_chance(method: Method) -> bool:
+    """Say whether every repeat of the method is the same, so that one is enough."""
+    return isinstance(method.selector, str) and method.selector in SELECTORS_WITHOUT_CHANCE

@@ -1,0 +1,228 @@
+"""A model trained, asked for scores, asked for new facts: from files to files.
+
+Each function does what the command beside it does: ``actc train``, ``score``, ``candidates``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from actc.errors import OptionError
+from actc.graphs.formats import check_format, read_graph, write_graph
+from actc.graphs.graph import Graph
+from actc.graphs.terms import without_literals
+from actc.models import score_triples as scoring
+from actc.models import train_model as training
+from actc.models.candidates import CandidateSearch, Wanted, write_candidates
+from actc.models.load_scorer import load_scorer
+from actc.models.recipes import choose_recipe, load_recipe
+from actc.models.saved_model import FILES, save_model
+from actc.tables.deliver import check_folder, check_writable
+from actc.triples import ScoredTriples
+
+Progress = Callable[[int, int], None]
+SIDES = ("tail", "head")
+
+
+def ignore_progress(done: int, total: int) -> None:
+    """Do nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A model that was trained.
+
+    Parameters
+    ----------
+    model : TrainedModel
+    recipe : str
+        The name of the recipe, or its file.
+    triples : int
+        How many it learnt from.
+    notes : tuple of str
+        What a person should know.
+    """
+
+    model: training.TrainedModel
+    recipe: str
+    triples: int
+    notes: tuple[str, ...] = ()
+
+
+def train_model(
+    graph: str | Path,
+    out: str | Path,
+    *,
+    model: str = "complex",
+    recipe: str | None = None,
+    held_out: str | Path | None = None,
+    seconds: float = math.inf,
+    seed: int = 0,
+    base: str = "",
+    device: str | None = None,
+    progress: Progress = ignore_progress,
+) -> Trained:
+    """Train an embedding model on a graph, as ``actc train`` does.
+
+    Parameters
+    ----------
+    graph : path
+        In any format that actc reads.
+    out : path
+        A folder for the model.
+    model : str
+        complex, conve, rescal, transe or tucker.
+    recipe : str, optional
+        The name of a recipe, or a JSON file; by model, graph size and device if not given.
+    held_out : path, optional
+        True triples to stop by; none of the graph's.
+    seconds : float
+        Stop when so much time has passed.
+    seed : int
+    base : str
+        What IRIs begin with in RDF and names do not.
+    device : str, optional
+        cuda or cpu; a GPU where there is one, if not given.
+    progress : callable
+        Told how many more epochs are done, of how many in all.
+    """
+    check_folder(Path(out), FILES)  # before hours of training
+    device = training.find_device(device)
+    known = without_literals(read_graph(graph, base=base))
+    name = recipe or choose_recipe(model, len(known), device)
+    others, notes = (None, []) if held_out is None else _held_out(held_out, known, base)
+    trained = training.train_model(
+        known, load_recipe(name), held_out=others, device=device, seed=seed, seconds=seconds, progress=progress
+    )
+    save_model(trained, Path(out))
+    return Trained(trained, name, len(known), (*known.notes, *notes))
+
+
+def _held_out(path: str | Path, known: Graph, base: str) -> tuple[Graph, list[str]]:
+    """Read true triples that the graph does not hold, in its codes; say how many it does."""
+    asked = read_graph(path, base=base)
+    others = asked.recoded(known.entity_names, known.relation_names)
+    scoring.refuse_strangers(asked, others)
+    new = ~known.contains(asked)
+    if not new.any():
+        raise OptionError(f"--held-out: the graph holds all of these {len(asked)} triples; give others.")
+    if new.all():
+        return others, []
+    others = others.take(new)
+    return others, [f"{len(asked) - len(others)} held-out triples are in the graph too and are left out."]
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Triples that a model scored, and what a person should know about reading them."""
+
+    triples: ScoredTriples
+    notes: tuple[str, ...] = ()
+
+
+def score_triples(
+    model: str | Path,
+    triples: str | Path,
+    out: str | Path,
+    *,
+    base: str = "",
+    trust: bool = False,
+    device: str | None = None,
+    progress: Progress = ignore_progress,
+) -> Scored:
+    """Score triples with a model, as ``actc score`` does.
+
+    Parameters
+    ----------
+    model : path
+        A folder that ``actc train`` or PyKEEN's pipeline wrote.
+    triples : path
+        In any format that actc reads.
+    out : path
+        A .tsv, .csv or .parquet file.
+    base : str
+        What IRIs begin with in RDF and names do not.
+    trust : bool
+        Whether a pickle may be read, which can run any code in it.
+    device : str, optional
+        cuda or cpu; a GPU where there is one, if not given.
+    progress : callable
+        Told how many more triples are done, of how many in all.
+    """
+    check_writable(out)
+    check_format(Path(out), None, ["score"])
+    graph = read_graph(triples, base=base)
+    scored = scoring.score_triples(load_scorer(model, trust=trust, device=device), graph, progress)
+    write_graph(Path(out), graph, base=base, extras={"score": scored.scores})
+    return Scored(scored, graph.notes)
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """New facts that a model proposes: how many questions it was asked, in about how long, with how many answers.
+
+    ``candidates`` is None where nothing was asked (a dry run).
+    """
+
+    questions: int
+    seconds: float
+    candidates: int | None = None
+
+
+def propose_candidates(
+    model: str | Path,
+    graph: str | Path,
+    out: str | Path,
+    *,
+    best: int = 5,
+    sides: Sequence[str] = SIDES,
+    relations: Sequence[str] = (),
+    any_entity: bool = False,
+    dry_run: bool = False,
+    base: str = "",
+    trust: bool = False,
+    device: str | None = None,
+    announce: Callable[[int, float], None] = lambda questions, seconds: None,
+    progress: Progress = ignore_progress,
+) -> Proposed:
+    """Propose new facts: a model's best answers that the graph does not hold, as ``actc candidates`` does.
+
+    A run that is cut off goes on where it stopped when it is started again.
+
+    Parameters
+    ----------
+    model : path
+        A folder that ``actc train`` or PyKEEN's pipeline wrote.
+    graph : path
+        The known facts, in any format that actc reads.
+    out : path
+        A .parquet, .tsv or .csv file.
+    best : int
+        How many answers to a question.
+    sides : sequence of str
+        ``tail`` asks (head, relation, ?), ``head`` asks (?, relation, tail); both if empty.
+    relations : sequence of str
+        Only these; all if empty.
+    any_entity : bool
+        Ask about every entity, not only those that fit by the graph's example.
+    dry_run : bool
+        Say how many questions there are and how long they will take, and stop.
+    base, trust, device
+        As for :func:`actc.score_triples`.
+    announce : callable
+        Told, before the work starts, how many questions there are and about how many seconds they take.
+    progress : callable
+        Told how many more questions are done, of how many in all.
+    """
+    check_writable(out)
+    wanted = Wanted(best, tuple(sides) or SIDES, tuple(relations), any_entity)
+    known = without_literals(read_graph(graph, base=base))
+    search = CandidateSearch(load_scorer(model, trust=trust, device=device), known, wanted)
+    questions, seconds = search.estimate_seconds()
+    announce(questions, seconds)
+    if dry_run:
+        return Proposed(questions, seconds)
+    return Proposed(questions, seconds, write_candidates(search, out, progress))

@@ -1,0 +1,73 @@
+"""The demo with all that it writes: picture, page, thresholds and what they rest on, accepted triples."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from actc.errors import OptionError
+from actc.experiment.plots import draw_learning_curves
+from actc.experiment.runs import Progress, ignore_progress
+from actc.sample.demo import METHOD, Demo, make_demo
+from actc.sample.demo_page import write_page
+from actc.tables.files import write_scored, write_triples
+from actc.trust.calibrate import describe_calibration, picks_of, write_sources
+
+
+def run_demo(
+    out: str | Path = "actc-demo",
+    *,
+    repeats: int = 10,
+    seed: int = 0,
+    jobs: int = -1,
+    progress: Progress = ignore_progress,
+) -> Demo:
+    """Do the whole job on the packaged sample and write what calibration buys, as ``actc demo`` does.
+
+    Parameters
+    ----------
+    out : path
+        A folder.
+    repeats : int
+        How often to repeat the comparison of methods.
+    seed : int
+        Where the draws start from.
+    jobs : int
+        Processes; -1 for every core. The numbers are the same.
+    progress : callable
+        Told how many more steps are done, of how many in all.
+    """
+    out = Path(out)
+    if out.exists() and not out.is_dir():
+        raise OptionError(f"--out: {out} is a file; give the name of a folder.")
+    demo = make_demo(repeats, seed, jobs=jobs, progress=progress)
+    return replace(demo, written=tuple(write_demo(demo, out)))
+
+
+def write_demo(demo: Demo, folder: Path) -> list[Path]:
+    """Write the picture, the page, the thresholds with what they rest on, the accepted triples; return where."""
+    folder.mkdir(parents=True, exist_ok=True)
+    picture, thresholds, accepted = (folder / n for n in ("learning-curve.png", "thresholds.json", "accepted.tsv"))
+    levels = {name: 100 * level[0] for name, level in demo.levels.items()}
+    draw_learning_curves(demo.curves, levels, "What a few answers buy (packaged WordNet sample)", picture)
+    known, names = folder / "known.tsv", {"scores": "scores.tsv", "labels": "labels.tsv"}
+    write_scored(known, demo.sample.known)
+    sources = write_sources(folder, demo.calibrator, **names, known=known, picks=picks_of(METHOD))
+    describe_calibration(demo.calibrator, method=METHOD, sources=sources).write(thresholds)
+    _write_accepted(demo, accepted)
+    rests_on = [folder / name for name in names.values()]
+    return [picture, write_page(demo, picture), thresholds, accepted, *rests_on, known]
+
+
+def _write_accepted(demo: Demo, path: Path) -> None:
+    rows = demo.best_accepted
+    triples = [demo.sample.test.triple(row) for row in rows.tolist()]
+    write_triples(
+        path,
+        {
+            **dict(zip(("head", "relation", "tail"), zip(*triples, strict=True), strict=True)),
+            "score": demo.sample.test.scores[rows],
+            "probability": demo.probabilities[rows].round(4),
+            "sentence": [demo.sample.sentence(*triple) for triple in triples],
+        },
+    )

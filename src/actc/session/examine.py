@@ -1,0 +1,244 @@
+"""How good are decisions, what is better asked, are new candidates like the old? Of a session or a thresholds file.
+
+Each function does what the command beside it does: ``actc report``, ``ask``, ``audit``, ``shift``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from actc.errors import OptionError
+from actc.session.find_case import find_case
+from actc.tables.files import read_annotations, write_json, write_rows_of
+from actc.tables.parts import read_candidates
+from actc.triples import Annotations, IntArray, ScoredTriples
+from actc.trust.ask import Advice, ThreeWay, advise, decide_three_ways
+from actc.trust.audit import Audit, answers_to_certify, assess, disagreement, draw_slice
+from actc.trust.report import (
+    Case,
+    Question,
+    Report,
+    expected_precision,
+    find_questions,
+    make_report,
+    write_questions,
+)
+from actc.trust.report_page import write_page
+from actc.trust.shift import Shift, find_shifts
+
+PathLike = str | Path
+
+
+def write_report(
+    source: PathLike | Case,
+    out: PathLike = "report.html",
+    *,
+    json_out: PathLike | None = None,
+    level: float = 0.9,
+    price: float = 0.4,
+) -> Report:
+    """Say how good decisions are, resting on what, and what to ask next, as ``actc report`` does.
+
+    Parameters
+    ----------
+    source : path or Case
+        A session, or a thresholds file; either with a pooled method.
+    out : path
+        The page.
+    json_out : path, optional
+        The same numbers as JSON.
+    level : float
+        How sure the bounds should be.
+    price : float
+        What an answer costs, in right decisions that it must bring.
+    """
+    report = make_report(_case(source), level, price)
+    write_page(report, Path(out))
+    if json_out is not None:
+        write_json(json_out, report.to_dict())
+    return report
+
+
+@dataclass(frozen=True, eq=False)
+class QuestionList:
+    """What is better asked than decided.
+
+    Parameters
+    ----------
+    questions : list of Question
+        Best first.
+    three : ThreeWay
+        Of every candidate: accept, reject or ask.
+    candidates : ScoredTriples
+    advice : Advice
+        Whether more answers pay.
+    """
+
+    questions: list[Question]
+    three: ThreeWay
+    candidates: ScoredTriples
+    advice: Advice
+
+
+def list_questions(
+    source: PathLike | Case,
+    out: PathLike | None = None,
+    *,
+    candidates: PathLike | ScoredTriples | None = None,
+    count: int = 50,
+    price: float = 0.4,
+) -> QuestionList:
+    """List the candidates that are better asked than decided, the most worthwhile first, as ``actc ask`` does.
+
+    Parameters
+    ----------
+    source : path or Case
+        A session, or a thresholds file; either with a pooled method.
+    out : path, optional
+        Write the questions there: .tsv, .csv or .parquet.
+    candidates : path or ScoredTriples, optional
+        Ask about these instead of the pool.
+    count : int
+        How many questions at most.
+    price : float
+        What an answer costs, in right decisions that it must bring.
+    """
+    if count < 1:
+        raise OptionError(f"--count: {count} questions are none; give at least 1.")
+    case = _case(source)
+    posterior, triples = case.fit(), case.pool if candidates is None else _triples(candidates)
+    three = decide_three_ways(posterior, triples, case.cuts, price)
+    questions = find_questions(case, three, count, triples)
+    if out is not None:
+        write_questions(out, questions)
+    return QuestionList(questions, three, triples, advise(posterior, price))
+
+
+@dataclass(frozen=True, eq=False)
+class AuditSlice:
+    """The accepted triples that an audit asks about: their rows, in the order to judge them."""
+
+    accepted: ScoredTriples
+    rows: IntArray
+
+
+def draw_audit(
+    accepted: PathLike | ScoredTriples,
+    out: PathLike | None,
+    *,
+    count: int = 100,
+    design: str = "simple",
+    seed: int = 0,
+) -> AuditSlice:
+    """Draw and write the accepted triples to judge, as ``actc audit`` does before there are answers.
+
+    Parameters
+    ----------
+    accepted : path or ScoredTriples
+        The whole accepted set.
+    out : path
+        Write the slice to be judged there.
+    count : int
+        How many answers to ask for.
+    design : {"simple", "relation", "head"}
+        A plain draw; within each relation; all triples of some head entities.
+    seed : int
+        Where the draw starts from.
+    """
+    triples = _triples(accepted)
+    if out is None:
+        raise OptionError("Give --out to draw a slice, or --labels to read a judged one.")
+    rows = draw_slice(triples, count, design, np.random.default_rng(seed))
+    write_rows_of(out, triples, rows)
+    return AuditSlice(triples, rows)
+
+
+@dataclass(frozen=True, eq=False)
+class AuditResult:
+    """What an audit found.
+
+    Parameters
+    ----------
+    audit : Audit
+        How many of the accepted triples are true, with bounds.
+    target : float, optional
+        The share to certify.
+    more : int, optional
+        Answers that are missing for that; 0 where it is certified, None where it is out of reach or nothing was asked.
+    surprise : float, optional
+        How probable such answers are by the model (a p-value), where one was given.
+    """
+
+    audit: Audit
+    target: float | None = None
+    more: int | None = None
+    surprise: float | None = None
+
+
+def audit_accepted(
+    accepted: PathLike | ScoredTriples,
+    labels: PathLike | Annotations,
+    *,
+    design: str = "simple",
+    target: float | None = None,
+    level: float = 0.9,
+    source: PathLike | Case | None = None,
+) -> AuditResult:
+    """Say how many accepted triples are true, by a judged slice and without any model, as ``actc audit`` does.
+
+    Parameters
+    ----------
+    accepted : path or ScoredTriples
+        The whole accepted set.
+    labels : path or Annotations
+        Answers on the slice that :func:`actc.draw_audit` drew.
+    design : {"simple", "relation", "head"}
+        As the slice was drawn.
+    target : float, optional
+        The share of true triples to certify, such as 0.9.
+    level : float
+        How sure the bounds should be.
+    source : path or Case, optional
+        The thresholds or session behind the accepted triples: do they disagree?
+    """
+    triples = _triples(accepted)
+    answers = labels if isinstance(labels, Annotations) else read_annotations(labels, triples)
+    result = AuditResult(assess(triples, answers, design, level), target)
+    if target is not None:
+        result = replace(result, more=answers_to_certify(result.audit, target))
+    if source is not None:
+        expected = expected_precision(_case(source), triples)
+        result = replace(result, surprise=disagreement(expected, result.audit.trues, result.audit.judged))
+    return result
+
+
+def check_shift(
+    source: PathLike | Case, candidates: PathLike | ScoredTriples, *, json_out: PathLike | None = None
+) -> list[Shift]:
+    """Say of each relation whether new candidates are like the pool of thresholds, as ``actc shift`` does.
+
+    Parameters
+    ----------
+    source : path or Case
+        A session, or a thresholds file; either with a pooled method.
+    candidates : path or ScoredTriples
+        The new ones.
+    json_out : path, optional
+        Write every relation's numbers as JSON.
+    """
+    case = _case(source)
+    shifts = find_shifts(case.pool, _triples(candidates), case.thresholds)
+    if json_out is not None:
+        write_json(json_out, [{**asdict(shift), "shifted": shift.shifted} for shift in shifts])
+    return shifts
+
+
+def _case(source: PathLike | Case) -> Case:
+    return source if isinstance(source, Case) else find_case(source)
+
+
+def _triples(given: PathLike | ScoredTriples) -> ScoredTriples:
+    return given if isinstance(given, ScoredTriples) else read_candidates(given)

@@ -1,0 +1,115 @@
+"""Start an annotation session: a new folder with everything that it needs, and its first questions."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+
+from actc.errors import FileError
+from actc.pooled.sketch_file import write_sketch
+from actc.session.names import write_names
+from actc.session.session import OWNER, Session
+from actc.session.settings import Settings
+from actc.session.store import Store
+from actc.tables.deliver import write_folder
+from actc.tables.files import find_layout, read_scored, write_scored
+from actc.tables.parts import copy_candidates, count_candidates, find_candidates, read_candidates
+from actc.triples import ScoredTriples
+
+MOST_HELD = 1_000_000
+"""A larger pool is measured once and stays on disk; a sample stands for it. Pooled methods only."""
+
+
+def start_session(
+    folder: str | Path,
+    scores: str | Path,
+    settings: Settings | None = None,
+    names: Sequence[str | Path] = (),
+    graph: str | Path | None = None,
+) -> Session:
+    """Make a session folder and plan its first questions.
+
+    Parameters
+    ----------
+    folder : path
+        A new folder; it is complete or absent.
+    scores : path
+        The candidates: head, relation, tail, score; a file, or a folder of parts.
+    settings : Settings, optional
+        The choices; sizes are filled in here.
+    names : sequence of path
+        Files with names and descriptions, see :func:`actc.session.names.write_names`.
+    graph : path, optional
+        Triples that the graph holds: head, relation, tail, and score if the method should use it.
+    """
+    from actc.methods import find_method
+    from actc.session.plan import Planner
+
+    folder, settings = Path(folder), settings or Settings()
+    find_method(settings.method)
+    if folder.exists():
+        raise FileError(f"{folder} is there already; give a new name, or go on with: actc annotate {folder}")
+    if not folder.absolute().parent.is_dir():
+        raise FileError(f"{folder} cannot be made: there is no folder {folder.absolute().parent}.")
+    with write_folder(folder) as beside:
+        known = None if graph is None else _copy_known(Path(graph), beside)
+        pool = _take_pool(Path(scores), beside, settings, known)
+        write_names(beside / "names.sqlite", [Path(file) for file in names], None if graph is None else Path(graph))
+        _write_secret(beside / "secret")
+        sampled = len(pool) < pool.stands_for
+        chosen = replace(
+            settings,
+            triples=pool.stands_for,
+            relations=len(pool.relation_names),
+            graph_scored=known is not None,
+            sampled=sampled,
+        )
+        chosen.write(beside / "settings.json")
+        Store(beside / "judgements.sqlite", create=True).close()
+        session = Session(beside)
+        session.set_budget(chosen.budget)
+        session.add_annotator(OWNER, "owner")
+        Planner(session, pool).step()
+        session.close()
+    return Session(folder)
+
+
+def sample_files() -> tuple[Path, tuple[Path, ...], Path]:
+    """Return the packaged sample's candidates, names and graph."""
+    folder = Path(str(files("actc.sample")))
+    return folder / "valid.tsv.gz", (folder / "entities.tsv.gz", folder / "relations.tsv"), folder / "train.tsv.gz"
+
+
+def _take_pool(scores: Path, folder: Path, settings: Settings, known: ScoredTriples | None) -> ScoredTriples:
+    """Copy the candidates into the session; return them, or the sample that stands for them."""
+    from actc.methods import find_method
+    from actc.pooled.method import Pooled
+    from actc.pooled.sketch import sketch_pool
+
+    candidates, copy = find_candidates([scores]), folder / "pool.parquet"
+    if isinstance(find_method(settings.method), Pooled) and count_candidates(candidates) > MOST_HELD:
+        sample = sketch_pool(scores, known, seed=settings.seed)
+        copy_candidates(candidates, copy)
+        write_sketch(folder, sample)
+        return sample
+    pool = read_candidates(scores)
+    write_scored(copy, pool)
+    return pool
+
+
+def _copy_known(graph: Path, folder: Path) -> ScoredTriples | None:
+    """Copy the graph's triples into the session and return them, if they have scores."""
+    if "score" not in find_layout(graph, order=("head", "relation", "tail", "score")).position:
+        return None
+    known = read_scored(graph)[0]
+    write_scored(folder / "known.parquet", known)
+    return known
+
+
+def _write_secret(path: Path) -> None:
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(secrets.token_bytes(32))

@@ -1,0 +1,328 @@
+"""thresholds.json: everything needed to apply thresholds later, and to know where they came from.
+
+One table in memory (:class:`Calibration`), one writer and one reader. Paths stand in the file relative to its own
+folder, so a folder can be moved with all that is in it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from actc import __version__
+from actc.errors import FileError
+from actc.tables.curves import Curves
+from actc.tables.files import write_json
+from actc.triples import Annotations, FloatArray, IntArray, ScoredTriples, Thresholds
+
+FORMAT = "actc-thresholds"
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """How much thresholds rest on, and what they accept of it.
+
+    Parameters
+    ----------
+    pool, held : int
+        Candidates in the pool; those that the method looked at, fewer where a part stands for all.
+    annotated, annotated_true : int
+        Answers, and those that say "true".
+    triples, annotated_by_relation : int array of shape (R,)
+        Candidates and answers of each relation.
+    accepted : int array of shape (R,), optional
+        Candidates that the thresholds accept, counted on those held; older files do not say.
+    """
+
+    pool: int
+    held: int
+    annotated: int
+    annotated_true: int
+    triples: IntArray
+    annotated_by_relation: IntArray
+    accepted: IntArray | None = None
+
+    @classmethod
+    def of(cls, pool: ScoredTriples, annotations: Annotations, thresholds: Thresholds) -> Counts:
+        """Count a pool and its answers."""
+        size = len(pool.relation_names)
+        # Of a part, about as many as of the candidates that it stands for.
+        accepted = np.bincount(pool.relations, thresholds.decide(pool) * pool.weights, size)
+        return cls(
+            int(pool.stands_for),
+            len(pool),
+            len(annotations),
+            int(annotations.labels.sum()),
+            np.asarray(pool.relation_sizes, dtype=np.int64),
+            np.bincount(pool.relations[annotations.rows], minlength=size),
+            accepted.round().astype(np.int64),
+        )
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where thresholds come from, so that a report can go back there.
+
+    Parameters
+    ----------
+    scores, labels, known : Path, optional
+        The candidates, the answers on some of them, the scored triples that the graph holds.
+    session : Path, optional
+        The annotation session that has all three, instead.
+    sketch : bool
+        Whether the pool was measured whole and a part of it kept.
+    picks : str
+        How the judged triples were picked: random, expected-gain or unknown.
+    """
+
+    scores: Path | None = None
+    labels: Path | None = None
+    known: Path | None = None
+    session: Path | None = None
+    sketch: bool = False
+    picks: str = "unknown"
+
+    def __bool__(self) -> bool:
+        return self.scores is not None or self.session is not None
+
+
+PATHS = ("scores", "labels", "known", "session")
+
+
+@dataclass(frozen=True)
+class Promised:
+    """What thresholds promise; see ``actc calibrate --help``.
+
+    Parameters
+    ----------
+    kind : {"precision", "recall", "cost"}
+    target, confidence : float
+    each_relation : bool
+        Whether it holds for each relation by itself.
+    chance : float, optional
+        How probable it is that the promise is kept; None where nothing is accepted.
+    left_out : sequence of str
+        Relations of which nothing is accepted.
+    """
+
+    kind: str
+    target: float
+    confidence: float
+    each_relation: bool
+    chance: float | None
+    left_out: Sequence[str] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """All that thresholds.json says.
+
+    Parameters
+    ----------
+    thresholds : Thresholds
+    method : str
+        Its name, with options if it was given any.
+    options : dict
+        The method's options as plain values.
+    counts : Counts
+    transform : dict, optional
+        What was done to the scores before the method saw them; the thresholds are in scores as they were given.
+    curves : Curves, optional
+        P(true) against the score, where the method has probabilities.
+    sources : Sources
+    promise : Promised, optional
+    actc_version, created : str
+        Which version of actc found the thresholds, and when.
+    """
+
+    thresholds: Thresholds
+    method: str
+    options: dict[str, Any]
+    counts: Counts
+    transform: dict[str, Any] | None = None
+    curves: Curves | None = None
+    sources: Sources = field(default_factory=Sources)
+    promise: Promised | None = None
+    actc_version: str = __version__
+    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+    def write(self, path: str | Path) -> None:
+        """Write thresholds.json, complete or not at all."""
+        path, counts, curves = Path(path), self.counts, self.curves
+        content = {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "actc_version": self.actc_version,
+            "created": self.created,
+            "method": self.method,
+            "options": self.options,
+            "score_transform": self.transform,
+            "counts": {
+                "pool": counts.pool,
+                "held": counts.held,
+                "relations": len(counts.triples),
+                "annotated": counts.annotated,
+                "annotated_true": counts.annotated_true,
+            },
+            "sources": _write_sources(self.sources, path.absolute().parent),
+            "promise": None if self.promise is None else asdict(self.promise),
+            "default": self.thresholds.default,
+            "curves": None if curves is None else _curves_head(curves),
+            "relations": dict(zip(self.thresholds.relation_names, self._relations(), strict=True)),
+        }
+        write_json(path, _in_json(content))
+
+    def _relations(self) -> list[dict[str, Any]]:
+        """Return what the file says of each relation; curves as one line of numbers each."""
+        cuts, counts = self.thresholds, self.counts
+        columns = {
+            "cut": cuts.cuts.tolist(),
+            "own": cuts.own.tolist(),
+            "triples": counts.triples.tolist(),
+            "annotated": counts.annotated_by_relation.tolist(),
+        }
+        if counts.accepted is not None:
+            columns["accepted"] = counts.accepted.tolist()
+        if cuts.lower is not None and cuts.upper is not None:
+            columns["interval"] = np.stack([cuts.lower, cuts.upper], axis=1).tolist()
+        if self.curves is not None:
+            columns["curve"] = [_write_curve(row) for row in self.curves.probabilities[:-1]]
+        return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+    @classmethod
+    def read(cls, path: str | Path) -> Calibration:
+        """Read thresholds.json back, or say in one sentence why that cannot be done."""
+        path = Path(path)
+        content = _read_content(path)
+        try:
+            return cls(
+                _read_thresholds(content),
+                content.get("method", ""),
+                dict(content.get("options") or {}),
+                _read_counts(content),
+                content.get("score_transform"),
+                _read_curves(content),
+                _read_sources(content.get("sources") or {}, path.absolute().parent),
+                _read_promise(content.get("promise")),
+                content.get("actc_version", ""),
+                content.get("created", ""),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise FileError(f"{path}: the thresholds are damaged ({type(error).__name__}: {error}).") from None
+
+
+def _read_content(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise FileError(f"{path}: there is no such file.")
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        line = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise FileError(f"{path}{line}: this is no JSON file; thresholds are written by `actc calibrate`.") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise FileError(f"{path}: this is no thresholds file; write one with `actc calibrate`.")
+    if content.get("format_version") != FORMAT_VERSION:
+        raise FileError(
+            f"{path}: its format version is {content.get('format_version')}, this actc reads {FORMAT_VERSION}; "
+            "update actc or calibrate again."
+        )
+    return content
+
+
+def _column(relations: dict[str, Any], name: str, kind: Any) -> Any:
+    """Return one number of every relation, by the relations' names; None where the file has none."""
+    if not all(name in relations[relation] for relation in relations):
+        return None
+    return np.array([kind(relations[relation][name]) for relation in sorted(relations)], dtype=kind)
+
+
+def _read_thresholds(content: dict[str, Any]) -> Thresholds:
+    relations = content["relations"]
+    names = tuple(sorted(relations))
+    bounds: list[FloatArray | None] = [None, None]
+    if names and all("interval" in relations[name] for name in names):
+        bounds = [np.array([float(relations[name]["interval"][side]) for name in names]) for side in (0, 1)]
+    cuts = np.array([float(relations[name]["cut"]) for name in names])
+    own = np.array([bool(relations[name]["own"]) for name in names], dtype=np.bool_)
+    return Thresholds(names, cuts, float(content["default"]), own, *bounds)
+
+
+def _read_counts(content: dict[str, Any]) -> Counts:
+    """Read the counts; of a file that does not have some of them, 0 or None."""
+    counts, relations = content.get("counts") or {}, content["relations"]
+    triples, annotated = (_column(relations, name, int) for name in ("triples", "annotated"))
+    nothing = np.zeros(len(relations), dtype=np.int64)
+    return Counts(
+        int(counts.get("pool", 0)),
+        int(counts.get("held", counts.get("pool", 0))),
+        int(counts.get("annotated", 0)),
+        int(counts.get("annotated_true", 0)),
+        nothing if triples is None else triples,
+        nothing if annotated is None else annotated,
+        _column(relations, "accepted", int),
+    )
+
+
+def _write_sources(sources: Sources, folder: Path) -> dict[str, Any] | None:
+    if not sources:
+        return None
+    paths = {name: getattr(sources, name) for name in PATHS}
+    found = {name: _relative(path, folder) for name, path in paths.items() if path is not None}
+    return {**found, "sketch": sources.sketch, "picks": sources.picks}
+
+
+def _relative(path: Path, folder: Path) -> str:
+    """Return a path as seen from a folder, with forward slashes; as it is where there is no way (another drive)."""
+    path, folder = path.resolve(), folder.resolve()
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:
+        return path.as_posix()
+
+
+def _read_sources(content: dict[str, Any], folder: Path) -> Sources:
+    """Read sources; a path that is absolute, as in older files, stays so."""
+    paths = {name: (folder.resolve() / content[name]).resolve() for name in PATHS if content.get(name)}
+    return Sources(**paths, sketch=bool(content.get("sketch", False)), picks=content.get("picks", "unknown"))
+
+
+def _read_promise(content: dict[str, Any] | None) -> Promised | None:
+    if content is None:
+        return None
+    return Promised(**content | {name: float(content[name]) for name in ("target", "confidence")})
+
+
+def _curves_head(curves: Curves) -> dict[str, Any]:
+    return {"low": curves.low, "high": curves.high, "default": _write_curve(curves.probabilities[-1])}
+
+
+def _write_curve(probabilities: FloatArray) -> str:
+    return " ".join(f"{value:.5g}" for value in probabilities.tolist())
+
+
+def _read_curves(content: dict[str, Any]) -> Curves | None:
+    head, relations = content.get("curves"), content["relations"]
+    if head is None:
+        return None
+    names = tuple(sorted(relations))
+    lines = [*(relations[name]["curve"] for name in names), head["default"]]
+    values = np.array([[float(value) for value in line.split()] for line in lines])
+    return Curves(names, float(head["low"]), float(head["high"]), values)
+
+
+def _in_json(value: Any) -> Any:
+    """Return plain values that JSON has: an infinite number, such as a cut that accepts nothing, becomes a word."""
+    if isinstance(value, dict):
+        return {key: _in_json(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_in_json(inner) for inner in value]
+    return str(float(value)) if isinstance(value, float) and not math.isfinite(value) else value

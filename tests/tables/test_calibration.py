@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from actc import Annotations, Calibration, Thresholds
+from actc.errors import FileError
+from actc.tables.calibration import Counts, Promised, Sources
+
+
+@pytest.fixture
+def thresholds(pool):
+    cuts = np.array([0.1 + 0.2, np.inf, -np.inf])
+    return Thresholds(pool.relation_names, cuts, 0.5, np.array([True, False, True]))
+
+
+def write(path, thresholds, pool, **more):
+    counts = Counts.of(pool, Annotations(np.array([0, 1]), np.array([1, 0])), thresholds)
+    Calibration(thresholds, "localopt-acc", {"n": 5}, counts, **more).write(path)
+
+
+def read_thresholds(path):
+    return Calibration.read(path).thresholds
+
+
+def test_thresholds_come_back_to_the_last_digit(tmp_path, thresholds, pool):
+    write(tmp_path / "t.json", thresholds, pool)
+    again = read_thresholds(tmp_path / "t.json")
+    assert again.relation_names == thresholds.relation_names
+    assert again.cuts.tolist() == thresholds.cuts.tolist()
+    assert again.own.tolist() == thresholds.own.tolist()
+    assert again.default == thresholds.default
+    assert again.lower is None
+
+
+def test_intervals_come_back(tmp_path, pool):
+    wide = Thresholds(pool.relation_names, np.ones(3), 1.0, np.ones(3, dtype=bool), np.zeros(3), np.full(3, np.inf))
+    write(tmp_path / "t.json", wide, pool)
+    again = read_thresholds(tmp_path / "t.json")
+    assert again.lower.tolist() == [0, 0, 0]
+    assert again.upper.tolist() == [np.inf] * 3
+
+
+def test_the_file_says_where_the_thresholds_came_from_and_is_strict_json(tmp_path, thresholds, pool):
+    write(tmp_path / "t.json", thresholds, pool)
+    content = json.loads((tmp_path / "t.json").read_text(), parse_constant=lambda word: pytest.fail(word))
+    assert content["method"] == "localopt-acc"
+    assert content["options"] == {"n": 5}
+    assert content["counts"] == {"pool": 60, "held": 60, "relations": 3, "annotated": 2, "annotated_true": 1}
+    assert set(content) >= {"actc_version", "created", "score_transform", "default", "relations"}
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("{", "line 1: this is no JSON"),
+        ("[]", "no thresholds file"),
+        ('{"format": "actc-thresholds", "format_version": 99}', "format version is 99"),
+        ('{"format": "actc-thresholds", "format_version": 1, "default": 1}', "damaged"),
+        ('{"format": "actc-thresholds", "format_version": 1, "default": "x", "relations": {}}', "damaged"),
+    ],
+)
+def test_a_file_that_is_no_thresholds_file_is_refused(tmp_path, content, sentence):
+    (tmp_path / "t.json").write_text(content)
+    with pytest.raises(FileError, match=sentence):
+        read_thresholds(tmp_path / "t.json")
+
+
+def test_everything_that_was_written_is_read_back(tmp_path, thresholds, pool):
+    sources = Sources(tmp_path / "a" / "scores.tsv", tmp_path / "labels.tsv", sketch=True, picks="random")
+    promise = Promised("cost", np.inf, 0.9, True, None, ["r1"])
+    write(tmp_path / "t.json", thresholds, pool, sources=sources, promise=promise, transform={"mean": 1.5})
+    again = Calibration.read(tmp_path / "t.json")
+    assert (again.sources, again.promise, again.transform) == (sources, promise, {"mean": 1.5})
+    accepted = np.bincount(pool.relations[thresholds.decide(pool)], minlength=3)
+    assert again.counts.accepted.tolist() == accepted.tolist()
+    assert again.counts.triples.tolist() == pool.relation_counts.tolist()
+    again.write(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_text() == (tmp_path / "t.json").read_text()
+
+
+def test_paths_are_relative_to_the_file_and_move_with_it(tmp_path, thresholds, pool):
+    old, new = tmp_path / "old", tmp_path / "far" / "new"
+    (old / "sub").mkdir(parents=True)
+    sources = Sources(old / "scores.tsv", known=old / "sub" / "known.tsv")
+    write(old / "sub" / "t.json", thresholds, pool, sources=sources)
+    written = json.loads((old / "sub" / "t.json").read_text())["sources"]
+    assert (written["scores"], written["known"]) == ("../scores.tsv", "known.tsv")
+    shutil.move(old, new)
+    moved = Calibration.read(new / "sub" / "t.json").sources
+    assert (moved.scores, moved.known) == (new / "scores.tsv", new / "sub" / "known.tsv")
+
+
+def test_an_older_file_with_absolute_paths_and_fewer_counts_is_read(tmp_path):
+    relations = {"r": {"cut": "inf", "own": True, "triples": 4, "annotated": 1}}
+    content = {"format": "actc-thresholds", "format_version": 1, "default": 0.5, "relations": relations}
+    content |= {"method": "pooled", "counts": {"pool": 4, "annotated": 1}, "sources": {"scores": "/tmp/scores.tsv"}}
+    (tmp_path / "t.json").write_text(json.dumps(content))
+    again = Calibration.read(tmp_path / "t.json")
+    assert str(again.sources.scores) == "/tmp/scores.tsv"
+    assert (again.counts.held, again.counts.accepted, again.promise, again.curves) == (4, None, None, None)
+    assert again.thresholds.cuts.tolist() == [np.inf]
+
+
+def test_thresholds_from_tables_in_memory_name_no_source(tmp_path, thresholds, pool):
+    write(tmp_path / "t.json", thresholds, pool)
+    assert json.loads((tmp_path / "t.json").read_text())["sources"] is None
+    assert not Calibration.read(tmp_path / "t.json").sources

@@ -1,0 +1,265 @@
+"""Whatever a command does, a function of the package does: the same files, the same sentences."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import actc
+from actc.cli.main import commands
+from actc.errors import ActcError
+from actc.session import Judgement, Session
+from actc.tables.files import write_rows_of, write_triples
+from tests.models.test_train_model import make_graph, new_facts
+from tests.synthetic import make_truth
+
+FLAT = [name for name, twins in actc.TWINS.items() if name not in ("methods", "start", "annotate", "status", "bench")]
+
+
+def run(*words):
+    result = CliRunner().invoke(commands, [str(word) for word in words])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.output
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """Make what the commands below work on: scores and labels, thresholds, a session, a graph and a model."""
+    home = tmp_path_factory.mktemp("home")
+    pool, labels, _ = make_truth(600, 3)
+    rows = np.arange(80)
+    write_rows_of(home / "scores.tsv", pool, np.arange(len(pool)))
+    write_triples(home / "labels.tsv", {**pool.take(rows).columns(), "label": labels[rows].astype(int)})
+    run("calibrate", home / "scores.tsv", "--labels", home / "labels.tsv", "--out", home / "thresholds.json")
+    run("start", home / "session", home / "scores.tsv", "--budget", 20)
+    judge(home / "session", lambda task: task.score > 0)
+    graph = make_graph()
+    write_triples(home / "graph.tsv", graph.columns())
+    write_triples(home / "truth.tsv", new_facts(graph, True).columns())
+    (home / "recipe.json").write_text('{"model": "complex", "dimension": 16, "epochs": 5, "batch": 16}')
+    run("train", home / "graph.tsv", "--recipe", home / "recipe.json", "--device", "cpu", "--out", home / "model")
+    return home
+
+
+def judge(folder, truth):
+    session = Session(folder)
+    ada = session.add_annotator("ada")
+    while tasks := session.ask(ada, 1):
+        said = "true" if truth(tasks[0]) else "false"
+        session.record(ada, [Judgement(said, tasks[0].triple, str(tasks[0].triple))])
+    session.close()
+
+
+# A command's words and the function's call, each writing to ``out``; and the files that must be alike.
+SAME = {
+    "calibrate": (
+        lambda home, out: ["scores.tsv", "--labels", home / "labels.tsv", "--precision", 0.7, "--out", out / "t.json"],
+        lambda home, out: actc.calibrate(
+            home / "scores.tsv", home / "labels.tsv", precision=0.7, out=str(out / "t.json")
+        ),
+    ),
+    "decide": (
+        lambda home, out: ["thresholds.json", home / "scores.tsv", "--all", "--out", out / "all.tsv"],
+        lambda home, out: actc.decide_candidates(
+            home / "thresholds.json", home / "scores.tsv", out / "all.tsv", keep_all=True
+        ),
+    ),
+    "report": (
+        lambda home, out: ["thresholds.json", "--out", out / "page.html", "--json", out / "report.json"],
+        lambda home, out: actc.write_report(home / "thresholds.json", out / "page.html", json_out=out / "report.json"),
+    ),
+    "ask": (
+        lambda home, out: ["session", "--count", 5, "--out", out / "questions.tsv"],
+        lambda home, out: actc.list_questions(home / "session", out / "questions.tsv", count=5),
+    ),
+    "audit": (
+        lambda home, out: ["scores.tsv", "--count", 9, "--by", "relation", "--out", out / "slice.tsv"],
+        lambda home, out: actc.draw_audit(home / "scores.tsv", out / "slice.tsv", count=9, design="relation"),
+    ),
+    "shift": (
+        lambda home, out: ["session", home / "scores.tsv", "--json", out / "shift.json"],
+        lambda home, out: actc.check_shift(home / "session", home / "scores.tsv", json_out=out / "shift.json"),
+    ),
+    "export": (
+        lambda home, out: ["session", "--labels", out / "l.tsv", "--thresholds", out / "t.json"],
+        lambda home, out: actc.export_session(home / "session", labels=out / "l.tsv", thresholds=out / "t.json"),
+    ),
+    "convert": (
+        lambda home, out: ["graph.tsv", "--base", "http://e/", "--out", out / "graph.nt"],
+        lambda home, out: actc.convert_graph(home / "graph.tsv", out / "graph.nt", base="http://e/"),
+    ),
+    "score": (
+        lambda home, out: ["model", home / "graph.tsv", "--device", "cpu", "--out", out / "scores.tsv"],
+        lambda home, out: actc.score_triples(home / "model", home / "graph.tsv", out / "scores.tsv", device="cpu"),
+    ),
+    "candidates": (
+        lambda home, out: ["model", home / "graph.tsv", "--best", 1, "--device", "cpu", "--out", out / "new.tsv"],
+        lambda home, out: actc.propose_candidates(
+            home / "model", home / "graph.tsv", out / "new.tsv", best=1, device="cpu"
+        ),
+    ),
+}
+
+
+def contents(folder):
+    """Return the files of a folder; what a thresholds.json says, but for when."""
+    found = {path.name: path.read_bytes() for path in folder.iterdir()}
+    if "t.json" in found:
+        found["t.json"] = {**json.loads(found["t.json"]), "created": None}
+    return found
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_a_function_writes_what_its_command_writes(home, tmp_path, name):
+    words, call = SAME[name]
+    for folder in ("command", "function"):
+        (tmp_path / folder).mkdir()
+    first, *rest = words(home, tmp_path / "command")
+    run(name, home / first, *rest)
+    call(home, tmp_path / "function")
+    assert contents(tmp_path / "command") == contents(tmp_path / "function") != {}
+
+
+def test_training_by_function_gives_the_command_s_model(home, tmp_path):
+    trained = actc.train_model(home / "graph.tsv", tmp_path / "m", recipe=str(home / "recipe.json"), device="cpu")
+    assert trained.triples == 54
+    first, second = (
+        actc.score_triples(model, home / "graph.tsv", tmp_path / "s.tsv", device="cpu").triples.scores
+        for model in (home / "model", tmp_path / "m")
+    )
+    assert first.tolist() == second.tolist()
+
+
+def test_an_audit_and_an_import_by_function(home, tmp_path):
+    found = actc.audit_accepted(home / "scores.tsv", home / "labels.tsv", target=0.01, source=home / "thresholds.json")
+    assert (found.audit.judged, found.more) == (80, 0)
+    assert 0 <= found.surprise <= 1
+    shutil.copytree(home / "session", tmp_path / "session")
+    assert actc.import_judgements(tmp_path / "session", home / "labels.tsv", annotator="Bob") == 80
+    assert actc.import_judgements(tmp_path / "session", home / "labels.tsv", annotator="Bob") == 0
+
+
+def test_tables_in_memory_do_wherever_files_do(home):
+    pool, labels, _ = make_truth(600, 3)
+    tables = actc.calibrate(pool, actc.Annotations(np.arange(80), labels[:80]))
+    files = actc.calibrate(home / "scores.tsv", home / "labels.tsv")
+    assert tables.thresholds.cuts.tolist() == files.thresholds.cuts.tolist()
+    assert tables.curves.probabilities.tolist() == files.curves.probabilities.tolist()
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    return actc.run_demo(tmp_path_factory.mktemp("demo"), repeats=1, jobs=1).written[0].parent
+
+
+def completed(home, out, **options):
+    plan = actc.CompletionPlan(
+        str(home / "graph.tsv"), str(out), str(home / "model"), best=1, budget=8, device="cpu", **options
+    )
+    return actc.complete_graph(plan)
+
+
+def make_thresholds(origin, home, demo, folder):
+    """Make a folder with a thresholds.json from one of those that write it."""
+    if origin == "calibrate":
+        for name in ("scores.tsv", "labels.tsv"):
+            shutil.copy(home / name, folder)
+        actc.calibrate(folder / "scores.tsv", folder / "labels.tsv", out=folder / "thresholds.json")
+    elif origin == "export":
+        shutil.copytree(home / "session", folder / "session")
+        actc.export_session(folder / "session", thresholds=folder / "thresholds.json")
+    elif origin == "demo":
+        shutil.copytree(demo, folder, dirs_exist_ok=True)
+    else:
+        completed(home, folder, oracle=home / "truth.tsv" if origin == "complete by an oracle" else None)
+        if origin == "complete by people":
+            judge(folder / "session", lambda task: task.score > 0)
+            completed(home, folder)
+
+
+ORIGINS = ["calibrate", "export", "demo", "complete by an oracle", "complete by people"]
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_every_thresholds_file_can_be_reported_on_even_when_its_folder_was_moved(origin, home, demo, tmp_path):
+    (tmp_path / "here").mkdir()
+    make_thresholds(origin, home, demo, tmp_path / "here")
+    shutil.move(tmp_path / "here", tmp_path / "there")
+    there = tmp_path / "there" / "thresholds.json"
+    output = run("report", there, "--out", tmp_path / "page.html", "--json", tmp_path / "report.json")
+    calibration, report = actc.Calibration.read(there), json.loads((tmp_path / "report.json").read_text())
+    assert "candidates are accepted" in output
+    assert report["answers"] == calibration.counts.annotated > 0
+    assert report["accepted"] == calibration.counts.accepted.sum()
+    assert calibration.curves is not None
+
+
+def test_thresholds_whose_session_is_gone_say_so(home, tmp_path):
+    shutil.copytree(home / "session", tmp_path / "session")
+    actc.export_session(tmp_path / "session", thresholds=tmp_path / "t.json")
+    shutil.rmtree(tmp_path / "session")
+    with pytest.raises(ActcError, match="which is not there"):
+        actc.write_report(tmp_path / "t.json", tmp_path / "page.html")
+
+
+def test_answers_that_came_after_the_export_count_in_the_report(home, tmp_path):
+    shutil.copytree(home / "session", tmp_path / "session")
+    actc.export_session(tmp_path / "session", thresholds=tmp_path / "t.json")
+    actc.import_judgements(tmp_path / "session", home / "labels.tsv")
+    report = actc.write_report(tmp_path / "t.json", tmp_path / "page.html")
+    assert len(report.case.annotations) > actc.Calibration.read(tmp_path / "t.json").counts.annotated
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda home: actc.calibrate(home / "scores.tsv", method="localopt-acc"), "needs annotations: give a file"),
+        (
+            lambda home: actc.calibrate(home / "scores.tsv", home / "labels.tsv", method="localopt-acc", sketch=True),
+            "looks at every candidate; --sketch goes with the pooled methods only",
+        ),
+        (lambda home: actc.calibrate(home / "scores.tsv", sketch=True, precision=0.9), "leave --sketch out"),
+        (lambda home: actc.calibrate(make_truth(50, 2)[0], sketch=True), "candidates on disk"),
+        (lambda home: actc.calibrate(home / "scores.tsv", picks="randm"), "Did you mean 'random'"),
+        (lambda home: actc.draw_audit(home / "scores.tsv", None), "Give --out to draw a slice"),
+        (lambda home: actc.list_questions(home / "thresholds.json", count=0), "0 questions are none"),
+        (lambda home: actc.run_demo(home / "scores.tsv"), "is a file; give the name of a folder"),
+        (lambda home: actc.train_model(home / "graph.tsv", home / "scores.tsv"), "is a file; give the name"),
+        (
+            lambda home: actc.train_model(home / "graph.tsv", home / "x", held_out=home / "graph.tsv", device="cpu"),
+            "the graph holds all of these 54 triples",
+        ),
+        (
+            lambda home: actc.propose_candidates(home / "model", home / "graph.tsv", home / "c.tsv", best=0),
+            "one answer",
+        ),
+    ],
+)
+def test_a_function_refuses_what_its_command_refuses(home, call, sentence):
+    with pytest.raises(ActcError, match=sentence):
+        call(home)
+
+
+def test_every_command_has_a_twin_that_is_public():
+    assert set(actc.TWINS) == set(commands.commands)
+    assert {name for twins in actc.TWINS.values() for name in twins} <= set(actc.__all__)
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_an_option_has_the_name_of_its_function_s_parameter(name):
+    known = {word for twin in actc.TWINS[name] for word in inspect.signature(getattr(actc, twin)).parameters}
+    if name == "paper":
+        known |= {"seed", "draws", "rows", "methods"}  # in its settings, or read from a text
+    assert {option.name for option in commands.commands[name].params} - {"quiet"} <= known
+
+
+def test_no_public_name_hides_a_folder():
+    folders = {path.stem for path in Path(actc.__file__).parent.iterdir()}
+    assert folders.isdisjoint(actc.__all__)
