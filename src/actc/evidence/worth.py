@@ -26,7 +26,7 @@ from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 
 @dataclass(frozen=True)
 class Choices:
-    """What was chosen on the proving ground (benchmarks/evidence/choices.csv), leaving one graph out at a time.
+    """What was chosen on the proving ground (benchmarks/evidence).
 
     Parameters
     ----------
