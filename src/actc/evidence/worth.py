@@ -26,7 +26,7 @@ from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 
 @dataclass(frozen=True)
 class Choices:
-    """What was chosen on the proving ground (benchmarks/evidence).
+    """Settings of the learner. First guesses that worked: no rows have compared them with others yet.
 
     Parameters
     ----------
