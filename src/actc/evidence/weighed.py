@@ -65,7 +65,8 @@ def weigh_pools(graph: Graph, pools: Sequence[ScoredTriples], held: Held | None 
         Facts that the model was not trained on. Without them the graph's own facts teach what the pieces are worth,
         but for scores, which such facts flatter; scores stay and what was taught is one more piece.
     """
-    limits = Limits.for_count(max(len(pool) for pool in (*pools, *([held.proposals] if held else []))))
+    lesson = len(held.proposals) if held is not None else len(pools[0]) + _count_taken_out(graph)
+    limits = Limits.for_count(max(lesson, *map(len, pools)))
     if held is not None:
         worth, seen = learn_from_held(graph, held, limits)
         return [_with_log_odds(worth, gather_evidence(seen, pool, limits=limits)) for pool in pools]
@@ -77,7 +78,7 @@ def weigh_pools(graph: Graph, pools: Sequence[ScoredTriples], held: Held | None 
 
 def learn_from_known(graph: Graph, pool: ScoredTriples, limits: Limits) -> Worth:
     """Learn what the pieces are worth from some of the graph's own facts, taken out of it, against a pool."""
-    count = min(int(TAKEN_OUT * len(graph)), MOST_TAKEN_OUT)
+    count = _count_taken_out(graph)
     if count < 2:
         raise TableError(f"A graph of {len(graph)} facts is too small to learn from; it needs at least 20.")
     out = np.random.default_rng(0).permutation(len(graph)) < count
@@ -88,6 +89,10 @@ def learn_from_known(graph: Graph, pool: ScoredTriples, limits: Limits) -> Worth
     union = ScoredTriples.from_columns(heads, relations, tails, np.zeros(len(fresh) + len(pool)))
     lesson = gather_evidence(graph.take(~out), union, limits=limits)
     return learn_worth(lesson, np.arange(len(union)) < len(fresh), own_questions=False, with_scores=False)
+
+
+def _count_taken_out(graph: Graph) -> int:
+    return min(int(TAKEN_OUT * len(graph)), MOST_TAKEN_OUT)
 
 
 def _with_log_odds(worth: Worth, evidence: Evidence) -> WeighedTriples:
