@@ -13,7 +13,7 @@ from actc.errors import TableError
 from actc.evidence.plan import Limits
 from actc.evidence.table import Evidence, gather_evidence
 from actc.evidence.weigh import Held, learn_from_held
-from actc.evidence.worth import Worth, learn_worth
+from actc.evidence.worth import Worth, learn_worth, pieces_of
 from actc.graphs.graph import Graph
 from actc.triples import FloatArray, ScoredTriples
 
@@ -107,4 +107,4 @@ def _with_piece(worth: Worth, evidence: Evidence, mean: float, spread: float) ->
 
 
 def _pieces(worth: Worth, evidence: Evidence) -> FloatArray:
-    return worth.ridge.quantiles.transform(evidence.only(worth.columns).values)
+    return worth.ridge.quantiles.transform(pieces_of(evidence, worth.columns))

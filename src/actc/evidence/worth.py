@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -129,7 +130,7 @@ class Worth:
 
     def log_odds(self, evidence: Evidence) -> FloatArray:
         """Return the log-odds that each candidate is true, shape (N,)."""
-        table = evidence.only(self.columns).values
+        table = pieces_of(evidence, self.columns)
         if self.trees is None:
             return self.ridge.log_odds(table)
         return self.trees.log_odds(_with_rivals(table, self.ridge, evidence.candidates))
@@ -154,6 +155,14 @@ class Worth:
             return cls(tuple(data["columns"]), ridge, trees, float(data["share"]), int(data["held"]))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise FileError(f"{path} does not hold weights of evidence ({error}); learn them again.") from None
+
+
+def pieces_of(evidence: Evidence, columns: Sequence[str]) -> FloatArray:
+    """Return some pieces of evidence in single precision, shape (N, F).
+
+    A database adds numbers up in any order, so their last digits differ from run to run, and trees would cut at them.
+    """
+    return evidence.only(columns).values.astype(np.float32).astype(np.float64)
 
 
 def learn_worth(evidence: Evidence, held: BoolArray, own_questions: bool = True, with_scores: bool = True) -> Worth:
@@ -181,7 +190,7 @@ def learn_worth(evidence: Evidence, held: BoolArray, own_questions: bool = True,
     if count < 2 or count == len(held):
         raise TableError(f"{count} of {len(held)} proposals are held facts; two and other proposals are needed.")
     columns = tuple(name for name in evidence.columns if with_scores or not _is_of_scores(name))
-    table = evidence.only(columns).values
+    table = pieces_of(evidence, columns)
     share = count / len(held) if own_questions else expect_share(table, held)
     ridge = Ridge.learn(table, held, _count_cases(held, share), CHOICES.ridge)
     if not own_questions:
