@@ -1,6 +1,6 @@
 // The owner's view: progress, who judges how, and the word that settles a disagreement.
 
-import { element, fetchJson, percent, put, showCurve, showRelations } from "/files/draw.js";
+import { element, fetchJson, percent, put, showCurve, showProgress, showRelations } from "/files/draw.js";
 
 const at = (id) => document.getElementById(id);
 const settling = new Map(); // triple -> key: pressing twice settles once
@@ -20,17 +20,14 @@ async function refresh() {
 }
 
 function draw(content) {
-  const { labels, budget } = content.progress;
+  const { budget } = content.progress;
   put("title", content.title);
-  put("count", `${labels.toLocaleString("en")} of ${budget.toLocaleString("en")}`);
-  at("progress").setAttribute("aria-valuemax", budget);
-  at("progress").setAttribute("aria-valuenow", Math.min(labels, budget));
-  at("fill").style.width = `${Math.min(100, (100 * labels) / budget)}%`;
+  showProgress(content.progress);
   put("advice", content.picture.advice);
   showCurve(at("curve"), content.picture.curve, budget);
   showRelations(at("relations"), content.picture.relations.slice(0, 10));
   redraw("people", content.people, content.people.filter((one) => one.kind !== "owner" || one.judged > 0).map(drawPerson));
-  drawAgreement(content.agreement);
+  drawAgreement(content.agreement, content.settings.overlap);
   redraw("review", content.disagreements, content.disagreements.map(drawDisagreement));
   at("no-review").hidden = content.disagreements.length > 0;
   if (document.activeElement !== at("budget")) at("budget").value = budget;
@@ -49,7 +46,7 @@ function redraw(id, state, rows) {
 
 function drawPerson(one) {
   const name = element("td", {}, element("bdi", {}, one.name), " ");
-  if (one.kind !== "person") name.append(element("span", { class: "kind" }, one.kind));
+  if (one.kind !== "person" && one.kind !== one.name) name.append(element("span", { class: "kind" }, one.kind));
   const cells = [one.judged, one.true, one.false, one.unsure, number(one.seconds, 1)].map((value) => element("td", {}, String(value)));
   const repeats = one.repeats.shown ? `${one.repeats.same} of ${one.repeats.shown}` : "–";
   const trust = one.reliability?.compared
@@ -74,7 +71,7 @@ async function copyLink(one, button) {
   }
 }
 
-function drawAgreement(agreement) {
+function drawAgreement(agreement, overlap) {
   const numbers = [
     ["Judged by two or more", String(agreement.shared)],
     ["Krippendorff’s alpha", number(agreement.krippendorff)],
@@ -82,7 +79,8 @@ function drawAgreement(agreement) {
   ];
   redraw("agreement", agreement, numbers.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
   const pairs = agreement.pairs.slice(0, 12).map((pair) => `${pair.first} and ${pair.second} ${number(pair.cohen)}`);
-  put("pairs", pairs.length ? `Cohen’s kappa: ${pairs.join(", ")}.` : "Start with --overlap 0.2 to have some triples judged twice.");
+  const none = overlap > 0 ? "No triple has two people's answers yet." : "Every triple goes to one person. A session started with --overlap 0.2 has a fifth of them judged twice.";
+  put("pairs", pairs.length ? `Cohen’s kappa: ${pairs.join(", ")}.` : none);
 }
 
 function drawDisagreement(line) {

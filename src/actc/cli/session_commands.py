@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -34,6 +34,10 @@ from actc.errors import OptionError
 @click.option("--overlap", default=0.0, show_default=True, help="The share of triples that two people judge.")
 @click.option("--repeats", default=0.0, show_default=True, help="The share of cards that are hidden repeats.")
 @click.option("--combine", default="majority", show_default=True, help="Several answers: majority or reliability.")
+@click.option("--title", help="What the pages call the session. [default: the file's name]")
+@click.option(
+    "--guidelines", type=click.File(encoding="utf-8"), help="What annotators should know, shown first: Markdown."
+)
 @click.option("--show-score", is_flag=True, help="Show what the model thinks on the cards. It sways people.")
 @click.option("--seed", default=0, show_default=True, help="Where random choices start from.")
 @quiet_option
@@ -43,6 +47,8 @@ def start_command(
     sample: bool,
     names: tuple[Path, ...],
     kg: Path | None,
+    title: str | None,
+    guidelines: TextIO | None,
     quiet: bool,
     **choices: Any,
 ) -> None:
@@ -57,10 +63,11 @@ def start_command(
 
     if sample == (scores is not None):
         raise OptionError("Give a file of scored candidates, or --sample for the packaged sample.")
-    title = "Everyday facts" if scores is None else scores.name.partition(".")[0]
+    title = title or ("Everyday facts" if scores is None else scores.name.partition(".")[0])
+    text = guidelines.read() if guidelines else ""
     if scores is None:
         scores, names, kg = sample_files()
-    started = start_session(session, scores, Settings(title=title, **choices), names, kg)
+    started = start_session(session, scores, Settings(title=title, guidelines=text, **choices), names, kg)
     if not quiet:
         print(f"{started.settings.triples:,} candidates are ready. Judge them with: actc annotate {session}")
 
@@ -75,7 +82,12 @@ def start_command(
     ),
 )
 @click.argument("session", type=click.Path(path_type=Path))
-@click.option("--annotator", "annotators", multiple=True, help="A name that gets a link; repeatable. [default: you]")
+@click.option(
+    "--annotator",
+    "annotators",
+    multiple=True,
+    help="A name that gets a link; repeatable. [default: those there are, or you]",
+)
 @click.option("--terminal", is_flag=True, help="Judge here, in the terminal.")
 @click.option("--program", help="Let a program judge: JSON lines in, JSON lines out. Kept apart from people's answers.")
 @click.option("--count", default=0, show_default=True, help="Triples for the program besides those that people judged.")
@@ -100,7 +112,7 @@ def annotate_command(
     elif terminal:
         _judge_here(session, annotators)
     else:
-        _serve_page(session, annotators or ("you",), host, port, browser, quiet)
+        _serve_page(session, annotators, host, port, browser, quiet)
 
 
 def _ask_program(session: Path, program: str, count: int, annotators: tuple[str, ...], quiet: bool) -> None:
@@ -126,14 +138,14 @@ def _judge_here(session: Path, annotators: tuple[str, ...]) -> None:
 
 
 def _serve_page(session: Path, annotators: tuple[str, ...], host: str, port: int, browser: bool, quiet: bool) -> None:
-    from actc.app.serve import open_when_listening, serve
+    from actc.app.serve import link_to_open, open_when_listening, serve
     from actc.cli.show_session import print_links
 
     def announce(links: list[tuple[str, str]]) -> None:
         if not quiet:
             print_links(links, host not in ("127.0.0.1", "localhost", "::1"))
         if browser and sys.stdout.isatty():
-            open_when_listening(links[1][1])
+            open_when_listening(link_to_open(links))
 
     serve(session, annotators, host, port, announce, lambda line: click.echo(line, err=True))
 

@@ -8,14 +8,14 @@ from typing import Any
 from actc.cli.show import console, new_table
 from actc.session import Session
 from actc.session.program import ProgramRun
-from actc.session.status import agreement, disagreements, people, picture, progress
+from actc.session.status import agreement, disagreements, people, picture, progress, write_count
 
 
 def print_status(session: Session) -> None:
     """Print progress, the people, how far they agree, and what more answers would bring."""
     counts, settings, screen = progress(session), session.settings, console()
     screen.print(
-        f"{settings.title}: {counts['labels']:,} of {counts['budget']:,} triples judged, from "
+        f"{settings.title}: {write_count(counts)}, from "
         f"{settings.triples:,} candidates of {settings.relations:,} relations; method {settings.method}.",
         markup=False,
     )
@@ -34,7 +34,7 @@ def print_status(session: Session) -> None:
 
 
 def _line(one: dict[str, Any]) -> list[str]:
-    name = one["name"] if one["kind"] == "person" else f"{one['name']} ({one['kind']})"
+    name = one["name"] if one["kind"] in ("person", one["name"]) else f"{one['name']} ({one['kind']})"
     repeats, trust = one["repeats"], one.get("reliability")
     return [
         name.replace("[", "\\["),

@@ -109,6 +109,10 @@ class Session:
         """Return everybody who may judge, the owner first."""
         return [Annotator(*row) for row in self.store.rows("SELECT id, name, kind FROM annotator ORDER BY id")]
 
+    def people(self) -> list[Annotator]:
+        """Return the annotators that are people, the owner not among them."""
+        return [annotator for annotator in self.annotators() if annotator.kind == "person"]
+
     def ask(self, annotator: Annotator, count: int = 1) -> list[Task]:
         """Return the triples on an annotator's table, topped up to ``count``; those to be judged first in front."""
         return self.exchange(annotator, (), count)[1]

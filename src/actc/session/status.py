@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -15,10 +16,9 @@ from actc.session.ask import Annotator
 from actc.session.cards import sentence
 from actc.session.combine import combine
 from actc.session.session import Session
+from actc.trust.ask import Advice
 
 MOST_POINTS = 120
-LITTLE_GAIN = 0.001
-"""Ten answers that add less than this to the accuracy are hardly worth a person's time."""
 
 
 def count_labels(session: Session) -> int:
@@ -28,11 +28,49 @@ def count_labels(session: Session) -> int:
 
 def progress(session: Session, annotator: Annotator | None = None) -> dict[str, Any]:
     """Return the counts that change with every answer."""
-    budget, labels = session.budget, count_labels(session)
-    counts = {"labels": labels, "budget": budget, "triples": session.settings.triples, "done": labels >= budget}
+    budget, labels, triples = session.budget, count_labels(session), session.settings.triples
+    counts = {
+        "labels": labels,
+        "budget": budget,
+        "triples": triples,
+        "goal": min(budget, triples),
+        "done": labels >= budget,
+        "judgements": int(session.store.value("SELECT coalesce(max(id), 0) FROM judgement")),
+    }
     if annotator is not None:
         counts["mine"] = int(session.store.value("SELECT answered FROM annotator WHERE id = ?", (annotator.id,)))
     return counts
+
+
+def write_count(counts: dict[str, Any]) -> str:
+    """Say how far a session is: against its budget, or the number of candidates if those are fewer."""
+    if counts["labels"] > counts["goal"]:
+        return f"{counts['labels']:,} triples judged, budget {counts['goal']:,}"
+    return f"{counts['labels']:,} of {counts['goal']:,} triples judged"
+
+
+def what_is_left(session: Session, annotator: Annotator) -> str:
+    """Say why an annotator has no triple on the table.
+
+    Returns
+    -------
+    {"more", "spent", "others", "none"}
+        More are being planned; the budget is spent; other people have the rest; nothing is left that this annotator
+        could still be asked.
+    """
+    counts = progress(session)
+    if counts["done"]:
+        return "spent"
+    given_out = "SELECT triple FROM task WHERE answered > 0 UNION SELECT triple FROM lease"
+    fresh = counts["triples"] - int(session.store.value(f"SELECT count(*) FROM ({given_out})"))
+    held = session.store.rows(
+        "SELECT count(DISTINCT triple) AS triples, coalesce(max(annotator != ?), 0) AS others "
+        "FROM lease JOIN task USING (triple) WHERE expires > ? AND labelled = 0",
+        (annotator.id, time.time()),
+    )[0]
+    if fresh > 0 and counts["labels"] + held["triples"] < counts["budget"]:
+        return "more"
+    return "others" if held["others"] else "none"
 
 
 def picture(session: Session) -> dict[str, Any]:
@@ -43,7 +81,7 @@ def picture(session: Session) -> dict[str, Any]:
         "curve": [[o["labels"], o["expected"], o["low"], o["high"]] for o in outlooks if o["expected"] is not None],
         "relations": _relation_lines(session, outlooks),
         "accepted": latest and latest["accepted"],
-        "advice": write_advice(latest, session.settings.triples, count_labels(session), session.budget),
+        "advice": write_advice(latest, count_labels(session), session.budget),
     }
 
 
@@ -69,20 +107,13 @@ def _relation_lines(session: Session, outlooks: list[dict[str, Any]]) -> list[di
     ]
 
 
-def write_advice(outlook: dict[str, Any] | None, triples: int, labels: int, budget: int) -> str:
-    """Say in a sentence what ten more answers are expected to bring."""
-    spent = f"The budget of {budget:,} answers is spent. " if labels >= budget else ""
+def write_advice(outlook: dict[str, Any] | None, labels: int, budget: int) -> str:
+    """Say whether to go on: the one advice, in the words that a report has for it too."""
+    spent = f"The budget of {budget:,} answers is spent; the owner may raise it. " if labels >= budget else ""
     if outlook is None or labels == 0:
         return spent + "Judge a few triples to see what the answers buy."
-    gain = outlook["gain"]
-    if gain is not None:
-        share = gain / triples
-        rest = "Stopping now loses little." if share < LITTLE_GAIN else "Going on pays."
-        return (
-            f"{spent}Ten more answers are expected to put about {gain:,.{0 if gain >= 10 else 1}f} of {triples:,} "
-            f"decisions right "
-            f"({100 * share:.2f} points of accuracy). {rest}"
-        )
+    if outlook["gain"] is not None:
+        return spent + str(Advice.of(outlook["gain"]))
     if outlook["changed"] is not None:
         return f"{spent}The last answers changed {100 * outlook['changed']:.2f} % of the decisions."
     return spent + "A few more answers will show whether they still change decisions."
