@@ -40,6 +40,15 @@ def test_from_start_to_the_first_judgement_on_the_packaged_sample(sample):
     assert "2 of 20 triples judged" in status.stdout
 
 
+def test_start_says_how_many_entities_have_a_name(tmp_path):
+    (tmp_path / "scores.tsv").write_text("Q1\tP2\tQ3\t0.5\n")
+    started = actc("start", tmp_path / "session", tmp_path / "scores.tsv")
+    assert "0 of 2 entities have a name" in started.stdout
+    (tmp_path / "names.csv").write_text("id,name\nQ1,Ada\nQ3,London\n")
+    named = actc("names", tmp_path / "session", tmp_path / "names.csv")
+    assert named.stdout == "2 names were read.\n"
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

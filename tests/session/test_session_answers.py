@@ -22,6 +22,7 @@ from actc.session.exchange import read_judgements, write_history, write_label_st
 from actc.session.plan import Planner
 from actc.session.program import ask_program
 from actc.session.results import Results, export_session
+from actc.session.start import add_session_names, count_named
 from actc.session.status import history, people
 from actc.session.terminal import judge_in_terminal
 from actc.tables.calibration import Calibration
@@ -297,6 +298,106 @@ def test_names_sentences_known_triples_and_examples_make_a_card(tmp_path):
     assert card["relation"]["link"].endswith("Property:P2")
     assert card["known"] == ["Rome"]
     assert [plain(example) for example in card["examples"]] == ["Q9 was born in Rome"]
+
+
+WIKIDATA = """[
+{"type":"item","id":"Q1","labels":{"de":{"value":"Ada"},"en":{"value":"Ada L."}},"descriptions":{"en":{"value":"who"}}},
+{"type":"item","id":"Q99","labels":{"en":{"value":"nobody asks about it"}}},
+{"type":"property","id":"P2","labels":{"mul":{"value":"born in"}},"descriptions":{}}
+]
+"""
+TURTLE = """@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix schema: <http://schema.org/> . @prefix wd: <http://www.wikidata.org/entity/> .
+wd:Q1 rdfs:label "Augusta"@en ; schema:description "wer"@de , "who"@en ; skos:prefLabel "Ada L."@en , "Ada"@de .
+wd:P2 rdfs:label "born in" . wd:Q99 rdfs:label "nobody asks about it" .
+"""
+NAME_FILES = {
+    "names.csv": "id,label,description\nQ1,Ada L.,who\nP2,born in,\n",
+    "names.json": '{"Q1": {"label": "Ada L.", "description": "who"}, "P2": "born in"}',
+    "lines.jsonl": '{"id": "Q1", "name": "Ada L.", "description": "who"}\n{"id": "P2", "name": "born in"}\n',
+    "dump.json": WIKIDATA,
+    "labels.ttl": TURTLE,
+}
+
+
+@pytest.fixture
+def nameless(tmp_path):
+    (tmp_path / "scores.tsv").write_text("Q1\tP2\tQ3\t0.5\nQ2\tP2\tQ3\t0.7\n")
+    return start_session(tmp_path / "session", tmp_path / "scores.tsv", Settings("actc-lr-rndm"))
+
+
+@pytest.mark.parametrize("file", NAME_FILES)
+def test_names_may_come_later_and_in_any_format(nameless, tmp_path, file):
+    assert count_named(nameless) == (0, 0, 3)
+    (tmp_path / file).write_text(NAME_FILES[file])
+    assert add_session_names(nameless.folder, [tmp_path / file]) == (2, 1, 3)
+    named = nameless.names.of("Q1")  # the session was open all the time
+    assert (named.name, named.description) == ("Ada L.", "who")
+    assert nameless.names.of("P2").name == "born in"
+
+
+@pytest.mark.parametrize("file", ["dump.json", "labels.ttl"])
+def test_names_are_in_the_language_asked_for_and_else_in_another(nameless, tmp_path, file):
+    (tmp_path / file).write_text(NAME_FILES[file])
+    add_session_names(nameless, [tmp_path / file], language="de")
+    assert nameless.names.of("Q1").name == "Ada"
+    assert nameless.names.of("P2").name == "born in"
+    assert nameless.names.of("Q99").name == "Q99"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "sentence"),
+    [
+        ("bad.jsonl", '{"id": "Q1", "name": "x"}\nnonsense\n', "line 2: this is no JSON object with an id"),
+        ("bad.ttl", "this is no turtle", "bad.ttl"),
+        ("bad.csv", "name,label\n", "a column 'id' is needed"),
+    ],
+)
+def test_names_that_cannot_be_read_change_nothing(nameless, tmp_path, file, text, sentence):
+    (tmp_path / file).write_text(text)
+    with pytest.raises(FileError, match=sentence):
+        add_session_names(nameless, [tmp_path / file])
+    assert count_named(nameless).named == 0
+
+
+def test_a_card_tells_what_else_is_known_of_head_and_tail(tmp_path):
+    (tmp_path / "scores.tsv").write_text("ada\tborn in\tlondon\t0.5\n")
+    (tmp_path / "graph.tsv").write_text("ada\tis a\tperson\nbob\tknows\tada\nlondon\tin\tengland\nada\tborn in\trome\n")
+    session = start_session(tmp_path / "s", tmp_path / "scores.tsv", graph=tmp_path / "graph.tsv")
+    card = make_card(session.names, session.ask(session.add_annotator("ada"))[0])
+    assert sorted(map(plain, card["head_facts"])) == ["ada is a person", "bob knows ada"]
+    assert list(map(plain, card["tail_facts"])) == ["london in england"]
+
+
+@pytest.mark.parametrize("typed", [True, False])
+def test_examples_are_alike_in_kind_not_neighbours_in_the_alphabet(tmp_path, typed):
+    people, works = [f"a{i}" for i in range(9)], [f"z{i}" for i in range(3)]
+    lines = [f"{one}\tmade in\tcity\n" for one in people + works]
+    if not typed:
+        lines += [f"{one}\t{fact}\tx\n" for group, fact in ((people, "plays"), (works, "shows")) for one in group]
+        lines.append("apex\tshows\tx\n")
+    (tmp_path / "graph.tsv").write_text("".join(lines))
+    (tmp_path / "scores.tsv").write_text("apex\tmade in\ttown\t0.5\n")
+    types = [f"{one},{'person' if one in people else 'work of art'}\n" for one in (*people, *works, "apex")]
+    (tmp_path / "names.csv").write_text("id,types\n" + "".join(types if typed else []))
+    session = start_session(
+        tmp_path / "s", tmp_path / "scores.tsv", None, [tmp_path / "names.csv"], tmp_path / "graph.tsv"
+    )
+    shown = session.names.examples("made in", "apex", "town", 3)
+    assert sorted(head for head, _ in shown) == works
+
+
+@pytest.mark.parametrize(
+    ("identifier", "address"),
+    [
+        ("wd:Q42", "https://www.wikidata.org/wiki/Q42"),
+        ("wdt:P31", "https://www.wikidata.org/wiki/Property:P31"),
+        ("/m/02mjmr", "https://www.wikidata.org/w/index.php?search=haswbstatement:P646=/m/02mjmr"),
+        ("http://dbpedia.org/resource/Rome", "http://dbpedia.org/resource/Rome"),
+    ],
+)
+def test_ids_are_links(identifier, address):
+    assert link_of(identifier) == address
 
 
 @pytest.mark.parametrize("hostile", ["javascript:alert(1)", "Q1<script>", "http://a b", "Q12\n", "//x"])

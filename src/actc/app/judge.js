@@ -226,7 +226,8 @@ function drawCard(card) {
   at("sentence").replaceChildren(...drawSentence(card.sentence));
   at("sentence").classList.toggle("long", spoken(card).length > 160);
   at("meanings").replaceChildren(...["head", "relation", "tail"].flatMap((role) => drawMeaning(role, card[role])));
-  at("context").replaceChildren(...drawKnown(card), ...drawExamples(card));
+  at("context").replaceChildren(
+    ...drawKnown(card), ...drawExamples(card), ...drawFacts(card.head, card.head_facts), ...drawFacts(card.tail, card.tail_facts));
   at("belief").hidden = !("score" in card);
   if ("score" in card) {
     const chance = card.probability == null ? "" : `, which it takes for ${Math.round(100 * card.probability)} % likely to be true`;
@@ -262,6 +263,12 @@ function drawExamples(card) {
   if (card.examples.length === 0) return [];
   const lines = card.examples.map((parts) => element("li", {}, ...drawSentence(parts)));
   return [element("section", {}, element("h2", {}, "Known to be true"), element("ul", { class: "examples" }, ...lines))];
+}
+
+function drawFacts(named, facts) {
+  if (facts.length === 0) return [];
+  const lines = facts.map((parts) => element("li", {}, ...drawSentence(parts)));
+  return [element("section", {}, element("h2", {}, "Also of ", element("bdi", {}, named.name)), element("ul", { class: "facts" }, ...lines))];
 }
 
 function flash(said) {

@@ -13,7 +13,6 @@ from actc.errors import MissingExtraError, OptionError
 from actc.session import OWNER, Session
 from actc.session.plan import planning
 
-
 ALONE = "you"
 """The name of somebody who judges a session of their own."""
 

@@ -11,6 +11,10 @@ import click
 from actc.cli.parts import examples, quiet_option
 from actc.errors import OptionError
 
+language_option = click.option(
+    "--language", default="en", show_default=True, help="The language of names, where a file has several."
+)
+
 
 @click.command(
     "start",
@@ -26,8 +30,9 @@ from actc.errors import OptionError
     "--names",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="Names of entities or relations: id, name, description, types, sentence; a table or JSON; repeatable.",
+    help="Names of entities or relations: a table (id, name, description, types, sentence), JSON, RDF; repeatable.",
 )
+@language_option
 @click.option("--kg", type=click.Path(path_type=Path), help="What the graph holds: head, relation, tail (and score).")
 @click.option("--method", default="pooled", show_default=True, help="See: actc methods.")
 @click.option("--budget", default=100, show_default=True, help="How many triples to judge.")
@@ -49,6 +54,7 @@ def start_command(
     kg: Path | None,
     title: str | None,
     guidelines: TextIO | None,
+    language: str,
     quiet: bool,
     **choices: Any,
 ) -> None:
@@ -58,8 +64,9 @@ def start_command(
 
     Of more than a million candidates, pooled methods keep a sample that stands for all.
     """
+    from actc.cli.show_session import print_named
     from actc.session import Settings, start_session
-    from actc.session.start import sample_files
+    from actc.session.start import count_named, sample_files
 
     if sample == (scores is not None):
         raise OptionError("Give a file of scored candidates, or --sample for the packaged sample.")
@@ -67,9 +74,11 @@ def start_command(
     text = guidelines.read() if guidelines else ""
     if scores is None:
         scores, names, kg = sample_files()
-    started = start_session(session, scores, Settings(title=title, guidelines=text, **choices), names, kg)
+    settings = Settings(title=title, guidelines=text, **choices)
+    started = start_session(session, scores, settings, names, kg, language)
     if not quiet:
         print(f"{started.settings.triples:,} candidates are ready. Judge them with: actc annotate {session}")
+        print_named(count_named(started), session)
 
 
 @click.command(
@@ -203,4 +212,27 @@ def import_command(session: Path, judgements: Path, annotator: str | None, quiet
         print(f"{added:,} new judgements are in {session}.")
 
 
-COMMANDS = [start_command, annotate_command, status_command, export_command, import_command]
+@click.command(
+    "names",
+    epilog=examples("actc names my-session labels.csv", "actc names my-session wikidata.json.gz --language de"),
+)
+@click.argument("session", type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@language_option
+@quiet_option
+def names_command(session: Path, files: tuple[Path, ...], language: str, quiet: bool) -> None:
+    """Give names to what a session asks about, also while people judge.
+
+    FILES: a table (.tsv, .csv, .parquet) with the columns id, name, description, types, sentence; JSON by id; JSON lines,
+    such as Wikidata's dump; RDF (.nt, .ttl, .rdf, .jsonld) with rdfs:label, skos:prefLabel or schema:name.
+    """
+    from actc.cli.show_session import print_named
+    from actc.session.start import add_session_names
+
+    named = add_session_names(session, files, language)
+    if not quiet:
+        print(f"{named.read:,} names were read.")
+        print_named(named, session)
+
+
+COMMANDS = [start_command, names_command, annotate_command, status_command, export_command, import_command]

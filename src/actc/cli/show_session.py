@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from actc.cli.show import console, new_table
 from actc.session import Session
 from actc.session.program import ProgramRun
+from actc.session.start import NameCount
 from actc.session.status import agreement, disagreements, people, picture, progress, write_count
 
 
@@ -47,6 +49,16 @@ def _line(one: dict[str, Any]) -> list[str]:
 
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
+
+
+def print_named(named: NameCount, session: Path) -> None:
+    """Say how many entities have a name, and what to do about the others."""
+    if named.named == named.entities:
+        return
+    print(
+        f"{named.named:,} of {named.entities:,} entities have a name; cards show the ids of the others. "
+        f"Give names with --names, or now: actc names {session} FILE"
+    )
 
 
 def print_links(links: Sequence[tuple[str, str]], everywhere: bool) -> None:

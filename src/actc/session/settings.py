@@ -94,7 +94,8 @@ class Settings:
                 f"{FORMAT_VERSION}; open it with the actc that made it, and use `actc export` there."
             )
         try:
-            content = {"sampled": False, "guidelines": ""} | content  # sessions had neither at first
+            for name, value in {"sampled": False, "guidelines": ""}.items():  # sessions had neither at first
+                content.setdefault(name, value)
             return cls(**{field.name: content[field.name] for field in fields(cls)})
         except (KeyError, TypeError) as error:
             raise FileError(f"{path}: the settings are damaged ({error}).") from None

@@ -98,6 +98,8 @@ def draw(card: dict[str, Any], counts: dict[str, Any], advice: str) -> list[str]
         lines += ["", *_wrap("Already in the graph: " + "; ".join(map(clean, card["known"])))]
     if card["examples"]:
         lines += ["", *_wrap("Known to be true: " + "; ".join(clean(plain(one)) for one in card["examples"]))]
+    facts = [clean(plain(one)) for part in ("head_facts", "tail_facts") for one in card[part]]
+    lines += ["", *_wrap("Also in the graph: " + "; ".join(facts))] if facts else []
     if "score" in card:
         lines += ["", f"  The model's score: {card['score']:.4g}"]
     return [*lines, "", *_wrap(f"Why this one? {card['why']}"), *_wrap(advice), "", f"  {HELP}"]

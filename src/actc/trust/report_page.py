@@ -61,7 +61,7 @@ def write_page(report: Report, path: str | Path) -> None:
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(report.case.name)}: what may be accepted</title><style>{STYLE}</style></head>"
-        f"<body>{''.join(_body(report))}</body></html>\n"
+        f"<body><main>{''.join(_body(report))}</main></body></html>\n"
     )
     with write_beside(path) as temporary:
         temporary.write_text(page, encoding="utf-8")
