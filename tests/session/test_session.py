@@ -20,7 +20,16 @@ from actc.session.cards import make_card
 from actc.session.find_case import read_session_case
 from actc.session.plan import Planner
 from actc.session.start import sample_files
-from actc.session.status import disagreements, history, picture, progress, what_is_left, write_advice, write_count
+from actc.session.status import (
+    disagreements,
+    history,
+    people,
+    picture,
+    progress,
+    what_is_left,
+    write_advice,
+    write_count,
+)
 from actc.tables.files import write_scored
 from actc.trust.report import make_report
 from tests.conftest import make_pool
@@ -323,6 +332,42 @@ def test_an_annotator_who_is_not_sure_of_the_last_one_twice_hears_that_nothing_i
     session.set_budget(1)
     assert what_is_left(session, bob) == "spent"
     assert progress(session)["goal"] == 1
+
+
+def test_a_link_made_void_leaves_the_answers_and_gives_the_open_triples_to_others(scores):
+    session = new_session(scores)
+    ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
+    judge(session, ada, 2)
+    waiting = {task.triple for task in session.ask(ada, 3)}
+    assert session.change_link("ada", void=True).link < 0
+    assert [one.name for one in session.people()] == ["bob"]
+    assert waiting <= {task.triple for task in session.ask(bob, 6)}
+    assert len(session.annotations()) == 2
+    again = session.add_annotator("ada")
+    assert again.id == ada.id
+    assert again.link > 0
+    with pytest.raises(SessionError, match="no annotator with a link"):
+        session.change_link("owner", void=True)
+
+
+def test_a_paused_session_takes_answers_and_gives_out_nothing(scores):
+    session = new_session(scores)
+    ada = session.add_annotator("ada")
+    triple = session.ask(ada)[0].triple
+    session.set_paused(True)
+    recorded, tasks = Session(session.folder).exchange(ada, [Judgement("true", triple, "k")], 5)
+    assert (len(recorded), tasks) == (1, [])
+    assert what_is_left(session, ada) == "paused"
+    session.set_paused(False)
+    assert len(session.ask(ada, 5)) == 5
+
+
+def test_answers_under_a_second_in_a_row_are_counted(scores):
+    session = new_session(scores)
+    ada = session.add_annotator("ada")
+    for number, seconds in enumerate([0.2, 0.3, 2.0, 0.1, 0.4, 0.5, None]):
+        session.record(ada, [Judgement("true", session.ask(ada)[0].triple, f"k{number}", seconds)])
+    assert people(session, [ada])[0]["hasty"] == 3
 
 
 def test_counts_never_pass_what_they_are_counted_against():

@@ -17,7 +17,7 @@ from actc.session import Judgement, Session, Settings, start_session
 from actc.session import terminal as terminal_module
 from actc.session.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha, measure_reliability
 from actc.session.cards import link_of, make_card, plain
-from actc.session.combine import Votes, combine
+from actc.session.combine import COMBINERS, Votes, combine, compare_rules
 from actc.session.exchange import read_judgements, write_history, write_label_studio, write_labels
 from actc.session.plan import Planner
 from actc.session.program import ask_program
@@ -51,6 +51,39 @@ def answer(session: Session, name: str, words: str) -> list[int]:
 def votes(*lines: tuple[int, int, bool], final: tuple[int, ...] = ()) -> Votes:
     table = np.array(lines, dtype=np.int64).reshape(-1, 3)
     return Votes(table[:, 0], table[:, 1], table[:, 2] == 1, np.isin(np.arange(len(table)), final))
+
+
+def test_dawid_skene_sees_through_three_people_who_call_nearly_everything_true():
+    rng = np.random.default_rng(0)
+    truth = rng.random(400) < 0.5
+    says_true = {
+        1: (0.95, 0.1),
+        2: (0.9, 0.1),
+        3: (0.97, 0.8),
+        4: (0.97, 0.8),
+        5: (0.97, 0.8),
+    }  # of true ones, of false
+    lines = [
+        (row, person, rng.random() < rates[0 if truth[row] else 1])
+        for row in range(400)
+        for person, rates in says_true.items()
+    ]
+    right = {}
+    for rule in ("majority", "reliability", "dawid-skene"):
+        found = combine(votes(*lines), rule)
+        right[rule] = (found.labels == truth[found.rows]).mean()
+    assert right["dawid-skene"] > 0.9
+    assert right["majority"] < 0.8
+    assert right["dawid-skene"] > right["reliability"]
+    rules = compare_rules(votes(*lines), "majority")
+    assert rules["majority"] == (400, 0)
+    assert rules["dawid-skene"][1] > 50
+
+
+def test_one_persons_answer_stands_under_every_rule():
+    rows = [(row, 1, False) for row in range(30)] + [(30, 1, True)]
+    for rule in COMBINERS:
+        assert combine(votes(*rows), rule).labels.tolist() == [False] * 30 + [True]
 
 
 @pytest.mark.parametrize("rule", ["majority", "reliability"])
@@ -306,7 +339,8 @@ WIKIDATA = """[
 {"type":"property","id":"P2","labels":{"mul":{"value":"born in"}},"descriptions":{}}
 ]
 """
-TURTLE = """@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+TURTLE = """@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 @prefix schema: <http://schema.org/> . @prefix wd: <http://www.wikidata.org/entity/> .
 wd:Q1 rdfs:label "Augusta"@en ; schema:description "wer"@de , "who"@en ; skos:prefLabel "Ada L."@en , "Ada"@de .
 wd:P2 rdfs:label "born in" . wd:Q99 rdfs:label "nobody asks about it" .

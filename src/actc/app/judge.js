@@ -155,7 +155,10 @@ function accept(content) {
   count(content.progress);
   const answered = new Set(outbox.map((one) => one.triple));
   const fresh = content.cards.filter((card) => !answered.has(card.triple));
-  if (takeOrder && outbox.length === 0) {
+  if (content.progress.left === "paused") {
+    queue = [];
+    takeOrder = true;
+  } else if (takeOrder && outbox.length === 0) {
     takeOrder = false;
     queue = fresh;
   } else {
@@ -192,6 +195,7 @@ function spent() {
 
 const ENDS = {
   more: ["One moment", "The next triples are being chosen."],
+  paused: ["Paused", "The owner of the session lets everybody wait. This page goes on by itself; what you answered is saved."],
   spent: ["That is all. Thank you!", "The budget is spent. You can still undo your last answers."],
   others: ["Others have the rest", "What is left is on other people's tables. If they leave it, it comes to you: keep this page open, or come back later."],
   none: ["Nothing is left for you", "Every candidate has your answer, or somebody's; those you were not sure of twice are left to others. You can still undo your last answers."],

@@ -3,6 +3,7 @@
 import { element, fetchJson, percent, put, showCurve, showProgress, showRelations } from "/files/draw.js";
 
 const at = (id) => document.getElementById(id);
+let paused = false;
 const settling = new Map(); // triple -> key: pressing twice settles once
 
 function number(value, digits = 2) {
@@ -13,7 +14,7 @@ async function refresh() {
   const { status, content } = await fetchJson("/api/owner");
   if (status === 200) {
     draw(content);
-    put("state", "Live");
+    put("state", content.paused ? "Paused" : "Live");
   } else {
     put("state", status === 401 ? "Open the owner's link again" : "No answer, trying again");
   }
@@ -26,11 +27,15 @@ function draw(content) {
   put("advice", content.picture.advice);
   showCurve(at("curve"), content.picture.curve, budget);
   showRelations(at("relations"), content.picture.relations.slice(0, 10));
-  redraw("people", content.people, content.people.filter((one) => one.kind !== "owner" || one.judged > 0).map(drawPerson));
+  redraw("people", content.people, content.people.filter((one) => one.judged > 0 || (one.kind !== "owner" && !one.void)).map(drawPerson));
   drawAgreement(content.agreement, content.settings.overlap);
   redraw("review", content.disagreements, content.disagreements.map(drawDisagreement));
   at("no-review").hidden = content.disagreements.length > 0;
+  paused = content.paused;
+  put("pause", paused ? "Let them go on" : "Pause");
   if (document.activeElement !== at("budget")) at("budget").value = budget;
+  const others = content.agreement.rules.filter((one) => one.changed > 0).map((one) => `by ${one.rule}, ${one.changed.toLocaleString("en")} labels would differ`);
+  put("rules", others.length ? `Combined ${others.join("; ")}.` : "");
   put("rule", `Answers to one triple are combined by ${content.settings.combine}; a tie is no label until it is settled. ` +
     `${percent(content.settings.overlap)} of the triples go to two people, ${percent(content.settings.repeats)} of the cards are hidden repeats. ` +
     `Method: ${content.settings.method}. What programs say is never counted as a label.`);
@@ -52,13 +57,27 @@ function drawPerson(one) {
   const trust = one.reliability?.compared
     ? `${percent(one.reliability.right)} of ${one.reliability.compared} (${percent(one.reliability.low)} to ${percent(one.reliability.high)})`
     : "–";
-  const link = element("td", {});
-  if (one.kind === "person") {
-    const copy = element("button", { type: "button", "aria-label": `Copy the link of ${one.name}` }, "Copy link");
+  if (one.hasty >= 5) name.append(element("span", { class: "kind haste" }, ` ${one.hasty} in a row under a second`));
+  const link = element("td", { class: "links" });
+  if (one.kind === "person" && one.void) {
+    link.append("no link ", actOn(one, "New link", false));
+  } else if (one.kind === "person") {
+    const copy = element("button", { type: "button", "aria-label": `Copy link of ${one.name}` }, "Copy link");
     copy.addEventListener("click", () => copyLink(one, copy));
-    link.append(copy);
+    link.append(copy, " ", actOn(one, "New link", false), " ", actOn(one, "Make void", true));
   }
   return element("tr", {}, name, ...cells, element("td", {}, repeats), element("td", {}, trust), link);
+}
+
+function actOn(one, words, makeVoid) {
+  const button = element("button", { type: "button", "aria-label": `${words} of ${one.name}` }, words);
+  button.addEventListener("click", async () => {
+    const { status, content } = await fetchJson("/api/owner/link", { name: one.name, void: makeVoid });
+    const done = content?.link ? `${one.name}: ${location.origin}${content.link}` : `${one.name} has no link any more; the answers stay.`;
+    put("added", status === 200 ? done : String(content?.detail ?? "That did not work."));
+    refresh();
+  });
+  return button;
 }
 
 async function copyLink(one, button) {
@@ -119,6 +138,11 @@ at("spend").addEventListener("submit", async (event) => {
   event.preventDefault();
   await fetchJson("/api/owner/budget", { budget: Number(at("budget").value) });
   at("budget").blur();
+  refresh();
+});
+
+at("pause").addEventListener("click", async () => {
+  await fetchJson("/api/owner/pause", { paused: !paused });
   refresh();
 });
 

@@ -6,8 +6,10 @@ and it may be killed at any moment.
 
 from __future__ import annotations
 
+import tempfile
 from html import escape
 from importlib.resources import files
+from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Path, Query, Request
@@ -21,6 +23,7 @@ from actc.app.links import JUDGE_COOKIE, OWNER_COOKIE, Links
 from actc.errors import ActcError, SessionError
 from actc.session import Annotator, Judgement, Session
 from actc.session.cards import make_card
+from actc.session.exchange import write_history, write_labels
 from actc.session.status import agreement, count_labels, disagreements, history, people, picture, progress, what_is_left
 
 MOST_CARDS = 32
@@ -86,6 +89,19 @@ class AnnotatorBody(Strict):
     """A new annotator."""
 
     name: str = Field(min_length=1, max_length=80)
+
+
+class LinkBody(Strict):
+    """Whose link, and what becomes of it."""
+
+    name: str = Field(min_length=1, max_length=80)
+    void: bool
+
+
+class PauseBody(Strict):
+    """Whether everybody waits."""
+
+    paused: bool
 
 
 class BudgetBody(Strict):
@@ -199,13 +215,14 @@ def get_overview(request: Request, session: Open, links: OpenLinks, owner: Owner
     """Return everything about the session: progress, people, agreement, disagreements."""
     everybody = session.annotators()
     lines = [
-        line | {"link": None if one.kind == "program" else links.path(one)}
+        line | {"link": None if one.kind == "program" or one.link < 0 else links.path(one)}
         for line, one in zip(people(session, everybody), everybody, strict=True)
     ]
     return JSONResponse(
         {
             "title": session.settings.title,
             "settings": vars(session.settings),
+            "paused": session.paused,
             "progress": progress(session),
             "picture": _same_picture(request.app, session),
             "people": lines,
@@ -234,6 +251,31 @@ def add_annotator(body: AnnotatorBody, session: Open, links: OpenLinks, owner: O
     """Add an annotator and return their link."""
     annotator = session.add_annotator(body.name)
     return {"name": annotator.name, "link": links.path(annotator)}
+
+
+@owning.post("/link")
+def change_link(body: LinkBody, session: Open, links: OpenLinks, owner: Owner) -> dict[str, str | None]:
+    """Make an annotator's link void, or give them a new one."""
+    annotator = session.change_link(body.name, body.void)
+    return {"name": annotator.name, "link": None if body.void else links.path(annotator)}
+
+
+@owning.post("/pause")
+def set_paused(body: PauseBody, session: Open, owner: Owner) -> dict[str, bool]:
+    """Let everybody wait, or go on."""
+    session.set_paused(body.paused)
+    return {"paused": session.paused}
+
+
+@owning.get("/download/{name}")
+def download(name: Literal["labels.tsv", "history.jsonl"], session: Open, owner: Owner) -> Response:
+    """Return one label per judged triple, or everything that was ever said, as a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = FilePath(folder) / name
+        (write_labels if name == "labels.tsv" else write_history)(session, path)
+        content = path.read_bytes()
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type="application/octet-stream", headers=headers)
 
 
 @owning.post("/budget")

@@ -38,7 +38,9 @@ language_option = click.option(
 @click.option("--budget", default=100, show_default=True, help="How many triples to judge.")
 @click.option("--overlap", default=0.0, show_default=True, help="The share of triples that two people judge.")
 @click.option("--repeats", default=0.0, show_default=True, help="The share of cards that are hidden repeats.")
-@click.option("--combine", default="majority", show_default=True, help="Several answers: majority or reliability.")
+@click.option(
+    "--combine", default="majority", show_default=True, help="Several answers: majority, reliability or dawid-skene."
+)
 @click.option("--title", help="What the pages call the session. [default: the file's name]")
 @click.option(
     "--guidelines", type=click.File(encoding="utf-8"), help="What annotators should know, shown first: Markdown."
@@ -223,8 +225,8 @@ def import_command(session: Path, judgements: Path, annotator: str | None, quiet
 def names_command(session: Path, files: tuple[Path, ...], language: str, quiet: bool) -> None:
     """Give names to what a session asks about, also while people judge.
 
-    FILES: a table (.tsv, .csv, .parquet) with the columns id, name, description, types, sentence; JSON by id; JSON lines,
-    such as Wikidata's dump; RDF (.nt, .ttl, .rdf, .jsonld) with rdfs:label, skos:prefLabel or schema:name.
+    FILES: a table (.tsv, .csv, .parquet) with the columns id, name, description, types, sentence; JSON by id; JSON
+    lines, such as Wikidata's dump; RDF (.nt, .ttl, .rdf, .jsonld) with rdfs:label, skos:prefLabel or schema:name.
     """
     from actc.cli.show_session import print_named
     from actc.session.start import add_session_names

@@ -32,6 +32,9 @@ def print_status(session: Session) -> None:
             f"Agreement on {found['shared']:,} shared triples: Krippendorff's alpha {_number(found['krippendorff'])}, "
             f"Fleiss' kappa {_number(found['fleiss'])}; {len(disagreements(session)):,} to settle."
         )
+        for line in found["rules"]:
+            if line["changed"]:
+                screen.print(f"Combined by {line['rule']} instead, {line['changed']:,} labels would differ.")
     screen.print(picture(session)["advice"])
 
 

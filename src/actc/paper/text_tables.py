@@ -66,7 +66,7 @@ def write_latex(table: TextTable) -> str:
 
 def write_html(table: TextTable) -> str:
     """Write the table as a part of a page; rows that begin something carry the class ``first``."""
-    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in table.header)
+    head = "".join(f'<th scope="col">{escape(cell)}</th>' if cell else "<td></td>" for cell in table.header)
     body = "\n".join(
         f"<tr{' class=first' if row[0] else ''}>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
         for row in table.rows

@@ -14,7 +14,7 @@ import numpy as np
 from actc.session.agreement import measure_agreement, measure_reliability
 from actc.session.ask import Annotator
 from actc.session.cards import sentence
-from actc.session.combine import combine
+from actc.session.combine import combine, compare_rules
 from actc.session.session import Session
 from actc.trust.ask import Advice
 
@@ -54,11 +54,13 @@ def what_is_left(session: Session, annotator: Annotator) -> str:
 
     Returns
     -------
-    {"more", "spent", "others", "none"}
-        More are being planned; the budget is spent; other people have the rest; nothing is left that this annotator
+    {"more", "paused", "spent", "others", "none"}
+        More are being planned; the owner lets everybody wait; the budget is spent; other people have the rest; nothing is left that this annotator
         could still be asked.
     """
     counts = progress(session)
+    if session.paused:
+        return "paused"
     if counts["done"]:
         return "spent"
     given_out = "SELECT triple FROM task WHERE answered > 0 UNION SELECT triple FROM lease"
@@ -126,7 +128,8 @@ def people(session: Session, annotators: Sequence[Annotator] | None = None) -> l
     for annotator in annotators or session.annotators():
         rows = session.store.rows(
             "SELECT j.said, j.seconds, j.purpose, j.triple, j.at FROM judgement AS j "
-            "LEFT JOIN judgement AS u ON u.undoes = j.id WHERE j.annotator = ? AND j.said != 'undo' AND u.id IS NULL",
+            "LEFT JOIN judgement AS u ON u.undoes = j.id WHERE j.annotator = ? AND j.said != 'undo' AND u.id IS NULL "
+            "ORDER BY j.id",
             (annotator.id,),
         )
         said = Counter(row["said"] for row in rows)
@@ -134,6 +137,8 @@ def people(session: Session, annotators: Sequence[Annotator] | None = None) -> l
         line: dict[str, Any] = {
             "name": annotator.name,
             "kind": annotator.kind,
+            "void": annotator.link < 0,
+            "hasty": _longest_haste([row["seconds"] for row in rows]),
             "judged": len(rows),
             **{word: said[word] for word in ("true", "false", "unsure")},
             "seconds": float(np.median(seconds)) if seconds else None,
@@ -146,6 +151,15 @@ def people(session: Session, annotators: Sequence[Annotator] | None = None) -> l
             line["reliability"] = _plain(vars(measure_reliability(mine, labels)))
         lines.append(line)
     return lines
+
+
+def _longest_haste(seconds: Sequence[float | None]) -> int:
+    """Return how many answers in a row came in under a second, at most: nobody reads a card so fast for long."""
+    longest = current = 0
+    for value in seconds:
+        current = current + 1 if value is not None and value < 1 else 0
+        longest = max(longest, current)
+    return longest
 
 
 def _repeats(session: Session, annotator: Annotator) -> dict[str, int]:
@@ -162,7 +176,8 @@ def _repeats(session: Session, annotator: Annotator) -> dict[str, int]:
 
 def agreement(session: Session) -> dict[str, Any]:
     """Return agreement among people, by name."""
-    found = measure_agreement(session.votes())
+    votes = session.votes()
+    found = measure_agreement(votes)
     name = {annotator.id: annotator.name for annotator in session.annotators()}
     pairs = [
         {"first": name[a], "second": name[b], "cohen": _number(kappa)} for (a, b), kappa in sorted(found.pairs.items())
@@ -172,6 +187,10 @@ def agreement(session: Session) -> dict[str, Any]:
         "fleiss": _number(found.fleiss),
         "krippendorff": _number(found.krippendorff),
         "pairs": pairs,
+        "rules": [
+            {"rule": rule, "labels": labels, "changed": changed}
+            for rule, (labels, changed) in compare_rules(votes, session.settings.combine).items()
+        ],
     }
 
 

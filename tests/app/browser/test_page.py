@@ -167,6 +167,24 @@ def test_two_annotators_side_by_side_and_the_owner_settles(shared, start_server,
     open_card(new_page(), cleo)
 
 
+def test_the_owner_makes_a_link_void_and_pauses_everybody(sample, start_server, new_page):
+    server = start_server(sample, "Ada", "Bob")
+    ada, owner = new_page(), new_page()
+    open_card(ada, server.links["Ada"])
+    owner.goto(server.links["owner"])
+    owner.click("#pause")
+    owner.wait_for_function("() => document.getElementById('state').textContent === 'Paused'")
+    ada.keyboard.press("t")
+    ada.wait_for_function("() => document.getElementById('message-title').textContent === 'Paused'")
+    owner.click("#pause")
+    ada.wait_for_selector("#card:not([hidden])")
+    owner.get_by_role("button", name="Make void of Bob").click()
+    owner.wait_for_function("() => document.getElementById('added').textContent.includes('has no link any more')")
+    bob = new_page()
+    bob.goto(server.links["Bob"])
+    assert bob.get_by_role("heading", level=1).inner_text() == "This link does not work"
+
+
 def test_with_no_overlap_two_annotators_see_different_triples(sample, start_server, new_page):
     server = start_server(sample, "Ada", "Bob")
     pages = [new_page(), new_page()]
