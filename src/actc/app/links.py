@@ -1,7 +1,7 @@
 """Secret links: one per annotator and one for the owner, made from the session's own secret.
 
-A link's token is a keyed hash of the name it stands for, and of how often it was made anew, so links stay the same over restarts and nothing about them
-needs to be stored beside the secret.
+A link's token is a keyed hash of the name it stands for, and of how often it was made anew. So links stay the same over
+restarts, and nothing about them needs to be stored beside the secret and that number.
 """
 
 from __future__ import annotations

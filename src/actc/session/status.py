@@ -55,8 +55,8 @@ def what_is_left(session: Session, annotator: Annotator) -> str:
     Returns
     -------
     {"more", "paused", "spent", "others", "none"}
-        More are being planned; the owner lets everybody wait; the budget is spent; other people have the rest; nothing is left that this annotator
-        could still be asked.
+        More are being planned; the owner lets everybody wait; the budget is spent; other people have the rest;
+        nothing is left that this annotator could still be asked.
     """
     counts = progress(session)
     if session.paused:
