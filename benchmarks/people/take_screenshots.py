@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.people.serving import Server
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
-from tests.browser.conftest import ARGUMENTS, find_chromium
+from tests.app.browser.conftest import ARGUMENTS, find_chromium
 
 from actc.sample import load_sample
 from actc.session import Settings, start_session
@@ -21,7 +21,7 @@ from actc.session.start import sample_files
 
 IMAGES = Path("docs/images")
 WIDE = {"viewport": {"width": 1240, "height": 760}}
-PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 
 
 def open_page(browser: Browser, link: str, **options: Any) -> Page:

@@ -272,7 +272,7 @@ function drawExamples(card) {
 function drawFacts(named, facts) {
   if (facts.length === 0) return [];
   const lines = facts.map((parts) => element("li", {}, ...drawSentence(parts)));
-  return [element("section", {}, element("h2", {}, "Also of ", element("bdi", {}, named.name)), element("ul", { class: "facts" }, ...lines))];
+  return [element("section", {}, element("h2", {}, "More about ", element("bdi", {}, named.name)), element("ul", { class: "facts" }, ...lines))];
 }
 
 function flash(said) {

@@ -34,7 +34,7 @@ function draw(content) {
   paused = content.paused;
   put("pause", paused ? "Let them go on" : "Pause");
   if (document.activeElement !== at("budget")) at("budget").value = budget;
-  const others = content.agreement.rules.filter((one) => one.changed > 0).map((one) => `by ${one.rule}, ${one.changed.toLocaleString("en")} labels would differ`);
+  const others = content.agreement.rules.filter((one) => one.changed > 0).map((one) => `by ${one.rule}, ${one.changed.toLocaleString("en")} of ${one.labels.toLocaleString("en")} labels would differ`);
   put("rules", others.length ? `Combined ${others.join("; ")}.` : "");
   put("rule", `Answers to one triple are combined by ${content.settings.combine}; a tie is no label until it is settled. ` +
     `${percent(content.settings.overlap)} of the triples go to two people, ${percent(content.settings.repeats)} of the cards are hidden repeats. ` +
@@ -57,20 +57,20 @@ function drawPerson(one) {
   const trust = one.reliability?.compared
     ? `${percent(one.reliability.right)} of ${one.reliability.compared} (${percent(one.reliability.low)} to ${percent(one.reliability.high)})`
     : "–";
-  if (one.hasty >= 5) name.append(element("span", { class: "kind haste" }, ` ${one.hasty} in a row under a second`));
+  if (one.hasty >= 5) name.append(element("span", { class: "haste" }, `${one.hasty} answers in a row under a second`));
   const link = element("td", { class: "links" });
   if (one.kind === "person" && one.void) {
-    link.append("no link ", actOn(one, "New link", false));
+    link.append("no link ", actOn(one, "New", "New link for", false));
   } else if (one.kind === "person") {
-    const copy = element("button", { type: "button", "aria-label": `Copy link of ${one.name}` }, "Copy link");
+    const copy = element("button", { type: "button", "aria-label": `Copy link of ${one.name}` }, "Copy");
     copy.addEventListener("click", () => copyLink(one, copy));
-    link.append(copy, " ", actOn(one, "New link", false), " ", actOn(one, "Make void", true));
+    link.append(copy, " ", actOn(one, "New", "New link for", false), " ", actOn(one, "Void", "Void link of", true));
   }
   return element("tr", {}, name, ...cells, element("td", {}, repeats), element("td", {}, trust), link);
 }
 
-function actOn(one, words, makeVoid) {
-  const button = element("button", { type: "button", "aria-label": `${words} of ${one.name}` }, words);
+function actOn(one, words, meaning, makeVoid) {
+  const button = element("button", { type: "button", "aria-label": `${meaning} ${one.name}` }, words);
   button.addEventListener("click", async () => {
     const { status, content } = await fetchJson("/api/owner/link", { name: one.name, void: makeVoid });
     const done = content?.link ? `${one.name}: ${location.origin}${content.link}` : `${one.name} has no link any more; the answers stay.`;

@@ -34,7 +34,8 @@ def print_status(session: Session) -> None:
         )
         for line in found["rules"]:
             if line["changed"]:
-                screen.print(f"Combined by {line['rule']} instead, {line['changed']:,} labels would differ.")
+                differ = f"{line['changed']:,} of {line['labels']:,} labels would differ"
+                screen.print(f"Combined by {line['rule']} instead, {differ}.")
     screen.print(picture(session)["advice"])
 
 

@@ -178,7 +178,7 @@ def test_the_owner_makes_a_link_void_and_pauses_everybody(sample, start_server, 
     ada.wait_for_function("() => document.getElementById('message-title').textContent === 'Paused'")
     owner.click("#pause")
     ada.wait_for_selector("#card:not([hidden])")
-    owner.get_by_role("button", name="Make void of Bob").click()
+    owner.get_by_role("button", name="Void link of Bob").click()
     owner.wait_for_function("() => document.getElementById('added').textContent.includes('has no link any more')")
     bob = new_page()
     bob.goto(server.links["Bob"])
