@@ -60,7 +60,8 @@ def take(browser: Browser, server: Server) -> None:
     ada = open_page(browser, links["Ada"], **WIDE)
     judge(ada, sentences(), 24, 100)
     judge(open_page(browser, links["Bob"], **WIDE), sentences(), 18, 3)
-    ada.wait_for_timeout(2500)
+    judged = "() => /[2-9] judged/.test(document.getElementById('relations').textContent)"
+    ada.wait_for_function(judged, timeout=120_000)
     save(ada, "judge-light")
     for name, options in (("judge-dark", WIDE | {"color_scheme": "dark"}), ("judge-phone", PHONE)):
         page = open_page(browser, links["Ada"], **options)
