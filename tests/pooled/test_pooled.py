@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
-import time
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -294,9 +294,9 @@ def test_draws_agree_with_the_posterior_they_come_from() -> None:
     np.testing.assert_allclose(spread, posterior.covariance, atol=0.05)
 
 
-def test_the_foreseen_accuracy_covers_the_true_one_where_the_model_holds() -> None:
+def test_the_foreseen_accuracy_covers_the_true_one_in_nine_of_ten_pools_where_the_model_holds() -> None:
     covered = 0
-    for seed in range(40):
+    for seed in range(100):
         pool, labels = random_pool(8, 800, seed)
         rows = np.random.default_rng(seed).permutation(800)[:100]
         posterior = fit(prepare_pool(pool), Annotations(rows, labels[rows]), PRIORS["v1"].pool_only)
@@ -304,7 +304,7 @@ def test_the_foreseen_accuracy_covers_the_true_one_where_the_model_holds() -> No
         outlook = foresee(posterior, accepted, np.random.default_rng(1))
         low, high = np.quantile(outlook.accuracy, [0.05, 0.95])
         covered += low <= np.mean(accepted == labels) <= high
-    assert covered >= 32
+    assert 87 <= covered <= 97
 
 
 def test_the_gain_left_falls_with_labels() -> None:
@@ -480,20 +480,17 @@ def test_twenty_labels_bring_more_than_with_the_papers_method(cell: dict) -> Non
     assert mean["actc-lr-rndm"] + 0.01 < mean["pooled-rndm"] < mean["pooled"] + 0.01 < mean["pooled-known"] + 0.01
 
 
-def test_refit_and_pick_cost_the_same_whatever_the_size_of_the_pool() -> None:
-    seconds = []
+def test_refit_and_pick_lay_out_no_table_of_the_pools_size() -> None:
+    most = []
     for size in (5_000, 100_000):
         pool, labels = random_pool(20, size)
         annotations = Annotations(np.arange(101), labels[:101])
         Pooled().fit(pool, annotations)  # prepares the pool
-        best = np.inf
-        for _ in range(7):
-            start = time.process_time()
-            pick_expected_gain(Pooled().fit(pool, annotations).draws, annotations, 1, np.random.default_rng(0))
-            best = min(best, time.process_time() - start)
-        seconds.append(best)
-    assert seconds[1] < 2 * seconds[0] + 0.002
-    assert seconds[1] < 0.05  # 4 ms on a quiet machine
+        tracemalloc.start()
+        pick_expected_gain(Pooled().fit(pool, annotations).draws, annotations, 1, np.random.default_rng(0))
+        most.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert abs(most[1] - most[0]) < 50_000  # bytes; one flag for each of the triples would be twice that
 
 
 @pytest.mark.parametrize("name", ["balanced", "half-only-false", "thousand-relations", "rounded", "bent-noise"])

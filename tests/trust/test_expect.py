@@ -31,14 +31,18 @@ def run(cap: float, count: int, seed: int):
 
 
 @pytest.mark.parametrize("cap", [1.0, 0.7])
-def test_intervals_hold_the_truth_as_often_as_they_say(cap):
+def test_intervals_hold_the_truth_as_often_as_they_say_and_not_always(cap):
     held = dict.fromkeys(QUANTITIES, 0)
-    for seed in range(30):
+    for seed in range(100):
         found, truth = run(cap, 150, seed)
         for name in QUANTITIES:
             low, high = found.overall.interval(name)
             held[name] += low <= truth[name] <= high
-    assert min(held.values()) >= 24
+    # Of 100 intervals of 90 % fewer than 87 hold in 1 case of 8, of 80 % as many in 1 of 20; all do only if too long.
+    assert min(held.values()) >= 87
+    assert max(held.values()) <= 98
+    narrow = [low < high < low + 0.25 for low, high in map(found.overall.interval, QUANTITIES)]
+    assert all(narrow)
 
 
 def test_more_answers_make_shorter_intervals():
