@@ -165,7 +165,8 @@ def planning(folder: Path, report: Callable[[str], None]) -> Iterator[None]:
                 )
                 current[:] = [process]
             assert process.stderr is not None
-            error = process.stderr.read().decode(errors="replace").strip()
+            with process.stderr as told:
+                error = told.read().decode(errors="replace").strip()
             if not ending.wait(1.0):
                 report(f"The planner stopped and is started again: {(error.splitlines() or ['no reason given'])[-1]}")
 
