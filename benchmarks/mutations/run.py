@@ -69,7 +69,7 @@ def try_mutant(mutant: Mutant) -> Row:
     after = before.replace(mutant.old, mutant.new)
     compile(after, mutant.file, "exec")  # a change that is no Python is no fault that a test could find
     path.write_text(after, encoding="utf-8")
-    by = run_tests(mutant.tests)
+    by = run_tests((*mutant.tests, "-k", mutant.words))
     path.write_text(before, encoding="utf-8")
     line = before[: before.index(mutant.old)].count("\n") + 1
     row = Row(mutant.file, line, mutant.old.strip(), mutant.new.strip(), int(bool(by)), by)
@@ -79,6 +79,8 @@ def try_mutant(mutant: Mutant) -> Row:
 
 def run_tests(tests: tuple[str, ...]) -> str:
     """Return the first test that fails, nothing if all pass."""
+    import pytest
+
     log = Path("log.txt")
     child = os.fork()
     if child == 0:
@@ -89,6 +91,8 @@ def run_tests(tests: tuple[str, ...]) -> str:
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if status == 0:
         return ""
+    if status == pytest.ExitCode.NO_TESTS_COLLECTED:
+        raise ValueError(f"No test is called so: {tests}")
     if status == -signal.SIGALRM:
         return "does not end"
     told = log.read_text(encoding="utf-8", errors="replace")

@@ -216,10 +216,10 @@ def test_one_who_goes_on_asking_keeps_what_is_on_the_table(scores, monkeypatch):
     ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
     triple = session.ask(ada)[0].triple
     now = time.time()
-    for minutes in (15, 30):  # a lease lasts twenty
-        monkeypatch.setattr("actc.session.session.time.time", lambda at=now + 60 * minutes: at)
-        assert session.ask(ada)[0].triple == triple
-        assert session.ask(bob)[0].triple != triple
+    monkeypatch.setattr("actc.session.session.time.time", lambda: now + 15 * 60)
+    assert session.ask(ada)[0].triple == triple  # which lasts twenty minutes more
+    monkeypatch.setattr("actc.session.session.time.time", lambda: now + 30 * 60)
+    assert session.ask(bob)[0].triple != triple
 
 
 def test_an_expired_triple_that_another_judged_is_not_offered_again(scores, monkeypatch):

@@ -22,7 +22,7 @@ from actc.session.exchange import read_judgements, write_history, write_label_st
 from actc.session.plan import Planner
 from actc.session.program import ask_program
 from actc.session.results import Results, export_session
-from actc.session.status import history, people
+from actc.session.status import count_labels, history, people
 from actc.session.terminal import judge_in_terminal
 from actc.tables.calibration import Calibration
 from actc.tables.files import read_scored, write_scored
@@ -223,6 +223,7 @@ def test_a_programs_answers_are_kept_apart_and_its_reliability_is_measured(sessi
     assert session.annotations().rows.tolist() == before.rows.tolist()
     assert session.store.value("SELECT count(*) FROM plan") == planned
     assert people(session)[-1]["kind"] == "program"
+    assert count_labels(session) == len(before) == 5
 
 
 def test_a_program_is_not_asked_twice(session, tmp_path):

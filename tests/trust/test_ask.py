@@ -45,6 +45,12 @@ def test_dearer_answers_are_asked_less_often(fitted):
         decide_three_ways(posterior, pool, cuts, 0)
 
 
+def test_an_early_answer_sets_more_right_than_its_own_triple():
+    pool, labels, _ = make_truth()
+    posterior, _ = fit_on_random(pool, labels, 5)
+    assert decide_three_ways(posterior, pool, find_cuts(posterior)).worth.max() > 1
+
+
 def test_a_relation_that_the_pool_lacks_brings_nothing_to_others(fitted):
     *_, posterior, _, _ = fitted
     strange = ScoredTriples.from_columns(["a"], ["never seen"], ["b"], [0.1])
