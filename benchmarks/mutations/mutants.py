@@ -29,7 +29,7 @@ THREE_STEPS = {
     ),
     "choose_thresholds.py": (
         ("where = np.flatnonzero(is_best)\n", "where = np.flatnonzero(is_best)[::-1]\n", "brute"),
-        ("run_starts[starts] = True", "run_starts[starts[:1]] = True", "brute"),
+        ("run_starts[starts] = True", "run_starts[starts[:1]] = True", "do_not_touch"),
         ("tally.below - tally.true_below + tally.true_above", "tally.below + tally.true_above", "brute"),
         (
             "tally.above + tally.true_above + tally.true_below, 1e-300",
@@ -237,7 +237,7 @@ TRUST = {
             "f1=2 * true_accepted / np.maximum(true + size, 1e-9)",
             "four",
         ),
-        ("[(1 - level) / 2, (1 + level) / 2])", "[1 - level, level])", "as_often"),
+        ("[(1 - level) / 2, (1 + level) / 2])", "[1 - level, level])", "as_much_below"),
     ),
     "intervals.py": (
         ("tail = (1 - level) / 2\n    low", "tail = 1 - level\n    low", "scipys"),
@@ -275,7 +275,7 @@ TRUST = {
         (
             "off = off.where((wide >= TUNED.window) & (news > TUNED.contradicts * alone.scale), alone)",
             "pass",
-            "overrule",
+            "speak_alone",
         ),
         ("(found >= demand.target * (found + missed))", "(found >= demand.target * found)", "recall"),
         ("& lists.whole)\n    return (int", ")\n    return (int", "one_probability or nine"),
@@ -358,7 +358,7 @@ SESSION = {
     "record.py": (
         ('if judgement.said != "undo" and purpose != "repeat":', 'if judgement.said != "undo":', "first_answer"),
         ("j.said != 'undo' AND u.id IS NULL {wanted}", "j.said != 'undo' {wanted}", "undo"),
-        ("AND j.purpose != 'repeat' AND u.id IS NULL", "AND u.id IS NULL", "replay"),
+        ("AND j.purpose != 'repeat' AND u.id IS NULL", "AND u.id IS NULL", "taken_back"),
         ('if old["said"] != judgement.said or', "if", "another_answer"),
         (
             '"DELETE FROM lease WHERE annotator = ? AND triple = ?"',

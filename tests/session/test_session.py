@@ -19,7 +19,7 @@ from actc.session import Judgement, Session, Settings, start_session
 from actc.session import ask as ask_module
 from actc.session.cards import make_card
 from actc.session.plan import LEAST_PLANNED, Planner, planning
-from actc.session.status import disagreements, history, picture, progress, write_advice
+from actc.session.status import disagreements, history, people, picture, progress, write_advice
 from actc.tables.files import write_scored
 from tests.conftest import make_pool
 
@@ -181,6 +181,19 @@ def test_hidden_repeats_show_old_triples_and_leave_the_first_answer_standing(sco
     assert repeated
     labels = dict(zip(session.annotations().rows.tolist(), session.annotations().labels.tolist(), strict=True))
     assert all(labels[triple] for triple in repeated)
+    assert people(session, [ada])[0]["repeats"] == {"shown": len(repeated), "same": 0}
+
+
+def test_a_hidden_repeat_does_not_stand_in_for_an_answer_that_is_taken_back(scores):
+    session = new_session(scores, repeats=0.3)
+    ada = session.add_annotator("ada")
+    judge(session, ada, ask_module.REPEAT_AFTER + 4)
+    while history(session)[0]["purpose"] != "repeat":
+        judge(session, ada, 1, "false")
+    triple = history(session)[0]["triple"]
+    first = next(line["key"] for line in history(session)[::-1] if line["triple"] == triple)
+    session.record(ada, [Judgement("undo", None, "u", undoes=first)])
+    assert triple not in session.annotations().rows
 
 
 def test_a_card_does_not_tell_a_repeat_and_hides_the_score(scores):

@@ -80,6 +80,7 @@ def test_the_answers_that_are_said_to_certify_do_certify(accepted):
     grown = draw_slice(accepted, 40 + more, "simple", np.random.default_rng(0))
     assert assess(accepted, Annotations(grown, np.arange(40 + more) % 20 > 0)).interval.low >= 0.845
     assert answers_to_certify(audit, 0.5) == 0
+    assert answers_to_certify(audit, 0.95) is None  # what was seen so far is not above it
     assert answers_to_certify(audit, 0.96) is None
 
 

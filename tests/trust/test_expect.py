@@ -8,7 +8,7 @@ import pytest
 from actc.metrics import accuracy, f1
 from actc.pooled.model import find_cuts
 from actc.trust.discrepancy import look, uniform_picks
-from actc.trust.expect import QUANTITIES, expect, looks_above
+from actc.trust.expect import QUANTITIES, Quality, expect, looks_above
 from tests.synthetic import fit_on_random, make_truth
 
 
@@ -76,6 +76,13 @@ def test_four_quantities_of_one_set_of_decisions_agree():
     true_accepted = overall.precision * overall.accepted
     wrong = overall.accepted - true_accepted + true_accepted / overall.recall - true_accepted
     assert overall.accuracy == pytest.approx(1 - wrong / overall.triples, abs=0.01)
+
+
+def test_an_interval_leaves_as_much_below_it_as_above():
+    draws = np.linspace(0, 1, 1001)
+    quality = Quality(draws, draws, draws, draws, 10, 5)
+    assert quality.interval("accuracy") == pytest.approx((0.05, 0.95))
+    assert quality.interval("recall", 0.5) == pytest.approx((0.25, 0.75))
 
 
 def test_more_answers_make_shorter_intervals():
