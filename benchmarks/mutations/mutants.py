@@ -212,8 +212,12 @@ TRUST = {
     "discrepancy.py": (
         ("logits - without * (labels - p)", "logits + without * (labels - p)", "taking"),
         ("squares - seen * mean**2 + 2 * bernoulli", "squares - seen * mean**2", "looks_alike"),
-        ("weight = believed / (believed + error)", "weight = error / (believed + error)", "correction"),
-        ("np.sqrt(believed * (1 - weight))", "np.sqrt(believed)", "correction"),
+        (
+            "weight = believed_error / (believed_error + error)",
+            "weight = error / (believed_error + error)",
+            "correction",
+        ),
+        ("np.sqrt(believed_error * (1 - weight))", "np.sqrt(believed_error)", "correction"),
         (".mean()) / count + variance", ".mean()) / count", "admits"),
         ("return self.labels - self.probabilities", "return self.probabilities - self.labels", "residuals"),
         ("degrees / np.maximum(weight, 0.05)", "degrees", "belief"),
