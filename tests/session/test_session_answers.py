@@ -15,7 +15,7 @@ from sklearn.metrics import cohen_kappa_score
 from actc.errors import ActcError, FileError, OptionError
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session import terminal as terminal_module
-from actc.session.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha, measure_reliability
+from actc.session.agreement import as_ratings, cohen_kappa, fleiss_kappa, krippendorff_alpha, measure_reliability
 from actc.session.cards import link_of, make_card, plain
 from actc.session.combine import COMBINERS, Votes, combine, compare_rules
 from actc.session.exchange import read_judgements, write_history, write_label_studio, write_labels
@@ -23,7 +23,7 @@ from actc.session.plan import Planner
 from actc.session.program import ask_program
 from actc.session.results import Results, export_session
 from actc.session.start import add_session_names, count_named
-from actc.session.status import history, people
+from actc.session.status import count_labels, history, people
 from actc.session.terminal import judge_in_terminal
 from actc.tables.calibration import Calibration
 from actc.tables.files import read_scored, write_scored
@@ -111,6 +111,18 @@ def test_a_reliable_pair_outweighs_three_who_guess():
 
     assert share_right("reliability") == 1.0
     assert share_right("majority") < 0.95
+
+
+def test_labels_come_in_the_order_in_which_triples_were_first_judged():
+    found = combine(votes((9, 1, True), (3, 1, False), (7, 1, True), (3, 2, False)), "majority")
+    assert found.rows.tolist() == [9, 3, 7]
+
+
+def test_the_owners_decision_is_no_rating():
+    table = votes((7, 1, True), (7, 2, True), (7, 9, False), final=(2,))
+    ratings, who = as_ratings(table)
+    assert who == [1, 2]
+    assert ratings.tolist() == [[1.0, 1.0]]
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=40))
@@ -245,6 +257,7 @@ def test_a_programs_answers_are_kept_apart_and_its_reliability_is_measured(sessi
     assert session.annotations().rows.tolist() == before.rows.tolist()
     assert session.store.value("SELECT count(*) FROM plan") == planned
     assert people(session)[-1]["kind"] == "program"
+    assert count_labels(session) == len(before) == 5
 
 
 def test_a_program_is_not_asked_twice(session, tmp_path):
@@ -252,6 +265,10 @@ def test_a_program_is_not_asked_twice(session, tmp_path):
     run(session, tmp_path, PROGRAM, 5)
     again = run(session, tmp_path, PROGRAM, 0)
     assert again.asked == 0
+    assert run(session, tmp_path, PROGRAM, 5).answered == 5  # five others
+    assert (
+        session.store.value("SELECT count(*) FROM answer JOIN annotator ON annotator = id WHERE kind = 'program'") == 12
+    )
 
 
 def test_a_triple_that_a_program_judged_is_still_asked_of_people(session, tmp_path):

@@ -93,11 +93,18 @@ def test_the_learning_curve_ends_at_the_answers_given(report):
     assert widths[-1] < widths[0]
 
 
-def test_relations_nobody_should_trust_are_those_that_may_be_mostly_wrong(report):
-    for line in report.relations:
-        share = line.quality["precision"]
-        if line.accepted:
-            assert line.trust == ("trusted" if share.low >= 0.5 else "not yet")
+def test_a_relation_that_may_be_mostly_wrong_is_not_trusted():
+    random = np.random.default_rng(0)
+    names, size = ("bad", "good", "none"), 400
+    heads = [f"h{i}" for i in range(3 * size)]
+    pool = ScoredTriples.from_columns(heads, np.repeat(names, size), heads, random.normal(size=3 * size))
+    labels = random.random(3 * size) < np.repeat([0.2, 0.9, 0.5], size)
+    _, annotations = fit_on_random(pool, labels, 300)
+    cuts = np.array([-np.inf, -np.inf, np.inf])  # everything of two relations is accepted, nothing of the third
+    thresholds = type(make_case(0).thresholds)(names, cuts, 0.0, np.ones(3, dtype=bool))
+    report = make_report(Case(pool, annotations, thresholds, None, "pooled", "random"))
+    trust = {line.relation: line.trust for line in report.relations}
+    assert trust == {"bad": "not yet", "good": "trusted", "none": "nothing accepted"}
 
 
 def test_the_page_says_names_what_trust_means_and_what_to_run_next(report, tmp_path):

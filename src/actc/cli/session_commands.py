@@ -149,8 +149,12 @@ def _judge_here(session: Path, annotators: tuple[str, ...]) -> None:
 
 
 def _serve_page(session: Path, annotators: tuple[str, ...], host: str, port: int, browser: bool, quiet: bool) -> None:
-    from actc.app.serve import link_to_open, open_when_listening, serve
     from actc.cli.show_session import print_links
+
+    try:
+        from actc.app.serve import link_to_open, open_when_listening, serve
+    except ModuleNotFoundError:
+        raise OptionError("This actc comes without the annotation page; judge in the terminal: --terminal.") from None
 
     def announce(links: list[tuple[str, str]]) -> None:
         if not quiet:

@@ -40,6 +40,8 @@ class GraphFormat:
         Whether it has a place for such columns.
     is_folder : bool
         Whether it is a folder of several files.
+    holds : str
+        Of a folder: a file in it that no other format's folder has.
     read_extras : callable, optional
         (path, graph) to the columns beside the triples of the graph that was read from there.
     """
@@ -50,6 +52,7 @@ class GraphFormat:
     write: Callable[[Path, Graph, str, Extras], None]
     carries: bool = False
     is_folder: bool = False
+    holds: str = ""
     read_extras: Callable[[Path, Graph], dict[str, Any]] | None = None
 
     def ending(self, name: str) -> str:
@@ -173,13 +176,13 @@ def find_format(path: Path, name: str | None) -> GraphFormat:
             raise ChoiceError("graph format", name, FORMATS)
         return FORMATS[name]
     if path.is_dir():
-        holds = {"openke": id_files.OPENKE.entities, "libkge": id_files.LIBKGE.entities}
-        return FORMATS[next((kind for kind, file in holds.items() if (path / file).is_file()), "neo4j")]
-    ending = path.name.lower()
-    for found in FORMATS.values():
-        if any(ending.endswith(suffix) for suffix in found.suffixes):
-            return found
-    known = ", ".join(suffix for found in FORMATS.values() for suffix in found.suffixes)
+        folders = (found for found in FORMATS.values() if found.is_folder)
+        return next((found for found in folders if (path / found.holds).is_file()), FORMATS["neo4j"])
+    endings = {suffix: found for found in FORMATS.values() for suffix in found.suffixes}
+    fitting = [suffix for suffix in endings if path.name.lower().endswith(suffix)]
+    if fitting:
+        return endings[max(fitting, key=len)]  # .kgtk.tsv says more than .tsv
+    known = ", ".join(endings)
     raise OptionError(f"{path}: no graph format goes by that name; it may end in {known}; or give a format.")
 
 
@@ -187,6 +190,10 @@ def _table(summary: str, *suffixes: str) -> GraphFormat:
     return GraphFormat(
         summary, suffixes, tables.read, tables.write, carries=True, read_extras=tables.read_extras
     )  # fmt: skip
+
+
+def _folder_of_numbers(summary: str, files: id_files.IdFiles) -> GraphFormat:
+    return GraphFormat(summary, (), files.read_graph, files.write, is_folder=True, holds=files.entities)
 
 
 FORMATS = {
@@ -210,7 +217,15 @@ FORMATS = {
     "parquet": _table("Parquet triples", ".parquet"),
     "ntriples": GraphFormat("N-Triples", (".nt", ".nt.gz"), ntriples.read, ntriples.write),
     "turtle": GraphFormat("Turtle", (".ttl", ".turtle"), turtle.read, turtle.write, carries=True),
-    "neo4j": GraphFormat("Neo4j import CSV, a folder", (), neo4j.read, neo4j.write, carries=True, is_folder=True),
-    "openke": GraphFormat("OpenKE's folder", (), id_files.OPENKE.read_graph, id_files.OPENKE.write, is_folder=True),
-    "libkge": GraphFormat("LibKGE's folder", (), id_files.LIBKGE.read_graph, id_files.LIBKGE.write, is_folder=True),
+    "neo4j": GraphFormat(
+        "Neo4j import CSV, a folder",
+        (),
+        neo4j.read,
+        neo4j.write,
+        carries=True,
+        is_folder=True,
+        holds=neo4j.RELATIONSHIPS,
+    ),
+    "openke": _folder_of_numbers("OpenKE's folder", id_files.OPENKE),
+    "libkge": _folder_of_numbers("LibKGE's folder", id_files.LIBKGE),
 }
