@@ -19,8 +19,8 @@ from pyspark.sql import functions as sql
 from actc.decide.plan import Decided, Plan, Progress
 from actc.decide.spark_session import open_session, run_action
 from actc.errors import ActcError, FileError, OptionError
+from actc.frames import ALIASES
 from actc.tables.curves import Curves
-from actc.tables.files import ALIASES
 from actc.tables.parts import COLUMNS, Candidates
 
 EMPTY_NAME = "actc: empty name"

@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 
 from actc.errors import FileError, OptionError, RowError, TableError
+from actc.frames import ALIASES
 from actc.tables.database import open_database
 from actc.tables.deliver import write_beside
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
 
 TRIPLE = ("head", "relation", "tail")
 COLUMNS = (*TRIPLE, "score", "label")
-ALIASES = {"subject": "head", "predicate": "relation", "object": "tail", "rel": "relation"}
 LABELS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
 DELIMITERS = {".tsv": "\t", ".txt": "\t", ".csv": ","}
 
