@@ -13,7 +13,7 @@ from pathlib import Path
 from actc.errors import OptionError
 from actc.graphs.formats import check_format, read_graph, write_graph
 from actc.graphs.graph import Graph
-from actc.graphs.terms import without_literals
+from actc.graphs.terms import Base, without_literals
 from actc.models import score_triples as scoring
 from actc.models import train_model as training
 from actc.models.candidates import CandidateSearch, Wanted, write_candidates
@@ -61,7 +61,7 @@ def train_model(
     held_out: str | Path | None = None,
     seconds: float = math.inf,
     seed: int = 0,
-    base: str = "",
+    base: Base = "",
     device: str | None = None,
     progress: Progress = ignore_progress,
 ) -> Trained:
@@ -82,8 +82,8 @@ def train_model(
     seconds : float
         Stop when so much time has passed.
     seed : int
-    base : str
-        What IRIs begin with in RDF and names do not.
+    base : str, or two of them
+        What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
     device : str, optional
         cuda or cpu; a GPU where there is one, if not given.
     progress : callable
@@ -101,7 +101,7 @@ def train_model(
     return Trained(trained, name, len(known), (*known.notes, *notes))
 
 
-def _held_out(path: str | Path, known: Graph, base: str) -> tuple[Graph, list[str]]:
+def _held_out(path: str | Path, known: Graph, base: Base) -> tuple[Graph, list[str]]:
     """Read true triples that the graph does not hold, in its codes; say how many it does."""
     asked = read_graph(path, base=base)
     others = asked.recoded(known.entity_names, known.relation_names)
@@ -128,7 +128,7 @@ def score_triples(
     triples: str | Path,
     out: str | Path,
     *,
-    base: str = "",
+    base: Base = "",
     trust: bool = False,
     device: str | None = None,
     progress: Progress = ignore_progress,
@@ -143,8 +143,8 @@ def score_triples(
         In any format that actc reads.
     out : path
         A .tsv, .csv or .parquet file.
-    base : str
-        What IRIs begin with in RDF and names do not.
+    base : str, or two of them
+        What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
     trust : bool
         Whether a pickle may be read, which can run any code in it.
     device : str, optional
@@ -182,7 +182,7 @@ def propose_candidates(
     relations: Sequence[str] = (),
     any_entity: bool = False,
     dry_run: bool = False,
-    base: str = "",
+    base: Base = "",
     trust: bool = False,
     device: str | None = None,
     announce: Callable[[int, float], None] = lambda questions, seconds: None,
