@@ -367,10 +367,11 @@ class ScoredTriples(Triples):
         """Check columns that are encoded already, against sorted names."""
         names = as_vocabulary(entity_names), as_vocabulary(relation_names)
         triples = cls(heads, relations, tails, *names, scores=scores)
-        triples._check_rows()
+        triples.check()
         return triples
 
-    def _check_rows(self) -> None:
+    def check(self) -> None:
+        """Refuse a score that is no finite number, and a triple that is there twice."""
         bad = np.flatnonzero(~np.isfinite(self.scores))
         if bad.size:
             raise RowError(int(bad[0]), f"the score is {self.scores[bad[0]]}; every score must be a finite number.")
@@ -478,7 +479,7 @@ class Annotations:
     @classmethod
     def from_columns(
         cls,
-        triples: ScoredTriples,
+        triples: Triples,
         heads: Iterable[str],
         relations: Iterable[str],
         tails: Iterable[str],

@@ -85,8 +85,8 @@ def test_more_than_two_bases_are_refused(graph, tmp_path):
         write_graph(tmp_path / "g.nt", graph, base=(BASE, ENTITY, DIRECT))
 
 
-# Each value with the literal that it is here. The validator of KGTK 1.5.4 (KgtkValue.validate with default options) calls
-# all of them valid; it cannot be installed beside the others, for it pins rdflib 6.1.1 and more of 2021.
+# Each value with the literal that it is here. KGTK 1.5.4's validator (KgtkValue.validate, default options) calls all of
+# them valid; it cannot be installed beside the others, for it pins rdflib 6.1.1 and more of 2021.
 VALUES = {
     '"plain"': '"plain"',
     '"a \\"b\\" \\\\ \\| c\\td"': '"a \\"b\\" \\\\ | c\\td"',
@@ -128,9 +128,8 @@ def test_a_literal_that_kgtk_has_no_value_for_is_kept_whole(literal, value):
     assert to_literal(value) == literal
 
 
-pieces = st.lists(
-    st.sampled_from(['"', "'", "\\", "|", "\t", "^^<http://a>", "@en", "é", "x", "\n", "%31"]), max_size=6
-)
+PIECES = ['"', "'", "\\", "|", "\t", "^^<http://a>", "@en", "é", "x", "\n", "%31"]
+pieces = st.lists(st.sampled_from(PIECES), max_size=6)
 
 
 @given(text=pieces.map("".join), end=st.sampled_from(["", "@en", "@en-GB", f"^^<{XSD}integer>", "^^<http://a/b>"]))

@@ -186,6 +186,11 @@ def find_format(path: Path, name: str | None) -> GraphFormat:
     raise OptionError(f"{path}: no graph format goes by that name; it may end in {known}; or give a format.")
 
 
+def is_plain_table(path: Path) -> bool:
+    """Say whether a file is a plain table of triples by its name: TSV, CSV or Parquet."""
+    return any(find_format(path, None) is FORMATS[name] for name in ("tsv", "csv", "parquet"))
+
+
 def _table(summary: str, *suffixes: str) -> GraphFormat:
     return GraphFormat(
         summary, suffixes, tables.read, tables.write, carries=True, read_extras=tables.read_extras

@@ -19,7 +19,7 @@ from actc.graphs.graph import Graph, note_repeats
 from actc.graphs.kgtk_values import SIGILS, kind_of, to_literal, to_name, to_symbol, to_value
 from actc.graphs.provenance import COLUMNS, NUMBERS, read_provenance
 from actc.graphs.terms import Bases, literals, note_terms
-from actc.tables.files import Layout, first_line, write_triples
+from actc.tables.files import Layout, check_gzip, first_line, write_triples
 from actc.triples import Triples, Vocabulary
 
 ALIASES = {
@@ -56,6 +56,7 @@ def _triple(layout: Layout) -> dict[str, str]:
 
 
 def _layout(path: Path) -> Layout:
+    check_gzip(path)
     header = first_line(path).split("\t")
     position: dict[str, int | str] = {}
     for name, aliases in ALIASES.items():

@@ -25,7 +25,7 @@ from actc.graphs.terms import (
     term_columns,
     write_lines,
 )
-from actc.tables.files import open_text, quote
+from actc.tables.files import check_gzip, open_text, quote
 
 # Four parts between single spaces are the usual line; only a literal may hold more spaces. No IRI holds a backslash
 # unless it is an escape, and a literal's other escapes are how N-Triples writes it anyway.
@@ -48,6 +48,7 @@ USUAL = """
 
 def read(path: Path, base: Bases) -> Graph:
     """Read a file; every line is a triple, a comment or nothing."""
+    check_gzip(path)
     with connect(path) as connection:
         usual = USUAL.format(parts=PARTS.format(path=quote(str(path))))
         connection.execute(

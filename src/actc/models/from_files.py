@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from actc.errors import OptionError
-from actc.graphs.formats import check_format, read_graph, write_graph
+from actc.graphs.formats import check_format, find_format, is_plain_table, read_graph, write_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import Base, without_literals
 from actc.models import score_triples as scoring
@@ -21,7 +23,8 @@ from actc.models.load_scorer import load_scorer
 from actc.models.recipes import choose_recipe, load_recipe
 from actc.models.saved_model import FILES, save_model
 from actc.tables.deliver import check_folder, check_writable
-from actc.triples import ScoredTriples
+from actc.tables.files import read_labels
+from actc.triples import IntArray, ScoredTriples
 
 Progress = Callable[[int, int], None]
 SIDES = ("tail", "head")
@@ -140,7 +143,7 @@ def score_triples(
     model : path
         A folder that ``actc train`` or PyKEEN's pipeline wrote.
     triples : path
-        In any format that actc reads.
+        In any format that actc reads. A label column of a table stays.
     out : path
         A .tsv, .csv or .parquet file.
     base : str, or two of them
@@ -155,9 +158,20 @@ def score_triples(
     check_writable(out)
     check_format(Path(out), None, ["score"])
     graph = read_graph(triples, base=base)
+    labels, notes = _labels(Path(triples), Path(out), graph)
     scored = scoring.score_triples(load_scorer(model, trust=trust, device=device), graph, progress)
-    write_graph(Path(out), graph, base=base, extras={"score": scored.scores})
-    return Scored(scored, graph.notes)
+    write_graph(Path(out), graph, base=base, extras={"score": scored.scores, **labels})
+    return Scored(scored, (*graph.notes, *notes))
+
+
+def _labels(path: Path, out: Path, graph: Graph) -> tuple[dict[str, IntArray], list[str]]:
+    """Return the label column of a table as a table writes it; say so where the output has no place for it."""
+    labels = read_labels(path, graph) if is_plain_table(path) else None
+    if labels is None:
+        return {}, []
+    if not is_plain_table(out):
+        return {}, [f"{find_format(out, None).summary} has no place for the labels: left out."]
+    return {"label": labels.astype(np.int64)}, []
 
 
 @dataclass(frozen=True)
