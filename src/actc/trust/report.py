@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from actc.errors import FileError
+from actc.frames import html_table
 from actc.methods import find_method
 from actc.pooled.model import Posterior
 from actc.tables.calibration import Calibration
@@ -136,7 +137,7 @@ class Question:
     worth: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Report:
     """The numbers of a report; see the fields' own classes."""
 
@@ -149,6 +150,16 @@ class Report:
     advice: Advice
     curve: list[tuple[int, Share]]
     said: FloatArray  # probability of each judged triple, without its own answer
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.case.annotations):,} answers, {self.accepted:,} of {self.case.pool.stands_for:,} accepted"
+        return f"Report({self.case.name!r}, {self.case.method}, {counts})"
+
+    def _repr_html_(self) -> str:
+        """Return what to expect of each relation as a table, for a notebook."""
+        lines = [asdict(line) for line in self.relations]
+        shown = {name: [line[name] for line in lines] for name in ("relation", "cut", "accepted", "answers", "trust")}
+        return html_table(repr(self), shown, len(lines))
 
     @property
     def accepted(self) -> int:
