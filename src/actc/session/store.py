@@ -150,6 +150,11 @@ MIGRATIONS = (
     CREATE INDEX task_undecided ON task (triple) WHERE answered > 0 AND labelled = 0;
     CREATE INDEX answer_annotator ON answer (annotator, judgement);
     """,
+    # 3: the owner may make somebody's link void or new, and let everybody wait.
+    """
+    ALTER TABLE annotator ADD COLUMN link INTEGER NOT NULL DEFAULT 0;      -- which link it is; below 0: void
+    CREATE TABLE pause (id INTEGER PRIMARY KEY, at REAL NOT NULL, paused INTEGER NOT NULL CHECK (paused IN (0, 1)));
+    """,
 )
 
 
