@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import examples, progress_bar, quiet_option
+from actc.cli.parts import examples, method_option, progress_bar, quiet_option
 
 PATH = click.Path(path_type=Path)
 
@@ -52,7 +52,7 @@ def methods_command(quiet: bool) -> None:
 )
 @click.argument("scores", type=PATH)
 @click.option("--labels", type=PATH, help="Judged triples: head, relation, tail, label (1 or 0).")
-@click.option("--method", default="pooled", show_default=True, help="See: actc methods.")
+@method_option
 @click.option("--known", type=PATH, help="Scored triples that the graph holds already.")
 @click.option("--sketch", is_flag=True, help="For many millions: measure all, keep a sample. Pooled methods only.")
 @click.option(

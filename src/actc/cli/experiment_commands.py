@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from actc.cli.parts import examples, progress_bar, quiet_option
+from actc.cli.parts import examples, look_here, progress_bar, quiet_option
 from actc.errors import OptionError
 
 PATH = click.Path(path_type=Path)
@@ -26,7 +26,13 @@ address_option = click.option(
     ),
 )
 @click.argument("folders", nargs=-1, required=True, type=PATH)
-@click.option("--method", "methods", multiple=True, help="A method, with options if wanted; repeatable. [default: all]")
+@click.option(
+    "--method",
+    "methods",
+    multiple=True,
+    callback=look_here,
+    help="A method, with options if wanted; repeatable. [default: all]",
+)
 @click.option(
     "--budget", "budgets", multiple=True, help="Annotations, such as 1,2,5; repeatable. [default: the paper's]"
 )
@@ -106,7 +112,13 @@ def bench_command(
 @click.option("--only", "items", multiple=True, help="A table or figure, such as table-avg; repeatable. [default: all]")
 @click.option("--out", type=PATH, default=Path("actc-paper"), show_default=True)
 @click.option("--from", "rows", type=PATH, help="Draw everything from these rows; run nothing.")
-@click.option("--method", "methods", multiple=True, help="A further method to set beside the paper's; repeatable.")
+@click.option(
+    "--method",
+    "methods",
+    multiple=True,
+    callback=look_here,
+    help="A further method to set beside the paper's; repeatable.",
+)
 @click.option("--repeats", default=100, show_default=True, help="How often to draw anew.")
 @click.option("--seed", default=12345, show_default=True, help="Where the draws start from.")
 @click.option("--draws", default="authors", show_default=True, help="The authors' own stream, or: numpy.")

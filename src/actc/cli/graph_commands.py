@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import examples, progress_bar, quiet_option
+from actc.cli.parts import examples, method_option, progress_bar, quiet_option
 
 GRAPH = click.argument("graph", type=click.Path(path_type=Path))
 base_option = click.option("--base", default="", help="What IRIs begin with in RDF and names do not.")
@@ -148,7 +148,7 @@ def candidates_command(model: Path, graph: Path, out: Path, dry_run: bool, quiet
     help="Names of entities or relations, for the people who judge; see: actc start --help. Repeatable.",
 )
 @click.option("--budget", default=100, show_default=True, help="How many answers to ask for.")
-@click.option("--method", default="pooled", show_default=True, help="See: actc methods.")
+@method_option
 @click.option("--seconds", type=float, default=90.0, show_default=True, help="How long to train on a CPU at most.")
 @click.option("--seed", default=0, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A folder.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 import click
@@ -63,7 +62,6 @@ class CommandsByJob(click.Group):
 @click.version_option(__version__, prog_name="actc")
 def commands() -> None:
     """Decide which predicted facts may enter a knowledge graph, with the least human work."""
-    sys.path.append(os.getcwd())  # where a method of the user's own, module:name, is likely to be
 
 
 for group in (core_commands, session_commands, graph_commands, trust_commands, experiment_commands):

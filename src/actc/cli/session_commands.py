@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import examples, quiet_option
+from actc.cli.parts import allow_method_option, examples, method_option, quiet_option
 from actc.errors import OptionError
 
 
@@ -29,7 +29,7 @@ from actc.errors import OptionError
     help="Names of entities or relations: id, name, description, types, sentence; a table or JSON; repeatable.",
 )
 @click.option("--kg", type=click.Path(path_type=Path), help="What the graph holds: head, relation, tail (and score).")
-@click.option("--method", default="pooled", show_default=True, help="See: actc methods.")
+@method_option
 @click.option("--budget", default=100, show_default=True, help="How many triples to judge.")
 @click.option("--overlap", default=0.0, show_default=True, help="The share of triples that two people judge.")
 @click.option("--repeats", default=0.0, show_default=True, help="The share of cards that are hidden repeats.")
@@ -82,6 +82,7 @@ def start_command(
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=8765, show_default=True, help="The port to listen on; 0 for any free one.")
 @click.option("--browser/--no-browser", default=True, help="Open the page in a browser.")
+@allow_method_option
 @quiet_option
 def annotate_command(
     session: Path,
@@ -164,6 +165,7 @@ def status_command(session: Path, quiet: bool) -> None:
     "--label-studio", type=click.Path(path_type=Path), help="The next triples as Label Studio's tasks: .json."
 )
 @click.option("--count", default=100, show_default=True, help="How many tasks for Label Studio.")
+@allow_method_option
 @quiet_option
 def export_command(session: Path, quiet: bool, **options: Any) -> None:
     """Write judgements, thresholds and accepted triples of a session."""
@@ -181,12 +183,14 @@ def export_command(session: Path, quiet: bool, **options: Any) -> None:
 @click.argument("session", type=click.Path(path_type=Path))
 @click.argument("judgements", type=click.Path(path_type=Path))
 @click.option("--annotator", help="Whose judgements they are, where the file does not tell.")
+@click.option("--owner", is_flag=True, help="Take what the file's owner decided as your own decisions.")
+@allow_method_option
 @quiet_option
-def import_command(session: Path, judgements: Path, annotator: str | None, quiet: bool) -> None:
+def import_command(session: Path, judgements: Path, quiet: bool, **options: Any) -> None:
     """Bring judgements into a session: a table, JSON lines, or Label Studio's export."""
     from actc.session.import_judgements import import_judgements
 
-    added = import_judgements(session, judgements, annotator=annotator)
+    added = import_judgements(session, judgements, **options)
     if not quiet:
         print(f"{added:,} new judgements are in {session}.")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import examples, quiet_option
+from actc.cli.parts import allow_method_option, examples, quiet_option
 
 PATH = click.Path(path_type=Path)
 price_option = click.option(
@@ -24,6 +24,7 @@ price_option = click.option(
 @click.option("--json", "json_out", type=PATH, help="The same numbers as JSON.")
 @click.option("--level", default=0.9, show_default=True, help="How sure the bounds should be.")
 @price_option
+@allow_method_option
 @quiet_option
 def report_command(source: Path, out: Path, json_out: Path | None, quiet: bool, **options: Any) -> None:
     """Say how good decisions are, resting on what, and what to ask next.
@@ -50,6 +51,7 @@ def report_command(source: Path, out: Path, json_out: Path | None, quiet: bool, 
 @click.option("--count", default=50, show_default=True, help="How many questions at most.")
 @price_option
 @click.option("--out", type=PATH, required=True, help="The questions, best first: .tsv, .csv or .parquet.")
+@allow_method_option
 @quiet_option
 def ask_command(source: Path, out: Path, quiet: bool, **options: Any) -> None:
     """List the candidates that are better asked than decided, the most worthwhile first.
@@ -88,6 +90,7 @@ def ask_command(source: Path, out: Path, quiet: bool, **options: Any) -> None:
 @click.option("--target", type=float, help="The share of true triples to certify, such as 0.9.")
 @click.option("--level", default=0.9, show_default=True, help="How sure the bounds should be.")
 @click.option("--model", "source", type=PATH, help="The thresholds or session behind them: do they disagree?")
+@allow_method_option
 @quiet_option
 def audit_command(
     accepted: Path, count: int, design: str, seed: int, out: Path | None, labels: Path | None, quiet: bool, **rest: Any
@@ -110,6 +113,7 @@ def audit_command(
 @click.argument("source", type=PATH)
 @click.argument("candidates", type=PATH)
 @click.option("--json", "json_out", type=PATH, help="Write every relation's numbers as JSON.")
+@allow_method_option
 @quiet_option
 def shift_command(source: Path, candidates: Path, json_out: Path | None, quiet: bool) -> None:
     """Say whether new candidates are like the pool that thresholds were found on.
