@@ -1,4 +1,4 @@
-"""Nothing that a file says, and nothing that lies in the working folder, is run; only the option --method names code."""
+"""Nothing that a file names, and nothing that lies in the working folder, is run; only --method names code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from actc.tables.files import write_rows_of, write_triples
 from tests.synthetic import make_truth
 
 EVIL = "from pathlib import Path\nPath(__file__).with_name('sprung').touch()\nraise SystemExit('taken over')\n"
-OWN = "from dataclasses import replace\nfrom actc.methods import METHODS\nmine = replace(METHODS['pooled'], summary='x')\n"
+OWN = (
+    "from dataclasses import replace\nfrom actc.methods import METHODS\nmine = replace(METHODS['pooled'], summary='')\n"
+)
 
 
 @pytest.fixture

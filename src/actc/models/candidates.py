@@ -21,7 +21,7 @@ from actc.models.entity_slots import fitting_entities
 from actc.models.score_triples import Scorer, refuse_strangers
 from actc.tables.database import open_database
 from actc.tables.deliver import check_writable, write_beside
-from actc.tables.files import copy_options, quote, write_triples
+from actc.tables.files import copy_options, quote, quote_file, write_triples
 from actc.triples import BoolArray, FloatArray, IntArray
 
 MEMORY = 2**28  # bytes for one table of scores
@@ -200,7 +200,8 @@ def write_candidates(
         connection.execute(f"SET memory_limit='1GB'; SET temp_directory={quote(str(folder / 'spill'))}")
         # A triple may be the answer to two questions, once for its tail and once for its head; its score, added up in
         # another order, may then differ in the last digit.
-        every = f"read_parquet({quote(str(folder / '*.parquet'))})"
+        files = ", ".join(quote_file(folder / part.name) for part in parts)
+        every = f"read_parquet([{files}], hive_partitioning=false)"
         once = f"SELECT head, relation, tail, max(score) AS score FROM {every} GROUP BY head, relation, tail"
         connection.execute(
             f"COPY (SELECT * FROM ({once}) ORDER BY score DESC, head, relation, tail) "

@@ -32,40 +32,11 @@ STATE, CONFIG = "model_state.pt", "model_config.json"
 BATCH = 1024
 # Models that are made of embeddings and arithmetic alone. Others take parts by name (NodePiece's tokenizers can fetch
 # and unpickle what an address names), and PyKEEN makes whatever the file asks for.
-PLAIN = frozenset(
-    [
-        "autosf",
-        "boxe",
-        "complex",
-        "conve",
-        "convkb",
-        "cp",
-        "crosse",
-        "distma",
-        "distmult",
-        "ermlp",
-        "ermlpe",
-        "hole",
-        "kg2e",
-        "mure",
-        "ntn",
-        "pairre",
-        "proje",
-        "quate",
-        "rescal",
-        "rotate",
-        "se",
-        "simple",
-        "toruse",
-        "transd",
-        "transe",
-        "transf",
-        "transh",
-        "transr",
-        "tucker",
-        "um",
-    ]
+PLAIN_NAMES = (
+    "autosf boxe complex conve convkb cp crosse distma distmult ermlp ermlpe hole kg2e mure ntn pairre proje quate "
+    "rescal rotate se simple toruse transd transe transf transh transr tucker um"
 )
+PLAIN = frozenset(PLAIN_NAMES.split())
 NAMED_PARTS = ("loss", "initializer", "normalizer", "constrainer", "regularizer", "activation", "non_linearity")
 """How options end whose value may be a name: of a formula, never of a thing that reads or fetches."""
 

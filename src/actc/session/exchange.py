@@ -116,8 +116,8 @@ def read_judgements(session: Session, path: Path, who: str | None = None, owner:
             raise FileError(f"{line.place}: the triple {line.triple} is not among this session's candidates.")
         if line.kind == OWNER and not owner:
             raise FileError(
-                f"{line.place}: this is an owner's decision, which overrules everybody; a file gives nobody that right. "
-                "To take such decisions as your own, say --owner."
+                f"{line.place}: this is an owner's decision, which overrules everybody; a file gives nobody that "
+                "right. To take such decisions as your own, say --owner."
             )
     who_said = {one: session.add_annotator(*one) for one in dict.fromkeys((line.who, line.kind) for line in lines)}
     found = [(who_said[line.who, line.kind], line, int(row)) for line, row in zip(lines, rows, strict=True)]

@@ -20,7 +20,7 @@ from typing import Any
 from actc.errors import FileError
 from actc.session.connections import Connections
 from actc.tables.database import open_database
-from actc.tables.files import open_text, quote, read_failed, read_triples
+from actc.tables.files import open_text, quote_file, read_failed, read_triples
 
 SCHEMA = """
     CREATE TABLE name (
@@ -182,7 +182,7 @@ def _read_parquet(path: Path) -> Iterator[dict[str, Any]]:
 
     with open_database() as connection:
         try:
-            found = connection.execute(f"SELECT * FROM read_parquet({quote(str(path))})")
+            found = connection.execute(f"SELECT * FROM read_parquet({quote_file(path)}, hive_partitioning=false)")
         except duckdb.Error as error:
             raise read_failed(path, error) from None
         columns = [name[0].lower() for name in found.description or []]
