@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from actc.cli.parts import examples, look_here, progress_bar, quiet_option
+from actc.cli.parts import examples, look_here, overwrite_option, progress_bar, quiet_option
 from actc.errors import OptionError
 
 PATH = click.Path(path_type=Path)
@@ -47,6 +47,7 @@ address_option = click.option(
     "--metric", "metrics", multiple=True, help="A metric beside accuracy and F1: precision, recall; repeatable."
 )
 @click.option("--out", type=PATH, help="Write tidy rows to this CSV file; started again, an interrupted run goes on.")
+@overwrite_option
 @quiet_option
 def bench_command(
     folders: tuple[Path, ...],
@@ -61,6 +62,7 @@ def bench_command(
     raw: bool,
     metrics: tuple[str, ...],
     out: Path | None,
+    overwrite: bool,
     quiet: bool,
 ) -> None:
     """Compare methods on folders of scored, labelled triples.
@@ -72,10 +74,10 @@ def bench_command(
     from actc.experiment.cells import CellFolder
     from actc.experiment.runs import further_metrics, run_experiment
     from actc.methods import METHODS
-    from actc.tables.deliver import check_writable
+    from actc.tables.overwrite import check_output
 
     if out is not None:
-        check_writable(out)
+        check_output(out, "rows", overwrite=overwrite, inputs=folders)
     cells = [CellFolder(folder) for folder in folders]
     known = all(cell.has_known for cell in cells)
     usable = [name for name, method in METHODS.items() if known or not method.needs_known]
@@ -125,6 +127,7 @@ def bench_command(
 @click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
 @backend_option
 @address_option
+@overwrite_option
 @quiet_option
 def paper_command(
     quick: bool,
@@ -138,6 +141,7 @@ def paper_command(
     jobs: int,
     backend: str,
     address: str | None,
+    overwrite: bool,
     quiet: bool,
 ) -> None:
     """Make every table and figure of the paper, measured, beside the published numbers.
@@ -149,7 +153,9 @@ def paper_command(
     from actc.cli.show import print_paper
     from actc.experiment.plans import Conditions
     from actc.paper.run import redraw_paper, run_paper
+    from actc.tables.overwrite import check_output_folder
 
+    check_output_folder(out, "paper", overwrite=overwrite)
     own = [name for text in methods for name in split_methods(text)]
     if rows is not None:
         page = redraw_paper(rows, out, items=items, own_methods=own)

@@ -44,6 +44,7 @@ allow_method_option = click.option(
     callback=_allow,
     help="A method of your own that was used: files cannot make actc import it, only you can.",
 )
+overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an output that is there already.")
 quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import allow_method_option, examples, method_option, quiet_option
+from actc.cli.parts import allow_method_option, examples, method_option, overwrite_option, quiet_option
 from actc.errors import OptionError
 
 
@@ -166,11 +166,17 @@ def status_command(session: Path, quiet: bool) -> None:
 )
 @click.option("--count", default=100, show_default=True, help="How many tasks for Label Studio.")
 @allow_method_option
+@overwrite_option
 @quiet_option
-def export_command(session: Path, quiet: bool, **options: Any) -> None:
+def export_command(session: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
     """Write judgements, thresholds and accepted triples of a session."""
     from actc.session.results import export_session
+    from actc.tables.overwrite import check_output
 
+    kinds = {"history": "history", "thresholds": "thresholds", "accepted": "accepted", "label_studio": "label-studio"}
+    for name in ("labels", *kinds):
+        if options[name] is not None:
+            check_output(options[name], kinds.get(name), overwrite=overwrite, inputs=(session,))
     for count, what, path in export_session(session, **options):
         if not quiet:
             print(f"{count:,} {what}: {path}")

@@ -107,8 +107,13 @@ def _hidden_neighbour(path: Path) -> Iterator[Path]:
 
 
 def _move(unfinished: Path, path: Path) -> None:
-    """Give the output its name. A file replaces a file at once; a folder needs the old one out of the way first."""
+    """Give the output its name. A file replaces a file at once; a folder needs the old one out of the way first.
+
+    A replaced file keeps its rights: whoever took them from others meant it.
+    """
     _flush(unfinished)
+    if path.is_file() and unfinished.is_file() and not path.is_symlink():
+        unfinished.chmod(path.stat().st_mode & unfinished.stat().st_mode & 0o777)
     if not path.exists() or not (path.is_dir() or unfinished.is_dir()):
         os.replace(unfinished, path)
         return
