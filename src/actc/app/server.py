@@ -6,10 +6,12 @@ and it may be killed at any moment.
 
 from __future__ import annotations
 
+import json
 from importlib.resources import files
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Path, Query, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -299,7 +301,16 @@ def create_app(session: Session, host: str = "127.0.0.1") -> FastAPI:
     for router in (judging, owning, pages):
         app.include_router(router)
     app.add_exception_handler(ActcError, _refuse)
+    app.add_exception_handler(RequestValidationError, _refuse_body)
     return app
+
+
+def _refuse_body(request: Request, error: Exception) -> Response:
+    """Say what is wrong with a body, without saying it back: it may hold what no answer can, half a character."""
+    assert isinstance(error, RequestValidationError)
+    problems = [{"loc": [str(part) for part in one["loc"]], "msg": str(one["msg"])} for one in error.errors()]
+    # In ASCII, with escapes: a key of the body may be anything as well.
+    return Response(json.dumps({"detail": problems}), 422, media_type="application/json")
 
 
 def _refuse(request: Request, error: Exception) -> JSONResponse:

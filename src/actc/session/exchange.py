@@ -44,10 +44,12 @@ def write_history(session: Session, path: Path) -> int:
     """Write everything that was ever said, oldest first, as JSON lines; return how many."""
     lines = history(session, None, -1)[::-1]
     undone = {line["undoes"] for line in lines}
-    with write_beside(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        for line in lines:
-            told = line | {"shown": json.loads(line["shown"]), "undone": line["id"] in undone}
-            file.write(json.dumps(told, ensure_ascii=False) + "\n")
+    with write_beside(path) as temporary:
+        temporary.touch(0o600)  # names and what they said: for others only if the owner gives them the right
+        with temporary.open("w", encoding="utf-8") as file:
+            for line in lines:
+                told = line | {"shown": json.loads(line["shown"]), "undone": line["id"] in undone}
+                file.write(json.dumps(told, ensure_ascii=False) + "\n")
     return len(lines)
 
 

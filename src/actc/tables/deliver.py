@@ -7,6 +7,7 @@ clears it away, and puts back what the killed run had moved aside.
 
 from __future__ import annotations
 
+import ctypes
 import glob
 import os
 import shutil
@@ -21,20 +22,31 @@ from actc.errors import FileError
 MARK = ".unfinished"
 PART_NAMES = ("part-*", "_SUCCESS", ".*.crc")
 LOCK, NEW, OLD = "lock", "new", "old"
+AT_FDCWD, RENAME_EXCHANGE = -100, 2  # from Linux's fcntl.h
 
 
 def check_writable(path: str | Path) -> Path:
     """Refuse a place that no file can be written to; worth asking before long work."""
     path = Path(path)
+    refuse_odd_place(path)
     if path.is_dir():
         raise FileError(f"{path} is a folder; give the name of a file to write.")
     _refuse_missing_parent(path)
     return path
 
 
+def refuse_odd_place(path: Path) -> None:
+    """Refuse a link, whose target is somebody's, and a device or a pipe, which no file replaces."""
+    if path.is_symlink():
+        raise FileError(f"{path} is a link; give the name of what it leads to.")
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise FileError(f"{path} is no ordinary file; give the name of a file to write.")
+
+
 def check_folder(path: str | Path, holds: Sequence[str]) -> Path:
     """Refuse a place where no folder can be written, or where one would replace anything but files of these names."""
     path = Path(path)
+    refuse_odd_place(path)
     if path.exists() and not path.is_dir():
         raise FileError(f"{path} is a file; give the name of a folder.")
     foreign = [one for one in path.iterdir() if not any(one.match(name) for name in holds)] if path.is_dir() else []
@@ -83,6 +95,7 @@ def deliver(path: Path, overwrite: bool = False) -> Iterator[Path]:
     overwrite : bool
         Replace what is there; a folder only if it holds nothing but parts.
     """
+    refuse_odd_place(path)
     _refuse_missing_parent(path)
     with _hidden_neighbour(path) as unfinished:
         _refuse(path, overwrite)
@@ -117,6 +130,8 @@ def _move(unfinished: Path, path: Path) -> None:
     if not path.exists() or not (path.is_dir() or unfinished.is_dir()):
         os.replace(unfinished, path)
         return
+    if _exchange(unfinished, path):  # the old one now lies among what is cleared away
+        return
     aside = unfinished.parent.with_name(OLD)
     path.rename(aside)  # killed here, the next run to this place puts it back
     try:
@@ -124,6 +139,15 @@ def _move(unfinished: Path, path: Path) -> None:
     except BaseException:
         aside.rename(path)
         raise
+
+
+def _exchange(first: Path, second: Path) -> bool:
+    """Let two names change places at once, so that neither is ever missing; False where the system cannot."""
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError, TypeError):
+        return False
+    return bool(rename(AT_FDCWD, os.fsencode(first), AT_FDCWD, os.fsencode(second), RENAME_EXCHANGE) == 0)
 
 
 def _flush(written: Path) -> None:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from actc.errors import FileError
+from actc.tables.deliver import refuse_odd_place
 
 LEAST_FREE = 1 << 20
 HEAD = 1 << 12
@@ -39,7 +40,7 @@ def check_output(
         What is read, which is never written over, nor anything in a folder that is read.
     """
     path = Path(path)
-    _refuse_odd_places(path)
+    refuse_odd_place(path)
     if path.is_dir():
         raise FileError(f"{path} is a folder; give the name of a file to write.")
     _refuse_inputs(path, inputs)
@@ -64,7 +65,7 @@ def check_output_folder(
         As in :func:`check_output`.
     """
     path = Path(path)
-    _refuse_odd_places(path)
+    refuse_odd_place(path)
     _refuse_inputs(path, inputs)
     if path.exists() and not path.is_dir():
         raise FileError(f"{path} is a file; give the name of a folder.")
@@ -88,13 +89,6 @@ def check_room(path: Path) -> None:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise FileError(f"{path} cannot be written: {parent}: {reason}.") from None
-
-
-def _refuse_odd_places(path: Path) -> None:
-    if path.is_symlink():
-        raise FileError(f"{path} is a link; give the name of what it leads to.")
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        raise FileError(f"{path} is no ordinary file; give the name of a file to write.")
 
 
 def _refuse_inputs(path: Path, inputs: Iterable[str | Path | None]) -> None:
