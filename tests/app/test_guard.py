@@ -68,13 +68,14 @@ def test_a_request_that_is_never_complete_is_ended(session, words):
 
 def test_a_body_that_never_ends_is_not_waited_for(session):
     words = b"POST /api/exchange HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"
-    with serving(session, most=50, seconds=0.8) as port, knock(port, words) as one:
-        with contextlib.suppress(ConnectionResetError):
-            while one.recv(1000):
-                pass
+    reset = contextlib.suppress(ConnectionResetError)
+    with serving(session, most=50, seconds=0.8) as port, knock(port, words) as one, reset:
+        while one.recv(1000):
+            pass
 
 
-def test_changing_the_cookie_does_not_change_the_address():
+def test_changing_the_cookie_does_not_change_the_address(monkeypatch):
+    monkeypatch.setattr(time, "monotonic", lambda: 0.0)
     gate = Gate(None)  # type: ignore[arg-type]
     scope = {"client": ("192.0.2.1", 1), "method": "GET"}
     refused = [gate._problem(scope, {b"cookie": str(number).encode()}) for number in range(12_000)]
@@ -94,4 +95,26 @@ def test_half_a_character_is_refused_and_the_next_answer_is_stored(session):
         words = f'"said": "true", "triple": {triple}, "key": "k1"'
         assert 400 <= send(f'{{"judgements": [{{{words}, "note": "\\ud800"}}]}}').status_code < 500
         assert 400 <= send('{"\\ud800": 1}').status_code < 500
-        assert send(f'{{"judgements": [{{{words}, "note": "fine"}}]}}').json()["recorded"] == [{"id": 1, "triple": triple}]
+        assert send(f'{{"judgements": [{{{words}, "note": "fine"}}]}}').json()["recorded"] == [
+            {"id": 1, "triple": triple}
+        ]
+
+
+def test_a_look_at_many_answers_is_not_taken_anew_every_two_seconds(session, monkeypatch):
+    from actc.app import server
+
+    looks = []
+
+    def look(session):
+        looks.append(1)
+        time.sleep(0.25)
+        return {}
+
+    monkeypatch.setattr(server, "agreement", look)
+    app, links = create_app(session), Links.of(session.folder)
+    for _ in range(3):
+        server._recent_people(app, session, links)
+    assert len(looks) == 1
+    session.add_annotator("somebody new")
+    server._recent_people(app, session, links)
+    assert len(looks) == 2

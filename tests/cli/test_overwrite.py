@@ -60,7 +60,7 @@ COMMANDS = {
     "export --thresholds": lambda home, out: ["export", home / "session", "--thresholds", out],
     "export --accepted": lambda home, out: ["export", home / "session", "--accepted", out.with_suffix(".tsv")],
     "export --label-studio": lambda home, out: ["export", home / "session", "--label-studio", out],
-    "convert": lambda home, out: ["convert", home / "graph.tsv", "--base", "http://e/", "--out", out.with_suffix(".nt")],
+    "convert": lambda home, out: ["convert", home / "graph.tsv", "--base", "e:", "--out", out.with_suffix(".nt")],
     "bench": lambda home, out: [
         *("bench", home / "d" / "m", "--method", "localopt-acc", "--budget", "5", "--repeats", "1", "--jobs", "1"),
         *("--out", out),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 
 import numpy as np
 import pytest
 
 from actc.errors import FileError, OptionError
-from actc.session import OWNER, Judgement, Settings, start_session
+from actc.session import OWNER, Judgement, Session, Settings, start_session
 from actc.session.exchange import read_judgements, write_history
 from actc.session.import_judgements import import_judgements
 from actc.tables.files import write_rows_of
@@ -81,3 +82,56 @@ def test_what_cannot_be_stored_is_refused_before_it_is(scores, tmp_path, line):
     lines = write_lines(tmp_path / "in.jsonl", line | {"note": "\udfff"})
     with pytest.raises(FileError, match=r"in.jsonl, line 1: .*cannot be stored"):
         read_judgements(session, lines)
+
+
+CHANGES = {
+    "an answer": "UPDATE answer SET label = 1 - label WHERE triple = (SELECT min(triple) FROM answer)",
+    "a word": "UPDATE judgement SET said = 'true' WHERE id = (SELECT min(id) FROM judgement WHERE said = 'false')",
+    "a time": "UPDATE judgement SET at = at + 1 WHERE id = 2",
+    "a row": "DELETE FROM judgement WHERE id = 3",
+    "a name": "UPDATE task SET tail = 'x' WHERE triple = (SELECT min(triple) FROM answer)",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_changed_bit_is_found_on_opening(scores, change):
+    session = begin(scores, "s")
+    judge(session, "ada", 8, lambda task: task.triple % 2)
+    session.close()
+    raw = sqlite3.connect(session.folder / "judgements.sqlite", isolation_level=None)
+    triggers = [row[0] for row in raw.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")]
+    for trigger in triggers:
+        raw.execute(f"DROP TRIGGER {trigger}")
+    raw.execute(CHANGES[change])
+    raw.close()
+    with pytest.raises(FileError, match=r"judgements.sqlite: the database is damaged"):
+        Session(session.folder)
+
+
+def test_a_page_of_rubbish_is_found_on_opening(scores):
+    session = begin(scores, "s")
+    judge(session, "ada", 8)
+    session.close()
+    path = session.folder / "judgements.sqlite"
+    content = bytearray(path.read_bytes())
+    content[4096 * 3 : 4096 * 3 + 64] = bytes(64)
+    path.write_bytes(content)
+    with pytest.raises(FileError, match=r"judgements.sqlite: the database"):
+        Session(session.folder)
+
+
+def test_a_session_is_for_its_owner_s_eyes(scores, tmp_path):
+    session = begin(scores, "s")
+    judge(session, "ada", 2)
+    write_history(session, tmp_path / "all.jsonl")
+    for path in (session.folder, tmp_path / "all.jsonl"):
+        assert path.stat().st_mode & 0o077 == 0
+
+
+def test_a_sound_session_of_undone_and_repeated_answers_opens(scores):
+    session = begin(scores, "s", repeats=0.4)
+    judge(session, "ada", 20)
+    ada = session.annotator("ada")
+    session.record(ada, [Judgement("undo", None, "u1"), Judgement("undo", None, "u2")])
+    session.close()
+    assert len(Session(session.folder).annotations()) > 3

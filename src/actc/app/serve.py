@@ -13,7 +13,6 @@ from actc.errors import MissingExtraError, OptionError
 from actc.session import OWNER, Session
 from actc.session.plan import planning
 
-
 MOST_CONNECTIONS = 2000
 
 

@@ -37,7 +37,9 @@ address_option = click.option(
     "--budget", "budgets", multiple=True, help="Annotations, such as 1,2,5; repeatable. [default: the paper's]"
 )
 @click.option("--repeats", default=20, show_default=True, help="How often to draw anew.")
-@click.option("--seed", default=12345, show_default=True, help="Where the draws start from.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), default=12345, show_default=True, help="Where the draws start from."
+)
 @click.option("--draws", default="numpy", show_default=True, help="numpy, or the authors' own stream: authors.")
 @click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
 @backend_option
@@ -122,7 +124,9 @@ def bench_command(
     help="A further method to set beside the paper's; repeatable.",
 )
 @click.option("--repeats", default=100, show_default=True, help="How often to draw anew.")
-@click.option("--seed", default=12345, show_default=True, help="Where the draws start from.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), default=12345, show_default=True, help="Where the draws start from."
+)
 @click.option("--draws", default="authors", show_default=True, help="The authors' own stream, or: numpy.")
 @click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
 @backend_option

@@ -21,7 +21,7 @@ device_option = click.option("--device", help="cuda or cpu. [default: a GPU wher
 @click.option("--recipe", help="The name of a recipe, or a JSON file. [default: by model, graph size and device]")
 @click.option("--held-out", type=click.Path(path_type=Path), help="True triples to stop by; none of the graph's.")
 @click.option("--seconds", type=float, default=float("inf"), help="Stop when so much time has passed.")
-@click.option("--seed", default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A folder for the model.")
 @base_option
 @device_option
@@ -169,7 +169,7 @@ def candidates_command(
 @click.option("--budget", default=100, show_default=True, help="How many answers to ask for.")
 @method_option
 @click.option("--seconds", type=float, default=90.0, show_default=True, help="How long to train on a CPU at most.")
-@click.option("--seed", default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A folder.")
 @base_option
 @trust_option

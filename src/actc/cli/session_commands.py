@@ -35,7 +35,9 @@ from actc.errors import OptionError
 @click.option("--repeats", default=0.0, show_default=True, help="The share of cards that are hidden repeats.")
 @click.option("--combine", default="majority", show_default=True, help="Several answers: majority or reliability.")
 @click.option("--show-score", is_flag=True, help="Show what the model thinks on the cards. It sways people.")
-@click.option("--seed", default=0, show_default=True, help="Where random choices start from.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Where random choices start from."
+)
 @quiet_option
 def start_command(
     session: Path,
@@ -80,7 +82,13 @@ def start_command(
 @click.option("--program", help="Let a program judge: JSON lines in, JSON lines out. Kept apart from people's answers.")
 @click.option("--count", default=0, show_default=True, help="Triples for the program besides those that people judged.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=8765, show_default=True, help="The port to listen on; 0 for any free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8765,
+    show_default=True,
+    help="The port to listen on; 0 for any free one.",
+)
 @click.option("--browser/--no-browser", default=True, help="Open the page in a browser.")
 @allow_method_option
 @quiet_option

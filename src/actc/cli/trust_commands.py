@@ -94,7 +94,9 @@ def ask_command(source: Path, out: Path, overwrite: bool, quiet: bool, **options
     show_default=True,
     help="How to draw: simple; relation (within each); head (all triples of some head entities).",
 )
-@click.option("--seed", default=0, show_default=True, help="Where the draw starts from.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Where the draw starts from."
+)
 @click.option("--out", type=PATH, help="Write the slice to be judged to this file.")
 @click.option("--labels", type=PATH, help="The judged slice: head, relation, tail, label (1 or 0).")
 @click.option("--target", type=float, help="The share of true triples to certify, such as 0.9.")

@@ -238,7 +238,9 @@ def _open_folder(folder: Path, search: CandidateSearch) -> None:
     run = json.dumps({"wanted": asdict(search.wanted), "known": known, "scores": of_model})
     wishes = folder / RUN
     if folder.exists() and not wishes.is_file() and (not folder.is_dir() or any(folder.iterdir())):
-        raise FileError(f"{folder} is where the parts would be kept, but no run of ours began it; choose another --out.")
+        raise FileError(
+            f"{folder} is where the parts would be kept, but no run of ours began it; choose another --out."
+        )
     if wishes.is_file():
         if wishes.read_text(encoding="utf-8") != run:
             raise FileError(

@@ -8,6 +8,7 @@ clears it away, and puts back what the killed run had moved aside.
 from __future__ import annotations
 
 import ctypes
+import errno
 import glob
 import os
 import shutil
@@ -22,6 +23,8 @@ from actc.errors import FileError
 MARK = ".unfinished"
 PART_NAMES = ("part-*", "_SUCCESS", ".*.crc")
 LOCK, NEW, OLD = "lock", "new", "old"
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
+NO_ROOM_WORDS = ("No space left", "disk is full", "File too large", "Could not write", "unexpected pos")
 AT_FDCWD, RENAME_EXCHANGE = -100, 2  # from Linux's fcntl.h
 
 
@@ -62,6 +65,22 @@ def write_beside(path: str | Path) -> Iterator[Path]:
     with _hidden_neighbour(path) as unfinished:
         yield unfinished
         _move(unfinished, path)
+
+
+@contextmanager
+def _named_failure(path: Path, scratch: Path) -> Iterator[None]:
+    """Let a disk that is full, or that cannot be written, be named by the output, not by its hidden neighbour."""
+    try:
+        yield
+    except Exception as error:
+        text = str(error)
+        full = isinstance(error, OSError) and error.errno in NO_ROOM
+        if full or str(scratch) in text or any(words in text for words in NO_ROOM_WORDS):
+            # DuckDB and SQLite say it in words of their own, torch in an error of any kind.
+            reason = (error.strerror or text) if isinstance(error, OSError) else text
+            first = next(iter(reason.replace(str(scratch), "...").splitlines()), "").rstrip(".")
+            raise FileError(f"{path} cannot be written: {first[:1].lower()}{first[1:]}.") from None
+        raise
 
 
 @contextmanager
@@ -109,9 +128,12 @@ def _hidden_neighbour(path: Path) -> Iterator[Path]:
     """Give a place in a locked hidden folder beside ``path``, which is gone at the end."""
     _clear_leftovers(path)
     place = path.absolute()
-    scratch = Path(tempfile.mkdtemp(prefix=f".{place.name}.", suffix=MARK, dir=place.parent))
     try:
-        with open(scratch / LOCK, "w", encoding="ascii") as lock:
+        scratch = Path(tempfile.mkdtemp(prefix=f".{place.name}.", suffix=MARK, dir=place.parent))
+    except OSError as error:
+        raise FileError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}.") from None
+    try:
+        with open(scratch / LOCK, "w", encoding="ascii") as lock, _named_failure(path, scratch):
             _try_to_lock(lock)
             (scratch / NEW).mkdir()
             yield scratch / NEW / place.name  # writers that look at the ending see that of the output

@@ -212,6 +212,8 @@ def find_layout(path: str | Path, order: Sequence[str] = COLUMNS) -> Layout:
         raise FileError(f"{path}: there is no such file.")
     if path.is_dir():
         raise FileError(f"{path} is a folder; give the name of a file.")
+    if not path.is_file():  # a pipe is read once, and a table twice: for its layout, and for its rows
+        raise FileError(f"{path} is no ordinary file; write what it gives into one first.")
     kind, _ = _kind(path)
     if kind == ".parquet":
         return Layout(path, None, True, 0, _parquet_columns(path))
@@ -237,7 +239,8 @@ def require(layout: Layout, names: Sequence[str]) -> None:
         return
     if any(part.lower().startswith(f"{missing[0]}=") for part in layout.path.absolute().parent.parts):
         raise FileError(
-            f"{layout.path}: the column {missing[0]!r} is in the name of a folder, not in the file; write it as a column."
+            f"{layout.path}: the column {missing[0]!r} is in the name of a folder, not in the file; "
+            "write it as a column."
         )
     if layout.has_header:
         found = ", ".join(layout.position) or "none of the known ones"
