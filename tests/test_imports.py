@@ -26,6 +26,7 @@ RULE = {
     "models": BASE | {"tables", "graphs"},
     "three_steps": BASE,
     "pooled": BASE | {"tables", "three_steps"},
+    "evidence": BASE | {"tables", "graphs"},
     "decide": BASE | {"tables"},
     "methods": BASE | {"three_steps", "pooled"},
     "calibrator": METHOD - {"calibrator"},

@@ -1,0 +1,1 @@
+"""What the graph says of a candidate, and what that is worth."""

@@ -1,0 +1,59 @@
+"""Pieces of evidence as normal quantiles: what a piece means is its place among the proposals, not its unit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from actc.triples import FloatArray
+
+KNOTS = 256
+EDGE = 0.001  # no piece counts as rarer than one in a thousand
+
+
+@dataclass(frozen=True, eq=False)
+class Quantiles:
+    """For each of F columns, values and the normal quantiles they stand for, in between a straight line.
+
+    Parameters
+    ----------
+    values, normal : tuple of F float arrays
+        Rising values, and beside each its quantile.
+    """
+
+    values: tuple[FloatArray, ...]
+    normal: tuple[FloatArray, ...]
+
+    @classmethod
+    def of(cls, table: FloatArray, weights: FloatArray) -> Self:
+        """Learn the quantiles of the columns of a table of shape (N, F), its rows weighted."""
+        pairs = [_knots(column, weights) for column in table.T]
+        return cls(tuple(values for values, _ in pairs), tuple(normal for _, normal in pairs))
+
+    def transform(self, table: FloatArray) -> FloatArray:
+        """Return the normal quantiles of a table of shape (N, F)."""
+        columns = [np.interp(*pair) for pair in zip(table.T, self.values, self.normal, strict=True)]
+        return np.column_stack(columns) if columns else np.zeros((len(table), 0))
+
+    def to_data(self) -> list[Any]:
+        """Return it as lists."""
+        return [[v.tolist(), n.tolist()] for v, n in zip(self.values, self.normal, strict=True)]
+
+    @classmethod
+    def from_data(cls, data: list[Any]) -> Self:
+        """Read what :meth:`to_data` wrote."""
+        return cls(tuple(np.array(v) for v, _ in data), tuple(np.array(n) for _, n in data))
+
+
+def _knots(column: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    from scipy.special import ndtri
+
+    values, place = np.unique(column, return_inverse=True)
+    mass = np.bincount(place, weights=weights)
+    middle = (np.cumsum(mass) - mass / 2) / mass.sum()  # equal values share the middle of their places
+    if len(values) > KNOTS:
+        keep = np.unique(np.searchsorted(middle, np.linspace(0, 1, KNOTS)).clip(0, len(values) - 1))
+        values, middle = values[keep], middle[keep]
+    return values, ndtri(middle.clip(EDGE, 1 - EDGE))

@@ -1,0 +1,115 @@
+"""What a graph says of a candidate."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actc.errors import TableError
+from actc.evidence.plan import Limits, candidate_steps, graph_steps
+from actc.evidence.table import gather_evidence
+from actc.graphs.graph import Graph
+from actc.triples import ScoredTriples
+
+FAMILY = [
+    ("ada", "parent of", "ben"), ("ben", "child of", "ada"), ("ada", "parent of", "cleo"), ("cleo", "child of", "ada"),
+    ("dan", "parent of", "eve"), ("ada", "lives in", "york"), ("ben", "lives in", "york"), ("cleo", "lives in", "york"),
+    ("dan", "lives in", "rome"), ("york", "part of", "england"), ("ada", "citizen of", "england"),
+]  # fmt: skip
+names = st.sampled_from("abcdef")
+facts = st.lists(st.tuples(names, st.sampled_from("rs"), names), min_size=4, max_size=24, unique=True)
+
+
+def look(known, asked, scores=None, **options):
+    graph = Graph.from_columns(*map(list, zip(*known, strict=True)))
+    heads, relations, tails = zip(*asked, strict=True)
+    scores = np.zeros(len(asked)) if scores is None else scores
+    return gather_evidence(graph, ScoredTriples.from_columns(heads, relations, tails, scores), **options)
+
+
+@settings(max_examples=15, deadline=None)
+@given(facts, st.data())
+def test_a_candidate_that_is_a_fact_is_looked_at_as_if_it_were_not(known, data):
+    row = data.draw(st.integers(0, len(known) - 1))
+    there = look(known, known).values[row]
+    gone = look(known[:row] + known[row + 1 :], known).values[row]
+    np.testing.assert_allclose(there, gone, atol=1e-9)
+
+
+@settings(max_examples=10, deadline=None)
+@given(facts, st.randoms())
+def test_the_order_of_facts_changes_nothing(known, random):
+    mixed = random.sample(known, len(known))
+    np.testing.assert_allclose(look(known, known).values, look(mixed, known).values, atol=1e-9)
+
+
+def test_slots_count_what_else_stands_there():
+    evidence = look(FAMILY, [("ada", "parent of", "dan"), ("eve", "parent of", "ben")])
+    assert evidence.column("head_slot_filled").tolist() == [2, 0]
+    assert evidence.column("tail_slot_filled").tolist() == [0, 1]
+    assert evidence.column("head_slot_usual").tolist() == [1.5, 1.5]
+
+
+def test_an_inverse_that_holds_speaks_for_the_pair():
+    evidence = look(FAMILY, [("eve", "child of", "dan"), ("eve", "child of", "ada")])
+    best = evidence.column("pair_best")
+    assert best[0] == pytest.approx(2 / (3 + Limits().doubt))
+    assert best[1] == 0
+
+
+def test_a_path_of_two_facts_is_found_and_its_rule_counted():
+    evidence = look(FAMILY, [("ben", "citizen of", "england")])
+    assert evidence.column("path_best")[0] == pytest.approx(1 / (3 + Limits().doubt))
+
+
+def test_relatives_are_those_that_share_rare_facts():
+    known = [*FAMILY, ("ben", "likes", "tea")]
+    evidence = look(known, [("cleo", "likes", "tea"), ("eve", "likes", "tea")])
+    assert evidence.column("head_relatives_five").tolist() == [1, 0]
+
+
+def test_a_rule_with_a_constant_counts_the_others_that_have_the_fact():
+    known = [*FAMILY, ("ben", "likes", "tea"), ("ada", "likes", "tea")]
+    evidence = look(known, [("cleo", "likes", "tea")])
+    assert evidence.column("head_rule_best")[0] == pytest.approx(2 / (2 + Limits().doubt))
+
+
+def test_places_are_counted_among_the_candidates_of_a_question():
+    asked = [("ada", "likes", "tea"), ("ada", "likes", "rice"), ("ben", "likes", "tea")]
+    evidence = look(FAMILY, asked, [0.5, 0.9, 0.7])
+    assert evidence.column("place_among_tails").tolist() == [2, 1, 1]
+    assert evidence.column("place_among_heads").tolist() == [2, 1, 1]
+    np.testing.assert_allclose(evidence.column("behind_best_tail"), [-0.4, 0, 0])
+
+
+def test_every_model_gets_its_own_columns():
+    asked = [("ada", "parent of", "eve"), ("ada", "parent of", "dan")]
+    evidence = look(FAMILY, asked, [1, 2], other_scores=[np.array([2.0, 1.0])])
+    assert evidence.column("place_among_tails").tolist() == [2, 1]
+    assert evidence.column("place_among_tails_2").tolist() == [1, 2]
+
+
+def test_scores_of_another_length_are_refused():
+    with pytest.raises(TableError, match="must score the same 1 candidates"):
+        look(FAMILY, [("ada", "parent of", "eve")], other_scores=[np.zeros(2)])
+
+
+def test_names_the_graph_does_not_know_have_no_evidence():
+    evidence = look(FAMILY, [("new", "unheard", "other")])
+    assert evidence.column("head_degree")[0] == evidence.column("path_count")[0] == 0
+    assert np.isfinite(evidence.values).all()
+
+
+def test_candidates_in_several_chunks_have_the_same_evidence(monkeypatch):
+    whole = look(FAMILY, FAMILY)
+    monkeypatch.setattr("actc.evidence.table.CHUNK", 4)
+    np.testing.assert_allclose(look(FAMILY, FAMILY).values, whole.values, atol=1e-9)
+
+
+def test_progress_counts_every_step():
+    seen = []
+    look(FAMILY, FAMILY, progress=lambda done, total, name: seen.append((done, total)))
+    steps = len(graph_steps(Limits())) + len(candidate_steps(Limits())) + 1
+    assert seen == [(done, steps) for done in range(1, steps + 1)]

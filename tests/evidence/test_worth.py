@@ -1,0 +1,126 @@
+"""What evidence is worth, learnt from held facts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from actc.errors import FileError, TableError
+from actc.evidence.quantiles import Quantiles
+from actc.evidence.reasons import give_reasons
+from actc.evidence.trees import Trees
+from actc.evidence.weigh import Held, best_place, weigh_candidates, without
+from actc.evidence.worth import CHOICES, Worth, ahead_of_rivals, learn_worth
+from actc.graphs.graph import Graph
+from actc.triples import ScoredTriples
+
+
+def make_town(people=60, seed=0):
+    """Everybody who lives in a town works there: half of the work is unknown, a part of it held."""
+    rng = np.random.default_rng(seed)
+    homes = rng.integers(0, 4, people)
+    lives = [(f"p{i}", "lives in", f"town{home}") for i, home in enumerate(homes)]
+    works = [(f"p{i}", "works in", f"town{home}") for i, home in enumerate(homes)]
+    held, hidden = works[: people // 3], works[people // 3 : 2 * people // 3]
+    graph = Graph.from_columns(*map(list, zip(*lives, *works[2 * people // 3 :], *held, strict=True)))
+    asked = [(f"p{i}", "works in", f"town{k}") for i in range(people // 3, 2 * people // 3) for k in range(4)]
+    pool = ScoredTriples.from_columns(*zip(*asked, strict=True), rng.normal(size=len(asked)))
+    facts = ScoredTriples.from_columns(*zip(*held, strict=True), rng.normal(size=len(held)))
+    return graph, facts, pool, np.array([triple in hidden for triple in asked])
+
+
+@pytest.fixture(scope="module")
+def town():
+    return make_town()
+
+
+@pytest.fixture(scope="module")
+def weighed(town):
+    graph, facts, pool, _ = town
+    return weigh_candidates(graph, pool, Held.among(facts, pool))
+
+
+def test_held_facts_teach_what_a_score_of_noise_does_not_know(town, weighed):
+    truth = town[3]
+    assert weighed.log_odds[truth].min() > weighed.log_odds[~truth].max()
+    assert weighed.candidates.scores.tolist() == weighed.log_odds.tolist()
+
+
+def test_saved_weights_give_the_same_log_odds(weighed, tmp_path):
+    weighed.worth.save(tmp_path / "worth.json")
+    again = Worth.load(tmp_path / "worth.json")
+    np.testing.assert_allclose(again.log_odds(weighed.evidence), weighed.log_odds)
+    assert again.weights() == weighed.worth.weights()
+
+
+def test_a_file_that_holds_no_weights_is_refused(tmp_path):
+    (tmp_path / "worth.json").write_text("{}")
+    with pytest.raises(FileError, match="does not hold weights"):
+        Worth.load(tmp_path / "worth.json")
+
+
+def test_without_unseen_facts_scores_and_places_are_left_out(weighed):
+    held = np.arange(len(weighed.evidence)) < 10
+    worth = learn_worth(weighed.evidence, held, with_scores=False)
+    assert "pair_best" in worth.columns
+    assert not {"score", "place_among_tails", "above_relation"} & set(worth.columns)
+
+
+def test_too_few_held_facts_are_refused(weighed):
+    with pytest.raises(TableError, match="1 of 80 proposals are held facts"):
+        learn_worth(weighed.evidence, np.arange(80) < 1)
+
+
+def test_many_held_facts_grow_trees_that_are_saved_too(weighed, monkeypatch, tmp_path):
+    monkeypatch.setattr("actc.evidence.worth.CHOICES", type(CHOICES)(many=10))
+    worth = learn_worth(weighed.evidence, np.arange(len(weighed.evidence)) % 4 == 0)
+    assert worth.trees is not None
+    worth.save(tmp_path / "worth.json")
+    again = Worth.load(tmp_path / "worth.json")
+    np.testing.assert_allclose(again.log_odds(weighed.evidence), worth.log_odds(weighed.evidence))
+
+
+def test_trees_say_what_scikit_learn_says():
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    from actc.evidence.trees import SEEDS, SETTINGS
+
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(300, 4))
+    labels = table[:, 0] + rng.normal(size=300) > 0
+    trees = Trees.learn(table, labels, np.ones(300))
+    models = [HistGradientBoostingClassifier(random_state=k, **SETTINGS).fit(table, labels) for k in range(SEEDS)]
+    expected = np.mean([model.decision_function(table) for model in models], axis=0)
+    np.testing.assert_allclose(trees.log_odds(table), expected, atol=1e-6)
+    assert trees.weights(4).argmax() == 0
+
+
+def test_quantiles_keep_the_order_and_share_ties():
+    table = np.array([[1.0], [2.0], [2.0], [9.0]])
+    normal = Quantiles.of(table, np.ones(4)).transform(table)[:, 0]
+    assert normal[0] < normal[1] == normal[2] < normal[3]
+    assert normal[1] == pytest.approx(0)
+
+
+def test_a_rival_is_the_best_other_one_of_the_group():
+    ahead = ahead_of_rivals(np.array([1.0, 3.0, 2.0, 7.0]), np.array([0, 0, 0, 1]))
+    assert ahead.tolist() == [-2, 1, -1, 0]
+
+
+def test_the_better_of_two_questions_gives_the_place():
+    triples = ScoredTriples.from_columns("aab", "rrr", "xyx", [1, 2, 3])
+    assert best_place(triples).tolist() == [2, 1, 1]
+
+
+def test_held_facts_are_not_looked_at_with_themselves(town):
+    graph, facts, _, _ = town
+    assert len(without(graph, Graph.of(facts))) == len(graph) - len(facts)
+
+
+def test_reasons_name_what_was_found(town, weighed):
+    truth = town[3]
+    row = int(np.flatnonzero(truth)[0])
+    (sentences,) = give_reasons(weighed.evidence.take([row]), weighed.worth, most=8)
+    assert any(text.startswith("lives in holds between the two") for text in sentences)
+    (few,) = give_reasons(weighed.evidence.take([row]), weighed.worth, most=1)
+    assert len(few) == 1
