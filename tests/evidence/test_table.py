@@ -104,7 +104,7 @@ def test_names_the_graph_does_not_know_have_no_evidence():
 
 def test_candidates_in_several_chunks_have_the_same_evidence(monkeypatch):
     whole = look(FAMILY, FAMILY)
-    monkeypatch.setattr("actc.evidence.table.CHUNK", 4)
+    monkeypatch.setattr("actc.evidence.duckdb_engine.CHUNK", 4)
     np.testing.assert_allclose(look(FAMILY, FAMILY).values, whole.values, atol=1e-9)
 
 
