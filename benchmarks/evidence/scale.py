@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from actc.evidence.plan import Limits
-from actc.evidence.table import write_evidence
+from actc.evidence.write_table import write_evidence
 from actc.graphs.graph import Graph
 from actc.triples import IntArray, ScoredTriples
 
@@ -49,6 +49,7 @@ def draw_case(facts: int) -> tuple[Graph, ScoredTriples]:
     graph, other = draw_triples(rng, facts, entities), draw_triples(rng, facts, entities)
     known = graph.take(rng.choice(len(graph), int(KNOWN_SHARE * facts), replace=False))
     asked = Graph.of(known.union(other.take(np.arange(len(other) - len(known)))))
+    asked = asked.take(rng.permutation(len(asked)))
     return graph, asked.with_scores(rng.normal(size=len(asked)))
 
 
@@ -77,7 +78,7 @@ def main() -> None:
     """Measure every size in a process of its own."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("facts", type=int, nargs="+")
-    parser.add_argument("--memory", default="2500MB", help="of the database; Python's own comes on top")
+    parser.add_argument("--memory", default="2GB", help="of the database; Python's own comes on top")
     parser.add_argument("--default-limits", action="store_true")
     parser.add_argument("--out", type=Path, help="rows are added to those that are there")
     options = parser.parse_args()

@@ -1,12 +1,14 @@
 """What is counted once for a graph, before any candidate is looked at.
 
-A fact is seen as two edges ``(u, s, v)``: slot ``s = 2 r`` from head to tail, ``s = 2 r + 1`` back. Of every list that a limit
-cuts, one place more is kept, so that a candidate's own fact can be left out of it and the next one moves up.
+A fact is seen as two edges ``(u, s, v)``: slot ``s = 2 r`` from head to tail, ``s = 2 r + 1`` back. Of every list that
+a limit cuts, one place more is kept, so that a candidate's own fact can be left out of it and the next one moves up.
 """
 
 from __future__ import annotations
 
-from actc.evidence.steps import FAR, Limits, Step, back, shuffled, whole, within
+from actc.evidence.steps import FAR, Limits, Step, back, shuffled, small, whole, within
+
+COUNT = small("count(*)")
 
 
 def graph_steps(limits: Limits) -> list[Step]:
@@ -24,19 +26,19 @@ def _edge_steps(limits: Limits) -> list[Step]:
         ),
         Step(
             "slot",
-            "SELECT u, s, count(*) AS n FROM (SELECT h AS u, 2 * r AS s FROM fact UNION ALL "
+            f"SELECT u, s, {COUNT} AS n FROM (SELECT h AS u, 2 * r AS s FROM fact UNION ALL "
             "SELECT t AS u, 2 * r + 1 AS s FROM fact) f GROUP BY u, s",
         ),
         Step("kind", f"SELECT s, count(*) AS entities, {whole('sum(n)')} AS facts FROM slot GROUP BY s"),
-        Step("degree", f"SELECT u, {whole('sum(n)')} AS n FROM slot GROUP BY u"),
+        Step("degree", f"SELECT u, {small('sum(n)')} AS n FROM slot GROUP BY u"),
         Step("edge_count", "SELECT s, count(*) AS n FROM edge GROUP BY s"),
-        Step("edge_slot", "SELECT u, s, count(*) AS n FROM edge GROUP BY u, s"),
-        Step("key_count", "SELECT s, v, count(*) AS n FROM edge GROUP BY s, v"),
+        Step("edge_slot", f"SELECT u, s, {COUNT} AS n FROM edge GROUP BY u, s"),
+        Step("key_count", f"SELECT s, v, {COUNT} AS n FROM edge GROUP BY s, v"),
         # An entity's edges in an order without favour: place i, and n, how many entities have the same.
         Step(
             "some_edge",
             f"""
-            SELECT e.u, e.s, e.v, e.i, k.n FROM (
+            SELECT e.u, e.s, e.v, {small("e.i")} AS i, k.n FROM (
                 SELECT u, s, v, row_number() OVER (PARTITION BY u ORDER BY {shuffled("v", "s")}, v, s) AS i
                 FROM edge) e
             JOIN key_count k ON k.s = e.s AND k.v = e.v WHERE e.i <= {most}""",
@@ -66,7 +68,7 @@ def _path_steps(limits: Limits) -> list[Step]:
             "path_body",
             f"""
             SELECT w.a, w.b, w.n - coalesce(p.n, 0) AS body FROM (
-                SELECT {back("x.s")} AS a, y.s AS b, {whole("sum(x.n * y.n)")} AS n
+                SELECT {back("x.s")} AS a, y.s AS b, {whole("sum(CAST(x.n AS BIGINT) * y.n)")} AS n
                 FROM edge_slot x JOIN edge_slot y ON x.u = y.u GROUP BY x.s, y.s) w
             LEFT JOIN (
                 SELECT {back("c.s")} AS a, d.s AS b, count(*) AS n
@@ -75,7 +77,7 @@ def _path_steps(limits: Limits) -> list[Step]:
         Step(
             "lesson",
             f"""
-            SELECT row_number() OVER (ORDER BY r, h, t) AS id, h, r, t, {FAR} AS head_place, {FAR} AS tail_place FROM (
+            SELECT r * {limits.path_facts + 1} + i AS id, h, r, t, {FAR} AS head_place, {FAR} AS tail_place FROM (
                 SELECT h, r, t, row_number() OVER (PARTITION BY r ORDER BY {shuffled("h", "t")}, h, t) AS i
                 FROM fact WHERE h <> t) f
             WHERE i <= {limits.path_facts}""",
@@ -124,17 +126,26 @@ def _relative_steps(limits: Limits) -> list[Step]:
         Step(
             "rare_edge",
             f"""
-            SELECT u, s, v, i, {whole("round(1e6 / ln(1e0 + n))")} AS rarity FROM (
+            SELECT u, s, v, {small("i")} AS i, {small("round(1e6 / ln(1e0 + n))")} AS rarity FROM (
                 SELECT e.u, e.s, e.v, k.n, row_number() OVER (PARTITION BY e.u ORDER BY k.n, e.s, e.v) AS i
                 FROM edge e JOIN key_count k ON k.s = e.s AND k.v = e.v
                 WHERE k.n > 1 AND k.n <= {limits.rare_holders}) e
             WHERE i <= {limits.rare_edges + 1}""",
         ),
+        # Candidates that are facts themselves, and the places of these among the edges of each end.
+        Step(
+            "own_fact",
+            f"""
+            SELECT c.id, coalesce(a.i, {FAR}) AS head_place, coalesce(b.i, {FAR}) AS tail_place
+            FROM candidate c JOIN fact f ON c.h = f.h AND c.r = f.r AND c.t = f.t
+            LEFT JOIN some_edge a ON a.u = f.h AND a.s = 2 * f.r AND a.v = f.t
+            LEFT JOIN some_edge b ON b.u = f.t AND b.s = 2 * f.r + 1 AND b.v = f.h""",
+        ),
         Step("asked_entity", "SELECT h AS u FROM candidate UNION SELECT t AS u FROM candidate"),
         Step(
             "relative",
             f"""
-            SELECT u, x, w, i FROM (
+            SELECT u, x, w, {small("i")} AS i FROM (
                 SELECT y.u, y.x, y.w / sqrt(d.n + 5e0) AS w,
                        row_number() OVER (PARTITION BY y.u ORDER BY y.w / sqrt(d.n + 5e0) DESC, y.x) AS i
                 FROM (SELECT a.u, b.u AS x, {whole("sum(a.rarity)")} AS w

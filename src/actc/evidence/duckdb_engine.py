@@ -1,4 +1,4 @@
-"""The evidence plan in DuckDB: a database in memory that moves to a temporary folder what its limit leaves no room for."""
+"""The evidence plan in DuckDB: in memory, and in a temporary folder what its limit leaves no room for."""
 
 from __future__ import annotations
 

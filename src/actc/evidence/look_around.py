@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from actc.evidence.count_graph import find_paths
-from actc.evidence.steps import FAR, Limits, Step, back, best, shuffled, together, whole, within
+from actc.evidence.steps import FAR, Limits, Step, back, best, shuffled, small, together, whole, within
 
 
 def path_steps(limits: Limits) -> list[Step]:
     """Closed paths of length two; a fact stands in the paths of others as first or second edge, either way round.
 
-    What the candidate's own fact taught (``path_lost``) is taken off the rule: with its weight if it was a lesson, nothing if
-    it was none. Which of the other lessons used it is not looked up where lessons are a sample: that part is taken off
-    by its expectation.
+    What the candidate's own fact taught (``path_lost``) is taken off the rule: with its weight if it was a lesson, and
+    nothing if it was none. Which of the other lessons used it is not looked up where lessons are a sample: that part
+    is taken off by its expectation.
     """
     own = "FROM asked q JOIN path p ON p.id = q.id WHERE q.own = 1"
     taught = (
@@ -62,14 +62,15 @@ def rule_steps(limits: Limits) -> list[Step]:
     return [
         Step("goal", "SELECT DISTINCT s, v FROM look"),
         Step("goal_holder", f"""
-            SELECT s, v, u, n, i FROM (
+            SELECT s, v, u, n, {small("i")} AS i FROM (
                 SELECT g.s, g.v, e.u, k.n,
                        row_number() OVER (PARTITION BY g.s, g.v ORDER BY {shuffled("e.u", "g.v")}, e.u) AS i
                 FROM goal g JOIN edge e ON e.s = g.s AND e.v = g.v JOIN key_count k ON k.s = g.s AND k.v = g.v) g
             WHERE i <= {holders + 1}"""),
         Step("rule", f"""
-            SELECT g.s, g.v, e.s AS s2, e.v AS c, max(g.n) AS n, count(CASE WHEN g.i <= {holders} THEN 1 END) AS hits,
-                   count(CASE WHEN g.i > {holders} THEN 1 END) AS next
+            SELECT g.s, g.v, e.s AS s2, e.v AS c, max(g.n) AS n,
+                   {small(f"count(CASE WHEN g.i <= {holders} THEN 1 END)")} AS hits,
+                   {small(f"count(CASE WHEN g.i > {holders} THEN 1 END)")} AS next
             FROM goal_holder g JOIN some_edge e ON e.u = g.u AND e.i <= {edges} AND e.n > 1
             WHERE NOT (e.s = g.s AND e.v = g.v) GROUP BY g.s, g.v, e.s, e.v"""),
         # The entity itself is no case of its own rule, whether it has the fact or not.
@@ -77,7 +78,7 @@ def rule_steps(limits: Limits) -> list[Step]:
             SELECT k, max(confidence) AS best, {together()} AS together, avg(confidence) AS mean,
                    sum(confidence * confidence) / greatest(sum(confidence), 1e-9) AS weighted,
                    {best("s2", "s2", "c")} AS s2, {best("c", "s2", "c")} AS c
-            FROM (SELECT l.k, e.s AS s2, e.v AS c, least(1e0, greatest({hits}, 0) * ({others}) * 1e0
+            FROM (SELECT l.k, e.s AS s2, e.v AS c, least(1e0, 1e0 * greatest({hits}, 0) * ({others})
                          / greatest(least({others}, {holders}), 1) / (e.n - 1 + {limits.cases})) AS confidence
                   FROM (SELECT l.k, l.u, l.s, l.v, l.own, l.place, coalesce(g.i, {FAR}) AS at
                         FROM look l LEFT JOIN goal_holder g ON l.own = 1 AND g.s = l.s AND g.v = l.v AND g.u = l.u

@@ -1,7 +1,7 @@
 """What is counted for each end of a candidate, and for the two together: slots, kinds, other relations of the pair.
 
-Each end of a candidate is a row of ``look``, ``k = 2 id`` for the head and ``2 id + 1`` for the tail, so that whatever is
-counted for the head is counted for the tail by the same text.
+Each end of a candidate is a row of ``look``, ``k = 2 id`` for the head and ``2 id + 1`` for the tail, so that whatever
+is counted for the head is counted for the tail by the same text.
 """
 
 from __future__ import annotations
@@ -15,11 +15,9 @@ def look_steps() -> list[Step]:
         Step(
             "asked",
             f"""
-            SELECT c.id, c.h, c.r, c.t, CASE WHEN f.h IS NULL THEN 0 ELSE 1 END AS own,
-                   coalesce(a.i, {FAR}) AS head_place, coalesce(b.i, {FAR}) AS tail_place
-            FROM candidate_part c LEFT JOIN fact f ON c.h = f.h AND c.r = f.r AND c.t = f.t
-            LEFT JOIN some_edge a ON a.u = f.h AND a.s = 2 * f.r AND a.v = f.t
-            LEFT JOIN some_edge b ON b.u = f.t AND b.s = 2 * f.r + 1 AND b.v = f.h""",
+            SELECT c.id, c.h, c.r, c.t, CASE WHEN f.id IS NULL THEN 0 ELSE 1 END AS own,
+                   coalesce(f.head_place, {FAR}) AS head_place, coalesce(f.tail_place, {FAR}) AS tail_place
+            FROM candidate_part c LEFT JOIN own_fact f ON f.id = c.id""",
         ),
         Step(
             "look",

@@ -1,9 +1,9 @@
 """The evidence table as one relational plan: named steps of SQL, each a table made from the ones before.
 
-DuckDB and Spark run the same text. A candidate that is itself a fact (``own = 1``) is looked at as if it were not: whatever it
-added to a count is taken off again, and where a limit of :class:`Limits` cuts a list, the next one moves up. One
-count is left that holds only on average: the rules of paths of a relation with more than ``path_facts`` facts, or through an
-entity with more than ``path_edges`` edges, which are mined from a sample.
+DuckDB and Spark run the same text. A candidate that is itself a fact (``own = 1``) is looked at as if it were not:
+whatever it added to a count is taken off again, and where a limit of :class:`Limits` cuts a list, the next one moves
+up. Of one count that is true on average only: rules of paths for a relation with more than ``path_facts`` facts, or
+mined through an entity with more than ``path_edges`` edges, since these are counted from a sample.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from actc.evidence.look_around import path_steps, relative_steps, rule_steps
 from actc.evidence.look_at_ends import kind_steps, look_steps, pair_steps, slot_steps
 from actc.evidence.steps import Limits as Limits
 from actc.evidence.steps import Step as Step
+from actc.evidence.steps import small
 
 
 def candidate_steps(limits: Limits) -> list[Step]:
-    """Return what is counted for candidates: ``candidate_part(id, h, r, t)`` must be there beside the graph's tables."""
+    """Return what is counted for candidates, those in ``candidate_part(id, h, r, t)``, from the graph's tables."""
     return [*look_steps(), *slot_steps(), *pair_steps(limits), *kind_steps(limits), *path_steps(limits),
             *rule_steps(limits), *relative_steps(limits), Step("evidence", collect())]  # fmt: skip
 
@@ -88,7 +89,8 @@ def question_step(k: int) -> Step:
     tails, heads = (f"OVER (PARTITION BY {one} ORDER BY {score} DESC)" for one in ("c.h, c.r", "c.r, c.t"))
     # The highest score of a question is that of its first row, so that it needs no sort of its own.
     query = f"""
-        SELECT c.id, {score} AS score, rank() {tails} AS place_among_tails, rank() {heads} AS place_among_heads,
+        SELECT c.id, {score} AS score, {small(f"rank() {tails}")} AS place_among_tails,
+               {small(f"rank() {heads}")} AS place_among_heads,
                {score} - max({score}) {tails} AS behind_best_tail, {score} - max({score}) {heads} AS behind_best_head,
                {score} - m.mean AS above_relation
         FROM candidate c JOIN (SELECT r, avg(score{k}) AS mean FROM candidate GROUP BY r) m ON m.r = c.r"""
@@ -131,7 +133,9 @@ def last_uses(steps: list[Step], kept: set[str]) -> dict[str, list[str]]:
     """Say after which step each table is used no more, but for those to be kept."""
     gone: dict[str, list[str]] = {}
     for place, step in enumerate(steps):
-        later = [other.name for other in steps[place:] if re.search(rf"\b{step.name}\b", other.query + other.part_query)]
+        later = [
+            other.name for other in steps[place:] if re.search(rf"\b{step.name}\b", other.query + other.part_query)
+        ]
         if step.name not in kept:
             gone.setdefault(later[-1] if later else step.name, []).append(step.name)
     return gone

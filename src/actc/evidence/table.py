@@ -1,7 +1,7 @@
 """The evidence table of some candidates: one row each, one column per piece of evidence.
 
-One plan, three faces: :func:`gather_evidence` holds the whole table, :func:`stream_evidence` gives it chunk by chunk, and
-:func:`write_evidence` writes it to Parquet without a value passing through Python.
+One plan, three faces: :func:`gather_evidence` holds the whole table, :func:`stream_evidence` gives it chunk by chunk,
+and ``write_table.write_evidence`` writes it to Parquet without a value passing through Python.
 """
 
 from __future__ import annotations
@@ -9,18 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from actc.errors import OptionError, TableError
+from actc.errors import TableError
 from actc.evidence import duckdb_engine as engine
 from actc.evidence.plan import GRAPH_COLUMNS, NAMED_COLUMNS, Limits, question_columns, question_rows
 from actc.graphs.graph import Graph
-from actc.tables.deliver import deliver
-from actc.tables.files import quote
 from actc.triples import FloatArray, IntArray, ScoredTriples
 
 Progress = Callable[[int, int, str], None]
@@ -121,54 +118,15 @@ def stream_evidence(
 
     Of each chunk 500 bytes per candidate are held, of all candidates only codes and scores.
     """
-    work = _Work.of(graph, candidates, other_scores, limits, progress)
+    work = Work.of(graph, candidates, other_scores, limits, progress)
     with work.open(memory) as connection:
         for chunk in engine.look_at_chunks(connection, work.limits, len(candidates), work.report):
             rows = np.arange(chunk * engine.CHUNK, min((chunk + 1) * engine.CHUNK, len(candidates)))
             yield _fetch(connection, work, candidates.take(rows) if len(rows) < len(candidates) else candidates)
 
 
-def write_evidence(
-    graph: Graph,
-    candidates: ScoredTriples,
-    out: str | Path,
-    other_scores: Sequence[FloatArray] = (),
-    limits: Limits | None = None,
-    memory: str = "4GB",
-    progress: Progress | None = None,
-    overwrite: bool = False,
-) -> Path:
-    """Write the evidence of any number of candidates to Parquet: head, relation, tail, then one column per piece.
-
-    Parameters
-    ----------
-    out : path
-        A file that ends in .parquet, or a folder of parts; rows in the order of the candidates.
-    overwrite : bool
-        Whether an output that is there may be replaced.
-
-    Returns
-    -------
-    Path
-        ``out``; it is complete or absent. The other options are those of :func:`gather_evidence`.
-    """
-    out = Path(out)
-    if out.suffix not in ("", ".parquet"):
-        raise OptionError(f"{out.name}: evidence is written as Parquet; give a name that ends in .parquet, or a folder.")
-    work = _Work.of(graph, candidates, other_scores, limits, progress)
-    with deliver(out, overwrite) as place, work.open(memory) as connection:
-        engine.put_names(connection, work.graph)
-        folder = place if not out.suffix else place.with_name(place.name + ".parts")
-        folder.mkdir()
-        for chunk in engine.look_at_chunks(connection, work.limits, len(candidates), work.report):
-            engine.copy_rows(connection, work.models, folder / f"part-{chunk:05d}.parquet")
-        if out.suffix:
-            _join_parts(connection, folder, place)
-    return out
-
-
 @dataclass(frozen=True, eq=False)
-class _Work:
+class Work:
     """One gathering: facts and candidates by the same codes, and how it is done."""
 
     graph: Graph
@@ -209,7 +167,7 @@ class _Work:
             yield connection
 
 
-def _fetch(connection: Any, work: _Work, candidates: ScoredTriples) -> Evidence:
+def _fetch(connection: Any, work: Work, candidates: ScoredTriples) -> Evidence:
     """Return the evidence of the chunk that was looked at last."""
     rows = connection.execute("SELECT * FROM evidence ORDER BY id").fetchnumpy()
     columns = question_columns(work.models)
@@ -223,12 +181,6 @@ def _fetch(connection: Any, work: _Work, candidates: ScoredTriples) -> Evidence:
         work.graph.entity_names,
         work.graph.relation_names,
     )
-
-
-def _join_parts(connection: Any, folder: Path, out: Path) -> None:
-    parts = quote(str(folder / "*.parquet"))
-    connection.execute("SET preserve_insertion_order=true")
-    connection.execute(f"COPY (SELECT * FROM read_parquet({parts})) TO {quote(str(out))} (FORMAT parquet)")
 
 
 def _count_steps(progress: Progress | None, total: int) -> engine.Report:
