@@ -18,9 +18,21 @@ from actc.pooled import method as pooled_method
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session import ask as ask_module
 from actc.session.cards import make_card
+from actc.session.find_case import read_session_case
 from actc.session.plan import LEAST_PLANNED, Planner, planning
-from actc.session.status import disagreements, history, people, picture, progress, write_advice
+from actc.session.start import sample_files
+from actc.session.status import (
+    disagreements,
+    history,
+    people,
+    picture,
+    progress,
+    what_is_left,
+    write_advice,
+    write_count,
+)
 from actc.tables.files import write_scored
+from actc.trust.report import make_report
 from tests.conftest import make_pool
 
 
@@ -386,12 +398,93 @@ def test_a_plan_that_runs_short_is_made_again_without_new_answers(scores):
     assert planned(session)
 
 
-@pytest.mark.parametrize(("gain", "rest"), [(0.5, "Stopping now loses little."), (5.0, "Going on pays.")])
-def test_the_advice_says_whether_ten_more_answers_pay(gain, rest):
-    advice = write_advice({"gain": gain, "changed": None}, triples=1000, labels=5, budget=9)
-    assert advice.endswith(rest)
-    assert "budget" not in advice
-    assert write_advice({"gain": gain, "changed": None}, 1000, 9, 9).startswith("The budget of 9 answers is spent.")
+@pytest.mark.parametrize(
+    ("gain", "verdict"), [(0.5, "Moving the thresholds further hardly pays"), (5.0, "Going on pays")]
+)
+def test_the_advice_says_whether_ten_more_answers_pay(gain, verdict):
+    advice = write_advice({"gain": gain, "changed": None}, labels=5, budget=9)
+    assert advice.startswith(f"{verdict}: the next 10 answers")
+    assert write_advice({"gain": gain, "changed": None}, 9, 9) == (
+        f"The budget of 9 answers is spent; the owner may raise it. {advice}"
+    )
+
+
+def test_the_page_and_the_report_give_the_same_advice(tmp_path):
+    scores, names, graph = sample_files()
+    session = start_session(tmp_path / "s", scores, Settings(), names, graph)
+    ada, planner = session.add_annotator("ada"), Planner(session)
+    for number in range(6):
+        judge(session, ada, 2, ("true", "false")[number % 2])
+    planner.step()
+    assert picture(session)["advice"] == str(make_report(read_session_case(session.folder)).advice)
+
+
+def test_two_windows_of_one_person_are_told_which_answer_stands(scores):
+    session = new_session(scores)
+    ada = session.add_annotator("ada")
+    triple = session.ask(ada)[0].triple
+    session.record(ada, [Judgement("false", triple, "one")])
+    with pytest.raises(SessionError, match="“false”, given before, stands; “true” was not taken"):
+        session.record(ada, [Judgement("true", triple, "two")])
+    assert [line["said"] for line in history(session)] == ["false"]
+
+
+def test_an_annotator_who_is_not_sure_of_the_last_one_twice_hears_that_nothing_is_left(tmp_path):
+    (tmp_path / "scores.tsv").write_text("a\tr\tb\t1.0\n")
+    session = start_session(tmp_path / "session", tmp_path / "scores.tsv")
+    ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
+    assert what_is_left(session, ada) == "more"
+    judge(session, ada, 2, "unsure")
+    assert session.ask(ada, 3) == []
+    assert what_is_left(session, ada) == "none"
+    session.ask(bob)
+    assert what_is_left(session, ada) == "others"
+    judge(session, bob, 1)
+    assert what_is_left(session, bob) == "none"
+    session.set_budget(1)
+    assert what_is_left(session, bob) == "spent"
+    assert progress(session)["goal"] == 1
+
+
+def test_a_link_made_void_leaves_the_answers_and_gives_the_open_triples_to_others(scores):
+    session = new_session(scores)
+    ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
+    judge(session, ada, 2)
+    waiting = {task.triple for task in session.ask(ada, 3)}
+    assert session.change_link("ada", void=True).link < 0
+    assert [one.name for one in session.people()] == ["bob"]
+    assert waiting <= {task.triple for task in session.ask(bob, 6)}
+    assert len(session.annotations()) == 2
+    again = session.add_annotator("ada")
+    assert again.id == ada.id
+    assert again.link > 0
+    with pytest.raises(SessionError, match="no annotator with a link"):
+        session.change_link("owner", void=True)
+
+
+def test_a_paused_session_takes_answers_and_gives_out_nothing(scores):
+    session = new_session(scores)
+    ada = session.add_annotator("ada")
+    triple = session.ask(ada)[0].triple
+    session.set_paused(True)
+    recorded, tasks = Session(session.folder).exchange(ada, [Judgement("true", triple, "k")], 5)
+    assert (len(recorded), tasks) == (1, [])
+    assert what_is_left(session, ada) == "paused"
+    session.set_paused(False)
+    assert len(session.ask(ada, 5)) == 5
+
+
+def test_answers_under_a_second_in_a_row_are_counted(scores):
+    session = new_session(scores)
+    ada = session.add_annotator("ada")
+    for number, seconds in enumerate([0.2, 0.3, 2.0, 0.1, 0.4, 0.5, None]):
+        session.record(ada, [Judgement("true", session.ask(ada)[0].triple, f"k{number}", seconds)])
+    assert people(session, [ada])[0]["hasty"] == 3
+
+
+def test_counts_never_pass_what_they_are_counted_against():
+    assert write_count({"labels": 4, "goal": 10}) == "4 of 10 triples judged"
+    assert write_count({"labels": 41, "goal": 10}) == "41 triples judged, budget 10"
 
 
 def test_the_outlook_follows_the_answers(scores):
