@@ -221,14 +221,7 @@ SESSION = {
         ('if told.get("said") != "undo" and not told.get("undone"):', 'if told.get("said") != "undo":', "come_back"),
         ("drop_from_plan(connection, [task])", "pass", "not_asked_any"),
     ),
-    "status.py": (
-        ("AND purpose = 'repeat' AND said != 'undo' ", "AND said != 'undo' ", "repeat"),
-        (
-            '"Stopping now loses little." if share < LITTLE_GAIN',
-            '"Stopping now loses little." if share > LITTLE_GAIN',
-            "advice",
-        ),
-    ),
+    "status.py": (("AND purpose = 'repeat' AND said != 'undo' ", "AND said != 'undo' ", "repeat"),),
 }
 
 TESTS = {
