@@ -13,6 +13,8 @@ from actc.errors import MissingExtraError, OptionError
 from actc.session import OWNER, Session
 from actc.session.plan import planning
 
+ALONE = "you"
+"""The name of somebody who judges a session of their own."""
 MOST_CONNECTIONS = 2000
 
 
@@ -31,7 +33,7 @@ def serve(
     folder : Path
         The session.
     annotators : sequence of str
-        Names that shall have a link, besides those that have one already.
+        Names that shall have a link, besides those that have one already; if nobody has, "you" gets one.
     host, port : str, int
         Where to listen; port 0 takes any free one.
     announce : callable
@@ -47,7 +49,7 @@ def serve(
     except ImportError:
         raise MissingExtraError("The annotation page", "fastapi and uvicorn", "app") from None
     session = Session(folder)
-    for name in annotators:
+    for name in annotators or ([] if session.people() else [ALONE]):
         session.add_annotator(name)
     listener = listen(host, port)
     config = uvicorn.Config(
@@ -96,8 +98,13 @@ def links_of(session: Session, host: str, port: int) -> list[tuple[str, str]]:
     links = Links.of(session.folder)
     shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
     address = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
-    people = [annotator for annotator in session.annotators() if annotator.kind == "person"]
-    return [(one.name, address + links.path(one)) for one in [session.annotator(OWNER), *people]]
+    return [(one.name, address + links.path(one)) for one in [session.annotator(OWNER), *session.people()]]
+
+
+def link_to_open(links: Sequence[tuple[str, str]]) -> str:
+    """Return the link for the browser of whoever starts the server: their own if they judge alone, else the owner's."""
+    alone = [name for name, _ in links] == [OWNER, ALONE]
+    return links[1 if alone else 0][1]
 
 
 def open_when_listening(link: str) -> None:

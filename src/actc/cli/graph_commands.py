@@ -10,7 +10,12 @@ import click
 from actc.cli.parts import examples, method_option, overwrite_option, progress_bar, quiet_option
 
 GRAPH = click.argument("graph", type=click.Path(path_type=Path))
-base_option = click.option("--base", default="", help="What IRIs begin with in RDF and names do not.")
+base_option = click.option(
+    "--base",
+    multiple=True,
+    callback=lambda context, option, given: given[0] if len(given) == 1 else given or "",
+    help="What IRIs begin with in RDF and names do not; a second time: those of relations.",
+)
 trust_option = click.option("--trust", is_flag=True, help="Allow reading a pickle, which can run any code in it.")
 device_option = click.option("--device", help="cuda or cpu. [default: a GPU where there is one]")
 
@@ -69,7 +74,11 @@ def score_command(model: Path, triples: Path, out: Path, overwrite: bool, quiet:
 
 
 @click.command(
-    "convert", epilog=examples("actc convert graph.nt --base http://www.wikidata.org/entity/ --out graph.tsv")
+    "convert",
+    epilog=examples(
+        "actc convert graph.nt --base http://www.wikidata.org/entity/ --base http://www.wikidata.org/prop/direct/ "
+        "--out graph.qs"
+    ),
 )
 @GRAPH
 @click.option(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import platform
 import sys
+from importlib.metadata import PackageNotFoundError, version
 
 import click
 
@@ -59,6 +61,32 @@ def _stop(sentence: str) -> None:
     sys.exit(2)
 
 
+EXTRAS = {
+    "plots": "matplotlib",
+    "app": "fastapi",
+    "train": "torch",
+    "pykeen": "pykeen",
+    "rdf": "pyoxigraph",
+    "spark": "pyspark",
+    "dask": "dask",
+    "ray": "ray",
+}
+"""Each extra and the package that it is about."""
+
+
+def _tell_version(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    if not wanted:
+        return
+    click.echo(f"actc, version {__version__} (Python {platform.python_version()})")
+    for extra, package in EXTRAS.items():
+        try:
+            found = f"{package} {version(package)}"
+        except PackageNotFoundError:
+            found = "not installed"
+        click.echo(f"  {extra}: {found}")
+    context.exit()
+
+
 JOBS = {
     "See it work": ("demo", "methods"),
     "Find thresholds, decide": ("calibrate", "decide"),
@@ -85,7 +113,9 @@ class CommandsByJob(click.Group):
 
 
 @click.group(cls=CommandsByJob, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, prog_name="actc")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_tell_version, help="Show versions and exit."
+)
 def commands() -> None:
     """Decide which predicted facts may enter a knowledge graph, with the least human work."""
 

@@ -22,10 +22,12 @@ from typing import Any
 import numpy as np
 
 from actc.errors import ActcError, ChoiceError, FileError, MissingExtraError, OptionError
+from actc.graphs.graph import Graph
 from actc.models.saved_model import damaged, read_tensors
+from actc.models.score_triples import score_triples as score_graph
 from actc.models.train_model import find_device
 from actc.tables.deliver import write_beside
-from actc.triples import FloatArray, IntArray, Vocabulary
+from actc.triples import FloatArray, IntArray, ScoredTriples, Vocabulary
 
 PICKLE, TRIPLES = "trained_model.pkl", "training_triples"
 STATE, CONFIG = "model_state.pt", "model_config.json"
@@ -94,6 +96,23 @@ def from_model(model: Any, factory: Any) -> PykeenScorer:
     if not hasattr(factory, "entity_to_id"):
         raise OptionError("The triples factory has no names (a CoreTriplesFactory); give the one with labels.")
     return PykeenScorer(model, _names(factory.entity_to_id), _names(factory.relation_to_id))
+
+
+def score_triples(result: Any, triples: Any) -> ScoredTriples:
+    """Score triples with a pipeline's result: a pool for :class:`actc.Calibrator`.
+
+    Parameters
+    ----------
+    result : pykeen.pipeline.PipelineResult
+    triples : pykeen TriplesFactory, or array of str of shape (N, 3)
+        Names of head, relation and tail; a triple that is there twice is scored once.
+    """
+    if hasattr(triples, "label_triples"):
+        triples = triples.label_triples(triples.mapped_triples)
+    names = np.asarray(triples, dtype=object)
+    if names.ndim != 2 or names.shape[1] != 3:
+        raise OptionError(f"Rows of head, relation and tail were expected, not an array of shape {names.shape}.")
+    return score_graph(from_result(result), Graph.from_columns(*names.T))
 
 
 def _names(code_of: dict[str, int]) -> tuple[str, ...]:

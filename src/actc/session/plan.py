@@ -32,6 +32,8 @@ FIRST_PLANNED = 600
 """The first plan must last, for all annotators together, until a planner has read the pool and made the next."""
 PLANNED_SECONDS = 10.0
 """Any other holds as many triples as were judged in this time: it must outlast a refit."""
+GOODBYE_SECONDS = 2.0
+"""How long a planner may take to leave when its parent does."""
 
 # What people judged or took while the plan was made.
 DROP_GIVEN_OUT = (
@@ -158,20 +160,24 @@ def planner_command(folder: Path) -> list[str]:
 @contextmanager
 def planning(folder: Path, report: Callable[[str], None]) -> Iterator[None]:
     """Keep a planner running in a process of its own; it ends with this block, or with this process."""
-    ending, command = threading.Event(), planner_command(folder)
+    ending, starting, command = threading.Event(), threading.Lock(), planner_command(folder)
     current: list[subprocess.Popen[bytes]] = []
 
     def keep() -> None:
-        while not ending.is_set():
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-            )
-            current[:] = [process]
+        while True:
+            with starting:  # none is started once the block has ended
+                if ending.is_set():
+                    return
+                process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                )
+                current[:] = [process]
             assert process.stderr is not None
-            error = process.stderr.read().decode(errors="replace").strip()
+            with process.stderr as told:
+                error = told.read().decode(errors="replace").strip()
             if not ending.wait(1.0):
                 report(f"The planner stopped and is started again: {(error.splitlines() or ['no reason given'])[-1]}")
 
@@ -180,12 +186,25 @@ def planning(folder: Path, report: Callable[[str], None]) -> Iterator[None]:
     try:
         yield
     finally:
-        ending.set()
+        with starting:
+            ending.set()
         for process in current:
-            if process.stdin is not None:
-                process.stdin.close()
-            process.wait(10)
+            _end(process)
         thread.join(10)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Let a planner go by itself. One that is still loading, which takes long on a busy machine, is ended.
+
+    Nothing is lost with it: what a planner writes is in one transaction, and can be worked out again.
+    """
+    assert process.stdin is not None
+    process.stdin.close()
+    try:
+        process.wait(GOODBYE_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def main(folder: str, method: str | None = None) -> None:

@@ -110,7 +110,7 @@ def _feed(process: subprocess.Popen[str], session: Session, tasks: Sequence[Task
             card = make_card(session.names, task)
             told = card | {
                 "sentence": plain(card["sentence"]),
-                "examples": [plain(example) for example in card["examples"]],
+                **{part: [plain(one) for one in card[part]] for part in ("examples", "head_facts", "tail_facts")},
                 "score": task.score,
             }
             process.stdin.write(json.dumps(told, ensure_ascii=False) + "\n")

@@ -93,13 +93,29 @@ def record(
         (annotator.id, judgement.triple),
     ).fetchone()
     if judgement.triple is None or asked is None:
-        raise SessionError(f"{annotator.name} was not asked about triple {judgement.triple}, or answered already.")
+        raise SessionError(_why_refused(connection, annotator, judgement))
     shown = json.dumps({"sentence": judgement.shown, "score": score_shown}, ensure_ascii=False)
     number = insert(
         connection, annotator, judgement, judgement.triple, asked["purpose"], now, shown, asked["probability"]
     )
     connection.execute("DELETE FROM lease WHERE annotator = ? AND triple = ?", (annotator.id, judgement.triple))
     return Recorded(number, judgement.triple)
+
+
+def _why_refused(connection: sqlite3.Connection, annotator: Annotator, judgement: Judgement) -> str:
+    """Say which answer stands where there is one already: two windows of one person may show the same card."""
+    standing = connection.execute(
+        "SELECT said FROM answer JOIN judgement ON judgement = judgement.id "
+        "WHERE answer.triple = ? AND answer.annotator = ?",
+        (judgement.triple, annotator.id),
+    ).fetchone()
+    if standing is None:
+        return f"{annotator.name} was not asked about triple {judgement.triple}, or took the answer back."
+    words = {"true": "true", "false": "false", "unsure": "not sure"}
+    return (
+        f"“{judgement.shown}”: “{words[standing['said']]}”, given before, stands; “{words[judgement.said]}” was not "
+        "taken. Undo the standing answer to change it."
+    )
 
 
 def find_stored(connection: sqlite3.Connection, annotator: Annotator, judgement: Judgement) -> Recorded | None:

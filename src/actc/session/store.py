@@ -153,7 +153,12 @@ MIGRATIONS = (
     CREATE INDEX task_undecided ON task (triple) WHERE answered > 0 AND labelled = 0;
     CREATE INDEX answer_annotator ON answer (annotator, judgement);
     """,
-    # 3: what was said carries a checksum, made as it is stored: a disk that changes a bit is found out.
+    # 3: the owner may make somebody's link void or new, and let everybody wait.
+    """
+    ALTER TABLE annotator ADD COLUMN link INTEGER NOT NULL DEFAULT 0;      -- which link it is; below 0: void
+    CREATE TABLE pause (id INTEGER PRIMARY KEY, at REAL NOT NULL, paused INTEGER NOT NULL CHECK (paused IN (0, 1)));
+    """,
+    # 4: what was said carries a checksum, made as it is stored: a disk that changes a bit is found out.
     f"""
     CREATE TABLE seal (what TEXT NOT NULL, id INTEGER NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (what, id))
         WITHOUT ROWID;

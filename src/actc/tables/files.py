@@ -1,7 +1,8 @@
 """Tables of triples in and out: TSV, CSV and Parquet (through DuckDB), gzipped or not, with or without a header.
 
 Columns are found by name where there is a header, otherwise by order: head, relation, tail, score, label. Whatever is
-wrong with a file is said in one sentence with its line; whatever is written is complete or absent.
+wrong with a file is said in one sentence with its line; whatever is written is complete or absent. A row that is there
+again, to the last digit, counts once; the logger ``actc`` says so.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import csv
 import glob
 import gzip
 import json
+import logging
 import os
 import re
 import zlib
@@ -22,13 +24,14 @@ from typing import Any
 import numpy as np
 
 from actc.errors import FileError, OptionError, RowError, TableError
+from actc.frames import ALIASES
 from actc.tables.database import open_database
 from actc.tables.deliver import write_beside
-from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
+from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Triples, Vocabulary
 
+LOG = logging.getLogger("actc")
 TRIPLE = ("head", "relation", "tail")
 COLUMNS = (*TRIPLE, "score", "label")
-ALIASES = {"subject": "head", "predicate": "relation", "object": "tail", "rel": "relation"}
 # WN11 and FB13, as they are given out, write -1 for false.
 LABELS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False, "-1": False, "-1.0": False}
 DELIMITERS = {".tsv": "\t", ".txt": "\t", ".csv": ","}
@@ -116,8 +119,49 @@ def read_scored(path: str | Path) -> tuple[ScoredTriples, BoolArray | None]:
         labels = _read_labels(connection, layout) if "label" in layout.position else None
         scores = _read_scores(connection, layout)
         codes = _read_codes(connection)
+    table = ScoredTriples(*codes[:3], *map(Vocabulary, codes[3:]), scores=scores)
+    kept = _first_of_equal_rows(table, labels)
+    if len(kept) < len(table):
+        LOG.warning("%s: %d rows are there again, score and all; each is kept once.", path, len(table) - len(kept))
+        table, labels = table.take(kept), None if labels is None else labels[kept]
+    with rows_named_by(layout, kept):
+        table.check()
+    return table, labels
+
+
+def _first_of_equal_rows(triples: ScoredTriples, labels: BoolArray | None) -> IntArray:
+    """Return the rows of a table without those that are there before: triple, score and label."""
+    rows = np.arange(len(triples))
+    if (np.diff(np.sort(triples.keys)) != 0).all():
+        return rows
+    columns = (triples.scores, triples.keys) if labels is None else (labels, triples.scores, triples.keys)
+    order = np.lexsort(columns)  # stable, so that of equal rows the first stands in front
+    again = np.logical_and.reduce([column[order[1:]] == column[order[:-1]] for column in columns])
+    return np.delete(rows, order[1:][again])
+
+
+def read_labels(path: str | Path, triples: Triples) -> BoolArray | None:
+    """Read the label of each of the triples that a table holds, shape (N,); None where it has no labels.
+
+    Without a header, labels are the fifth column, or the fourth where that holds nothing else.
+    """
+    layout = find_layout(path)
+    if "label" not in layout.position:
+        layout = find_layout(path, order=(*TRIPLE, "label"))
+        if layout.has_header or "label" not in layout.position or not _holds_labels(layout):
+            return None
+    with _loaded(layout, (*TRIPLE, "label")) as connection:
+        labels = _read_labels(connection, layout)
+        names = connection.execute("SELECT head, relation, tail FROM loaded ORDER BY row").fetchnumpy()
     with rows_named_by(layout):
-        return ScoredTriples.from_codes(*codes[:3], scores, *codes[3:]), labels
+        found = Annotations.from_columns(triples, names["head"], names["relation"], names["tail"], labels)
+    return found.labels[np.argsort(found.rows)]
+
+
+def _holds_labels(layout: Layout) -> bool:
+    with _loaded(layout, ("label",)) as connection:
+        words = connection.execute("SELECT DISTINCT label FROM loaded").fetchall()
+    return all(word.strip().lower() in LABELS for (word,) in words)
 
 
 def read_annotations(path: str | Path, triples: ScoredTriples) -> Annotations:
@@ -217,6 +261,7 @@ def find_layout(path: str | Path, order: Sequence[str] = COLUMNS) -> Layout:
     kind, _ = _kind(path)
     if kind == ".parquet":
         return Layout(path, None, True, 0, _parquet_columns(path))
+    check_gzip(path)
     delimiter = DELIMITERS[kind]
     first = next(csv.reader([first_line(path)], delimiter=delimiter, quoting=_quoting(delimiter)), [])
     names = [ALIASES.get(cell.strip().lower(), cell.strip().lower()) for cell in first]
@@ -224,6 +269,21 @@ def find_layout(path: str | Path, order: Sequence[str] = COLUMNS) -> Layout:
         position = {name: names.index(name) for name in COLUMNS if name in names}
         return Layout(path, delimiter, True, len(first), position)
     return Layout(path, delimiter, False, len(first), dict(zip(order, range(len(first)), strict=False)))
+
+
+def check_gzip(path: Path) -> None:
+    """Refuse a gzip file that ends before its end, which some readers of such files take for all there is."""
+    if path.suffix.lower() != ".gz":
+        return
+    try:
+        with gzip.open(path, "rb") as content:
+            while content.read(PIECE):
+                pass
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise FileError(f"{path}: the gzip file is truncated or damaged; copy or download it again.") from None
+
+
+PIECE = 2**20
 
 
 def _is_header(names: Sequence[str]) -> bool:
@@ -252,13 +312,14 @@ def require(layout: Layout, names: Sequence[str]) -> None:
 
 
 @contextmanager
-def rows_named_by(layout: Layout) -> Iterator[None]:
-    """Turn the row numbers of table errors into the file's line numbers."""
+def rows_named_by(layout: Layout, rows: IntArray | None = None) -> Iterator[None]:
+    """Turn the row numbers of table errors into the file's line numbers; ``rows`` are those that it has, if not all."""
     try:
         yield
     except RowError as error:
-        other = "" if error.other is None else f" See {layout.where(error.other)}."
-        raise FileError(f"{layout.where(error.row)}: {error.problem}{other}") from None
+        places = np.arange(max(error.row, error.other or 0) + 1) if rows is None else rows
+        other = "" if error.other is None else f" See {layout.where(int(places[error.other]))}."
+        raise FileError(f"{layout.where(int(places[error.row]))}: {error.problem}{other}") from None
     except TableError as error:
         raise FileError(f"{layout.path}: {error}") from None
 
