@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from actc.session.import_judgements import import_judgements
     from actc.session.program import ask_program
     from actc.session.results import export_session
+    from actc.session.start import add_session_names
     from actc.tables.calibration import Calibration
     from actc.trust.calibrate import calibrate
 
@@ -49,6 +50,7 @@ __all__ = [
     "Settings",
     "Thresholds",
     "__version__",
+    "add_session_names",
     "ask_program",
     "audit_accepted",
     "calibrate",
@@ -78,6 +80,7 @@ _LAZY = {
     "CompletionPlan": "actc.complete.run",
     "Session": "actc.session",
     "Settings": "actc.session",
+    "add_session_names": "actc.session.start",
     "ask_program": "actc.session.program",
     "audit_accepted": "actc.session.examine",
     "calibrate": "actc.trust.calibrate",
@@ -106,6 +109,7 @@ TWINS = {
     "calibrate": ("calibrate",),
     "decide": ("decide_candidates",),
     "start": ("start_session",),
+    "names": ("add_session_names",),
     "annotate": ("Session", "ask_program"),
     "status": ("Session",),
     "export": ("export_session",),

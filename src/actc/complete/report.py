@@ -11,6 +11,7 @@ from actc import __version__
 from actc.complete.completion import Completion
 from actc.graphs.formats import FORMATS, find_format, write_graph
 from actc.graphs.graph import Graph
+from actc.graphs.terms import Base
 from actc.tables.calibration import Calibration, Sources
 from actc.tables.deliver import write_beside
 from actc.tables.files import write_json, write_triples
@@ -22,7 +23,7 @@ def write_completion(
     completion: Completion,
     graph: Graph,
     file_name: str,
-    base: str,
+    base: Base,
     report: dict[str, Any],
     session: Path | None = None,
 ) -> list[Path]:
