@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,6 +21,7 @@ from actc.evidence.plan import QUESTION_COLUMNS
 from actc.evidence.quantiles import Quantiles
 from actc.evidence.table import Evidence
 from actc.evidence.trees import Trees
+from actc.numeric import logit, sigmoid
 from actc.tables.files import write_json
 from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 
@@ -36,11 +38,15 @@ class Choices:
         Held facts among the proposals from which trees are better than the ridge.
     share : float
         Share of true proposals to begin with where it has to be estimated.
+    steeper : float
+        What weights are multiplied by where the other proposals count as unlabelled: the true ones among them
+        flatten what is learnt.
     """
 
     ridge: float = 33.0
     many: int = 700
     share: float = 0.2
+    steeper: float = 2.0
 
 
 CHOICES = Choices()
@@ -80,6 +86,14 @@ class Ridge:
         """Return the log-odds, shape (N,)."""
         return np.asarray(self.intercept + self.pieces(table).sum(axis=1))
 
+    def steeper(self, times: float, table: FloatArray, share: float) -> Self:
+        """Return it with weights so many times as large, and a share of a table of shape (N, F) expected true."""
+        from scipy.optimize import brentq
+
+        log_odds = times * (self.log_odds(table) - self.intercept)
+        intercept = brentq(lambda more: float(sigmoid(log_odds + more).mean()) - share, *_bounds(log_odds, share))
+        return replace(self, weights=times * self.weights, intercept=float(intercept))
+
     def to_data(self) -> dict[str, Any]:
         """Return it as lists."""
         return {"quantiles": self.quantiles.to_data(), "weights": self.weights.tolist(), "intercept": self.intercept}
@@ -116,7 +130,7 @@ class Worth:
 
     def log_odds(self, evidence: Evidence) -> FloatArray:
         """Return the log-odds that each candidate is true, shape (N,)."""
-        table = evidence.only(self.columns).values
+        table = pieces_of(evidence, self.columns)
         if self.trees is None:
             return self.ridge.log_odds(table)
         return self.trees.log_odds(_with_rivals(table, self.ridge, evidence.candidates))
@@ -141,6 +155,14 @@ class Worth:
             return cls(tuple(data["columns"]), ridge, trees, float(data["share"]), int(data["held"]))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise FileError(f"{path} does not hold weights of evidence ({error}); learn them again.") from None
+
+
+def pieces_of(evidence: Evidence, columns: Sequence[str]) -> FloatArray:
+    """Return some pieces of evidence in single precision, shape (N, F).
+
+    A database adds numbers up in any order, so their last digits differ from run to run, and trees would cut at them.
+    """
+    return evidence.only(columns).values.astype(np.float32).astype(np.float64)
 
 
 def learn_worth(evidence: Evidence, held: BoolArray, own_questions: bool = True, with_scores: bool = True) -> Worth:
@@ -168,9 +190,11 @@ def learn_worth(evidence: Evidence, held: BoolArray, own_questions: bool = True,
     if count < 2 or count == len(held):
         raise TableError(f"{count} of {len(held)} proposals are held facts; two and other proposals are needed.")
     columns = tuple(name for name in evidence.columns if with_scores or not _is_of_scores(name))
-    table = evidence.only(columns).values
+    table = pieces_of(evidence, columns)
     share = count / len(held) if own_questions else expect_share(table, held)
     ridge = Ridge.learn(table, held, _count_cases(held, share), CHOICES.ridge)
+    if not own_questions:
+        ridge = ridge.steeper(CHOICES.steeper, table[~held], share)
     trees = None
     if own_questions and count >= CHOICES.many:
         trees = Trees.learn(_with_rivals(table, ridge, evidence.candidates), held, _count_cases(held, share))
@@ -192,6 +216,12 @@ def expect_share(table: FloatArray, held: BoolArray) -> float:
             log_odds[these] = Ridge.learn(table[rest], held[rest], cases, CHOICES.ridge).log_odds(table[these])
     above = float((log_odds[~held] >= np.median(log_odds[held])).mean())
     return min(max(2 * above, 0.5 / len(held)), 0.9)
+
+
+def _bounds(log_odds: FloatArray, share: float) -> tuple[float, float]:
+    """Return two intercepts between which the mean probability reaches a share."""
+    middle = float(logit(np.array(share)))
+    return middle - float(log_odds.max()), middle - float(log_odds.min())
 
 
 def _count_cases(held: BoolArray, share: float) -> FloatArray:

@@ -363,12 +363,15 @@ class Version:
         Whether labels may overrule a line.
     averages : bool
         Whether the prior is one of several kinds of pools, between which labels decide (``regimes``).
+    of_log_odds : bool
+        Whether scores are taken as log-odds (``log_odds``).
     """
 
     pool_only: Prior
     with_known: Prior
     overrules: bool = False
     averages: bool = False
+    of_log_odds: bool = False
 
 
 # Means and spreads of the coefficients fitted to all validation labels of the eight CoDEx cells, rounded; but the
@@ -388,6 +391,14 @@ _V2_WITH_KNOWN = Prior(
     freedom=1.0,
 )
 
+# Scores that evidence made. All pool labels of six proving cells ask for intercepts from -1.4 to .4 and slopes from .9 to
+# 1.6 (docs/evidence-method.md); three widths were tried and decided alike.
+_LOG_ODDS = Prior(
+    {"one": (0.0, 0.5), "diff": (0.0, 0.25), "slope": (1.0, 0.3)},
+    tau=(0.6, 0.25),
+    freedom=2.0,
+)
+
 
 def _without_features(prior: Prior) -> Prior:
     return replace(prior, coefficients={k: v for k, v in prior.coefficients.items() if k not in FEATURES})
@@ -401,6 +412,7 @@ PRIORS: dict[str, Version] = {
     "v2": Version(_V2_POOL_ONLY, _V2_WITH_KNOWN, overrules=True),
     "v3": Version(_V2_POOL_ONLY, _V2_WITH_KNOWN, overrules=True, averages=True),
     "plain": Version(_without_features(_V2_POOL_ONLY), _without_features(_V2_POOL_ONLY), overrules=True),
+    "log-odds": Version(_LOG_ODDS, _LOG_ODDS, overrules=True, of_log_odds=True),
 }
 """Versions of the method: v1 as first specified; v2 better on CoDEx; v3, the default, averages over kinds of pools;
-plain is v2, but blind to relations' features."""
+plain is v2, but blind to relations' features; log-odds is for scores that are log-odds already."""

@@ -1,0 +1,175 @@
+"""The pooled method over the graph's evidence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from actc.errors import OptionError, TableError
+from actc.evidence.answers import NOTHING, move_weights
+from actc.evidence.method import PooledEvidence
+from actc.evidence.weigh import Held
+from actc.evidence.weighed import WeighedTriples, weigh_pools
+from actc.experiment.cells import Cell, read_cell
+from actc.experiment.runs import run_experiment
+from actc.graphs.graph import Graph
+from actc.methods import METHODS
+from actc.metrics import accuracy
+from actc.numeric import sigmoid
+from actc.tables.files import write_scored, write_triples
+from actc.triples import Annotations, ScoredTriples
+from tests.evidence.test_worth import make_town
+
+NOBODY = Annotations()
+
+
+def make_cell(with_held=True):
+    """Two halves of a town's questions: a pool and a test, the model's scores being noise."""
+    graph, facts, asked, truth = make_town(people=90)
+    first = np.arange(len(asked)) < len(asked) // 2
+    held = Held.among(facts, asked.take(first)) if with_held else None
+    known = graph.with_scores(np.zeros(len(graph)))
+    return Cell("town", "noise", asked.take(first), truth[first], asked.take(~first), truth[~first], known, held)
+
+
+def write_labelled(path, triples, labels):
+    write_triples(path, {**triples.columns(), "score": triples.scores, "label": labels.astype(int)})
+
+
+def make_weighed(pieces, scores=None, taught=True):
+    size = len(pieces)
+    scores = np.zeros(size) if scores is None else scores
+    triples = ScoredTriples.from_columns([f"h{i:04}" for i in range(size)], ["r"] * size, ["t"] * size, scores)
+    return WeighedTriples.of(triples, pieces, tuple(f"piece {k}" for k in range(pieces.shape[1])), taught)
+
+
+@pytest.fixture(scope="module")
+def cell():
+    return make_cell()
+
+
+@pytest.fixture(scope="module")
+def plain_cell():
+    return make_cell(with_held=False)
+
+
+def test_with_unseen_facts_the_graph_ranks_before_any_answer(cell):
+    chance = PooledEvidence().fit(cell.weighed.valid, NOBODY).probabilities(cell.weighed.test)
+    assert chance[cell.test_labels].min() > chance[~cell.test_labels].max()
+
+
+def test_the_bench_measures_it_from_zero_answers_on(cell):
+    rows = run_experiment([cell], ["pooled-known", "pooled-evidence", "pooled-evidence-rndm"], (0, 20), repeats=1)
+    found = {(row.method, row.budget): row.accuracy for row in rows}
+    assert found["pooled-evidence", 0] > found["pooled-known", 0]
+    assert found["pooled-evidence", 20] > 0.95
+    assert found["pooled-evidence-rndm", 20] > found["pooled-known", 20]
+
+
+def test_without_unseen_facts_it_begins_as_pooled_known(plain_cell):
+    cell = plain_cell
+    fit = PooledEvidence().fit(cell.weighed.valid, NOBODY, cell.known)
+    expected = METHODS["pooled-known"].fit(cell.valid, NOBODY, cell.known)
+    np.testing.assert_allclose(fit.probabilities(cell.weighed.test), expected.probabilities(cell.test))
+
+
+def test_without_unseen_facts_answers_bring_the_evidence_in(plain_cell):
+    cell = plain_cell
+    answers = Annotations(np.arange(len(cell.valid)), cell.valid_labels)
+    fit = PooledEvidence().fit(cell.weighed.valid, answers, cell.known)
+    assert accuracy(cell.test_labels, fit.probabilities(cell.weighed.test) >= 0.5) > 0.95
+    assert fit.weights["taught"] > 0
+
+
+def test_what_is_asked_for_is_in_the_units_of_the_moved_scores(cell):
+    answers = Annotations(np.arange(30), cell.valid_labels[:30])
+    fit = PooledEvidence().fit(cell.weighed.valid, answers)
+    decided = fit.thresholds.decide(fit.rescored(cell.weighed.test))
+    assert decided.tolist() == (fit.probabilities(cell.weighed.test) >= 0.5).tolist()
+
+
+def test_answers_that_contradict_the_evidence_turn_it_down():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(scale=3, size=400)
+    pool = make_weighed(scores[:, None] / 3, scores)
+    believed = PooledEvidence().fit(pool, NOBODY).probabilities(pool)
+    answers = Annotations(np.arange(300), scores[:300] < 0)
+    after = PooledEvidence().fit(pool, answers).probabilities(pool)
+    assert np.corrcoef(believed, sigmoid(scores))[0, 1] > 0.99
+    assert accuracy(scores[300:] < 0, after[300:] >= 0.5) > 0.9
+
+
+@pytest.mark.parametrize("judged", [20, 100, 1000])
+def test_pieces_that_say_nothing_hardly_change_a_decision(judged):
+    rng = np.random.default_rng(judged)
+    logits, pieces = rng.normal(scale=2, size=3000), rng.normal(size=(3000, 40))
+    truth = rng.random(3000) < sigmoid(logits)
+    moved = move_weights(pieces[:judged], logits[:judged], truth[:judged])
+    after = logits + pieces @ moved.weights
+    assert accuracy(truth, logits >= 0) - accuracy(truth, after >= 0) < 0.01
+    assert moved.nothing > 0.2
+
+
+def test_the_weight_of_the_piece_that_tells_can_be_read():
+    rng = np.random.default_rng(1)
+    pieces = rng.normal(size=(300, 5))
+    pool = make_weighed(pieces)
+    fit = PooledEvidence().fit(pool, Annotations(np.arange(200), pieces[:200, 3] > 0))
+    assert max(fit.weights, key=fit.weights.get) == "piece 3"
+    assert fit.moved.nothing < 0.01
+
+
+def test_no_answer_moves_no_weight():
+    moved = move_weights(np.zeros((0, 3)), np.zeros(0), np.zeros(0, dtype=bool))
+    assert moved.weights.tolist() == [0, 0, 0]
+    assert moved.nothing == NOTHING
+
+
+def test_the_order_of_answers_does_not_matter(cell):
+    rows = np.random.default_rng(0).permutation(len(cell.valid))[:25]
+    one, other = (Annotations(part, cell.valid_labels[part]) for part in (rows, rows[::-1]))
+    fits = [PooledEvidence().fit(cell.weighed.valid, answers) for answers in (one, other)]
+    np.testing.assert_array_equal(*(fit.moved.weights for fit in fits))
+
+
+def test_it_refuses_a_pool_without_a_graph_in_one_sentence(cell):
+    with pytest.raises(OptionError, match="needs the known triples, which are the graph"):
+        PooledEvidence().fit(cell.valid, NOBODY)
+    with pytest.raises(OptionError, match="needs the evidence beside the pool"):
+        PooledEvidence().fit(cell.valid, NOBODY, cell.known)
+    with pytest.raises(OptionError, match="needs the evidence beside the triples"):
+        PooledEvidence().fit(cell.weighed.valid, NOBODY).probabilities(cell.valid)
+
+
+def test_a_graph_of_a_few_facts_is_too_small_to_learn_from(cell):
+    few = Graph.of(cell.known.take(np.arange(9)))
+    with pytest.raises(TableError, match="9 facts is too small"):
+        weigh_pools(few, [cell.valid])
+
+
+def test_rows_that_are_taken_keep_their_pieces():
+    pool = make_weighed(np.arange(6.0).reshape(3, 2))
+    assert pool.take([2]).pieces.tolist() == [[4, 5]]
+
+
+def test_a_folder_may_hold_facts_the_model_was_not_trained_on(cell, tmp_path):
+    write_labelled(tmp_path / "valid.tsv", cell.valid, cell.valid_labels)
+    write_labelled(tmp_path / "test.tsv", cell.test, cell.test_labels)
+    write_scored(tmp_path / "train.tsv", cell.known)
+    assert read_cell(tmp_path).held is None
+    held = cell.held.proposals.take(cell.held.true)
+    write_scored(tmp_path / "held.tsv", held)
+    assert not read_cell(tmp_path).held.own_questions
+    assert read_cell(tmp_path, with_known=False).held is None
+    write_labelled(tmp_path / "held_proposals.tsv", cell.held.proposals, cell.held.true)
+    read = read_cell(tmp_path).held
+    assert read.own_questions
+    assert len(read.facts) == read.true.sum() == len(held)
+
+
+def test_the_graph_is_what_is_known_and_what_was_held(cell):
+    fresh = ~cell.held.facts.contains(cell.known)
+    apart = replace(cell, known=cell.known.take(fresh))
+    np.testing.assert_array_equal(apart.weighed.valid.scores, cell.weighed.valid.scores)
