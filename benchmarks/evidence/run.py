@@ -40,11 +40,11 @@ def leave_out(evidence: Evidence, piece: str) -> Evidence:
     return evidence.only([name for name in evidence.columns if not name.startswith(tuple(prefixes))])
 
 
-def measure(cell: Cell, pieces: list[str]) -> list[dict[str, object]]:
-    """Return a row with everything, and one for each piece left out."""
+def measure(cell: Cell, pieces: list[str], limits_of: int) -> list[dict[str, object]]:
+    """Return a row with everything, and one for each piece left out, under the limits of so many candidates."""
     start = time.perf_counter()
     before = without(cell.known, cell.held.facts)
-    limits = Limits.for_count(max(len(cell.test), len(cell.held.proposals)))
+    limits = Limits.for_count(max(len(cell.test), len(cell.held.proposals), limits_of))
     lesson = gather_evidence(before, cell.held.proposals, limits=limits)
     tables: dict[bool, Evidence] = {}
     rows = []
@@ -72,6 +72,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--leave-out", action="store_true")
     parser.add_argument("--graphs", nargs="*", help="only these, for example umls-top")
+    parser.add_argument("--limits-of", type=int, default=0, help="as if there were so many candidates")
     options = parser.parse_args()
     pieces = list(PREFIXES) if options.leave_out else []
     with options.out.open("w", newline="", encoding="utf-8") as file:
@@ -80,7 +81,7 @@ def main() -> None:
         for folder in find_cells():
             if options.graphs and folder.parent.name not in options.graphs:
                 continue
-            writer.writerows(measure(read_cell(folder), pieces))
+            writer.writerows(measure(read_cell(folder), pieces, options.limits_of))
             file.flush()
 
 

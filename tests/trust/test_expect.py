@@ -40,8 +40,8 @@ def test_intervals_hold_the_truth_as_often_as_they_say_and_not_always(cap):
             held[name] += low <= truth[name] <= high
     # Of 100 intervals of 90 % fewer than 87 hold in 1 case of 8, of 80 % as many in 1 of 20; all do only if too long.
     assert min(held.values()) >= 87
-    assert max(held.values()) <= 98
-    narrow = [low < high < low + 0.25 for low, high in map(found.overall.interval, QUANTITIES)]
+    assert max(held.values()) <= 99
+    narrow = [low < high < low + 0.4 for low, high in map(found.overall.interval, QUANTITIES)]
     assert all(narrow)
 
 

@@ -15,6 +15,7 @@ from actc.session.plan import planning
 
 ALONE = "you"
 """The name of somebody who judges a session of their own."""
+MOST_CONNECTIONS = 2000
 
 
 def serve(
@@ -43,6 +44,7 @@ def serve(
     try:
         import uvicorn
 
+        from actc.app.guard import guarded
         from actc.app.server import create_app
     except ImportError:
         raise MissingExtraError("The annotation page", "fastapi and uvicorn", "app") from None
@@ -55,7 +57,8 @@ def serve(
         log_level="warning",
         access_log=False,
         server_header=False,
-        timeout_keep_alive=30,
+        http=guarded(most_connections()),
+        timeout_keep_alive=15,
         timeout_graceful_shutdown=2,
     )
     server = uvicorn.Server(config)
@@ -63,6 +66,15 @@ def serve(
         announce(links_of(session, host, listener.getsockname()[1]))
         server.run(sockets=[listener])
     session.close()
+
+
+def most_connections() -> int:
+    """Return how many connections to hold at most: the files that this process may have open, less some for itself."""
+    try:
+        import resource
+    except ImportError:  # Windows, which counts otherwise
+        return MOST_CONNECTIONS
+    return max(64, min(MOST_CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2))
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -73,7 +85,7 @@ def listen(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-        listener.listen(128)
+        listener.listen(1024)
     except OSError as error:
         listener.close()
         reason = (error.strerror or str(error)).lower()

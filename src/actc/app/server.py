@@ -6,13 +6,16 @@ and it may be killed at any moment.
 
 from __future__ import annotations
 
+import json
 import tempfile
+import time
 from html import escape
 from importlib.resources import files
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Path, Query, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
@@ -28,6 +31,7 @@ from actc.session.status import agreement, count_labels, disagreements, history,
 
 MOST_CARDS = 32
 LARGEST = 2**62
+LONG, PAUSES = 0.2, 10  # what takes longer than so many seconds is done again after so many times as long
 FILES = {
     "judge.js": "text/javascript; charset=utf-8",
     "owner.js": "text/javascript; charset=utf-8",
@@ -213,11 +217,6 @@ def get_history(session: Open, judge: Judge, most: Annotated[int, Query(ge=1, le
 @owning.get("")
 def get_overview(request: Request, session: Open, links: OpenLinks, owner: Owner) -> JSONResponse:
     """Return everything about the session: progress, people, agreement, disagreements."""
-    everybody = session.annotators()
-    lines = [
-        line | {"link": None if one.kind == "program" or one.link < 0 else links.path(one)}
-        for line, one in zip(people(session, everybody), everybody, strict=True)
-    ]
     return JSONResponse(
         {
             "title": session.settings.title,
@@ -225,11 +224,32 @@ def get_overview(request: Request, session: Open, links: OpenLinks, owner: Owner
             "paused": session.paused,
             "progress": progress(session),
             "picture": _same_picture(request.app, session),
-            "people": lines,
-            "agreement": agreement(session),
-            "disagreements": disagreements(session),
+            **_recent_people(request.app, session, links),
         }
     )
+
+
+def _recent_people(app: FastAPI, session: Session, links: Links) -> dict[str, Any]:
+    """Return who judged how, and where they differ: anew, unless that took long and was done a moment ago.
+
+    The page asks every two seconds; after 50,000 answers each time takes a good part of one.
+    """
+    state, now = (len(session.annotators()), _settled(session)), time.monotonic()
+    if app.state.people[:2] != (state, True) or now > app.state.people[2]:
+        everybody = session.annotators()
+        lines = [
+            line | {"link": None if one.kind == "program" or one.link < 0 else links.path(one)}
+            for line, one in zip(people(session, everybody), everybody, strict=True)
+        ]
+        found = {"people": lines, "agreement": agreement(session), "disagreements": disagreements(session)}
+        took = time.monotonic() - now
+        app.state.people = (state, took > LONG, time.monotonic() + PAUSES * took, found)
+    return app.state.people[3]  # type: ignore[no-any-return]
+
+
+def _settled(session: Session) -> int:
+    """Return how many decisions the owner made: each is to be seen at once."""
+    return int(session.store.value("SELECT sum(judged) FROM annotator WHERE kind = 'owner'") or 0)
 
 
 @owning.get("/history")
@@ -350,6 +370,7 @@ def create_app(session: Session, host: str = "127.0.0.1") -> FastAPI:
     app.state.session = session
     app.state.links = Links.of(session.folder)
     app.state.picture = (None, None)
+    app.state.people = (None, False, 0.0, {})
     app.state.paces = Bucket(rate=50, burst=200)
     app.state.guesses = Bucket(rate=1 / 6, burst=20)
     app.state.files = {name: folder.joinpath(name).read_bytes() for name in (*FILES, "judge.html", "owner.html")}
@@ -358,6 +379,7 @@ def create_app(session: Session, host: str = "127.0.0.1") -> FastAPI:
         app.include_router(router)
     app.add_exception_handler(ActcError, _refuse)
     app.add_exception_handler(StarletteHTTPException, _sorry)
+    app.add_exception_handler(RequestValidationError, _refuse_body)
     return app
 
 
@@ -372,6 +394,14 @@ def _sorry(request: Request, error: Exception) -> Response:
         title = "This link does not work"
     text = "" if error.detail == "Not Found" else error.detail
     return HTMLResponse(SORRY.format(title=title, text=escape(text)), error.status_code, error.headers)
+
+
+def _refuse_body(request: Request, error: Exception) -> Response:
+    """Say what is wrong with a body, without saying it back: it may hold what no answer can, half a character."""
+    assert isinstance(error, RequestValidationError)
+    problems = [{"loc": [str(part) for part in one["loc"]], "msg": str(one["msg"])} for one in error.errors()]
+    # In ASCII, with escapes: a key of the body may be anything as well.
+    return Response(json.dumps({"detail": problems}), 422, media_type="application/json")
 
 
 def _refuse(request: Request, error: Exception) -> JSONResponse:

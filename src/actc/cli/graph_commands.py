@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import examples, progress_bar, quiet_option
+from actc.cli.parts import examples, method_option, overwrite_option, progress_bar, quiet_option
 
 GRAPH = click.argument("graph", type=click.Path(path_type=Path))
 base_option = click.option(
@@ -26,15 +26,18 @@ device_option = click.option("--device", help="cuda or cpu. [default: a GPU wher
 @click.option("--recipe", help="The name of a recipe, or a JSON file. [default: by model, graph size and device]")
 @click.option("--held-out", type=click.Path(path_type=Path), help="True triples to stop by; none of the graph's.")
 @click.option("--seconds", type=float, default=float("inf"), help="Stop when so much time has passed.")
-@click.option("--seed", default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A folder for the model.")
 @base_option
 @device_option
+@overwrite_option
 @quiet_option
-def train_command(graph: Path, out: Path, quiet: bool, **options: Any) -> None:
+def train_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
     """Train an embedding model on a GRAPH (.tsv, .parquet, .nt, .ttl and others)."""
     from actc.models.from_files import train_model
+    from actc.tables.overwrite import check_output_folder
 
+    check_output_folder(out, "model", overwrite=overwrite, inputs=(graph, options["held_out"]))
     with progress_bar("Epochs", quiet) as advance:
         trained = train_model(graph, out, progress=advance, **options)
     facts = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in trained.model.facts.items())
@@ -55,11 +58,14 @@ def train_command(graph: Path, out: Path, quiet: bool, **options: Any) -> None:
 @base_option
 @trust_option
 @device_option
+@overwrite_option
 @quiet_option
-def score_command(model: Path, triples: Path, out: Path, quiet: bool, **options: Any) -> None:
+def score_command(model: Path, triples: Path, out: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
     """Score TRIPLES with a MODEL: a folder that `actc train` or PyKEEN's pipeline wrote."""
     from actc.models.from_files import score_triples
+    from actc.tables.overwrite import check_output
 
+    check_output(out, overwrite=overwrite, inputs=(model, triples))
     with progress_bar("Triples", quiet) as advance:
         scored = score_triples(model, triples, out, progress=advance, **options)
     scores = scored.triples.scores
@@ -81,11 +87,17 @@ def score_command(model: Path, triples: Path, out: Path, quiet: bool, **options:
 @click.option("--from", "source", help="The format of GRAPH, where its name does not say it.")
 @click.option("--to", "target", help="The format to write: kgtk, quickstatements, turtle, neo4j and others.")
 @base_option
+@overwrite_option
 @quiet_option
-def convert_command(graph: Path, out: Path, quiet: bool, **options: Any) -> None:
+def convert_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
     """Write a GRAPH in another format."""
     from actc.graphs.convert_graph import convert_graph
+    from actc.tables.overwrite import check_output, check_output_folder
 
+    if out.is_dir():
+        check_output_folder(out, "graph", overwrite=overwrite, inputs=(graph,))
+    else:
+        check_output(out, overwrite=overwrite, inputs=(graph,))
     converted = convert_graph(graph, out, **options)
     found = converted.graph
     sizes = f"{len(found)} triples, {len(found.entity_names)} entities, {len(found.relation_names)} relations"
@@ -114,13 +126,20 @@ def convert_command(graph: Path, out: Path, quiet: bool, **options: Any) -> None
 @base_option
 @trust_option
 @device_option
+@overwrite_option
 @quiet_option
-def candidates_command(model: Path, graph: Path, out: Path, dry_run: bool, quiet: bool, **options: Any) -> None:
+def candidates_command(
+    model: Path, graph: Path, out: Path, dry_run: bool, overwrite: bool, quiet: bool, **options: Any
+) -> None:
     """Propose new facts: the best answers of a MODEL that the GRAPH does not hold.
 
     A run that is cut off goes on where it stopped when it is started again.
     """
     from actc.models.from_files import propose_candidates
+    from actc.tables.overwrite import check_output
+
+    if not dry_run:
+        check_output(out, overwrite=overwrite, inputs=(model, graph))
 
     def announce(questions: int, seconds: float) -> None:
         say(quiet and not dry_run, f"{questions} questions, about {describe_seconds(seconds)}.")
@@ -157,9 +176,9 @@ def candidates_command(model: Path, graph: Path, out: Path, dry_run: bool, quiet
     help="Names of entities or relations, for the people who judge; see: actc start --help. Repeatable.",
 )
 @click.option("--budget", default=100, show_default=True, help="How many answers to ask for.")
-@click.option("--method", default="pooled", show_default=True, help="See: actc methods.")
+@method_option
 @click.option("--seconds", type=float, default=90.0, show_default=True, help="How long to train on a CPU at most.")
-@click.option("--seed", default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A folder.")
 @base_option
 @trust_option

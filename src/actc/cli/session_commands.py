@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 import click
 
-from actc.cli.parts import examples, quiet_option
+from actc.cli.parts import allow_method_option, examples, method_option, overwrite_option, quiet_option
 from actc.errors import OptionError
 
 language_option = click.option(
@@ -34,7 +34,7 @@ language_option = click.option(
 )
 @language_option
 @click.option("--kg", type=click.Path(path_type=Path), help="What the graph holds: head, relation, tail (and score).")
-@click.option("--method", default="pooled", show_default=True, help="See: actc methods.")
+@method_option
 @click.option("--budget", default=100, show_default=True, help="How many triples to judge.")
 @click.option("--overlap", default=0.0, show_default=True, help="The share of triples that two people judge.")
 @click.option("--repeats", default=0.0, show_default=True, help="The share of cards that are hidden repeats.")
@@ -46,7 +46,9 @@ language_option = click.option(
     "--guidelines", type=click.File(encoding="utf-8"), help="What annotators should know, shown first: Markdown."
 )
 @click.option("--show-score", is_flag=True, help="Show what the model thinks on the cards. It sways people.")
-@click.option("--seed", default=0, show_default=True, help="Where random choices start from.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Where random choices start from."
+)
 @quiet_option
 def start_command(
     session: Path,
@@ -103,8 +105,15 @@ def start_command(
 @click.option("--program", help="Let a program judge: JSON lines in, JSON lines out. Kept apart from people's answers.")
 @click.option("--count", default=0, show_default=True, help="Triples for the program besides those that people judged.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=8765, show_default=True, help="The port to listen on; 0 for any free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8765,
+    show_default=True,
+    help="The port to listen on; 0 for any free one.",
+)
 @click.option("--browser/--no-browser", default=True, help="Open the page in a browser.")
+@allow_method_option
 @quiet_option
 def annotate_command(
     session: Path,
@@ -191,11 +200,18 @@ def status_command(session: Path, quiet: bool) -> None:
     "--label-studio", type=click.Path(path_type=Path), help="The next triples as Label Studio's tasks: .json."
 )
 @click.option("--count", default=100, show_default=True, help="How many tasks for Label Studio.")
+@allow_method_option
+@overwrite_option
 @quiet_option
-def export_command(session: Path, quiet: bool, **options: Any) -> None:
+def export_command(session: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
     """Write judgements, thresholds and accepted triples of a session."""
     from actc.session.results import export_session
+    from actc.tables.overwrite import check_output
 
+    kinds = {"history": "history", "thresholds": "thresholds", "accepted": "accepted", "label_studio": "label-studio"}
+    for name in ("labels", *kinds):
+        if options[name] is not None:
+            check_output(options[name], kinds.get(name), overwrite=overwrite, inputs=(session,))
     for count, what, path in export_session(session, **options):
         if not quiet:
             print(f"{count:,} {what}: {path}")
@@ -208,12 +224,14 @@ def export_command(session: Path, quiet: bool, **options: Any) -> None:
 @click.argument("session", type=click.Path(path_type=Path))
 @click.argument("judgements", type=click.Path(path_type=Path))
 @click.option("--annotator", help="Whose judgements they are, where the file does not tell.")
+@click.option("--owner", is_flag=True, help="Take what the file's owner decided as your own decisions.")
+@allow_method_option
 @quiet_option
-def import_command(session: Path, judgements: Path, annotator: str | None, quiet: bool) -> None:
+def import_command(session: Path, judgements: Path, quiet: bool, **options: Any) -> None:
     """Bring judgements into a session: a table, JSON lines, or Label Studio's export."""
     from actc.session.import_judgements import import_judgements
 
-    added = import_judgements(session, judgements, annotator=annotator)
+    added = import_judgements(session, judgements, **options)
     if not quiet:
         print(f"{added:,} new judgements are in {session}.")
 

@@ -18,11 +18,11 @@ from pyspark.sql import Window
 from pyspark.sql import functions as sql
 
 from actc.decide.plan import Decided, Plan, Progress
-from actc.decide.spark_session import open_session, run_action
 from actc.errors import ActcError, FileError, OptionError
 from actc.frames import ALIASES
 from actc.tables.curves import Curves
 from actc.tables.parts import COLUMNS, Candidates
+from actc.tables.spark_session import open_session, run_action
 
 EMPTY_NAME = "actc: empty name"
 NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"  # Java also reads 1d and 1f as numbers

@@ -81,6 +81,8 @@ def read_graph(path: str | Path, format: str | None = None, base: Base = "") -> 
     found = find_format(path, format)
     if path.is_dir() != found.is_folder:
         raise FileError(f"{path} is {'a folder' if path.is_dir() else 'a file'}; {found.summary} was expected.")
+    if not path.is_dir() and not path.is_file():
+        raise FileError(f"{path} is no ordinary file; write what it gives into one first.")
     with _under_its_ending(path, found) as named:
         graph = found.read(named, bases)
     if not len(graph):

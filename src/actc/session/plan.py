@@ -20,10 +20,11 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.methods import Fit, find_method
+from actc.methods import Fit, find_method, is_imported, named_method, names_module
 from actc.session.ask import PLACES, TASK, Task
 from actc.session.outlook import Outlook, look_ahead
 from actc.session.session import Session
+from actc.session.settings import Settings
 from actc.triples import Annotations, BoolArray, IntArray, Picks, ScoredTriples
 
 LEAST_PLANNED, MOST_PLANNED = 128, 1024
@@ -55,7 +56,7 @@ class Planner:
         self.session = session
         self.pool = session.read_pool() if pool is None else pool
         self.known = session.read_known()
-        self.method = find_method(session.settings.method)
+        self.method = named_method(session.settings.method)
         self.seen = -1
         self.accepted: BoolArray | None = None
 
@@ -146,10 +147,20 @@ class Planner:
         return 1 + int(np.random.default_rng([settings.seed, row]).random() < settings.overlap)
 
 
+def planner_command(folder: Path) -> list[str]:
+    """Return the command that runs a session's planner, which imports nothing from the folder it is started in.
+
+    But for a method of the user's own, where this process was told to import it: then that one does so too.
+    """
+    method = Settings.read(folder / "settings.json").method
+    own = [method] if names_module(method) and is_imported(method) else []
+    return [sys.executable, "-P", "-m", "actc.session.plan", str(folder), *own]
+
+
 @contextmanager
 def planning(folder: Path, report: Callable[[str], None]) -> Iterator[None]:
     """Keep a planner running in a process of its own; it ends with this block, or with this process."""
-    ending, starting = threading.Event(), threading.Lock()
+    ending, starting, command = threading.Event(), threading.Lock(), planner_command(folder)
     current: list[subprocess.Popen[bytes]] = []
 
     def keep() -> None:
@@ -158,7 +169,7 @@ def planning(folder: Path, report: Callable[[str], None]) -> Iterator[None]:
                 if ending.is_set():
                     return
                 process = subprocess.Popen(
-                    [sys.executable, "-m", "actc.session.plan", str(folder)],
+                    command,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.PIPE,
@@ -196,11 +207,14 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def main(folder: str) -> None:
-    """Plan until standard input closes."""
+def main(folder: str, method: str | None = None) -> None:
+    """Plan until standard input closes; with a method of the user's own, if it is named."""
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(10)  # a refit can wait for a processor, an annotator should not
+    if method is not None:
+        sys.path.append(os.getcwd())
+        find_method(method)
     session = Session(Path(folder), synced=False)
     planner = Planner(session)
     while True:
@@ -216,4 +230,4 @@ def _leave_with_parent() -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

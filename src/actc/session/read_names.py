@@ -15,7 +15,7 @@ from typing import Any
 
 from actc.errors import FileError, MissingExtraError
 from actc.tables.database import open_database
-from actc.tables.files import open_text, quote, read_failed
+from actc.tables.files import open_text, quote_file, read_failed
 
 NAME_COLUMNS = ("id", "name", "description", "types", "template")
 NAME_ALIASES = {
@@ -194,7 +194,7 @@ def _read_parquet(path: Path) -> Iterator[Row]:
 
     with open_database() as connection:
         try:
-            found = connection.execute(f"SELECT * FROM read_parquet({quote(str(path))})")
+            found = connection.execute(f"SELECT * FROM read_parquet({quote_file(path)}, hive_partitioning=false)")
         except duckdb.Error as error:
             raise read_failed(path, error) from None
         columns = [name[0].lower() for name in found.description or []]

@@ -9,7 +9,7 @@ import json
 import sqlite3
 from dataclasses import dataclass
 
-from actc.errors import ChoiceError, SessionError
+from actc.errors import ChoiceError, OptionError, SessionError
 from actc.session.ask import Annotator, lease
 
 LABELS: dict[str, int | None] = {"true": 1, "false": 0, "unsure": None}
@@ -49,6 +49,18 @@ class Judgement:
     def __post_init__(self) -> None:
         if self.said not in SAID:
             raise ChoiceError("answer", self.said, SAID)
+        for name in ("key", "note"):
+            if not is_storable(getattr(self, name)):
+                raise OptionError(f"The {name} has half a character in it (a lone surrogate), which cannot be stored.")
+
+
+def is_storable(text: str) -> bool:
+    """Say whether a text can be written as UTF-8: JSON may hold halves of characters, which no file can."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)

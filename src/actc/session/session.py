@@ -56,6 +56,8 @@ class Session:
         self.settings = Settings.read(self.folder / "settings.json")
         self.store = Store(self.folder / "judgements.sqlite", synced=synced)
         self.names = Names(self.folder / "names.sqlite")
+        if synced:  # the planner is started by somebody who checked
+            self.store.check()
 
     def close(self) -> None:
         """Close its files."""

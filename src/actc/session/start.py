@@ -62,6 +62,7 @@ def start_session(
     if not folder.absolute().parent.is_dir():
         raise FileError(f"{folder} cannot be made: there is no folder {folder.absolute().parent}.")
     with write_folder(folder) as beside:
+        beside.chmod(0o700)  # people's names and what they said; the owner may open it to others
         known = None if graph is None else _copy_known(Path(graph), beside)
         pool = _take_pool(Path(scores), beside, settings, known)
         known_file = None if graph is None else Path(graph)

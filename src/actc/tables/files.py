@@ -8,9 +8,11 @@ again, to the last digit, counts once; the logger ``actc`` says so.
 from __future__ import annotations
 
 import csv
+import glob
 import gzip
 import json
 import logging
+import os
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +32,8 @@ from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTri
 LOG = logging.getLogger("actc")
 TRIPLE = ("head", "relation", "tail")
 COLUMNS = (*TRIPLE, "score", "label")
-LABELS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
+# WN11 and FB13, as they are given out, write -1 for false.
+LABELS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False, "-1": False, "-1.0": False}
 DELIMITERS = {".tsv": "\t", ".txt": "\t", ".csv": ","}
 
 
@@ -63,14 +66,18 @@ class Layout:
 
     def source_of(self, paths: Sequence[Path]) -> str:
         """Return the table function that reads several files of this layout."""
-        path = "[" + ", ".join(quote(str(path)) for path in paths) + "]"
+        # A folder called score=9 is a folder, not a column.
+        path = "[" + ", ".join(quote_file(path) for path in paths) + "], hive_partitioning=false"
         if self.delimiter is None:
             return f"read_parquet({path})"
         columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(self.width))
+        zipped = {path.suffix.lower() == ".gz" for path in paths}
+        # Said, not found out: DuckDB does not see the ending of a name with a ? in it.
+        compression = "auto" if len(zipped) == 2 else "gzip" if True in zipped else "none"
         quoting = "quote='\"', escape='\"'" if self.delimiter == "," else "quote='', escape=''"
         return (
             f"read_csv({path}, columns={{{columns}}}, delim='{self.delimiter}', header={self.has_header}, "
-            f"{quoting}, auto_detect=false, strict_mode=true, nullstr='')"
+            f"{quoting}, compression='{compression}', auto_detect=false, strict_mode=true, nullstr='')"
         )
 
     def column(self, name: str) -> str:
@@ -238,7 +245,7 @@ def copy_options(path: Path) -> str:
 def open_text(path: Path) -> Iterator[Any]:
     """Open a text file, gzipped or not."""
     opener: Any = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8", newline="") as lines:
+    with opener(path, "rt", encoding="utf-8-sig", newline="") as lines:  # some editors begin with a mark
         yield lines
 
 
@@ -249,6 +256,8 @@ def find_layout(path: str | Path, order: Sequence[str] = COLUMNS) -> Layout:
         raise FileError(f"{path}: there is no such file.")
     if path.is_dir():
         raise FileError(f"{path} is a folder; give the name of a file.")
+    if not path.is_file():  # a pipe is read once, and a table twice: for its layout, and for its rows
+        raise FileError(f"{path} is no ordinary file; write what it gives into one first.")
     kind, _ = _kind(path)
     if kind == ".parquet":
         return Layout(path, None, True, 0, _parquet_columns(path))
@@ -288,6 +297,11 @@ def require(layout: Layout, names: Sequence[str]) -> None:
     missing = [name for name in names if name not in layout.position]
     if not missing:
         return
+    if any(part.lower().startswith(f"{missing[0]}=") for part in layout.path.absolute().parent.parts):
+        raise FileError(
+            f"{layout.path}: the column {missing[0]!r} is in the name of a folder, not in the file; "
+            "write it as a column."
+        )
     if layout.has_header:
         found = ", ".join(layout.position) or "none of the known ones"
         raise FileError(f"{layout.path}, line 1: the column {missing[0]!r} is missing (found: {found}).")
@@ -317,6 +331,11 @@ def read_failed(path: Path, error: Exception) -> FileError:
     place = f"{path}, line {line[1]}" if line else f"{path}"
     if counts := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text):
         return FileError(f"{place}: {counts[2]} columns were found where the lines before have {counts[1]}.")
+    if "state machine" in text:
+        return FileError(
+            f"{place}: the lines end differently (\\n here, \\r\\n there), or a quotation mark is not closed; "
+            "save the file with one kind of line end."
+        )
     if "unicode" in text or "utf-8" in text.lower():
         return FileError(f"{place}: the text is not UTF-8; convert the file first.")
     if "GZIP" in text.upper():
@@ -338,6 +357,11 @@ def is_table(path: Path) -> bool:
 def quote(text: str) -> str:
     """Write a string as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def quote_file(path: str | Path) -> str:
+    """Write the name of a file to read as an SQL literal: DuckDB takes ``*?[]`` for patterns, ``~`` for a home."""
+    return quote(glob.escape(os.path.abspath(path)))
 
 
 def _kind(path: Path) -> tuple[str, bool]:
@@ -372,7 +396,9 @@ def _parquet_columns(path: Path) -> dict[str, str]:
 
     try:
         with open_database() as connection:
-            found = connection.execute(f"DESCRIBE SELECT * FROM read_parquet({quote(str(path))})").fetchall()
+            found = connection.execute(
+                f"DESCRIBE SELECT * FROM read_parquet({quote_file(path)}, hive_partitioning=false)"
+            ).fetchall()
     except duckdb.Error as error:
         raise read_failed(path, error) from None
     names = {ALIASES.get(row[0].lower(), row[0].lower()): row[0] for row in found}
@@ -390,7 +416,7 @@ def _loaded(layout: Layout, names: Sequence[str]) -> Iterator[Any]:
                 f"CREATE TABLE loaded AS SELECT row_number() OVER () - 1 AS row, {layout.texts(names)} "
                 f"FROM {layout.source}"
             )
-            empty = ", ".join(f"min(row) FILTER ({name} IS NULL)" for name in names)
+            empty = ", ".join(f"min(row) FILTER ({name} IS NULL OR {name} = '')" for name in names)
             (size, *rows) = connection.execute(f"SELECT count(*), {empty} FROM loaded").fetchall()[0]
             if not size:
                 raise FileError(f"{layout.path}: there is no triple in the file.")

@@ -14,7 +14,7 @@ import numpy as np
 
 from actc.errors import FileError
 from actc.frames import html_table
-from actc.methods import find_method
+from actc.methods import named_method
 from actc.pooled.model import Posterior
 from actc.tables.calibration import Calibration
 from actc.tables.files import write_triples
@@ -75,7 +75,7 @@ class Case:
 
     def fit(self) -> Posterior:
         """Return the pooled fit on the annotations."""
-        return draws_of(find_method(self.method).fit(self.pool, self.annotations, self.known), self.method)
+        return draws_of(named_method(self.method).fit(self.pool, self.annotations, self.known), self.method)
 
 
 def read_case(path: str | Path, calibration: Calibration | None = None) -> Case:
@@ -295,7 +295,7 @@ def expected_precision(case: Case, accepted: ScoredTriples, seed: int = 0) -> Fl
 
 def _learning_curve(case: Case, level: float, seed: int) -> list[tuple[int, Share]]:
     """Say what was to be expected after the first 10, 20, 50 ... answers, each with the thresholds of that moment."""
-    method = find_method(case.method)
+    method = named_method(case.method)
     budgets: Sequence[int] = [count for count in (0, *CURVE) if count < len(case.annotations)] + [len(case.annotations)]
     curve = []
     for count in budgets:

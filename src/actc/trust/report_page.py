@@ -86,6 +86,7 @@ def write_page(report: Report, path: str | Path, words: Words | None = None) -> 
     page = (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="generator" content="actc report">'  # by which the next report knows that it may replace this one
         f"<title>{escape(report.case.name)}: what may be accepted</title><style>{STYLE}</style></head>"
         f"<body><main>{''.join(_body(report, words))}</main></body></html>\n"
     )
