@@ -132,11 +132,19 @@ def weigh_candidates(
     Weighed
     """
     limits = limits or Limits.for_count(max(len(candidates), len(held.proposals)))
+    worth, seen = learn_from_held(graph, held, limits, progress)
+    evidence = gather_evidence(seen, candidates, other_scores, limits, progress=progress)
+    return Weighed(evidence, worth, worth.log_odds(evidence))
+
+
+def learn_from_held(
+    graph: Graph, held: Held, limits: Limits | None = None, progress: Progress | None = None
+) -> tuple[Worth, Graph]:
+    """Learn from held facts what evidence is worth; return that, and the facts to look at candidates with."""
     before = without(graph, held.facts)
     lesson = gather_evidence(before, held.proposals, held.other_scores, limits, progress=progress)
     worth = learn_worth(lesson, held.true, held.own_questions)
-    evidence = gather_evidence(known_to(worth, graph, before), candidates, other_scores, limits, progress=progress)
-    return Weighed(evidence, worth, worth.log_odds(evidence))
+    return worth, known_to(worth, graph, before)
 
 
 def known_to(worth: Worth, graph: Graph, before: Graph) -> Graph:

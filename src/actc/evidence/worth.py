@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,6 +20,7 @@ from actc.evidence.plan import QUESTION_COLUMNS
 from actc.evidence.quantiles import Quantiles
 from actc.evidence.table import Evidence
 from actc.evidence.trees import Trees
+from actc.numeric import logit, sigmoid
 from actc.tables.files import write_json
 from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 
@@ -36,11 +37,15 @@ class Choices:
         Held facts among the proposals from which trees are better than the ridge.
     share : float
         Share of true proposals to begin with where it has to be estimated.
+    steeper : float
+        What weights are multiplied by where the other proposals count as unlabelled: the true ones among them
+        flatten what is learnt.
     """
 
     ridge: float = 33.0
     many: int = 700
     share: float = 0.2
+    steeper: float = 2.0
 
 
 CHOICES = Choices()
@@ -79,6 +84,14 @@ class Ridge:
     def log_odds(self, table: FloatArray) -> FloatArray:
         """Return the log-odds, shape (N,)."""
         return np.asarray(self.intercept + self.pieces(table).sum(axis=1))
+
+    def steeper(self, times: float, table: FloatArray, share: float) -> Self:
+        """Return it with weights so many times as large, and a share of a table of shape (N, F) expected true."""
+        from scipy.optimize import brentq
+
+        log_odds = times * (self.log_odds(table) - self.intercept)
+        intercept = brentq(lambda more: float(sigmoid(log_odds + more).mean()) - share, *_bounds(log_odds, share))
+        return replace(self, weights=times * self.weights, intercept=float(intercept))
 
     def to_data(self) -> dict[str, Any]:
         """Return it as lists."""
@@ -171,6 +184,8 @@ def learn_worth(evidence: Evidence, held: BoolArray, own_questions: bool = True,
     table = evidence.only(columns).values
     share = count / len(held) if own_questions else expect_share(table, held)
     ridge = Ridge.learn(table, held, _count_cases(held, share), CHOICES.ridge)
+    if not own_questions:
+        ridge = ridge.steeper(CHOICES.steeper, table[~held], share)
     trees = None
     if own_questions and count >= CHOICES.many:
         trees = Trees.learn(_with_rivals(table, ridge, evidence.candidates), held, _count_cases(held, share))
@@ -192,6 +207,12 @@ def expect_share(table: FloatArray, held: BoolArray) -> float:
             log_odds[these] = Ridge.learn(table[rest], held[rest], cases, CHOICES.ridge).log_odds(table[these])
     above = float((log_odds[~held] >= np.median(log_odds[held])).mean())
     return min(max(2 * above, 0.5 / len(held)), 0.9)
+
+
+def _bounds(log_odds: FloatArray, share: float) -> tuple[float, float]:
+    """Return two intercepts between which the mean probability reaches a share."""
+    middle = float(logit(np.array(share)))
+    return middle - float(log_odds.max()), middle - float(log_odds.min())
 
 
 def _count_cases(held: BoolArray, share: float) -> FloatArray:

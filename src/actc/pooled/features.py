@@ -183,7 +183,7 @@ def prepare_columns(
         counts=counts,
         sizes=counts,
         features=features,
-        points=_points(x_grouped, starts[:-1], counts),
+        points=quantile_points(x_grouped, starts[:-1], counts),
         agreement=_agreement(features["c"], features["skew"], counts),
     )
 
@@ -246,7 +246,7 @@ def _agreement(centre: FloatArray, skew: FloatArray, counts: IntArray) -> float:
     return float(max(strongly, closely))
 
 
-def _points(x_grouped: FloatArray, starts: IntArray, counts: IntArray) -> FloatArray:
+def quantile_points(x_grouped: FloatArray, starts: IntArray, counts: IntArray) -> FloatArray:
     """Interpolate each relation's sorted x at positions (q + 1/2) n / POINTS - 1/2, shape (R + 1, POINTS)."""
     last = np.maximum(counts - 1, 0)[:, None]
     position = (np.arange(POINTS) + 0.5) * counts[:, None] / POINTS - 0.5

@@ -12,6 +12,7 @@ import numpy as np
 from actc.errors import ChoiceError, OptionError
 from actc.pooled.draws import cut_intervals
 from actc.pooled.features import PreparedPool, prepare_pool
+from actc.pooled.log_odds import prepare_log_odds
 from actc.pooled.model import OBJECTIVES, PRIORS, Posterior, cuts_at, fit
 from actc.pooled.overrule import overrule_lines
 from actc.pooled.picks import batch_size, best_pick, pick_expected_gain
@@ -45,6 +46,7 @@ class Pooled:
 
     wants_squashed: ClassVar[bool] = False
     least_budget: ClassVar[int] = 0
+    needs_evidence: ClassVar[bool] = False
     knows_doubt: ClassVar[bool] = True
     takes_sketch: ClassVar[bool] = True
 
@@ -79,6 +81,8 @@ class Pooled:
         return np.stack([self.fit(pool, answers, known).cuts for answers in annotation_sets])
 
     def _prepare(self, pool: ScoredTriples, known: ScoredTriples | None) -> PreparedPool:
+        if PRIORS[self.prior].of_log_odds:
+            return prepare_log_odds(pool)
         if not self.known:
             return prepare_pool(pool)
         if known is None:

@@ -353,6 +353,7 @@ class Version:
     pool_only: Prior
     with_known: Prior
     overrules: bool = False
+    of_log_odds: bool = False  # whether scores are taken as log-odds (``log_odds``)
 
 
 # Means and spreads of the coefficients fitted to all validation labels of the eight CoDEx cells, rounded; but the
@@ -372,6 +373,14 @@ _V2_WITH_KNOWN = Prior(
     freedom=1.0,
 )
 
+# Scores that evidence made: intercepts and slopes that all pool labels of the eight proving cells ask for lie within
+# these (benchmarks/evidence/choice.csv).
+_LOG_ODDS = Prior(
+    {"one": (0.0, 0.5), "diff": (0.0, 0.25), "slope": (1.0, 0.3)},
+    tau=(0.6, 0.25),
+    freedom=2.0,
+)
+
 
 def _without_features(prior: Prior) -> Prior:
     return replace(prior, coefficients={k: v for k, v in prior.coefficients.items() if k not in FEATURES})
@@ -383,6 +392,8 @@ PRIORS: dict[str, Version] = {
         Prior({"one": (0.0, 0.8), "c": (0.3, 0.8), "skew": (-0.7, 0.8), "gap": (-2.0, 1.0), **_V1_SHARED}),
     ),
     "v2": Version(_V2_POOL_ONLY, _V2_WITH_KNOWN, overrules=True),
+    "log-odds": Version(_LOG_ODDS, _LOG_ODDS, overrules=True, of_log_odds=True),
     "plain": Version(_without_features(_V2_POOL_ONLY), _without_features(_V2_POOL_ONLY), overrules=True),
 }
-"""Versions of the method: v1 as first specified, v2 the better one, plain as v2 but blind to relations' features."""
+"""Versions of the method: v1 as first specified, v2 the better one, plain as v2 but blind to relations' features,
+log-odds for scores that are log-odds already."""
