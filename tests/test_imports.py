@@ -15,7 +15,7 @@ import actc
 SOURCE = Path(actc.__file__).parent
 # What each room (a folder, or a file at the top) may import from; itself besides.
 BASE = {"errors", "triples", "metrics", "numeric"}
-METHOD = BASE | {"tables", "three_steps", "pooled", "methods", "calibrator"}
+METHOD = BASE | {"tables", "three_steps", "pooled", "evidence", "methods", "calibrator"}
 RULE = {
     "errors": set(),
     "triples": {"errors"},
@@ -26,11 +26,11 @@ RULE = {
     "models": BASE | {"tables", "graphs"},
     "three_steps": BASE,
     "pooled": BASE | {"tables", "three_steps"},
-    "evidence": BASE | {"tables", "graphs"},
+    "evidence": BASE | {"tables", "graphs", "pooled"},
     "decide": BASE | {"tables"},
-    "methods": BASE | {"three_steps", "pooled"},
+    "methods": BASE | {"three_steps", "pooled", "evidence"},
     "calibrator": METHOD - {"calibrator"},
-    "experiment": METHOD,
+    "experiment": METHOD | {"graphs"},
     "paper": METHOD | {"experiment"},
     "trust": METHOD,
     "sample": METHOD | {"experiment", "trust"},

@@ -15,6 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from actc.errors import ActcError, ChoiceError, OptionError
+from actc.evidence.method import PooledEvidence
 from actc.pooled.method import Pooled
 from actc.pooled.model import Posterior
 from actc.three_steps.method import Actc, GlobalOpt, LocalOpt, SelectingMethod
@@ -95,6 +96,11 @@ class Method(Protocol):
     @property
     def needs_known(self) -> bool:
         """Whether it cannot do without the scores of known triples."""
+        ...
+
+    @property
+    def needs_evidence(self) -> bool:
+        """Whether it cannot do without the graph's evidence beside every triple (``evidence.weighed``)."""
         ...
 
     @property
@@ -209,4 +215,6 @@ METHODS: dict[str, Method] = {
     "pooled-rndm": Pooled("Ours: one model over all relations, random triples", "random"),
     "pooled-known": Pooled("Ours: pooled, and the scores of known triples tell about relations", known=True),
     "pooled-known-rndm": Pooled("Ours: pooled, with known triples' scores, random triples", "random", known=True),
+    "pooled-evidence": PooledEvidence("Ours: pooled, over what the graph says of each candidate"),
+    "pooled-evidence-rndm": PooledEvidence("Ours: pooled, over the graph's evidence, random triples", "random"),
 }

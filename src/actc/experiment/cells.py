@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Protocol
 
 from actc.errors import FileError, OptionError
+from actc.evidence.weigh import Held
+from actc.evidence.weighed import weigh_pools
+from actc.graphs.graph import Graph
 from actc.metrics import LabelledScores
 from actc.tables.files import read_scored
 from actc.three_steps.squash_scores import Squash, needs_squashing
@@ -35,7 +38,10 @@ class CellSource(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """One model on one data set: a labelled pool to calibrate on and labelled triples to test on."""
+    """One model on one data set: a labelled pool to calibrate on and labelled triples to test on.
+
+    ``known`` are triples that the graph holds, with scores; ``held`` facts that the model was not trained on.
+    """
 
     dataset: str
     model: str
@@ -44,6 +50,7 @@ class Cell:
     test: ScoredTriples
     test_labels: BoolArray
     known: ScoredTriples | None = None
+    held: Held | None = None
 
     @cached_property
     def squashed(self) -> Cell:
@@ -55,6 +62,17 @@ class Cell:
         return replace(self, valid=valid.apply(self.valid), test=test.apply(self.test), known=known)
 
     @cached_property
+    def weighed(self) -> Cell:
+        """The cell with the graph's evidence beside its triples; the graph is what is known and what was held."""
+        if self.known is None:
+            raise OptionError(f"{self.dataset}/{self.model}: there are no known triples, so there is no graph.")
+        graph = Graph.of(self.known)
+        if self.held is not None:
+            graph = Graph.of(graph.union(self.held.facts))
+        valid, test = weigh_pools(graph, [self.valid, self.test], self.held)
+        return replace(self, valid=valid, test=test)
+
+    @cached_property
     def labelled_test(self) -> LabelledScores:
         """The test triples, ready to score thresholds."""
         return LabelledScores.of(self.test, self.test_labels, self.valid.relation_names)
@@ -63,7 +81,12 @@ class Cell:
     def digest(self) -> str:
         """A few letters that change with any score, label or relation of the cell."""
         found = hashlib.sha256()
-        for triples in (self.valid, self.test, *([] if self.known is None else [self.known])):
+        for triples in (
+            self.valid,
+            self.test,
+            *([] if self.known is None else [self.known]),
+            *([] if self.held is None else [self.held.proposals]),
+        ):
             found.update(triples.relations.tobytes() + triples.scores.tobytes())
         found.update(self.valid_labels.tobytes() + self.test_labels.tobytes())
         return found.hexdigest()[:12]
@@ -106,7 +129,11 @@ def read_folder_once(folder: Path, with_known: bool) -> Cell:
 
 
 def read_cell(folder: str | Path, *, with_known: bool = True) -> Cell:
-    """Read ``valid`` and ``test`` (head, relation, tail, score, label) and, if there, ``train`` (no label needed)."""
+    """Read ``valid`` and ``test`` (head, relation, tail, score, label) and, if there, ``train`` (no label needed).
+
+    Beside ``train`` may stand ``held``, facts that the model was not trained on, with scores, and ``held_proposals``,
+    what the model proposes for the held facts' own questions, labelled 1 for the held ones.
+    """
     folder = Path(folder)
     if not folder.is_dir():
         raise FileError(f"{folder}: there is no such folder; it should hold valid.tsv and test.tsv.")
@@ -114,8 +141,9 @@ def read_cell(folder: str | Path, *, with_known: bool = True) -> Cell:
     test, test_labels = _read_labelled(folder, "test")
     train = _find_split(folder, "train") if with_known else None
     known = None if train is None else read_scored(train)[0]
+    held = _read_held(folder, valid) if with_known else None
     source = CellFolder(folder)
-    return Cell(source.dataset, source.model, valid, valid_labels, test, test_labels, known)
+    return Cell(source.dataset, source.model, valid, valid_labels, test, test_labels, known, held)
 
 
 def check_names(sources: Sequence[CellSource]) -> None:
@@ -129,6 +157,17 @@ def check_names(sources: Sequence[CellSource]) -> None:
 def _find_split(folder: Path, split: str) -> Path | None:
     paths = (folder / f"{split}{suffix}" for suffix in SUFFIXES)
     return next((path for path in paths if path.exists()), None)
+
+
+def _read_held(folder: Path, pool: ScoredTriples) -> Held | None:
+    """Read held facts among the proposals for their own questions or, where there are none, among those of the pool."""
+    path = _find_split(folder, "held")
+    if path is None:
+        return None
+    facts = read_scored(path)[0]
+    if _find_split(folder, "held_proposals") is None:
+        return Held.among(facts, pool)
+    return Held(Graph.of(facts), *_read_labelled(folder, "held_proposals"))
 
 
 def _read_labelled(folder: Path, split: str) -> tuple[ScoredTriples, BoolArray]:

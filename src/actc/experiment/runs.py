@@ -23,8 +23,9 @@ from actc.experiment.plans import PAPER_BUDGETS, Conditions, Plan, Share
 from actc.experiment.resume import open_rows, place_of_conditions
 from actc.experiment.rows import Row, Run, format_row, read_rows
 from actc.methods import Method
+from actc.metrics import count_decisions, find_metric
 from actc.tables.deliver import check_writable
-from actc.triples import Annotations, IntArray
+from actc.triples import Annotations, FloatArray, IntArray
 
 Progress = Callable[[int, int], object]
 
@@ -200,7 +201,7 @@ def run_share(
     ``repeats`` is how many the whole plan has at most: the draws of all of them are made once in every process.
     """
     cell = source.load(with_known)
-    view = cell.squashed if conditions.squash and method.wants_squashed else cell
+    view = _view_of(cell, method, conditions)
     orders = draw_once(len(cell.valid), repeats, conditions)
     budgets = conditions.affordable(method)
     start = time.perf_counter()
@@ -213,15 +214,41 @@ def run_share(
         )
         labels = view.valid_labels[rows]
         sets += [Annotations(rows[:budget], labels[:budget]) for budget in budgets]
-    cuts = method.find_cuts(view.valid, sets, view.known)
-    seconds = (time.perf_counter() - start) / len(sets)
-    accuracy, f1, *further = view.labelled_test.measure(cuts, ("accuracy", "f1", *conditions.metrics)).tolist()
+    measure = _measure_fits if method.needs_evidence else _measure_cuts
+    figures, seconds = measure(view, method, sets, ("accuracy", "f1", *conditions.metrics), start)
+    accuracy, f1, *further = figures.tolist()
     keys = [(budget, repeat) for repeat in range(share.start, share.stop) for budget in budgets]
     return [
         Row(*share.run, budget, repeat + copy, accuracy[at], f1[at], seconds, tuple(values[at] for values in further))
         for at, (budget, repeat) in enumerate(keys)
         for copy in range(share.copies)
     ]
+
+
+def _view_of(cell: Cell, method: Method, conditions: Conditions) -> Cell:
+    if method.needs_evidence:
+        return cell.weighed
+    return cell.squashed if conditions.squash and method.wants_squashed else cell
+
+
+def _measure_cuts(
+    view: Cell, method: Method, sets: Sequence[Annotations], metrics: Sequence[str], start: float
+) -> tuple[FloatArray, float]:
+    """Return what each set's cuts come to on the test triples, shape (metrics, S), and seconds per set."""
+    cuts = method.find_cuts(view.valid, sets, view.known)
+    seconds = (time.perf_counter() - start) / len(sets)
+    return view.labelled_test.measure(cuts, metrics), seconds
+
+
+def _measure_fits(
+    view: Cell, method: Method, sets: Sequence[Annotations], metrics: Sequence[str], start: float
+) -> tuple[FloatArray, float]:
+    """Do the same for a method whose answers move the scores themselves, so that no cut is common to all sets."""
+    fits = [method.fit(view.valid, answers, view.known) for answers in sets]
+    accepted = [np.asarray(fit.probabilities(view.test)) >= 0.5 for fit in fits]
+    seconds = (time.perf_counter() - start) / len(sets)
+    counts = [count_decisions(view.test_labels, decisions) for decisions in accepted]
+    return np.array([[find_metric(name)(count)[0] for count in counts] for name in metrics]), seconds
 
 
 @lru_cache(maxsize=2)

@@ -33,6 +33,7 @@ class SelectingMethod:
     wants_squashed: ClassVar[bool] = True
     least_budget: ClassVar[int] = 1
     needs_known: ClassVar[bool] = False
+    needs_evidence: ClassVar[bool] = False
     knows_doubt: ClassVar[bool] = False
     takes_sketch: ClassVar[bool] = False
 

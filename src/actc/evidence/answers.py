@@ -1,0 +1,76 @@
+"""Answers move what the pieces of evidence are worth, as far as they bear it out.
+
+What is believed of each candidate before, its logit, stays; the pieces add to it by weights that are around 0, how far
+around being one of a few widths. How likely the answers are under each width, and under no weights at all, says how
+much each counts: pieces that say nothing are turned down by the answers themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from actc.numeric import sigmoid
+from actc.triples import BoolArray, FloatArray
+
+WIDTHS = (0.05, 0.1, 0.2, 0.4)
+NOTHING = 0.5  # the belief, before any answer, that the pieces have nothing to add
+STEPS = 25
+
+
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """By how much answers moved the weights.
+
+    Parameters
+    ----------
+    weights : float array of shape (F,)
+        What each piece adds to the logit, per standard deviation.
+    nothing : float
+        The belief that the pieces have nothing to add.
+    """
+
+    weights: FloatArray
+    nothing: float
+
+
+def move_weights(pieces: FloatArray, logits: FloatArray, truth: BoolArray) -> Moved:
+    """Return how answers move the weights.
+
+    Parameters
+    ----------
+    pieces : float array of shape (l, F)
+        The pieces of evidence of the judged candidates.
+    logits : float array of shape (l,)
+        What is believed of them without the pieces.
+    truth : bool array of shape (l,)
+        The answers.
+    """
+    if not len(truth):
+        return Moved(np.zeros(pieces.shape[1]), NOTHING)
+    answers = truth.astype(np.float64)
+    fits = [_fit_width(pieces, logits, answers, width) for width in WIDTHS]
+    likelihood = np.array([_likelihood(logits, answers), *(value for _, value in fits)])
+    belief = np.exp(likelihood - likelihood.max()) * np.array([NOTHING, *[(1 - NOTHING) / len(WIDTHS)] * len(WIDTHS)])
+    belief /= belief.sum()
+    return Moved(belief[1:] @ np.stack([weights for weights, _ in fits]), float(belief[0]))
+
+
+def _fit_width(pieces: FloatArray, logits: FloatArray, truth: FloatArray, width: float) -> tuple[FloatArray, float]:
+    """Return the weights' mode under a Gaussian of one width, and the log of how likely it makes the answers."""
+    weights, held = np.zeros(pieces.shape[1]), np.eye(pieces.shape[1]) / width**2
+    for _ in range(STEPS):
+        p = sigmoid(logits + pieces @ weights)
+        hessian = (pieces * (p * (1 - p))[:, None]).T @ pieces + held
+        step = np.linalg.solve(hessian, pieces.T @ (p - truth) + weights / width**2)
+        weights = weights - step
+        if np.abs(step).max() < 1e-4:
+            break
+    volume = np.linalg.slogdet(hessian * width**2)[1]  # Laplace's approximation
+    penalty = 0.5 * float(weights @ weights) / width**2 + 0.5 * float(volume)
+    return weights, _likelihood(logits + pieces @ weights, truth) - penalty
+
+
+def _likelihood(logits: FloatArray, truth: FloatArray) -> float:
+    return float(truth @ logits - np.logaddexp(0, logits).sum())
