@@ -36,7 +36,7 @@ RULE = {
     "sample": METHOD | {"experiment", "trust"},
     "session": METHOD | {"decide", "trust"},
     "app": BASE | {"session"},
-    "complete": METHOD | {"evidence", "decide", "trust", "graphs", "models", "session"},
+    "complete": METHOD | {"decide", "trust", "graphs", "models", "session"},
     "cli": METHOD
     | {"decide", "trust", "graphs", "models", "session", "complete", "experiment", "paper", "sample", "app"},
 }

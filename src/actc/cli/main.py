@@ -8,7 +8,14 @@ import sys
 import click
 
 from actc import __version__
-from actc.cli import core_commands, experiment_commands, graph_commands, session_commands, trust_commands
+from actc.cli import (
+    core_commands,
+    evidence_commands,
+    experiment_commands,
+    graph_commands,
+    session_commands,
+    trust_commands,
+)
 from actc.errors import ActcError
 
 
@@ -39,7 +46,7 @@ JOBS = {
     "Find thresholds, decide": ("calibrate", "decide"),
     "Let people judge": ("start", "annotate", "status", "export", "import"),
     "Know how good it is": ("report", "ask", "audit", "shift"),
-    "From a graph to a better graph": ("train", "score", "candidates", "complete", "convert"),
+    "From a graph to a better graph": ("train", "score", "candidates", "evidence", "complete", "convert"),
     "Compare methods": ("bench", "paper"),
 }
 
@@ -66,7 +73,7 @@ def commands() -> None:
     sys.path.append(os.getcwd())  # where a method of the user's own, module:name, is likely to be
 
 
-for group in (core_commands, session_commands, graph_commands, trust_commands, experiment_commands):
+for group in (core_commands, session_commands, graph_commands, evidence_commands, trust_commands, experiment_commands):
     for command in group.COMMANDS:
         commands.add_command(command)
 

@@ -10,18 +10,16 @@ from typing import Any
 import numpy as np
 
 from actc.errors import FileError, OptionError, TableError
+from actc.evidence.plan import Limits
 from actc.evidence.table import Evidence, Progress, gather_evidence
 from actc.evidence.weigh import Held, Weighed, weigh_candidates
-from actc.evidence.worth import learn_worth
+from actc.evidence.weighed import learn_from_known
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import without_literals
 from actc.tables.deliver import check_writable, write_beside
 from actc.tables.files import copy_options, find_layout, read_scored, write_triples
 from actc.triples import FloatArray, ScoredTriples, Triples
-
-TAKEN_OUT = 0.1  # share of the graph's facts that stand for unseen ones where no held facts are given
-MOST_TAKEN_OUT = 5000
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,18 +145,9 @@ def weigh_by_known(
     graph: Graph, candidates: ScoredTriples, other_scores: Sequence[FloatArray] = (), progress: Progress | None = None
 ) -> Weighed:
     """Weigh candidates by some of the graph's own facts, taken out of it; scores are left out."""
-    count = min(int(TAKEN_OUT * len(graph)), MOST_TAKEN_OUT)
-    if count < 2:
-        raise OptionError(f"A graph of {len(graph)} facts is too small to learn from; give at least 20, or --held.")
-    out = np.random.default_rng(0).permutation(len(graph)) < count
-    taken = graph.take(out)
-    fresh = taken.take(candidates.rows_of(taken) < 0)
-    pairs = zip(fresh.columns().values(), candidates.columns().values(), strict=True)
-    heads, relations, tails = (np.concatenate(pair).tolist() for pair in pairs)
-    union = ScoredTriples.from_columns(heads, relations, tails, np.zeros(len(heads)))
-    lesson = gather_evidence(graph.take(~out), union, progress=progress)
-    worth = learn_worth(lesson, np.arange(len(union)) < len(fresh), own_questions=False, with_scores=False)
-    evidence = gather_evidence(graph, candidates, other_scores, progress=progress)
+    limits = Limits.for_count(len(candidates))
+    worth = learn_from_known(graph, candidates, limits)
+    evidence = gather_evidence(graph, candidates, other_scores, limits, progress=progress)
     return Weighed(evidence, worth, worth.log_odds(evidence))
 
 
