@@ -24,7 +24,7 @@ from actc.graphs.graph import Graph
 from actc.tables.files import read_scored, write_triples
 
 FIELDS = ("graph", "evidence", "seed", "answers", "candidates", "share_true", "accepted", "precision", "found", "f1",
-          "low", "middle", "high", "holds", "seconds", "peak_memory_mb", "load")  # fmt: skip
+          "low", "middle", "high", "holds", "seconds", "cpu_seconds", "peak_memory_mb", "load")  # fmt: skip
 
 
 def write_task(folder: Path, out: Path) -> tuple[Graph, Graph]:
@@ -43,7 +43,7 @@ def measure(folder: Path, options: list[str], seed: int) -> dict[str, object]:
         out = Path(place)
         known, truth = write_task(folder, out)
         command = [sys.executable, "-m", "actc.cli.main", "complete", "graph.tsv", "--oracle", "truth.tsv"]
-        started = time.perf_counter()
+        started, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
         asked = [*command, "--budget", "100", "--seed", str(seed), "--out", "better", *options]
         subprocess.run(asked, cwd=out, check=True)
         seconds = time.perf_counter() - started
@@ -54,11 +54,12 @@ def measure(folder: Path, options: list[str], seed: int) -> dict[str, object]:
         share = truth.contains(Graph.of(candidates)).mean()
     low, middle, high = report["accepted_precision"] or (0.0, 0.0, 0.0)
     precision = true / max(len(accepted), 1)
-    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
     figures = (precision, true / hidden, 2 * true / (len(accepted) + hidden), low, middle, high)
     values = [folder.name, report["evidence"] is not None, seed, report["judged"], len(candidates), f"{share:.4f}",
               len(accepted), *(f"{figure:.3f}" for figure in figures), low <= precision <= high,
-              f"{seconds:.0f}", memory, f"{os.getloadavg()[0]:.0f}"]  # fmt: skip
+              f"{seconds:.0f}", f"{cpu:.0f}", used.ru_maxrss // 1024, f"{os.getloadavg()[0]:.0f}"]  # fmt: skip
     print(*values, flush=True)
     return dict(zip(FIELDS, values, strict=True))
 
