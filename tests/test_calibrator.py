@@ -55,8 +55,8 @@ def test_relations_without_annotations_are_marked(pool, labels):
 
 
 def test_one_calibration_fits_the_model_once(pool, labels, monkeypatch):
-    fits, fit = [], actc.pooled.method.fit
-    monkeypatch.setattr(actc.pooled.method, "fit", lambda *arguments: fits.append(1) or fit(*arguments))
+    fits, fit = [], actc.pooled.method.fit_regimes
+    monkeypatch.setattr(actc.pooled.method, "fit_regimes", lambda *arguments: fits.append(1) or fit(*arguments))
     calibrator = Calibrator("pooled").fit(pool, Annotations(np.arange(20), labels[:20]))
     calibrator.select(5), calibrator.predict_proba(pool), calibrator.curves(), calibrator.gain_
     assert len(fits) == 1

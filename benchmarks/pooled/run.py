@@ -48,6 +48,8 @@ METHODS_ON_CELLS = (
     "pooled-known-rndm",
     "actc-lr-rndm",
     "localopt-acc",
+    "pooled:prior=v2",
+    "pooled-known:prior=v2",
     "pooled:prior=v1",
     "pooled-known:prior=v1",
 )

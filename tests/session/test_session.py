@@ -221,8 +221,8 @@ def test_one_step_of_the_planner_fits_the_model_once(tmp_path, monkeypatch):
     ada, planner = session.add_annotator("ada"), Planner(session)
     for task in session.ask(ada, 10):
         session.record(ada, [Judgement("true" if labels[task.triple] else "false", task.triple, str(task.triple))])
-    fits, fit = [], pooled_method.fit
-    monkeypatch.setattr(pooled_method, "fit", lambda *arguments: fits.append(1) or fit(*arguments))
+    fits, fit = [], pooled_method.fit_regimes
+    monkeypatch.setattr(pooled_method, "fit_regimes", lambda *arguments: fits.append(1) or fit(*arguments))
     assert planner.step()
     assert len(fits) == 1
 

@@ -36,10 +36,22 @@ class Foreseen:
 
 def draw_lines(posterior: Posterior, draws: int, random: np.random.Generator) -> FloatArray:
     """Return every relation's line, shape (draws, R + 1, 3), relations moving together with theta."""
+    if posterior.mixture:
+        return _draw_from_parts(posterior, draws, random)
     shared = random.standard_normal((draws, len(posterior.theta))) @ _root(posterior.theta_covariance).T
     alone = random.standard_normal((draws, len(posterior.beta), 3))
     own = np.einsum("rij,drj->dri", _root(posterior.own), alone)
     return np.asarray(posterior.beta + np.einsum("rip,dp->dri", posterior.follow, shared) + own)
+
+
+def _draw_from_parts(posterior: Posterior, draws: int, random: np.random.Generator) -> FloatArray:
+    """Draw which part holds, then its lines; where labels overruled the average, all parts move along."""
+    weights = np.array([weight for weight, _ in posterior.mixture])
+    counts = random.multinomial(draws, weights / weights.sum())
+    average = np.tensordot(weights, np.stack([part.beta for _, part in posterior.mixture]), 1)
+    parts = zip(posterior.mixture, counts.tolist(), strict=True)
+    lines = [draw_lines(part, count, random) for (_, part), count in parts if count]
+    return np.concatenate(lines) + (posterior.beta - average)
 
 
 def _root(covariance: FloatArray) -> FloatArray:

@@ -16,6 +16,7 @@ from actc.pooled.log_odds import prepare_log_odds
 from actc.pooled.model import OBJECTIVES, PRIORS, Posterior, cuts_at, fit
 from actc.pooled.overrule import overrule_lines
 from actc.pooled.picks import batch_size, best_pick, pick_expected_gain
+from actc.pooled.regimes import REGIMES, fit_regimes
 from actc.three_steps.select_triples import check_count, find_selector, select_triples
 from actc.triples import Annotations, FloatArray, Picks, ScoredTriples, Thresholds
 
@@ -42,7 +43,7 @@ class Pooled:
     selector: str = OWN_SELECTOR
     objective: str = "accuracy"
     known: bool = False
-    prior: str = "v2"
+    prior: str = "v3"
 
     wants_squashed: ClassVar[bool] = False
     least_budget: ClassVar[int] = 0
@@ -115,8 +116,11 @@ class PooledFit:
     def draws(self) -> Posterior:
         """Every relation's line as a Gaussian, from which any number of lines can be drawn."""
         version = PRIORS[self.method.prior]
-        prior = version.with_known if self.method.known else version.pool_only
-        posterior = fit(self.prepared, self.answers, prior)
+        if version.averages:
+            posterior = fit_regimes(self.prepared, self.answers, REGIMES[self.method.known])
+        else:
+            prior = version.with_known if self.method.known else version.pool_only
+            posterior = fit(self.prepared, self.answers, prior)
         return overrule_lines(posterior, self.answers) if version.overrules else posterior
 
     @cached_property

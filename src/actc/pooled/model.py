@@ -118,6 +118,9 @@ class Posterior:
         D^-1: what is uncertain of beta when theta is known.
     tau_squared : float array of shape (3,)
         How much relations differ from what their features say.
+    mixture : tuple of (float, Posterior)
+        What it is the average of, each with its weight; empty where it is one fit. The shared coefficients are then
+        those of the heaviest part.
     """
 
     pool: PreparedPool
@@ -128,6 +131,7 @@ class Posterior:
     follow: FloatArray
     own: FloatArray
     tau_squared: FloatArray
+    mixture: tuple[tuple[float, Posterior], ...] = ()
 
     def logits(self, x: FloatArray, relations: IntArray) -> FloatArray:
         """Return the mean logit of triples with centred scores x."""
@@ -144,7 +148,7 @@ class Posterior:
 
 
 @dataclass(frozen=True, eq=False)
-class _Labels:
+class LabelTable:
     """Annotations sorted by relation, in the form that the Newton steps need."""
 
     relations: IntArray  # (K,) the labelled ones
@@ -155,7 +159,7 @@ class _Labels:
     truth: FloatArray  # (l,)
 
     @classmethod
-    def of(cls, pool: PreparedPool, annotations: Annotations) -> _Labels:
+    def of(cls, pool: PreparedPool, annotations: Annotations) -> LabelTable:
         order = np.argsort(pool.places[annotations.rows])  # the result must not depend on the order of judging
         rows = annotations.rows[order]
         relations, starts, group = np.unique(pool.relations[rows], return_index=True, return_inverse=True)
@@ -186,7 +190,7 @@ def fit(pool: PreparedPool, annotations: Annotations, prior: Prior, rounds: int 
     rounds : int
         How often Newton's method and the update of tau alternate.
     """
-    labels, believed = _Labels.of(pool, annotations), prior.on(pool)
+    labels, believed = LabelTable.of(pool, annotations), prior.on(pool)
     whole = design(pool, believed)
     G = whole[labels.relations]
     prior, tau_squared = believed, believed.tau_squared
@@ -195,11 +199,11 @@ def fit(pool: PreparedPool, annotations: Annotations, prior: Prior, rounds: int 
         state = _newton(state, labels, G, prior, 1 / tau_squared)
         arrow = _Arrow.at(state, labels, G, prior, 1 / tau_squared)
         tau_squared = _update_tau(state, arrow, prior)
-        prior = believed.widened(state.theta, _inverse(arrow.A))
+        prior = believed.widened(state.theta, inverse(arrow.A))
     return _posterior(pool, whole, labels, state, arrow, tau_squared)
 
 
-def _objective(state: _State, labels: _Labels, G: FloatArray, prior: Prior, penalty: FloatArray) -> float:
+def _objective(state: _State, labels: LabelTable, G: FloatArray, prior: Prior, penalty: FloatArray) -> float:
     """Return the negative log posterior, up to a constant."""
     eta = line_heights(labels.psi, (G @ state.theta + state.u)[labels.group])
     likelihood = np.logaddexp(0, eta).sum() - labels.truth @ eta
@@ -218,12 +222,12 @@ class _Arrow:
     A: FloatArray  # (P, P)
 
     @classmethod
-    def at(cls, state: _State, labels: _Labels, G: FloatArray, prior: Prior, penalty: FloatArray) -> _Arrow:
+    def at(cls, state: _State, labels: LabelTable, G: FloatArray, prior: Prior, penalty: FloatArray) -> _Arrow:
         eta = line_heights(labels.psi, (G @ state.theta + state.u)[labels.group])
         p = sigmoid(eta)
         gradient = _sum_groups(labels.psi * (p - labels.truth)[:, None], labels)
         S = _sum_groups(labels.squares * (p * (1 - p))[:, None], labels).reshape(-1, 3, 3)
-        D_inverse = _inverse(S + np.diag(penalty))
+        D_inverse = inverse(S + np.diag(penalty))
         SG = S @ G
         A = np.diag(prior.precision) + _gram(G, SG) - _gram(SG, D_inverse @ SG)
         return cls(gradient, S, D_inverse, SG, A)
@@ -234,18 +238,19 @@ def _gram(left: FloatArray, right: FloatArray) -> FloatArray:
     return left.reshape(-1, left.shape[-1]).T @ right.reshape(-1, right.shape[-1])
 
 
-def _sum_groups(values: FloatArray, labels: _Labels) -> FloatArray:
+def _sum_groups(values: FloatArray, labels: LabelTable) -> FloatArray:
     if not len(values):
         return values
     return np.asarray(np.add.reduceat(values, labels.starts, axis=0))
 
 
-def _inverse(matrices: FloatArray) -> FloatArray:
+def inverse(matrices: FloatArray) -> FloatArray:
+    """Return the inverses of matrices, shape (..., n, n)."""
     return np.asarray(np.linalg.inv(matrices), dtype=np.float64)
 
 
 def _newton(
-    state: _State, labels: _Labels, G: FloatArray, prior: Prior, penalty: FloatArray, steps: int = 30
+    state: _State, labels: LabelTable, G: FloatArray, prior: Prior, penalty: FloatArray, steps: int = 30
 ) -> _State:
     """Walk to the mode; the step is halved until the objective does not rise."""
     value = _objective(state, labels, G, prior, penalty)
@@ -272,7 +277,7 @@ def _newton(
 def _update_tau(state: _State, arrow: _Arrow, prior: Prior) -> FloatArray:
     """Return tau^2 that makes the relations' own deviations about as large as they look."""
     follow = arrow.D_inverse @ arrow.SG
-    spread = arrow.D_inverse + follow @ _inverse(arrow.A) @ follow.transpose(0, 2, 1)
+    spread = arrow.D_inverse + follow @ inverse(arrow.A) @ follow.transpose(0, 2, 1)
     expected = (state.u**2 + np.diagonal(spread, axis1=1, axis2=2)).sum(axis=0)
     count, start = len(state.u), prior.tau_squared
     of_intercept, of_slope = TUNED.tau_weight
@@ -284,7 +289,7 @@ def _update_tau(state: _State, arrow: _Arrow, prior: Prior) -> FloatArray:
 def _posterior(
     pool: PreparedPool,
     whole: FloatArray,
-    labels: _Labels,
+    labels: LabelTable,
     state: _State,
     arrow: _Arrow,
     tau_squared: FloatArray,
@@ -295,9 +300,9 @@ def _posterior(
     S = np.zeros((len(beta), 3, 3))
     S[labels.relations] = arrow.S
     penalty = np.diag(1 / tau_squared)
-    own = _inverse(S + penalty)
+    own = inverse(S + penalty)
     follow = own @ penalty @ whole
-    theta_covariance = _inverse(arrow.A)
+    theta_covariance = inverse(arrow.A)
     covariance = own + follow @ theta_covariance @ follow.transpose(0, 2, 1)
     return Posterior(pool, beta, covariance, state.theta, theta_covariance, follow, own, tau_squared)
 
@@ -348,11 +353,22 @@ _V1_SHARED = {"bskew": (0.6, 0.5), "diff": (0.0, 0.5), "slope": (1.5, 0.7)}
 
 @dataclass(frozen=True)
 class Version:
-    """A version of the method: its priors without and with known triples, and whether it trusts labels over lines."""
+    """A version of the method.
+
+    Parameters
+    ----------
+    pool_only, with_known : Prior
+        What is believed without and with known triples.
+    overrules : bool
+        Whether labels may overrule a line.
+    averages : bool
+        Whether the prior is one of several kinds of pools, between which labels decide (``regimes``).
+    """
 
     pool_only: Prior
     with_known: Prior
     overrules: bool = False
+    averages: bool = False
     of_log_odds: bool = False  # whether scores are taken as log-odds (``log_odds``)
 
 
@@ -392,8 +408,9 @@ PRIORS: dict[str, Version] = {
         Prior({"one": (0.0, 0.8), "c": (0.3, 0.8), "skew": (-0.7, 0.8), "gap": (-2.0, 1.0), **_V1_SHARED}),
     ),
     "v2": Version(_V2_POOL_ONLY, _V2_WITH_KNOWN, overrules=True),
+    "v3": Version(_V2_POOL_ONLY, _V2_WITH_KNOWN, overrules=True, averages=True),
     "log-odds": Version(_LOG_ODDS, _LOG_ODDS, overrules=True, of_log_odds=True),
     "plain": Version(_without_features(_V2_POOL_ONLY), _without_features(_V2_POOL_ONLY), overrules=True),
 }
-"""Versions of the method: v1 as first specified, v2 the better one, plain as v2 but blind to relations' features,
-log-odds for scores that are log-odds already."""
+"""Versions of the method: v1 as first specified; v2 better on CoDEx; v3, the default, averages over kinds of pools;
+log-odds for scores that are log-odds already; plain is v2, but blind to relations' features."""

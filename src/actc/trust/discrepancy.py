@@ -106,7 +106,12 @@ class Correction:
 
 
 def correct(
-    shares: FloatArray, counts: IntArray, sums: FloatArray, squares: FloatArray, alone: bool = False
+    shares: FloatArray,
+    counts: IntArray,
+    sums: FloatArray,
+    squares: FloatArray,
+    alone: bool = False,
+    believed: float = TUNED.believed,
 ) -> Correction:
     """Return how far shares of true triples are off, given the residuals of the looks at each set.
 
@@ -118,6 +123,8 @@ def correct(
         Number, sum and sum of squares of the residuals in each set.
     alone : bool
         Let the looks speak alone, without the belief that the error is small.
+    believed : float
+        How large the error of a share p is believed to be before any look, in units of sqrt(p (1 - p)).
     """
     bernoulli = np.maximum(shares * (1 - shares), TUNED.least_spread)
     seen = np.maximum(counts, 1)
@@ -128,10 +135,10 @@ def correct(
     degrees = np.maximum(counts + 1.0, 2.0)
     if alone:
         return Correction(mean, np.sqrt(error), degrees)
-    believed = TUNED.believed**2 * bernoulli
-    weight = believed / (believed + error)
+    believed_error = believed**2 * bernoulli
+    weight = believed_error / (believed_error + error)
     # The belief counts for the degrees of freedom in proportion to its weight: it is no estimate.
-    return Correction(weight * mean, np.sqrt(believed * (1 - weight)), degrees / np.maximum(weight, 0.05))
+    return Correction(weight * mean, np.sqrt(believed_error * (1 - weight)), degrees / np.maximum(weight, 0.05))
 
 
 def misfit(looks: Looks, accepted: BoolArray, spread: tuple[float, float]) -> float:

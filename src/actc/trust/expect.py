@@ -175,7 +175,8 @@ def expect(
         p = np.broadcast_to(p.mean(axis=0), p.shape)
         sides = (p[:, accepted], p[:, ~accepted])
     seen = (looks.residuals[above], looks.residuals[~above])
-    corrections = [_correct_share(side, residuals, alone) for side, residuals in zip(sides, seen, strict=True)]
+    beliefs = (_believe_accepted(len(annotations)), TUNED.believed)
+    corrections = [_correct_share(*each_side, alone) for each_side in zip(sides, seen, beliefs, strict=True)]
     shifts = [correction.draw(draws, random) for correction in corrections]
     overall = _Tally.of(part, p, accepted, shifts, random).quality()
     relations = _expect_relations(posterior, cuts, target, shifts, alone, random) if each else {}
@@ -209,11 +210,16 @@ def looks_above(posterior: Posterior, looks: Looks, cuts: FloatArray) -> BoolArr
     return np.asarray(looks.logits >= level[looks.relations])
 
 
-def _correct_share(p: FloatArray, residuals: FloatArray, alone: bool) -> Correction:
+def _believe_accepted(answers: int) -> float:
+    """Return how large the error among accepted triples is believed to be, in units of sqrt(p (1 - p))."""
+    return float(TUNED.believed + TUNED.first_doubt * np.exp(-answers / TUNED.doubt_lasts))
+
+
+def _correct_share(p: FloatArray, residuals: FloatArray, believed: float, alone: bool) -> Correction:
     """Return the correction of one set's share of true triples; where nobody looked, looks cannot stand alone."""
     share = np.asarray(p.mean() if p.size else 0.5)
     count, total, squares = (np.asarray(value) for value in (len(residuals), residuals.sum(), (residuals**2).sum()))
-    return correct(share, count, total, squares, alone and len(residuals) > 0)
+    return correct(share, count, total, squares, alone and len(residuals) > 0, believed)
 
 
 def _spread(p: FloatArray) -> float:

@@ -16,6 +16,11 @@ class Tuned:
     # The error of a share p is believed to have this times sqrt(p (1 - p)) as its standard deviation: about 9 points
     # at a share of 0.7. coverage.csv: held beside model_held, the model's own interval without it.
     believed: float = 0.2
+    # The share of true triples among the accepted is believed less while answers are few: they say nothing yet of which
+    # kind of pool this is, and accepting is choosing what looks best. So much more at no answer, falling off with so
+    # many answers. benchmarks/proving/coverage.csv, precision.
+    first_doubt: float = 0.4
+    doubt_lasts: float = 60.0
     # Of p (1 - p): a share near 1 is not believed exactly either. Not tuned: as for a share of 0.96.
     least_spread: float = 0.04
     # What is left of the information when the answer of a label that stands nearly alone is taken out. Not tuned:

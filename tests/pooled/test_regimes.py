@@ -1,0 +1,104 @@
+"""The average over kinds of pools: against one fit per kind done alone, and what labels make of the weights."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from actc.pooled.draws import draw_lines
+from actc.pooled.features import prepare_pool
+from actc.pooled.model import Prior, fit
+from actc.pooled.regimes import KINDS, REGIMES, Regime, fit_regimes
+from actc.pooled.tuned import TUNED
+from actc.triples import Annotations, ScoredTriples
+
+COEFFICIENTS = {"one": (0.0, 0.8), "c": (0.7, 0.8), "skew": (-1.0, 0.8), "bskew": (0.6, 0.5), "slope": (1.5, 0.7)}
+
+
+def make_pool(share: float, seed: int = 0, size: int = 400) -> tuple[ScoredTriples, np.ndarray]:
+    """Eight relations whose candidates are true with about the same share, the score telling a little."""
+    random = np.random.default_rng(seed)
+    labels = random.random(size) < share
+    scores = random.normal(size=size) + 1.2 * labels
+    names = [f"e{i}" for i in range(size)]
+    relations = [f"r{i % 8}" for i in range(size)]
+    return ScoredTriples.from_columns(names, relations, names[::-1], scores), labels
+
+
+def test_one_regime_alone_is_the_plain_fit_with_its_tau_held() -> None:
+    pool, labels = make_pool(0.5)
+    prepared, annotations = prepare_pool(pool), Annotations(np.arange(60), labels[:60])
+    prior = Prior(COEFFICIENTS)
+    ours = fit_regimes(prepared, annotations, (Regime("features", prior, 1.0),))
+    plain = fit(prepared, annotations, prior, rounds=1)
+    kept = TUNED.start_counts * (1 - prepared.agreement)
+    kept /= kept + 60
+    start = fit(prepared, Annotations(), prior).beta
+    np.testing.assert_allclose(ours.beta, (1 - kept) * plain.beta + kept * start, atol=1e-4)
+
+
+def test_the_evidence_is_that_of_brute_force() -> None:
+    """With one label and everything but the intercept held, the marginal likelihood is a one-dimensional integral."""
+    pool, _ = make_pool(0.5)
+    prepared = prepare_pool(pool)
+    fixed = {name: (mean, 1e-4) for name, (mean, _) in COEFFICIENTS.items()}
+    low, high = ({**fixed, "one": (mean, 0.5)} for mean in (-2.0, 1.0))
+    regimes = tuple(Regime("proposals", Prior(prior, (1e-3, 1e-3)), 0.5) for prior in (low, high))
+    rows = np.array([3])
+    found = fit_regimes(prepared, Annotations(rows, np.array([True])), regimes)
+    at = fit(prepared, Annotations(), Prior({**fixed, "one": (0.0, 1e-4)}, (1e-3, 1e-3)))
+    height = at.logits(prepared.x[rows], prepared.relations[rows])[0]
+    grid = np.linspace(-8, 8, 4001)
+    chance = [
+        np.trapezoid(np.exp(-0.5 * ((grid - mean) / 0.5) ** 2) / (1 + np.exp(-(height + grid))), grid)
+        for mean in (-2.0, 1.0)
+    ]
+    weights = {round(float(part.theta[0]), 0) < 0: weight for weight, part in found.mixture}
+    kept = 2 * (1 - prepared.agreement) / (2 * (1 - prepared.agreement) + 1)
+    expected = (1 - kept) * chance[0] / sum(chance) + kept * 0.5
+    got = sum(weight for weight, part in found.mixture if part.theta[0] < -0.5)
+    assert got == pytest.approx(expected, abs=0.02)
+    assert len(weights) == 2
+
+
+@pytest.mark.parametrize(("share", "accepts"), [(0.08, 0.12), (0.9, 0.75)])
+def test_a_handful_of_labels_tells_pools_of_proposals_from_pools_that_are_mostly_true(share, accepts) -> None:
+    pool, labels = make_pool(share, seed=2)
+    prepared = prepare_pool(pool)
+    annotations = Annotations(np.arange(25), labels[:25])
+    posterior = fit_regimes(prepared, annotations, REGIMES[False])
+    accepted = (posterior.logits(prepared.x, prepared.relations) >= 0).mean()
+    assert accepted < accepts if share < 0.5 else accepted > accepts
+
+
+def test_weights_add_up_and_no_label_leaves_them_as_they_start() -> None:
+    pool, labels = make_pool(0.4)
+    prepared = prepare_pool(pool)
+    shares = np.array([regime.share * KINDS[regime.kind](prepared.agreement) for regime in REGIMES[False]])
+    start = fit_regimes(prepared, Annotations(), REGIMES[False])
+    np.testing.assert_allclose([weight for weight, _ in start.mixture], shares / shares.sum())
+    later = fit_regimes(prepared, Annotations(np.arange(30), labels[:30]), REGIMES[False])
+    assert sum(weight for weight, _ in later.mixture) == pytest.approx(1.0)
+
+
+def test_the_average_is_the_mean_of_its_draws_and_as_wide_as_they_are() -> None:
+    pool, labels = make_pool(0.3, seed=1)
+    posterior = fit_regimes(prepare_pool(pool), Annotations(np.arange(12), labels[:12]), REGIMES[False])
+    lines = draw_lines(posterior, 20_000, np.random.default_rng(0))
+    np.testing.assert_allclose(lines.mean(axis=0), posterior.beta, atol=0.06)
+    np.testing.assert_allclose(lines.var(axis=0), np.diagonal(posterior.covariance, axis1=1, axis2=2), rtol=0.1)
+
+
+def test_doubt_between_kinds_makes_the_average_wider_than_its_parts() -> None:
+    pool, labels = make_pool(0.3, seed=1)
+    posterior = fit_regimes(prepare_pool(pool), Annotations(np.arange(5), labels[:5]), REGIMES[False])
+    within = sum(weight * part.covariance[:, 0, 0] for weight, part in posterior.mixture)
+    assert (posterior.covariance[:, 0, 0] > within + 0.05).all()
+
+
+def test_the_order_of_judging_changes_nothing() -> None:
+    pool, labels = make_pool(0.3, seed=1)
+    prepared, rows = prepare_pool(pool), np.arange(40)
+    one = fit_regimes(prepared, Annotations(rows, labels[rows]), REGIMES[False])
+    other = fit_regimes(prepared, Annotations(rows[::-1], labels[rows[::-1]]), REGIMES[False])
+    np.testing.assert_allclose(one.beta, other.beta)
