@@ -11,6 +11,7 @@ import pytest
 from actc import ScoredTriples
 from actc.complete.completion import complete, read_oracle
 from actc.complete.run import CompletionPlan, complete_graph
+from actc.complete.weighing import best_placed
 from actc.errors import ActcError, FileError, OptionError
 from actc.graphs.formats import read_graph, write_graph
 from actc.graphs.graph import Graph
@@ -97,6 +98,15 @@ def test_without_evidence_the_model_alone_decides(folder, tmp_path):
     assert report["evidence"] is None
     assert report["method"] == "pooled"
     assert "reasons" not in (tmp_path / "out" / "accepted.tsv").read_text().splitlines()[0]
+
+
+def test_of_too_many_proposals_the_best_placed_are_weighed():
+    heads, tails = ["a"] * 4 + ["b"] * 2, ["v", "w", "x", "y", "v", "w"]
+    proposals = ScoredTriples.from_columns(heads, ["r"] * 6, tails, [4.0, 3.0, 2.0, 1.0, 6.0, 5.0])
+    kept = best_placed(proposals, most=5)
+    assert len(kept) == 5
+    assert not kept.contains(proposals)[1]  # second of both its questions; all others are the first of one
+    assert len(best_placed(proposals, most=6)) == 6
 
 
 def test_held_facts_are_no_candidates(folder, tmp_path):

@@ -17,7 +17,7 @@ from actc.calibrator import Calibrator
 from actc.complete.completion import Completion, complete, decide_on, read_oracle, split_pool
 from actc.complete.folder import Begun, fingerprint
 from actc.complete.report import headline, summarise, write_completion
-from actc.complete.weighing import LOG_ODDS, Reasons, weigh_given, weigh_proposals
+from actc.complete.weighing import LOG_ODDS, Reasons, best_placed, weigh_given, weigh_proposals
 from actc.errors import FileError, OptionError
 from actc.graphs.formats import FORMATS, read_graph
 from actc.graphs.graph import Graph
@@ -262,7 +262,9 @@ def _find_candidates(
     if held is not None:
         with stage("Evidence") as advance:
             if given is None:
-                weighed, candidates = weigh_proposals(graph, held, proposals, advance)
+                placed = best_placed(proposals)
+                weighed, candidates = weigh_proposals(graph, held, placed, advance)
+                notes += _tell_cut(len(proposals), len(placed))
             else:
                 weighed = weigh_given(graph, held, proposals, scorer, advance)
     if weighed is not None:
@@ -270,6 +272,12 @@ def _find_candidates(
     if plan.evidence:
         notes = [*notes, "Too few held facts to learn from what evidence is worth; give them with --held."]
     return candidates, None, notes
+
+
+def _tell_cut(proposed: int, weighed: int) -> list[str]:
+    if weighed == proposed:
+        return []
+    return [f"Of {proposed:,} proposals the {weighed:,} best placed in their questions were weighed."]
 
 
 def _start_session(plan: CompletionPlan, ready: _Ready, folder: Path) -> list[str]:

@@ -13,7 +13,7 @@ from actc.errors import TableError
 from actc.evidence.from_files import load_evidence, save_evidence
 from actc.evidence.reasons import give_reasons
 from actc.evidence.table import Evidence
-from actc.evidence.weigh import Held, Weighed, weigh_candidates
+from actc.evidence.weigh import Held, Weighed, best_place, weigh_candidates
 from actc.evidence.worth import Worth
 from actc.graphs.graph import Graph
 from actc.models.score_triples import Scorer, score_triples
@@ -22,6 +22,7 @@ from actc.triples import BoolArray, IntArray, ScoredTriples
 LOG_ODDS = "pooled:prior=log-odds"
 """The method for scores that are log-odds by evidence."""
 EVIDENCE, WORTH = "evidence.npz", "worth.json"
+MOST_WEIGHED = 1_000_000  # proposals; each takes half a kilobyte of evidence, a few times over
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +64,17 @@ class Reasons:
         if not (folder / WORTH).exists():
             return None
         return cls(load_evidence(folder / EVIDENCE, candidates), Worth.load(folder / WORTH))
+
+
+def best_placed(proposals: ScoredTriples, most: int = MOST_WEIGHED) -> ScoredTriples:
+    """Return the proposals that stand highest in the better of their two questions: about ``most``, or all first ones.
+
+    Held facts among them are kept or left like any others.
+    """
+    place = best_place(proposals)
+    up_to = np.cumsum(np.bincount(place.astype(np.int64)))
+    last = max(1, int(np.searchsorted(up_to, most, side="right")) - 1)
+    return proposals.take(np.flatnonzero(place <= last))
 
 
 def split_proposals(proposals: ScoredTriples, graph: Graph, held: Graph) -> tuple[ScoredTriples, BoolArray]:
