@@ -4,10 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 TORCH := $(patsubst torch==%,%,$(filter torch==%,$(file < constraints.txt)))
 
-.PHONY: help demo judge test check format clean
+.PHONY: help demo judge test test-versions check format clean
 
 help: ## what can be made (this list)
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
 demo: $(VENV)/demo.stamp ## the whole job on the packaged sample, into the folder actc-demo
 	$(BIN)/actc demo --out actc-demo
@@ -19,6 +19,9 @@ judge: $(VENV)/app.stamp ## judge the packaged sample on a page of your browser
 test: prepare $(VENV)/dev.stamp ## all tests; finds or installs the Chromium and the Java that they need
 	$(BIN)/python -m pytest -n auto
 
+test-versions: ## the quick tests on the lowest and the newest versions allowed, on every Python from 3.11 to 3.13 here
+	tools/test_versions
+
 check: $(VENV)/dev.stamp ## ruff (format, lint) and mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -29,7 +32,7 @@ format: $(VENV)/dev.stamp ## let ruff put things right
 	$(BIN)/ruff check --fix .
 
 clean: ## remove what make made
-	rm -rf $(VENV) dist actc-demo
+	rm -rf $(VENV) .venv-versions dist actc-demo
 
 # Before anything else, so that a missing Java is not found out after minutes.
 .PHONY: prepare

@@ -14,11 +14,12 @@ import actc
 
 SOURCE = Path(actc.__file__).parent
 # What each room (a folder, or a file at the top) may import from; itself besides.
-BASE = {"errors", "triples", "metrics", "numeric"}
+BASE = {"errors", "frames", "triples", "metrics", "numeric"}
 METHOD = BASE | {"tables", "three_steps", "pooled", "evidence", "methods", "calibrator"}
 RULE = {
     "errors": set(),
-    "triples": {"errors"},
+    "frames": {"errors"},
+    "triples": {"errors", "frames"},
     "metrics": {"errors", "triples"},
     "numeric": {"triples"},
     "tables": BASE,

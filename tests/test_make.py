@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,13 @@ def test_what_is_missing_is_installed_where_that_is_allowed(bare):
     assert result.stdout == "make test: installing default-jre-headless\n"
     update, install = (bare / "calls").read_text().splitlines()
     assert (update.split()[0], install.split()[-1]) == ("update", "default-jre-headless")
+
+
+def test_the_source_archive_takes_along_every_page_and_tool():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    taken = project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    assert {path.name for path in ROOT.glob("*.*") if path.suffix in (".md", ".cff", ".txt")} <= set(taken)
+    assert {"src", "tests", "docs", "benchmarks", "tools", "Makefile", "LICENSE"} <= set(taken)
 
 
 def test_nothing_is_installed_where_it_is_not_allowed(bare):

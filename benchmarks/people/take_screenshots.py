@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.people.serving import Server
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
-from tests.browser.conftest import ARGUMENTS, find_chromium
+from tests.app.browser.conftest import ARGUMENTS, find_chromium
 
 from actc.sample import load_sample
 from actc.session import Settings, start_session
@@ -21,7 +21,7 @@ from actc.session.start import sample_files
 
 IMAGES = Path("docs/images")
 WIDE = {"viewport": {"width": 1240, "height": 760}}
-PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 
 
 def open_page(browser: Browser, link: str, **options: Any) -> Page:
@@ -60,7 +60,8 @@ def take(browser: Browser, server: Server) -> None:
     ada = open_page(browser, links["Ada"], **WIDE)
     judge(ada, sentences(), 24, 100)
     judge(open_page(browser, links["Bob"], **WIDE), sentences(), 18, 3)
-    ada.wait_for_timeout(2500)
+    judged = "() => /[2-9] judged/.test(document.getElementById('relations').textContent)"
+    ada.wait_for_function(judged, timeout=120_000)
     save(ada, "judge-light")
     for name, options in (("judge-dark", WIDE | {"color_scheme": "dark"}), ("judge-phone", PHONE)):
         page = open_page(browser, links["Ada"], **options)

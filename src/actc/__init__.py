@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from actc.session.import_judgements import import_judgements
     from actc.session.program import ask_program
     from actc.session.results import export_session
+    from actc.session.start import add_session_names
     from actc.tables.calibration import Calibration
     from actc.trust.calibrate import calibrate
 
@@ -51,6 +52,7 @@ __all__ = [
     "Thresholds",
     "__version__",
     "add_evidence",
+    "add_session_names",
     "ask_program",
     "audit_accepted",
     "calibrate",
@@ -81,6 +83,7 @@ _LAZY = {
     "Session": "actc.session",
     "Settings": "actc.session",
     "add_evidence": "actc.evidence.from_files",
+    "add_session_names": "actc.session.start",
     "ask_program": "actc.session.program",
     "audit_accepted": "actc.session.examine",
     "calibrate": "actc.trust.calibrate",
@@ -109,6 +112,7 @@ TWINS = {
     "calibrate": ("calibrate",),
     "decide": ("decide_candidates",),
     "start": ("start_session",),
+    "names": ("add_session_names",),
     "annotate": ("Session", "ask_program"),
     "status": ("Session",),
     "export": ("export_session",),

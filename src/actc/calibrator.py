@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from actc.errors import OptionError
+from actc.errors import OptionError, TableError
 from actc.methods import Fit, Method, find_method
 from actc.tables.curves import Curves, tabulate_curves
 from actc.three_steps.squash_scores import Squash
@@ -17,6 +18,10 @@ from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTri
 
 class Calibrator(BaseEstimator):  # type: ignore[misc]
     """Find out where "true" begins in each relation, from a few answers.
+
+    It clones, prints, scores and is fitted like any estimator of scikit-learn; but it is fitted on triples with answers
+    to some of them, not on rows of numbers with a label each. So pipelines, ``cross_val_score`` and
+    ``check_estimator``, which slice and fill arrays of numbers, cannot be used with it.
 
     Parameters
     ----------
@@ -30,6 +35,8 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
     ----------
     thresholds_ : Thresholds
         One cut per relation, in units of the scores given to :meth:`fit`; with an interval, from pooled methods.
+    classes_ : bool array of shape (2,)
+        False and True, in the order of :meth:`predict_proba`'s columns.
     fit_ : Fit
         The method's fit, for every other question.
 
@@ -59,7 +66,7 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
             The pool, before the first :meth:`fit`; afterwards the pool and the answers of that fit are used.
         """
         if triples is not None:
-            fit = find_method(self.method).fit(triples, Annotations(), known)
+            fit = find_method(self.method).fit(_check_triples(triples), Annotations(), known)
         else:
             check_is_fitted(self)
             fit = self.fit_
@@ -80,12 +87,13 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
             Triples that the graph holds already, with their scores; only some methods use them.
         """
         method = find_method(self.method)
-        answers = annotations or Annotations()
-        fit = method.fit(triples, answers, known)
+        answers = Annotations() if annotations is None else _check_answers(annotations)
+        fit = method.fit(_check_triples(triples), answers, known)
         if fit.thresholds is None:
             raise OptionError(f"This method needs at least {method.least_budget} annotation(s), not {len(answers)}.")
         self.pool_, self.annotations_, self.known_ = triples, answers, known
         self.fit_: Fit = fit
+        self.classes_: BoolArray = np.array([False, True])
         self.thresholds_: Thresholds = fit.thresholds
         self.squash_: Squash | None = fit.squash
         return self
@@ -99,12 +107,25 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
     def predict(self, triples: ScoredTriples) -> BoolArray:
         """Say of each triple whether it is accepted, shape (N,)."""
         check_is_fitted(self)
-        return self.thresholds_.decide(triples)
+        return self.thresholds_.decide(_check_triples(triples))
+
+    def score(self, triples: ScoredTriples, labels: ArrayLike) -> float:
+        """Return the accuracy on labelled triples: the share that is accepted if true, rejected if false.
+
+        Parameters
+        ----------
+        triples : ScoredTriples
+        labels : bool array of shape (N,)
+        """
+        predicted, true = self.predict(triples), np.asarray(labels)
+        if true.shape != predicted.shape:
+            raise TableError(f"There are {len(predicted)} triples but labels of the shape {true.shape}.")
+        return float((predicted == true).mean())
 
     def predict_proba(self, triples: ScoredTriples) -> FloatArray:
         """Return P(false) and P(true) of each triple, shape (N, 2)."""
         check_is_fitted(self)
-        true = self.fit_.probabilities(triples)
+        true = self.fit_.probabilities(_check_triples(triples))
         if true is None:
             raise OptionError("This method decides without probabilities; use an actc or a pooled method for them.")
         return np.column_stack([1 - true, true])
@@ -113,3 +134,21 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
         """Return P(true) against the score for every relation, as a table; None if the method has no probabilities."""
         check_is_fitted(self)
         return tabulate_curves(self.fit_.probabilities, self.pool_)
+
+
+def _check_triples(triples: object) -> ScoredTriples:
+    if isinstance(triples, ScoredTriples):
+        return triples
+    raise TableError(
+        f"Scored triples were expected, not a {type(triples).__name__}; make them with "
+        "ScoredTriples.from_frame(frame) or ScoredTriples.from_columns(heads, relations, tails, scores)."
+    )
+
+
+def _check_answers(annotations: object) -> Annotations:
+    if isinstance(annotations, Annotations):
+        return annotations
+    raise TableError(
+        f"Annotations were expected, not a {type(annotations).__name__}; say which rows of the pool "
+        "were judged, and how: Annotations(rows, labels)."
+    )

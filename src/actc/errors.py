@@ -86,4 +86,5 @@ class MissingExtraError(ActcError):
     """An optional dependency is not installed."""
 
     def __init__(self, doing: str, package: str, extra: str) -> None:
-        super().__init__(f"{doing} needs {package}. Install it with: pip install 'actc[{extra}]'")
+        how = f"pip install 'actc[{extra}]' (in a checkout: pip install '.[{extra}]')"
+        super().__init__(f"{doing} needs {package}. Install it with: {how}")

@@ -22,7 +22,7 @@ from actc.three_steps.method import Actc, GlobalOpt, LocalOpt, SelectingMethod
 from actc.three_steps.squash_scores import Squash
 from actc.triples import Annotations, FloatArray, Picks, ScoredTriples, Thresholds
 
-__all__ = ["METHODS", "Fit", "Method", "SelectingMethod", "describe_options", "find_method"]
+__all__ = ["METHODS", "Fit", "Method", "SelectingMethod", "describe_options", "find_method", "named_method"]
 
 
 class Fit(Protocol):
@@ -129,15 +129,46 @@ class Method(Protocol):
 
 
 def find_method(text: str | Method) -> Method:
-    """Return a method by name, with options (``actc-lr-rndm:n=50,soft=true``) or from a module (``module:name``)."""
+    """Return a method by name, with options (``actc-lr-rndm:n=50,soft=true``) or from a module (``module:name``).
+
+    This imports the module. A name that stands in a file is one for :func:`named_method`, which imports nothing.
+    """
     if not isinstance(text, str):
         return _check_method(text, repr(text))
+    if not names_module(text):
+        return named_method(text)
+    module, _, attribute = text.partition(":")
+    _IMPORTED[text] = _import_method(module, attribute)
+    return _IMPORTED[text]
+
+
+def named_method(text: str) -> Method:
+    """Return a method by name, and import nothing: for names out of files, which strangers may have written.
+
+    One from a module is found if :func:`find_method` was asked for it before, by somebody who may name code.
+    """
     name, _, rest = text.partition(":")
     if name in METHODS:
         return _with_options(name, METHODS[name], rest) if rest else METHODS[name]
-    if rest and "=" not in rest:
-        return _import_method(name, rest)
+    if text in _IMPORTED:
+        return _IMPORTED[text]
+    if names_module(text):
+        raise OptionError(
+            f"The file names a method of somebody's own, {text}, which is code that would be run. If you trust it, "
+            f"say so with --method {text} (in Python: actc.methods.find_method first)."
+        )
     raise ChoiceError("method", name, METHODS)
+
+
+def names_module(text: str) -> bool:
+    """Say whether a method's name is one of a module (``module:name``), which has to be imported."""
+    name, _, rest = text.partition(":")
+    return name not in METHODS and bool(rest) and "=" not in rest
+
+
+def is_imported(text: str) -> bool:
+    """Say whether this process was told to import a method, ``module:name``."""
+    return text in _IMPORTED
 
 
 def _with_options(name: str, method: Any, rest: str) -> Method:
@@ -174,7 +205,7 @@ def describe_options(method: Any) -> dict[str, Any]:
 def _import_method(module: str, attribute: str) -> Method:
     try:
         found = getattr(importlib.import_module(module), attribute)
-    except ImportError as error:
+    except (ImportError, TypeError, ValueError) as error:  # the latter two of names such as "" and ".x"
         raise ActcError(
             f"The module {module!r} of the method {module}:{attribute} cannot be imported: {error}."
         ) from error
@@ -194,6 +225,9 @@ def _check_method(found: Any, name: str) -> Method:
         )
     return found
 
+
+_IMPORTED: dict[str, Method] = {}
+"""What this process was told to import, by its name."""
 
 METHODS: dict[str, Method] = {
     "actc-lr-rndm": Actc("ACTC: random triples, logistic regression, best accuracy"),

@@ -6,7 +6,7 @@ Names are dictionary-encoded against sorted vocabularies, so comparing codes is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import repeat
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from actc.errors import RowError, TableError
+from actc.frames import SHOWN, as_list, html_table, make_frame, read_frame
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -106,12 +107,6 @@ def _no_text(names: Sequence[object], what: str) -> RowError:
     return RowError(row, f"the {what} is {names[row]!r} ({kind}); every head, relation and tail must be text (str).")
 
 
-def as_list(column: Iterable[Any]) -> list[Any]:
-    """Return a column as a list, be it a list, a numpy array or a pandas Series, whatever its index."""
-    listed = column.tolist() if hasattr(column, "tolist") else list(column)
-    return listed if isinstance(listed, list) else [listed]
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Triples:
     """Triples as codes into vocabularies.
@@ -159,6 +154,29 @@ class Triples:
         """Return the names: head, relation, tail, each an object array of shape (N,)."""
         entities, relations = self.entity_names.array, self.relation_names.array
         return {"head": entities[self.heads], "relation": relations[self.relations], "tail": entities[self.tails]}
+
+    def _repr_html_(self) -> str:
+        """Return the first rows as a table, for a notebook."""
+        return html_table(repr(self), self.take(np.arange(min(len(self), SHOWN)))._frame_columns(), len(self))
+
+    def _frame_columns(self) -> dict[str, NDArray[Any]]:
+        return dict(self.columns())
+
+    def to_frame(self, library: str = "pandas", more: Mapping[str, ArrayLike] | None = None) -> Any:
+        """Return the table as a data frame: head, relation, tail (and score), one row for each triple.
+
+        Parameters
+        ----------
+        library : str
+            ``pandas``, ``polars`` or ``pyarrow``, whichever is installed.
+        more : dict of columns, optional
+            Put beside them, such as ``{"probability": …}``, each of shape (N,).
+        """
+        others = {name: np.asarray(values) for name, values in (more or {}).items()}
+        wrong = next((name for name, values in others.items() if len(values) != len(self)), None)
+        if wrong is not None:
+            raise TableError(f"There are {len(self)} triples but {len(others[wrong])} values of {wrong}.")
+        return make_frame({**self._frame_columns(), **others}, library)
 
     def take(self, rows: ArrayLike) -> Self:
         """Return the given rows (or those a mask keeps) as a table of their own, with the same vocabularies."""
@@ -326,6 +344,17 @@ class ScoredTriples(Triples):
         return cls.from_codes(*codes, values, named.entity_names, named.relation_names)
 
     @classmethod
+    def from_frame(cls, frame: Any) -> Self:
+        """Take the columns head, relation, tail and score of a data frame, with the checks of :meth:`from_columns`.
+
+        Parameters
+        ----------
+        frame : pandas or polars DataFrame, pyarrow Table or dict of columns
+            The first three may also be called subject, predicate and object. Other columns are left alone.
+        """
+        return cls.from_columns(*read_frame(frame, ("head", "relation", "tail", "score")))
+
+    @classmethod
     def from_codes(
         cls,
         heads: IntArray,
@@ -338,10 +367,11 @@ class ScoredTriples(Triples):
         """Check columns that are encoded already, against sorted names."""
         names = as_vocabulary(entity_names), as_vocabulary(relation_names)
         triples = cls(heads, relations, tails, *names, scores=scores)
-        triples._check_rows()
+        triples.check()
         return triples
 
-    def _check_rows(self) -> None:
+    def check(self) -> None:
+        """Refuse a score that is no finite number, and a triple that is there twice."""
         bad = np.flatnonzero(~np.isfinite(self.scores))
         if bad.size:
             raise RowError(int(bad[0]), f"the score is {self.scores[bad[0]]}; every score must be a finite number.")
@@ -361,6 +391,9 @@ class ScoredTriples(Triples):
         """Return the given rows (or those a mask keeps) as a table of their own; they stand for themselves."""
         rows = np.asarray(rows)
         return replace(super().take(rows), scores=self.scores[rows], sample_of=None)
+
+    def _frame_columns(self) -> dict[str, NDArray[Any]]:
+        return {**super()._frame_columns(), "score": self.scores}
 
     def as_if(self, relation: int) -> Self:
         """Return the same triples as if all were of one relation."""
@@ -446,7 +479,7 @@ class Annotations:
     @classmethod
     def from_columns(
         cls,
-        triples: ScoredTriples,
+        triples: Triples,
         heads: Iterable[str],
         relations: Iterable[str],
         tails: Iterable[str],
@@ -471,6 +504,11 @@ class Annotations:
         keep = np.sort(first)
         return cls(rows[keep], values[keep])
 
+    @classmethod
+    def from_frame(cls, triples: ScoredTriples, frame: Any) -> Self:
+        """Find the triples of a data frame with the columns head, relation, tail and label in the pool."""
+        return cls.from_columns(triples, *read_frame(frame, ("head", "relation", "tail", "label")))
+
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -486,7 +524,7 @@ class Annotations:
         return replace(self, rows=self.rows[:count], labels=self.labels[:count])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Picks:
     """Triples of a pool to be judged next, and how each was chosen.
 
@@ -512,6 +550,9 @@ class Picks:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"Picks({len(self):,} triples, {int(np.sum(self.uniform)):,} of them uniform)"
 
     def take(self, places: ArrayLike) -> Self:
         """Return some of the picks, in the order asked for."""
@@ -572,6 +613,13 @@ class Thresholds:
     def __repr__(self) -> str:
         own = int(np.sum(self.own))
         return f"Thresholds({len(self.cuts):,} relations, {own:,} by answers of their own, default {self.default:.4g})"
+
+    def _repr_html_(self) -> str:
+        """Return the cuts as a table, for a notebook."""
+        columns = {"relation": self.relation_names, "threshold": self.cuts.tolist(), "own answers": self.own.tolist()}
+        bounds = {"lower": self.lower, "upper": self.upper}
+        columns |= {name: values.tolist() for name, values in bounds.items() if values is not None}
+        return html_table(repr(self), columns, len(self.cuts))
 
     @property
     def cuts_and_default(self) -> FloatArray:

@@ -61,6 +61,44 @@ def test_a_link_signs_in_without_leaving_the_token_in_the_address(app, session):
     assert exchange(browser).status_code == 200
 
 
+def test_a_new_link_lets_in_and_the_old_one_does_not_any_more(app, session):
+    links, owner = Links.of(session.folder), enter(app, session, OWNER)
+    old = links.path(session.annotator("ada"))
+    ada = enter(app, session, "ada")
+    new = owner.post("/api/owner/link", json={"name": "ada", "void": False}).json()["link"]
+    assert new != old
+    assert client(app).get(old).status_code == 404
+    assert exchange(ada).status_code == 401
+    assert client(app).get(new).status_code == 200
+    assert owner.post("/api/owner/link", json={"name": "ada", "void": True}).json()["link"] is None
+    assert client(app).get(new).status_code == 404
+    assert ada.post("/api/owner/link", json={"name": "bob", "void": True}).status_code == 401
+
+
+def test_a_pause_reaches_everybody_and_files_can_be_taken(app, session):
+    owner, ada = enter(app, session, OWNER), enter(app, session, "ada")
+    card = exchange(ada).json()["cards"][0]
+    exchange(ada, said(card, "true", "k"))
+    assert owner.post("/api/owner/pause", json={"paused": True}).json() == {"paused": True}
+    waiting = exchange(ada).json()
+    assert (waiting["cards"], waiting["progress"]["left"]) == ([], "paused")
+    labels = owner.get("/api/owner/download/labels.tsv")
+    assert labels.text.splitlines()[1].startswith(card["head"]["id"])
+    assert "attachment" in labels.headers["content-disposition"]
+    assert '"said"' in owner.get("/api/owner/download/history.jsonl").text
+    assert owner.get("/api/owner/download/secret").status_code == 422
+    assert ada.get("/api/owner/download/labels.tsv").status_code == 401
+
+
+def test_a_browser_gets_a_page_where_a_program_gets_json(app):
+    for path in ("/j/wrong", "/nowhere"):
+        assert client(app).get(path).json()["detail"]
+        page = client(app).get(path, headers={"accept": "text/html"})
+        assert page.status_code == 404
+        assert "<h1>" in page.text
+    assert client(app).get("/api/picture", headers={"accept": "text/html"}).json()["detail"]
+
+
 @pytest.mark.parametrize("path", ["/j/wrong", "/o/wrong", "/j/" + "x" * 64, "/j/ü"])
 def test_a_wrong_link_lets_nobody_in(app, path):
     browser = client(app)

@@ -6,16 +6,22 @@ import csv
 import json
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from actc import __version__
 from actc.cli.experiment_commands import parse_budgets, split_methods
 from actc.cli.main import commands, main
 from actc.errors import OptionError
 from actc.tables.files import write_triples
 from tests.conftest import make_pool
+
+ROOT = Path(__file__).parent.parent.parent
 
 
 def actc(*words, cwd=None):
@@ -167,3 +173,11 @@ def test_budgets_are_whole_numbers():
     assert parse_budgets(()) == []
     with pytest.raises(OptionError):
         parse_budgets(("-1",))
+
+
+def test_the_version_comes_with_every_extra_and_what_is_installed_of_it():
+    lines = actc("--version").stdout.splitlines()
+    assert lines[0].startswith(f"actc, version {__version__} (Python 3.")
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert {line.split(":")[0].strip() for line in lines[1:]} == set(wanted) - {"dev"}
+    assert f"  plots: matplotlib {version('matplotlib')}" in lines

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from actc.app.serve import link_to_open
 from actc.errors import ActcError, FileError
 from actc.session import Settings, start_session
 from actc.tables.files import write_scored
@@ -38,6 +39,15 @@ def test_from_start_to_the_first_judgement_on_the_packaged_sample(sample):
     assert "[t] true" in done.stdout
     status = actc("status", sample)
     assert "2 of 20 triples judged" in status.stdout
+
+
+def test_start_says_how_many_entities_have_a_name(tmp_path):
+    (tmp_path / "scores.tsv").write_text("Q1\tP2\tQ3\t0.5\n")
+    started = actc("start", tmp_path / "session", tmp_path / "scores.tsv")
+    assert "0 of 2 entities have a name" in started.stdout
+    (tmp_path / "names.csv").write_text("id,name\nQ1,Ada\nQ3,London\n")
+    named = actc("names", tmp_path / "session", tmp_path / "names.csv")
+    assert named.stdout == "2 names were read.\n"
 
 
 @pytest.mark.parametrize(
@@ -75,6 +85,19 @@ def test_a_server_for_the_whole_network_warns_about_plain_http(sample):
                 break
         server.send_signal(signal.SIGTERM)
     assert "plain HTTP" in "".join(lines)
+
+
+def test_a_session_with_annotators_gets_no_further_one_and_its_owner_the_browser(tmp_path):
+    write_scored(tmp_path / "scores.parquet", make_pool(30, 2)[0])
+    session = start_session(tmp_path / "session", tmp_path / "scores.parquet")
+    session.add_annotator("Ada")
+    command = [sys.executable, "-m", "actc.cli.main", "annotate", str(tmp_path / "session"), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        lines = [line for line in iter(server.stdout.readline, "") if "Each link" not in line or server.terminate()]
+    assert [line.split()[0] for line in lines if "http" in line] == ["owner", "Ada"]
+    assert [one.name for one in session.people()] == ["Ada"]
+    assert link_to_open([("owner", "/o/1"), ("Ada", "/j/2")]) == "/o/1"
+    assert link_to_open([("owner", "/o/1"), ("you", "/j/2")]) == "/j/2"
 
 
 def test_a_port_in_use_is_named(sample):

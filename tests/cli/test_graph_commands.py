@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from actc.cli.graph_commands import COMMANDS, describe_seconds
@@ -22,6 +23,17 @@ def folder(tmp_path_factory):
     assert result.returncode == 0, result.stderr
     assert "49 triples; epochs 5" in result.stdout  # a tenth is kept out
     return folder
+
+
+def test_score_keeps_labels_where_there_is_a_place_for_them(folder, tmp_path):
+    labels = np.arange(54) % 2
+    write_triples(tmp_path / "labelled.tsv", {**make_graph().columns(), "label": labels})
+    actc("score", "model", tmp_path / "labelled.tsv", "--out", tmp_path / "scores.tsv", cwd=folder)
+    triples, kept = read_scored(tmp_path / "scores.tsv")
+    given = make_graph()
+    assert kept[triples.rows_of(given)].astype(int).tolist() == labels.tolist()
+    result = actc("score", "model", tmp_path / "labelled.tsv", "--out", tmp_path / "s.kgtk.tsv", cwd=folder)
+    assert "KGTK edges has no place for the labels: left out." in result.stdout
 
 
 def test_score_then_candidates(folder, tmp_path):

@@ -67,9 +67,10 @@ def test_accepted_facts_carry_their_provenance(folder, tmp_path):
     header, *rows = (line.split("\t") for line in (tmp_path / "out" / "accepted.tsv").read_text().splitlines())
     wanted = ["head", "relation", "tail", "score", "probability", "threshold", "method", "date", "decided_by"]
     assert header == [*wanted, "reasons"]
-    for row in rows:
-        score, threshold, decided_by = float(row[3]), float(row[5]), row[8]
-        assert decided_by == "person" or score >= threshold
+    by_method = [row for row in rows if row[8] == "method"]
+    assert by_method
+    assert {row[8] for row in rows} <= {"person", "method"}
+    assert all(float(row[3]) >= float(row[5]) for row in by_method)
 
 
 def test_what_is_accepted_has_reasons_that_name_the_graph(folder, tmp_path):
@@ -284,7 +285,7 @@ def test_baselines_decide_without_probabilities(folder, tmp_path):
     complete_graph(plan(folder, tmp_path / "out", method="localopt-acc"))
     header, *rows = (line.split("\t") for line in (tmp_path / "out" / "accepted.tsv").read_text().splitlines())
     at, by = header.index("probability"), header.index("decided_by")
-    assert {row[at] for row in rows if row[by] == "method"} <= {""}
+    assert {row[at] for row in rows if row[by] == "method"} == {""}
 
 
 def test_people_who_stop_early_are_told_how_to_go_on(folder, tmp_path):
@@ -337,23 +338,28 @@ def make_candidates(seed):
 
 
 def test_facts_are_hardly_ever_worse_than_promised():
-    held, not_worse = [], []
-    for seed in range(12):
+    not_worse, widths, off = [], [], []
+    for seed in range(24):
         candidates, labels = make_candidates(seed)
         oracle = lambda triples, rows, labels=labels: labels[rows]  # noqa: E731
         done = complete(candidates, oracle, np.arange(len(candidates)), seed=seed)
-        low, _, high = done.precision
+        low, middle, high = done.precision
         precision = labels[done.accepted].mean()
-        held.append(low <= precision <= high)
         not_worse.append(low <= precision)
-    assert sum(not_worse) >= 11
-    assert sum(held) >= 8  # on such pools the promise errs on the careful side
+        widths.append(high - low)
+        off.append(middle - precision)
+    assert sum(not_worse) >= 22  # 95 of 100 are promised; fewer than 22 of 24 would come by chance in 12% of cases
+    # On such pools the promise errs on the careful side; but whoever knows nothing is off by more, and says less.
+    assert -0.12 < np.mean(off) < 0.02
+    assert max(widths) < 0.4
 
 
 def test_nothing_is_promised_where_nothing_is_accepted():
     pool, _ = make_pool(200)
-    done = complete(pool, lambda triples, rows: np.zeros(len(rows), dtype=bool), np.arange(len(pool)), budget=60)
-    assert done.accepted.any() or done.precision is None
+    for truth in (False, True):
+        done = complete(pool, lambda _, rows, truth=truth: np.full(len(rows), truth), np.arange(len(pool)), budget=60)
+        assert done.accepted.any() == truth
+        assert (done.precision is not None) == truth
 
 
 def test_splitting_off_leaves_every_name_in_the_rest():

@@ -15,9 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actc.decide.decide_candidates import decide_candidates, parse_memory
+from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError, ChoiceError, FileError, OptionError
 from actc.tables.curves import Curves
+from actc.tables.database import parse_memory
 from actc.tables.files import read_scored, write_triples
 from actc.triples import ScoredTriples, Thresholds
 

@@ -226,3 +226,23 @@ def test_a_cluster_survives_the_death_of_a_worker(tmp_path):
         cluster.stop()
     assert "Removing executor" in cluster.log("master") or "Removing worker" in cluster.log("master")
     assert sorted_bytes(tmp_path / "out") == sorted_bytes(tmp_path / "duckdb")
+
+
+def test_executors_need_no_python(parts, tmp_path):
+    """A session of its own, whose workers would be started with a Python that is not there."""
+    code = (
+        "import sys, numpy as np\n"
+        "from actc.decide.decide_candidates import decide_candidates\n"
+        "from actc.tables.curves import Curves\n"
+        "from actc.triples import Thresholds\n"
+        "names, cuts = ('knows', 'likes'), np.array([-np.inf, 0.1234567890123456])\n"
+        "thresholds = Thresholds(names, cuts, np.inf, np.array([True, True]))\n"
+        "curves = Curves(names, -1.0, 1.0, np.linspace(0, 1, 387).reshape(3, 129))\n"
+        "for engine in ('spark', 'duckdb'):\n"
+        "    decide_candidates(thresholds, sys.argv[1], f'{sys.argv[2]}/{engine}', curves=curves, engine=engine)\n"
+    )
+    environment = {**os.environ, "PYSPARK_PYTHON": "/nonexistent", "PYSPARK_DRIVER_PYTHON": sys.executable}
+    command = [sys.executable, "-c", code, parts, tmp_path]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr[-2000:]
+    assert sorted_bytes(tmp_path / "spark") == sorted_bytes(tmp_path / "duckdb")

@@ -137,3 +137,23 @@ def test_wishes_that_cannot_be_met_are_refused(graph):
         Wanted(sides=("left",))
     with pytest.raises(ChoiceError, match="Did you mean 'r1'"):
         CandidateSearch(TableScorer(graph), graph, Wanted(relations=("r11",)))
+
+
+def test_a_folder_of_parts_that_is_not_ours_is_neither_used_nor_removed(tmp_path, graph):
+    search = CandidateSearch(TableScorer(graph), graph, Wanted(2))
+    parts = tmp_path / "new.tsv.parts"
+    parts.mkdir()
+    (parts / "thesis.doc").write_text("precious")
+    with pytest.raises(FileError, match=r"new.tsv.parts .*no run of ours began it"):
+        write_candidates(search, tmp_path / "new.tsv")
+    assert (parts / "thesis.doc").read_text() == "precious"
+
+
+def test_what_others_put_among_the_parts_stays(tmp_path, graph):
+    search = CandidateSearch(TableScorer(graph), graph, Wanted(2))
+
+    def put(done, total):
+        (tmp_path / "new.tsv.parts" / "note.txt").write_text("mine")
+
+    write_candidates(search, tmp_path / "new.tsv", put)
+    assert [path.name for path in (tmp_path / "new.tsv.parts").iterdir()] == ["note.txt"]

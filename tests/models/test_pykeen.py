@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 import torch
 
-from actc.errors import FileError, OptionError
+from actc import Annotations, Calibrator
+from actc.errors import ActcError, FileError, OptionError
 from actc.models.load_scorer import load_scorer
 from actc.models.pykeen import PykeenScorer, from_model, from_result, load_result, save_weights
+from actc.models.pykeen import score_triples as score_with_result
 from actc.models.score_triples import score_triples
 from tests.models.test_train_model import make_graph
 
@@ -248,3 +250,23 @@ def test_a_factory_without_names_is_refused(result):
 def test_names_that_do_not_match_the_model_are_refused(result):
     with pytest.raises(FileError, match="The model has 38 entities and 2 relations, but there are names of 1 and 1"):
         PykeenScorer(result.model, ("a",), ("r",))
+
+
+def test_a_result_and_a_few_answers_give_accepted_triples_in_three_lines(result):
+    pool = score_with_result(result, result.training)
+    calibrator = Calibrator("pooled").fit(pool, Annotations(np.arange(6), np.arange(6) % 2 == 0))
+    accepted = pool.take(calibrator.predict(pool)).to_frame()
+    rows = {(*pool.triple(row), score) for row, score in enumerate(pool.scores)}
+    assert set(accepted.itertuples(index=False, name=None)) <= rows
+
+
+def test_a_result_scores_a_factory_and_names_alike_each_triple_once(result):
+    names = result.training.triples
+    pool, again = score_with_result(result, result.training), score_with_result(result, np.vstack([names, names]))
+    assert len(pool) == len(again) == len(names)
+    assert again.scores[again.rows_of(pool)] == pytest.approx(pool.scores)
+    scorer = from_result(result)
+    codes = pool.recoded(scorer.entity_names, scorer.relation_names)
+    assert scorer.score(codes.heads, codes.relations, codes.tails) == pytest.approx(pool.scores)
+    with pytest.raises(ActcError, match=r"not an array of shape \(3,\)"):
+        score_with_result(result, ["a", "r", "b"])

@@ -15,6 +15,7 @@ from actc.experiment.measurements import Measurements, read_measurements
 from actc.experiment.plans import Conditions
 from actc.experiment.rows import Run
 from actc.paper import run as paper
+from actc.paper.figures import N_VALUES, draw_budgets, draw_n
 from actc.paper.items import ITEMS, PAPER_METHODS, plan_runs
 from actc.paper.published import load_published
 from actc.paper.run import redraw_paper, run_paper, write_paper
@@ -55,6 +56,24 @@ def test_every_table_and_figure_is_written_in_every_format(finished):
 def test_the_grid_has_every_method_of_the_paper_in_every_cell(finished):
     results = read_measurements(finished / "rows.csv")
     assert {Run(*cell, method) for cell in PAPER_CELLS for method in PAPER_METHODS} <= results.runs.keys()
+
+
+def test_a_data_set_without_runs_has_no_panel():
+    methods = [f"actc-lr-dens:n={n}" for n in N_VALUES]
+    both, alone = (
+        draw_n(make_results([(name, "complex") for name in names], methods), ("codex-s", "codex-m"))
+        for names in (("codex-s", "codex-m"), ("codex-s",))
+    )
+    assert (len(both.axes), len(alone.axes)) == (2, 1)
+    with_ablation = make_results([("codex-s", "conve")], ["actc-lr-rndm"])
+    with_ablation.runs.update(make_results([("codex-s", "complex")], ["actc-gp-dens"]).runs)
+    assert len(draw_budgets(with_ablation, "codex-s").axes) == 2
+
+
+def test_the_page_begins_with_figures_and_fits_on_a_phone(finished):
+    page = (finished / "index.html").read_text()
+    assert page.index('<section id="figure') < page.index('<section id="table')
+    assert "white-space: nowrap" not in page[page.index("nav ul") : page.index(".wide")]
 
 
 def test_the_page_asks_nothing_of_the_outside(finished):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
-import time
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +22,17 @@ from actc.methods import METHODS, find_method
 from actc.pooled.draws import cut_intervals, draw_lines, foresee, gain_left
 from actc.pooled.features import POINTS, NormalScores, prepare_pool
 from actc.pooled.method import Pooled
-from actc.pooled.model import OBJECTIVES, PRIORS, Posterior, Prior, design, find_cuts, fit
+from actc.pooled.model import OBJECTIVES, PRIORS, Posterior, Prior, crossings, design, find_cuts, fit
 from actc.pooled.overrule import overrule_lines
-from actc.pooled.picks import RANDOM_CHECK, best_pick, expected_gains, gains_of, is_audit, pick_expected_gain
+from actc.pooled.picks import (
+    RANDOM_CHECK,
+    _Unlabelled,
+    best_pick,
+    expected_gains,
+    gains_of,
+    is_audit,
+    pick_expected_gain,
+)
 from actc.triples import Annotations, ScoredTriples
 
 VECTORS = Path(__file__).parent / "pooled_vectors.json"
@@ -277,6 +285,91 @@ def test_audit_picks_are_spread_over_the_pool_and_the_others_over_what_is_uncert
     assert np.median(x[~audits]) < 0.7 * np.median(x[audits])
 
 
+def test_from_the_fiftieth_label_on_every_fifth_pick_is_a_random_check() -> None:
+    assert [count for count in range(70) if is_audit(count)] == [50, 55, 60, 65]
+
+
+def test_where_a_point_has_nobody_left_its_nearest_neighbour_is_picked() -> None:
+    prepared = prepare_pool(make_pool(np.arange(210.0), np.zeros(210, int)))  # ten triples for each of 21 points
+    for judged, expected in (((100, 113), 99), ((97, 110), 110), ((100, 210), 99), ((0, 110), 110)):
+        free = _Unlabelled(prepared, Annotations(np.arange(*judged), np.ones(judged[1] - judged[0], bool)))
+        assert free.near_point(0, 10, np.random.default_rng(0)) == expected
+
+
+def test_places_and_ranks_of_the_unjudged_undo_each_other() -> None:
+    prepared = prepare_pool(make_pool(np.arange(20.0), np.zeros(20, int)))
+    free = _Unlabelled(prepared, Annotations(np.array([0, 3, 4, 9]), np.ones(4, bool)))
+    places = [place for place in range(20) if place not in (0, 3, 4, 9)]
+    assert [free._rank(place) for place in places] == list(range(16))
+    assert [free._place(rank) for rank in range(16)] == places
+    assert free._rank(4) == 2  # of a judged place: those before it
+
+
+def test_the_median_of_five_known_triples_is_compared_and_that_of_four_is_not() -> None:
+    pool = make_pool(np.tile(np.arange(30.0), 3), np.repeat([0, 1, 2], 30))
+    scores, codes = np.full(14, 25.0), np.repeat([0, 1, 2], [5, 4, 5])
+    scores[codes == 2] = 5.0
+    gap = prepare_pool(pool, make_pool(scores, codes)).features["gap"]
+    assert gap[0] == pytest.approx(-gap[2]) != 0
+    assert gap[1] == 0
+
+
+def test_a_gap_is_relative_to_the_average_triple_not_to_the_average_relation() -> None:
+    pool = make_pool(np.r_[np.arange(90.0), np.arange(30.0)], np.repeat([0, 1], [90, 30]))
+    prepared = prepare_pool(pool, make_pool(np.r_[np.full(9, 80.0), np.full(9, 5.0)], np.repeat([0, 1], 9)))
+    shrink = np.array([90 / 98, 30 / 38])
+    assert np.average(prepared.features["gap"][:2] / shrink, weights=[90, 30]) == pytest.approx(0, abs=1e-12)
+
+
+def test_where_all_is_true_the_best_f1_accepts_whatever_is_rather_true() -> None:
+    pool = make_pool(np.linspace(-1, 1, 60), np.arange(60) % 3)
+    posterior = fit(prepare_pool(pool), Annotations(np.arange(60), np.ones(60, bool)), PRIORS["v1"].pool_only)
+    assert posterior.probabilities(posterior.pool.x, posterior.pool.relations).min() > 0.5
+    assert OBJECTIVES["f1"](posterior) == 0.0
+
+
+def test_what_is_foreseen_to_be_left_is_what_can_still_be_gained() -> None:
+    pool, labels = random_pool(6, 600)
+    posterior = fit(prepare_pool(pool), Annotations(np.arange(60), labels[:60]), PRIORS["v1"].pool_only)
+    own, contrary = (
+        foresee(posterior, taken, np.random.default_rng(0))
+        for taken in (decisions(posterior, pool), ~decisions(posterior, pool))
+    )
+    assert own.gain_left == pytest.approx(gain_left(posterior), abs=0.01)
+    assert contrary.gain_left > 0.3
+    assert own.accuracy.mean() + contrary.accuracy.mean() == pytest.approx(1, abs=0.02)
+
+
+def test_a_small_set_may_turn_out_otherwise_than_a_large_one() -> None:
+    pool, labels = random_pool(6, 600)
+    posterior = fit(prepare_pool(pool), Annotations(np.arange(300), labels[:300]), PRIORS["v1"].pool_only)
+    few, many = (
+        foresee(posterior, decisions(posterior, pool), np.random.default_rng(0), target=n) for n in (20, 10**6)
+    )
+    assert few.accuracy.std() > 2 * many.accuracy.std()
+    assert few.accuracy.std() == pytest.approx(np.sqrt(0.18 / 20), rel=0.25)  # the luck of 20 decisions
+
+
+def test_two_hundred_labels_may_overrule_a_line() -> None:
+    pool, labels = bent_pool(2, 4000)
+    for count, moved in ((199, False), (200, True)):
+        annotations = Annotations(np.arange(count), labels[:count])
+        posterior = fit(prepare_pool(pool), annotations, PRIORS["v2"].pool_only)
+        assert (overrule_lines(posterior, annotations) is not posterior) == moved
+
+
+def test_a_line_is_not_moved_to_part_equal_scores() -> None:
+    random = np.random.default_rng(0)
+    scores = np.repeat(np.arange(6.0), 60)
+    labels = random.random(360) < np.where(scores >= 4, 0.95, 0.1)
+    pool, annotations = make_pool(scores, np.zeros(360, int)), Annotations(np.arange(360), labels)
+    posterior = fit(prepare_pool(pool), annotations, PRIORS["v2"].pool_only)
+    moved = overrule_lines(posterior, annotations)
+    x = np.unique(posterior.pool.x)
+    assert np.abs(crossings(moved.beta)[0] - x).min() > 1e-6 or moved.beta.tolist() == posterior.beta.tolist()
+    assert (decisions(moved, pool) == (scores >= 4)).all()
+
+
 def test_a_point_stands_for_an_equal_share_of_its_relation() -> None:
     pool = make_pool(np.arange(210.0), np.zeros(210, int))
     prepared = prepare_pool(pool)
@@ -294,9 +387,9 @@ def test_draws_agree_with_the_posterior_they_come_from() -> None:
     np.testing.assert_allclose(spread, posterior.covariance, atol=0.05)
 
 
-def test_the_foreseen_accuracy_covers_the_true_one_where_the_model_holds() -> None:
+def test_the_foreseen_accuracy_covers_the_true_one_in_nine_of_ten_pools_where_the_model_holds() -> None:
     covered = 0
-    for seed in range(40):
+    for seed in range(100):
         pool, labels = random_pool(8, 800, seed)
         rows = np.random.default_rng(seed).permutation(800)[:100]
         posterior = fit(prepare_pool(pool), Annotations(rows, labels[rows]), PRIORS["v1"].pool_only)
@@ -304,7 +397,7 @@ def test_the_foreseen_accuracy_covers_the_true_one_where_the_model_holds() -> No
         outlook = foresee(posterior, accepted, np.random.default_rng(1))
         low, high = np.quantile(outlook.accuracy, [0.05, 0.95])
         covered += low <= np.mean(accepted == labels) <= high
-    assert covered >= 32
+    assert 87 <= covered <= 97
 
 
 def test_the_gain_left_falls_with_labels() -> None:
@@ -480,20 +573,17 @@ def test_twenty_labels_bring_more_than_with_the_papers_method(cell: dict) -> Non
     assert mean["actc-lr-rndm"] + 0.01 < mean["pooled-rndm"] < mean["pooled"] + 0.01 < mean["pooled-known"] + 0.01
 
 
-def test_refit_and_pick_cost_the_same_whatever_the_size_of_the_pool() -> None:
-    seconds = []
+def test_refit_and_pick_lay_out_no_table_of_the_pools_size() -> None:
+    most = []
     for size in (5_000, 100_000):
         pool, labels = random_pool(20, size)
         annotations = Annotations(np.arange(101), labels[:101])
         Pooled().fit(pool, annotations)  # prepares the pool
-        best = np.inf
-        for _ in range(7):
-            start = time.process_time()
-            pick_expected_gain(Pooled().fit(pool, annotations).draws, annotations, 1, np.random.default_rng(0))
-            best = min(best, time.process_time() - start)
-        seconds.append(best)
-    assert seconds[1] < 2 * seconds[0] + 0.002
-    assert seconds[1] < 0.05  # 4 ms on a quiet machine
+        tracemalloc.start()
+        pick_expected_gain(Pooled().fit(pool, annotations).draws, annotations, 1, np.random.default_rng(0))
+        most.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert abs(most[1] - most[0]) < 50_000  # bytes; one flag for each of the triples would be twice that
 
 
 @pytest.mark.parametrize("name", ["balanced", "half-only-false", "thousand-relations", "rounded", "bent-noise"])

@@ -7,7 +7,7 @@ import pytest
 
 from actc.cli.show import print_demo
 from actc.metrics import accuracy
-from actc.sample.demo import ANSWERS
+from actc.sample.demo import ANSWERS, _write_cut
 from actc.sample.run_demo import run_demo
 from actc.tables.calibration import Calibration
 
@@ -47,6 +47,12 @@ def test_the_page_stands_alone_and_tells_the_story(demo, written):
     assert not re.search(r'(?:src|href)="(?!data:)', page)
     assert f"{demo.precision:.0%} are true" in page
     assert page.count("<tr>") > ANSWERS
+
+
+def test_no_threshold_is_written_as_infinity(demo):
+    assert _write_cut(float("-inf")) == "accept all"
+    assert _write_cut(float("inf")) == "accept none"
+    assert not any("inf" in row[1] for row in demo.by_relation)
 
 
 def test_the_terminal_shows_questions_curves_and_thresholds(demo, capsys):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,21 @@ from actc.pooled import method as pooled_method
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session import ask as ask_module
 from actc.session.cards import make_card
-from actc.session.plan import Planner
-from actc.session.status import disagreements, history, picture, progress, write_advice
+from actc.session.find_case import read_session_case
+from actc.session.plan import LEAST_PLANNED, Planner, planning
+from actc.session.start import sample_files
+from actc.session.status import (
+    disagreements,
+    history,
+    people,
+    picture,
+    progress,
+    what_is_left,
+    write_advice,
+    write_count,
+)
 from actc.tables.files import write_scored
+from actc.trust.report import make_report
 from tests.conftest import make_pool
 
 
@@ -180,6 +193,19 @@ def test_hidden_repeats_show_old_triples_and_leave_the_first_answer_standing(sco
     assert repeated
     labels = dict(zip(session.annotations().rows.tolist(), session.annotations().labels.tolist(), strict=True))
     assert all(labels[triple] for triple in repeated)
+    assert people(session, [ada])[0]["repeats"] == {"shown": len(repeated), "same": 0}
+
+
+def test_a_hidden_repeat_does_not_stand_in_for_an_answer_that_is_taken_back(scores):
+    session = new_session(scores, repeats=0.3)
+    ada = session.add_annotator("ada")
+    judge(session, ada, ask_module.REPEAT_AFTER + 4)
+    while history(session)[0]["purpose"] != "repeat":
+        judge(session, ada, 1, "false")
+    triple = history(session)[0]["triple"]
+    first = next(line["key"] for line in history(session)[::-1] if line["triple"] == triple)
+    session.record(ada, [Judgement("undo", None, "u", undoes=first)])
+    assert triple not in session.annotations().rows
 
 
 def test_a_card_does_not_tell_a_repeat_and_hides_the_score(scores):
@@ -200,6 +226,52 @@ def test_no_more_is_given_out_than_the_budget(scores):
     assert progress(session)["done"]
     session.set_budget(8)
     assert len(session.ask(ada, 5)) == 1
+
+
+def test_a_triple_that_two_hold_is_offered_to_no_third(scores):
+    session = new_session(scores, overlap=1.0)
+    ada, bob, cleo = (session.add_annotator(name) for name in ("ada", "bob", "cleo"))
+    triple = judge(session, ada, 1)[0]
+    assert session.ask(bob)[0].triple == triple  # one judged it, one has it on the table
+    assert triple not in {task.triple for task in session.ask(cleo, 5)}
+
+
+def test_one_who_goes_on_asking_keeps_what_is_on_the_table(scores, monkeypatch):
+    session = new_session(scores)
+    ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
+    triple = session.ask(ada)[0].triple
+    now = time.time()
+    monkeypatch.setattr("actc.session.session.time.time", lambda: now + 15 * 60)
+    assert session.ask(ada)[0].triple == triple  # which lasts twenty minutes more
+    monkeypatch.setattr("actc.session.session.time.time", lambda: now + 30 * 60)
+    assert session.ask(bob)[0].triple != triple
+
+
+def test_an_expired_triple_that_another_judged_is_not_offered_again(scores, monkeypatch):
+    session = new_session(scores)
+    ada, bob, cleo = (session.add_annotator(name) for name in ("ada", "bob", "cleo"))
+    triple = session.ask(ada)[0].triple
+    now = time.time()
+    monkeypatch.setattr("actc.session.session.time.time", lambda: now + 3600)
+    assert session.ask(bob)[0].triple == triple
+    session.record(bob, [Judgement("true", triple, "b")])
+    assert triple not in {task.triple for task in session.ask(cleo, 3)}
+
+
+def test_no_more_hidden_repeats_than_their_share_are_on_a_table(scores):
+    session = new_session(scores, repeats=0.1)
+    ada = session.add_annotator("ada")
+    judge(session, ada, 20)
+    tasks = [session.ask(ada, count) for count in (4, 5, 6, 7)][-1]
+    shown = [line["purpose"] for line in history(session)].count("repeat")
+    assert shown + [task.purpose for task in tasks].count("repeat") == 2  # a tenth of 20
+
+
+def test_a_hidden_repeat_is_not_one_of_the_last_triples(scores):
+    session = new_session(scores, repeats=0.5)
+    ada = session.add_annotator("ada")
+    judged = judge(session, ada, ask_module.REPEAT_AFTER)
+    assert len(set(judged)) == len(judged)  # nothing is old enough to come back
 
 
 def test_an_abandoned_triple_is_offered_to_others_and_a_late_answer_still_counts(scores, monkeypatch):
@@ -227,6 +299,18 @@ def test_one_step_of_the_planner_fits_the_model_once(tmp_path, monkeypatch):
     assert len(fits) == 1
 
 
+def test_a_planner_that_is_slow_to_leave_is_ended(scores, monkeypatch, tmp_path):
+    """On a busy machine one may still be loading when its parent leaves; nobody's command fails for that."""
+    (tmp_path / "deaf").write_text("#!/bin/sh\nexec sleep 60\n")
+    (tmp_path / "deaf").chmod(0o700)
+    monkeypatch.setattr("sys.executable", str(tmp_path / "deaf"))
+    monkeypatch.setattr("actc.session.plan.GOODBYE_SECONDS", 0.1)
+    reports = []
+    with planning(new_session(scores).folder, reports.append):
+        time.sleep(0.3)
+    assert reports == []
+
+
 def test_every_triple_of_a_small_pool_can_be_judged(tmp_path):
     write_scored(tmp_path / "scores.parquet", make_pool(150, 2)[0])
     session = start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings("actc-lr-rndm", budget=1000))
@@ -246,6 +330,46 @@ def test_the_plan_leaves_out_what_is_on_somebodys_table(scores):
     judge(session, ada, 1)
     Planner(session).step()
     assert not held & {row["triple"] for row in session.store.rows("SELECT triple FROM plan")}
+
+
+class Interrupted(Planner):
+    """A planner during whose work people go on: one answers, another is given triples."""
+
+    def choose(self, *arguments):
+        picks = super().choose(*arguments)
+        self.judged = set(judge(self.session, self.session.annotator("ada"), 3))
+        self.held = {task.triple for task in self.session.ask(self.session.annotator("bob"), 4)}
+        return picks
+
+
+def test_what_people_answer_or_take_while_a_plan_is_made_is_not_in_it(scores):
+    session = new_session(scores)
+    ada, _ = session.add_annotator("ada"), session.add_annotator("bob")
+    judge(session, ada, 1)
+    planner = Interrupted(session)
+    assert planner.step()
+    on_table = {row["triple"] for row in session.store.rows("SELECT triple FROM lease")}
+    assert len(planner.judged) == 3
+    assert not planner.judged & on_table
+    assert not planner.judged & set(planned(session))
+    assert not planner.held & set(planned(session))
+
+
+def test_a_plan_is_never_short_of_triples(scores):
+    session = new_session(scores)
+    ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
+    judge(session, ada, 3)
+    held = {task.triple for one in (ada, bob) for task in session.ask(one, 20)}
+    Planner(session).step()
+    assert LEAST_PLANNED <= len(planned(session)) <= LEAST_PLANNED + len(held)
+    assert not held & set(planned(session))
+
+
+def test_overlap_is_the_share_of_triples_that_two_shall_judge(scores):
+    session = new_session(scores, overlap=0.25)
+    wanted = [row["wanted"] for row in session.store.rows("SELECT wanted FROM plan")]
+    assert set(wanted) == {1, 2}
+    assert 0.15 < wanted.count(2) / len(wanted) < 0.35
 
 
 def planned(session: Session) -> list[int]:
@@ -274,12 +398,93 @@ def test_a_plan_that_runs_short_is_made_again_without_new_answers(scores):
     assert planned(session)
 
 
-@pytest.mark.parametrize(("gain", "rest"), [(0.5, "Stopping now loses little."), (5.0, "Going on pays.")])
-def test_the_advice_says_whether_ten_more_answers_pay(gain, rest):
-    advice = write_advice({"gain": gain, "changed": None}, triples=1000, labels=5, budget=9)
-    assert advice.endswith(rest)
-    assert "budget" not in advice
-    assert write_advice({"gain": gain, "changed": None}, 1000, 9, 9).startswith("The budget of 9 answers is spent.")
+@pytest.mark.parametrize(
+    ("gain", "verdict"), [(0.5, "Moving the thresholds further hardly pays"), (5.0, "Going on pays")]
+)
+def test_the_advice_says_whether_ten_more_answers_pay(gain, verdict):
+    advice = write_advice({"gain": gain, "changed": None}, labels=5, budget=9)
+    assert advice.startswith(f"{verdict}: the next 10 answers")
+    assert write_advice({"gain": gain, "changed": None}, 9, 9) == (
+        f"The budget of 9 answers is spent; the owner may raise it. {advice}"
+    )
+
+
+def test_the_page_and_the_report_give_the_same_advice(tmp_path):
+    scores, names, graph = sample_files()
+    session = start_session(tmp_path / "s", scores, Settings(), names, graph)
+    ada, planner = session.add_annotator("ada"), Planner(session)
+    for number in range(6):
+        judge(session, ada, 2, ("true", "false")[number % 2])
+    planner.step()
+    assert picture(session)["advice"] == str(make_report(read_session_case(session.folder)).advice)
+
+
+def test_two_windows_of_one_person_are_told_which_answer_stands(scores):
+    session = new_session(scores)
+    ada = session.add_annotator("ada")
+    triple = session.ask(ada)[0].triple
+    session.record(ada, [Judgement("false", triple, "one")])
+    with pytest.raises(SessionError, match="“false”, given before, stands; “true” was not taken"):
+        session.record(ada, [Judgement("true", triple, "two")])
+    assert [line["said"] for line in history(session)] == ["false"]
+
+
+def test_an_annotator_who_is_not_sure_of_the_last_one_twice_hears_that_nothing_is_left(tmp_path):
+    (tmp_path / "scores.tsv").write_text("a\tr\tb\t1.0\n")
+    session = start_session(tmp_path / "session", tmp_path / "scores.tsv")
+    ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
+    assert what_is_left(session, ada) == "more"
+    judge(session, ada, 2, "unsure")
+    assert session.ask(ada, 3) == []
+    assert what_is_left(session, ada) == "none"
+    session.ask(bob)
+    assert what_is_left(session, ada) == "others"
+    judge(session, bob, 1)
+    assert what_is_left(session, bob) == "none"
+    session.set_budget(1)
+    assert what_is_left(session, bob) == "spent"
+    assert progress(session)["goal"] == 1
+
+
+def test_a_link_made_void_leaves_the_answers_and_gives_the_open_triples_to_others(scores):
+    session = new_session(scores)
+    ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
+    judge(session, ada, 2)
+    waiting = {task.triple for task in session.ask(ada, 3)}
+    assert session.change_link("ada", void=True).link < 0
+    assert [one.name for one in session.people()] == ["bob"]
+    assert waiting <= {task.triple for task in session.ask(bob, 6)}
+    assert len(session.annotations()) == 2
+    again = session.add_annotator("ada")
+    assert again.id == ada.id
+    assert again.link > 0
+    with pytest.raises(SessionError, match="no annotator with a link"):
+        session.change_link("owner", void=True)
+
+
+def test_a_paused_session_takes_answers_and_gives_out_nothing(scores):
+    session = new_session(scores)
+    ada = session.add_annotator("ada")
+    triple = session.ask(ada)[0].triple
+    session.set_paused(True)
+    recorded, tasks = Session(session.folder).exchange(ada, [Judgement("true", triple, "k")], 5)
+    assert (len(recorded), tasks) == (1, [])
+    assert what_is_left(session, ada) == "paused"
+    session.set_paused(False)
+    assert len(session.ask(ada, 5)) == 5
+
+
+def test_answers_under_a_second_in_a_row_are_counted(scores):
+    session = new_session(scores)
+    ada = session.add_annotator("ada")
+    for number, seconds in enumerate([0.2, 0.3, 2.0, 0.1, 0.4, 0.5, None]):
+        session.record(ada, [Judgement("true", session.ask(ada)[0].triple, f"k{number}", seconds)])
+    assert people(session, [ada])[0]["hasty"] == 3
+
+
+def test_counts_never_pass_what_they_are_counted_against():
+    assert write_count({"labels": 4, "goal": 10}) == "4 of 10 triples judged"
+    assert write_count({"labels": 41, "goal": 10}) == "41 triples judged, budget 10"
 
 
 def test_the_outlook_follows_the_answers(scores):

@@ -15,14 +15,15 @@ from sklearn.metrics import cohen_kappa_score
 from actc.errors import ActcError, FileError, OptionError
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session import terminal as terminal_module
-from actc.session.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha, measure_reliability
+from actc.session.agreement import as_ratings, cohen_kappa, fleiss_kappa, krippendorff_alpha, measure_reliability
 from actc.session.cards import link_of, make_card, plain
-from actc.session.combine import Votes, combine
+from actc.session.combine import COMBINERS, Votes, combine, compare_rules
 from actc.session.exchange import read_judgements, write_history, write_label_studio, write_labels
 from actc.session.plan import Planner
 from actc.session.program import ask_program
 from actc.session.results import Results, export_session
-from actc.session.status import history, people
+from actc.session.start import add_session_names, count_named
+from actc.session.status import count_labels, history, people
 from actc.session.terminal import judge_in_terminal
 from actc.tables.calibration import Calibration
 from actc.tables.files import read_scored, write_scored
@@ -52,6 +53,39 @@ def votes(*lines: tuple[int, int, bool], final: tuple[int, ...] = ()) -> Votes:
     return Votes(table[:, 0], table[:, 1], table[:, 2] == 1, np.isin(np.arange(len(table)), final))
 
 
+def test_dawid_skene_sees_through_three_people_who_call_nearly_everything_true():
+    rng = np.random.default_rng(0)
+    truth = rng.random(400) < 0.5
+    says_true = {
+        1: (0.95, 0.1),
+        2: (0.9, 0.1),
+        3: (0.97, 0.8),
+        4: (0.97, 0.8),
+        5: (0.97, 0.8),
+    }  # of true ones, of false
+    lines = [
+        (row, person, rng.random() < rates[0 if truth[row] else 1])
+        for row in range(400)
+        for person, rates in says_true.items()
+    ]
+    right = {}
+    for rule in ("majority", "reliability", "dawid-skene"):
+        found = combine(votes(*lines), rule)
+        right[rule] = (found.labels == truth[found.rows]).mean()
+    assert right["dawid-skene"] > 0.9
+    assert right["majority"] < 0.8
+    assert right["dawid-skene"] > right["reliability"]
+    rules = compare_rules(votes(*lines), "majority")
+    assert rules["majority"] == (400, 0)
+    assert rules["dawid-skene"][1] > 50
+
+
+def test_one_persons_answer_stands_under_every_rule():
+    rows = [(row, 1, False) for row in range(30)] + [(30, 1, True)]
+    for rule in COMBINERS:
+        assert combine(votes(*rows), rule).labels.tolist() == [False] * 30 + [True]
+
+
 @pytest.mark.parametrize("rule", ["majority", "reliability"])
 def test_two_against_one_is_a_label_and_one_against_one_is_none(rule):
     found = combine(votes((7, 1, True), (7, 2, True), (7, 3, False), (5, 1, True), (5, 2, False)), rule)
@@ -77,6 +111,18 @@ def test_a_reliable_pair_outweighs_three_who_guess():
 
     assert share_right("reliability") == 1.0
     assert share_right("majority") < 0.95
+
+
+def test_labels_come_in_the_order_in_which_triples_were_first_judged():
+    found = combine(votes((9, 1, True), (3, 1, False), (7, 1, True), (3, 2, False)), "majority")
+    assert found.rows.tolist() == [9, 3, 7]
+
+
+def test_the_owners_decision_is_no_rating():
+    table = votes((7, 1, True), (7, 2, True), (7, 9, False), final=(2,))
+    ratings, who = as_ratings(table)
+    assert who == [1, 2]
+    assert ratings.tolist() == [[1.0, 1.0]]
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=40))
@@ -211,6 +257,7 @@ def test_a_programs_answers_are_kept_apart_and_its_reliability_is_measured(sessi
     assert session.annotations().rows.tolist() == before.rows.tolist()
     assert session.store.value("SELECT count(*) FROM plan") == planned
     assert people(session)[-1]["kind"] == "program"
+    assert count_labels(session) == len(before) == 5
 
 
 def test_a_program_is_not_asked_twice(session, tmp_path):
@@ -218,6 +265,10 @@ def test_a_program_is_not_asked_twice(session, tmp_path):
     run(session, tmp_path, PROGRAM, 5)
     again = run(session, tmp_path, PROGRAM, 0)
     assert again.asked == 0
+    assert run(session, tmp_path, PROGRAM, 5).answered == 5  # five others
+    assert (
+        session.store.value("SELECT count(*) FROM answer JOIN annotator ON annotator = id WHERE kind = 'program'") == 12
+    )
 
 
 def test_a_triple_that_a_program_judged_is_still_asked_of_people(session, tmp_path):
@@ -297,6 +348,107 @@ def test_names_sentences_known_triples_and_examples_make_a_card(tmp_path):
     assert card["relation"]["link"].endswith("Property:P2")
     assert card["known"] == ["Rome"]
     assert [plain(example) for example in card["examples"]] == ["Q9 was born in Rome"]
+
+
+WIKIDATA = """[
+{"type":"item","id":"Q1","labels":{"de":{"value":"Ada"},"en":{"value":"Ada L."}},"descriptions":{"en":{"value":"who"}}},
+{"type":"item","id":"Q99","labels":{"en":{"value":"nobody asks about it"}}},
+{"type":"property","id":"P2","labels":{"mul":{"value":"born in"}},"descriptions":{}}
+]
+"""
+TURTLE = """@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix schema: <http://schema.org/> . @prefix wd: <http://www.wikidata.org/entity/> .
+wd:Q1 rdfs:label "Augusta"@en ; schema:description "wer"@de , "who"@en ; skos:prefLabel "Ada L."@en , "Ada"@de .
+wd:P2 rdfs:label "born in" . wd:Q99 rdfs:label "nobody asks about it" .
+"""
+NAME_FILES = {
+    "names.csv": "id,label,description\nQ1,Ada L.,who\nP2,born in,\n",
+    "names.json": '{"Q1": {"label": "Ada L.", "description": "who"}, "P2": "born in"}',
+    "lines.jsonl": '{"id": "Q1", "name": "Ada L.", "description": "who"}\n{"id": "P2", "name": "born in"}\n',
+    "dump.json": WIKIDATA,
+    "labels.ttl": TURTLE,
+}
+
+
+@pytest.fixture
+def nameless(tmp_path):
+    (tmp_path / "scores.tsv").write_text("Q1\tP2\tQ3\t0.5\nQ2\tP2\tQ3\t0.7\n")
+    return start_session(tmp_path / "session", tmp_path / "scores.tsv", Settings("actc-lr-rndm"))
+
+
+@pytest.mark.parametrize("file", NAME_FILES)
+def test_names_may_come_later_and_in_any_format(nameless, tmp_path, file):
+    assert count_named(nameless) == (0, 0, 3)
+    (tmp_path / file).write_text(NAME_FILES[file])
+    assert add_session_names(nameless.folder, [tmp_path / file]) == (2, 1, 3)
+    named = nameless.names.of("Q1")  # the session was open all the time
+    assert (named.name, named.description) == ("Ada L.", "who")
+    assert nameless.names.of("P2").name == "born in"
+
+
+@pytest.mark.parametrize("file", ["dump.json", "labels.ttl"])
+def test_names_are_in_the_language_asked_for_and_else_in_another(nameless, tmp_path, file):
+    (tmp_path / file).write_text(NAME_FILES[file])
+    add_session_names(nameless, [tmp_path / file], language="de")
+    assert nameless.names.of("Q1").name == "Ada"
+    assert nameless.names.of("P2").name == "born in"
+    assert nameless.names.of("Q99").name == "Q99"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "sentence"),
+    [
+        ("bad.jsonl", '{"id": "Q1", "name": "x"}\nnonsense\n', "line 2: this is no JSON object with an id"),
+        ("bad.ttl", "this is no turtle", "bad.ttl"),
+        ("bad.csv", "name,label\n", "a column 'id' is needed"),
+    ],
+)
+def test_names_that_cannot_be_read_change_nothing(nameless, tmp_path, file, text, sentence):
+    (tmp_path / file).write_text(text)
+    with pytest.raises(FileError, match=sentence):
+        add_session_names(nameless, [tmp_path / file])
+    assert count_named(nameless).named == 0
+
+
+def test_a_card_tells_what_else_is_known_of_head_and_tail(tmp_path):
+    (tmp_path / "scores.tsv").write_text("ada\tborn in\tlondon\t0.5\n")
+    (tmp_path / "graph.tsv").write_text("ada\tis a\tperson\nbob\tknows\tada\nlondon\tin\tengland\nada\tborn in\trome\n")
+    session = start_session(tmp_path / "s", tmp_path / "scores.tsv", graph=tmp_path / "graph.tsv")
+    card = make_card(session.names, session.ask(session.add_annotator("ada"))[0])
+    assert sorted(map(plain, card["head_facts"])) == ["ada is a person", "bob knows ada"]
+    assert list(map(plain, card["tail_facts"])) == ["london in england"]
+
+
+@pytest.mark.parametrize("typed", [True, False])
+def test_examples_are_alike_in_kind_not_neighbours_in_the_alphabet(tmp_path, typed):
+    people, works = [f"a{i}" for i in range(9)], [f"z{i}" for i in range(3)]
+    lines = [f"{one}\tmade in\tcity\n" for one in people + works]
+    if not typed:
+        lines += [f"{one}\t{fact}\tx\n" for group, fact in ((people, "plays"), (works, "shows")) for one in group]
+        lines.append("apex\tshows\tx\n")
+    (tmp_path / "graph.tsv").write_text("".join(lines))
+    (tmp_path / "scores.tsv").write_text("apex\tmade in\ttown\t0.5\n")
+    types = [f"{one},{'person' if one in people else 'work of art'}\n" for one in (*people, *works, "apex")]
+    (tmp_path / "names.csv").write_text("id,types\n" + "".join(types if typed else []))
+    session = start_session(
+        tmp_path / "s", tmp_path / "scores.tsv", None, [tmp_path / "names.csv"], tmp_path / "graph.tsv"
+    )
+    shown = session.names.examples("made in", "apex", "town", 3)
+    assert sorted(head for head, _ in shown) == works
+
+
+@pytest.mark.parametrize(
+    ("identifier", "address"),
+    [
+        ("wd:Q42", "https://www.wikidata.org/wiki/Q42"),
+        ("wdt:P31", "https://www.wikidata.org/wiki/Property:P31"),
+        ("/m/02mjmr", "https://www.wikidata.org/w/index.php?search=haswbstatement:P646=/m/02mjmr"),
+        ("http://dbpedia.org/resource/Rome", "http://dbpedia.org/resource/Rome"),
+    ],
+)
+def test_ids_are_links(identifier, address):
+    assert link_of(identifier) == address
 
 
 @pytest.mark.parametrize("hostile", ["javascript:alert(1)", "Q1<script>", "http://a b", "Q12\n", "//x"])

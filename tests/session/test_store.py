@@ -257,6 +257,7 @@ def test_an_exchange_reads_no_table_of_the_history_from_end_to_end(session):
         connection.set_trace_callback(None)
     # A connection without foreign keys: their plan of an insert shows a search that only a broken key would start.
     with closing(sqlite3.connect(session.store.path)) as plain:
+        plain.create_function("checksum", -1, lambda *values: 0)
         plans = {sql: plain.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall() for sql in seen if is_query(sql)}
     assert any("JOIN answer" in sql for sql in plans)
     few = ("task_shared", "task_undecided")  # indices of what is still open, not of what was ever asked

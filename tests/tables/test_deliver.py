@@ -67,6 +67,7 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 KILLED = """
 import os, sys
 from pathlib import Path
+from actc.tables import deliver
 from actc.tables.deliver import write_folder
 
 rename = Path.rename
@@ -77,7 +78,11 @@ def rename_and_die(self, target):
 
 with write_folder(sys.argv[1], replaces=("model.json",)) as unfinished:
     (unfinished / "model.json").write_text("new")
-    if sys.argv[2] == "moving":
+    if sys.argv[2] == "exchanging":
+        exchange = deliver._exchange
+        deliver._exchange = lambda *names: exchange(*names) and os._exit(9)
+    elif sys.argv[2] == "moving":  # as where names cannot be exchanged
+        deliver._exchange = lambda *names: False
         Path.rename = rename_and_die
     else:
         os._exit(9)
@@ -110,6 +115,27 @@ def test_the_old_folder_survives_a_failure_and_is_replaced_by_success(tmp_path: 
     assert (tmp_path / "model" / "model.json").read_text() == "old"
     write_model(tmp_path / "model", "new")
     assert (tmp_path / "model" / "model.json").read_text() == "new"
+
+
+def test_a_folder_that_is_replaced_is_there_at_every_moment(tmp_path: Path) -> None:
+    write_model(tmp_path / "model", "old")
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "model"), "exchanging"], check=False)
+    assert (tmp_path / "model" / "model.json").read_text() == "new"
+    write_model(tmp_path / "model", "newer")
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_link_a_pipe_or_a_device_is_never_replaced(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("precious")
+    (tmp_path / "link").symlink_to(tmp_path / "precious")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("link", "pipe"):
+        with pytest.raises(FileError, match=name), deliver(tmp_path / name, overwrite=True):
+            pass
+        with pytest.raises(FileError, match=name), write_beside(tmp_path / name):
+            pass
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "precious").read_text() == "precious"
 
 
 def test_a_folder_with_foreign_files_is_not_replaced(tmp_path: Path) -> None:

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError, FileError
 from actc.tables.deliver import write_beside
-from actc.tables.files import read_annotations, read_scored, write_triples
+from actc.tables.files import check_gzip, read_annotations, read_labels, read_scored, write_triples
+from actc.triples import Thresholds, encode_columns
 
 ROWS = [("a", "r", "x", 0.25, 1), ("b", "s", "y", -3.5, 0), ("c", "r", "z", 1e-17, 1)]
 NAMES = ("head", "relation", "tail", "score", "label")
@@ -96,7 +98,8 @@ BAD = {
     "no score": ("x.tsv", text([*ROWS, ("d", "r", "x", "", 1)]), "line 5: there is nothing in column score"),
     "no head": ("x.tsv", text([("", "r", "x", 1, 1)]), "line 2: there is nothing in column head"),
     "label": ("x.tsv", text([*ROWS, ("d", "r", "x", 1, 2)]), "line 5: '2' is no label"),
-    "duplicate": ("x.tsv", text([*ROWS, ROWS[0]]), "line 5: .* twice; .* See .*line 2"),
+    "other score": ("x.tsv", text([ROWS[0], ROWS[0], ("a", "r", "x", 0.5, 1)]), "line 4: .* twice; .* See .*line 2"),
+    "other label": ("x.tsv", text([*ROWS, ("a", "r", "x", 0.25, 0)]), "line 5: .* twice; .* See .*line 2"),
     "encoding": ("x.tsv", b"a\tr\tx\t0.5\nb\tr\t\xff\t0.5\n", "the text is not UTF-8"),
     "truncated gzip": ("x.tsv.gz", None, "truncated or damaged"),
     "no gzip": ("y.tsv.gz", None, "truncated or damaged"),
@@ -120,6 +123,44 @@ def test_a_bad_file_gets_one_sentence(tmp_path, case):
         read_scored(path)
     assert str(path) in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_row_that_is_there_again_to_the_last_digit_counts_once_and_is_said(tmp_path, caplog):
+    path = put(tmp_path / "x.tsv", text([ROWS[0], ROWS[1], ROWS[0], ROWS[2], ROWS[1], ROWS[0]]))
+    triples, labels = read_scored(path)
+    assert [triples.triple(row) for row in range(len(triples))] == [row[:3] for row in ROWS]
+    assert labels.tolist() == [True, False, True]
+    assert caplog.messages == [f"{path}: 3 rows are there again, score and all; each is kept once."]
+    assert caplog.records[0].name == "actc"
+
+
+@pytest.mark.parametrize("cut", [1, 8, 900, -40])
+def test_a_truncated_gzip_is_refused_whatever_duckdb_makes_of_it(tmp_path, cut):
+    data = gzip.compress(text([(f"e{i}", "r", "x", i, 0) for i in range(5000)]).encode(), mtime=0)
+    path = tmp_path / "x.tsv.gz"
+    path.write_bytes(data[:-cut])
+    with pytest.raises(FileError, match="truncated or damaged"):
+        check_gzip(path)
+    with pytest.raises(FileError, match="truncated or damaged"):
+        decide_candidates(Thresholds(("r",), np.zeros(1), 0.0, np.array([True])), path, tmp_path / "out.tsv")
+    path.write_bytes(data)
+    check_gzip(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "labels"),
+    [
+        ("head\trelation\ttail\tlabel\nb\tr\tx\t1\na\tr\tx\t0\n", [False, True]),
+        ("b\tr\tx\t1\na\tr\tx\t0\na\tr\tx\t0\n", [False, True]),
+        ("b\tr\tx\t0.5\t1\na\tr\tx\t1\t0\n", [False, True]),
+        ("b\tr\tx\t0.5\na\tr\tx\t1\n", None),
+        ("b\tr\tx\na\tr\tx\n", None),
+        ("head\trelation\ttail\tscore\nb\tr\tx\t1\na\tr\tx\t0\n", None),
+    ],
+)
+def test_labels_of_given_triples_are_read_where_there_are_any(tmp_path, content, labels):
+    found = read_labels(put(tmp_path / "x.tsv", content), encode_columns("ab", "rr", "xx"))
+    assert (found if found is None else found.tolist()) == labels
 
 
 def test_lines_are_counted_past_blank_ones(tmp_path):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actc import Annotations
+from actc import Annotations, ScoredTriples
 from actc.errors import OptionError
 from actc.three_steps.baselines import global_opt, local_opt
 from actc.three_steps.groups import Groups
@@ -43,6 +43,18 @@ def test_global_opt_can_leave_unseen_relations_at_one_half(pool, labels):
     row = np.array([0])
     cuts = global_opt(pool, [Annotations(row, labels[row])], fixed_default=0.5)
     assert cuts[0, [1, 2, 3]].tolist() == [0.5, 0.5, 0.5]
+
+
+def test_global_opt_accepts_a_score_that_lies_on_the_grid():
+    pool = ScoredTriples.from_columns("ab", "rr", "xy", [0.2, 0.3])
+    cuts = global_opt(pool, [Annotations(np.arange(2), np.array([False, True]))])
+    assert cuts[0].tolist() == [0.3, 0.3]
+
+
+def test_global_opt_starts_at_one_half_and_ends_on_the_grid():
+    pool = ScoredTriples.from_columns("ab", "rr", "xy", [0.45, 0.55])
+    cuts = global_opt(pool, [Annotations(np.arange(2), np.array([False, True]))], step=0.2)
+    assert cuts[0].tolist() == [0.2, 0.2]  # 0.5 would be better, but is none of 0.2, 0.4, 0.6, 0.8
 
 
 @pytest.mark.parametrize(("step", "passes"), [(0.0, 1), (1.0, 1), (0.1, 0)])

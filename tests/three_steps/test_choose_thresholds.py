@@ -51,6 +51,11 @@ def test_a_cut_never_parts_equal_scores():
     assert choose_thresholds(as_decision_sets(lists)).tolist() == [0.5]
 
 
+def test_groups_that_meet_at_one_score_do_not_touch():
+    lists = [[(0.5, 1.0)], [(0.5, 0.0), (0.75, 1.0)]]
+    assert choose_thresholds(as_decision_sets(lists)).tolist() == [0.5, 0.75]
+
+
 def test_an_objective_of_ones_own_is_used():
     lists = [[(0.1, 1.0), (0.5, 0.0), (0.9, 1.0)]]
     precise = choose_thresholds(as_decision_sets(lists), lambda tally: tally.true_above / tally.above)

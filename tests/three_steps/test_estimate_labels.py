@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from actc import Annotations, ScoredTriples
 from actc.errors import ChoiceError, OptionError
-from actc.three_steps.estimate_labels import ESTIMATORS, FittedRelations, estimate_labels
+from actc.three_steps.estimate_labels import ESTIMATORS, FittedRelations, estimate_labels, use_classifier
 from actc.three_steps.groups import Groups
 from tests.conftest import make_pool
 
@@ -93,6 +93,27 @@ def test_any_scikit_learn_classifier_can_be_the_estimator(pool, labels):
     groups = Groups.of(pool, [Annotations(np.arange(20), labels[:20])])
     p = FittedRelations.of(pool, groups, GaussianNB()).probabilities(pool)
     assert ((p >= 0) & (p <= 1)).all()
+
+
+class Fixed:
+    """A classifier that gives every score the probability it was made with."""
+
+    def __init__(self, p):
+        self.p = p
+
+    def fit(self, scores, labels):
+        return self
+
+    def predict_proba(self, scores):
+        return np.column_stack([np.full(len(scores), 1 - self.p), np.full(len(scores), self.p)])
+
+
+@pytest.mark.parametrize(("p", "label"), [(0.45, 0.0), (0.5, 0.0), (0.55, 1.0)])
+def test_an_estimate_is_true_above_one_half(p, label, pool, labels):
+    groups = Groups.of(pool, [Annotations(np.array([0]), labels[:1])])
+    sets = estimate_labels(pool, groups, use_classifier(lambda: Fixed(p)), n=len(pool))
+    estimated = np.sort(sets.labels[sets.group == 3])
+    assert (estimated == label).sum() >= len(pool) // 2 - 1
 
 
 def test_a_relation_without_annotations_is_judged_by_everyone_s_classifier(pool, labels):

@@ -26,6 +26,17 @@ def test_undone_cuts_accept_exactly_the_same_triples(scores, data):
     assert ((pool.scores >= raw_cut) == (squashed.scores >= cut)).all()
 
 
+@pytest.mark.parametrize(("first", "mean"), [(-5.0, -3.0), (-0.3, 0.3), (0.3, 1.0)])
+def test_undone_cuts_part_neighbouring_floats_as_the_squashed_ones_do(first, mean):
+    scores = [first]
+    for _ in range(60):
+        scores.append(np.nextafter(scores[-1], np.inf))
+    pool, squash = pool_of(scores), Squash(mean)
+    squashed = squash.apply(pool).scores
+    raw_cuts = squash.undo(squashed, pool)
+    assert ((pool.scores[:, None] >= raw_cuts) == (squashed[:, None] >= squashed)).all()
+
+
 def test_squashed_scores_are_centred():
     pool = pool_of([1.0, 2.0, 6.0])
     assert Squash.of(pool).apply(pool).scores == pytest.approx([1 / (1 + np.e**2), 1 / (1 + np.e), 1 / (1 + np.e**-3)])

@@ -8,6 +8,7 @@ import pytest
 from actc import ScoredTriples
 from actc.errors import OptionError
 from actc.pooled.model import find_cuts
+from actc.pooled.picks import expected_gains
 from actc.trust.ask import decide_three_ways, gain_beyond, weigh_next_answers
 from tests.synthetic import fit_on_random, make_truth
 
@@ -44,11 +45,28 @@ def test_dearer_answers_are_asked_less_often(fitted):
         decide_three_ways(posterior, pool, cuts, 0)
 
 
+def test_an_early_answer_sets_more_right_than_its_own_triple():
+    pool, labels, _ = make_truth()
+    posterior, _ = fit_on_random(pool, labels, 5)
+    assert decide_three_ways(posterior, pool, find_cuts(posterior)).worth.max() > 1
+
+
 def test_a_relation_that_the_pool_lacks_brings_nothing_to_others(fitted):
     *_, posterior, _, _ = fitted
     strange = ScoredTriples.from_columns(["a"], ["never seen"], ["b"], [0.1])
     codes = posterior.pool.relation_codes(strange)
     assert gain_beyond(posterior, posterior.pool.centred(strange.scores, codes), codes).tolist() == [0.0]
+
+
+@pytest.mark.parametrize("relations", [4, 25])
+def test_the_next_ten_answers_go_where_they_bring_most(relations):
+    pool, labels, _ = make_truth(1000, relations)
+    posterior, _ = fit_on_random(pool, labels, 40)
+    best = np.sort(expected_gains(posterior).max(axis=1))
+    gain = weigh_next_answers(posterior).gain
+    assert best[-1] < gain < 10 * best[-1]  # less than if every answer went to the very best place
+    assert gain >= 10 * best.mean()  # more than if they went anywhere
+    assert gain == pytest.approx(10 * best[-10:].mean())
 
 
 def test_the_first_answers_are_worth_their_price_and_the_thousandth_is_not():
@@ -57,6 +75,6 @@ def test_the_first_answers_are_worth_their_price_and_the_thousandth_is_not():
     assert first.go_on
     assert not later.go_on
     assert first.gain > 5 * later.gain
-    assert "Go on" in str(first)
+    assert "Going on pays" in str(first)
     assert "hardly pays" in str(later)
     assert not weigh_next_answers(fit_on_random(pool, labels, 3)[0], price=1e6).go_on

@@ -8,6 +8,7 @@ import pytest
 from actc import Annotations, ScoredTriples
 from actc.errors import ChoiceError, OptionError
 from actc.trust.audit import DESIGNS, answers_to_certify, assess, disagreement, draw_slice
+from actc.trust.intervals import anytime
 
 
 @pytest.fixture
@@ -38,6 +39,13 @@ def test_a_slice_by_relation_has_every_relation_in_proportion(accepted):
     rows = draw_slice(accepted, 90, "relation", np.random.default_rng(0))
     judged = np.bincount(accepted.relations[rows], minlength=len(accepted.relation_names))
     assert np.abs(judged - accepted.relation_counts / 10).max() <= 1
+
+
+def test_a_rare_relation_has_one_triple_in_the_slice():
+    relations = ["common"] * 500 + ["rare"] * 2 + ["rarer"]
+    accepted = ScoredTriples.from_columns([f"h{i}" for i in range(503)], relations, ["t"] * 503, range(503))
+    rows = draw_slice(accepted, 20, "relation", np.random.default_rng(0))
+    assert np.bincount(accepted.relations[rows]).tolist() == [18, 1, 1]
 
 
 def test_a_slice_by_head_takes_whole_entities(accepted):
@@ -72,7 +80,33 @@ def test_the_answers_that_are_said_to_certify_do_certify(accepted):
     grown = draw_slice(accepted, 40 + more, "simple", np.random.default_rng(0))
     assert assess(accepted, Annotations(grown, np.arange(40 + more) % 20 > 0)).interval.low >= 0.845
     assert answers_to_certify(audit, 0.5) == 0
+    assert answers_to_certify(audit, 0.95) is None  # what was seen so far is not above it
     assert answers_to_certify(audit, 0.96) is None
+
+
+def test_answers_that_are_worth_less_certify_later(accepted):
+    """Three answers on one entity, all alike, are worth one: three times as many are needed."""
+    rows = draw_slice(accepted, 60, "head", np.random.default_rng(0))
+    entity = np.unique(accepted.heads[rows], return_inverse=True)[1]
+    alike = assess(accepted, Annotations(rows, entity % 10 > 0), "head")
+    assert alike.effective < 30
+    simple = assess(accepted, Annotations(rows, entity % 10 > 0))
+    assert answers_to_certify(alike, 0.8) > 1.5 * answers_to_certify(simple, 0.8)
+
+
+@pytest.mark.parametrize("target", [0.85, 0.9])
+def test_fewer_answers_than_are_said_to_certify_do_not(accepted, target):
+    rows = draw_slice(accepted, 40, "simple", np.random.default_rng(0))
+    audit = assess(accepted, Annotations(rows, np.arange(40) % 20 > 0))
+    count = 40 + answers_to_certify(audit, target)
+    low = [anytime(round(0.95 * n), n, 0.9, 900).low for n in (count - 1, count)]
+    assert low[0] < target <= low[1]
+
+
+def test_a_surprise_counts_what_was_seen_on_both_sides():
+    assert disagreement(np.full(9, 0.5), 0, 1) == disagreement(np.full(9, 0.5), 1, 1) == 1.0
+    assert disagreement(np.full(9, 0.5), 10, 10) == pytest.approx(2 / 2**10)
+    assert disagreement(np.full(9, 0.5), 0, 10) == pytest.approx(2 / 2**10)
 
 
 def test_a_model_that_promises_too_much_is_found_out():

@@ -9,7 +9,7 @@ from actc import Annotations
 from actc.errors import ChoiceError
 from actc.methods import METHODS
 from actc.numeric import psi
-from actc.trust.discrepancy import correct, look, misfit, uniform_picks
+from actc.trust.discrepancy import Looks, correct, look, misfit, uniform_picks
 from tests.synthetic import fit_on_random, make_truth
 
 
@@ -52,6 +52,30 @@ def test_looks_that_stand_alone_are_not_shrunk():
     believed, alone = (correct(np.array(0.8), np.array(30), *sums, alone) for alone in (False, True))
     assert alone.mean == pytest.approx(-0.2)
     assert -0.2 < believed.mean < -0.05
+
+
+def test_a_few_looks_alike_do_not_mean_no_spread():
+    three = correct(np.array(0.5), np.array(3), np.array(0.0), np.array(0.0), alone=True)
+    assert three.scale == pytest.approx(np.sqrt(2 * 0.25 / 4 / 3))
+    assert three.degrees == 4
+
+
+def test_a_belief_that_counts_little_has_few_degrees_of_freedom_and_one_that_counts_much_has_many():
+    few, many = (correct(np.array(0.5), np.array(n), np.array(0.0), np.array(0.25 * n)) for n in (4, 400))
+    assert few.degrees > 20  # five, over a small weight of the looks
+    assert many.degrees == pytest.approx(401, rel=0.1)
+
+
+def test_a_model_that_admits_doubt_is_less_surprised():
+    looks = Looks(np.zeros(40, dtype=bool), np.full(40, 1.5), np.zeros(40), np.zeros(40, dtype=np.int64))
+    certain, doubtful = (misfit(looks, np.ones(40, dtype=bool), (spread, 0.0)) for spread in (0.0, 0.25))
+    assert certain < 1e-6
+    assert doubtful > 0.05
+
+
+def test_residuals_are_answers_minus_probabilities():
+    looks = Looks(np.array([True, False]), np.zeros(2), np.zeros(2), np.zeros(2, dtype=np.int64))
+    assert looks.residuals.tolist() == [0.5, -0.5]
 
 
 def test_a_model_that_fits_is_not_surprised_and_one_that_does_not_is():

@@ -7,8 +7,8 @@ import pytest
 
 from actc.metrics import accuracy, f1
 from actc.pooled.model import find_cuts
-from actc.trust.discrepancy import uniform_picks
-from actc.trust.expect import QUANTITIES, expect
+from actc.trust.discrepancy import look, uniform_picks
+from actc.trust.expect import QUANTITIES, Quality, expect, looks_above
 from tests.synthetic import fit_on_random, make_truth
 
 
@@ -31,14 +31,58 @@ def run(cap: float, count: int, seed: int):
 
 
 @pytest.mark.parametrize("cap", [1.0, 0.7])
-def test_intervals_hold_the_truth_as_often_as_they_say(cap):
+def test_intervals_hold_the_truth_as_often_as_they_say_and_not_always(cap):
     held = dict.fromkeys(QUANTITIES, 0)
-    for seed in range(30):
+    for seed in range(100):
         found, truth = run(cap, 150, seed)
         for name in QUANTITIES:
             low, high = found.overall.interval(name)
             held[name] += low <= truth[name] <= high
-    assert min(held.values()) >= 24
+    # Of 100 intervals of 90 % fewer than 87 hold in 1 case of 8, of 80 % as many in 1 of 20; all do only if too long.
+    assert min(held.values()) >= 87
+    assert max(held.values()) <= 98
+    narrow = [low < high < low + 0.25 for low, high in map(found.overall.interval, QUANTITIES)]
+    assert all(narrow)
+
+
+def test_what_the_looks_say_of_the_accepted_moves_precision_and_nothing_else():
+    """Looks among the accepted all turn out false: the accepted are worse than thought, the rejected are not."""
+    pool, labels, _ = make_truth()
+    posterior, annotations = fit_on_random(pool, labels, 200)
+    cuts = find_cuts(posterior)
+    above = looks_above(posterior, look(posterior, annotations, np.ones(200, dtype=bool)), cuts)
+    before = expect(posterior, cuts, annotations, above, pool).overall
+    worse = type(annotations)(annotations.rows, annotations.labels & ~above)
+    after = expect(posterior, cuts, worse, above, pool).overall
+    assert after.middle("precision") < 0.3 < before.middle("precision") - 0.3
+    right_below = [one.accuracy * one.triples - one.precision * one.accepted for one in (before, after)]
+    assert np.median(right_below[1]) == pytest.approx(np.median(right_below[0]), rel=0.05)
+
+
+def test_a_small_target_may_turn_out_otherwise_than_a_large_one():
+    pool, labels, _ = make_truth()
+    posterior, annotations = fit_on_random(pool, labels, 600)
+    uniform, cuts = uniform_picks(600, "random"), find_cuts(posterior)
+    small, large = (
+        expect(posterior, cuts, annotations, uniform, target).overall for target in (pool.take(np.arange(40)), pool)
+    )
+    widths = [high - low for low, high in (one.interval("accuracy") for one in (small, large))]
+    assert widths[0] > 1.5 * widths[1]
+
+
+def test_four_quantities_of_one_set_of_decisions_agree():
+    overall = run(1.0, 150, 0)[0].overall
+    assert overall.f1 == pytest.approx(2 / (1 / overall.precision + 1 / overall.recall))
+    true_accepted = overall.precision * overall.accepted
+    wrong = overall.accepted - true_accepted + true_accepted / overall.recall - true_accepted
+    assert overall.accuracy == pytest.approx(1 - wrong / overall.triples, abs=0.01)
+
+
+def test_an_interval_leaves_as_much_below_it_as_above():
+    draws = np.linspace(0, 1, 1001)
+    quality = Quality(draws, draws, draws, draws, 10, 5)
+    assert quality.interval("accuracy") == pytest.approx((0.05, 0.95))
+    assert quality.interval("recall", 0.5) == pytest.approx((0.25, 0.75))
 
 
 def test_more_answers_make_shorter_intervals():

@@ -85,6 +85,22 @@ def test_clusters_that_agree_within_are_worth_one_answer_each():
     assert clustered(np.full(20, 4), np.full(20, 4)).effective == 20  # all true: nothing shows how alike they are
 
 
+def test_a_stratum_of_which_most_was_judged_leaves_less_open():
+    trues, judged = np.array([5, 80]), np.array([10, 90])
+    large, small = (stratified(trues, judged, np.array([size, size])) for size in (10**6, 100))
+    assert small.share == large.share
+    assert small.effective > 1.05 * large.effective
+
+
+def test_few_clusters_are_worth_less_than_their_spread_shows_and_all_of_them_more():
+    trues, judged = np.array([4, 2, 3, 4, 1, 4]), np.full(6, 4)
+    share = 18 / 24
+    plain = share * (1 - share) / (((trues - share * judged) ** 2).sum() / 24**2)
+    few, all_but_one = clustered(trues, judged), clustered(trues, judged, 7)
+    assert few.effective < plain * 5 / 6 * 0.75  # one cluster for the mean, and Student's t for the spread
+    assert all_but_one.effective > few.effective
+
+
 def test_impossible_counts_are_refused():
     with pytest.raises(OptionError, match="5 true of 4 judged"):
         wilson(5, 4)

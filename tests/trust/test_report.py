@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from dataclasses import astuple, replace
+from html import escape
 from html.parser import HTMLParser
 
 import numpy as np
@@ -12,9 +15,10 @@ from actc.calibrator import Calibrator
 from actc.errors import FileError
 from actc.tables.files import write_json, write_rows_of, write_triples
 from actc.triples import ScoredTriples
+from actc.trust.ask import decide_three_ways
 from actc.trust.calibrate import calibrate
 from actc.trust.report import Case, expected_precision, find_questions, make_report, read_case
-from actc.trust.report_page import write_page
+from actc.trust.report_page import Words, _relation_tables, write_page
 from tests.synthetic import fit_on_random, make_truth
 
 
@@ -48,6 +52,13 @@ class Tags(HTMLParser):
 @pytest.fixture(scope="module")
 def report():
     return make_report(make_case())
+
+
+def test_it_prints_in_a_line_and_shows_a_table_in_a_notebook(report):
+    assert len(repr(report)) < 100
+    assert "120 answers" in repr(report)
+    assert report._repr_html_().count("<tr>") == 6
+    assert "a &lt;case&gt; &amp; more" in report._repr_html_()
 
 
 def test_the_page_is_well_formed_needs_nothing_else_and_shows_the_numbers(report, tmp_path):
@@ -89,11 +100,48 @@ def test_the_learning_curve_ends_at_the_answers_given(report):
     assert widths[-1] < widths[0]
 
 
-def test_relations_nobody_should_trust_are_those_that_may_be_mostly_wrong(report):
-    for line in report.relations:
-        share = line.quality["precision"]
-        if line.accepted:
-            assert line.trust == ("trusted" if share.low >= 0.5 else "not yet")
+def test_a_relation_that_may_be_mostly_wrong_is_not_trusted():
+    random = np.random.default_rng(0)
+    names, size = ("bad", "good", "none"), 400
+    heads = [f"h{i}" for i in range(3 * size)]
+    pool = ScoredTriples.from_columns(heads, np.repeat(names, size), heads, random.normal(size=3 * size))
+    labels = random.random(3 * size) < np.repeat([0.2, 0.9, 0.5], size)
+    _, annotations = fit_on_random(pool, labels, 300)
+    cuts = np.array([-np.inf, -np.inf, np.inf])  # everything of two relations is accepted, nothing of the third
+    thresholds = type(make_case(0).thresholds)(names, cuts, 0.0, np.ones(3, dtype=bool))
+    report = make_report(Case(pool, annotations, thresholds, None, "pooled", "random"))
+    trust = {line.relation: line.trust for line in report.relations}
+    assert trust == {"bad": "not yet", "good": "trusted", "none": "nothing accepted"}
+
+
+def test_the_page_says_names_what_trust_means_and_what_to_run_next(report, tmp_path):
+    words = Words(lambda relation: f"name of {relation}", lambda *triple: " ~ ".join(triple), ("actc annotate 'a b'",))
+    write_page(report, tmp_path / "report.html", words)
+    page = (tmp_path / "report.html").read_text()
+    assert f"name of {report.relations[0].relation}" in page
+    assert (
+        escape(" ~ ".join((report.questions[0].head, report.questions[0].relation, report.questions[0].tail))) in page
+    )
+    assert "<b>Trusted</b>: with 90% probability, more than 50%" in page
+    assert escape("actc annotate 'a b'") in page
+
+
+def test_five_hundred_relations_are_folded_after_the_largest(report):
+    many = replace(report, relations=[replace(report.relations[0], relation=f"r{i}") for i in range(500)])
+    text = "".join(_relation_tables(many, Words()))
+    assert "<summary>470 smaller relations" in text
+    assert text.index("r29<") < text.index("<details>") < text.index("r30<")
+
+
+def test_the_first_questions_are_spread_over_relations(report):
+    posterior = report.case.fit()
+    three = decide_three_ways(posterior, report.case.pool, report.case.cuts, price=0.01)
+    spread = find_questions(report.case, three, 6, spread=True)
+    assert max(Counter(one.relation for one in spread).values()) <= 2
+    everything = find_questions(report.case, three, 10**6)
+    assert sorted(map(astuple, find_questions(report.case, three, 10**6, spread=True))) == sorted(
+        map(astuple, everything)
+    )
 
 
 def test_questions_are_new_ones(report):

@@ -13,12 +13,19 @@ def read(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def read_page() -> str:
+    return " ".join((FOLDER.parents[1] / "docs" / "trust.md").read_text(encoding="utf-8").split())
+
+
 def test_intervals_cover_in_every_cell_at_every_budget():
     rows = [row for row in read("coverage.csv") if row["kind"] == "plain"]
     assert len({row["cell"] for row in rows}) == 9  # eight, and all of them together
     assert {row["budget"] for row in rows} == {"10", "20", "50", "100", "200", "500"}
     assert min(int(row["runs"]) for row in rows) >= 200
-    assert min(float(row["held"]) for row in rows) >= 0.87
+    assert min(float(row["held"]) for row in rows) >= 0.9
+    many = [row for row in rows if row["cell"] == "all" and int(row["budget"]) >= 200]
+    assert max(float(row["held"]) for row in many) <= 0.98  # longer than need be would hold always
+    assert max(float(row["half_width"]) for row in many) <= 0.125
 
 
 def test_promises_are_kept_in_nine_of_ten_runs_in_every_cell():
@@ -30,18 +37,22 @@ def test_promises_are_kept_in_nine_of_ten_runs_in_every_cell():
     assert min(int(row["runs"]) for row in overall if row["picks"] == "active") >= 1600
 
 
-def test_more_is_accepted_than_by_the_others_where_promises_are_asked_of_a_random_draw():
+def test_more_is_accepted_than_by_the_others_but_for_one_promise_that_the_page_names():
     rows = {
         (row["budget"], row["precision"], row["who"]): float(row["accepted"])
         for row in read("promise.csv")
         if (row["kind"], row["cell"], row["picks"]) == ("plain", "all", "random")
     }
+    shares = {}
     for budget in ("50", "100", "200", "500"):
         for precision in ("0.8", "0.9"):
             ours = rows[budget, precision, "actc"]
             assert ours > rows[budget, precision, "mapie"]
-            if (budget, precision) != ("100", "0.9"):
-                assert ours > rows[budget, precision, "scan"]
+            shares[budget, precision] = ours / rows[budget, precision, "scan"]
+    worst, *others = sorted(shares, key=shares.get)
+    assert worst == ("100", "0.9")
+    assert 0.85 <= shares[worst] < 1 < min(shares[other] for other in others)
+    assert f"{rows[*worst, 'actc']:.1%} of the triples beside the scan's {rows[*worst, 'scan']:.1%}" in read_page()
 
 
 def test_the_audits_exact_bounds_hold_and_anytime_bounds_hold_at_the_worst_moment():

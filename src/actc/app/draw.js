@@ -31,6 +31,16 @@ function shape(name, attributes = {}, text = "") {
   return made;
 }
 
+// How far a session is: never "41 of 10", and of one candidate never "of 100".
+export function showProgress({ labels, budget, goal }) {
+  const [done, all] = [labels.toLocaleString("en"), goal.toLocaleString("en")];
+  put("count", labels > goal ? `${done} judged, budget ${all}` : `${done} of ${all}`);
+  const bar = document.getElementById("progress");
+  bar.setAttribute("aria-valuemax", goal);
+  bar.setAttribute("aria-valuenow", Math.min(labels, goal));
+  bar.firstElementChild.style.width = `${Math.min(100, (100 * labels) / goal)}%`;
+}
+
 // Expected accuracy by number of answers, with its interval.
 export function showCurve(figure, points, budget) {
   // Undone answers and new disagreements take labels away again: the latest refit speaks for each number of answers.
@@ -108,4 +118,45 @@ function drawCourse(course) {
   const x = (i) => (course.length > 1 ? 1 + (58 * i) / (course.length - 1) : 59);
   drawing.append(shape("polyline", { class: "line", points: course.map((share, i) => `${x(i)},${16 - 14 * share}`).join(" ") }));
   return drawing;
+}
+
+// The little of Markdown that guidelines need: headings, lists, paragraphs, bold, italic, code, links. All of it as text.
+const BLOCKS = [[/^(#{1,3})\s+(.*)$/, "heading"], [/^\s*[-*+]\s+(.*)$/, "ul"], [/^\s*\d+[.)]\s+(.*)$/, "ol"]];
+const INLINE = /\*\*(.+?)\*\*|\*(.+?)\*|(?<!\w)_(.+?)_(?!\w)|`(.+?)`|\[(.+?)\]\((https?:\/\/[^\s)]+)\)/g;
+
+export function drawMarkdown(text) {
+  const parts = [];
+  let open = null; // the list or paragraph that the next line may go on
+  for (const line of text.split(/\r?\n/)) {
+    const [found, kind] = BLOCKS.map(([form, name]) => [form.exec(line), name]).find(([match]) => match) ?? [null, "p"];
+    if (!line.trim()) {
+      open = null;
+    } else if (kind === "heading") {
+      open = null;
+      parts.push(element("h2", {}, ...drawInline(found[2])));
+    } else if (kind === "p") {
+      const last = open?.lastElementChild?.localName === "li" ? open.lastElementChild : open;
+      if (last) last.append(" ", ...drawInline(line.trim()));
+      else parts.push((open = element("p", {}, ...drawInline(line.trim()))));
+    } else {
+      if (open?.localName !== kind) parts.push((open = element(kind, {})));
+      open.append(element("li", {}, ...drawInline(found[1])));
+    }
+  }
+  return parts;
+}
+
+function drawInline(text) {
+  const parts = [];
+  let from = 0;
+  for (const found of text.matchAll(INLINE)) {
+    const [whole, bold, italic, under, code, words, address] = found;
+    parts.push(text.slice(from, found.index));
+    if (address) parts.push(element("a", { href: address, target: "_blank", rel: "noopener noreferrer" }, words));
+    else if (bold) parts.push(element("strong", {}, bold));
+    else if (code) parts.push(element("code", {}, code));
+    else parts.push(element("em", {}, italic ?? under));
+    from = found.index + whole.length;
+  }
+  return [...parts, text.slice(from)];
 }

@@ -1,15 +1,16 @@
 // One triple, one key. What is pressed is shown as done at once, kept in the browser until the server has it on its
 // disk, and sent under a key of its own, so that sending it twice stores it once.
 
-import { element, fetchJson, put, showCurve, showRelations } from "/files/draw.js";
+import { drawMarkdown, element, fetchJson, put, showCurve, showProgress, showRelations } from "/files/draw.js";
 
 const KEYS = {
   t: "true", arrowright: "true",
   f: "false", arrowleft: "false",
-  s: "unsure", arrowdown: "unsure",
+  s: "unsure",
   u: "undo", backspace: "undo",
-  n: "note",
+  n: "note", "?": "help",
 };
+const REACH = 80; // pixels that a finger moves before it means an answer
 const LEAST_AHEAD = 6;
 const FIRST_AHEAD = 16;
 const MOST_AHEAD = 32;
@@ -28,6 +29,7 @@ let oneByOne = false;  // after a refusal: find out which judgement it was
 let takeOrder = false; // after an undo of something this page does not remember
 let failures = 0;
 let progress = null;
+let refused = [];      // sentences about answers that the server did not take
 let storage = null;
 
 function newKey() {
@@ -38,8 +40,9 @@ function keep() {
   if (storage) localStorage.setItem(storage, JSON.stringify(outbox));
   const waiting = outbox.length;
   const settled = held.length ? "Waiting for cards…" : "All saved";
-  put("saved", waiting === 0 ? settled : failures ? `${waiting} not saved yet, trying again` : "Saving…");
-  at("saved").classList.toggle("late", waiting > 0 && failures > 0);
+  const lost = refused.length ? `${refused.length} not taken` : settled;
+  put("saved", waiting === 0 ? lost : failures ? `${waiting} not saved yet, trying again` : "Saving…");
+  at("saved").classList.toggle("late", waiting === 0 ? refused.length > 0 : failures > 0);
 }
 
 function answer(said) {
@@ -52,12 +55,12 @@ function answer(said) {
   }
   queue.shift();
   const note = at("note").value.trim();
+  keepDraft(null, "");
   const seconds = Math.round(performance.now() - shownAt) / 1000;
   send({ said, triple: card.triple, key: newKey(), seconds, note });
   past.push({ card, key: outbox.at(-1).key, note });
   if (past.length > 200) past.shift();
   pace = [...pace.slice(-4), performance.now()];
-  if (progress && said !== "unsure") progress.labels += 1;
   flash(said);
   show();
 }
@@ -116,6 +119,7 @@ async function exchange() {
   if (outbox.length > 0 || queue.length < LEAST_AHEAD / 2) later();
 }
 
+// Several at once are sent again one by one, to find out which it was; that one is given up, and this is said.
 function refuse(batch, content) {
   if (batch.length > 1) {
     oneByOne = true;
@@ -123,28 +127,38 @@ function refuse(batch, content) {
   }
   outbox = outbox.slice(batch.length);
   takeOrder = true;
-  const said = batch.length ? String(content?.detail ?? "") : "";
-  announce(said);
-  put("saved", said);
+  if (batch.length === 0) return;
+  past = past.filter((one) => one.key !== batch[0].key);
+  refused.push(String(content?.detail ?? "The server did not take an answer."));
+  showRefused();
+}
+
+function showRefused() {
+  at("notice").hidden = refused.length === 0;
+  at("refused").replaceChildren(...refused.slice(-3).map((text) => element("li", {}, element("bdi", {}, text))));
+  keep();
 }
 
 let waiting = null;
 function later() {
   clearTimeout(waiting);
   const idle = outbox.length === 0;
-  waiting = setTimeout(exchange, idle ? (progress?.done ? 4000 : 400) : 0);
+  waiting = setTimeout(exchange, idle ? (spent() ? 4000 : 400) : 0);
 }
 
+// Two requests may overtake each other; what was counted after fewer judgements is older.
 function count(counts) {
-  const waiting = outbox.filter((one) => one.said === "true" || one.said === "false").length;
-  progress = { ...counts, labels: counts.labels + waiting };
+  if (!progress || counts.judgements >= progress.judgements) progress = { left: progress?.left ?? "more", ...counts };
 }
 
 function accept(content) {
   count(content.progress);
   const answered = new Set(outbox.map((one) => one.triple));
   const fresh = content.cards.filter((card) => !answered.has(card.triple));
-  if (takeOrder && outbox.length === 0) {
+  if (content.progress.left === "paused") {
+    queue = [];
+    takeOrder = true;
+  } else if (takeOrder && outbox.length === 0) {
     takeOrder = false;
     queue = fresh;
   } else {
@@ -155,7 +169,7 @@ function accept(content) {
 }
 
 function show() {
-  showProgress();
+  if (progress) showProgress(progress);
   const card = queue[0] ?? null;
   if (card === shown && card) return;
   shown = card;
@@ -166,9 +180,7 @@ function show() {
     showNothing();
     return;
   }
-  at("note").value = "";
-  at("note-box").hidden = true;
-  at("note-button").setAttribute("aria-expanded", "false");
+  showDraft(card);
   drawCard(card);
   shownAt = performance.now();
   announce(spoken(card));
@@ -176,20 +188,22 @@ function show() {
   if (held.length > 0) requestAnimationFrame(() => requestAnimationFrame(() => held.length > 0 && answer(held.shift())));
 }
 
-// Whether no card is to come, so that no key need wait for one.
+// Whether no card is to come soon, so that no key need wait for one.
 function spent() {
-  return Boolean(progress && (progress.done || progress.labels >= progress.triples));
+  return Boolean(progress && progress.left !== "more");
 }
+
+const ENDS = {
+  more: ["One moment", "The next triples are being chosen."],
+  paused: ["Paused", "The owner of the session lets everybody wait. This page goes on by itself; what you answered is saved."],
+  spent: ["That is all. Thank you!", "The budget is spent. You can still undo your last answers."],
+  others: ["Others have the rest", "What is left is on other people's tables. If they leave it, it comes to you: keep this page open, or come back later."],
+  none: ["Nothing is left for you", "Every candidate has your answer, or somebody's; those you were not sure of twice are left to others. You can still undo your last answers."],
+};
 
 function showNothing() {
   if (spent()) held = [];
-  if (progress?.done) {
-    tell("That is all. Thank you!", `${progress.labels} triples are judged: the budget is spent. You can still undo your last answers.`);
-  } else if (progress && progress.labels >= progress.triples) {
-    tell("Nothing is left to judge", "Every candidate has an answer.");
-  } else {
-    tell("One moment", "The next triples are being chosen, or others have them on their tables.");
-  }
+  tell(...ENDS[progress?.left ?? "more"]);
 }
 
 function tell(title, text) {
@@ -198,15 +212,6 @@ function tell(title, text) {
   at("message").hidden = false;
   put("message-title", title);
   put("message-text", text);
-}
-
-function showProgress() {
-  if (!progress) return;
-  const { labels, budget } = progress;
-  put("count", `${labels.toLocaleString("en")} of ${budget.toLocaleString("en")}`);
-  at("progress").setAttribute("aria-valuemax", budget);
-  at("progress").setAttribute("aria-valuenow", Math.min(labels, budget));
-  at("fill").style.width = `${Math.min(100, (100 * labels) / budget)}%`;
 }
 
 function spoken(card) {
@@ -223,8 +228,10 @@ function drawSentence(parts) {
 
 function drawCard(card) {
   at("sentence").replaceChildren(...drawSentence(card.sentence));
+  at("sentence").classList.toggle("long", spoken(card).length > 160);
   at("meanings").replaceChildren(...["head", "relation", "tail"].flatMap((role) => drawMeaning(role, card[role])));
-  at("context").replaceChildren(...drawKnown(card), ...drawExamples(card));
+  at("context").replaceChildren(
+    ...drawKnown(card), ...drawExamples(card), ...drawFacts(card.head, card.head_facts), ...drawFacts(card.tail, card.tail_facts));
   at("belief").hidden = !("score" in card);
   if ("score" in card) {
     const chance = card.probability == null ? "" : `, which it takes for ${Math.round(100 * card.probability)} % likely to be true`;
@@ -232,6 +239,7 @@ function drawCard(card) {
   }
   put("why", card.why);
   at("card").scrollTop = 0;
+  if (getComputedStyle(at("answers").parentElement).position === "fixed") scrollTo(0, 0);
 }
 
 function drawMeaning(role, named) {
@@ -261,6 +269,12 @@ function drawExamples(card) {
   return [element("section", {}, element("h2", {}, "Known to be true"), element("ul", { class: "examples" }, ...lines))];
 }
 
+function drawFacts(named, facts) {
+  if (facts.length === 0) return [];
+  const lines = facts.map((parts) => element("li", {}, ...drawSentence(parts)));
+  return [element("section", {}, element("h2", {}, "More about ", element("bdi", {}, named.name)), element("ul", { class: "facts" }, ...lines))];
+}
+
 function flash(said) {
   const card = at("card");
   card.classList.remove("was-true", "was-false", "was-unsure");
@@ -276,47 +290,110 @@ function toggleNote(open) {
   else document.activeElement?.blur();
 }
 
-const ACTIONS = { undo, note: () => shown && toggleNote() };
+// What is being written survives a reload.
+function keepDraft(triple, note) {
+  if (storage) localStorage.setItem(`${storage}:draft`, JSON.stringify({ triple, note }));
+}
+
+function showDraft(card) {
+  const draft = stored(`${storage}:draft`, {});
+  at("note").value = draft.triple === card.triple ? draft.note : "";
+  at("note-box").hidden = at("note").value === "";
+  at("note-button").setAttribute("aria-expanded", String(!at("note-box").hidden));
+}
+
+function stored(name, otherwise) {
+  try {
+    return JSON.parse(localStorage.getItem(name)) ?? otherwise;
+  } catch {
+    return otherwise;
+  }
+}
+
+const ACTIONS = { undo, note: () => shown && toggleNote(), help: () => at("help").showModal() };
+
+// The character counts; where it is no Latin letter (a Cyrillic or Greek layout), the place of the key does.
+function meaningOf(event) {
+  const letter = /^\p{L}$/u.test(event.key) && !/^[a-z]$/i.test(event.key) && /^Key[A-Z]$/.test(event.code);
+  return KEYS[letter ? event.code.slice(3).toLowerCase() : event.key.toLowerCase()];
+}
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && event.target === at("note")) return toggleNote(false);
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target instanceof HTMLTextAreaElement) return;
-  const meaning = KEYS[event.key.toLowerCase()];
-  if (!meaning) return;
+  if (event.target instanceof HTMLTextAreaElement || at("help").open) return;
+  const meaning = meaningOf(event);
+  if (!meaning) return scrollCard(event);
   event.preventDefault();
   (ACTIONS[meaning] ?? (() => answer(meaning)))();
 });
+
+// Keys that scroll a page scroll the card, where it is the card that scrolls.
+const STEPS = { ArrowDown: 60, ArrowUp: -60, PageDown: 300, PageUp: -300 };
+function scrollCard(event) {
+  const card = at("card");
+  if (!(event.key in STEPS) || card.scrollHeight <= card.clientHeight) return;
+  event.preventDefault();
+  card.scrollBy({ top: STEPS[event.key] });
+}
+
 at("answers").addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (button) answer(button.dataset.said);
 });
 at("undo").addEventListener("click", undo);
 at("note-button").addEventListener("click", () => toggleNote());
+at("note").addEventListener("input", () => shown && keepDraft(shown.triple, at("note").value));
+at("help-button").addEventListener("click", ACTIONS.help);
+at("help-close").addEventListener("click", () => at("help").close());
+at("notice-close").addEventListener("click", () => {
+  refused = [];
+  showRefused();
+});
 
-// A finger drags the card; a clear enough direction is an answer.
-let start = null;
+// A finger drags the card: sideways it answers; up it answers where nothing more is to be read below, else it scrolls.
+// Touch events, not pointer events: only they can still take a movement from the browser once its direction is known.
+let drag = null;
 const card = at("card");
-card.addEventListener("pointerdown", (event) => {
-  if (event.pointerType !== "mouse" && !event.target.closest("a")) start = { x: event.clientX, y: event.clientY, id: event.pointerId };
-});
-card.addEventListener("pointermove", (event) => {
-  if (!start || event.pointerId !== start.id) return;
-  const x = event.clientX - start.x;
-  card.style.transform = `translateX(${x}px) rotate(${x / 60}deg)`;
-});
-function endSwipe(event) {
-  if (!start || event.pointerId !== start.id) return;
-  const x = event.clientX - start.x;
-  const y = event.clientY - start.y;
-  start = null;
-  card.style.transform = "";
-  if (event.type === "pointercancel") return;
-  if (Math.abs(x) > 80 && Math.abs(x) > 2 * Math.abs(y)) answer(x > 0 ? "true" : "false");
-  else if (y < -80 && -y > 2 * Math.abs(x)) answer("unsure");
+
+function moreBelow() {
+  const inside = card.scrollHeight - card.clientHeight - card.scrollTop > 1;
+  return inside || card.getBoundingClientRect().bottom > at("answers").parentElement.getBoundingClientRect().top + 1;
 }
-card.addEventListener("pointerup", endSwipe);
-card.addEventListener("pointercancel", endSwipe);
+
+function saidBy(x, y) {
+  if (Math.abs(x) > REACH && Math.abs(x) > 1.5 * Math.abs(y)) return x > 0 ? "true" : "false";
+  return -y > REACH && -y > 1.5 * Math.abs(x) ? "unsure" : "";
+}
+
+function letGo() {
+  drag = null;
+  card.style.transform = "";
+  delete card.dataset.would;
+}
+
+card.addEventListener("touchstart", (event) => {
+  letGo();
+  const [finger] = event.touches;
+  if (event.touches.length === 1) drag = { x: finger.clientX, y: finger.clientY, ours: null };
+}, { passive: true });
+card.addEventListener("touchmove", (event) => {
+  if (!drag) return;
+  if (event.touches.length !== 1) return letGo();
+  const x = event.touches[0].clientX - drag.x;
+  const y = event.touches[0].clientY - drag.y;
+  drag.ours ??= Math.abs(x) > Math.abs(y) || (y < 0 && event.cancelable && !moreBelow());
+  if (!drag.ours) return;
+  if (event.cancelable) event.preventDefault();
+  card.style.transform = `translate(${x}px, ${Math.min(0, y)}px) rotate(${x / 60}deg)`;
+  card.dataset.would = saidBy(x, y);
+}, { passive: false });
+card.addEventListener("touchend", (event) => {
+  const said = drag?.ours ? saidBy(event.changedTouches[0].clientX - drag.x, event.changedTouches[0].clientY - drag.y) : "";
+  letGo();
+  if (said) answer(said);
+});
+card.addEventListener("touchcancel", letGo);
 
 window.addEventListener("beforeunload", (event) => {
   if (outbox.length > 0) event.preventDefault();
@@ -332,10 +409,10 @@ async function refreshPicture() {
 
 function drawPicture(content) {
   count(content.progress);
-  showProgress();
+  showProgress(progress);
   put("title", content.title);
   put("advice", content.picture.advice);
-  showCurve(at("curve"), content.picture.curve, content.progress.budget);
+  showCurve(at("curve"), content.picture.curve, content.progress.goal);
   showRelations(at("relations"), content.picture.relations.slice(0, 8));
 }
 
@@ -347,14 +424,24 @@ async function begin() {
   }
   drawPicture(content);
   storage = `${content.session}:${content.name}`;
-  try {
-    outbox = JSON.parse(localStorage.getItem(storage) ?? "[]");
-  } catch {
-    outbox = [];
-  }
+  outbox = stored(storage, []);
   keep();
   exchange();
   setTimeout(refreshPicture, 2000);
+  showGuidelines();
+}
+
+// What the owner wants annotators to know: shown before the first card, once, and whenever help is asked for.
+async function showGuidelines() {
+  const { status, content } = await fetchJson("/api/guidelines");
+  if (status !== 200 || !content.text) return;
+  at("guidelines").replaceChildren(...drawMarkdown(content.text));
+  if (stored(`${storage}:read`, "") === content.text) return;
+  at("help").addEventListener("close", () => {
+    localStorage.setItem(`${storage}:read`, JSON.stringify(content.text));
+    shownAt = performance.now(); // the time to read is not the time to judge
+  }, { once: true });
+  if (!at("help").open) at("help").showModal();
 }
 
 begin();

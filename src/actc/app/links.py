@@ -1,7 +1,7 @@
 """Secret links: one per annotator and one for the owner, made from the session's own secret.
 
-A link's token is a keyed hash of the name it stands for, so links stay the same over restarts and nothing about them
-needs to be stored beside the secret.
+A link's token is a keyed hash of the name it stands for, and of how often it was made anew. So links stay the same over
+restarts, and nothing about them needs to be stored beside the secret and that number.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ class Links:
 
     def token(self, annotator: Annotator) -> str:
         """Return the secret part of an annotator's link."""
-        return self._sign(f"{annotator.kind}:{annotator.name}")
+        # No name holds a line break, so nobody's first link is another's later one.
+        later = f"\n{annotator.link}" if annotator.link else ""
+        return self._sign(f"{annotator.kind}:{annotator.name}{later}")
 
     def path(self, annotator: Annotator) -> str:
         """Return the path of an annotator's link."""
@@ -58,7 +60,7 @@ class Links:
         found = None
         for annotator in session.annotators():
             same = hmac.compare_digest(self.token(annotator).encode(), token.encode("utf-8", "replace"))
-            if same and annotator.kind == kind:
+            if same and annotator.kind == kind and annotator.link >= 0:
                 found = annotator
         return found
 

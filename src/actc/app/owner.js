@@ -1,8 +1,9 @@
 // The owner's view: progress, who judges how, and the word that settles a disagreement.
 
-import { element, fetchJson, percent, put, showCurve, showRelations } from "/files/draw.js";
+import { element, fetchJson, percent, put, showCurve, showProgress, showRelations } from "/files/draw.js";
 
 const at = (id) => document.getElementById(id);
+let paused = false;
 const settling = new Map(); // triple -> key: pressing twice settles once
 
 function number(value, digits = 2) {
@@ -13,27 +14,28 @@ async function refresh() {
   const { status, content } = await fetchJson("/api/owner");
   if (status === 200) {
     draw(content);
-    put("state", "Live");
+    put("state", content.paused ? "Paused" : "Live");
   } else {
     put("state", status === 401 ? "Open the owner's link again" : "No answer, trying again");
   }
 }
 
 function draw(content) {
-  const { labels, budget } = content.progress;
+  const { budget } = content.progress;
   put("title", content.title);
-  put("count", `${labels.toLocaleString("en")} of ${budget.toLocaleString("en")}`);
-  at("progress").setAttribute("aria-valuemax", budget);
-  at("progress").setAttribute("aria-valuenow", Math.min(labels, budget));
-  at("fill").style.width = `${Math.min(100, (100 * labels) / budget)}%`;
+  showProgress(content.progress);
   put("advice", content.picture.advice);
   showCurve(at("curve"), content.picture.curve, budget);
   showRelations(at("relations"), content.picture.relations.slice(0, 10));
-  redraw("people", content.people, content.people.filter((one) => one.kind !== "owner" || one.judged > 0).map(drawPerson));
-  drawAgreement(content.agreement);
+  redraw("people", content.people, content.people.filter((one) => one.judged > 0 || (one.kind !== "owner" && !one.void)).map(drawPerson));
+  drawAgreement(content.agreement, content.settings.overlap);
   redraw("review", content.disagreements, content.disagreements.map(drawDisagreement));
   at("no-review").hidden = content.disagreements.length > 0;
+  paused = content.paused;
+  put("pause", paused ? "Let them go on" : "Pause");
   if (document.activeElement !== at("budget")) at("budget").value = budget;
+  const others = content.agreement.rules.filter((one) => one.changed > 0).map((one) => `by ${one.rule}, ${one.changed.toLocaleString("en")} of ${one.labels.toLocaleString("en")} labels would differ`);
+  put("rules", others.length ? `Combined ${others.join("; ")}.` : "");
   put("rule", `Answers to one triple are combined by ${content.settings.combine}; a tie is no label until it is settled. ` +
     `${percent(content.settings.overlap)} of the triples go to two people, ${percent(content.settings.repeats)} of the cards are hidden repeats. ` +
     `Method: ${content.settings.method}. What programs say is never counted as a label.`);
@@ -49,19 +51,33 @@ function redraw(id, state, rows) {
 
 function drawPerson(one) {
   const name = element("td", {}, element("bdi", {}, one.name), " ");
-  if (one.kind !== "person") name.append(element("span", { class: "kind" }, one.kind));
+  if (one.kind !== "person" && one.kind !== one.name) name.append(element("span", { class: "kind" }, one.kind));
   const cells = [one.judged, one.true, one.false, one.unsure, number(one.seconds, 1)].map((value) => element("td", {}, String(value)));
   const repeats = one.repeats.shown ? `${one.repeats.same} of ${one.repeats.shown}` : "–";
   const trust = one.reliability?.compared
     ? `${percent(one.reliability.right)} of ${one.reliability.compared} (${percent(one.reliability.low)} to ${percent(one.reliability.high)})`
     : "–";
-  const link = element("td", {});
-  if (one.kind === "person") {
-    const copy = element("button", { type: "button", "aria-label": `Copy the link of ${one.name}` }, "Copy link");
+  if (one.hasty >= 5) name.append(element("span", { class: "haste" }, `${one.hasty} answers in a row under a second`));
+  const link = element("td", { class: "links" });
+  if (one.kind === "person" && one.void) {
+    link.append("no link ", actOn(one, "New", "New link for", false));
+  } else if (one.kind === "person") {
+    const copy = element("button", { type: "button", "aria-label": `Copy link of ${one.name}` }, "Copy");
     copy.addEventListener("click", () => copyLink(one, copy));
-    link.append(copy);
+    link.append(copy, " ", actOn(one, "New", "New link for", false), " ", actOn(one, "Void", "Void link of", true));
   }
   return element("tr", {}, name, ...cells, element("td", {}, repeats), element("td", {}, trust), link);
+}
+
+function actOn(one, words, meaning, makeVoid) {
+  const button = element("button", { type: "button", "aria-label": `${meaning} ${one.name}` }, words);
+  button.addEventListener("click", async () => {
+    const { status, content } = await fetchJson("/api/owner/link", { name: one.name, void: makeVoid });
+    const done = content?.link ? `${one.name}: ${location.origin}${content.link}` : `${one.name} has no link any more; the answers stay.`;
+    put("added", status === 200 ? done : String(content?.detail ?? "That did not work."));
+    refresh();
+  });
+  return button;
 }
 
 async function copyLink(one, button) {
@@ -74,7 +90,7 @@ async function copyLink(one, button) {
   }
 }
 
-function drawAgreement(agreement) {
+function drawAgreement(agreement, overlap) {
   const numbers = [
     ["Judged by two or more", String(agreement.shared)],
     ["Krippendorff’s alpha", number(agreement.krippendorff)],
@@ -82,7 +98,8 @@ function drawAgreement(agreement) {
   ];
   redraw("agreement", agreement, numbers.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
   const pairs = agreement.pairs.slice(0, 12).map((pair) => `${pair.first} and ${pair.second} ${number(pair.cohen)}`);
-  put("pairs", pairs.length ? `Cohen’s kappa: ${pairs.join(", ")}.` : "Start with --overlap 0.2 to have some triples judged twice.");
+  const none = overlap > 0 ? "No triple has two people's answers yet." : "Every triple goes to one person. A session started with --overlap 0.2 has a fifth of them judged twice.";
+  put("pairs", pairs.length ? `Cohen’s kappa: ${pairs.join(", ")}.` : none);
 }
 
 function drawDisagreement(line) {
@@ -121,6 +138,11 @@ at("spend").addEventListener("submit", async (event) => {
   event.preventDefault();
   await fetchJson("/api/owner/budget", { budget: Number(at("budget").value) });
   at("budget").blur();
+  refresh();
+});
+
+at("pause").addEventListener("click", async () => {
+  await fetchJson("/api/owner/pause", { paused: !paused });
   refresh();
 });
 

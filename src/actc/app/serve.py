@@ -13,6 +13,10 @@ from actc.errors import MissingExtraError, OptionError
 from actc.session import OWNER, Session
 from actc.session.plan import planning
 
+ALONE = "you"
+"""The name of somebody who judges a session of their own."""
+MOST_CONNECTIONS = 2000
+
 
 def serve(
     folder: Path,
@@ -29,7 +33,7 @@ def serve(
     folder : Path
         The session.
     annotators : sequence of str
-        Names that shall have a link, besides those that have one already.
+        Names that shall have a link, besides those that have one already; if nobody has, "you" gets one.
     host, port : str, int
         Where to listen; port 0 takes any free one.
     announce : callable
@@ -40,11 +44,12 @@ def serve(
     try:
         import uvicorn
 
+        from actc.app.guard import guarded
         from actc.app.server import create_app
     except ImportError:
         raise MissingExtraError("The annotation page", "fastapi and uvicorn", "app") from None
     session = Session(folder)
-    for name in annotators:
+    for name in annotators or ([] if session.people() else [ALONE]):
         session.add_annotator(name)
     listener = listen(host, port)
     config = uvicorn.Config(
@@ -52,7 +57,8 @@ def serve(
         log_level="warning",
         access_log=False,
         server_header=False,
-        timeout_keep_alive=30,
+        http=guarded(most_connections()),
+        timeout_keep_alive=15,
         timeout_graceful_shutdown=2,
     )
     server = uvicorn.Server(config)
@@ -60,6 +66,15 @@ def serve(
         announce(links_of(session, host, listener.getsockname()[1]))
         server.run(sockets=[listener])
     session.close()
+
+
+def most_connections() -> int:
+    """Return how many connections to hold at most: the files that this process may have open, less some for itself."""
+    try:
+        import resource
+    except ImportError:  # Windows, which counts otherwise
+        return MOST_CONNECTIONS
+    return max(64, min(MOST_CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2))
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -70,7 +85,7 @@ def listen(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-        listener.listen(128)
+        listener.listen(1024)
     except OSError as error:
         listener.close()
         reason = (error.strerror or str(error)).lower()
@@ -83,8 +98,13 @@ def links_of(session: Session, host: str, port: int) -> list[tuple[str, str]]:
     links = Links.of(session.folder)
     shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
     address = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
-    people = [annotator for annotator in session.annotators() if annotator.kind == "person"]
-    return [(one.name, address + links.path(one)) for one in [session.annotator(OWNER), *people]]
+    return [(one.name, address + links.path(one)) for one in [session.annotator(OWNER), *session.people()]]
+
+
+def link_to_open(links: Sequence[tuple[str, str]]) -> str:
+    """Return the link for the browser of whoever starts the server: their own if they judge alone, else the owner's."""
+    alone = [name for name, _ in links] == [OWNER, ALONE]
+    return links[1 if alone else 0][1]
 
 
 def open_when_listening(link: str) -> None:

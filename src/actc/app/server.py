@@ -6,12 +6,19 @@ and it may be killed at any moment.
 
 from __future__ import annotations
 
+import json
+import tempfile
+import time
+from html import escape
 from importlib.resources import files
+from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Path, Query, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from actc import __version__
 from actc.app.gate import Bucket, Gate, loopback_names
@@ -19,10 +26,12 @@ from actc.app.links import JUDGE_COOKIE, OWNER_COOKIE, Links
 from actc.errors import ActcError, SessionError
 from actc.session import Annotator, Judgement, Session
 from actc.session.cards import make_card
-from actc.session.status import agreement, count_labels, disagreements, history, people, picture, progress
+from actc.session.exchange import write_history, write_labels
+from actc.session.status import agreement, count_labels, disagreements, history, people, picture, progress, what_is_left
 
 MOST_CARDS = 32
 LARGEST = 2**62
+LONG, PAUSES = 0.2, 10  # what takes longer than so many seconds is done again after so many times as long
 FILES = {
     "judge.js": "text/javascript; charset=utf-8",
     "owner.js": "text/javascript; charset=utf-8",
@@ -30,6 +39,14 @@ FILES = {
     "page.css": "text/css; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }
+# What a person sees where there is no page; programs get the same sentence as JSON.
+SORRY = (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title} · actc</title>'
+    '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    '<meta name="color-scheme" content="light dark"><link rel="icon" href="/files/icon.svg">'
+    '<link rel="stylesheet" href="/files/page.css"></head><body class="sorry"><main class="card message">'
+    "<h1>{title}</h1><p>{text}</p></main></body></html>"
+)
 # A cookie that is sent to our own pages only would not follow a redirect from a mail or a chat; a page of ours that
 # goes on by itself carries it, and takes the token out of the address bar.
 WELCOME = (
@@ -76,6 +93,19 @@ class AnnotatorBody(Strict):
     """A new annotator."""
 
     name: str = Field(min_length=1, max_length=80)
+
+
+class LinkBody(Strict):
+    """Whose link, and what becomes of it."""
+
+    name: str = Field(min_length=1, max_length=80)
+    void: bool
+
+
+class PauseBody(Strict):
+    """Whether everybody waits."""
+
+    paused: bool
 
 
 class BudgetBody(Strict):
@@ -143,7 +173,7 @@ def exchange(body: ExchangeBody, session: Open, judge: Judge) -> JSONResponse:
         {
             "recorded": [vars(one) for one in recorded],
             "cards": [make_card(session.names, task, session.settings.show_score) for task in tasks],
-            "progress": progress(session, judge),
+            "progress": progress(session, judge) | {"left": "more" if tasks else what_is_left(session, judge)},
         }
     )
 
@@ -160,6 +190,12 @@ def get_picture(request: Request, session: Open, links: OpenLinks, judge: Judge)
             "picture": _same_picture(request.app, session),
         }
     )
+
+
+@judging.get("/guidelines")
+def get_guidelines(session: Open, judge: Judge) -> dict[str, str]:
+    """Return what the owner wants annotators to know, as Markdown; empty if nothing."""
+    return {"text": session.settings.guidelines}
 
 
 def _same_picture(app: FastAPI, session: Session) -> dict[str, Any]:
@@ -181,22 +217,39 @@ def get_history(session: Open, judge: Judge, most: Annotated[int, Query(ge=1, le
 @owning.get("")
 def get_overview(request: Request, session: Open, links: OpenLinks, owner: Owner) -> JSONResponse:
     """Return everything about the session: progress, people, agreement, disagreements."""
-    everybody = session.annotators()
-    lines = [
-        line | {"link": None if one.kind == "program" else links.path(one)}
-        for line, one in zip(people(session, everybody), everybody, strict=True)
-    ]
     return JSONResponse(
         {
             "title": session.settings.title,
             "settings": vars(session.settings),
+            "paused": session.paused,
             "progress": progress(session),
             "picture": _same_picture(request.app, session),
-            "people": lines,
-            "agreement": agreement(session),
-            "disagreements": disagreements(session),
+            **_recent_people(request.app, session, links),
         }
     )
+
+
+def _recent_people(app: FastAPI, session: Session, links: Links) -> dict[str, Any]:
+    """Return who judged how, and where they differ: anew, unless that took long and was done a moment ago.
+
+    The page asks every two seconds; after 50,000 answers each time takes a good part of one.
+    """
+    state, now = (len(session.annotators()), _settled(session)), time.monotonic()
+    if app.state.people[:2] != (state, True) or now > app.state.people[2]:
+        everybody = session.annotators()
+        lines = [
+            line | {"link": None if one.kind == "program" or one.link < 0 else links.path(one)}
+            for line, one in zip(people(session, everybody), everybody, strict=True)
+        ]
+        found = {"people": lines, "agreement": agreement(session), "disagreements": disagreements(session)}
+        took = time.monotonic() - now
+        app.state.people = (state, took > LONG, time.monotonic() + PAUSES * took, found)
+    return app.state.people[3]  # type: ignore[no-any-return]
+
+
+def _settled(session: Session) -> int:
+    """Return how many decisions the owner made: each is to be seen at once."""
+    return int(session.store.value("SELECT sum(judged) FROM annotator WHERE kind = 'owner'") or 0)
 
 
 @owning.get("/history")
@@ -218,6 +271,31 @@ def add_annotator(body: AnnotatorBody, session: Open, links: OpenLinks, owner: O
     """Add an annotator and return their link."""
     annotator = session.add_annotator(body.name)
     return {"name": annotator.name, "link": links.path(annotator)}
+
+
+@owning.post("/link")
+def change_link(body: LinkBody, session: Open, links: OpenLinks, owner: Owner) -> dict[str, str | None]:
+    """Make an annotator's link void, or give them a new one."""
+    annotator = session.change_link(body.name, body.void)
+    return {"name": annotator.name, "link": None if body.void else links.path(annotator)}
+
+
+@owning.post("/pause")
+def set_paused(body: PauseBody, session: Open, owner: Owner) -> dict[str, bool]:
+    """Let everybody wait, or go on."""
+    session.set_paused(body.paused)
+    return {"paused": session.paused}
+
+
+@owning.get("/download/{name}")
+def download(name: Literal["labels.tsv", "history.jsonl"], session: Open, owner: Owner) -> Response:
+    """Return one label per judged triple, or everything that was ever said, as a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = FilePath(folder) / name
+        (write_labels if name == "labels.tsv" else write_history)(session, path)
+        content = path.read_bytes()
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type="application/octet-stream", headers=headers)
 
 
 @owning.post("/budget")
@@ -264,7 +342,7 @@ def _welcome(request: Request, token: str, kind: str, role: str, target: str) ->
     if links.find(session_of(request), token, kind) is None:
         if not request.app.state.guesses.allows(request.client.host if request.client else ""):
             raise HTTPException(429, "Too many wrong links; wait a minute.", {"Retry-After": "60"})
-        raise HTTPException(404, "This link is not valid for this session; ask its owner for yours.")
+        raise HTTPException(404, "This link is not valid, or not any more. Ask the owner of the session for yours.")
     response = HTMLResponse(WELCOME.format(target=target))
     response.set_cookie(
         links.cookie(role),
@@ -292,6 +370,7 @@ def create_app(session: Session, host: str = "127.0.0.1") -> FastAPI:
     app.state.session = session
     app.state.links = Links.of(session.folder)
     app.state.picture = (None, None)
+    app.state.people = (None, False, 0.0, {})
     app.state.paces = Bucket(rate=50, burst=200)
     app.state.guesses = Bucket(rate=1 / 6, burst=20)
     app.state.files = {name: folder.joinpath(name).read_bytes() for name in (*FILES, "judge.html", "owner.html")}
@@ -299,7 +378,30 @@ def create_app(session: Session, host: str = "127.0.0.1") -> FastAPI:
     for router in (judging, owning, pages):
         app.include_router(router)
     app.add_exception_handler(ActcError, _refuse)
+    app.add_exception_handler(StarletteHTTPException, _sorry)
+    app.add_exception_handler(RequestValidationError, _refuse_body)
     return app
+
+
+def _sorry(request: Request, error: Exception) -> Response:
+    """Answer a browser that went to a wrong place with a page, and a program with JSON."""
+    assert isinstance(error, StarletteHTTPException)
+    asks_for_page = request.method == "GET" and "text/html" in request.headers.get("accept", "")
+    if not asks_for_page or request.url.path.startswith(("/api", "/files")):
+        return JSONResponse({"detail": error.detail}, error.status_code, error.headers)
+    title = {404: "There is no such page", 429: "Please wait"}.get(error.status_code, "This did not work")
+    if request.url.path.startswith(("/j/", "/o/")) and error.status_code == 404:
+        title = "This link does not work"
+    text = "" if error.detail == "Not Found" else error.detail
+    return HTMLResponse(SORRY.format(title=title, text=escape(text)), error.status_code, error.headers)
+
+
+def _refuse_body(request: Request, error: Exception) -> Response:
+    """Say what is wrong with a body, without saying it back: it may hold what no answer can, half a character."""
+    assert isinstance(error, RequestValidationError)
+    problems = [{"loc": [str(part) for part in one["loc"]], "msg": str(one["msg"])} for one in error.errors()]
+    # In ASCII, with escapes: a key of the body may be anything as well.
+    return Response(json.dumps({"detail": problems}), 422, media_type="application/json")
 
 
 def _refuse(request: Request, error: Exception) -> JSONResponse:

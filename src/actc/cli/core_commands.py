@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import examples, progress_bar, quiet_option
+from actc.cli.parts import examples, method_option, overwrite_option, progress_bar, quiet_option
 
 PATH = click.Path(path_type=Path)
 
@@ -18,13 +18,18 @@ PATH = click.Path(path_type=Path)
 @click.command("demo", epilog=examples("actc demo", "actc demo --out my-demo --repeats 30"))
 @click.option("--out", type=PATH, default=Path("actc-demo"), show_default=True, help="A folder.")
 @click.option("--repeats", default=10, show_default=True, help="How often to repeat the comparison.")
-@click.option("--seed", default=0, show_default=True, help="Where the draws start from.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Where the draws start from."
+)
+@overwrite_option
 @quiet_option
-def demo_command(out: Path, repeats: int, seed: int, quiet: bool) -> None:
+def demo_command(out: Path, repeats: int, seed: int, overwrite: bool, quiet: bool) -> None:
     """Do the whole job on the packaged sample and show what calibration buys."""
     from actc.cli.show import print_demo
     from actc.sample.run_demo import run_demo
+    from actc.tables.overwrite import check_output_folder
 
+    check_output_folder(out, "demo", overwrite=overwrite)
     with progress_bar("Repeats", quiet) as advance:
         demo = run_demo(out, repeats=repeats, seed=seed, progress=advance)
     if not quiet:
@@ -52,7 +57,7 @@ def methods_command(quiet: bool) -> None:
 )
 @click.argument("scores", type=PATH)
 @click.option("--labels", type=PATH, help="Judged triples: head, relation, tail, label (1 or 0).")
-@click.option("--method", default="pooled", show_default=True, help="See: actc methods.")
+@method_option
 @click.option("--known", type=PATH, help="Scored triples that the graph holds already.")
 @click.option("--sketch", is_flag=True, help="For many millions: measure all, keep a sample. Pooled methods only.")
 @click.option(
@@ -68,16 +73,19 @@ def methods_command(quiet: bool) -> None:
 @click.option("--confidence", default=0.9, show_default=True, help="How probable the promise should be.")
 @click.option("--each-relation", is_flag=True, help="Make the promise for each relation by itself.")
 @click.option("--out", type=PATH, default=Path("thresholds.json"), show_default=True)
+@overwrite_option
 @quiet_option
-def calibrate_command(scores: Path, out: Path, quiet: bool, **options: Any) -> None:
+def calibrate_command(scores: Path, out: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
     """Find thresholds from annotations that exist.
 
     SCORES holds the candidates: head, relation, tail, score. Labels are for some of them. With --precision, --recall or
     costs, the thresholds keep a promise (pooled methods only).
     """
     from actc.cli.show import print_calibration
+    from actc.tables.overwrite import check_output
     from actc.trust.calibrate import calibrate
 
+    check_output(out, "thresholds", overwrite=overwrite, inputs=(scores, options["labels"], options["known"]))
     calibration = calibrate(scores, out=out, **options)
     if not quiet:
         print_calibration(calibration, out)
@@ -96,7 +104,7 @@ def calibrate_command(scores: Path, out: Path, quiet: bool, **options: Any) -> N
 @click.option("--out", required=True, help="A .tsv, .csv or .parquet file, or a folder/ of Parquet parts.")
 @click.option("--all", "keep_all", is_flag=True, help="Write rejected candidates too, with a column that says so.")
 @click.option("--best-tail", "best_only", is_flag=True, help="At most one tail, the best, for each head and relation.")
-@click.option("--overwrite", is_flag=True, help="Replace an output that is there already.")
+@overwrite_option
 @click.option("--memory", default="1GB", show_default=True, help="How much memory to use at most.")
 @click.option("--engine", default="duckdb", show_default=True, help="duckdb, or spark.")
 @click.option("--master", help="Spark's address, such as spark://host:7077. [default: this machine]")

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from actc.cli.graph_commands import GRAPH, base_option, say
-from actc.cli.parts import examples, progress_bar, quiet_option
+from actc.cli.parts import examples, overwrite_option, progress_bar, quiet_option
 
 
 @click.command(
@@ -33,11 +33,15 @@ from actc.cli.parts import examples, progress_bar, quiet_option
     help="A further model's scores of candidates and held facts; repeatable.",
 )
 @base_option
+@overwrite_option
 @quiet_option
-def evidence_command(graph: Path, candidates: Path, out: Path, quiet: bool, **options: Any) -> None:
+def evidence_command(graph: Path, candidates: Path, out: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
     """Score CANDIDATES by all that the GRAPH says of them: score becomes log-odds, a column per piece follows."""
     from actc.evidence.from_files import add_evidence
+    from actc.tables.overwrite import check_output
 
+    given = [path for path in (graph, candidates, options["held"], *options["scores"]) if path is not None]
+    check_output(out, overwrite=overwrite, inputs=given)
     with progress_bar("Evidence", quiet) as advance:
         added = add_evidence(
             graph, candidates, out, progress=lambda done, total, name: advance(1, 2 * total), **options

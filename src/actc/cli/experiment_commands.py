@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from actc.cli.parts import examples, progress_bar, quiet_option
+from actc.cli.parts import examples, look_here, overwrite_option, progress_bar, quiet_option
 from actc.errors import OptionError
 
 PATH = click.Path(path_type=Path)
@@ -26,12 +26,20 @@ address_option = click.option(
     ),
 )
 @click.argument("folders", nargs=-1, required=True, type=PATH)
-@click.option("--method", "methods", multiple=True, help="A method, with options if wanted; repeatable. [default: all]")
+@click.option(
+    "--method",
+    "methods",
+    multiple=True,
+    callback=look_here,
+    help="A method, with options if wanted; repeatable. [default: all]",
+)
 @click.option(
     "--budget", "budgets", multiple=True, help="Annotations, such as 1,2,5; repeatable. [default: the paper's]"
 )
 @click.option("--repeats", default=20, show_default=True, help="How often to draw anew.")
-@click.option("--seed", default=12345, show_default=True, help="Where the draws start from.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), default=12345, show_default=True, help="Where the draws start from."
+)
 @click.option("--draws", default="numpy", show_default=True, help="numpy, or the authors' own stream: authors.")
 @click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
 @backend_option
@@ -41,6 +49,7 @@ address_option = click.option(
     "--metric", "metrics", multiple=True, help="A metric beside accuracy and F1: precision, recall; repeatable."
 )
 @click.option("--out", type=PATH, help="Write tidy rows to this CSV file; started again, an interrupted run goes on.")
+@overwrite_option
 @quiet_option
 def bench_command(
     folders: tuple[Path, ...],
@@ -55,6 +64,7 @@ def bench_command(
     raw: bool,
     metrics: tuple[str, ...],
     out: Path | None,
+    overwrite: bool,
     quiet: bool,
 ) -> None:
     """Compare methods on folders of scored, labelled triples.
@@ -66,10 +76,10 @@ def bench_command(
     from actc.experiment.cells import CellFolder
     from actc.experiment.runs import further_metrics, run_experiment
     from actc.methods import METHODS
-    from actc.tables.deliver import check_writable
+    from actc.tables.overwrite import check_output
 
     if out is not None:
-        check_writable(out)
+        check_output(out, "rows", overwrite=overwrite, inputs=folders)
     cells = [CellFolder(folder) for folder in folders]
     known = all(cell.has_known for cell in cells)
     usable = [name for name, method in METHODS.items() if known or not method.needs_known]
@@ -106,13 +116,22 @@ def bench_command(
 @click.option("--only", "items", multiple=True, help="A table or figure, such as table-avg; repeatable. [default: all]")
 @click.option("--out", type=PATH, default=Path("actc-paper"), show_default=True)
 @click.option("--from", "rows", type=PATH, help="Draw everything from these rows; run nothing.")
-@click.option("--method", "methods", multiple=True, help="A further method to set beside the paper's; repeatable.")
+@click.option(
+    "--method",
+    "methods",
+    multiple=True,
+    callback=look_here,
+    help="A further method to set beside the paper's; repeatable.",
+)
 @click.option("--repeats", default=100, show_default=True, help="How often to draw anew.")
-@click.option("--seed", default=12345, show_default=True, help="Where the draws start from.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), default=12345, show_default=True, help="Where the draws start from."
+)
 @click.option("--draws", default="authors", show_default=True, help="The authors' own stream, or: numpy.")
 @click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
 @backend_option
 @address_option
+@overwrite_option
 @quiet_option
 def paper_command(
     quick: bool,
@@ -126,6 +145,7 @@ def paper_command(
     jobs: int,
     backend: str,
     address: str | None,
+    overwrite: bool,
     quiet: bool,
 ) -> None:
     """Make every table and figure of the paper, measured, beside the published numbers.
@@ -137,7 +157,9 @@ def paper_command(
     from actc.cli.show import print_paper
     from actc.experiment.plans import Conditions
     from actc.paper.run import redraw_paper, run_paper
+    from actc.tables.overwrite import check_output_folder
 
+    check_output_folder(out, "paper", overwrite=overwrite)
     own = [name for text in methods for name in split_methods(text)]
     if rows is not None:
         page = redraw_paper(rows, out, items=items, own_methods=own)

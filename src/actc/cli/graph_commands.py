@@ -7,10 +7,15 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import examples, progress_bar, quiet_option
+from actc.cli.parts import examples, overwrite_option, progress_bar, quiet_option
 
 GRAPH = click.argument("graph", type=click.Path(path_type=Path))
-base_option = click.option("--base", default="", help="What IRIs begin with in RDF and names do not.")
+base_option = click.option(
+    "--base",
+    multiple=True,
+    callback=lambda context, option, given: given[0] if len(given) == 1 else given or "",
+    help="What IRIs begin with in RDF and names do not; a second time: those of relations.",
+)
 trust_option = click.option("--trust", is_flag=True, help="Allow reading a pickle, which can run any code in it.")
 device_option = click.option("--device", help="cuda or cpu. [default: a GPU where there is one]")
 
@@ -27,15 +32,18 @@ device_option = click.option("--device", help="cuda or cpu. [default: a GPU wher
     help="Without --held-out: the share of the graph to stop by and not to learn; at most 5000 facts.",
 )
 @click.option("--seconds", type=float, default=float("inf"), help="Stop when so much time has passed.")
-@click.option("--seed", default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A folder for the model.")
 @base_option
 @device_option
+@overwrite_option
 @quiet_option
-def train_command(graph: Path, out: Path, quiet: bool, **options: Any) -> None:
+def train_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
     """Train an embedding model on a GRAPH (.tsv, .parquet, .nt, .ttl and others)."""
     from actc.models.from_files import train_model
+    from actc.tables.overwrite import check_output_folder
 
+    check_output_folder(out, "model", overwrite=overwrite, inputs=(graph, options["held_out"]))
     with progress_bar("Epochs", quiet) as advance:
         trained = train_model(graph, out, progress=advance, **options)
     facts = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in trained.model.facts.items())
@@ -56,11 +64,14 @@ def train_command(graph: Path, out: Path, quiet: bool, **options: Any) -> None:
 @base_option
 @trust_option
 @device_option
+@overwrite_option
 @quiet_option
-def score_command(model: Path, triples: Path, out: Path, quiet: bool, **options: Any) -> None:
+def score_command(model: Path, triples: Path, out: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
     """Score TRIPLES with a MODEL: a folder that `actc train` or PyKEEN's pipeline wrote."""
     from actc.models.from_files import score_triples
+    from actc.tables.overwrite import check_output
 
+    check_output(out, overwrite=overwrite, inputs=(model, triples))
     with progress_bar("Triples", quiet) as advance:
         scored = score_triples(model, triples, out, progress=advance, **options)
     scores = scored.triples.scores
@@ -69,7 +80,11 @@ def score_command(model: Path, triples: Path, out: Path, quiet: bool, **options:
 
 
 @click.command(
-    "convert", epilog=examples("actc convert graph.nt --base http://www.wikidata.org/entity/ --out graph.tsv")
+    "convert",
+    epilog=examples(
+        "actc convert graph.nt --base http://www.wikidata.org/entity/ --base http://www.wikidata.org/prop/direct/ "
+        "--out graph.qs"
+    ),
 )
 @GRAPH
 @click.option(
@@ -78,11 +93,17 @@ def score_command(model: Path, triples: Path, out: Path, quiet: bool, **options:
 @click.option("--from", "source", help="The format of GRAPH, where its name does not say it.")
 @click.option("--to", "target", help="The format to write: kgtk, quickstatements, turtle, neo4j and others.")
 @base_option
+@overwrite_option
 @quiet_option
-def convert_command(graph: Path, out: Path, quiet: bool, **options: Any) -> None:
+def convert_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
     """Write a GRAPH in another format."""
     from actc.graphs.convert_graph import convert_graph
+    from actc.tables.overwrite import check_output, check_output_folder
 
+    if out.is_dir():
+        check_output_folder(out, "graph", overwrite=overwrite, inputs=(graph,))
+    else:
+        check_output(out, overwrite=overwrite, inputs=(graph,))
     converted = convert_graph(graph, out, **options)
     found = converted.graph
     sizes = f"{len(found)} triples, {len(found.entity_names)} entities, {len(found.relation_names)} relations"
@@ -111,13 +132,20 @@ def convert_command(graph: Path, out: Path, quiet: bool, **options: Any) -> None
 @base_option
 @trust_option
 @device_option
+@overwrite_option
 @quiet_option
-def candidates_command(model: Path, graph: Path, out: Path, dry_run: bool, quiet: bool, **options: Any) -> None:
+def candidates_command(
+    model: Path, graph: Path, out: Path, dry_run: bool, overwrite: bool, quiet: bool, **options: Any
+) -> None:
     """Propose new facts: the best answers of a MODEL that the GRAPH does not hold.
 
     A run that is cut off goes on where it stopped when it is started again.
     """
     from actc.models.from_files import propose_candidates
+    from actc.tables.overwrite import check_output
+
+    if not dry_run:
+        check_output(out, overwrite=overwrite, inputs=(model, graph))
 
     def announce(questions: int, seconds: float) -> None:
         say(quiet and not dry_run, f"{questions} questions, about {describe_seconds(seconds)}.")
@@ -165,9 +193,13 @@ def candidates_command(model: Path, graph: Path, out: Path, dry_run: bool, quiet
     help="Names of entities or relations, for the people who judge; see: actc start --help. Repeatable.",
 )
 @click.option("--budget", default=100, show_default=True, help="How many answers to ask for.")
-@click.option("--method", help="See: actc methods. [default: pooled; with evidence pooled:prior=log-odds]")
+@click.option(
+    "--method",
+    callback=look_here,
+    help="See: actc methods. [default: pooled; with evidence pooled:prior=log-odds]",
+)
 @click.option("--seconds", type=float, default=90.0, show_default=True, help="How long to train on a CPU at most.")
-@click.option("--seed", default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A folder.")
 @base_option
 @trust_option

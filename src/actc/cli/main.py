@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import os
+import platform
 import sys
+from importlib.metadata import PackageNotFoundError, version
 
 import click
 
@@ -30,15 +31,67 @@ def main() -> None:
         sys.exit(130)
     except ActcError as error:
         _stop(str(error))
-    except OSError as error:
-        _stop(f"{error.filename or 'A file'}: {(error.strerror or str(error)).lower()}.")
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except Exception as error:
+        _stop(say_failure(error))
     else:
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def say_failure(error: Exception) -> str:
+    """Say in one sentence what went wrong outside of our own checks; raise it again if it is a fault of ours."""
+    place = "".join(f"{note}: " for note in getattr(error, "__notes__", ()))
+    kind = f"{type(error).__module__}.{type(error).__name__}"
+    first = (str(error).strip().splitlines() or [kind])[0].rstrip(".")
+    if isinstance(error, BrokenPipeError):
+        return "Nobody reads what is printed."
+    if isinstance(error, OSError):
+        return f"{place or (f'{error.filename}: ' if error.filename else '')}{(error.strerror or first).lower()}."
+    if "Symlink loop" in first:
+        return f"{place}{first[0].lower()}{first[1:]}."
+    if isinstance(error, RecursionError):
+        return f"{place}a file has parts within parts within parts, deeper than anything of use."
+    if isinstance(error, MemoryError):
+        return f"{place}there is not enough memory for this."
+    if isinstance(error, OverflowError):
+        return f"{place}a number is too large ({first})."
+    if isinstance(error, UnicodeError):
+        return f"{place}a text is not UTF-8, or has half a character in it ({first})."
+    if kind.startswith(("sqlite3.", "duckdb.", "_duckdb.", "pyarrow.")):
+        return f"{place}the database says: {first}."
+    raise error
 
 
 def _stop(sentence: str) -> None:
     print(f"actc: {' '.join(sentence.split())}", file=sys.stderr)
     sys.exit(2)
+
+
+EXTRAS = {
+    "plots": "matplotlib",
+    "app": "fastapi",
+    "train": "torch",
+    "pykeen": "pykeen",
+    "rdf": "pyoxigraph",
+    "spark": "pyspark",
+    "dask": "dask",
+    "ray": "ray",
+}
+"""Each extra and the package that it is about."""
+
+
+def _tell_version(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    if not wanted:
+        return
+    click.echo(f"actc, version {__version__} (Python {platform.python_version()})")
+    for extra, package in EXTRAS.items():
+        try:
+            found = f"{package} {version(package)}"
+        except PackageNotFoundError:
+            found = "not installed"
+        click.echo(f"  {extra}: {found}")
+    context.exit()
 
 
 JOBS = {
@@ -67,10 +120,11 @@ class CommandsByJob(click.Group):
 
 
 @click.group(cls=CommandsByJob, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, prog_name="actc")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_tell_version, help="Show versions and exit."
+)
 def commands() -> None:
     """Decide which predicted facts may enter a knowledge graph, with the least human work."""
-    sys.path.append(os.getcwd())  # where a method of the user's own, module:name, is likely to be
 
 
 for group in (core_commands, session_commands, graph_commands, evidence_commands, trust_commands, experiment_commands):

@@ -1,7 +1,8 @@
-"""What the commands share: examples at the foot of a help text, --quiet, a progress bar."""
+"""What the commands share: examples at the foot of a help text, --method, --quiet, a progress bar."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,35 @@ def examples(*lines: str) -> str:
     return "\b\nExample" + ("s" if len(lines) > 1 else "") + ":\n" + "\n".join(f"  {line}" for line in lines)
 
 
+def look_here(context: click.Context, parameter: click.Parameter, given: Any) -> Any:
+    """Look for a method of the user's own, module:name, in the working folder: for this option's sake, and no other."""
+    from actc.methods import names_module
+
+    texts = [given] if isinstance(given, str) else list(given or ())
+    if any(names_module(text) for text in texts) and os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+    return given
+
+
+def _allow(context: click.Context, parameter: click.Parameter, given: str | None) -> None:
+    from actc.methods import find_method
+
+    if given is not None:
+        look_here(context, parameter, given)
+        find_method(given)
+
+
+method_option = click.option(
+    "--method", default="pooled", show_default=True, callback=look_here, help="See: actc methods."
+)
+allow_method_option = click.option(
+    "--method",
+    metavar="MODULE:NAME",
+    expose_value=False,
+    callback=_allow,
+    help="A method of your own that was used: files cannot make actc import it, only you can.",
+)
+overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an output that is there already.")
 quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 
 

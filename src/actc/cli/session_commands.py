@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
-from actc.cli.parts import examples, quiet_option
+from actc.cli.parts import allow_method_option, examples, method_option, overwrite_option, quiet_option
 from actc.errors import OptionError
+
+language_option = click.option(
+    "--language", default="en", show_default=True, help="The language of names, where a file has several."
+)
 
 
 @click.command(
@@ -26,16 +30,25 @@ from actc.errors import OptionError
     "--names",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="Names of entities or relations: id, name, description, types, sentence; a table or JSON; repeatable.",
+    help="Names of entities or relations: a table (id, name, description, types, sentence), JSON, RDF; repeatable.",
 )
+@language_option
 @click.option("--kg", type=click.Path(path_type=Path), help="What the graph holds: head, relation, tail (and score).")
-@click.option("--method", default="pooled", show_default=True, help="See: actc methods.")
+@method_option
 @click.option("--budget", default=100, show_default=True, help="How many triples to judge.")
 @click.option("--overlap", default=0.0, show_default=True, help="The share of triples that two people judge.")
 @click.option("--repeats", default=0.0, show_default=True, help="The share of cards that are hidden repeats.")
-@click.option("--combine", default="majority", show_default=True, help="Several answers: majority or reliability.")
+@click.option(
+    "--combine", default="majority", show_default=True, help="Several answers: majority, reliability or dawid-skene."
+)
+@click.option("--title", help="What the pages call the session. [default: the file's name]")
+@click.option(
+    "--guidelines", type=click.File(encoding="utf-8"), help="What annotators should know, shown first: Markdown."
+)
 @click.option("--show-score", is_flag=True, help="Show what the model thinks on the cards. It sways people.")
-@click.option("--seed", default=0, show_default=True, help="Where random choices start from.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Where random choices start from."
+)
 @quiet_option
 def start_command(
     session: Path,
@@ -43,6 +56,9 @@ def start_command(
     sample: bool,
     names: tuple[Path, ...],
     kg: Path | None,
+    title: str | None,
+    guidelines: TextIO | None,
+    language: str,
     quiet: bool,
     **choices: Any,
 ) -> None:
@@ -52,17 +68,21 @@ def start_command(
 
     Of more than a million candidates, pooled methods keep a sample that stands for all.
     """
+    from actc.cli.show_session import print_named
     from actc.session import Settings, start_session
-    from actc.session.start import sample_files
+    from actc.session.start import count_named, sample_files
 
     if sample == (scores is not None):
         raise OptionError("Give a file of scored candidates, or --sample for the packaged sample.")
-    title = "Everyday facts" if scores is None else scores.name.partition(".")[0]
+    title = title or ("Everyday facts" if scores is None else scores.name.partition(".")[0])
+    text = guidelines.read() if guidelines else ""
     if scores is None:
         scores, names, kg = sample_files()
-    started = start_session(session, scores, Settings(title=title, **choices), names, kg)
+    settings = Settings(title=title, guidelines=text, **choices)
+    started = start_session(session, scores, settings, names, kg, language)
     if not quiet:
         print(f"{started.settings.triples:,} candidates are ready. Judge them with: actc annotate {session}")
+        print_named(count_named(started), session)
 
 
 @click.command(
@@ -75,13 +95,25 @@ def start_command(
     ),
 )
 @click.argument("session", type=click.Path(path_type=Path))
-@click.option("--annotator", "annotators", multiple=True, help="A name that gets a link; repeatable. [default: you]")
+@click.option(
+    "--annotator",
+    "annotators",
+    multiple=True,
+    help="A name that gets a link; repeatable. [default: those there are, or you]",
+)
 @click.option("--terminal", is_flag=True, help="Judge here, in the terminal.")
 @click.option("--program", help="Let a program judge: JSON lines in, JSON lines out. Kept apart from people's answers.")
 @click.option("--count", default=0, show_default=True, help="Triples for the program besides those that people judged.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=8765, show_default=True, help="The port to listen on; 0 for any free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8765,
+    show_default=True,
+    help="The port to listen on; 0 for any free one.",
+)
 @click.option("--browser/--no-browser", default=True, help="Open the page in a browser.")
+@allow_method_option
 @quiet_option
 def annotate_command(
     session: Path,
@@ -100,7 +132,7 @@ def annotate_command(
     elif terminal:
         _judge_here(session, annotators)
     else:
-        _serve_page(session, annotators or ("you",), host, port, browser, quiet)
+        _serve_page(session, annotators, host, port, browser, quiet)
 
 
 def _ask_program(session: Path, program: str, count: int, annotators: tuple[str, ...], quiet: bool) -> None:
@@ -126,14 +158,18 @@ def _judge_here(session: Path, annotators: tuple[str, ...]) -> None:
 
 
 def _serve_page(session: Path, annotators: tuple[str, ...], host: str, port: int, browser: bool, quiet: bool) -> None:
-    from actc.app.serve import open_when_listening, serve
     from actc.cli.show_session import print_links
+
+    try:
+        from actc.app.serve import link_to_open, open_when_listening, serve
+    except ModuleNotFoundError:
+        raise OptionError("This actc comes without the annotation page; judge in the terminal: --terminal.") from None
 
     def announce(links: list[tuple[str, str]]) -> None:
         if not quiet:
             print_links(links, host not in ("127.0.0.1", "localhost", "::1"))
         if browser and sys.stdout.isatty():
-            open_when_listening(links[1][1])
+            open_when_listening(link_to_open(links))
 
     serve(session, annotators, host, port, announce, lambda line: click.echo(line, err=True))
 
@@ -164,11 +200,18 @@ def status_command(session: Path, quiet: bool) -> None:
     "--label-studio", type=click.Path(path_type=Path), help="The next triples as Label Studio's tasks: .json."
 )
 @click.option("--count", default=100, show_default=True, help="How many tasks for Label Studio.")
+@allow_method_option
+@overwrite_option
 @quiet_option
-def export_command(session: Path, quiet: bool, **options: Any) -> None:
+def export_command(session: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
     """Write judgements, thresholds and accepted triples of a session."""
     from actc.session.results import export_session
+    from actc.tables.overwrite import check_output
 
+    kinds = {"history": "history", "thresholds": "thresholds", "accepted": "accepted", "label_studio": "label-studio"}
+    for name in ("labels", *kinds):
+        if options[name] is not None:
+            check_output(options[name], kinds.get(name), overwrite=overwrite, inputs=(session,))
     for count, what, path in export_session(session, **options):
         if not quiet:
             print(f"{count:,} {what}: {path}")
@@ -181,14 +224,39 @@ def export_command(session: Path, quiet: bool, **options: Any) -> None:
 @click.argument("session", type=click.Path(path_type=Path))
 @click.argument("judgements", type=click.Path(path_type=Path))
 @click.option("--annotator", help="Whose judgements they are, where the file does not tell.")
+@click.option("--owner", is_flag=True, help="Take what the file's owner decided as your own decisions.")
+@allow_method_option
 @quiet_option
-def import_command(session: Path, judgements: Path, annotator: str | None, quiet: bool) -> None:
+def import_command(session: Path, judgements: Path, quiet: bool, **options: Any) -> None:
     """Bring judgements into a session: a table, JSON lines, or Label Studio's export."""
     from actc.session.import_judgements import import_judgements
 
-    added = import_judgements(session, judgements, annotator=annotator)
+    added = import_judgements(session, judgements, **options)
     if not quiet:
         print(f"{added:,} new judgements are in {session}.")
 
 
-COMMANDS = [start_command, annotate_command, status_command, export_command, import_command]
+@click.command(
+    "names",
+    epilog=examples("actc names my-session labels.csv", "actc names my-session wikidata.json.gz --language de"),
+)
+@click.argument("session", type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@language_option
+@quiet_option
+def names_command(session: Path, files: tuple[Path, ...], language: str, quiet: bool) -> None:
+    """Give names to what a session asks about, also while people judge.
+
+    FILES: a table (.tsv, .csv, .parquet) with the columns id, name, description, types, sentence; JSON by id; JSON
+    lines, such as Wikidata's dump; RDF (.nt, .ttl, .rdf, .jsonld) with rdfs:label, skos:prefLabel or schema:name.
+    """
+    from actc.cli.show_session import print_named
+    from actc.session.start import add_session_names
+
+    named = add_session_names(session, files, language)
+    if not quiet:
+        print(f"{named.read:,} names were read.")
+        print_named(named, session)
+
+
+COMMANDS = [start_command, names_command, annotate_command, status_command, export_command, import_command]

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from actc.cli.show import console, new_table
 from actc.session import Session
 from actc.session.program import ProgramRun
-from actc.session.status import agreement, disagreements, people, picture, progress
+from actc.session.start import NameCount
+from actc.session.status import agreement, disagreements, people, picture, progress, write_count
 
 
 def print_status(session: Session) -> None:
     """Print progress, the people, how far they agree, and what more answers would bring."""
     counts, settings, screen = progress(session), session.settings, console()
     screen.print(
-        f"{settings.title}: {counts['labels']:,} of {counts['budget']:,} triples judged, from "
+        f"{settings.title}: {write_count(counts)}, from "
         f"{settings.triples:,} candidates of {settings.relations:,} relations; method {settings.method}.",
         markup=False,
     )
@@ -30,11 +32,15 @@ def print_status(session: Session) -> None:
             f"Agreement on {found['shared']:,} shared triples: Krippendorff's alpha {_number(found['krippendorff'])}, "
             f"Fleiss' kappa {_number(found['fleiss'])}; {len(disagreements(session)):,} to settle."
         )
+        for line in found["rules"]:
+            if line["changed"]:
+                differ = f"{line['changed']:,} of {line['labels']:,} labels would differ"
+                screen.print(f"Combined by {line['rule']} instead, {differ}.")
     screen.print(picture(session)["advice"])
 
 
 def _line(one: dict[str, Any]) -> list[str]:
-    name = one["name"] if one["kind"] == "person" else f"{one['name']} ({one['kind']})"
+    name = one["name"] if one["kind"] in ("person", one["name"]) else f"{one['name']} ({one['kind']})"
     repeats, trust = one["repeats"], one.get("reliability")
     return [
         name.replace("[", "\\["),
@@ -47,6 +53,16 @@ def _line(one: dict[str, Any]) -> list[str]:
 
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
+
+
+def print_named(named: NameCount, session: Path) -> None:
+    """Say how many entities have a name, and what to do about the others."""
+    if named.named == named.entities:
+        return
+    print(
+        f"{named.named:,} of {named.entities:,} entities have a name; cards show the ids of the others. "
+        f"Give names with --names, or now: actc names {session} FILE"
+    )
 
 
 def print_links(links: Sequence[tuple[str, str]], everywhere: bool) -> None:

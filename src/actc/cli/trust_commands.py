@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import examples, quiet_option
+from actc.cli.parts import allow_method_option, examples, overwrite_option, quiet_option
 
 PATH = click.Path(path_type=Path)
 price_option = click.option(
@@ -24,15 +24,23 @@ price_option = click.option(
 @click.option("--json", "json_out", type=PATH, help="The same numbers as JSON.")
 @click.option("--level", default=0.9, show_default=True, help="How sure the bounds should be.")
 @price_option
+@allow_method_option
+@overwrite_option
 @quiet_option
-def report_command(source: Path, out: Path, json_out: Path | None, quiet: bool, **options: Any) -> None:
+def report_command(
+    source: Path, out: Path, json_out: Path | None, overwrite: bool, quiet: bool, **options: Any
+) -> None:
     """Say how good decisions are, resting on what, and what to ask next.
 
     SOURCE is a session, or a thresholds file that `actc calibrate` wrote; either with a pooled method.
     """
     from actc.cli.show_trust import print_report
     from actc.session.examine import write_report
+    from actc.tables.overwrite import check_output
 
+    check_output(out, "report", overwrite=overwrite, inputs=(source,))
+    if json_out is not None:
+        check_output(json_out, "report-json", overwrite=overwrite, inputs=(source, out))
     report = write_report(source, out, json_out=json_out, **options)
     if not quiet:
         print_report(report, [path for path in (out, json_out) if path is not None])
@@ -50,8 +58,10 @@ def report_command(source: Path, out: Path, json_out: Path | None, quiet: bool, 
 @click.option("--count", default=50, show_default=True, help="How many questions at most.")
 @price_option
 @click.option("--out", type=PATH, required=True, help="The questions, best first: .tsv, .csv or .parquet.")
+@allow_method_option
+@overwrite_option
 @quiet_option
-def ask_command(source: Path, out: Path, quiet: bool, **options: Any) -> None:
+def ask_command(source: Path, out: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
     """List the candidates that are better asked than decided, the most worthwhile first.
 
     The list can be the candidates of a new session: `actc start SESSION questions.tsv`.
@@ -60,7 +70,9 @@ def ask_command(source: Path, out: Path, quiet: bool, **options: Any) -> None:
     """
     from actc.cli.show_trust import print_asked
     from actc.session.examine import list_questions
+    from actc.tables.overwrite import check_output
 
+    check_output(out, "questions", overwrite=overwrite, inputs=(source, options["candidates"]))
     asked = list_questions(source, out, **options)
     if not quiet:
         print_asked(asked, out)
@@ -82,15 +94,27 @@ def ask_command(source: Path, out: Path, quiet: bool, **options: Any) -> None:
     show_default=True,
     help="How to draw: simple; relation (within each); head (all triples of some head entities).",
 )
-@click.option("--seed", default=0, show_default=True, help="Where the draw starts from.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Where the draw starts from."
+)
 @click.option("--out", type=PATH, help="Write the slice to be judged to this file.")
 @click.option("--labels", type=PATH, help="The judged slice: head, relation, tail, label (1 or 0).")
 @click.option("--target", type=float, help="The share of true triples to certify, such as 0.9.")
 @click.option("--level", default=0.9, show_default=True, help="How sure the bounds should be.")
 @click.option("--model", "source", type=PATH, help="The thresholds or session behind them: do they disagree?")
+@allow_method_option
+@overwrite_option
 @quiet_option
 def audit_command(
-    accepted: Path, count: int, design: str, seed: int, out: Path | None, labels: Path | None, quiet: bool, **rest: Any
+    accepted: Path,
+    count: int,
+    design: str,
+    seed: int,
+    out: Path | None,
+    labels: Path | None,
+    overwrite: bool,
+    quiet: bool,
+    **rest: Any,
 ) -> None:
     """Judge a random slice of accepted triples: how many are true, without any model.
 
@@ -98,8 +122,11 @@ def audit_command(
     """
     from actc.cli.show_trust import print_audit, print_slice
     from actc.session.examine import audit_accepted, draw_audit
+    from actc.tables.overwrite import check_output
 
     if labels is None:
+        if out is not None:
+            check_output(out, overwrite=overwrite, inputs=(accepted,))
         drawn = draw_audit(accepted, out, count=count, design=design, seed=seed)
         return None if quiet else print_slice(drawn, out)
     result = audit_accepted(accepted, labels, design=design, **rest)
@@ -110,15 +137,20 @@ def audit_command(
 @click.argument("source", type=PATH)
 @click.argument("candidates", type=PATH)
 @click.option("--json", "json_out", type=PATH, help="Write every relation's numbers as JSON.")
+@allow_method_option
+@overwrite_option
 @quiet_option
-def shift_command(source: Path, candidates: Path, json_out: Path | None, quiet: bool) -> None:
+def shift_command(source: Path, candidates: Path, json_out: Path | None, overwrite: bool, quiet: bool) -> None:
     """Say whether new candidates are like the pool that thresholds were found on.
 
     SOURCE is a session, or a thresholds file that `actc calibrate` wrote; either with a pooled method.
     """
     from actc.cli.show_trust import print_shifts
     from actc.session.examine import check_shift
+    from actc.tables.overwrite import check_output
 
+    if json_out is not None:
+        check_output(json_out, "shift", overwrite=overwrite, inputs=(source, candidates))
     shifts = check_shift(source, candidates, json_out=json_out)
     if not quiet:
         print_shifts(shifts)

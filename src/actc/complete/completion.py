@@ -14,6 +14,7 @@ from actc.calibrator import Calibrator
 from actc.errors import FileError, OptionError
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
+from actc.graphs.terms import Base
 from actc.methods import Method, find_method
 from actc.tables.files import find_layout, read_annotations
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
@@ -72,7 +73,7 @@ class Completion:
         }
 
 
-def read_oracle(path: str | Path, candidates: ScoredTriples, base: str = "") -> tuple[Oracle, IntArray]:
+def read_oracle(path: str | Path, candidates: ScoredTriples, base: Base = "") -> tuple[Oracle, IntArray]:
     """Read who plays the person, and return it with the rows of the candidates that it can judge.
 
     A file with labels (head, relation, tail, label) can judge what it lists. A graph, without labels, lists what is
@@ -102,7 +103,7 @@ def _has_labels(path: Path) -> bool:
     return "label" in layout.position
 
 
-def _judged_here(path: Path, candidates: ScoredTriples, base: str) -> Annotations:
+def _judged_here(path: Path, candidates: ScoredTriples, base: Base) -> Annotations:
     """Read labels of any triples and keep those of candidates."""
     listed = read_graph(path, base=base)
     scored = listed.with_scores(np.zeros(len(listed)))

@@ -12,6 +12,7 @@ from actc.complete.completion import Completion
 from actc.complete.weighing import Reasons
 from actc.graphs.formats import FORMATS, find_format, write_graph
 from actc.graphs.graph import Graph
+from actc.graphs.terms import Base
 from actc.tables.calibration import Calibration, Sources
 from actc.tables.deliver import write_beside
 from actc.tables.files import write_json, write_triples
@@ -26,7 +27,7 @@ def write_completion(
     completion: Completion,
     graph: Graph,
     file_name: str,
-    base: str,
+    base: Base,
     report: dict[str, Any],
     session: Path | None = None,
     reasons: Reasons | None = None,

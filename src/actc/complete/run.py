@@ -21,7 +21,7 @@ from actc.complete.weighing import LOG_ODDS, Reasons, best_placed, weigh_given, 
 from actc.errors import FileError, OptionError
 from actc.graphs.formats import FORMATS, read_graph
 from actc.graphs.graph import Graph
-from actc.graphs.terms import without_literals
+from actc.graphs.terms import Base, without_literals
 from actc.methods import find_method
 from actc.models.candidates import CandidateSearch, Wanted, write_candidates
 from actc.models.keep_out import keep_out, read_held
@@ -61,8 +61,8 @@ class CompletionPlan:
     budget, method, seed
         How many answers to ask for; who chooses the questions and the thresholds (pooled, for log-odds where there
         is evidence); where draws start from.
-    base : str
-        What IRIs begin with in RDF and names do not.
+    base : str, or two of them
+        What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
     trust : bool
         Whether a pickle may be read, which can run any code in it.
     device : str, optional
@@ -83,7 +83,7 @@ class CompletionPlan:
     method: str | None = None
     seconds: float = 90.0
     seed: int = 0
-    base: str = ""
+    base: Base = ""
     trust: bool = False
     device: str | None = None
 
@@ -119,7 +119,7 @@ class CompletionPlan:
         """What the candidates and their scores depend on."""
         return {
             "graph": fingerprint(self.graph),
-            "--base": self.base,
+            "--base": self.base if isinstance(self.base, str) else list(self.base),
             "--model": fingerprint(self.model),
             "--train": self.kind,
             "--candidates": fingerprint(self.candidates),

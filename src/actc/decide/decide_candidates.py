@@ -7,7 +7,6 @@ relations that have none; accepted where the score is at least the cut. The outp
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from actc.decide.plan import Decided, Plan, Progress
 from actc.errors import ChoiceError, FileError, MissingExtraError, OptionError
 from actc.tables.calibration import Calibration
 from actc.tables.curves import Curves
+from actc.tables.database import parse_memory
 from actc.tables.deliver import deliver
 from actc.tables.files import is_table
 from actc.tables.parts import Candidates, find_candidates, refuse_inside
@@ -107,18 +107,6 @@ def _place(out: str | Path) -> Path:
     if not str(out).endswith(("/", os.sep)) and place.suffix and not is_table(place):
         raise OptionError(f"{out}: end the name in .parquet, .tsv or .csv, or in / for a folder of Parquet parts.")
     return place
-
-
-def parse_memory(text: str) -> int:
-    """Read an amount of memory such as ``800MB`` or ``1.5 GB`` as bytes; units are powers of 1,000, as in DuckDB."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT])i?B?\s*", text, flags=re.IGNORECASE)
-    amount = float(match[1]) * 1000 ** (" KMGT".index(match[2].upper())) if match else 0.0
-    if amount < LEAST_MEMORY:
-        raise OptionError(f"{text!r} is not enough memory, or none at all; write at least 256MB, such as 1GB.")
-    return int(amount)
-
-
-LEAST_MEMORY = 256e6
 
 
 def _run_duckdb(plan: Plan, candidates: Candidates, out: Path, progress: Progress) -> Decided:

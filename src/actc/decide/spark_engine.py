@@ -6,6 +6,7 @@ Spark, all others are files that every executor sees under the same name.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,11 +18,11 @@ from pyspark.sql import Window
 from pyspark.sql import functions as sql
 
 from actc.decide.plan import Decided, Plan, Progress
-from actc.decide.spark_session import open_session, run_action
 from actc.errors import ActcError, FileError, OptionError
+from actc.frames import ALIASES
 from actc.tables.curves import Curves
-from actc.tables.files import ALIASES
 from actc.tables.parts import COLUMNS, Candidates
+from actc.tables.spark_session import open_session, run_action
 
 EMPTY_NAME = "actc: empty name"
 NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"  # Java also reads 1d and 1f as numbers
@@ -119,9 +120,20 @@ def _join(session: Any, plan: Plan, rows: Any) -> Any:
 
 
 def _make_table(session: Any, columns: dict[str, Any]) -> Any:
-    kinds = {"O": "STRING", "f": "DOUBLE", "i": "BIGINT"}
-    schema = ", ".join(f"{name} {kinds[values.dtype.kind]}" for name, values in columns.items())
-    return session.createDataFrame(list(zip(*(values.tolist() for values in columns.values()), strict=True)), schema)
+    """Make a table of a few columns without a Python worker, which ``createDataFrame`` would start on an executor.
+
+    All cells travel as one text, and as text, for JSON has no infinity; Spark reads every digit back.
+    """
+    kinds = {"O": "string", "f": "double", "i": "bigint"}
+    texts = [[str(cell) for cell in values.tolist()] for values in columns.values()]
+    cells = sql.from_json(sql.lit(json.dumps(list(zip(*texts, strict=True)))), "array<array<string>>")
+    rows = session.range(1, numPartitions=1).select(sql.explode(cells).alias("row"))
+    return rows.select(
+        *(
+            sql.col("row")[place].cast(kinds[values.dtype.kind]).alias(name)
+            for place, (name, values) in enumerate(columns.items())
+        )
+    )
 
 
 def _count(joined: Any) -> Any:

@@ -16,7 +16,7 @@ from actc.evidence.weigh import Held, Weighed, weigh_candidates
 from actc.evidence.weighed import learn_from_known
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
-from actc.graphs.terms import without_literals
+from actc.graphs.terms import Base, without_literals
 from actc.tables.deliver import check_writable, write_beside
 from actc.tables.files import copy_options, find_layout, read_scored, write_triples
 from actc.triples import FloatArray, ScoredTriples, Triples
@@ -43,7 +43,7 @@ def add_evidence(
     *,
     held: str | Path | None = None,
     scores: Sequence[str | Path] = (),
-    base: str = "",
+    base: Base = "",
     progress: Progress | None = None,
 ) -> EvidenceAdded:
     """Score candidates by all that the graph and the models say of them, as ``actc evidence`` does.
@@ -62,8 +62,8 @@ def add_evidence(
         facts flatter.
     scores : sequence of path
         Further models' scores: head, relation, tail, score of every candidate and held fact.
-    base : str
-        What IRIs begin with in RDF and names do not.
+    base : str, or two of them
+        What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
     progress : callable, optional
         Told of each step: how many are done, of how many in all, its name.
     """
@@ -98,7 +98,7 @@ def _read_candidates(path: Path, others: list[tuple[Path, ScoredTriples]]) -> tu
     return graph.with_scores(_scores_of(graph, *others[0], "candidates")), True
 
 
-def _read_held(path: Path, base: str, scored: list[tuple[Path, ScoredTriples]]) -> ScoredTriples:
+def _read_held(path: Path, base: Base, scored: list[tuple[Path, ScoredTriples]]) -> ScoredTriples:
     """Read held facts with the first model's scores, from the file itself or from where the candidates are."""
     if "score" in find_layout(path, order=("head", "relation", "tail", "score")).position:
         return read_scored(path)[0]

@@ -1,4 +1,8 @@
-"""The evidence table of some candidates: one row each, one column per piece of evidence."""
+"""The evidence table of some candidates: one row each, one column per piece of evidence.
+
+One plan, three faces: :func:`gather_evidence` holds the whole table, :func:`stream_evidence` gives it chunk by chunk,
+and ``write_table.write_evidence`` writes it to Parquet without a value passing through Python.
+"""
 
 from __future__ import annotations
 
@@ -11,23 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from actc.errors import TableError
-from actc.evidence.plan import (
-    GRAPH_COLUMNS,
-    NAMED_COLUMNS,
-    QUESTION_COLUMNS,
-    Limits,
-    Step,
-    candidate_steps,
-    graph_steps,
-    last_uses,
-    question_query,
-)
+from actc.evidence import duckdb_engine as engine
+from actc.evidence.plan import GRAPH_COLUMNS, NAMED_COLUMNS, Limits, question_columns, question_rows
 from actc.graphs.graph import Graph
-from actc.tables.database import open_database
 from actc.triples import FloatArray, IntArray, ScoredTriples
 
 Progress = Callable[[int, int, str], None]
-CHUNK = 500_000  # candidates looked at together; more would only take more memory
+VOCABULARIES = ("entity_names", "relation_names")
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,91 +99,91 @@ def gather_evidence(
     -------
     Evidence
     """
-    limits = limits or Limits.for_count(len(candidates))
-    scores = [candidates.scores, *other_scores]
-    if any(len(column) != len(candidates) for column in scores):
-        lengths = [len(column) for column in scores]
-        raise TableError(
-            f"Each model must score the same {len(candidates)} candidates; the columns have {lengths} rows."
-        )
-    entity_names = tuple(sorted({*graph.entity_names, *candidates.entity_names}))
-    relation_names = tuple(sorted({*graph.relation_names, *candidates.relation_names}))
-    with _open(memory) as connection:
-        _put_facts(connection, graph.recoded(entity_names, relation_names))
-        _put_candidates(connection, Graph.of(candidates).recoded(entity_names, relation_names), scores)
-        steps, chunks = graph_steps(limits), -(-len(candidates) // CHUNK)
-        report = _count_steps(progress, len(steps) + chunks * len(candidate_steps(limits)) + len(scores))
-        _run_steps(connection, steps, {step.name for step in steps} - {"lesson", "lesson_path"}, report)
-        parts = [_look_at(connection, chunk, limits, report) for chunk in range(chunks)]
-        asked = [_fetch(connection, question_query(f"score{k}"), QUESTION_COLUMNS, report) for k in range(len(scores))]
-    values = {name: np.concatenate([part[name] for part in parts]) for name in (*GRAPH_COLUMNS, *NAMED_COLUMNS)}
-    columns = [f"{name}_{k + 1}" if k else name for k in range(len(scores)) for name in QUESTION_COLUMNS]
-    pieces = [part[name] for part in asked for name in QUESTION_COLUMNS] + [values[name] for name in GRAPH_COLUMNS]
+    parts = list(stream_evidence(graph, candidates, other_scores, limits, memory, progress))
+    if len(parts) == 1:
+        return parts[0]
+    values, named = (np.concatenate([getattr(part, name) for part in parts]) for name in ("values", "named"))
+    return replace(parts[0], candidates=candidates, values=values, named=named)
+
+
+def stream_evidence(
+    graph: Graph,
+    candidates: ScoredTriples,
+    other_scores: Sequence[FloatArray] = (),
+    limits: Limits | None = None,
+    memory: str = "4GB",
+    progress: Progress | None = None,
+) -> Iterator[Evidence]:
+    """Give the evidence of a chunk of candidates after the other, in their order; options as :func:`gather_evidence`.
+
+    Of each chunk 500 bytes per candidate are held, of all candidates only codes and scores.
+    """
+    work = Work.of(graph, candidates, other_scores, limits, progress)
+    with work.open(memory) as connection:
+        for chunk in engine.look_at_chunks(connection, work.limits, len(candidates), work.report):
+            rows = np.arange(chunk * engine.CHUNK, min((chunk + 1) * engine.CHUNK, len(candidates)))
+            yield _fetch(connection, work, candidates.take(rows) if len(rows) < len(candidates) else candidates)
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """One gathering: facts and candidates by the same codes, and how it is done."""
+
+    graph: Graph
+    asked: Graph
+    scores: tuple[FloatArray, ...]
+    limits: Limits
+    report: engine.Report
+
+    @classmethod
+    def of(
+        cls,
+        graph: Graph,
+        candidates: ScoredTriples,
+        other_scores: Sequence[FloatArray],
+        limits: Limits | None,
+        progress: Progress | None,
+    ) -> Self:
+        scores = (candidates.scores, *other_scores)
+        if any(len(column) != len(candidates) for column in scores):
+            lengths = [len(column) for column in scores]
+            raise TableError(
+                f"Each model must score the same {len(candidates)} candidates; the columns have {lengths} rows."
+            )
+        limits = limits or Limits.for_count(len(candidates))
+        names = [tuple(sorted({*getattr(graph, one), *getattr(candidates, one)})) for one in VOCABULARIES]
+        report = _count_steps(progress, engine.count_steps(limits, len(candidates), len(scores)))
+        return cls(graph.recoded(*names), Graph.of(candidates).recoded(*names), scores, limits, report)
+
+    @property
+    def models(self) -> int:
+        return len(self.scores)
+
+    @contextmanager
+    def open(self, memory: str) -> Iterator[Any]:
+        """Give a database in which everything is counted that is counted once."""
+        with engine.open_tables(self.graph, self.asked, self.scores, memory) as connection:
+            engine.count_graph(connection, self.limits, self.models, self.report)
+            yield connection
+
+
+def _fetch(connection: Any, work: Work, candidates: ScoredTriples) -> Evidence:
+    """Return the evidence of the chunk that was looked at last."""
+    rows = connection.execute("SELECT * FROM evidence ORDER BY id").fetchnumpy()
+    columns = question_columns(work.models)
+    asked = connection.execute(question_rows(work.models)).fetchnumpy()
+    pieces = [asked[name] for name in columns] + [rows[name] for name in GRAPH_COLUMNS]
     return Evidence(
         candidates,
         (*columns, *GRAPH_COLUMNS),
         np.column_stack(pieces).astype(np.float64),
-        np.column_stack([values[name] for name in NAMED_COLUMNS]).astype(np.int64),
-        entity_names,
-        relation_names,
+        np.column_stack([rows[name] for name in NAMED_COLUMNS]).astype(np.int64),
+        work.graph.entity_names,
+        work.graph.relation_names,
     )
 
 
-@contextmanager
-def _open(memory: str) -> Iterator[Any]:
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder, open_database() as connection:
-        connection.execute(f"SET memory_limit='{memory}'; SET temp_directory='{folder}'")
-        connection.execute("SET preserve_insertion_order=false")
-        yield connection
-
-
-def _put_facts(connection: Any, graph: Graph) -> None:
-    connection.register("facts_given", {"h": graph.heads, "r": graph.relations, "t": graph.tails})
-    connection.execute("CREATE TABLE fact AS SELECT DISTINCT h, r, t FROM facts_given")
-    connection.unregister("facts_given")
-
-
-def _put_candidates(connection: Any, triples: Graph, scores: Sequence[FloatArray]) -> None:
-    table = {"id": np.arange(len(triples)), "h": triples.heads, "r": triples.relations, "t": triples.tails}
-    table |= {f"score{k}": np.asarray(column, dtype=np.float64) for k, column in enumerate(scores)}
-    connection.register("candidates_given", table)
-    connection.execute("CREATE TABLE candidate AS SELECT * FROM candidates_given")
-    connection.unregister("candidates_given")
-
-
-def _run_steps(connection: Any, steps: list[Step], kept: set[str], report: Callable[[str], None]) -> None:
-    gone = last_uses(steps, kept)
-    for step in steps:
-        connection.execute(f"CREATE TABLE {step.name} AS {step.query}")
-        for name in gone.get(step.name, []):
-            connection.execute(f"DROP TABLE {name}")
-        report(step.name)
-
-
-def _look_at(connection: Any, chunk: int, limits: Limits, report: Callable[[str], None]) -> dict[str, Any]:
-    steps = [
-        step._replace(query=step.query.replace("FROM candidate c", f"FROM ({_part_of_candidates(chunk)}) c"))
-        for step in candidate_steps(limits)
-    ]
-    _run_steps(connection, steps, {"evidence"}, report)
-    rows: dict[str, Any] = connection.execute("SELECT * FROM evidence ORDER BY id").fetchnumpy()
-    connection.execute("DROP TABLE evidence")
-    return rows
-
-
-def _part_of_candidates(chunk: int) -> str:
-    return f"SELECT * FROM candidate WHERE id >= {chunk * CHUNK} AND id < {(chunk + 1) * CHUNK}"
-
-
-def _fetch(connection: Any, query: str, columns: Sequence[str], report: Callable[[str], None]) -> dict[str, Any]:
-    rows: dict[str, Any] = connection.execute(f"SELECT * FROM ({query}) q ORDER BY id").fetchnumpy()
-    report("question")
-    return {name: rows[name] for name in columns}
-
-
-def _count_steps(progress: Progress | None, total: int) -> Callable[[str], None]:
+def _count_steps(progress: Progress | None, total: int) -> engine.Report:
     done = 0
 
     def report(name: str) -> None:

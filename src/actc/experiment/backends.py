@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -110,7 +111,19 @@ def use_processes(jobs: int, address: str | None) -> Iterator[Any]:
 
     if address is not None:
         raise OptionError(f"The address {address} goes with a cluster: give --backend dask or --backend ray.")
-    yield joblib.Parallel(n_jobs=jobs, backend="loky", return_as="generator", batch_size=1)
+    with _safe_path():
+        yield joblib.Parallel(n_jobs=jobs, backend="loky", return_as="generator", batch_size=1)
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Let no process that is started meanwhile import from the working folder before it has this one's path."""
+    before = os.environ.setdefault("PYTHONSAFEPATH", "actc")
+    try:
+        yield
+    finally:
+        if before == "actc":
+            os.environ.pop("PYTHONSAFEPATH", None)
 
 
 @contextmanager

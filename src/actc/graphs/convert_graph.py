@@ -7,6 +7,7 @@ from pathlib import Path
 
 from actc.graphs.formats import check_format, read_extras, read_graph, write_graph
 from actc.graphs.graph import Graph
+from actc.graphs.terms import Base
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +26,7 @@ class Converted:
 
 
 def convert_graph(
-    graph: str | Path, out: str | Path, *, source: str | None = None, target: str | None = None, base: str = ""
+    graph: str | Path, out: str | Path, *, source: str | None = None, target: str | None = None, base: Base = ""
 ) -> Converted:
     """Write a graph in another format, as ``actc convert`` does.
 
@@ -35,8 +36,8 @@ def convert_graph(
         What to read and where to write; the endings name the formats.
     source, target : str, optional
         The formats, where the names do not say them.
-    base : str
-        What IRIs begin with in RDF and names do not.
+    base : str, or two of them
+        What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
     """
     written = check_format(Path(out), target)
     found = read_graph(Path(graph), source, base)

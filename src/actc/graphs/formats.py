@@ -17,6 +17,7 @@ from typing import Any
 from actc.errors import ActcError, ChoiceError, FileError, OptionError
 from actc.graphs import id_files, kgtk, neo4j, ntriples, quickstatements, tables, turtle
 from actc.graphs.graph import Graph
+from actc.graphs.terms import Base, Bases, as_bases
 from actc.tables.deliver import write_beside
 
 Extras = Mapping[str, Any]
@@ -32,24 +33,27 @@ class GraphFormat:
     suffixes : tuple of str
         Endings of the file names it goes by.
     read : callable
-        (path, base) to a graph.
+        (path, bases) to a graph.
     write : callable
-        (path, graph, base, extras): ``extras`` are columns beside the triples, empty where a format has no place for
+        (path, graph, bases, extras): ``extras`` are columns beside the triples, empty where a format has no place for
         them.
     carries : bool
         Whether it has a place for such columns.
     is_folder : bool
         Whether it is a folder of several files.
+    holds : str
+        Of a folder: a file in it that no other format's folder has.
     read_extras : callable, optional
         (path, graph) to the columns beside the triples of the graph that was read from there.
     """
 
     summary: str
     suffixes: tuple[str, ...]
-    read: Callable[[Path, str], Graph]
-    write: Callable[[Path, Graph, str, Extras], None]
+    read: Callable[[Path, Bases], Graph]
+    write: Callable[[Path, Graph, Bases, Extras], None]
     carries: bool = False
     is_folder: bool = False
+    holds: str = ""
     read_extras: Callable[[Path, Graph], dict[str, Any]] | None = None
 
     def ending(self, name: str) -> str:
@@ -58,7 +62,7 @@ class GraphFormat:
         return next((suffix for suffix in self.suffixes if suffix.endswith(".gz") == is_packed), self.suffixes[0])
 
 
-def read_graph(path: str | Path, format: str | None = None, base: str = "") -> Graph:
+def read_graph(path: str | Path, format: str | None = None, base: Base = "") -> Graph:
     """Read a graph.
 
     Parameters
@@ -66,24 +70,28 @@ def read_graph(path: str | Path, format: str | None = None, base: str = "") -> G
     path : path
     format : str, optional
         A name in ``FORMATS``; by the file's name if not given.
-    base : str
-        What IRIs begin with in RDF but names do not: ``http://www.wikidata.org/entity/``. It is taken off.
+    base : str, or two of them
+        What IRIs begin with in RDF but names do not: ``http://www.wikidata.org/entity/``. It is taken off. A second one
+        is that of relations: ``http://www.wikidata.org/prop/direct/``.
     """
+    bases = as_bases(base)
     path = Path(path)
     if not path.exists():
         raise FileError(f"{path}: there is no such file.")
     found = find_format(path, format)
     if path.is_dir() != found.is_folder:
         raise FileError(f"{path} is {'a folder' if path.is_dir() else 'a file'}; {found.summary} was expected.")
+    if not path.is_dir() and not path.is_file():
+        raise FileError(f"{path} is no ordinary file; write what it gives into one first.")
     with _under_its_ending(path, found) as named:
-        graph = found.read(named, base)
+        graph = found.read(named, bases)
     if not len(graph):
         raise FileError(f"{path}: there is no triple in the file. {' '.join(graph.notes)}".rstrip())
     return graph
 
 
 def write_graph(
-    path: str | Path, graph: Graph, format: str | None = None, base: str = "", extras: Extras | None = None
+    path: str | Path, graph: Graph, format: str | None = None, base: Base = "", extras: Extras | None = None
 ) -> None:
     """Write a graph, and columns beside its triples where the format has a place for them.
 
@@ -96,17 +104,17 @@ def write_graph(
     extras : dict of columns, optional
         Aligned with the triples: score, probability, threshold, method, date, decided_by.
     """
-    path = Path(path)
+    path, bases = Path(path), as_bases(base)
     found = check_format(path, format, extras or {})
     if found.is_folder:
-        found.write(path, graph, base, extras or {})
+        found.write(path, graph, bases, extras or {})
         return
     with write_beside(path) as temporary:
         # Writers that look at the ending need that of the format.
         named = temporary.with_name(temporary.name + found.ending(path.name))
         try:
             with _errors_name(path, named):
-                found.write(named, graph, base, extras or {})
+                found.write(named, graph, bases, extras or {})
             named.replace(temporary)
         finally:
             named.unlink(missing_ok=True)
@@ -173,20 +181,29 @@ def find_format(path: Path, name: str | None) -> GraphFormat:
             raise ChoiceError("graph format", name, FORMATS)
         return FORMATS[name]
     if path.is_dir():
-        holds = {"openke": id_files.OPENKE.entities, "libkge": id_files.LIBKGE.entities}
-        return FORMATS[next((kind for kind, file in holds.items() if (path / file).is_file()), "neo4j")]
-    ending = path.name.lower()
-    for found in FORMATS.values():
-        if any(ending.endswith(suffix) for suffix in found.suffixes):
-            return found
-    known = ", ".join(suffix for found in FORMATS.values() for suffix in found.suffixes)
+        folders = (found for found in FORMATS.values() if found.is_folder)
+        return next((found for found in folders if (path / found.holds).is_file()), FORMATS["neo4j"])
+    endings = {suffix: found for found in FORMATS.values() for suffix in found.suffixes}
+    fitting = [suffix for suffix in endings if path.name.lower().endswith(suffix)]
+    if fitting:
+        return endings[max(fitting, key=len)]  # .kgtk.tsv says more than .tsv
+    known = ", ".join(endings)
     raise OptionError(f"{path}: no graph format goes by that name; it may end in {known}; or give a format.")
+
+
+def is_plain_table(path: Path) -> bool:
+    """Say whether a file is a plain table of triples by its name: TSV, CSV or Parquet."""
+    return any(find_format(path, None) is FORMATS[name] for name in ("tsv", "csv", "parquet"))
 
 
 def _table(summary: str, *suffixes: str) -> GraphFormat:
     return GraphFormat(
         summary, suffixes, tables.read, tables.write, carries=True, read_extras=tables.read_extras
     )  # fmt: skip
+
+
+def _folder_of_numbers(summary: str, files: id_files.IdFiles) -> GraphFormat:
+    return GraphFormat(summary, (), files.read_graph, files.write, is_folder=True, holds=files.entities)
 
 
 FORMATS = {
@@ -209,8 +226,23 @@ FORMATS = {
     "csv": _table("Comma-separated triples", ".csv", ".csv.gz"),
     "parquet": _table("Parquet triples", ".parquet"),
     "ntriples": GraphFormat("N-Triples", (".nt", ".nt.gz"), ntriples.read, ntriples.write),
+    "turtle-statements": GraphFormat(
+        "Turtle with statements about triples",
+        (".statements.ttl",),
+        turtle.read,
+        turtle.write_statements,
+        carries=True,
+    ),
     "turtle": GraphFormat("Turtle", (".ttl", ".turtle"), turtle.read, turtle.write, carries=True),
-    "neo4j": GraphFormat("Neo4j import CSV, a folder", (), neo4j.read, neo4j.write, carries=True, is_folder=True),
-    "openke": GraphFormat("OpenKE's folder", (), id_files.OPENKE.read_graph, id_files.OPENKE.write, is_folder=True),
-    "libkge": GraphFormat("LibKGE's folder", (), id_files.LIBKGE.read_graph, id_files.LIBKGE.write, is_folder=True),
+    "neo4j": GraphFormat(
+        "Neo4j import CSV, a folder",
+        (),
+        neo4j.read,
+        neo4j.write,
+        carries=True,
+        is_folder=True,
+        holds=neo4j.RELATIONSHIPS,
+    ),
+    "openke": _folder_of_numbers("OpenKE's folder", id_files.OPENKE),
+    "libkge": _folder_of_numbers("LibKGE's folder", id_files.LIBKGE),
 }

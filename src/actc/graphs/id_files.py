@@ -16,6 +16,7 @@ import numpy as np
 
 from actc.errors import FileError, OptionError
 from actc.graphs.graph import Graph
+from actc.graphs.terms import Bases
 from actc.tables.files import read_scored
 from actc.triples import ScoredTriples
 
@@ -43,7 +44,7 @@ class IdFiles:
     name_first: bool
     order: tuple[int, int, int]
 
-    def read_graph(self, path: Path, base: str = "") -> Graph:
+    def read_graph(self, path: Path, base: Bases) -> Graph:
         """Read the folder's triples by name."""
         entities, relations = self.read_names(path)
         rows = _rows(path / self.triples, 3, self.counted)
@@ -64,7 +65,7 @@ class IdFiles:
             read_names(path / self.relations, counted=self.counted, name_first=self.name_first),
         )
 
-    def write(self, path: Path, graph: Graph, base: str, extras: Mapping[str, Any]) -> None:
+    def write(self, path: Path, graph: Graph, base: Bases, extras: Mapping[str, Any]) -> None:
         """Refuse: these folders are for reading."""
         raise OptionError("Folders of numbers are read, not written; choose another format.")
 

@@ -11,6 +11,7 @@ import numpy as np
 from actc.errors import FileError
 from actc.graphs.encode import connect, encode
 from actc.graphs.graph import Graph
+from actc.graphs.terms import Bases
 from actc.tables.database import open_database
 from actc.tables.deliver import write_beside
 from actc.tables.files import Layout, first_line, quote
@@ -19,7 +20,7 @@ NODES, RELATIONSHIPS = "nodes.csv", "relationships.csv"
 HEADER = {"head": ":START_ID", "relation": ":TYPE", "tail": ":END_ID"}
 
 
-def read(path: Path, base: str = "") -> Graph:
+def read(path: Path, base: Bases) -> Graph:
     """Read relationships.csv; the nodes' properties are ignored."""
     file = path / RELATIONSHIPS
     if not file.is_file():
@@ -39,7 +40,7 @@ def _layout(path: Path) -> Layout:
     return Layout(path, ",", True, len(header), {key: header.index(name) for key, name in HEADER.items()})
 
 
-def write(path: Path, graph: Graph, base: str, extras: Mapping[str, Any]) -> None:
+def write(path: Path, graph: Graph, base: Bases, extras: Mapping[str, Any]) -> None:
     """Write both files; the columns beside the triples become properties of the relationships."""
     if path.exists() and not path.is_dir():
         raise FileError(f"{path} is a file; Neo4j's import takes a folder.")
@@ -53,11 +54,25 @@ def write(path: Path, graph: Graph, base: str, extras: Mapping[str, Any]) -> Non
 
 
 def _property(name: str, values: Any) -> str:
-    return f"{name}:double" if np.issubdtype(np.asarray(values).dtype, np.number) else f"{name}:string"
+    return f"{name}:double" if _is_number(values) else f"{name}:string"
+
+
+def _is_number(values: Any) -> bool:
+    return bool(np.issubdtype(np.asarray(values).dtype, np.number))
 
 
 def _write_csv(path: Path, columns: Mapping[str, Any]) -> None:
-
+    arrays = {name: np.asarray(values) for name, values in columns.items()}
+    cells = ", ".join(_cell(name) if _is_number(array) else f'"{name}"' for name, array in arrays.items())
     with write_beside(path) as temporary, open_database() as connection:
-        connection.register("rows_to_write", {name: np.asarray(values) for name, values in columns.items()})
-        connection.execute(f"COPY (SELECT * FROM rows_to_write) TO {quote(str(temporary))} (FORMAT csv, HEADER)")
+        connection.register("rows_to_write", arrays)
+        connection.execute(f"COPY (SELECT {cells} FROM rows_to_write) TO {quote(str(temporary))} (FORMAT csv, HEADER)")
+
+
+def _cell(name: str) -> str:
+    """Return the SQL of a number as Java reads it, where an infinite one is spelt out."""
+    number = f'CAST("{name}" AS DOUBLE)'
+    return (
+        f"CASE WHEN isinf({number}) THEN CASE WHEN {number} < 0 THEN '-' ELSE '' END || 'Infinity' "
+        f'ELSE CAST("{name}" AS VARCHAR) END AS "{name}"'
+    )

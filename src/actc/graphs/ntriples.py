@@ -15,6 +15,7 @@ from actc.graphs.terms import (
     BLANK,
     IRI,
     LITERAL,
+    Bases,
     entity_name,
     name_quoted_heads,
     note_terms,
@@ -24,7 +25,7 @@ from actc.graphs.terms import (
     term_columns,
     write_lines,
 )
-from actc.tables.files import open_text, quote
+from actc.tables.files import check_gzip, open_text, quote, quote_file
 
 # Four parts between single spaces are the usual line; only a literal may hold more spaces. No IRI holds a backslash
 # unless it is an escape, and a literal's other escapes are how N-Triples writes it anyway.
@@ -45,20 +46,21 @@ USUAL = """
 """
 
 
-def read(path: Path, base: str = "") -> Graph:
+def read(path: Path, base: Bases) -> Graph:
     """Read a file; every line is a triple, a comment or nothing."""
+    check_gzip(path)
     with connect(path) as connection:
-        usual = USUAL.format(parts=PARTS.format(path=quote(str(path))))
+        usual = USUAL.format(parts=PARTS.format(path=quote_file(path)))
         connection.execute(
             "CREATE TEMP TABLE named AS SELECT CASE WHEN tail IS NOT NULL THEN part[1] END AS head, "
             "CASE WHEN tail IS NOT NULL THEN part[2] END AS relation, coalesce(tail, line) AS tail "
             f"FROM ({usual})"
         )
         _replace_odd_lines(connection, path)
-        names = [_name(connection, base, function) for function in (entity_name, relation_name)]
+        names = [_name(connection, base.entities, entity_name), _name(connection, base.relations, relation_name)]
         graph = encode(connection, lambda row: str(path), *names)
         _refuse_bad_terms(connection, path)
-    return note_terms(name_quoted_heads(graph, base))
+    return note_terms(name_quoted_heads(graph, base.entities))
 
 
 def _replace_odd_lines(connection: Any, path: Path) -> None:
@@ -128,6 +130,6 @@ def find_line(path: Path, text: str, part: bool = False) -> int:
     return 0
 
 
-def write(path: Path, graph: Graph, base: str, extras: Mapping[str, Any]) -> None:
+def write(path: Path, graph: Graph, base: Bases, extras: Mapping[str, Any]) -> None:
     """Write one line for each triple."""
     write_lines(path, term_columns(graph, base), "head || ' ' || relation || ' ' || tail || ' .'")

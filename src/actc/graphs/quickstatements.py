@@ -17,7 +17,7 @@ import numpy as np
 from actc.errors import FileError, TableError
 from actc.graphs.graph import Graph
 from actc.graphs.provenance import is_missing, made_by_method
-from actc.graphs.terms import write_lines
+from actc.graphs.terms import Bases, write_lines
 
 HEURISTIC = "Q2539"  # machine learning
 ITEM, PROPERTY = re.compile(r"Q[1-9][0-9]*"), re.compile(r"P[1-9][0-9]*")
@@ -40,7 +40,7 @@ VALUES = {
 }
 
 
-def read(path: Path, base: str = "") -> Graph:
+def read(path: Path, base: Bases) -> Graph:
     """Read statements between items; what else there is to an item is left out with a note, other commands refused."""
     triples, left_out, referenced = [], Counter[str](), 0
     for place, command in _commands(path):
@@ -92,7 +92,7 @@ def _kind(cells: list[str], place: str) -> str:
     return found
 
 
-def write(path: Path, graph: Graph, base: str, extras: Mapping[str, Any]) -> None:
+def write(path: Path, graph: Graph, base: Bases, extras: Mapping[str, Any]) -> None:
     """Write the statements; the columns beside them say which of them need a reference."""
     _refuse_other_names(graph)
     references = np.full(len(graph), "", dtype=object)

@@ -11,11 +11,12 @@ from typing import Any
 from actc.graphs.encode import read_columns
 from actc.graphs.graph import Graph
 from actc.graphs.provenance import COLUMNS, read_provenance
+from actc.graphs.terms import Bases
 from actc.tables.database import open_database
 from actc.tables.files import TRIPLE, Layout, find_layout, first_line, require, write_triples
 
 
-def read(path: Path, base: str = "") -> Graph:
+def read(path: Path, base: Bases) -> Graph:
     """Read a table; columns beside the triple are left to :func:`read_extras`."""
     layout = find_layout(path)
     require(layout, TRIPLE)
@@ -46,6 +47,6 @@ def _column_names(layout: Layout) -> dict[str, int | str]:
     return {cell.strip().lower(): place for place, cell in enumerate(header)}
 
 
-def write(path: Path, graph: Graph, base: str, extras: Mapping[str, Any]) -> None:
+def write(path: Path, graph: Graph, base: Bases, extras: Mapping[str, Any]) -> None:
     """Write the triples, and the columns beside them."""
     write_triples(path, {**graph.columns(), **extras})

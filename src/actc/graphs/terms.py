@@ -1,18 +1,19 @@
 """RDF terms and plain names: an IRI is named by itself, less a base; other terms by their N-Triples text.
 
-With a base, terms and names are one to one: RDF comes back byte for byte, and names come back as they were (except that
-a name which is itself an IRI under the base comes back without it). What stands behind the base is the name, with those
-characters escaped that no IRI can hold. An IRI whose name would be taken for another term keeps its base; an IRI that
-is not under the base and has no ``://``, so that it looks like a name, keeps its brackets: ``<urn:isbn:1>``.
+With a base, terms and names are one to one: every term comes back as it was, and so do names (except that a name which
+is itself an IRI under the base comes back without it). Relations may have a base of their own. What stands behind the
+base is the name, with those characters escaped that no IRI can hold. An IRI whose name would be taken for another term
+keeps its base; an IRI that is not under the base and has no ``://``, so that it looks like a name, keeps its brackets:
+``<urn:isbn:1>``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -99,14 +100,34 @@ def unescape(text: str) -> str:
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
 
 
-def term_columns(graph: Graph, base: str) -> dict[str, Any]:
+class Bases(NamedTuple):
+    """What the IRIs of entities and of relations begin with, and their names do not."""
+
+    entities: str = ""
+    relations: str = ""
+
+
+Base = str | Sequence[str]
+"""One beginning of IRIs for all names; or two, of entities and of relations; or none."""
+
+
+def as_bases(base: Base) -> Bases:
+    """Return one beginning for all, or one for entities and one for relations, as both."""
+    given = [base] if isinstance(base, str) else list(base)
+    if len(given) > 2:
+        raise OptionError(f"{len(given)} bases were given ({', '.join(given)}); give one, or entities' and relations'.")
+    for one in filter(None, given):
+        if not re.fullmatch(IRI, one):
+            raise OptionError(f"The base {one!r} is not the beginning of an IRI, such as http://example.org/")
+    return Bases(given[0], given[-1]) if given else Bases()
+
+
+def term_columns(graph: Graph, base: Bases) -> dict[str, Any]:
     """Return the terms of a graph's triples: head, relation, tail, each an object array of shape (N,)."""
-    if base and not re.fullmatch(IRI, base):
-        raise OptionError(f"The base {base!r} is not the beginning of an IRI, such as http://example.org/")
     never_head = _never_head(graph).tolist()
     pairs = zip(graph.entity_names, never_head, strict=True)
-    entities = np.array([entity_term(name, base, free) for name, free in pairs], dtype=object)
-    relations = np.array([relation_term(name, base) for name in graph.relation_names], dtype=object)
+    entities = np.array([entity_term(name, base.entities, free) for name, free in pairs], dtype=object)
+    relations = np.array([relation_term(name, base.relations) for name in graph.relation_names], dtype=object)
     return {"head": entities[graph.heads], "relation": relations[graph.relations], "tail": entities[graph.tails]}
 
 
@@ -135,7 +156,7 @@ def name_quoted_heads(graph: Graph, base: str) -> Graph:
 def note_terms(graph: Graph) -> Graph:
     """Say which triples have an end that is no IRI."""
     blank = np.array([_is(BLANK, "_:", name) for name in graph.entity_names], dtype=np.bool_)
-    literal = _literals(graph)
+    literal = literals(graph)
     touched, ending = int((blank[graph.heads] | blank[graph.tails]).sum()), int(literal[graph.tails].sum())
     notes = list(graph.notes)
     if touched:
@@ -147,7 +168,7 @@ def note_terms(graph: Graph) -> Graph:
 
 def without_literals(graph: Graph) -> Graph:
     """Leave out the triples that end in a literal, which no embedding can learn from; say so."""
-    ending = _literals(graph)[graph.tails]
+    ending = literals(graph)[graph.tails]
     if not ending.any():
         return graph
     kept = graph.take(~ending).with_used_names()
@@ -156,7 +177,8 @@ def without_literals(graph: Graph) -> Graph:
     return replace(kept, notes=tuple(notes))
 
 
-def _literals(graph: Graph) -> BoolArray:
+def literals(graph: Graph) -> BoolArray:
+    """Say of each entity whether it is a literal: named like one, and never at the head of a triple."""
     named_so = np.array([_is(LITERAL, '"', name) for name in graph.entity_names], dtype=np.bool_)
     return named_so & _never_head(graph)
 

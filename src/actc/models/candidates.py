@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -21,11 +22,12 @@ from actc.models.entity_slots import fitting_entities
 from actc.models.score_triples import Scorer, refuse_strangers
 from actc.tables.database import open_database
 from actc.tables.deliver import check_writable, write_beside
-from actc.tables.files import copy_options, quote, write_triples
+from actc.tables.files import copy_options, quote, quote_file, write_triples
 from actc.triples import BoolArray, FloatArray, IntArray
 
 MEMORY = 2**28  # bytes for one table of scores
 PART = 20_000  # questions in one part
+RUN, SPILL = "run.json", "spill"
 
 
 @dataclass(frozen=True)
@@ -197,18 +199,28 @@ def write_candidates(
     if not parts:
         raise OptionError("There is no question to ask; --any-entity asks about every entity.")
     with write_beside(out) as temporary, open_database() as connection:
-        connection.execute(f"SET memory_limit='1GB'; SET temp_directory={quote(str(folder / 'spill'))}")
+        connection.execute(f"SET memory_limit='1GB'; SET temp_directory={quote(str(folder / SPILL))}")
         # A triple may be the answer to two questions, once for its tail and once for its head; its score, added up in
         # another order, may then differ in the last digit.
-        every = f"read_parquet({quote(str(folder / '*.parquet'))})"
+        files = ", ".join(quote_file(folder / part.name) for part in parts)
+        every = f"read_parquet([{files}], hive_partitioning=false)"
         once = f"SELECT head, relation, tail, max(score) AS score FROM {every} GROUP BY head, relation, tail"
         connection.execute(
             f"COPY (SELECT * FROM ({once}) ORDER BY score DESC, head, relation, tail) "
             f"TO {quote(str(temporary))} ({copy_options(out)})"
         )
         count = int(connection.execute(f"SELECT count(*) FROM ({once})").fetchall()[0][0])
-    shutil.rmtree(folder)
+    _remove_folder(folder, parts)
     return count
+
+
+def _remove_folder(folder: Path, parts: Sequence[Part]) -> None:
+    """Remove the parts, and the folder unless somebody put other files into it."""
+    for name in (*(part.name for part in parts), RUN):
+        (folder / name).unlink()
+    shutil.rmtree(folder / SPILL, ignore_errors=True)
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def _write_part(path: Path, search: CandidateSearch, part: Part) -> None:
@@ -224,7 +236,11 @@ def _open_folder(folder: Path, search: CandidateSearch) -> None:
     scores = search.scorer.score(trial.heads, trial.relations, trial.tails)
     known, of_model = search.graph.fingerprint, round(float(scores.sum()), 4)
     run = json.dumps({"wanted": asdict(search.wanted), "known": known, "scores": of_model})
-    wishes = folder / "run.json"
+    wishes = folder / RUN
+    if folder.exists() and not wishes.is_file() and (not folder.is_dir() or any(folder.iterdir())):
+        raise FileError(
+            f"{folder} is where the parts would be kept, but no run of ours began it; choose another --out."
+        )
     if wishes.is_file():
         if wishes.read_text(encoding="utf-8") != run:
             raise FileError(

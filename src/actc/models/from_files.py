@@ -10,10 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from actc.errors import OptionError
-from actc.graphs.formats import check_format, read_graph, write_graph
+from actc.graphs.formats import check_format, find_format, is_plain_table, read_graph, write_graph
 from actc.graphs.graph import Graph
-from actc.graphs.terms import without_literals
+from actc.graphs.terms import Base, without_literals
 from actc.models import score_triples as scoring
 from actc.models import train_model as training
 from actc.models.candidates import CandidateSearch, Wanted, write_candidates
@@ -23,7 +25,8 @@ from actc.models.load_scorer import load_scorer
 from actc.models.recipes import choose_recipe, load_recipe
 from actc.models.saved_model import FILES, save_model
 from actc.tables.deliver import check_folder, check_writable
-from actc.triples import ScoredTriples
+from actc.tables.files import read_labels
+from actc.triples import IntArray, ScoredTriples
 
 Progress = Callable[[int, int], None]
 SIDES = ("tail", "head")
@@ -64,7 +67,7 @@ def train_model(
     keep_out: float = SHARE,
     seconds: float = math.inf,
     seed: int = 0,
-    base: str = "",
+    base: Base = "",
     device: str | None = None,
     progress: Progress = ignore_progress,
 ) -> Trained:
@@ -88,8 +91,8 @@ def train_model(
     seconds : float
         Stop when so much time has passed.
     seed : int
-    base : str
-        What IRIs begin with in RDF and names do not.
+    base : str, or two of them
+        What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
     device : str, optional
         cuda or cpu; a GPU where there is one, if not given.
     progress : callable
@@ -112,7 +115,7 @@ def train_model(
     return Trained(trained, name, len(learnt), (*known.notes, *notes))
 
 
-def _held_out(path: str | Path, known: Graph, base: str) -> tuple[Graph, list[str]]:
+def _held_out(path: str | Path, known: Graph, base: Base) -> tuple[Graph, list[str]]:
     """Read true triples that the graph does not hold, in its codes; say how many it does."""
     asked = read_graph(path, base=base)
     others = asked.recoded(known.entity_names, known.relation_names)
@@ -139,7 +142,7 @@ def score_triples(
     triples: str | Path,
     out: str | Path,
     *,
-    base: str = "",
+    base: Base = "",
     trust: bool = False,
     device: str | None = None,
     progress: Progress = ignore_progress,
@@ -151,11 +154,11 @@ def score_triples(
     model : path
         A folder that ``actc train`` or PyKEEN's pipeline wrote.
     triples : path
-        In any format that actc reads.
+        In any format that actc reads. A label column of a table stays.
     out : path
         A .tsv, .csv or .parquet file.
-    base : str
-        What IRIs begin with in RDF and names do not.
+    base : str, or two of them
+        What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
     trust : bool
         Whether a pickle may be read, which can run any code in it.
     device : str, optional
@@ -166,9 +169,20 @@ def score_triples(
     check_writable(out)
     check_format(Path(out), None, ["score"])
     graph = read_graph(triples, base=base)
+    labels, notes = _labels(Path(triples), Path(out), graph)
     scored = scoring.score_triples(load_scorer(model, trust=trust, device=device), graph, progress)
-    write_graph(Path(out), graph, base=base, extras={"score": scored.scores})
-    return Scored(scored, graph.notes)
+    write_graph(Path(out), graph, base=base, extras={"score": scored.scores, **labels})
+    return Scored(scored, (*graph.notes, *notes))
+
+
+def _labels(path: Path, out: Path, graph: Graph) -> tuple[dict[str, IntArray], list[str]]:
+    """Return the label column of a table as a table writes it; say so where the output has no place for it."""
+    labels = read_labels(path, graph) if is_plain_table(path) else None
+    if labels is None:
+        return {}, []
+    if not is_plain_table(out):
+        return {}, [f"{find_format(out, None).summary} has no place for the labels: left out."]
+    return {"label": labels.astype(np.int64)}, []
 
 
 @dataclass(frozen=True)
@@ -193,7 +207,7 @@ def propose_candidates(
     relations: Sequence[str] = (),
     any_entity: bool = False,
     dry_run: bool = False,
-    base: str = "",
+    base: Base = "",
     trust: bool = False,
     device: str | None = None,
     announce: Callable[[int, float], None] = lambda questions, seconds: None,

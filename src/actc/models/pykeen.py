@@ -1,7 +1,8 @@
 """PyKEEN: scores from a model in memory, a pipeline's result, or a folder that ``save_to_directory`` wrote.
 
 A folder holds the model as a pickle. Reading a pickle can run any code, so that has to be allowed (``trust``); a folder
-that :func:`save_weights` wrote (``model_state.pt`` and ``model_config.json``) needs no trust: no pickle in it is read.
+that :func:`save_weights` wrote (``model_state.pt`` and ``model_config.json``) needs no trust where the model is a plain
+one (``PLAIN``) with plain options: no pickle in it is read, and nothing that its file names is fetched.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import csv
 import gzip
 import json
 import logging
+import re
 import warnings
 import zlib
 from collections.abc import Iterator
@@ -20,14 +22,25 @@ from typing import Any
 import numpy as np
 
 from actc.errors import ActcError, ChoiceError, FileError, MissingExtraError, OptionError
+from actc.graphs.graph import Graph
 from actc.models.saved_model import damaged, read_tensors
+from actc.models.score_triples import score_triples as score_graph
 from actc.models.train_model import find_device
 from actc.tables.deliver import write_beside
-from actc.triples import FloatArray, IntArray, Vocabulary
+from actc.triples import FloatArray, IntArray, ScoredTriples, Vocabulary
 
 PICKLE, TRIPLES = "trained_model.pkl", "training_triples"
 STATE, CONFIG = "model_state.pt", "model_config.json"
 BATCH = 1024
+# Models that are made of embeddings and arithmetic alone. Others take parts by name (NodePiece's tokenizers can fetch
+# and unpickle what an address names), and PyKEEN makes whatever the file asks for.
+PLAIN_NAMES = (
+    "autosf boxe complex conve convkb cp crosse distma distmult ermlp ermlpe hole kg2e mure ntn pairre proje quate "
+    "rescal rotate se simple toruse transd transe transf transh transr tucker um"
+)
+PLAIN = frozenset(PLAIN_NAMES.split())
+NAMED_PARTS = ("loss", "initializer", "normalizer", "constrainer", "regularizer", "activation", "non_linearity")
+"""How options end whose value may be a name: of a formula, never of a thing that reads or fetches."""
 
 
 class PykeenScorer:
@@ -85,6 +98,23 @@ def from_model(model: Any, factory: Any) -> PykeenScorer:
     return PykeenScorer(model, _names(factory.entity_to_id), _names(factory.relation_to_id))
 
 
+def score_triples(result: Any, triples: Any) -> ScoredTriples:
+    """Score triples with a pipeline's result: a pool for :class:`actc.Calibrator`.
+
+    Parameters
+    ----------
+    result : pykeen.pipeline.PipelineResult
+    triples : pykeen TriplesFactory, or array of str of shape (N, 3)
+        Names of head, relation and tail; a triple that is there twice is scored once.
+    """
+    if hasattr(triples, "label_triples"):
+        triples = triples.label_triples(triples.mapped_triples)
+    names = np.asarray(triples, dtype=object)
+    if names.ndim != 2 or names.shape[1] != 3:
+        raise OptionError(f"Rows of head, relation and tail were expected, not an array of shape {names.shape}.")
+    return score_graph(from_result(result), Graph.from_columns(*names.T))
+
+
 def _names(code_of: dict[str, int]) -> tuple[str, ...]:
     return tuple(sorted(code_of, key=code_of.__getitem__))
 
@@ -101,7 +131,8 @@ def load_result(folder: str | Path, *, trust: bool = False, device: str | None =
     ----------
     folder : path
     trust : bool
-        Whether the pickle in it may be read, which can run any code. Weights (``model_state.pt``) need no trust.
+        Whether the pickle in it may be read, which can run any code. Weights (``model_state.pt``) of a plain model
+        need no trust.
     device : str, optional
         Where to compute; a GPU where there is one, if not given.
     """
@@ -112,7 +143,7 @@ def load_result(folder: str | Path, *, trust: bool = False, device: str | None =
     entities, relations = (_read_names(folder / TRIPLES / f"{kind}_to_id.tsv.gz") for kind in ("entity", "relation"))
     with _quietly():
         if (folder / STATE).is_file() and (folder / CONFIG).is_file():
-            model = _load_weights(folder, entities, relations)
+            model = _load_weights(folder, entities, relations, trust)
         else:
             model = _load_pickle(folder / PICKLE, trust)
     try:
@@ -201,14 +232,17 @@ def _load_pickle(path: Path, trust: bool) -> Any:
     return model
 
 
-def _load_weights(folder: Path, entities: tuple[str, ...], relations: tuple[str, ...]) -> Any:
+def _load_weights(folder: Path, entities: tuple[str, ...], relations: tuple[str, ...], trust: bool) -> Any:
     from pykeen.triples import TriplesFactory
 
     try:
         config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
         inverse = bool(config["inverse"])
-    except (OSError, ValueError, TypeError, KeyError) as error:
+        name, options = str(config["model"]), dict(config["model_kwargs"] or {})
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise damaged(folder / CONFIG, error) from None
+    if not trust:
+        _refuse_beyond_plain(folder / CONFIG, name, options)
     # Not TriplesFactory.from_path_binary, which reads a pickle and takes a name such as "NA" for none.
     entity_codes, relation_codes = Vocabulary(entities).places, Vocabulary(relations).places
     triples = _read_triples(folder / TRIPLES / "numeric_triples.tsv.gz")
@@ -224,7 +258,33 @@ def _load_weights(folder: Path, entities: tuple[str, ...], relations: tuple[str,
         model.load_state_dict(state)
     except Exception:
         raise damaged(folder / STATE, f"the weights are not those of the model in {CONFIG}") from None
+    if not all(bool(tensor.isfinite().all()) for tensor in model.state_dict().values()):
+        raise damaged(folder / STATE, "the weights are not all finite numbers")
     return model
+
+
+def _refuse_beyond_plain(path: Path, model: str, options: dict[str, Any]) -> None:
+    """Refuse a model, or an option, with which PyKEEN might do more than arithmetic."""
+    from pykeen.models import model_resolver
+
+    known = model_resolver.normalize(model)
+    bad = next((key for key, value in options.items() if not _is_plain_option(key, value)), None)
+    if known in model_resolver.lookup_dict and known not in PLAIN:
+        problem = f"the model {model}"
+    elif bad is not None:
+        problem = f"the option {bad} = {json.dumps(options[bad])[:60]}"
+    else:
+        return
+    raise OptionError(
+        f"{path}: {problem} can make PyKEEN read, fetch or run other things. If you trust its maker, say so with "
+        "--trust (in Python: trust=True)."
+    )
+
+
+def _is_plain_option(key: str, value: Any) -> bool:
+    if isinstance(value, str):
+        return key.endswith(NAMED_PARTS) and re.fullmatch(r"[A-Za-z0-9_-]{1,40}", value) is not None
+    return value is None or isinstance(value, bool | int | float)
 
 
 def _make_model(config: dict[str, Any], factory: Any) -> Any:

@@ -188,3 +188,5 @@ def _check_weights(path: Path, weights: Any, shapes: dict[str, tuple[int, ...]])
             raise damaged(
                 path, f"the {name} weights have shape {tuple(tensor.shape)}; names and recipe ask for {shape}"
             )
+        if not bool(tensor.isfinite().all()):  # every score would be NaN, and nothing would be a candidate
+            raise damaged(path, f"the {name} weights are not all finite numbers")

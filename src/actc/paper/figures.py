@@ -111,10 +111,12 @@ def _new_figure(width: float, height: float) -> Figure:
 @_with_settings
 def draw_budgets(results: Measurements, dataset: str) -> Figure:
     """Draw ACTC-LR, random (upper) and density selection (lower), against the baselines, model by model."""
-    models = [model for found, model in results.cells() if found == dataset and model in MODEL_LOOKS]
+    drawn = ("actc-lr-rndm", "actc-lr-dens")
+    has = {run[:2] for run in results.runs if run.method in drawn}
+    models = [model for _, model in results.cells() if (dataset, model) in has and model in MODEL_LOOKS]
     figure = _new_figure(3.0 * len(models) + 0.6, 6.2)
     axes = figure.subplots(2, len(models), sharex=True, sharey=True, squeeze=False)
-    for row, method in enumerate(("actc-lr-rndm", "actc-lr-dens")):
+    for row, method in enumerate(drawn):
         for column, model in enumerate(models):
             plot = axes[row, column]
             for name in (method, *BASELINES):
@@ -153,17 +155,17 @@ def draw_uniform(results: Measurements, cell: tuple[str, str]) -> Figure:
 
 @_with_settings
 def draw_n(results: Measurements, datasets: Sequence[str]) -> Figure:
-    """Draw the average over budgets against n, the smallest decision set that is enough."""
-    figure = _new_figure(10.5, 4.2)
+    """Draw the average over budgets against n, the smallest decision set that is enough; data sets with runs only."""
+    datasets = [dataset for dataset in datasets if _models_over_n(results, dataset)]
+    figure = _new_figure(0.5 + 5.0 * max(len(datasets), 1), 4.2)
     axes = figure.subplots(1, len(datasets), sharey=True, squeeze=False)[0]
     ends: dict[str, list[tuple[float, str, str]]] = {dataset: [] for dataset in datasets}
     for plot, dataset in zip(axes, datasets, strict=True):
-        for model, look in MODEL_LOOKS.items():
-            runs = [Run(dataset, model, f"actc-lr-dens:n={n}") for n in N_VALUES]
-            if all(run in results.runs for run in runs):
-                values = [results.average(run, "accuracy").value for run in runs]
-                plot.plot(N_VALUES, values, color=look.color, marker=look.marker)
-                ends[dataset].append((values[-1], MODEL_LABELS[model], look.color))
+        for model, runs in _models_over_n(results, dataset).items():
+            look = MODEL_LOOKS[model]
+            values = [results.average(run, "accuracy").value for run in runs]
+            plot.plot(N_VALUES, values, color=look.color, marker=look.marker)
+            ends[dataset].append((values[-1], MODEL_LABELS[model], look.color))
         plot.set_xscale("log")
         plot.set_xticks(N_VALUES, [str(n) for n in N_VALUES])
         plot.minorticks_off()
@@ -174,6 +176,12 @@ def draw_n(results: Measurements, datasets: Sequence[str]) -> Figure:
     axes[0].set_ylabel("test accuracy (%), mean of the budgets")
     figure.suptitle("ACTC-LR dens: how many labels, given or estimated, are enough for a threshold?")
     return figure
+
+
+def _models_over_n(results: Measurements, dataset: str) -> dict[str, list[Run]]:
+    """Return each model's runs over n, of the models that have them all."""
+    runs = {model: [Run(dataset, model, f"actc-lr-dens:n={n}") for n in N_VALUES] for model in MODEL_LOOKS}
+    return {model: mine for model, mine in runs.items() if all(run in results.runs for run in mine)}
 
 
 def save_figure(figure: Figure, path: Path) -> None:

@@ -66,13 +66,15 @@ def write_latex(table: TextTable) -> str:
 
 def write_html(table: TextTable) -> str:
     """Write the table as a part of a page; rows that begin something carry the class ``first``."""
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in table.header)
+    head = "".join(f'<th scope="col">{escape(cell)}</th>' if cell else "<td></td>" for cell in table.header)
     body = "\n".join(
         f"<tr{' class=first' if row[0] else ''}>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
         for row in table.rows
     )
+    title = escape(table.title, quote=True)
     return (
-        f'<section id="{table.name}"><h2>{escape(table.title)}</h2>\n<div class="wide"><table>\n'
+        f'<section id="{table.name}"><h2>{title}</h2>\n'
+        f'<div class="wide" tabindex="0" role="region" aria-label="{title}"><table>\n'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>\n"
         f"<p>{escape(table.note)}</p></section>\n"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
@@ -109,7 +109,7 @@ class PooledFit:
     method: Pooled
     pool: ScoredTriples
     answers: Annotations
-    prepared: PreparedPool
+    prepared: PreparedPool = field(repr=False)
     squash: ClassVar[None] = None
 
     @cached_property
@@ -147,6 +147,10 @@ class PooledFit:
         """Return P(true) of any triples, shape (M,)."""
         relations = self.prepared.relation_codes(triples)
         return self.draws.probabilities(self.prepared.centred(triples.scores, relations), relations)
+
+    def _repr_html_(self) -> str:
+        """Return the thresholds as a table, for a notebook."""
+        return self.thresholds._repr_html_()
 
     def pick(self, count: int, random: np.random.Generator) -> Picks:
         """Return the next triples to judge."""

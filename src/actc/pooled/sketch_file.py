@@ -13,7 +13,7 @@ from actc.errors import FileError
 from actc.pooled.features import NormalScores, PreparedPool, prepare_pool
 from actc.tables.database import open_database
 from actc.tables.deliver import write_beside
-from actc.tables.files import quote, read_scored, write_scored
+from actc.tables.files import quote_file, read_scored, write_scored
 from actc.triples import FloatArray, IntArray, ScoredTriples
 
 SAMPLE, MEASURED = "sample.parquet", "sketch.npz"
@@ -44,7 +44,8 @@ def _look_up(candidates: Path, triples: Sequence[Named]) -> dict[Named, float]:
         connection.register("wanted", {name: np.array(values, dtype=object) for name, values in columns})
         rows = connection.execute(
             f"SELECT DISTINCT ON (head, relation, tail) head, relation, tail, score "
-            f"FROM read_parquet({quote(str(candidates))}) SEMI JOIN wanted USING (head, relation, tail)"
+            f"FROM read_parquet({quote_file(candidates)}, hive_partitioning=false) "
+            "SEMI JOIN wanted USING (head, relation, tail)"
         ).fetchall()
     return {(head, relation, tail): score for head, relation, tail, score in rows}
 

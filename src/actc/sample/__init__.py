@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import gzip
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
 
 import numpy as np
@@ -55,13 +55,13 @@ class Sample:
     """
 
     valid: ScoredTriples
-    valid_labels: BoolArray
+    valid_labels: BoolArray = field(repr=False)
     test: ScoredTriples
-    test_labels: BoolArray
+    test_labels: BoolArray = field(repr=False)
     known: ScoredTriples
-    names: dict[str, str]
-    descriptions: dict[str, str]
-    relations: dict[str, RelationText]
+    names: dict[str, str] = field(repr=False)
+    descriptions: dict[str, str] = field(repr=False)
+    relations: dict[str, RelationText] = field(repr=False)
 
     def sentence(self, head: str, relation: str, tail: str) -> str:
         """Return a triple of ids as a sentence."""

@@ -73,7 +73,7 @@ class Demo:
         return [
             (
                 self.sample.relations[one.relation].name,
-                f"{one.cut:.2f}",
+                _write_cut(one.cut),
                 str(count.get(one.relation, 0)),
                 str(one.triples),
                 str(one.accepted),
@@ -121,6 +121,13 @@ def judge_and_calibrate(sample: Sample, seed: int) -> Calibrator:
         count = min(METHODS[METHOD].batch(len(annotations)), ANSWERS - len(annotations))
         rows = calibrator.select(count)
         annotations = annotations.plus(rows, sample.valid_labels[rows])
+
+
+def _write_cut(cut: float) -> str:
+    """Write a threshold; one that no score can reach, or none can miss, in words."""
+    if np.isinf(cut):
+        return "accept all" if cut < 0 else "accept none"
+    return f"{cut:.2f}"
 
 
 def _without_calibration(sample: Sample) -> tuple[float, float]:

@@ -14,9 +14,12 @@ from actc.tables.deliver import write_beside
 
 MOST_ACCEPTED = 40
 STYLE = """
-:root { color-scheme: light dark; --line: #d5d9de; --soft: #6b7480; --good: #00704a; --bad: #b3261e; }
-@media (prefers-color-scheme: dark) { :root { --line: #3a414a; --soft: #9aa4b0; --good: #5fd3a6; --bad: #ff8a80; } }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 52rem; margin: 2rem auto; padding: 0 1rem; }
+:root { color-scheme: light dark; --ink: #1b2733; --page: #fff; --line: #d5d9de; --soft: #5d6b79; --good: #00704a;
+  --bad: #b3261e; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6ebf0; --page: #12171d; --line: #3a414a; --soft: #9aa4b0;
+  --good: #5fd3a6; --bad: #ff8a80; } }
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--page); max-width: 52rem;
+  margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
 p.note { color: var(--soft); }
 table { border-collapse: collapse; width: 100%; font-size: .92rem; }
@@ -54,7 +57,7 @@ def write_page(demo: Demo, picture: Path) -> Path:
     page = (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><title>actc demo</title>'
-        f"<style>{STYLE}</style></head><body>{''.join(body)}</body></html>\n"
+        f"<style>{STYLE}</style></head><body><main>{''.join(body)}</main></body></html>\n"
     )
     with write_beside(path) as temporary:
         temporary.write_text(page, encoding="utf-8")
@@ -63,9 +66,10 @@ def write_page(demo: Demo, picture: Path) -> Path:
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table; cells are HTML already."""
-    line = "".join(f"<th>{cell}</th>" for cell in head)
+    line = "".join(f'<th scope="col">{cell}</th>' for cell in head)
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<div class=scroll><table><thead><tr>{line}</tr></thead><tbody>{body}</tbody></table></div>"
+    region = f"<div class=scroll tabindex=0 role=region aria-label='{head[0]}, {head[1]}'>"
+    return f"{region}<table><thead><tr>{line}</tr></thead><tbody>{body}</tbody></table></div>"
 
 
 def _escaped(cells: Iterable[str]) -> list[str]:

@@ -72,11 +72,20 @@ TASK, PLACES = ", ".join(STORED), ", ".join("?" * len(STORED))
 
 @dataclass(frozen=True)
 class Annotator:
-    """A person, a program, or the owner of the session: whoever gives judgements."""
+    """A person, a program, or the owner of the session: whoever gives judgements.
+
+    Parameters
+    ----------
+    id, name, kind
+        Its number, its name, and which of the three it is.
+    link : int
+        Which link is theirs: the first is 0, each new one is the next; below 0, they have none.
+    """
 
     id: int
     name: str
     kind: str
+    link: int = 0
 
 
 def held_tasks(connection: sqlite3.Connection, annotator: Annotator, most: int) -> list[Task]:

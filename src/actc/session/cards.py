@@ -10,6 +10,7 @@ from actc.session.names import Named, Names
 
 MOST_KNOWN = 6
 MOST_EXAMPLES = 3
+MOST_FACTS = 4
 SLOT = re.compile(r"\{(head|tail)\}")
 
 
@@ -31,13 +32,21 @@ def make_card(names: Names, task: Task, show_score: bool = False) -> dict[str, A
         "more_known": len(known) > MOST_KNOWN,
         "examples": [
             sentence(names.of(h), relation, names.of(t))
-            for h, t in names.examples(task.relation, task.head, MOST_EXAMPLES)
+            for h, t in names.examples(task.relation, task.head, task.tail, MOST_EXAMPLES)
         ],
+        "head_facts": _facts(names, task.head, task.relation),
+        "tail_facts": _facts(names, task.tail, task.relation),
         "why": task.reason,
     }
     if show_score:
         card |= {"score": task.score, "probability": task.probability}
     return card
+
+
+def _facts(names: Names, entity: str, relation: str) -> list[list[dict[str, str]]]:
+    """Return what else the graph says about an entity, as sentences."""
+    facts = names.facts(entity, relation, MOST_FACTS)
+    return [sentence(names.of(h), names.of(r), names.of(t)) for h, r, t in facts]
 
 
 def sentence(head: Named, relation: Named, tail: Named) -> list[dict[str, str]]:
@@ -63,11 +72,14 @@ def describe(named: Named) -> dict[str, str]:
 
 
 def link_of(identifier: str) -> str:
-    """Return the address of a Wikidata id, or of an id that is an address itself; empty for any other."""
-    if re.fullmatch(r"Q[1-9]\d{0,11}", identifier):
-        return f"https://www.wikidata.org/wiki/{identifier}"
-    if re.fullmatch(r"P[1-9]\d{0,11}", identifier):
-        return f"https://www.wikidata.org/wiki/Property:{identifier}"
+    """Return the address of an id of Wikidata or Freebase, or of one that is an address itself; empty for others."""
+    plain_id = re.sub(r"^(wd|wdt|wikidata):", "", identifier)
+    if re.fullmatch(r"Q[1-9]\d{0,11}", plain_id):
+        return f"https://www.wikidata.org/wiki/{plain_id}"
+    if re.fullmatch(r"P[1-9]\d{0,11}", plain_id):
+        return f"https://www.wikidata.org/wiki/Property:{plain_id}"
+    if re.fullmatch(r"/[mg]/[0-9a-z_]{1,20}", identifier):  # Freebase is gone; Wikidata knows its ids (P646)
+        return f"https://www.wikidata.org/w/index.php?search=haswbstatement:P646={identifier}"
     return identifier if re.fullmatch(r"https?://[!-~]{3,500}", identifier) else ""
 
 

@@ -5,13 +5,15 @@ Each function does what the command beside it does: ``actc report``, ``ask``, ``
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from actc.errors import OptionError
-from actc.session.find_case import find_case
+from actc.session.cards import plain, sentence
+from actc.session.find_case import find_case, find_session
 from actc.tables.files import read_annotations, write_json, write_rows_of
 from actc.tables.parts import read_candidates
 from actc.triples import Annotations, IntArray, ScoredTriples
@@ -26,7 +28,7 @@ from actc.trust.report import (
     make_report,
     write_questions,
 )
-from actc.trust.report_page import write_page
+from actc.trust.report_page import Words, write_page
 from actc.trust.shift import Shift, find_shifts
 
 PathLike = str | Path
@@ -56,7 +58,7 @@ def write_report(
         What an answer costs, in right decisions that it must bring.
     """
     report = make_report(_case(source), level, price)
-    write_page(report, Path(out))
+    write_page(report, Path(out), _words(source, report))
     if json_out is not None:
         write_json(json_out, report.to_dict())
     return report
@@ -234,6 +236,28 @@ def check_shift(
     if json_out is not None:
         write_json(json_out, [{**asdict(shift), "shifted": shift.shifted} for shift in shifts])
     return shifts
+
+
+def _words(source: PathLike | Case, report: Report) -> Words:
+    """Return the names that a session has for ids, and the commands to run next."""
+    if isinstance(source, Case):
+        return Words()
+    there, session = shlex.quote(str(source)), find_session(source)
+    go_on: tuple[str, ...] = (f"actc annotate {there}",)
+    stop: tuple[str, ...] = (
+        f"actc export {there} --thresholds thresholds.json --accepted accepted.tsv",
+        "actc audit accepted.tsv --count 100 --out slice.tsv",
+    )
+    if session is None or not Path(source).is_dir():
+        go_on = (f"actc ask {there} --count 50 --out questions.tsv", "actc start my-session questions.tsv")
+        stop = (f"actc decide {there} candidates.tsv --out accepted.tsv",)
+    commands = go_on if report.advice.go_on else stop
+    if session is None:
+        return Words(commands=commands)
+    names = session.names
+    return Words(
+        lambda relation: names.of(relation).name, lambda *triple: plain(sentence(*map(names.of, triple))), commands
+    )
 
 
 def _case(source: PathLike | Case) -> Case:

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from actc.errors import FileError, SessionError
+from actc.errors import FileError, OptionError, SessionError
 from actc.pooled.sketch_file import add_to_sketch
 from actc.session.ask import Annotator, Task, drop_from_plan, put_tasks
 from actc.session.cards import plain, sentence
 from actc.session.record import LABELS, Judgement, find_stored, insert
-from actc.session.session import Session
+from actc.session.session import OWNER, Session
 from actc.session.status import history
 from actc.tables.deliver import write_beside
 from actc.tables.files import open_text, read_annotations, read_triples, write_triples
@@ -26,6 +26,7 @@ from actc.triples import ScoredTriples
 WORDS = {"1": "true", "yes": "true", "0": "false", "no": "false", "not sure": "unsure", "skip": "unsure"}
 IMPORTED = "Brought in from a file."
 PURPOSES = {"person": "import", "program": "program", "owner": "settle"}
+REPEAT = "repeat"
 
 
 def write_labels(session: Session, path: Path) -> int:
@@ -43,10 +44,12 @@ def write_history(session: Session, path: Path) -> int:
     """Write everything that was ever said, oldest first, as JSON lines; return how many."""
     lines = history(session, None, -1)[::-1]
     undone = {line["undoes"] for line in lines}
-    with write_beside(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        for line in lines:
-            told = line | {"shown": json.loads(line["shown"]), "undone": line["id"] in undone}
-            file.write(json.dumps(told, ensure_ascii=False) + "\n")
+    with write_beside(path) as temporary:
+        temporary.touch(0o600)  # names and what they said: for others only if the owner gives them the right
+        with temporary.open("w", encoding="utf-8") as file:
+            for line in lines:
+                told = line | {"shown": json.loads(line["shown"]), "undone": line["id"] in undone}
+                file.write(json.dumps(told, ensure_ascii=False) + "\n")
     return len(lines)
 
 
@@ -81,9 +84,10 @@ class Line:
     seconds: float | None
     note: str
     place: str
+    purpose: str
 
 
-def read_judgements(session: Session, path: Path, who: str | None = None) -> int:
+def read_judgements(session: Session, path: Path, who: str | None = None, owner: bool = False) -> int:
     """Add the judgements of a file to the history, once however often it is read; return how many were new.
 
     Parameters
@@ -94,6 +98,9 @@ def read_judgements(session: Session, path: Path, who: str | None = None) -> int
         head, relation, tail, said) or ``.json`` (Label Studio's export).
     who : str, optional
         Whose judgements they are, where the file does not tell.
+    owner : bool
+        Take what an owner decided, by the file, as decisions of this session's owner. A file by itself gives nobody
+        that right: anybody can write one.
     """
     if not path.is_file():
         raise FileError(f"{path}: there is no such file.")
@@ -109,6 +116,11 @@ def read_judgements(session: Session, path: Path, who: str | None = None) -> int
     for line, row in zip(lines, rows, strict=True):
         if row < 0:
             raise FileError(f"{line.place}: the triple {line.triple} is not among this session's candidates.")
+        if line.kind == OWNER and not owner:
+            raise FileError(
+                f"{line.place}: this is an owner's decision, which overrules everybody; a file gives nobody that "
+                "right. To take such decisions as your own, say --owner."
+            )
     who_said = {one: session.add_annotator(*one) for one in dict.fromkeys((line.who, line.kind) for line in lines)}
     found = [(who_said[line.who, line.kind], line, int(row)) for line, row in zip(lines, rows, strict=True)]
     return _insert(session, pool, found)
@@ -120,16 +132,16 @@ def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotat
         for annotator, line, row in found:
             told = json.dumps([line.who, row, line.said, line.seconds, line.note])
             key = line.key or "import-" + hashlib.sha256(told.encode()).hexdigest()[:24]
-            judgement = Judgement(line.said, row, key, line.seconds, line.note)
             try:
+                judgement = Judgement(line.said, row, key, line.seconds, line.note)
                 if find_stored(connection, annotator, judgement) is not None:
                     continue
-            except SessionError as error:
+            except (SessionError, OptionError) as error:
                 raise FileError(f"{line.place}: {error}") from None
             task = Task(row, *pool.triple(row), float(pool.scores[row]), IMPORTED)
             put_tasks(connection, [task])
             drop_from_plan(connection, [task])
-            insert(connection, annotator, judgement, row, PURPOSES[line.kind], now)
+            insert(connection, annotator, judgement, row, line.purpose, now)
             added += 1
     return added
 
@@ -137,7 +149,8 @@ def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotat
 def _read_table(path: Path, pool: ScoredTriples, who: str) -> Iterator[Line]:
     found = read_annotations(path, pool)
     for row, label in zip(found.rows.tolist(), found.labels.tolist(), strict=True):
-        yield Line(who, "person", "", pool.triple(row), "true" if label else "false", None, "", str(path))
+        said = "true" if label else "false"
+        yield Line(who, "person", "", pool.triple(row), said, None, "", str(path), PURPOSES["person"])
 
 
 def _read_lines(path: Path, who: str) -> Iterator[Line]:
@@ -199,8 +212,10 @@ def _line(told: dict[str, Any], triple: dict[str, Any], place: str, who: str) ->
     seconds, kind = told.get("seconds"), told.get("kind", "person")
     if kind not in PURPOSES:
         raise FileError(f"{place}: {kind!r} is no kind of annotator; there are: {', '.join(PURPOSES)}.")
+    # A hidden repeat is no answer, here as in the session that the history is of.
+    again = kind == "person" and told.get("purpose") == REPEAT
     return Line(
-        str(told.get("name") or told.get("annotator") or who),
+        OWNER if kind == OWNER else str(told.get("name") or told.get("annotator") or who),
         kind,
         str(told.get("key") or ""),
         (triple["head"], triple["relation"], triple["tail"]),
@@ -208,6 +223,7 @@ def _line(told: dict[str, Any], triple: dict[str, Any], place: str, who: str) ->
         float(seconds) if isinstance(seconds, int | float) else None,
         str(told.get("note") or ""),
         place,
+        REPEAT if again else PURPOSES[kind],
     )
 
 

@@ -28,6 +28,14 @@ def find_case(path: str | Path) -> Case:
     return replace(read_session_case(session), thresholds=calibration.thresholds, name=Path(path).name)
 
 
+def find_session(path: str | Path) -> Session | None:
+    """Return the session behind a path: its own folder, or the one that a thresholds file came from, if it is there."""
+    if Path(path).is_dir():
+        return Session(path)
+    folder = Calibration.read(path).sources.session
+    return None if folder is None or not folder.is_dir() else Session(folder)
+
+
 def read_session_case(folder: str | Path) -> Case:
     """Read a session: its candidates, what people said, and which triples were asked as random checks."""
     session = Session(folder)

@@ -1,17 +1,14 @@
 """What a person needs to judge a triple: names, descriptions, sentences, and what the graph already says.
 
-Everything is looked up by id in a SQLite file made once, at the start, so that a graph of any size costs a running
-session no memory.
+Everything is looked up by id in a SQLite file made at the start, so that a graph of any size costs a running session no
+memory. Names may be added later; whoever has the file open sees them with the next card.
 """
 
 from __future__ import annotations
 
-import csv
-import gzip
-import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,26 +16,32 @@ from typing import Any
 
 from actc.errors import FileError
 from actc.session.connections import Connections
-from actc.tables.database import open_database
-from actc.tables.files import open_text, quote, read_failed, read_triples
+from actc.session.read_names import NAME_COLUMNS, RDF_FORMATS, ending, read_names
+from actc.tables.files import read_triples
 
+FACTS_SINCE = 1
+"""The version of the file from which on facts can be looked up by head and by tail, and examples at random."""
 SCHEMA = """
     CREATE TABLE name (
         id TEXT PRIMARY KEY, name TEXT NOT NULL, description TEXT NOT NULL, types TEXT NOT NULL, template TEXT NOT NULL
     ) WITHOUT ROWID;
     CREATE TABLE known (
-        relation TEXT NOT NULL, head TEXT NOT NULL, tail TEXT NOT NULL, PRIMARY KEY (relation, head, tail)
+        relation TEXT NOT NULL, head TEXT NOT NULL, tail TEXT NOT NULL, place INTEGER NOT NULL,
+        PRIMARY KEY (relation, head, tail)
     ) WITHOUT ROWID;
+    PRAGMA user_version = 1;
 """
-NAME_COLUMNS = ("id", "name", "description", "types", "template")
-NAME_ALIASES = {
-    "label": "name",
-    "entity": "id",
-    "relation": "id",
-    "type": "types",
-    "definition": "description",
-    "sentence": "template",
-}
+# Made after the triples are in, which is several times quicker. SQLite puts the primary key after the columns named.
+INDEXES = """
+    CREATE INDEX known_head ON known (head);
+    CREATE INDEX known_tail ON known (tail);
+    CREATE INDEX known_place ON known (relation, place);
+"""
+MOST_PLACES = 2**32
+LOOKED_AT = 24
+"""Known triples of a relation among which the most alike are looked for."""
+MOST_OF_ONE = 200
+"""Facts of one entity that are looked at: some have millions."""
 
 
 @dataclass(frozen=True)
@@ -66,14 +69,16 @@ class Names:
     def __init__(self, path: Path) -> None:
         if not path.is_file():
             raise FileError(f"{path}: there is no such file; the session is incomplete.")
+        self.path = path
         address = f"{path.absolute().as_uri()}?mode=ro"
         self._connections = Connections(lambda: sqlite3.connect(address, uri=True, check_same_thread=False))
+        self._has_facts = self._rows("PRAGMA user_version")[0][0] >= FACTS_SINCE
 
     def close(self) -> None:
         """Close the file."""
         self._connections.close()
 
-    def _rows(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
+    def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         with self._connections.borrow() as connection:
             return connection.execute(sql, values).fetchall()
 
@@ -83,21 +88,71 @@ class Names:
         rows = self._rows(f"SELECT {columns} FROM name WHERE id = ?", (identifier,))
         return Named(*rows[0]) if rows else Named(identifier, identifier)
 
+    def count_named(self, identifiers: Iterable[str]) -> int:
+        """Count the ids that have a name."""
+        named = {row[0] for row in self._rows("SELECT id FROM name WHERE name != id")}
+        return sum(identifier in named for identifier in identifiers)
+
     def known_tails(self, head: str, relation: str, most: int) -> list[str]:
         """Return tails that the graph holds for (head, relation)."""
         sql = "SELECT tail FROM known WHERE relation = ? AND head = ? LIMIT ?"
         return [row[0] for row in self._rows(sql, (relation, head, most))]
 
-    def examples(self, relation: str, besides: str, most: int) -> list[tuple[str, str]]:
-        """Return heads and tails of known triples of a relation, those of one head left out."""
-        # Starting at a place that depends on the head shows different examples on different cards, at no cost.
-        sql = "SELECT head, tail FROM known WHERE relation = ? AND head {} ? GROUP BY head LIMIT ?"
-        rows = self._rows(sql.format(">"), (relation, besides, most))
-        rows += self._rows(sql.format("<"), (relation, besides, most - len(rows)))
-        return [(head, tail) for head, tail in rows]
+    def facts(self, entity: str, besides: str, most: int) -> list[tuple[str, str, str]]:
+        """Return known triples that an entity is in, one of each relation, those of one relation left out."""
+        if not self._has_facts:
+            return []
+        found: dict[str, tuple[str, str, str]] = {}
+        for side in ("head", "tail"):
+            sql = f"SELECT head, relation, tail FROM known WHERE {side} = ? AND relation != ? LIMIT ?"
+            for triple in self._rows(sql, (entity, besides, MOST_OF_ONE)):
+                found.setdefault(triple[1], triple)
+        return list(found.values())[:most]
+
+    def examples(self, relation: str, head: str, tail: str, most: int) -> list[tuple[str, str]]:
+        """Return heads and tails of known triples of a relation, other heads than this, those alike in kind first.
+
+        Things are alike if they share types; where types are not known, if they are in the same relations.
+        """
+        some = self._some(relation, head)
+        kinds = self._kinds({head, tail}.union(*some)) if some else {}
+
+        def unlike(pair: tuple[str, str]) -> float:
+            return -sum(_overlap(kinds[ours], kinds[theirs]) for ours, theirs in zip((head, tail), pair, strict=True))
+
+        by_head = {pair[0]: pair for pair in sorted(some, key=unlike, reverse=True)}  # the most alike of each head
+        return sorted(by_head.values(), key=unlike)[:most]
+
+    def _some(self, relation: str, head: str) -> list[tuple[str, str]]:
+        """Return some known triples of a relation: others for other heads, always the same for the same one."""
+        if not self._has_facts:
+            sql = "SELECT head, tail FROM known WHERE relation = ? AND head != ? LIMIT ?"
+            return self._rows(sql, (relation, head, LOOKED_AT))
+        sql = "SELECT head, tail FROM known WHERE relation = ? AND place {} ? AND head != ? ORDER BY place LIMIT ?"
+        start = zlib.crc32(head.encode("utf-8", "replace"))
+        rows = self._rows(sql.format(">="), (relation, start, head, LOOKED_AT))
+        return rows + self._rows(sql.format("<"), (relation, start, head, LOOKED_AT - len(rows)))
+
+    def _kinds(self, entities: set[str]) -> dict[str, frozenset[str]]:
+        """Return each entity's types, or the relations that it is the head of."""
+        ids = list(entities)
+        places = ", ".join("?" * len(ids))
+        rows = self._rows(f"SELECT id, types FROM name WHERE id IN ({places}) AND types != ''", ids)
+        kinds = {identifier: frozenset(types.lower().replace(",", " ").split()) for identifier, types in rows}
+        if self._has_facts and not kinds:
+            sql = f"SELECT DISTINCT head, relation FROM known WHERE head IN ({places}) LIMIT ?"
+            for entity, relation in self._rows(sql, (*ids, MOST_OF_ONE * LOOKED_AT)):
+                kinds[entity] = kinds.get(entity, frozenset()) | {relation}
+        return dict.fromkeys(ids, frozenset()) | kinds
 
 
-def write_names(path: Path, name_files: Sequence[Path], graph: Path | None) -> None:
+def _overlap(ours: frozenset[str], theirs: frozenset[str]) -> float:
+    return len(ours & theirs) / max(len(ours | theirs), 1)
+
+
+def write_names(
+    path: Path, name_files: Sequence[Path], graph: Path | None, ids: Iterable[str] = (), language: str = "en"
+) -> None:
     """Make the file of names and known triples.
 
     Parameters
@@ -105,91 +160,47 @@ def write_names(path: Path, name_files: Sequence[Path], graph: Path | None) -> N
     path : Path
         The SQLite file to make.
     name_files : sequence of Path
-        TSV, CSV or Parquet with the columns id, name, description, types, template (all but id optional), or JSON
-        (``{"Q42": {"label": ..., "description": ...}}``). Where two speak of one id, the later one counts.
+        See :func:`actc.session.read_names.read_names`. Where two speak of one id, the later one counts.
     graph : Path, optional
         The triples that the graph holds: head, relation, tail.
+    ids : iterable of str
+        What the candidates speak of: of a dump or of RDF, only names of these and of the graph's are kept.
+    language : str
+        Which language counts.
     """
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(SCHEMA)
-        for file in name_files:
-            connection.executemany("INSERT OR REPLACE INTO name VALUES (?, ?, ?, ?, ?)", read_names(file))
         if graph is not None:
             connection.executemany(
-                "INSERT OR IGNORE INTO known (head, relation, tail) VALUES (?, ?, ?)", read_triples(graph)
+                "INSERT OR IGNORE INTO known (head, relation, tail, place) VALUES (?, ?, ?, ?)",
+                _placed(read_triples(graph)),
             )
+        connection.executescript(INDEXES)
         connection.commit()
+    add_names(path, name_files, ids, language)
 
 
-def read_names(path: Path) -> Iterator[tuple[str, ...]]:
-    """Read (id, name, description, types, template) rows from a table or a JSON file."""
-    if not path.is_file():
-        raise FileError(f"{path}: there is no such file.")
-    rows = _read_json(path) if ".json" in path.suffixes else _read_table(path)
-    try:
-        for row in rows:
-            values = [str(row.get(column) or "") for column in NAME_COLUMNS]
-            values[1] = values[1] or values[0]
-            yield tuple(values)
-    except UnicodeDecodeError:
-        raise FileError(f"{path}: the text is not UTF-8; convert the file first.") from None
-    except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise FileError(f"{path}: the gzip file is truncated or damaged; copy or download it again.") from None
+def _placed(triples: Iterable[Sequence[str]]) -> Iterator[tuple[Any, ...]]:
+    """Give each triple a place that scatters neighbours (Knuth's multiplicative hashing of its number)."""
+    for number, triple in enumerate(triples):
+        yield *triple, number * 2654435761 % MOST_PLACES
 
 
-def _read_json(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        with open_text(path) as lines:
-            content = json.load(lines)
-    except json.JSONDecodeError as error:
-        raise FileError(f"{path}: this is no JSON file ({error}).") from None
-    if not isinstance(content, dict):
-        raise FileError(f"{path}: an object was expected, with one entry per id.")
-    for identifier, entry in content.items():
-        fields = entry if isinstance(entry, dict) else {"name": entry}
-        yield {"id": identifier} | _renamed(fields.items())
+def add_names(path: Path, name_files: Sequence[Path], ids: Iterable[str] = (), language: str = "en") -> int:
+    """Add names to the file, all or none; return how many. See :func:`write_names`."""
+    # One transaction: whoever reads meanwhile sees all of it or nothing.
+    with closing(sqlite3.connect(path, timeout=30)) as connection:
+        before = connection.total_changes
+        selective = any(ending(file) in (*RDF_FORMATS, ".json", ".jsonl", ".ndjson") for file in name_files)
+        wanted = _wanted(connection, ids) if selective else None
+        for file in name_files:
+            rows = read_names(file, language, wanted if ending(file) not in (".tsv", ".csv", ".parquet") else None)
+            connection.executemany("INSERT OR REPLACE INTO name VALUES (?, ?, ?, ?, ?)", rows)
+        connection.commit()
+        return connection.total_changes - before
 
 
-def _read_table(path: Path) -> Iterator[dict[str, Any]]:
-    if path.suffix == ".parquet":
-        yield from _read_parquet(path)
-        return
-    delimiter = "," if ".csv" in path.suffixes else "\t"
-    with open_text(path) as lines:
-        header = next(lines, "").rstrip("\r\n").split(delimiter)
-        columns = list(_renamed((name.strip().lower(), name) for name in header))
-        if "id" not in columns:
-            raise FileError(f"{path}, line 1: a column 'id' is needed (found: {', '.join(header)}).")
-        for number, row in enumerate(_split(lines, delimiter), start=2):
-            if len(row) > len(columns):
-                raise FileError(
-                    f"{path}, line {number}: {len(row)} columns were found where the header has {len(columns)}."
-                )
-            yield dict(zip(columns, row, strict=False))
-
-
-def _split(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
-    if delimiter == ",":
-        yield from csv.reader(lines)
-    else:
-        for line in lines:
-            if line.strip():
-                yield line.rstrip("\r\n").split("\t")
-
-
-def _read_parquet(path: Path) -> Iterator[dict[str, Any]]:
-    import duckdb
-
-    with open_database() as connection:
-        try:
-            found = connection.execute(f"SELECT * FROM read_parquet({quote(str(path))})")
-        except duckdb.Error as error:
-            raise read_failed(path, error) from None
-        columns = [name[0].lower() for name in found.description or []]
-        while rows := found.fetchmany(10_000):
-            for row in rows:
-                yield _renamed(zip(columns, row, strict=True))
-
-
-def _renamed(fields: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    return {NAME_ALIASES.get(name, name): value for name, value in fields}
+def _wanted(connection: sqlite3.Connection, ids: Iterable[str]) -> Container[str]:
+    """Return what the candidates and the graph speak of."""
+    sql = "SELECT head FROM known UNION SELECT tail FROM known UNION SELECT relation FROM known"
+    return {row[0] for row in connection.execute(sql)}.union(ids)

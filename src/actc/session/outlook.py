@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from actc.methods import Fit, Method
-from actc.pooled.draws import gain_left
 from actc.pooled.method import OWN_SELECTOR
 from actc.pooled.model import Posterior
 from actc.pooled.picks import gains_of
@@ -113,8 +112,7 @@ def look_ahead(
 def _add_doubts(fitted: Outlook, posterior: Posterior, planned: Picks, found: Quality, pays: bool) -> Outlook:
     """Add what only a method that knows its doubts can say: an interval, and what an answer is expected to bring."""
     low, high = found.interval("accuracy")
-    most = gain_left(posterior, draws=100, points=1000) * float(posterior.pool.sizes.sum())
-    gain = min(weigh_next_answers(posterior).gain, most)
+    gain = weigh_next_answers(posterior).gain
     return replace(
         fitted,
         expected=found.middle("accuracy"),

@@ -20,10 +20,11 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.methods import Fit, find_method
+from actc.methods import Fit, find_method, is_imported, named_method, names_module
 from actc.session.ask import PLACES, TASK, Task
 from actc.session.outlook import Outlook, look_ahead
 from actc.session.session import Session
+from actc.session.settings import Settings
 from actc.triples import Annotations, BoolArray, IntArray, Picks, ScoredTriples
 
 LEAST_PLANNED, MOST_PLANNED = 128, 1024
@@ -31,6 +32,8 @@ FIRST_PLANNED = 600
 """The first plan must last, for all annotators together, until a planner has read the pool and made the next."""
 PLANNED_SECONDS = 10.0
 """Any other holds as many triples as were judged in this time: it must outlast a refit."""
+GOODBYE_SECONDS = 2.0
+"""How long a planner may take to leave when its parent does."""
 
 # What people judged or took while the plan was made.
 DROP_GIVEN_OUT = (
@@ -53,7 +56,7 @@ class Planner:
         self.session = session
         self.pool = session.read_pool() if pool is None else pool
         self.known = session.read_known()
-        self.method = find_method(session.settings.method)
+        self.method = named_method(session.settings.method)
         self.seen = -1
         self.accepted: BoolArray | None = None
 
@@ -144,23 +147,37 @@ class Planner:
         return 1 + int(np.random.default_rng([settings.seed, row]).random() < settings.overlap)
 
 
+def planner_command(folder: Path) -> list[str]:
+    """Return the command that runs a session's planner, which imports nothing from the folder it is started in.
+
+    But for a method of the user's own, where this process was told to import it: then that one does so too.
+    """
+    method = Settings.read(folder / "settings.json").method
+    own = [method] if names_module(method) and is_imported(method) else []
+    return [sys.executable, "-P", "-m", "actc.session.plan", str(folder), *own]
+
+
 @contextmanager
 def planning(folder: Path, report: Callable[[str], None]) -> Iterator[None]:
     """Keep a planner running in a process of its own; it ends with this block, or with this process."""
-    ending = threading.Event()
+    ending, starting, command = threading.Event(), threading.Lock(), planner_command(folder)
     current: list[subprocess.Popen[bytes]] = []
 
     def keep() -> None:
-        while not ending.is_set():
-            process = subprocess.Popen(
-                [sys.executable, "-m", "actc.session.plan", str(folder)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-            )
-            current[:] = [process]
+        while True:
+            with starting:  # none is started once the block has ended
+                if ending.is_set():
+                    return
+                process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                )
+                current[:] = [process]
             assert process.stderr is not None
-            error = process.stderr.read().decode(errors="replace").strip()
+            with process.stderr as told:
+                error = told.read().decode(errors="replace").strip()
             if not ending.wait(1.0):
                 report(f"The planner stopped and is started again: {(error.splitlines() or ['no reason given'])[-1]}")
 
@@ -169,19 +186,35 @@ def planning(folder: Path, report: Callable[[str], None]) -> Iterator[None]:
     try:
         yield
     finally:
-        ending.set()
+        with starting:
+            ending.set()
         for process in current:
-            if process.stdin is not None:
-                process.stdin.close()
-            process.wait(10)
+            _end(process)
         thread.join(10)
 
 
-def main(folder: str) -> None:
-    """Plan until standard input closes."""
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Let a planner go by itself. One that is still loading, which takes long on a busy machine, is ended.
+
+    Nothing is lost with it: what a planner writes is in one transaction, and can be worked out again.
+    """
+    assert process.stdin is not None
+    process.stdin.close()
+    try:
+        process.wait(GOODBYE_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def main(folder: str, method: str | None = None) -> None:
+    """Plan until standard input closes; with a method of the user's own, if it is named."""
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(10)  # a refit can wait for a processor, an annotator should not
+    if method is not None:
+        sys.path.append(os.getcwd())
+        find_method(method)
     session = Session(Path(folder), synced=False)
     planner = Planner(session)
     while True:
@@ -197,4 +230,4 @@ def _leave_with_parent() -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

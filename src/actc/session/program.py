@@ -48,7 +48,10 @@ def ask_program(session: Session, command: str, count: int, name: str | None = N
     name : str, optional
         What to call it; its file's name if not given.
     """
-    words = shlex.split(command)
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise OptionError(f"--program: {command!r} is no command ({str(error).lower()}).") from None
     if not words:
         raise OptionError("--program needs a command, such as 'python judge.py'.")
     annotator = session.add_annotator(name or f"program {words[0].rpartition('/')[2]}"[:80], "program")
@@ -107,7 +110,7 @@ def _feed(process: subprocess.Popen[str], session: Session, tasks: Sequence[Task
             card = make_card(session.names, task)
             told = card | {
                 "sentence": plain(card["sentence"]),
-                "examples": [plain(example) for example in card["examples"]],
+                **{part: [plain(one) for one in card[part]] for part in ("examples", "head_facts", "tail_facts")},
                 "score": task.score,
             }
             process.stdin.write(json.dumps(told, ensure_ascii=False) + "\n")

@@ -9,7 +9,7 @@ import json
 import sqlite3
 from dataclasses import dataclass
 
-from actc.errors import ChoiceError, SessionError
+from actc.errors import ChoiceError, OptionError, SessionError
 from actc.session.ask import Annotator, lease
 
 LABELS: dict[str, int | None] = {"true": 1, "false": 0, "unsure": None}
@@ -49,6 +49,18 @@ class Judgement:
     def __post_init__(self) -> None:
         if self.said not in SAID:
             raise ChoiceError("answer", self.said, SAID)
+        for name in ("key", "note"):
+            if not is_storable(getattr(self, name)):
+                raise OptionError(f"The {name} has half a character in it (a lone surrogate), which cannot be stored.")
+
+
+def is_storable(text: str) -> bool:
+    """Say whether a text can be written as UTF-8: JSON may hold halves of characters, which no file can."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -81,13 +93,29 @@ def record(
         (annotator.id, judgement.triple),
     ).fetchone()
     if judgement.triple is None or asked is None:
-        raise SessionError(f"{annotator.name} was not asked about triple {judgement.triple}, or answered already.")
+        raise SessionError(_why_refused(connection, annotator, judgement))
     shown = json.dumps({"sentence": judgement.shown, "score": score_shown}, ensure_ascii=False)
     number = insert(
         connection, annotator, judgement, judgement.triple, asked["purpose"], now, shown, asked["probability"]
     )
     connection.execute("DELETE FROM lease WHERE annotator = ? AND triple = ?", (annotator.id, judgement.triple))
     return Recorded(number, judgement.triple)
+
+
+def _why_refused(connection: sqlite3.Connection, annotator: Annotator, judgement: Judgement) -> str:
+    """Say which answer stands where there is one already: two windows of one person may show the same card."""
+    standing = connection.execute(
+        "SELECT said FROM answer JOIN judgement ON judgement = judgement.id "
+        "WHERE answer.triple = ? AND answer.annotator = ?",
+        (judgement.triple, annotator.id),
+    ).fetchone()
+    if standing is None:
+        return f"{annotator.name} was not asked about triple {judgement.triple}, or took the answer back."
+    words = {"true": "true", "false": "false", "unsure": "not sure"}
+    return (
+        f"“{judgement.shown}”: “{words[standing['said']]}”, given before, stands; “{words[judgement.said]}” was not "
+        "taken. Undo the standing answer to change it."
+    )
 
 
 def find_stored(connection: sqlite3.Connection, annotator: Annotator, judgement: Judgement) -> Recorded | None:

@@ -16,7 +16,7 @@ from actc.session.session import Session
 from actc.tables.calibration import Sources
 from actc.tables.database import open_database
 from actc.tables.deliver import check_writable, write_beside
-from actc.tables.files import copy_options, quote, write_triples
+from actc.tables.files import copy_options, quote, quote_file, write_triples
 from actc.triples import Thresholds
 from actc.trust.calibrate import describe_calibration
 
@@ -84,7 +84,8 @@ class Results:
         ):
             decided = Path(folder) / "decided.parquet"
             decide_candidates(self.thresholds, self.session.folder / "pool.parquet", decided)
-            query = f"SELECT head, relation, tail, score, 'threshold' AS by FROM read_parquet({quote(str(decided))})"
+            rows = f"read_parquet({quote_file(decided)}, hive_partitioning=false)"
+            query = f"SELECT head, relation, tail, score, 'threshold' AS by FROM {rows}"
             if len(answers):
                 connection.register("judged", judged)
                 query += " ANTI JOIN judged USING (head, relation, tail)"

@@ -56,6 +56,8 @@ class Session:
         self.settings = Settings.read(self.folder / "settings.json")
         self.store = Store(self.folder / "judgements.sqlite", synced=synced)
         self.names = Names(self.folder / "names.sqlite")
+        if synced:  # the planner is started by somebody who checked
+            self.store.check()
 
     def close(self) -> None:
         """Close its files."""
@@ -96,7 +98,32 @@ class Session:
         found = self.annotator(name)
         if found.kind != kind:
             raise SessionError(f"The name {name!r} is taken in this session ({found.kind}); choose another.")
-        return found
+        return found if found.link >= 0 else self.change_link(name)
+
+    def change_link(self, name: str, void: bool = False) -> Annotator:
+        """Give a person a new link, or none: the old one is void at once, and their answers stay.
+
+        What is on the table of somebody without a link is offered to others.
+        """
+        person = self.annotator(name)
+        if person.kind != "person":
+            raise SessionError(f"{name!r} is no annotator with a link of their own.")
+        link = abs(person.link) + 1
+        with self.store.transaction() as connection:
+            connection.execute("UPDATE annotator SET link = ? WHERE id = ?", (-link if void else link, person.id))
+            if void:
+                connection.execute("UPDATE lease SET expires = 0 WHERE annotator = ?", (person.id,))
+        return self.annotator(name)
+
+    @property
+    def paused(self) -> bool:
+        """Whether everybody waits: answers are taken, no cards are given out."""
+        return bool(self.store.value("SELECT paused FROM pause ORDER BY id DESC LIMIT 1"))
+
+    def set_paused(self, paused: bool) -> None:
+        """Let everybody wait, or go on."""
+        with self.store.transaction() as connection:
+            connection.execute("INSERT INTO pause (at, paused) VALUES (?, ?)", (time.time(), paused))
 
     def annotator(self, name: str) -> Annotator:
         """Return an annotator by name."""
@@ -107,7 +134,11 @@ class Session:
 
     def annotators(self) -> list[Annotator]:
         """Return everybody who may judge, the owner first."""
-        return [Annotator(*row) for row in self.store.rows("SELECT id, name, kind FROM annotator ORDER BY id")]
+        return [Annotator(*row) for row in self.store.rows("SELECT id, name, kind, link FROM annotator ORDER BY id")]
+
+    def people(self) -> list[Annotator]:
+        """Return the people who have a link, the owner not among them."""
+        return [annotator for annotator in self.annotators() if annotator.kind == "person" and annotator.link >= 0]
 
     def ask(self, annotator: Annotator, count: int = 1) -> list[Task]:
         """Return the triples on an annotator's table, topped up to ``count``; those to be judged first in front."""
@@ -122,6 +153,7 @@ class Session:
     ) -> tuple[list[Recorded], list[Task]]:
         """Record, and ask for the next triples, in one transaction: one sync of the disk for both."""
         settings, now, budget = self.settings, time.time(), self.budget
+        count = 0 if self.paused else count
         judgements = [replace(one, shown=self.sentence(one.triple)) for one in judgements]
 
         def work(connection: sqlite3.Connection) -> tuple[list[Recorded], list[Task]]:

@@ -12,6 +12,8 @@ from actc.tables.files import write_json
 
 FORMAT = "actc-session"
 FORMAT_VERSION = 1
+MOST_GUIDELINES = 20_000
+"""More is a book; the page shows them in one box."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Settings:
         Where random choices start from.
     title : str
         What the pages call the session.
+    guidelines : str
+        What annotators should know before they judge, as Markdown.
     triples, relations : int
         The size of the pool.
     graph_scored : bool
@@ -52,6 +56,7 @@ class Settings:
     show_score: bool = False
     seed: int = 0
     title: str = "Triples"
+    guidelines: str = ""
     triples: int = 0
     relations: int = 0
     graph_scored: bool = False
@@ -63,6 +68,8 @@ class Settings:
         for name in ("overlap", "repeats"):
             if not 0 <= getattr(self, name) <= 1:
                 raise OptionError(f"{name} is a share between 0 and 1, not {getattr(self, name)}.")
+        if len(self.guidelines) > MOST_GUIDELINES:
+            raise OptionError(f"Guidelines of {len(self.guidelines):,} characters; at most {MOST_GUIDELINES:,} fit.")
         if self.combine not in COMBINERS:
             raise ChoiceError("way to combine answers", self.combine, COMBINERS)
 
@@ -87,7 +94,8 @@ class Settings:
                 f"{FORMAT_VERSION}; open it with the actc that made it, and use `actc export` there."
             )
         try:
-            content.setdefault("sampled", False)  # sessions had no samples at first
+            for name, value in {"sampled": False, "guidelines": ""}.items():  # sessions had neither at first
+                content.setdefault(name, value)
             return cls(**{field.name: content[field.name] for field in fields(cls)})
         except (KeyError, TypeError) as error:
             raise FileError(f"{path}: the settings are damaged ({error}).") from None

@@ -8,10 +8,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
 
 from actc.errors import FileError
 from actc.pooled.sketch_file import write_sketch
-from actc.session.names import write_names
+from actc.session.names import add_names, write_names
 from actc.session.session import OWNER, Session
 from actc.session.settings import Settings
 from actc.session.store import Store
@@ -30,6 +33,7 @@ def start_session(
     settings: Settings | None = None,
     names: Sequence[str | Path] = (),
     graph: str | Path | None = None,
+    language: str = "en",
 ) -> Session:
     """Make a session folder and plan its first questions.
 
@@ -42,9 +46,11 @@ def start_session(
     settings : Settings, optional
         The choices; sizes are filled in here.
     names : sequence of path
-        Files with names and descriptions, see :func:`actc.session.names.write_names`.
+        Files with names and descriptions, see :func:`actc.session.read_names.read_names`.
     graph : path, optional
         Triples that the graph holds: head, relation, tail, and score if the method should use it.
+    language : str
+        The language of names and descriptions, where a file has several.
     """
     from actc.methods import find_method
     from actc.session.plan import Planner
@@ -56,9 +62,12 @@ def start_session(
     if not folder.absolute().parent.is_dir():
         raise FileError(f"{folder} cannot be made: there is no folder {folder.absolute().parent}.")
     with write_folder(folder) as beside:
+        beside.chmod(0o700)  # people's names and what they said; the owner may open it to others
         known = None if graph is None else _copy_known(Path(graph), beside)
         pool = _take_pool(Path(scores), beside, settings, known)
-        write_names(beside / "names.sqlite", [Path(file) for file in names], None if graph is None else Path(graph))
+        known_file = None if graph is None else Path(graph)
+        ids = (*pool.entity_names, *pool.relation_names)
+        write_names(beside / "names.sqlite", [Path(file) for file in names], known_file, ids, language)
         _write_secret(beside / "secret")
         sampled = len(pool) < pool.stands_for
         chosen = replace(
@@ -76,6 +85,44 @@ def start_session(
         Planner(session, pool).step()
         session.close()
     return Session(folder)
+
+
+def add_session_names(session: str | Path | Session, files: Sequence[str | Path], language: str = "en") -> NameCount:
+    """Give a session that was started names, as ``actc names`` does; its pages show them at once.
+
+    Parameters
+    ----------
+    session : path or Session
+    files : sequence of path
+        Where the names are, see :func:`actc.session.read_names.read_names`.
+    language : str
+        The language of names and descriptions, where a file has several.
+
+    Returns
+    -------
+    NameCount
+        How many names were read, and how many of the candidates' entities have one now.
+    """
+    session = session if isinstance(session, Session) else Session(session)
+    pool = session.read_pool()
+    ids = (*pool.entity_names, *pool.relation_names)
+    added = add_names(session.names.path, [Path(file) for file in files], ids, language)
+    return count_named(session, added, pool)
+
+
+class NameCount(NamedTuple):
+    """Names that were read; entities of the candidates with a name; all of them."""
+
+    read: int
+    named: int
+    entities: int
+
+
+def count_named(session: Session, read: int = 0, pool: ScoredTriples | None = None) -> NameCount:
+    """Count the entities of a session's candidates (of a sample, of those that may be asked) that have a name."""
+    pool = session.read_pool() if pool is None else pool
+    used = np.unique(np.concatenate([pool.heads, pool.tails])).tolist()
+    return NameCount(read, session.names.count_named(pool.entity_names[i] for i in used), len(used))
 
 
 def sample_files() -> tuple[Path, tuple[Path, ...], Path]:

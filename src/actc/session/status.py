@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -13,12 +14,11 @@ import numpy as np
 from actc.session.agreement import measure_agreement, measure_reliability
 from actc.session.ask import Annotator
 from actc.session.cards import sentence
-from actc.session.combine import combine
+from actc.session.combine import combine, compare_rules
 from actc.session.session import Session
+from actc.trust.ask import Advice
 
 MOST_POINTS = 120
-LITTLE_GAIN = 0.001
-"""Ten answers that add less than this to the accuracy are hardly worth a person's time."""
 
 
 def count_labels(session: Session) -> int:
@@ -28,11 +28,51 @@ def count_labels(session: Session) -> int:
 
 def progress(session: Session, annotator: Annotator | None = None) -> dict[str, Any]:
     """Return the counts that change with every answer."""
-    budget, labels = session.budget, count_labels(session)
-    counts = {"labels": labels, "budget": budget, "triples": session.settings.triples, "done": labels >= budget}
+    budget, labels, triples = session.budget, count_labels(session), session.settings.triples
+    counts = {
+        "labels": labels,
+        "budget": budget,
+        "triples": triples,
+        "goal": min(budget, triples),
+        "done": labels >= budget,
+        "judgements": int(session.store.value("SELECT coalesce(max(id), 0) FROM judgement")),
+    }
     if annotator is not None:
         counts["mine"] = int(session.store.value("SELECT answered FROM annotator WHERE id = ?", (annotator.id,)))
     return counts
+
+
+def write_count(counts: dict[str, Any]) -> str:
+    """Say how far a session is: against its budget, or the number of candidates if those are fewer."""
+    if counts["labels"] > counts["goal"]:
+        return f"{counts['labels']:,} triples judged, budget {counts['goal']:,}"
+    return f"{counts['labels']:,} of {counts['goal']:,} triples judged"
+
+
+def what_is_left(session: Session, annotator: Annotator) -> str:
+    """Say why an annotator has no triple on the table.
+
+    Returns
+    -------
+    {"more", "paused", "spent", "others", "none"}
+        More are being planned; the owner lets everybody wait; the budget is spent; other people have the rest;
+        nothing is left that this annotator could still be asked.
+    """
+    counts = progress(session)
+    if session.paused:
+        return "paused"
+    if counts["done"]:
+        return "spent"
+    given_out = "SELECT triple FROM task WHERE answered > 0 UNION SELECT triple FROM lease"
+    fresh = counts["triples"] - int(session.store.value(f"SELECT count(*) FROM ({given_out})"))
+    held = session.store.rows(
+        "SELECT count(DISTINCT triple) AS triples, coalesce(max(annotator != ?), 0) AS others "
+        "FROM lease JOIN task USING (triple) WHERE expires > ? AND labelled = 0",
+        (annotator.id, time.time()),
+    )[0]
+    if fresh > 0 and counts["labels"] + held["triples"] < counts["budget"]:
+        return "more"
+    return "others" if held["others"] else "none"
 
 
 def picture(session: Session) -> dict[str, Any]:
@@ -43,7 +83,7 @@ def picture(session: Session) -> dict[str, Any]:
         "curve": [[o["labels"], o["expected"], o["low"], o["high"]] for o in outlooks if o["expected"] is not None],
         "relations": _relation_lines(session, outlooks),
         "accepted": latest and latest["accepted"],
-        "advice": write_advice(latest, session.settings.triples, count_labels(session), session.budget),
+        "advice": write_advice(latest, count_labels(session), session.budget),
     }
 
 
@@ -69,20 +109,13 @@ def _relation_lines(session: Session, outlooks: list[dict[str, Any]]) -> list[di
     ]
 
 
-def write_advice(outlook: dict[str, Any] | None, triples: int, labels: int, budget: int) -> str:
-    """Say in a sentence what ten more answers are expected to bring."""
-    spent = f"The budget of {budget:,} answers is spent. " if labels >= budget else ""
+def write_advice(outlook: dict[str, Any] | None, labels: int, budget: int) -> str:
+    """Say whether to go on: the one advice, in the words that a report has for it too."""
+    spent = f"The budget of {budget:,} answers is spent; the owner may raise it. " if labels >= budget else ""
     if outlook is None or labels == 0:
         return spent + "Judge a few triples to see what the answers buy."
-    gain = outlook["gain"]
-    if gain is not None:
-        share = gain / triples
-        rest = "Stopping now loses little." if share < LITTLE_GAIN else "Going on pays."
-        return (
-            f"{spent}Ten more answers are expected to put about {gain:,.{0 if gain >= 10 else 1}f} of {triples:,} "
-            f"decisions right "
-            f"({100 * share:.2f} points of accuracy). {rest}"
-        )
+    if outlook["gain"] is not None:
+        return spent + str(Advice.of(outlook["gain"]))
     if outlook["changed"] is not None:
         return f"{spent}The last answers changed {100 * outlook['changed']:.2f} % of the decisions."
     return spent + "A few more answers will show whether they still change decisions."
@@ -95,7 +128,8 @@ def people(session: Session, annotators: Sequence[Annotator] | None = None) -> l
     for annotator in annotators or session.annotators():
         rows = session.store.rows(
             "SELECT j.said, j.seconds, j.purpose, j.triple, j.at FROM judgement AS j "
-            "LEFT JOIN judgement AS u ON u.undoes = j.id WHERE j.annotator = ? AND j.said != 'undo' AND u.id IS NULL",
+            "LEFT JOIN judgement AS u ON u.undoes = j.id WHERE j.annotator = ? AND j.said != 'undo' AND u.id IS NULL "
+            "ORDER BY j.id",
             (annotator.id,),
         )
         said = Counter(row["said"] for row in rows)
@@ -103,6 +137,8 @@ def people(session: Session, annotators: Sequence[Annotator] | None = None) -> l
         line: dict[str, Any] = {
             "name": annotator.name,
             "kind": annotator.kind,
+            "void": annotator.link < 0,
+            "hasty": _longest_haste([row["seconds"] for row in rows]),
             "judged": len(rows),
             **{word: said[word] for word in ("true", "false", "unsure")},
             "seconds": float(np.median(seconds)) if seconds else None,
@@ -115,6 +151,15 @@ def people(session: Session, annotators: Sequence[Annotator] | None = None) -> l
             line["reliability"] = _plain(vars(measure_reliability(mine, labels)))
         lines.append(line)
     return lines
+
+
+def _longest_haste(seconds: Sequence[float | None]) -> int:
+    """Return how many answers in a row came in under a second, at most: nobody reads a card so fast for long."""
+    longest = current = 0
+    for value in seconds:
+        current = current + 1 if value is not None and value < 1 else 0
+        longest = max(longest, current)
+    return longest
 
 
 def _repeats(session: Session, annotator: Annotator) -> dict[str, int]:
@@ -131,7 +176,8 @@ def _repeats(session: Session, annotator: Annotator) -> dict[str, int]:
 
 def agreement(session: Session) -> dict[str, Any]:
     """Return agreement among people, by name."""
-    found = measure_agreement(session.votes())
+    votes = session.votes()
+    found = measure_agreement(votes)
     name = {annotator.id: annotator.name for annotator in session.annotators()}
     pairs = [
         {"first": name[a], "second": name[b], "cohen": _number(kappa)} for (a, b), kappa in sorted(found.pairs.items())
@@ -141,6 +187,10 @@ def agreement(session: Session) -> dict[str, Any]:
         "fleiss": _number(found.fleiss),
         "krippendorff": _number(found.krippendorff),
         "pairs": pairs,
+        "rules": [
+            {"rule": rule, "labels": labels, "changed": changed}
+            for rule, (labels, changed) in compare_rules(votes, session.settings.combine).items()
+        ],
     }
 
 

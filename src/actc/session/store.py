@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +23,8 @@ from actc.session.connections import Connections
 
 T = TypeVar("T")
 
+JUDGED = "id, at, annotator, triple, said, purpose, key, seconds, note, shown, probability, undoes"
+ASKED = "triple, head, relation, tail, score"
 # The version of a database is the number of scripts it has seen: a new one sees all, an older one those it lacks.
 MIGRATIONS = (
     """
@@ -150,7 +153,49 @@ MIGRATIONS = (
     CREATE INDEX task_undecided ON task (triple) WHERE answered > 0 AND labelled = 0;
     CREATE INDEX answer_annotator ON answer (annotator, judgement);
     """,
+    # 3: the owner may make somebody's link void or new, and let everybody wait.
+    """
+    ALTER TABLE annotator ADD COLUMN link INTEGER NOT NULL DEFAULT 0;      -- which link it is; below 0: void
+    CREATE TABLE pause (id INTEGER PRIMARY KEY, at REAL NOT NULL, paused INTEGER NOT NULL CHECK (paused IN (0, 1)));
+    """,
+    # 4: what was said carries a checksum, made as it is stored: a disk that changes a bit is found out.
+    f"""
+    CREATE TABLE seal (what TEXT NOT NULL, id INTEGER NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (what, id))
+        WITHOUT ROWID;
+    INSERT INTO seal SELECT 'judgement', id, checksum({JUDGED}) FROM judgement;
+    INSERT INTO seal SELECT 'task', triple, checksum({ASKED}) FROM task;
+    CREATE TRIGGER judgement_is_sealed AFTER INSERT ON judgement BEGIN
+        INSERT INTO seal SELECT 'judgement', id, checksum({JUDGED}) FROM judgement WHERE id = new.id;
+    END;
+    CREATE TRIGGER task_is_sealed AFTER INSERT ON task BEGIN
+        INSERT INTO seal SELECT 'task', triple, checksum({ASKED}) FROM task WHERE triple = new.triple;
+    END;
+    """,
 )
+# Each finds something wrong, and nothing in a sound database.
+CHECKS = {
+    "a judgement was changed": (
+        f"SELECT 1 FROM judgement LEFT JOIN seal ON what = 'judgement' AND seal.id = judgement.id "
+        f"WHERE checksum IS NOT checksum({JUDGED.replace('id,', 'judgement.id,', 1)})"
+    ),
+    "a judgement is missing": "SELECT 1 WHERE (SELECT count(*) FROM seal WHERE what = 'judgement') != "
+    "(SELECT count(*) FROM judgement)",
+    "a triple was changed": (
+        "SELECT 1 FROM task LEFT JOIN seal ON what = 'task' AND seal.id = triple "
+        f"WHERE checksum IS NOT checksum({ASKED})"
+    ),
+    "the answers are not those of the history": """
+        WITH standing AS (
+            SELECT triple, annotator, max(id) AS id FROM judgement
+            WHERE said != 'undo' AND purpose != 'repeat' AND id NOT IN (SELECT undoes FROM judgement
+                WHERE undoes IS NOT NULL) GROUP BY triple, annotator),
+        told AS (
+            SELECT s.triple, s.annotator, CASE j.said WHEN 'true' THEN 1 WHEN 'false' THEN 0 END AS label, s.id
+            FROM standing AS s JOIN judgement AS j USING (id))
+        SELECT 1 FROM (SELECT * FROM told EXCEPT SELECT triple, annotator, label, judgement FROM answer)
+        UNION ALL SELECT 1 FROM (SELECT triple, annotator, label, judgement FROM answer EXCEPT SELECT * FROM told)
+    """,
+}
 
 
 class _Waiting:
@@ -199,6 +244,7 @@ class Store:
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
         connection.row_factory = sqlite3.Row
+        connection.create_function("checksum", -1, _checksum, deterministic=True)
         connection.execute(f"PRAGMA synchronous = {'FULL' if self.synced else 'NORMAL'}")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA cache_size = -512")  # in KB; there may be as many connections as threads
@@ -207,14 +253,24 @@ class Store:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Write: all of it is on the disk when the block ends, or none of it."""
-        with self._writing, self._connections.borrow() as connection:
+        with self._writing, self._connections.borrow() as connection, self._named():
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
-                connection.execute("ROLLBACK")
+                if connection.in_transaction:  # a full disk ends it by itself
+                    connection.execute("ROLLBACK")
                 raise
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Let an error of SQLite's say which file it is about."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            error.add_note(str(self.path))
+            raise
 
     def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Do some work in a transaction, and return its result once that is on the disk.
@@ -247,13 +303,23 @@ class Store:
 
     def rows(self, sql: str, values: Any = ()) -> list[sqlite3.Row]:
         """Read rows."""
-        with self._connections.borrow() as connection:
+        with self._connections.borrow() as connection, self._named():
             return connection.execute(sql, values).fetchall()
 
     def value(self, sql: str, values: Any = ()) -> Any:
         """Read the first value of the first row; None if there is none."""
         rows = self.rows(sql, values)
         return rows[0][0] if rows else None
+
+    def check(self) -> None:
+        """Refuse a database that is not what was written: a disk, or a copy, may have changed a bit of it."""
+        try:
+            wrong = [self.value("PRAGMA quick_check")]
+            wrong += [problem for problem, sql in CHECKS.items() if self.value(f"SELECT EXISTS ({sql})")]
+        except sqlite3.DatabaseError as error:
+            wrong = ["ok", str(error)]
+        if wrong != ["ok"]:
+            raise FileError(f"{self.path}: the database is damaged ({wrong[-1]}); put back a copy of the session.")
 
     def close(self) -> None:
         """Close the file."""
@@ -287,6 +353,11 @@ class Store:
             )
         if version == 0 and not create:
             raise FileError(f"{self.path}: this is no database of an annotation session.")
+
+
+def _checksum(*values: Any) -> int:
+    """Return a number that any change of the values changes; the same on every machine."""
+    return zlib.crc32(repr(values).encode("utf-8", "surrogatepass"))
 
 
 def split_script(script: str) -> Iterator[str]:

@@ -13,10 +13,17 @@ from actc.session.ask import Annotator
 from actc.session.cards import make_card, plain
 from actc.session.record import Judgement
 from actc.session.session import Session
-from actc.session.status import picture, progress
+from actc.session.status import picture, progress, what_is_left, write_count
 
 KEYS = {"t": "true", "f": "false", "s": "unsure", "u": "undo", "q": "quit"}
 HELP = "[t] true   [f] false   [s] not sure   [u] undo   [n] note   [q] quit"
+ENDS = {
+    "more": "The next triples are not chosen yet; come back in a moment.",
+    "paused": "The owner lets everybody wait; come back later.",
+    "spent": "The budget is spent. Thank you!",
+    "others": "Others have the rest on their tables; come back later. Thank you!",
+    "none": "Nothing is left for you to judge. Thank you!",
+}
 PATIENCE = 20.0
 """How many seconds to wait for a planner before saying that nothing is left."""
 
@@ -60,7 +67,7 @@ def judge_in_terminal(
             continue
         answers += 1
         note = ""
-    write("Nothing is left to judge: the budget is spent, or others have the rest on their tables. Thank you!")
+    write(ENDS[what_is_left(session, annotator)])
     return answers
 
 
@@ -70,8 +77,7 @@ def _next_card(session: Session, annotator: Annotator) -> dict[str, Any] | None:
         tasks = session.ask(annotator, 3)
         if tasks:
             return make_card(session.names, tasks[0], session.settings.show_score)
-        counts = progress(session)
-        if counts["done"] or counts["labels"] >= counts["triples"] or time.monotonic() > until:
+        if what_is_left(session, annotator) != "more" or time.monotonic() > until:
             return None
         time.sleep(0.2)
 
@@ -80,7 +86,7 @@ def draw(card: dict[str, Any], counts: dict[str, Any], advice: str) -> list[str]
     """Return a card as lines of text; what could move the cursor or hide text is made visible."""
     lines = [
         "",
-        f"── {counts['labels']} of {counts['budget']} judged " + "─" * 40,
+        f"── {write_count(counts)} " + "─" * 40,
         "",
         f"  {clean(plain(card['sentence']))}?",
         "",
@@ -93,6 +99,8 @@ def draw(card: dict[str, Any], counts: dict[str, Any], advice: str) -> list[str]
         lines += ["", *_wrap("Already in the graph: " + "; ".join(map(clean, card["known"])))]
     if card["examples"]:
         lines += ["", *_wrap("Known to be true: " + "; ".join(clean(plain(one)) for one in card["examples"]))]
+    facts = [clean(plain(one)) for part in ("head_facts", "tail_facts") for one in card[part]]
+    lines += ["", *_wrap("Also in the graph: " + "; ".join(facts))] if facts else []
     if "score" in card:
         lines += ["", f"  The model's score: {card['score']:.4g}"]
     return [*lines, "", *_wrap(f"Why this one? {card['why']}"), *_wrap(advice), "", f"  {HELP}"]

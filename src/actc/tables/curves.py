@@ -18,7 +18,7 @@ KNOTS = 129
 _UNSEEN = "\U0010ffff"  # sorts behind every name, and is none
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Curves:
     """P(true) against the score, relation by relation.
 
@@ -36,6 +36,9 @@ class Curves:
     low: float
     high: float
     probabilities: FloatArray
+
+    def __repr__(self) -> str:
+        return f"Curves({len(self.relation_names):,} relations, scores {self.low:.4g} to {self.high:.4g})"
 
     @property
     def knots(self) -> int:

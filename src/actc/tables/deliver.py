@@ -7,6 +7,8 @@ clears it away, and puts back what the killed run had moved aside.
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import glob
 import os
 import shutil
@@ -21,20 +23,33 @@ from actc.errors import FileError
 MARK = ".unfinished"
 PART_NAMES = ("part-*", "_SUCCESS", ".*.crc")
 LOCK, NEW, OLD = "lock", "new", "old"
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
+NO_ROOM_WORDS = ("No space left", "disk is full", "File too large", "Could not write", "unexpected pos")
+AT_FDCWD, RENAME_EXCHANGE = -100, 2  # from Linux's fcntl.h
 
 
 def check_writable(path: str | Path) -> Path:
     """Refuse a place that no file can be written to; worth asking before long work."""
     path = Path(path)
+    refuse_odd_place(path)
     if path.is_dir():
         raise FileError(f"{path} is a folder; give the name of a file to write.")
     _refuse_missing_parent(path)
     return path
 
 
+def refuse_odd_place(path: Path) -> None:
+    """Refuse a link, whose target is somebody's, and a device or a pipe, which no file replaces."""
+    if path.is_symlink():
+        raise FileError(f"{path} is a link; give the name of what it leads to.")
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise FileError(f"{path} is no ordinary file; give the name of a file to write.")
+
+
 def check_folder(path: str | Path, holds: Sequence[str]) -> Path:
     """Refuse a place where no folder can be written, or where one would replace anything but files of these names."""
     path = Path(path)
+    refuse_odd_place(path)
     if path.exists() and not path.is_dir():
         raise FileError(f"{path} is a file; give the name of a folder.")
     foreign = [one for one in path.iterdir() if not any(one.match(name) for name in holds)] if path.is_dir() else []
@@ -50,6 +65,22 @@ def write_beside(path: str | Path) -> Iterator[Path]:
     with _hidden_neighbour(path) as unfinished:
         yield unfinished
         _move(unfinished, path)
+
+
+@contextmanager
+def _named_failure(path: Path, scratch: Path) -> Iterator[None]:
+    """Let a disk that is full, or that cannot be written, be named by the output, not by its hidden neighbour."""
+    try:
+        yield
+    except Exception as error:
+        text = str(error)
+        full = isinstance(error, OSError) and error.errno in NO_ROOM
+        if full or str(scratch) in text or any(words in text for words in NO_ROOM_WORDS):
+            # DuckDB and SQLite say it in words of their own, torch in an error of any kind.
+            reason = (error.strerror or text) if isinstance(error, OSError) else text
+            first = next(iter(reason.replace(str(scratch), "...").splitlines()), "").rstrip(".")
+            raise FileError(f"{path} cannot be written: {first[:1].lower()}{first[1:]}.") from None
+        raise
 
 
 @contextmanager
@@ -83,6 +114,7 @@ def deliver(path: Path, overwrite: bool = False) -> Iterator[Path]:
     overwrite : bool
         Replace what is there; a folder only if it holds nothing but parts.
     """
+    refuse_odd_place(path)
     _refuse_missing_parent(path)
     with _hidden_neighbour(path) as unfinished:
         _refuse(path, overwrite)
@@ -96,9 +128,12 @@ def _hidden_neighbour(path: Path) -> Iterator[Path]:
     """Give a place in a locked hidden folder beside ``path``, which is gone at the end."""
     _clear_leftovers(path)
     place = path.absolute()
-    scratch = Path(tempfile.mkdtemp(prefix=f".{place.name}.", suffix=MARK, dir=place.parent))
     try:
-        with open(scratch / LOCK, "w", encoding="ascii") as lock:
+        scratch = Path(tempfile.mkdtemp(prefix=f".{place.name}.", suffix=MARK, dir=place.parent))
+    except OSError as error:
+        raise FileError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}.") from None
+    try:
+        with open(scratch / LOCK, "w", encoding="ascii") as lock, _named_failure(path, scratch):
             _try_to_lock(lock)
             (scratch / NEW).mkdir()
             yield scratch / NEW / place.name  # writers that look at the ending see that of the output
@@ -107,10 +142,17 @@ def _hidden_neighbour(path: Path) -> Iterator[Path]:
 
 
 def _move(unfinished: Path, path: Path) -> None:
-    """Give the output its name. A file replaces a file at once; a folder needs the old one out of the way first."""
+    """Give the output its name. A file replaces a file at once; a folder needs the old one out of the way first.
+
+    A replaced file keeps its rights: whoever took them from others meant it.
+    """
     _flush(unfinished)
+    if path.is_file() and unfinished.is_file() and not path.is_symlink():
+        unfinished.chmod(path.stat().st_mode & unfinished.stat().st_mode & 0o777)
     if not path.exists() or not (path.is_dir() or unfinished.is_dir()):
         os.replace(unfinished, path)
+        return
+    if _exchange(unfinished, path):  # the old one now lies among what is cleared away
         return
     aside = unfinished.parent.with_name(OLD)
     path.rename(aside)  # killed here, the next run to this place puts it back
@@ -119,6 +161,15 @@ def _move(unfinished: Path, path: Path) -> None:
     except BaseException:
         aside.rename(path)
         raise
+
+
+def _exchange(first: Path, second: Path) -> bool:
+    """Let two names change places at once, so that neither is ever missing; False where the system cannot."""
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError, TypeError):
+        return False
+    return bool(rename(AT_FDCWD, os.fsencode(first), AT_FDCWD, os.fsencode(second), RENAME_EXCHANGE) == 0)
 
 
 def _flush(written: Path) -> None:

@@ -1,14 +1,18 @@
 """Tables of triples in and out: TSV, CSV and Parquet (through DuckDB), gzipped or not, with or without a header.
 
 Columns are found by name where there is a header, otherwise by order: head, relation, tail, score, label. Whatever is
-wrong with a file is said in one sentence with its line; whatever is written is complete or absent.
+wrong with a file is said in one sentence with its line; whatever is written is complete or absent. A row that is there
+again, to the last digit, counts once; the logger ``actc`` says so.
 """
 
 from __future__ import annotations
 
 import csv
+import glob
 import gzip
 import json
+import logging
+import os
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,14 +24,16 @@ from typing import Any
 import numpy as np
 
 from actc.errors import FileError, OptionError, RowError, TableError
+from actc.frames import ALIASES
 from actc.tables.database import open_database
 from actc.tables.deliver import write_beside
-from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
+from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Triples, Vocabulary
 
+LOG = logging.getLogger("actc")
 TRIPLE = ("head", "relation", "tail")
 COLUMNS = (*TRIPLE, "score", "label")
-ALIASES = {"subject": "head", "predicate": "relation", "object": "tail", "rel": "relation"}
-LABELS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
+# WN11 and FB13, as they are given out, write -1 for false.
+LABELS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False, "-1": False, "-1.0": False}
 DELIMITERS = {".tsv": "\t", ".txt": "\t", ".csv": ","}
 
 
@@ -60,14 +66,18 @@ class Layout:
 
     def source_of(self, paths: Sequence[Path]) -> str:
         """Return the table function that reads several files of this layout."""
-        path = "[" + ", ".join(quote(str(path)) for path in paths) + "]"
+        # A folder called score=9 is a folder, not a column.
+        path = "[" + ", ".join(quote_file(path) for path in paths) + "], hive_partitioning=false"
         if self.delimiter is None:
             return f"read_parquet({path})"
         columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(self.width))
+        zipped = {path.suffix.lower() == ".gz" for path in paths}
+        # Said, not found out: DuckDB does not see the ending of a name with a ? in it.
+        compression = "auto" if len(zipped) == 2 else "gzip" if True in zipped else "none"
         quoting = "quote='\"', escape='\"'" if self.delimiter == "," else "quote='', escape=''"
         return (
             f"read_csv({path}, columns={{{columns}}}, delim='{self.delimiter}', header={self.has_header}, "
-            f"{quoting}, auto_detect=false, strict_mode=true, nullstr='')"
+            f"{quoting}, compression='{compression}', auto_detect=false, strict_mode=true, nullstr='')"
         )
 
     def column(self, name: str) -> str:
@@ -109,8 +119,49 @@ def read_scored(path: str | Path) -> tuple[ScoredTriples, BoolArray | None]:
         labels = _read_labels(connection, layout) if "label" in layout.position else None
         scores = _read_scores(connection, layout)
         codes = _read_codes(connection)
+    table = ScoredTriples(*codes[:3], *map(Vocabulary, codes[3:]), scores=scores)
+    kept = _first_of_equal_rows(table, labels)
+    if len(kept) < len(table):
+        LOG.warning("%s: %d rows are there again, score and all; each is kept once.", path, len(table) - len(kept))
+        table, labels = table.take(kept), None if labels is None else labels[kept]
+    with rows_named_by(layout, kept):
+        table.check()
+    return table, labels
+
+
+def _first_of_equal_rows(triples: ScoredTriples, labels: BoolArray | None) -> IntArray:
+    """Return the rows of a table without those that are there before: triple, score and label."""
+    rows = np.arange(len(triples))
+    if (np.diff(np.sort(triples.keys)) != 0).all():
+        return rows
+    columns = (triples.scores, triples.keys) if labels is None else (labels, triples.scores, triples.keys)
+    order = np.lexsort(columns)  # stable, so that of equal rows the first stands in front
+    again = np.logical_and.reduce([column[order[1:]] == column[order[:-1]] for column in columns])
+    return np.delete(rows, order[1:][again])
+
+
+def read_labels(path: str | Path, triples: Triples) -> BoolArray | None:
+    """Read the label of each of the triples that a table holds, shape (N,); None where it has no labels.
+
+    Without a header, labels are the fifth column, or the fourth where that holds nothing else.
+    """
+    layout = find_layout(path)
+    if "label" not in layout.position:
+        layout = find_layout(path, order=(*TRIPLE, "label"))
+        if layout.has_header or "label" not in layout.position or not _holds_labels(layout):
+            return None
+    with _loaded(layout, (*TRIPLE, "label")) as connection:
+        labels = _read_labels(connection, layout)
+        names = connection.execute("SELECT head, relation, tail FROM loaded ORDER BY row").fetchnumpy()
     with rows_named_by(layout):
-        return ScoredTriples.from_codes(*codes[:3], scores, *codes[3:]), labels
+        found = Annotations.from_columns(triples, names["head"], names["relation"], names["tail"], labels)
+    return found.labels[np.argsort(found.rows)]
+
+
+def _holds_labels(layout: Layout) -> bool:
+    with _loaded(layout, ("label",)) as connection:
+        words = connection.execute("SELECT DISTINCT label FROM loaded").fetchall()
+    return all(word.strip().lower() in LABELS for (word,) in words)
 
 
 def read_annotations(path: str | Path, triples: ScoredTriples) -> Annotations:
@@ -194,7 +245,7 @@ def copy_options(path: Path) -> str:
 def open_text(path: Path) -> Iterator[Any]:
     """Open a text file, gzipped or not."""
     opener: Any = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8", newline="") as lines:
+    with opener(path, "rt", encoding="utf-8-sig", newline="") as lines:  # some editors begin with a mark
         yield lines
 
 
@@ -205,9 +256,12 @@ def find_layout(path: str | Path, order: Sequence[str] = COLUMNS) -> Layout:
         raise FileError(f"{path}: there is no such file.")
     if path.is_dir():
         raise FileError(f"{path} is a folder; give the name of a file.")
+    if not path.is_file():  # a pipe is read once, and a table twice: for its layout, and for its rows
+        raise FileError(f"{path} is no ordinary file; write what it gives into one first.")
     kind, _ = _kind(path)
     if kind == ".parquet":
         return Layout(path, None, True, 0, _parquet_columns(path))
+    check_gzip(path)
     delimiter = DELIMITERS[kind]
     first = next(csv.reader([first_line(path)], delimiter=delimiter, quoting=_quoting(delimiter)), [])
     names = [ALIASES.get(cell.strip().lower(), cell.strip().lower()) for cell in first]
@@ -215,6 +269,21 @@ def find_layout(path: str | Path, order: Sequence[str] = COLUMNS) -> Layout:
         position = {name: names.index(name) for name in COLUMNS if name in names}
         return Layout(path, delimiter, True, len(first), position)
     return Layout(path, delimiter, False, len(first), dict(zip(order, range(len(first)), strict=False)))
+
+
+def check_gzip(path: Path) -> None:
+    """Refuse a gzip file that ends before its end, which some readers of such files take for all there is."""
+    if path.suffix.lower() != ".gz":
+        return
+    try:
+        with gzip.open(path, "rb") as content:
+            while content.read(PIECE):
+                pass
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise FileError(f"{path}: the gzip file is truncated or damaged; copy or download it again.") from None
+
+
+PIECE = 2**20
 
 
 def _is_header(names: Sequence[str]) -> bool:
@@ -228,6 +297,11 @@ def require(layout: Layout, names: Sequence[str]) -> None:
     missing = [name for name in names if name not in layout.position]
     if not missing:
         return
+    if any(part.lower().startswith(f"{missing[0]}=") for part in layout.path.absolute().parent.parts):
+        raise FileError(
+            f"{layout.path}: the column {missing[0]!r} is in the name of a folder, not in the file; "
+            "write it as a column."
+        )
     if layout.has_header:
         found = ", ".join(layout.position) or "none of the known ones"
         raise FileError(f"{layout.path}, line 1: the column {missing[0]!r} is missing (found: {found}).")
@@ -238,13 +312,14 @@ def require(layout: Layout, names: Sequence[str]) -> None:
 
 
 @contextmanager
-def rows_named_by(layout: Layout) -> Iterator[None]:
-    """Turn the row numbers of table errors into the file's line numbers."""
+def rows_named_by(layout: Layout, rows: IntArray | None = None) -> Iterator[None]:
+    """Turn the row numbers of table errors into the file's line numbers; ``rows`` are those that it has, if not all."""
     try:
         yield
     except RowError as error:
-        other = "" if error.other is None else f" See {layout.where(error.other)}."
-        raise FileError(f"{layout.where(error.row)}: {error.problem}{other}") from None
+        places = np.arange(max(error.row, error.other or 0) + 1) if rows is None else rows
+        other = "" if error.other is None else f" See {layout.where(int(places[error.other]))}."
+        raise FileError(f"{layout.where(int(places[error.row]))}: {error.problem}{other}") from None
     except TableError as error:
         raise FileError(f"{layout.path}: {error}") from None
 
@@ -256,6 +331,11 @@ def read_failed(path: Path, error: Exception) -> FileError:
     place = f"{path}, line {line[1]}" if line else f"{path}"
     if counts := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text):
         return FileError(f"{place}: {counts[2]} columns were found where the lines before have {counts[1]}.")
+    if "state machine" in text:
+        return FileError(
+            f"{place}: the lines end differently (\\n here, \\r\\n there), or a quotation mark is not closed; "
+            "save the file with one kind of line end."
+        )
     if "unicode" in text or "utf-8" in text.lower():
         return FileError(f"{place}: the text is not UTF-8; convert the file first.")
     if "GZIP" in text.upper():
@@ -277,6 +357,11 @@ def is_table(path: Path) -> bool:
 def quote(text: str) -> str:
     """Write a string as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def quote_file(path: str | Path) -> str:
+    """Write the name of a file to read as an SQL literal: DuckDB takes ``*?[]`` for patterns, ``~`` for a home."""
+    return quote(glob.escape(os.path.abspath(path)))
 
 
 def _kind(path: Path) -> tuple[str, bool]:
@@ -311,7 +396,9 @@ def _parquet_columns(path: Path) -> dict[str, str]:
 
     try:
         with open_database() as connection:
-            found = connection.execute(f"DESCRIBE SELECT * FROM read_parquet({quote(str(path))})").fetchall()
+            found = connection.execute(
+                f"DESCRIBE SELECT * FROM read_parquet({quote_file(path)}, hive_partitioning=false)"
+            ).fetchall()
     except duckdb.Error as error:
         raise read_failed(path, error) from None
     names = {ALIASES.get(row[0].lower(), row[0].lower()): row[0] for row in found}
@@ -329,7 +416,7 @@ def _loaded(layout: Layout, names: Sequence[str]) -> Iterator[Any]:
                 f"CREATE TABLE loaded AS SELECT row_number() OVER () - 1 AS row, {layout.texts(names)} "
                 f"FROM {layout.source}"
             )
-            empty = ", ".join(f"min(row) FILTER ({name} IS NULL)" for name in names)
+            empty = ", ".join(f"min(row) FILTER ({name} IS NULL OR {name} = '')" for name in names)
             (size, *rows) = connection.execute(f"SELECT count(*), {empty} FROM loaded").fetchall()[0]
             if not size:
                 raise FileError(f"{layout.path}: there is no triple in the file.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +12,17 @@ from typing import Any
 from actc.errors import FileError, OptionError
 from actc.tables.database import open_database
 from actc.tables.deliver import write_beside
-from actc.tables.files import TRIPLE, Layout, find_layout, is_table, quote, read_failed, read_scored, require
+from actc.tables.files import (
+    TRIPLE,
+    Layout,
+    find_layout,
+    is_table,
+    quote,
+    quote_file,
+    read_failed,
+    read_scored,
+    require,
+)
 from actc.triples import ScoredTriples
 
 COLUMNS = (*TRIPLE, "score")
@@ -132,10 +143,10 @@ def _compare_parquet(paths: Sequence[Path], first: Layout) -> None:
         if path.suffix.lower() != ".parquet":
             raise FileError(f"{path}: this is no Parquet file, as {first.path} is; all parts must be laid out alike.")
     types = _column_types(paths)
-    wanted = types[str(first.path)]
+    wanted = types[os.path.abspath(first.path)]
     for path in paths:
         for name in (str(first.position[column]) for column in COLUMNS):
-            mine = types[str(path)].get(name)
+            mine = types[os.path.abspath(path)].get(name)
             if mine is None:
                 raise FileError(f"{path}: the column {name!r} is missing, which {first.path} has.")
             if mine != wanted[name]:
@@ -150,7 +161,7 @@ def _column_types(paths: Sequence[Path]) -> dict[str, dict[str, str]]:
 
     try:
         with open_database() as connection:
-            names = ", ".join(quote(str(path)) for path in paths)
+            names = ", ".join(map(quote_file, paths))
             rows = connection.execute(
                 "SELECT file_name, name, "
                 "CASE WHEN converted_type = 'UTF8' OR CAST(logical_type AS VARCHAR) LIKE 'String%' "

@@ -58,7 +58,7 @@ def choose_as_printed(pool: ScoredTriples, groups: Groups) -> FloatArray:
     decision_sets = DecisionSets.of_annotations(pool, groups)
     starts = _group_starts(groups.group)
     sizes = np.diff(starts, append=len(groups.rows))
-    quality = _quality_of_cuts(decision_sets, starts, "accuracy", ties=False)
+    quality = _quality_of_cuts(decision_sets, starts, "accuracy")
     best = np.maximum.reduceat(quality, starts)
     tried = np.where(quality == np.repeat(best, sizes), groups.asked, np.iinfo(np.int64).max)
     earliest = np.flatnonzero(tried == np.repeat(np.minimum.reduceat(tried, starts), sizes))
@@ -71,14 +71,8 @@ def _group_starts(group: IntArray) -> IntArray:
     return np.flatnonzero(np.diff(group, prepend=-1))
 
 
-def _quality_of_cuts(
-    decision_sets: DecisionSets, starts: IntArray, objective: str | Objective, ties: bool = True
-) -> FloatArray:
-    """Return what the objective says of a cut at each element.
-
-    Equal scores cannot be parted: with ``ties`` only the first element of a run of equal scores is a candidate, the
-    others get -inf; without, all of the run get its value.
-    """
+def _quality_of_cuts(decision_sets: DecisionSets, starts: IntArray, objective: str | Objective) -> FloatArray:
+    """Return what the objective says of a cut at each element; equal scores cannot be parted, so all get one value."""
     if isinstance(objective, str):
         if objective not in OBJECTIVES:
             raise ChoiceError("objective", objective, OBJECTIVES)
@@ -93,8 +87,7 @@ def _quality_of_cuts(
     running = np.concatenate([[0.0], np.cumsum(labels)])
     true_below = running[first] - np.repeat(running[starts], sizes)
     true_above = np.repeat(running[starts + sizes], sizes) - running[first]
-    quality = objective(Tally(true_below, true_above, below, np.repeat(sizes, sizes) - below))
-    return np.where(run_starts, quality, -np.inf) if ties else quality
+    return objective(Tally(true_below, true_above, below, np.repeat(sizes, sizes) - below))
 
 
 Objective = Callable[[Tally], FloatArray]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from actc.errors import OptionError
+from actc.pooled.draws import gain_left
 from actc.pooled.model import Posterior
 from actc.pooled.picks import expected_gains
 from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples
@@ -100,12 +101,17 @@ class Advice:
     gain: float
     price: float
 
+    @classmethod
+    def of(cls, gain: float, price: float = TUNED.price) -> Advice:
+        """Weigh an expected gain against a price per answer."""
+        return cls(gain > BATCH * price, gain, BATCH * price)
+
     def __str__(self) -> str:
-        verdict = "Go on calibrating" if self.go_on else "Moving the thresholds further hardly pays"
+        verdict = "Going on pays" if self.go_on else "Moving the thresholds further hardly pays"
         gain = f"{self.gain:,.0f}" if self.gain >= 100 else f"{self.gain:.1f}"
         return (
-            f"{verdict}: the next {BATCH} answers are expected to set {gain} more decisions right that way, "
-            f"and cost as much as {self.price:.1f}."
+            f"{verdict}: the next {BATCH} answers are expected to set {gain} more decisions right by moving the "
+            f"thresholds, and cost as much as {self.price:.1f} right decisions."
         )
 
 
@@ -114,5 +120,5 @@ def weigh_next_answers(posterior: Posterior, price: float = TUNED.price) -> Advi
     if not price > 0:
         raise OptionError(f"A price of {price} is out of range; give a positive number of right decisions.")
     best = np.sort(expected_gains(posterior).max(axis=1))[::-1][:BATCH]
-    gain = float(best.sum() * BATCH / max(len(best), 1))
-    return Advice(gain > BATCH * price, gain, BATCH * price)
+    most = gain_left(posterior, draws=100, points=1000) * float(posterior.pool.sizes.sum())
+    return Advice.of(min(float(best.sum() * BATCH / max(len(best), 1)), most), price)

@@ -7,7 +7,7 @@ from typing import Any
 
 from actc.calibrator import Calibrator
 from actc.errors import OptionError
-from actc.methods import Fit, describe_options, find_method
+from actc.methods import Fit, describe_options, find_method, named_method
 from actc.pooled.sketch import sketch_pool
 from actc.tables.calibration import Calibration, Counts, Sources
 from actc.tables.curves import tabulate_curves
@@ -158,7 +158,7 @@ def write_sources(
 
 def picks_of(method: str) -> str:
     """Say how a method picks, where it is known what that means for a report."""
-    selector = getattr(find_method(method), "selector", "unknown")
+    selector = getattr(named_method(method), "selector", "unknown")
     return selector if selector in PICKS else "unknown"
 
 
@@ -190,7 +190,7 @@ def describe_calibration(
     return Calibration(
         thresholds,
         method,
-        describe_options(find_method(method)),
+        describe_options(named_method(method)),
         Counts.of(pool, annotations, thresholds),
         None if squash is None else {"name": "sigmoid(score - mean)", "mean": squash.mean},
         tabulate_curves(fit.probabilities, pool),

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from actc.errors import FileError
-from actc.methods import find_method
+from actc.frames import html_table
+from actc.methods import named_method
 from actc.pooled.model import Posterior
 from actc.tables.calibration import Calibration
 from actc.tables.files import write_triples
-from actc.triples import Annotations, BoolArray, FloatArray, ScoredTriples, Thresholds
+from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
 from actc.trust.ask import Advice, ThreeWay, decide_three_ways, weigh_next_answers
 from actc.trust.calibrate import read_sources
 from actc.trust.discrepancy import look, uniform_picks
@@ -74,7 +75,7 @@ class Case:
 
     def fit(self) -> Posterior:
         """Return the pooled fit on the annotations."""
-        return draws_of(find_method(self.method).fit(self.pool, self.annotations, self.known), self.method)
+        return draws_of(named_method(self.method).fit(self.pool, self.annotations, self.known), self.method)
 
 
 def read_case(path: str | Path, calibration: Calibration | None = None) -> Case:
@@ -136,7 +137,7 @@ class Question:
     worth: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Report:
     """The numbers of a report; see the fields' own classes."""
 
@@ -149,6 +150,16 @@ class Report:
     advice: Advice
     curve: list[tuple[int, Share]]
     said: FloatArray  # probability of each judged triple, without its own answer
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.case.annotations):,} answers, {self.accepted:,} of {self.case.pool.stands_for:,} accepted"
+        return f"Report({self.case.name!r}, {self.case.method}, {counts})"
+
+    def _repr_html_(self) -> str:
+        """Return what to expect of each relation as a table, for a notebook."""
+        lines = [asdict(line) for line in self.relations]
+        shown = {name: [line[name] for line in lines] for name in ("relation", "cut", "accepted", "answers", "trust")}
+        return html_table(repr(self), shown, len(lines))
 
     @property
     def accepted(self) -> int:
@@ -195,7 +206,7 @@ def make_report(case: Case, level: float = 0.9, price: float = TUNED.price, seed
         found,
         {name: Share.of(found.overall, name, level) for name in QUANTITIES},
         _relation_lines(case, found, three, level),
-        find_questions(case, three),
+        find_questions(case, three, spread=True),
         weigh_next_answers(posterior, price),
         _learning_curve(case, level, seed),
         look(posterior, case.annotations, everything).probabilities,
@@ -233,19 +244,38 @@ def _trust(precision: Share | None, accepted: int) -> str:
 
 
 def find_questions(
-    case: Case, three: ThreeWay, count: int = QUESTIONS, candidates: ScoredTriples | None = None
+    case: Case,
+    three: ThreeWay,
+    count: int = QUESTIONS,
+    candidates: ScoredTriples | None = None,
+    spread: bool = False,
 ) -> list[Question]:
-    """Return the triples of the pool, or of new candidates, that are better asked; best first, none that was judged."""
+    """Return the triples of the pool, or of new candidates, that are better asked; best first, none that was judged.
+
+    Spread, the best two of each relation come before the third of any: one relation must not hide the others.
+    """
     triples = case.pool if candidates is None else candidates
     judged = triples.rows_of(case.pool.take(case.annotations.rows))
     fresh = np.ones(len(triples), dtype=np.bool_)
     fresh[judged[judged >= 0]] = False
-    queue = three.queue
-    rows = queue[fresh[queue]][:count].tolist()
+    queue = three.queue[fresh[three.queue]]
+    if spread:
+        queue = queue[np.argsort(_rank_within(triples.relations[queue]) // 2, kind="stable")]
+    rows = queue[:count].tolist()
     scores, probability, worth = triples.scores, three.probability, three.worth
     return [
         Question(*triples.triple(row), float(scores[row]), float(probability[row]), float(worth[row])) for row in rows
     ]
+
+
+def _rank_within(groups: IntArray) -> IntArray:
+    """Return each element's place among the elements of its group, in the order they come, shape (N,)."""
+    order = np.argsort(groups, kind="stable")
+    sizes = np.bincount(groups) if len(groups) else np.zeros(0, dtype=np.int64)
+    starts = np.cumsum(sizes) - sizes
+    rank = np.empty(len(groups), dtype=np.int64)
+    rank[order] = np.arange(len(groups)) - starts[groups[order]]
+    return rank
 
 
 def write_questions(path: str | Path, questions: Sequence[Question]) -> None:
@@ -265,7 +295,7 @@ def expected_precision(case: Case, accepted: ScoredTriples, seed: int = 0) -> Fl
 
 def _learning_curve(case: Case, level: float, seed: int) -> list[tuple[int, Share]]:
     """Say what was to be expected after the first 10, 20, 50 ... answers, each with the thresholds of that moment."""
-    method = find_method(case.method)
+    method = named_method(case.method)
     budgets: Sequence[int] = [count for count in (0, *CURVE) if count < len(case.annotations)] + [len(case.annotations)]
     curve = []
     for count in budgets:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
@@ -10,10 +11,12 @@ import numpy as np
 
 from actc.tables.deliver import write_beside
 from actc.trust.intervals import Interval, wilson
-from actc.trust.report import RelationLine, Report, Share, as_interval
+from actc.trust.report import TRUSTED_FROM, RelationLine, Report, Share, as_interval
 from actc.trust.svg import histogram, learning_curve, reliability, shares, whisker
 
 MOST_PICTURES = 24
+MOST_LINES = 30
+"""Relations in the first table; those after them, the smaller ones, can be opened."""
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b2733; --soft: #5d6b79; --line: #dde3e9; --card: #f6f8fa; --page: #fff;
   --accept: #1c7c54; --ask: #e0a100; --reject: #b9c2cc; --bad: #b3261e; --blue: #0b63a5; }
@@ -42,6 +45,9 @@ th { color: var(--soft); font-weight: 600; } th, td { padding: .28rem .5rem; bor
   overflow-wrap: anywhere; min-width: 7rem; } td svg { width: 130px; height: 18px; vertical-align: middle; }
 .badge { border-radius: 99px; padding: .05rem .55rem; font-size: .8rem; border: 1px solid currentColor; }
 .badge.trusted { color: var(--accept); } .badge.not { color: var(--bad); } .badge.nothing { color: var(--soft); }
+pre { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: .7rem 1rem;
+  overflow-x: auto; }
+details { margin: .8rem 0; } summary { cursor: pointer; font-weight: 600; padding: .3rem 0; }
 .key i { display: inline-block; width: .8em; height: .8em; border-radius: 2px; margin: 0 .3em 0 .9em; }
 svg { width: 100%; height: auto; display: block; } td svg { display: inline-block; }
 svg .grid { stroke: var(--line); } svg .tick, svg .axis { fill: var(--soft); font-size: 12px; font-family: inherit; }
@@ -55,28 +61,49 @@ svg .dot.not { fill: var(--bad); }
 """
 
 
-def write_page(report: Report, path: str | Path) -> None:
+@dataclass(frozen=True)
+class Words:
+    """How a page speaks of things.
+
+    Parameters
+    ----------
+    name : callable
+        Gives the name of a relation's id.
+    sentence : callable
+        Gives the sentence of a head, a relation and a tail.
+    commands : tuple of str
+        What to run next, ready to copy.
+    """
+
+    name: Callable[[str], str] = str
+    sentence: Callable[[str, str, str], str] = lambda head, relation, tail: f"{head}  {relation}  {tail}"
+    commands: tuple[str, ...] = ()
+
+
+def write_page(report: Report, path: str | Path, words: Words | None = None) -> None:
     """Write the page, complete or not at all."""
+    words = words or Words()
     page = (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="generator" content="actc report">'  # by which the next report knows that it may replace this one
         f"<title>{escape(report.case.name)}: what may be accepted</title><style>{STYLE}</style></head>"
-        f"<body>{''.join(_body(report))}</body></html>\n"
+        f"<body><main>{''.join(_body(report, words))}</main></body></html>\n"
     )
     with write_beside(path) as temporary:
         temporary.write_text(page, encoding="utf-8")
 
 
-def _body(report: Report) -> Iterable[str]:
+def _body(report: Report, words: Words) -> Iterable[str]:
     yield from _headline(report)
-    yield from _next(report)
+    yield from _next(report, words)
     yield "<h2>Relation by relation</h2>"
     yield _key(("accept", "accept"), ("ask", "too close to call: better asked"), ("reject", "reject"))
-    yield _relation_table(report.relations)
+    yield from _relation_tables(report, words)
     yield "<h2>Can the numbers be believed?</h2>"
     yield f"<p>{escape(report.rests_on)}</p>"
     yield _belief(report)
-    yield from _thresholds(report)
+    yield from _thresholds(report, words)
     yield _small_print(report)
 
 
@@ -117,20 +144,25 @@ def _tile(words: str, share: Share | None, first: bool) -> str:
     return f'<div class="{style}"><b>{share.middle:.0%}</b><span>{words}<br>{bounds}</span>{picture}</div>'
 
 
-def _next(report: Report) -> Iterable[str]:
+def _next(report: Report, words: Words) -> Iterable[str]:
     yield "<h2>What to do next</h2>"
     style = "advice" if report.advice.go_on else "advice stop"
     doubtful = [line for line in report.relations if line.trust == "not yet"]
     more = ""
     if doubtful:
-        names = ", ".join(escape(line.relation) for line in sorted(doubtful, key=lambda line: -line.accepted)[:5])
+        names = ", ".join(
+            escape(words.name(line.relation)) for line in sorted(doubtful, key=lambda line: -line.accepted)[:5]
+        )
         rest = f" and {len(doubtful) - 5} more" if len(doubtful) > 5 else ""
         more = f"<p>Do not trust yet what is accepted of: <b>{names}</b>{rest}.</p>"
     yield f'<div class="{style}"><p><b>{escape(str(report.advice))}</b></p>{more}</div>'
+    if words.commands:
+        lines = "\n".join(map(escape, words.commands))
+        yield f'<p>Run this next:</p><pre tabindex="0" aria-label="Commands to run next">{lines}</pre>'
     if report.questions:
         rows = [
             [
-                escape(f"{one.head}  {one.relation}  {one.tail}"),
+                escape(words.sentence(one.head, one.relation, one.tail)),
                 f"{one.score:.3g}",
                 f"{one.probability:.0%}",
                 f"{one.worth:.2f}",
@@ -140,12 +172,28 @@ def _next(report: Report) -> Iterable[str]:
         asked = sum(line.ask for line in report.relations)
         yield (
             f"<p>{asked:,} candidates are too close to call: a look at each is worth more than it costs. "
-            "Begin with these:</p>"
+            "Begin with these, the best two of each relation first:</p>"
         )
         yield _table(["triple", "score", "probably true", "right decisions it brings"], rows)
 
 
-def _relation_table(lines: Sequence[RelationLine]) -> str:
+def _relation_tables(report: Report, words: Words) -> Iterable[str]:
+    """The larger relations are in sight, the others can be opened: five hundred lines are no overview."""
+    lines = report.relations
+    yield _relation_table(lines[:MOST_LINES], words)
+    if len(lines) > MOST_LINES:
+        rest = lines[MOST_LINES:]
+        doubtful = sum(line.trust == "not yet" for line in rest)
+        yield f"<details><summary>{len(rest):,} smaller relations, {doubtful:,} of them not trusted yet</summary>"
+        yield f"{_relation_table(rest, words)}</details>"
+    yield (
+        f'<p class="note"><b>Trusted</b>: with {report.level:.0%} probability, more than {TRUSTED_FROM:.0%} of what is '
+        "accepted of the relation is true (the lower end of its bar). It does not say that all of it is. "
+        "<b>Not yet</b>: it may be less; judge some more of this relation, or leave out what is accepted of it.</p>"
+    )
+
+
+def _relation_table(lines: Sequence[RelationLine], words: Words) -> str:
     most = max(line.triples for line in lines)
     rows = []
     for line in lines:
@@ -153,7 +201,7 @@ def _relation_table(lines: Sequence[RelationLine]) -> str:
         bar = shares(line.surely_accepted, line.ask, line.triples - line.surely_accepted - line.ask, most)
         rows.append(
             [
-                escape(line.relation),
+                escape(words.name(line.relation)),
                 f"{line.answered_true} / {line.answers}",
                 bar,
                 f"{line.accepted:,} / {line.triples:,}",
@@ -163,7 +211,7 @@ def _relation_table(lines: Sequence[RelationLine]) -> str:
                 f'<span class="badge {line.trust.split()[0]}">{line.trust}</span>',
             ]
         )
-    head = ["relation", "true / judged", "", "accepted / all", "ask", "true among accepted", "", "trust"]
+    head = ["relation", "true / judged", "decided", "accepted / all", "ask", "true among accepted", "share", "trust"]
     return _table(head, rows)
 
 
@@ -189,7 +237,7 @@ def _belief(report: Report) -> str:
     return f'<div class="two">{"".join(figures)}</div>'
 
 
-def _thresholds(report: Report) -> Iterable[str]:
+def _thresholds(report: Report, words: Words) -> Iterable[str]:
     case = report.case
     yield "<h2>Where the thresholds are</h2>"
     yield _key(("accept", "accepted"), ("reject", "rejected"), ("ask", "where the threshold may lie"))
@@ -202,9 +250,10 @@ def _thresholds(report: Report) -> Iterable[str]:
         scores = case.pool.scores[case.annotations.rows][judged]
         interval = None if line.interval is None else Interval(*line.interval)
         picture = histogram(case.pool.scores[mine], line.cut, interval, scores, case.annotations.labels[judged], span)
-        cut = f"threshold {line.cut:.3g}" if np.isfinite(line.cut) else "no threshold in reach"
-        words = f"<b>{escape(line.relation)}</b><br>{cut}, {line.answers} judged"
-        figures.append(_figure(picture, words))
+        without = "all accepted" if line.cut < 0 else "none accepted"
+        cut = f"threshold {line.cut:.3g}" if np.isfinite(line.cut) else without
+        caption = f"<b>{escape(words.name(line.relation))}</b><br>{cut}, {line.answers} judged"
+        figures.append(_figure(picture, caption))
     yield f'<div class="small">{"".join(figures)}</div>'
     if len(report.relations) > MOST_PICTURES:
         yield f'<p class="note">The {MOST_PICTURES} largest of {len(report.relations)} relations are drawn.</p>'
@@ -232,6 +281,7 @@ def _key(*items: tuple[str, str]) -> str:
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table; cells are HTML already."""
-    line = "".join(f"<th>{cell}</th>" for cell in head)
+    line = "".join(f'<th scope="col">{cell}</th>' for cell in head)
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<div class="scroll"><table><thead><tr>{line}</tr></thead><tbody>{body}</tbody></table></div>'
+    region = f'<div class="scroll" tabindex="0" role="region" aria-label="{head[0]}, {head[1]}">'
+    return f"{region}<table><thead><tr>{line}</tr></thead><tbody>{body}</tbody></table></div>"

@@ -47,7 +47,7 @@ def test_a_new_user_judges_undoes_skips_leaves_and_goes_on(sample, start_server,
         page.keyboard.press("tf"[number % 2])
         page.wait_for_function("before => document.getElementById('sentence').innerText !== before", arg=before)
     page.keyboard.press("s")
-    page.keyboard.press("ArrowDown")
+    page.keyboard.press("s")
     saved(page)
     assert said(session) == ["true", "false"] * 15 + ["unsure"] * 2
     assert page.inner_text("#count").startswith("30 of 200")
@@ -113,7 +113,7 @@ def test_the_next_card_and_the_picture_follow_the_answers(sample, start_server, 
     open_card(page, server.links["you"])
     for key in "tftftftf":
         page.keyboard.press(key)
-    page.wait_for_function("() => document.getElementById('advice').textContent.startsWith('Ten more answers')")
+    page.wait_for_function("() => document.getElementById('advice').textContent.includes('the next 10 answers')")
     page.wait_for_selector("#curve svg .line")
     assert page.locator("#relations li").count() > 3
     assert "Why this one?" in page.inner_text(".why")
@@ -167,6 +167,24 @@ def test_two_annotators_side_by_side_and_the_owner_settles(shared, start_server,
     open_card(new_page(), cleo)
 
 
+def test_the_owner_makes_a_link_void_and_pauses_everybody(sample, start_server, new_page):
+    server = start_server(sample, "Ada", "Bob")
+    ada, owner = new_page(), new_page()
+    open_card(ada, server.links["Ada"])
+    owner.goto(server.links["owner"])
+    owner.click("#pause")
+    owner.wait_for_function("() => document.getElementById('state').textContent === 'Paused'")
+    ada.keyboard.press("t")
+    ada.wait_for_function("() => document.getElementById('message-title').textContent === 'Paused'")
+    owner.click("#pause")
+    ada.wait_for_selector("#card:not([hidden])")
+    owner.get_by_role("button", name="Void link of Bob").click()
+    owner.wait_for_function("() => document.getElementById('added').textContent.includes('has no link any more')")
+    bob = new_page()
+    bob.goto(server.links["Bob"])
+    assert bob.get_by_role("heading", level=1).inner_text() == "This link does not work"
+
+
 def test_with_no_overlap_two_annotators_see_different_triples(sample, start_server, new_page):
     server = start_server(sample, "Ada", "Bob")
     pages = [new_page(), new_page()]
@@ -181,41 +199,254 @@ def test_with_no_overlap_two_annotators_see_different_triples(sample, start_serv
     assert len(judged) == len(set(judged)) == 20
 
 
-PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
 
-def test_a_phone_shows_everything_and_takes_taps_and_swipes(sample, start_server, new_page):
+def test_a_phone_shows_everything_and_takes_taps(sample, start_server, new_page):
     server = start_server(sample)
     page = new_page(**PHONE)
     open_card(page, server.links["you"])
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    for name in ("False", "Not sure", "True"):
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    for name in ("False", "Not sure", "True", "Undo", "Note"):
         box = page.get_by_role("button", name=name).bounding_box()
-        assert box["height"] >= 44
-        assert box["y"] + box["height"] <= 740
+        assert box["y"] + box["height"] <= 844, f"{name} is not on the screen"
     page.get_by_role("button", name="False").tap()
     session = Session(sample)
     wait_for(lambda: said(session) == ["false"])
-    swipe(page, 230)
-    wait_for(lambda: said(session) == ["false", "true"])
-    swipe(page, -230)
-    wait_for(lambda: said(session) == ["false", "true", "false"])
-    swipe(page, 30)  # too short to mean anything
+    page.get_by_role("button", name="Undo").tap()
+    wait_for(lambda: said(session) == ["false", "undo"])
+
+
+def touch(page: Page, start: tuple[float, float], by: tuple[float, float]) -> None:
+    """Move a finger over the screen: real touch events, which the browser may take for scrolling."""
+    browser = page.context.new_cdp_session(page)
+    for share in (0, 0.1, 0.3, 0.6, 1):
+        point = {"x": start[0] + share * by[0], "y": start[1] + share * by[1]}
+        kind = "touchMove" if share else "touchStart"
+        browser.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
+    browser.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    browser.detach()
+
+
+PARTS = [".question", "#sentence", "#meanings dt", "#meanings dd", "#context h2", "#context li", ".why"]
+SWIPES = {"true": (150, 8), "false": (-150, -8), "unsure": (6, -180)}
+
+
+def middle_of(page: Page, part: str) -> tuple[float, float]:
+    box = page.locator(part).first.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+@pytest.fixture
+def linked(tmp_path: Path) -> Path:
+    """A session whose cards have every part, links too, and fit on a phone."""
+    lines = [f"Q{i}\tP1\tQ{i + 50}\t0.{i}\n" for i in range(1, 50)]
+    (tmp_path / "scores.tsv").write_text("".join(lines))
+    (tmp_path / "graph.tsv").write_text("Q100\tP1\tQ101\nQ102\tP1\tQ103\n")
+    (tmp_path / "names.json").write_text(json.dumps({"P1": {"name": "is near", "description": "not far"}}))
+    names = [tmp_path / "names.json"]
+    start_session(tmp_path / "linked", tmp_path / "scores.tsv", Settings(), names, tmp_path / "graph.tsv")
+    return tmp_path / "linked"
+
+
+@pytest.mark.parametrize("answer", SWIPES)
+def test_a_swipe_answers_from_every_part_of_the_card(linked, start_server, new_page, answer):
+    server, session = start_server(linked), Session(linked)
+    page = new_page(**PHONE)
+    open_card(page, server.links["you"])
+    for number, part in enumerate([*PARTS, "#meanings a", "corner"], start=1):
+        box = page.locator("#card").bounding_box()
+        start = (box["x"] + 200, box["y"] + box["height"] - 8) if part == "corner" else middle_of(page, part)
+        touch(page, start, SWIPES[answer])
+        wait_for(lambda: said(session) == [answer] * number)
+    assert page.url == server.origin + "/", "a swipe that began on a link opened it"
+
+
+@pytest.mark.parametrize("by", [(30, 0), (0, -30), (0, 200), (100, 100)], ids=["short", "low", "down", "askew"])
+def test_a_movement_that_is_no_clear_swipe_answers_nothing(linked, start_server, new_page, by):
+    server = start_server(linked)
+    page = new_page(**PHONE)
+    before = open_card(page, server.links["you"])
+    touch(page, middle_of(page, "#sentence"), by)
     page.wait_for_timeout(300)
-    assert len(said(session)) == 3
+    assert page.inner_text("#sentence") == before
+    assert page.evaluate("document.getElementById('card').style.transform") == ""
+    assert said(Session(linked)) == []
 
 
-def swipe(page: Page, by: int) -> None:
-    page.evaluate(
-        """by => {
-            const card = document.getElementById('card');
-            const start = { bubbles: true, pointerId: 7, pointerType: 'touch', clientX: 180, clientY: 300 };
-            card.dispatchEvent(new PointerEvent('pointerdown', start));
-            card.dispatchEvent(new PointerEvent('pointermove', { ...start, clientX: 180 + by }));
-            card.dispatchEvent(new PointerEvent('pointerup', { ...start, clientX: 180 + by }));
-        }""",
-        by,
-    )
+@pytest.fixture
+def long(tmp_path: Path) -> Path:
+    """A session whose cards need scrolling, and differ much in length."""
+    (tmp_path / "scores.tsv").write_text("a\tr\tb\t0.1\nb\tr\ta\t0.2\nc\tr\td\t0.3\n")
+    names = {key: {"name": f"{key} name", "description": "word " * 900} for key in "ab"}
+    (tmp_path / "names.json").write_text(json.dumps(names))
+    start_session(tmp_path / "long", tmp_path / "scores.tsv", Settings(), [tmp_path / "names.json"])
+    return tmp_path / "long"
+
+
+def bring_up(page: Page, length: str) -> None:
+    """Answer until a long card, or a short one, is shown."""
+    long_one = "document.getElementById('meanings').innerText.length > 500"
+    while page.evaluate(long_one) != (length == "long"):
+        before = page.inner_text("#sentence")
+        page.keyboard.press("s")
+        page.wait_for_function("before => document.getElementById('sentence').innerText !== before", arg=before)
+
+
+def test_a_long_card_scrolls_first_and_a_swipe_up_at_its_end_answers(long, start_server, new_page):
+    server, session = start_server(long), Session(long)
+    page = new_page(**PHONE)
+    open_card(page, server.links["you"])
+    bring_up(page, "long")
+    saved(page)
+    before = said(session)
+    touch(page, (195, 500), (0, -300))
+    wait_for(lambda: page.evaluate("scrollY") > 100)
+    page.wait_for_timeout(2000)  # until it has rolled out
+    assert said(session) == before
+    page.evaluate("scrollBy(0, document.getElementById('card').getBoundingClientRect().bottom - 600)")
+    page.wait_for_timeout(200)
+    touch(page, (195, 500), (0, -200))
+    wait_for(lambda: said(session) == [*before, "unsure"])
+
+
+@pytest.mark.parametrize("size", [(1240, 760), (640, 400), (390, 844)], ids=["wide", "at 200 %", "phone"])
+def test_the_answers_stay_in_their_place_whatever_the_card_holds(long, start_server, new_page, size):
+    page = new_page(viewport={"width": size[0], "height": size[1]})
+    open_card(page, start_server(long).links["you"])
+    places = set()
+    for length in ("long", "short"):
+        bring_up(page, length)
+        box = page.get_by_role("button", name="True").bounding_box()
+        places.add((box["x"], box["y"]))
+        assert box["y"] + box["height"] <= size[1]
+    assert len(places) == 1
+
+
+@pytest.mark.parametrize("size", [(1240, 760), (640, 400)], ids=["wide", "at 200 %"])
+def test_arrow_down_reads_on_and_answers_nothing(long, start_server, new_page, size):
+    page = new_page(viewport={"width": size[0], "height": size[1]})
+    open_card(page, start_server(long).links["you"])
+    bring_up(page, "long")
+    before = page.inner_text("#sentence")
+    for _ in range(200):
+        page.keyboard.press("ArrowDown")
+    page.wait_for_timeout(500)
+    why, dock = page.locator(".why").bounding_box(), page.locator(".dock").bounding_box()
+    assert why["y"] + why["height"] <= dock["y"], "the end of the card was not reached"
+    assert page.inner_text("#sentence") == before
+
+
+def test_letters_go_by_place_on_a_keyboard_without_latin_letters(sample, start_server, new_page):
+    page = new_page()
+    open_card(page, start_server(sample).links["you"])
+    for character, code in (("е", "KeyT"), ("а", "KeyF"), ("ы", "KeyS"), ("t", "KeyK"), ("y", "KeyT")):
+        page.evaluate(
+            "([key, code]) => document.dispatchEvent(new KeyboardEvent('keydown', { key, code, bubbles: true }))",
+            [character, code],
+        )
+    saved(page)
+    assert said(Session(sample)) == ["true", "false", "unsure", "true"]  # a Latin y is no t, wherever it is
+
+
+def test_a_second_window_is_told_that_its_answer_was_not_taken(sample, start_server, new_page):
+    server = start_server(sample)
+    first = new_page()
+    sentence = open_card(first, server.links["you"])
+    second = first.context.new_page()
+    assert open_card(second, server.origin) == sentence
+    first.keyboard.press("f")
+    saved(first)
+    second.keyboard.press("t")
+    second.wait_for_selector("#notice:not([hidden])")
+    assert "“false”, given before, stands; “true” was not taken" in second.inner_text("#refused")
+    assert second.inner_text("#saved") == "1 not taken"
+    second.wait_for_timeout(1000)
+    assert second.inner_text("#saved") == "1 not taken"
+    second.click("#notice-close")
+    saved(second)
+    assert said(Session(sample)) == ["false"]
+
+
+def test_not_sure_of_the_last_one_twice_ends_with_a_word(tmp_path, start_server, new_page):
+    (tmp_path / "scores.tsv").write_text("a\tr\tb\t1.0\n")
+    start_session(tmp_path / "session", tmp_path / "scores.tsv")
+    page = new_page()
+    open_card(page, start_server(tmp_path / "session").links["you"])
+    assert page.inner_text("#count") == "0 of 1"
+    for _ in range(2):
+        page.wait_for_selector("#card:not([hidden])")
+        page.keyboard.press("s")
+        page.wait_for_selector("#card", state="hidden")
+    page.wait_for_function("() => document.getElementById('message-title').textContent === 'Nothing is left for you'")
+
+
+def test_the_counter_never_falls_back_with_repeats_and_second_opinions(tmp_path, start_server, new_page):
+    run("start", tmp_path / "session", "--sample", "--budget", 60, "--overlap", 1.0, "--repeats", 0.5)
+    server = start_server(tmp_path / "session", "Ada", "Bob")
+    for name in ("Ada", "Bob"):
+        page = new_page()
+        page.add_init_script(
+            """window.seen = [];
+            new MutationObserver(() => window.seen.push(parseInt(document.getElementById('count')?.textContent)))
+                .observe(document, { subtree: true, childList: true, characterData: true });"""
+        )
+        open_card(page, server.links[name])
+        for _ in range(40):
+            page.keyboard.press("t")
+            page.wait_for_timeout(30)
+        saved(page)
+        seen = [number for number in page.evaluate("window.seen") if number is not None]
+        assert seen == sorted(seen)
+
+
+def test_a_note_that_is_being_written_survives_a_reload(sample, start_server, new_page):
+    page = new_page()
+    before = open_card(page, start_server(sample).links["you"])
+    page.keyboard.press("n")
+    page.keyboard.type("half a thou")
+    page.reload()
+    page.wait_for_selector("#card:not([hidden])")
+    assert page.inner_text("#sentence") == before
+    assert page.input_value("#note") == "half a thou"
+    page.click("#answers .true")
+    saved(page)
+    assert history(Session(sample))[0]["note"] == "half a thou"
+    assert page.input_value("#note") == ""
+
+
+GUIDELINES = (
+    "# Usually\n\nWhat is **usually** true.\n\n- see [here](https://example.org)\n- <b>not</b> snake_case_names\n"
+)
+
+
+def test_guidelines_are_shown_once_and_whenever_help_is_asked_for(tmp_path, start_server, new_page):
+    (tmp_path / "guide.md").write_text(GUIDELINES)
+    run("start", tmp_path / "s", "--sample", "--guidelines", tmp_path / "guide.md", "--title", "My facts")
+    page = new_page()
+    page.goto(start_server(tmp_path / "s").links["you"])
+    page.wait_for_selector("#help[open]")
+    assert page.inner_text("#guidelines strong") == "usually"
+    assert page.inner_text("#guidelines li:last-child") == "<b>not</b> snake_case_names"
+    assert page.get_attribute("#guidelines a", "href") == "https://example.org"
+    assert page.inner_text("#title") == "My facts"
+    page.keyboard.press("t")  # no answer while the guidelines are read
+    page.click("#help-close")
+    page.reload()
+    page.wait_for_selector("#card:not([hidden])")
+    page.wait_for_timeout(500)
+    assert page.locator("#help[open]").count() == 0
+    page.keyboard.press("?")
+    page.wait_for_selector("#help[open]")
+    assert said(Session(tmp_path / "s")) == []
+
+
+def test_a_wrong_link_is_answered_with_a_page(sample, start_server, new_page):
+    page = new_page()
+    for path, title in (("/j/wrong", "This link does not work"), ("/nowhere", "There is no such page")):
+        page.goto(start_server(sample).origin + path)
+        assert page.get_by_role("heading", level=1).inner_text() == title
+        assert "{" not in page.inner_text("body")
 
 
 HOSTILE = {

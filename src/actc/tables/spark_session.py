@@ -12,8 +12,9 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from actc.decide.plan import Progress
 from actc.errors import ActcError
+
+Progress = Callable[[int, int], None]
 
 
 @contextmanager

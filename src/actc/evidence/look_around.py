@@ -1,0 +1,123 @@
+"""What is counted for a candidate by way of other entities: closed paths, rules with constants, relatives."""
+
+from __future__ import annotations
+
+from actc.evidence.count_graph import find_paths
+from actc.evidence.steps import FAR, Limits, Step, back, best, shuffled, small, together, whole, within
+
+
+def path_steps(limits: Limits) -> list[Step]:
+    """Closed paths of length two; a fact stands in the paths of others as first or second edge, either way round.
+
+    What the candidate's own fact taught (``path_lost``) is taken off the rule: with its weight if it was a lesson, and
+    nothing if it was none. Which of the other lessons used it is not looked up where lessons are a sample: that part
+    is taken off by its expectation.
+    """
+    own = "FROM asked q JOIN path p ON p.id = q.id WHERE q.own = 1"
+    taught = (
+        "FROM asked q JOIN path p ON p.id = q.id JOIN lesson l ON l.h = q.h AND l.r = q.r AND l.t = q.t "
+        "JOIN lesson_weight m ON m.r = q.r"
+    )
+    return [
+        Step("path", find_paths("asked", limits)),
+        Step("path_lost", f"""
+            SELECT id, a, b, sum(n) AS n FROM (
+                SELECT q.id, p.a, p.b, p.n * m.weight AS n {taught}
+                UNION ALL SELECT q.id, p.a, {back("p.b")} AS b, p.n * 1e0 AS n {own} AND p.a = 2 * q.r
+                UNION ALL SELECT q.id, 2 * q.r + 1 AS a, p.a AS b, p.n * 1e0 AS n {own} AND p.b = 2 * q.r + 1
+                UNION ALL SELECT q.id, {back("p.a")} AS a, p.b, p.n * 1e0 AS n {own} AND p.b = 2 * q.r
+                UNION ALL SELECT q.id, p.b AS a, 2 * q.r + 1 AS b, p.n * 1e0 AS n {own} AND p.a = 2 * q.r + 1) l
+            GROUP BY id, a, b"""),
+        Step("path_used", f"""
+            SELECT w.id, w.a, w.b, {whole("sum(m.n - CASE WHEN e.u IS NULL THEN 0 ELSE 1 END)")} AS n FROM (
+                SELECT q.id, p.a, p.b, q.t AS u, p.b AS s, q.h AS v {own} AND p.a = 2 * q.r
+                UNION ALL SELECT q.id, p.a, p.b, q.h AS u, p.b AS s, q.t AS v {own} AND p.a = 2 * q.r + 1
+                UNION ALL SELECT q.id, p.a, p.b, q.h AS u, {back("p.a")} AS s, q.t AS v {own} AND p.b = 2 * q.r
+                UNION ALL SELECT q.id, p.a, p.b, q.t AS u, {back("p.a")} AS s, q.h AS v {own} AND p.b = 2 * q.r + 1) w
+            JOIN edge_slot m ON m.u = w.u AND m.s = w.s LEFT JOIN edge e ON e.u = w.u AND e.s = w.s AND e.v = w.v
+            GROUP BY w.id, w.a, w.b"""),
+        Step("paths", f"""
+            SELECT id, max(confidence) AS best, {together()} AS together, count(*) AS n, avg(confidence) AS mean,
+                   {best("a", "a", "b")} AS a, {best("b", "a", "b")} AS b
+            FROM (SELECT p.id, p.a, p.b, least(1e0, greatest(coalesce(r.n, 0e0) - coalesce(l.n, 0e0), 0e0)
+                         / (b.body - coalesce(u.n, 0) + {limits.cases})) AS confidence
+                  FROM asked q JOIN path p ON p.id = q.id JOIN path_body b ON b.a = p.a AND b.b = p.b
+                  LEFT JOIN path_rule r ON r.r = q.r AND r.a = p.a AND r.b = p.b
+                  LEFT JOIN path_lost l ON l.id = p.id AND l.a = p.a AND l.b = p.b
+                  LEFT JOIN path_used u ON u.id = p.id AND u.a = p.a AND u.b = p.b) p
+            GROUP BY id"""),
+    ]  # fmt: skip
+
+
+def rule_steps(limits: Limits) -> list[Step]:
+    """Rules with constants: of the others that have a fact of this entity, how many have the candidate's too.
+
+    They are mined from the first holders of the candidate's fact; ``next`` is what one more holder adds, who moves up
+    where the entity itself is among the first.
+    """
+    holders, edges = limits.rule_holders, limits.rule_edges
+    first = f"CASE WHEN l.at <= {holders} THEN 1 ELSE 0 END"
+    hits = f"coalesce(p.hits, 0) + {first} * (coalesce(p.next, 0) - CASE WHEN e.i <= {edges} THEN 1 ELSE 0 END)"
+    others = "coalesce(p.n, 1) - l.own"
+    return [
+        Step("goal", "SELECT DISTINCT s, v FROM look"),
+        Step("goal_holder", f"""
+            SELECT s, v, u, n, {small("i")} AS i FROM (
+                SELECT g.s, g.v, e.u, k.n,
+                       row_number() OVER (PARTITION BY g.s, g.v ORDER BY {shuffled("e.u", "g.v")}, e.u) AS i
+                FROM goal g JOIN edge e ON e.s = g.s AND e.v = g.v JOIN key_count k ON k.s = g.s AND k.v = g.v) g
+            WHERE i <= {holders + 1}"""),
+        Step("rule", f"""
+            SELECT g.s, g.v, e.s AS s2, e.v AS c, max(g.n) AS n,
+                   {small(f"count(CASE WHEN g.i <= {holders} THEN 1 END)")} AS hits,
+                   {small(f"count(CASE WHEN g.i > {holders} THEN 1 END)")} AS next
+            FROM goal_holder g JOIN some_edge e ON e.u = g.u AND e.i <= {edges} AND e.n > 1
+            WHERE NOT (e.s = g.s AND e.v = g.v) GROUP BY g.s, g.v, e.s, e.v"""),
+        # The entity itself is no case of its own rule, whether it has the fact or not.
+        Step("rules", f"""
+            SELECT k, max(confidence) AS best, {together()} AS together, avg(confidence) AS mean,
+                   sum(confidence * confidence) / greatest(sum(confidence), 1e-9) AS weighted,
+                   {best("s2", "s2", "c")} AS s2, {best("c", "s2", "c")} AS c
+            FROM (SELECT l.k, e.s AS s2, e.v AS c, least(1e0, 1e0 * greatest({hits}, 0) * ({others})
+                         / greatest(least({others}, {holders}), 1) / (e.n - 1 + {limits.cases})) AS confidence
+                  FROM (SELECT l.k, l.u, l.s, l.v, l.own, l.place, coalesce(g.i, {FAR}) AS at
+                        FROM look l LEFT JOIN goal_holder g ON l.own = 1 AND g.s = l.s AND g.v = l.v AND g.u = l.u
+                        WHERE l.u <> l.v) l
+                  JOIN some_edge e ON e.u = l.u AND {within(edges, "e.i", "l.place")} AND e.v <> l.v
+                  LEFT JOIN rule p ON p.s = l.s AND p.v = l.v AND p.s2 = e.s AND p.c = e.v) l
+            GROUP BY k"""),
+    ]  # fmt: skip
+
+
+def relative_steps(limits: Limits) -> list[Step]:
+    """Which of the entities most like an end have the candidate's fact; its own fact makes nobody a relative.
+
+    A candidate that is a fact has relatives of its own, without that fact; all others share those of their entity.
+    """
+    share = "sum(CASE WHEN i <= {0} THEN has * w ELSE 0e0 END) / sum(CASE WHEN i <= {0} THEN w ELSE 0e0 END)"
+    return [
+        Step("own_relative", f"""
+            SELECT k, x, w, i FROM (
+                SELECT y.k, y.x, y.w / sqrt(d.n + 5e0) AS w,
+                       row_number() OVER (PARTITION BY y.k ORDER BY y.w / sqrt(d.n + 5e0) DESC, y.x) AS i
+                FROM (SELECT l.k, b.u AS x, {whole("sum(a.rarity)")} AS w
+                      FROM (SELECT l.k, l.u, l.s, l.v, coalesce(r.i, {FAR}) AS place FROM look l
+                            LEFT JOIN rare_edge r ON r.u = l.u AND r.s = l.s AND r.v = l.v WHERE l.own = 1) l
+                      JOIN rare_edge a ON a.u = l.u AND a.i <> l.place AND {within(limits.rare_edges, "a.i", "l.place")}
+                      JOIN edge b ON b.s = a.s AND b.v = a.v AND b.u <> a.u AND b.u <> l.v GROUP BY l.k, b.u) y
+                JOIN degree d ON d.u = y.x) y
+            WHERE i <= {limits.relatives}"""),
+        # The other end is no relative that could speak for the candidate: those after it move up.
+        Step("relatives", f"""
+            SELECT k, {whole("sum(CASE WHEN i <= 5 THEN has ELSE 0 END)")} AS five,
+                   count(CASE WHEN i <= 5 THEN 1 END) AS n, {share.format(20)} AS twenty,
+                   sum(has * w) / sum(w) AS every, max(has * w) / 1e6 AS nearest
+            FROM (SELECT y.k, y.w, y.i, CASE WHEN e.u IS NULL THEN 0 ELSE 1 END AS has FROM (
+                      SELECT l.k, l.s, l.v, y.x, y.w, y.i - CASE WHEN z.i < y.i THEN 1 ELSE 0 END AS i
+                      FROM look l JOIN relative y ON y.u = l.u AND y.x <> l.v
+                      LEFT JOIN relative z ON z.u = l.u AND z.x = l.v WHERE l.own = 0
+                      UNION ALL
+                      SELECT l.k, l.s, l.v, y.x, y.w, y.i FROM own_relative y JOIN look l ON l.k = y.k) y
+                  LEFT JOIN edge e ON e.u = y.x AND e.s = y.s AND e.v = y.v WHERE y.i <= {limits.relatives}) y
+            GROUP BY k"""),
+    ]  # fmt: skip

@@ -1,0 +1,167 @@
+"""Whatever is given to a command, it answers in one sentence with exit code 2, and what was there stays as it was."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import signal
+import sqlite3
+import sys
+
+import duckdb
+import numpy as np
+import pytest
+
+from actc.cli.main import main, say_failure
+from actc.session import Settings, start_session
+from actc.tables.files import write_rows_of, write_triples
+from tests.synthetic import make_truth
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    home = tmp_path_factory.mktemp("bad")
+    pool, labels, _ = make_truth(120, 2)
+    write_rows_of(home / "scores.tsv", pool, np.arange(120))
+    write_triples(home / "labels.tsv", {**pool.take(np.arange(30)).columns(), "label": labels[:30].astype(int)})
+    start_session(home / "s", home / "scores.tsv", Settings(budget=20)).close()
+    write_triples(home / "graph.tsv", pool.columns())
+    cell = home / "d" / "m"
+    cell.mkdir(parents=True)
+    for part in ("valid.tsv", "test.tsv"):
+        write_triples(cell / part, {**pool.columns(), "score": pool.scores, "label": labels.astype(int)})
+    (home / "header.tsv").write_text("head\trelation\ttail\tscore\n")
+    (home / "deep.json").write_text("[" * 100_000)
+    (home / "deep.jsonl").write_text('{"a":' * 100_000)
+    (home / "latin.jsonl").write_bytes(b'{"head": "caf\xe9"}\n')
+    (home / "latin.tsv").write_bytes(b"caf\xe9\tr\tb\t1\n")
+    (home / "loop.tsv").symlink_to(home / "loop.tsv")
+    os.mkfifo(home / "pipe.tsv")
+    (home / "list.json").write_text("[1, [2]]")
+    return home
+
+
+def actc(capsys, home, monkeypatch, *words):
+    monkeypatch.chdir(home)
+    monkeypatch.setattr(sys, "argv", ["actc", *map(str, words)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    error = capsys.readouterr().err
+    assert len(error.splitlines()) <= 1, error
+    return ended.value.code, error
+
+
+BAD = [
+    ("calibrate", "header.tsv"),
+    ("calibrate", "loop.tsv"),
+    ("calibrate", "pipe.tsv"),
+    ("calibrate", "latin.tsv"),
+    ("calibrate", "scores.tsv", "--labels", "pipe.tsv"),
+    ("calibrate", "scores.tsv", "--labels", "labels.tsv", "--precision", "2"),
+    ("calibrate", "scores.tsv", "--labels", "labels.tsv", "--precision", "nan"),
+    ("calibrate", "scores.tsv", "--labels", "labels.tsv", "--confidence", "1.5", "--precision", "0.8"),
+    ("calibrate", "scores.tsv", "--method", "os:path"),
+    ("calibrate", "scores.tsv", "--method", ":x"),
+    ("calibrate", "scores.tsv", "--method", "..x:y"),
+    ("decide", "deep.json", "scores.tsv", "--out", "a.tsv"),
+    ("decide", "list.json", "scores.tsv", "--out", "a.tsv"),
+    ("decide", "pipe.tsv", "scores.tsv", "--out", "a.tsv"),
+    ("report", "deep.json"),
+    ("report", "loop.tsv"),
+    ("start", "new", "scores.tsv", "--seed", "-1"),
+    ("start", "new", "scores.tsv", "--budget", str(10**30)),
+    ("start", "new", "scores.tsv", "--names", "deep.json"),
+    ("start", "new", "scores.tsv", "--names", "latin.tsv"),
+    ("start", "new", "header.tsv"),
+    ("start", "new", "pipe.tsv"),
+    ("audit", "scores.tsv", "--out", "slice.tsv", "--seed", "-1"),
+    ("audit", "scores.tsv", "--labels", "labels.tsv", "--level", "1.5"),
+    ("audit", "scores.tsv", "--labels", "labels.tsv", "--target", "7"),
+    ("annotate", "s", "--port", "-1", "--no-browser"),
+    ("annotate", "s", "--port", "70000", "--no-browser"),
+    ("annotate", "s", "--program", "'unclosed"),
+    ("annotate", "s", "--program", f"{sys.executable} -c 'import os; os.write(1, bytes([255, 10]))'", "--count", "2"),
+    ("annotate", "s", "--annotator", "\udcff", "--no-browser"),
+    ("import", "s", "deep.json"),
+    ("import", "s", "deep.jsonl"),
+    ("import", "s", "latin.jsonl"),
+    ("import", "s", "list.json"),
+    ("import", "s", "pipe.tsv"),
+    ("bench", "d/m", "--budget", str(10**30), "--jobs", "1"),
+    ("bench", "d/m", "--seed", "-1", "--jobs", "1", "--method", "localopt-acc"),
+    ("bench", "nowhere", "--jobs", "1"),
+    ("demo", "--seed", "-1", "--out", "demo"),
+    ("demo", "--repeats", "0", "--out", "demo"),
+    ("convert", "loop.tsv", "--out", "g.nt"),
+    ("convert", "pipe.tsv", "--out", "g.nt", "--base", "http://e/"),
+    ("convert", "graph.tsv", "--to", "nothing", "--out", "g.nt"),
+    ("train", "pipe.tsv", "--out", "model"),
+    ("train", "graph.tsv", "--seed", "-1", "--out", "model", "--seconds", "1"),
+    ("train", "graph.tsv", "--recipe", "deep.json", "--out", "model"),
+    ("score", "nowhere", "graph.tsv", "--out", "s.tsv"),
+    ("complete", "graph.tsv", "--budget", str(10**30), "--out", "c", "--seconds", "1", "--oracle", "pipe.tsv"),
+]
+
+
+def _too_long(*_):
+    raise AssertionError("it waits for ever")
+
+
+@pytest.mark.parametrize("words", BAD, ids=lambda words: " ".join(words)[:60])
+def test_bad_input_is_answered_in_one_sentence(made, capsys, monkeypatch, words):
+    before = {path.name for path in made.iterdir()}
+    signal.signal(signal.SIGALRM, _too_long)
+    signal.alarm(50)  # nothing may wait for ever
+    try:
+        code, error = actc(capsys, made, monkeypatch, *words, "--quiet")
+    finally:
+        signal.alarm(0)
+    assert code == 2, error
+    assert error.startswith("actc: ")
+    assert {path.name for path in made.iterdir()} <= before | {"c"}
+
+
+ERRORS = [
+    OSError(errno.ENOSPC, "No space left on device", "out.tsv"),
+    sqlite3.OperationalError("database or disk is full"),
+    duckdb.IOException("IO Error: Could not write file: No space left on device\nmore"),
+    RecursionError("maximum recursion depth exceeded"),
+    MemoryError(),
+    OverflowError("Python int too large to convert to C long"),
+    UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed"),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_errors_of_the_world_become_a_sentence_that_names_the_file(error):
+    error.add_note("out.tsv")
+    sentence = say_failure(error)
+    assert sentence.startswith("out.tsv: ")
+    assert sentence.endswith(".")
+    assert "\n" not in sentence
+
+
+def test_a_fault_of_ours_is_not_hidden():
+    with pytest.raises(ZeroDivisionError):
+        say_failure(ZeroDivisionError())
+
+
+@pytest.mark.parametrize("name", ["t.json", "a.tsv", "a.parquet"])
+def test_a_full_disk_is_named_by_the_output_and_leaves_nothing(made, capsys, monkeypatch, tmp_path, name):
+    """A limit on the size of files stands for a disk that is full."""
+    actc(capsys, made, monkeypatch, "calibrate", "scores.tsv", "--labels", "labels.tsv", "--out", tmp_path / "th.json")
+    words = ["decide", tmp_path / "th.json", "scores.tsv"]
+    if name == "t.json":
+        words = ["calibrate", "scores.tsv", "--labels", "labels.tsv"]
+    out = tmp_path / "full"
+    out.mkdir()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300, before[1]))
+    try:
+        code, error = actc(capsys, made, monkeypatch, *words, "--out", out / name, "--quiet")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert (code, list(out.iterdir())) == (2, [])
+    assert str(out / name) in error

@@ -1,0 +1,148 @@
+"""No command writes over what a user has, unless it wrote it itself or is told to."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from actc.cli.main import commands
+from actc.errors import FileError
+from actc.session import Judgement, Settings, start_session
+from actc.tables.files import write_rows_of, write_triples
+from actc.tables.overwrite import check_output
+from tests.models.test_train_model import make_graph
+from tests.synthetic import make_truth
+
+
+def run(*words: object) -> None:
+    result = CliRunner().invoke(commands, [str(word) for word in words])
+    if result.exception is not None:
+        raise result.exception
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """Make what the commands below read."""
+    home = tmp_path_factory.mktemp("home")
+    pool, labels, _ = make_truth(200, 2)
+    write_rows_of(home / "scores.tsv", pool, np.arange(200))
+    write_triples(home / "labels.tsv", {**pool.take(np.arange(40)).columns(), "label": labels[:40].astype(int)})
+    session = start_session(home / "session", home / "scores.tsv", Settings(budget=20))
+    ada = session.add_annotator("ada")
+    for task in session.ask(ada, 10):
+        session.record(ada, [Judgement("true" if task.score > 0 else "false", task.triple, str(task.triple))])
+    session.close()
+    run("calibrate", home / "scores.tsv", "--labels", home / "labels.tsv", "--out", home / "th.json", "--quiet")
+    write_triples(home / "graph.tsv", make_graph().columns())
+    cell = home / "d" / "m"
+    cell.mkdir(parents=True)
+    for part in ("valid.tsv", "test.tsv"):
+        write_triples(cell / part, {**pool.columns(), "score": pool.scores, "label": labels.astype(int)})
+    return home
+
+
+COMMANDS = {
+    "calibrate": lambda home, out: ["calibrate", home / "scores.tsv", "--labels", home / "labels.tsv", "--out", out],
+    "decide": lambda home, out: ["decide", home / "th.json", home / "scores.tsv", "--out", out.with_suffix(".tsv")],
+    "report": lambda home, out: ["report", home / "th.json", "--out", out],
+    "report --json": lambda home, out: ["report", home / "th.json", "--out", str(out) + ".html", "--json", out],
+    "ask": lambda home, out: ["ask", home / "th.json", "--out", out.with_suffix(".tsv")],
+    "audit": lambda home, out: ["audit", home / "scores.tsv", "--out", out.with_suffix(".tsv")],
+    "shift": lambda home, out: ["shift", home / "th.json", home / "scores.tsv", "--json", out],
+    "export --labels": lambda home, out: ["export", home / "session", "--labels", out.with_suffix(".tsv")],
+    "export --history": lambda home, out: ["export", home / "session", "--history", out],
+    "export --thresholds": lambda home, out: ["export", home / "session", "--thresholds", out],
+    "export --accepted": lambda home, out: ["export", home / "session", "--accepted", out.with_suffix(".tsv")],
+    "export --label-studio": lambda home, out: ["export", home / "session", "--label-studio", out],
+    "convert": lambda home, out: ["convert", home / "graph.tsv", "--base", "e:", "--out", out.with_suffix(".nt")],
+    "bench": lambda home, out: [
+        *("bench", home / "d" / "m", "--method", "localopt-acc", "--budget", "5", "--repeats", "1", "--jobs", "1"),
+        *("--out", out),
+    ],
+}  # fmt: skip
+PRECIOUS = "a\tr\tb\t0.5\tmine\n"
+
+
+def place_of(words: list[object]) -> Path:
+    return Path(str(words[-1]))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_user_s_file_is_not_written_over_unless_told_to(home, tmp_path, name):
+    words = COMMANDS[name](home, tmp_path / "out.x")
+    place = place_of(words)
+    place.write_text(PRECIOUS)
+    with pytest.raises(FileError, match="is there already; choose another name or give --overwrite"):
+        run(*words, "--quiet")
+    assert place.read_text() == PRECIOUS
+    if name != "bench":  # which goes on with rows that it finds
+        run(*words, "--overwrite", "--quiet")
+        assert place.read_text() != PRECIOUS
+
+
+AGAIN = [name for name in COMMANDS if name not in ("decide", "audit", "export --labels", "convert")]
+
+
+@pytest.mark.parametrize("name", AGAIN)
+def test_a_command_s_own_earlier_output_is_replaced(home, tmp_path, name):
+    words = COMMANDS[name](home, tmp_path / "out.x")
+    run(*words, "--quiet")
+    run(*words, "--quiet")
+
+
+def test_an_input_is_never_written_over(home, tmp_path):
+    before = (home / "scores.tsv").read_bytes()
+    for words in (
+        ["calibrate", home / "scores.tsv", "--labels", home / "labels.tsv", "--out", home / "scores.tsv"],
+        ["audit", home / "scores.tsv", "--out", home / "scores.tsv"],
+        ["export", home / "session", "--labels", home / "session" / "pool.parquet"],
+        ["export", home / "session", "--history", home / "session" / "judgements.sqlite"],
+        ["bench", home / "d" / "m", "--out", home / "d" / "m" / "valid.tsv"],
+    ):
+        with pytest.raises(FileError, match="write somewhere else"):
+            run(*words, "--overwrite", "--quiet")
+    assert (home / "scores.tsv").read_bytes() == before
+
+
+def test_links_pipes_and_databases_are_never_written_over(tmp_path):
+    (tmp_path / "target").write_text("precious")
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "base").write_bytes(b"SQLite format 3\0")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    for name in ("link", "pipe", "base", "loop"):
+        with pytest.raises(FileError, match=name):
+            check_output(tmp_path / name, overwrite=True)
+    with pytest.raises(FileError, match="no ordinary file"):
+        check_output("/dev/null", overwrite=True)
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
+@pytest.mark.parametrize("command", ["demo", "paper", "train"])
+def test_a_user_s_folder_is_not_filled(home, tmp_path, command):
+    (tmp_path / "thesis.doc").write_text("precious")
+    words = {"train": ["train", home / "graph.tsv"]}.get(command, [command])
+    with pytest.raises(FileError, match="has files in it that are no earlier output"):
+        run(*words, "--out", tmp_path, "--quiet")
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.doc"]
+
+
+def test_a_session_is_never_an_output(home):
+    with pytest.raises(FileError, match="is an annotation session"):
+        run("train", home / "graph.tsv", "--out", home / "session", "--overwrite")
+
+
+def test_a_replaced_file_keeps_its_rights(home, tmp_path):
+    out = tmp_path / "th.json"
+    words = ["calibrate", home / "scores.tsv", "--labels", home / "labels.tsv", "--out", out, "--quiet"]
+    run(*words)
+    out.chmod(0o600)
+    run(*words)
+    assert out.stat().st_mode & 0o777 == 0o600
+    assert json.loads(out.read_text())["format"] == "actc-thresholds"

@@ -1,0 +1,134 @@
+"""Nothing that a file names, and nothing that lies in the working folder, is run; only --method names code."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from actc.methods import named_method
+from actc.session import Session, Settings, start_session
+from actc.tables.files import write_rows_of, write_triples
+from tests.synthetic import make_truth
+
+EVIL = "from pathlib import Path\nPath(__file__).with_name('sprung').touch()\nraise SystemExit('taken over')\n"
+OWN = (
+    "from dataclasses import replace\nfrom actc.methods import METHODS\nmine = replace(METHODS['pooled'], summary='')\n"
+)
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """Return a working folder with scores, labels, and a trap for whoever imports from it."""
+    pool, labels, _ = make_truth(200, 2)
+    write_rows_of(tmp_path / "scores.tsv", pool, np.arange(200))
+    write_triples(tmp_path / "labels.tsv", {**pool.take(np.arange(40)).columns(), "label": labels[:40].astype(int)})
+    (tmp_path / "evil.py").write_text(EVIL)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def actc(*words: str, code: int = 0) -> str:
+    """Run the command as its users do, in a process of its own."""
+    run = [sys.executable, "-P", "-c", "from actc.cli.main import main; main()", *words]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def replace_in(path: Path, **changes: str) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+@pytest.mark.parametrize("command", [("report",), ("ask", "--out", "questions.tsv"), ("shift", "scores.tsv")])
+def test_a_thresholds_file_imports_nothing(home, command):
+    actc("calibrate", "scores.tsv", "--labels", "labels.tsv", "--quiet")
+    replace_in(home / "thresholds.json", method="evil:method")
+    name, *rest = command
+    code = 0 if name == "shift" else 2  # shift looks at scores alone
+    assert ("evil:method" in actc(name, "thresholds.json", *rest, "--quiet", code=code)) == (code == 2)
+    assert not (home / "sprung").exists()
+
+
+@pytest.mark.parametrize("command", ["status", "export", "report"])
+def test_a_session_s_settings_import_nothing(home, command):
+    start_session(home / "s", home / "scores.tsv", Settings(budget=20)).close()
+    replace_in(home / "s" / "settings.json", method="evil:method")
+    words = {"export": ["--thresholds", "t.json"]}.get(command, [])
+    actc(command, "s", *words, "--quiet", code=0 if command == "status" else 2)
+    assert not (home / "sprung").exists()
+
+
+def test_the_planner_imports_nothing_from_the_working_folder(home):
+    start_session(home / "s", home / "scores.tsv", Settings(budget=20)).close()
+    for name in ("json.py", "numpy.py", "fastapi.py", "sqlite3.py"):
+        (home / name).write_text(EVIL)
+    from actc.session.plan import planner_command
+
+    process = subprocess.Popen(planner_command(home / "s"), stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=home)
+    with pytest.raises(subprocess.TimeoutExpired):  # it runs until its input closes
+        process.wait(6)
+    assert process.communicate(timeout=20)[1] == b""
+    assert not (home / "sprung").exists()
+
+
+def test_an_extra_is_not_looked_for_in_the_working_folder(home):
+    look = (
+        "import os, sys; from actc.cli.main import commands\n"
+        "commands.main(['methods', '--quiet'], standalone_mode=False)\n"
+        "sys.exit(os.getcwd() in sys.path or '' in sys.path)"
+    )
+    assert subprocess.run([sys.executable, "-P", "-c", look], check=False).returncode == 0
+
+
+def test_processes_of_a_comparison_import_nothing_from_the_working_folder(home):
+    cell = home / "d" / "m"
+    cell.mkdir(parents=True)
+    pool, labels, _ = make_truth(60, 2)
+    for part in ("valid.tsv", "test.tsv"):
+        write_triples(cell / part, {**pool.columns(), "score": pool.scores, "label": labels.astype(int)})
+    (home / "json.py").write_text(EVIL)
+    actc("bench", "d/m", "--method", "localopt-acc", "--budget", "5", "--repeats", "2", "--jobs", "2", "--quiet")
+    assert not (home / "sprung").exists()
+
+
+def test_a_method_of_one_s_own_is_found_by_the_option(home):
+    (home / "own.py").write_text(OWN)
+    actc("calibrate", "scores.tsv", "--labels", "labels.tsv", "--method", "own:mine", "--quiet")
+    assert json.loads((home / "thresholds.json").read_text())["method"] == "own:mine"
+    assert "--method own:mine" in actc("report", "thresholds.json", "--quiet", code=2)
+    actc("report", "thresholds.json", "--method", "own:mine", "--quiet")
+
+
+def test_a_session_with_a_method_of_one_s_own_goes_on_with_the_option(home):
+    (home / "own.py").write_text(OWN)
+    actc("start", "s", "scores.tsv", "--method", "own:mine", "--quiet")
+    assert Session(home / "s").settings.method == "own:mine"
+    assert "--method own:mine" in actc("export", "s", "--thresholds", "t.json", "--quiet", code=2)
+    actc("export", "s", "--method", "own:mine", "--thresholds", "t.json", "--quiet")
+
+
+def test_a_name_never_imports():
+    from actc.errors import ActcError
+
+    with pytest.raises(ActcError, match="os:path"):
+        named_method("os:path")
+    assert named_method("actc-lr-rndm:n=50").n == 50  # type: ignore[attr-defined]
+
+
+def test_a_program_that_judges_keeps_its_own_path(home):
+    """The command keeps its helpers from the working folder; a user's program is no helper of it."""
+    start_session(home / "s", home / "scores.tsv", Settings(budget=20)).close()
+    (home / "beside.py").write_text("word = 'true'\n")
+    (home / "judge.py").write_text(
+        "import json, sys, beside\nfor line in sys.stdin:\n"
+        "    print(json.dumps({'triple': json.loads(line)['triple'], 'said': beside.word}), flush=True)\n"
+    )
+    assert "PYTHONSAFEPATH" not in os.environ
+    actc("annotate", "s", "--program", f"{sys.executable} judge.py", "--count", "3", "--quiet")

@@ -1,0 +1,129 @@
+"""Data frames of the libraries that people use, in and out; and what a notebook shows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from actc import Annotations, Calibrator, ScoredTriples
+from actc.errors import ActcError, ChoiceError, OptionError, RowError, TableError
+from actc.sample import load_sample
+
+COLUMNS = {"head": ["é", "b", "c"], "relation": ["r", "s", "r"], "tail": ["x", "y", "é"], "score": [0.25, -1.5, 3.0]}
+MAKERS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table, "dict": dict}
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_a_frame_becomes_scored_triples(make):
+    pool = ScoredTriples.from_frame(make(COLUMNS))
+    assert [pool.triple(row) for row in range(3)] == [("é", "r", "x"), ("b", "s", "y"), ("c", "r", "é")]
+    assert pool.scores.tolist() == COLUMNS["score"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_scored_triples_come_back_from_the_frame_they_became(library, pool):
+    frame = pool.to_frame(library, {"probability": pool.scores / 2})
+    assert type(frame).__module__.split(".")[0] == library
+    again = ScoredTriples.from_frame(frame)
+    assert [again.triple(row) for row in range(len(again))] == [pool.triple(row) for row in range(len(pool))]
+    assert (again.scores == pool.scores).all()
+    assert np.asarray(frame["probability"]).tolist() == (pool.scores / 2).tolist()
+
+
+@pytest.mark.parametrize("kind", ["category", "string", "object"])
+def test_pandas_may_keep_names_as_it_likes_and_rows_under_any_index(kind):
+    frame = pd.DataFrame(COLUMNS).astype({"head": kind, "relation": kind})
+    pool = ScoredTriples.from_frame(frame[frame["score"] > 0])
+    assert pool.columns()["head"].tolist() == ["é", "c"]
+
+
+def test_arrow_dictionaries_and_chunks_are_columns_too():
+    table = pa.table({**COLUMNS, "relation": pa.array(COLUMNS["relation"]).dictionary_encode()})
+    pool = ScoredTriples.from_frame(pa.concat_tables([table.slice(0, 1), table.slice(1)]))
+    assert pool.columns()["relation"].tolist() == COLUMNS["relation"]
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_answers_are_found_in_the_pool_by_their_names(make):
+    pool = ScoredTriples.from_frame(COLUMNS)
+    answers = Annotations.from_frame(pool, make({"Subject": ["c"], "predicate": ["r"], "object": ["é"], "label": [1]}))
+    assert (answers.rows.tolist(), answers.labels.tolist()) == ([2], [True])
+
+
+def test_a_filtered_series_is_a_column_of_labels():
+    pool = ScoredTriples.from_frame(COLUMNS)
+    frame = pd.DataFrame({**COLUMNS, "label": [1, 0, 1]}).iloc[1:]
+    columns = (frame["head"], frame["relation"], frame["tail"], frame["label"])
+    assert Annotations.from_columns(pool, *columns).labels.tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("frame", "kind", "sentence"),
+    [
+        (pd.DataFrame({"head": ["a"]}), TableError, r"'relation' is missing \(found: head\); rename yours"),
+        (np.zeros((2, 4)), TableError, "A ndarray is no table with columns"),
+        (pd.DataFrame({**COLUMNS, "head": ["a", None, "c"]}), RowError, "Row 1: the head is "),
+        (pl.DataFrame({**COLUMNS, "head": [1, 2, 3]}), RowError, r"Row 0: the head is 1 \(int\)"),
+        (pl.DataFrame({**COLUMNS, "score": [1.0, None, 3.0]}), RowError, "Row 1: the score is "),
+        (pd.DataFrame({**COLUMNS, "score": [1.0, float("nan"), 3.0]}), RowError, "Row 1: the score is nan"),
+    ],
+)
+def test_a_frame_that_will_not_do_is_answered_with_a_sentence(frame, kind, sentence):
+    with pytest.raises(kind, match=sentence):
+        ScoredTriples.from_frame(frame)
+
+
+def test_to_frame_says_which_libraries_it_knows_and_what_to_install(pool, monkeypatch):
+    with pytest.raises(ChoiceError, match="Did you mean 'pandas'"):
+        pool.to_frame("panda")
+    with pytest.raises(TableError, match="60 triples but 1 values of probability"):
+        pool.to_frame(more={"probability": [0.5]})
+    monkeypatch.setitem(__import__("sys").modules, "polars", None)
+    with pytest.raises(OptionError, match="pip install polars"):
+        pool.to_frame("polars")
+
+
+def test_accepted_triples_are_a_frame_in_one_line(pool, labels):
+    calibrator = Calibrator("pooled").fit(pool, Annotations(np.arange(20), labels[:20]))
+    accepted = pool.take(calibrator.predict(pool)).to_frame()
+    assert len(accepted) == calibrator.predict(pool).sum()
+    assert list(accepted.columns) == ["head", "relation", "tail", "score"]
+
+
+def test_everything_prints_in_a_line_or_two():
+    sample = load_sample()
+    answers = Annotations(np.arange(50), sample.valid_labels[:50])
+    for name in ("pooled", "actc-lr-rndm"):
+        calibrator = Calibrator(name, random_state=0).fit(sample.valid, answers)
+        picks = calibrator.fit_.pick(5, np.random.default_rng(0))
+        results = (calibrator.fit_, calibrator.thresholds_, calibrator.curves(), picks)
+        for shown in (sample, sample.test, answers, *results):
+            assert len(repr(shown)) < 700, type(shown)
+
+
+def test_a_notebook_shows_the_first_rows_escaped(pool):
+    odd = ScoredTriples.from_columns(["<b>a</b>"], ["r"], ["t"], [0.5])
+    assert "<td>&lt;b&gt;a&lt;/b&gt;</td>" in odd._repr_html_()
+    assert pool._repr_html_().count("<tr>") == 11
+    assert "… and 50 more" in pool._repr_html_()
+
+
+def test_a_notebook_shows_fits_thresholds_and_reports(pool, labels):
+    answers = Annotations(np.arange(30), labels[:30])
+    for name in ("pooled", "actc-lr-rndm"):
+        fit = Calibrator(name).fit(pool, answers).fit_
+        assert fit._repr_html_() == fit.thresholds._repr_html_()
+        assert fit._repr_html_().count("<tr>") == 4
+
+
+@pytest.mark.parametrize("wrong", [np.zeros(3), pd.DataFrame(COLUMNS), None])
+def test_a_calibrator_says_what_it_wants_instead(wrong, pool, labels):
+    with pytest.raises(ActcError, match="ScoredTriples.from_frame"):
+        Calibrator().fit(wrong)
+    fitted = Calibrator().fit(pool)
+    for method in (fitted.predict, fitted.predict_proba):
+        with pytest.raises(ActcError, match="ScoredTriples.from_frame"):
+            method(wrong)

@@ -1,0 +1,217 @@
+"""A new selector, metric or graph format is one function and one entry; and a house without app/ stands."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import actc
+from actc import Annotations, Calibrator, convert_graph, run_experiment, start_session
+from actc.cli.main import commands
+from actc.experiment.cells import Cell
+from actc.graphs.formats import FORMATS, GraphFormat, read_graph
+from actc.graphs.graph import Graph
+from actc.metrics import METRICS
+from actc.session import Settings
+from actc.session.cards import make_card
+from actc.tables.files import write_scored, write_triples
+from actc.three_steps.select_triples import SELECTORS, Selector
+from tests.conftest import make_pool
+
+ROOT = Path(__file__).parents[1]
+WHY = "It has one of the highest scores."
+
+
+def select_highest(pool, annotations, count, random, estimate):
+    """Judge the most plausible triples first."""
+    rows = pool.by_score[::-1]
+    return rows[~np.isin(rows, annotations.rows)][:count]
+
+
+@pytest.fixture
+def highest(monkeypatch):
+    monkeypatch.setitem(SELECTORS, "highest", Selector(select_highest, WHY, by_chance=False))
+    return "actc-lr-rndm:selector=highest"
+
+
+def test_a_selector_is_one_function_and_one_entry_for_the_calibrator(highest, pool, labels):
+    calibrator = Calibrator(highest)
+    first = calibrator.select(10, pool)
+    assert first.tolist() == pool.by_score[::-1][:10].tolist()
+    calibrator.fit(pool, Annotations(first, labels[first]))
+    assert calibrator.select(5).tolist() == pool.by_score[::-1][10:15].tolist()
+
+
+def test_a_selector_is_one_function_and_one_entry_for_experiments(highest):
+    (pool, labels), (test, truth) = make_pool(100), make_pool(100, seed=1)
+    rows = run_experiment([Cell("toy", "toy", pool, labels, test, truth)], [highest], [10], repeats=2)
+    best = pool.by_score[::-1][:10]
+    fitted = Calibrator(highest).fit(pool, Annotations(best, labels[best]))
+    assert {row.accuracy for row in rows} == {(fitted.predict(test) == truth).mean()}
+
+
+def test_a_selector_is_one_function_and_one_entry_for_a_session_and_its_reason_reaches_the_card(highest, tmp_path):
+    pool = make_pool(100)[0]
+    write_scored(tmp_path / "scores.parquet", pool)
+    session = start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings(highest))
+    task = session.ask(session.add_annotator("ada"))[0]
+    assert (task.triple, task.uniform) == (pool.by_score[-1], False)
+    assert make_card(session.names, task)["why"] == WHY
+    session.close()
+
+
+def share_rejected(counts):
+    """Share of the triples that are rejected."""
+    return 1 - counts.accepted / counts.triples
+
+
+def test_a_metric_is_one_function_and_one_entry(monkeypatch, tmp_path):
+    monkeypatch.setitem(METRICS, "rejected", share_rejected)
+    for seed, name in enumerate(("valid", "test")):
+        pool, labels = make_pool(80, seed=seed)
+        table = {**pool.columns(), "score": pool.scores, "label": labels.astype(int)}
+        write_triples(tmp_path / f"{name}.tsv", table)
+    words = ["bench", tmp_path, "--method", "localopt-acc", "--budget", "20", "--repeats", "2", "--metric", "rejected"]
+    done = CliRunner().invoke(commands, [*map(str, words), "--out", str(tmp_path / "rows.csv")], catch_exceptions=False)
+    assert done.exit_code == 0
+    assert "rejected" in done.output
+    with (tmp_path / "rows.csv").open(encoding="utf-8") as file:
+        shares = [float(row["rejected"]) for row in csv.DictReader(file)]
+    assert len(shares) == 2
+    assert all(0 < share < 1 for share in shares)
+
+
+def read_arrows(path, base):
+    lines = (line.split(" -> ") for line in path.read_text(encoding="utf-8").splitlines())
+    return Graph.from_columns(*zip(*lines, strict=True))
+
+
+def write_arrows(path, graph, base, extras):
+    path.write_text("\n".join(" -> ".join(graph.triple(row)) for row in range(len(graph))), encoding="utf-8")
+
+
+def read_shelf(path, base):
+    return read_arrows(path / "shelf.txt", base)
+
+
+def write_shelf(path, graph, base, extras):
+    path.mkdir()
+    write_arrows(path / "shelf.txt", graph, base, extras)
+
+
+def triples_of(graph):
+    return {graph.triple(row) for row in range(len(graph))}
+
+
+@pytest.mark.parametrize("name", ["graph.arrows", "graph.arrows.tsv", "folder"])
+def test_a_graph_format_is_two_functions_and_one_entry(name, tmp_path, monkeypatch):
+    arrows = GraphFormat("Triples with arrows", (".arrows", ".arrows.tsv"), read_arrows, write_arrows)
+    shelf = GraphFormat("A shelf, a folder", (), read_shelf, write_shelf, is_folder=True, holds="shelf.txt")
+    monkeypatch.setitem(FORMATS, "arrows", arrows)
+    monkeypatch.setitem(FORMATS, "shelf", shelf)
+    (tmp_path / "graph.tsv").write_text("a\tlikes\tb\nb\tlikes\tc\n")
+    convert_graph(tmp_path / "graph.tsv", tmp_path / name, target="shelf" if name == "folder" else None)
+    written = tmp_path / name / "shelf.txt" if name == "folder" else tmp_path / name
+    assert written.read_text().splitlines() == ["a -> likes -> b", "b -> likes -> c"]
+    convert_graph(tmp_path / name, tmp_path / "back.csv")
+    assert triples_of(read_graph(tmp_path / "back.csv")) == {("a", "likes", "b"), ("b", "likes", "c")}
+
+
+# ---------------------------------------------------------------- without app/
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory):
+    """Copy the package and the tests without app/ and what tests it."""
+    house = tmp_path_factory.mktemp("house")
+    ignore = shutil.ignore_patterns("app", "__pycache__")
+    shutil.copytree(Path(actc.__file__).parent, house / "src" / "actc", ignore=ignore)
+    shutil.copytree(ROOT / "tests", house / "tests", ignore=ignore)
+    shutil.copy(ROOT / "pyproject.toml", house)
+    assert not (house / "src" / "actc" / "app").exists()
+    return house
+
+
+def run_there(house, *words):
+    environment = os.environ | {"PYTHONPATH": str(house / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    words = [sys.executable, *map(str, words)]
+    return subprocess.run(words, cwd=house, env=environment, capture_output=True, text=True, check=False)
+
+
+EVERY_MODULE = """
+import importlib, pkgutil, actc
+names = [found.name for found in pkgutil.walk_packages(actc.__path__, "actc.")]
+for name in names:
+    importlib.import_module(name)
+print(len(names), actc.__file__)
+"""
+
+
+def test_without_app_every_module_imports(house):
+    done = run_there(house, "-c", EVERY_MODULE)
+    assert done.returncode == 0, done.stderr
+    count, place = done.stdout.split()
+    assert int(count) > 100
+    assert place.startswith(str(house))
+
+
+def test_without_app_every_other_job_is_done(house, tmp_path):
+    pool, labels = make_pool(200)
+    write_scored(tmp_path / "scores.tsv", pool)
+    write_triples(tmp_path / "labels.tsv", {**pool.take(np.arange(60)).columns(), "label": labels[:60].astype(int)})
+    start_judged_session(tmp_path)
+    commands = {
+        "--help": (),
+        "methods": (),
+        "calibrate": ("scores.tsv", "--labels", "labels.tsv", "--out", "thresholds.json"),
+        "decide": ("thresholds.json", "scores.tsv", "--out", "accepted.tsv"),
+        "report": ("thresholds.json", "--out", "report.html"),
+        "start": ("new", "scores.tsv"),
+        "status": ("judged",),
+        "export": ("judged", "--accepted", "of_session.tsv"),
+    }
+    for name, words in commands.items():
+        there = [
+            tmp_path / word if (tmp_path / word).exists() or "." in word or word == "new" else word for word in words
+        ]
+        done = run_there(house, "-m", "actc.cli.main", name, *there)
+        assert done.returncode == 0, (name, done.stderr)
+    for name in ("accepted.tsv", "report.html", "new/settings.json", "of_session.tsv"):
+        assert (tmp_path / name).stat().st_size > 0
+
+
+def start_judged_session(folder):
+    session = start_session(folder / "judged", folder / "scores.tsv", Settings(budget=20))
+    ada = session.add_annotator("ada")
+    for number, task in enumerate(session.ask(ada, 10)):
+        session.record(ada, [actc.session.Judgement("true" if number % 2 else "false", task.triple, str(number))])
+    session.close()
+
+
+def test_without_app_the_page_is_refused_in_a_sentence(house, tmp_path):
+    write_scored(tmp_path / "scores.tsv", make_pool(100)[0])
+    start_judged_session(tmp_path)
+    done = run_there(house, "-m", "actc.cli.main", "annotate", tmp_path / "judged")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "judge in the terminal: --terminal" in done.stderr
+
+
+def test_without_app_the_tests_of_sessions_and_of_the_package_pass(house):
+    asked = [
+        "tests/session/test_session.py",
+        "tests/test_methods.py",
+        "-k",
+        "undo or survive or plan or owner or module",
+    ]
+    done = run_there(house, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", *asked)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert " passed" in done.stdout
