@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import examples, overwrite_option, progress_bar, quiet_option
+from actc.cli.parts import examples, look_here, overwrite_option, progress_bar, quiet_option
 
 GRAPH = click.argument("graph", type=click.Path(path_type=Path))
 base_option = click.option(
