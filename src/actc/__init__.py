@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from actc.calibrator import Calibrator
     from actc.complete.run import CompletionPlan, complete_graph
     from actc.decide.decide_candidates import decide_candidates
+    from actc.evidence.from_files import add_evidence
     from actc.experiment.runs import run_experiment
     from actc.graphs.convert_graph import convert_graph
     from actc.models.from_files import propose_candidates, score_triples, train_model
@@ -50,6 +51,7 @@ __all__ = [
     "Settings",
     "Thresholds",
     "__version__",
+    "add_evidence",
     "add_session_names",
     "ask_program",
     "audit_accepted",
@@ -80,6 +82,7 @@ _LAZY = {
     "CompletionPlan": "actc.complete.run",
     "Session": "actc.session",
     "Settings": "actc.session",
+    "add_evidence": "actc.evidence.from_files",
     "add_session_names": "actc.session.start",
     "ask_program": "actc.session.program",
     "audit_accepted": "actc.session.examine",
@@ -121,6 +124,7 @@ TWINS = {
     "train": ("train_model",),
     "score": ("score_triples",),
     "candidates": ("propose_candidates",),
+    "evidence": ("add_evidence",),
     "complete": ("CompletionPlan", "complete_graph"),
     "convert": ("convert_graph",),
     "bench": ("run_experiment",),

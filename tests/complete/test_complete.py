@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from actc import ScoredTriples
-from actc.complete.completion import complete, read_oracle, split_off
+from actc.complete.completion import complete, read_oracle
 from actc.complete.run import CompletionPlan, complete_graph
+from actc.complete.weighing import best_placed
 from actc.errors import ActcError, FileError, OptionError
 from actc.graphs.formats import read_graph, write_graph
 from actc.graphs.graph import Graph
+from actc.models.keep_out import keep_out
 from actc.session import Judgement, Session
 from actc.tables.files import read_scored, write_triples
 from tests.conftest import make_pool
@@ -64,11 +66,69 @@ def test_accepted_facts_carry_their_provenance(folder, tmp_path):
     complete_graph(plan(folder, tmp_path / "out"))
     header, *rows = (line.split("\t") for line in (tmp_path / "out" / "accepted.tsv").read_text().splitlines())
     wanted = ["head", "relation", "tail", "score", "probability", "threshold", "method", "date", "decided_by"]
-    assert header == wanted
+    assert header == [*wanted, "reasons"]
     by_method = [row for row in rows if row[8] == "method"]
     assert by_method
     assert {row[8] for row in rows} <= {"person", "method"}
     assert all(float(row[3]) >= float(row[5]) for row in by_method)
+
+
+def test_what_is_accepted_has_reasons_that_name_the_graph(folder, tmp_path):
+    complete_graph(plan(folder, tmp_path / "out"))
+    header, *rows = (line.split("\t") for line in (tmp_path / "out" / "accepted.tsv").read_text().splitlines())
+    said = [row[header.index("reasons")] for row in rows]
+    assert rows
+    assert all(said)
+    assert all(row[0] in text or row[2] in text for row, text in zip(rows, said, strict=True))
+
+
+def test_the_report_says_what_the_evidence_was_worth(folder, tmp_path):
+    complete_graph(plan(folder, tmp_path / "out"))
+    evidence = json.loads((tmp_path / "out" / "report.json").read_text())["evidence"]
+    held = triples_of(tmp_path / "out" / "model" / "held.tsv")
+    assert held < triples_of(folder / "graph.tsv")
+    assert 2 <= evidence["held_facts"] <= len(held)
+    assert 0 < evidence["expected_share"] < 1
+    assert "relatives" in " ".join(evidence["weights"])
+    assert "## What the graph says" in (tmp_path / "out" / "report.md").read_text()
+
+
+def test_without_evidence_the_model_alone_decides(folder, tmp_path):
+    complete_graph(plan(folder, tmp_path / "out", evidence=False))
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert report["evidence"] is None
+    assert report["method"] == "pooled"
+    assert "reasons" not in (tmp_path / "out" / "accepted.tsv").read_text().splitlines()[0]
+
+
+def test_of_too_many_proposals_the_best_placed_are_weighed():
+    heads, tails = ["a"] * 4 + ["b"] * 2, ["v", "w", "x", "y", "v", "w"]
+    proposals = ScoredTriples.from_columns(heads, ["r"] * 6, tails, [4.0, 3.0, 2.0, 1.0, 6.0, 5.0])
+    kept = best_placed(proposals, most=5)
+    assert len(kept) == 5
+    assert not kept.contains(proposals)[1]  # second of both its questions; all others are the first of one
+    assert len(best_placed(proposals, most=6)) == 6
+
+
+def test_held_facts_are_no_candidates(folder, tmp_path):
+    complete_graph(plan(folder, tmp_path / "out", candidates=None))
+    held = triples_of(tmp_path / "out" / "model" / "held.tsv")
+    assert held
+    assert not held & triples_of(tmp_path / "out" / "candidates.parquet")
+
+
+def test_a_model_that_remembers_no_held_facts_is_taken_as_it_is_and_that_is_said(folder, tmp_path):
+    complete_graph(plan(folder, tmp_path / "first"))
+    (tmp_path / "first" / "model" / "held.tsv").unlink()
+    lines = complete_graph(plan(folder, tmp_path / "second", model=tmp_path / "first" / "model")).lines
+    assert any("Too few held facts" in line for line in lines)
+
+
+def test_held_facts_of_ones_own_are_not_learnt(folder, tmp_path):
+    lines = (folder / "graph.tsv").read_text().splitlines()
+    (tmp_path / "held.tsv").write_text("\n".join([lines[0], *lines[-4:]]) + "\n")
+    complete_graph(plan(folder, tmp_path / "out", held=tmp_path / "held.tsv"))
+    assert triples_of(tmp_path / "out" / "model" / "held.tsv") == triples_of(tmp_path / "held.tsv")
 
 
 def test_a_model_that_is_there_is_not_trained_again(folder, tmp_path):
@@ -117,9 +177,9 @@ def test_people_are_asked_in_a_session_and_the_same_command_goes_on(folder, tmp_
 
 def test_a_folder_that_was_begun_differently_is_refused(folder, tmp_path):
     complete_graph(plan(folder, tmp_path / "out", oracle=None))
-    with pytest.raises(OptionError, match="was begun with --best 2, not 3; give the name of a new folder"):
+    with pytest.raises(OptionError, match="was begun with --best 5, not 3; give the name of a new folder"):
         complete_graph(plan(folder, tmp_path / "out", oracle=None, best=3))
-    with pytest.raises(OptionError, match="asks for pooled, not for actc-lr-rndm"):
+    with pytest.raises(OptionError, match="asks for pooled:prior=log-odds, not for actc-lr-rndm"):
         complete_graph(plan(folder, tmp_path / "out", oracle=None, method="actc-lr-rndm"))
     (tmp_path / "graph.tsv").write_text("a\tr\tb\nb\tr\tc\n")
     with pytest.raises(OptionError, match="was begun with another graph"):
@@ -177,6 +237,8 @@ def test_what_cannot_work_is_refused_before_training(folder, tmp_path, monkeypat
         ({"candidates": tmp_path / "none.tsv"}, "no such file"),
         ({"oracle": tmp_path / "none.tsv"}, "no such file"),
         ({"names": (tmp_path / "none.tsv",)}, "no such file"),
+        ({"method": "pooled-known"}, "give --no-evidence too"),
+        ({"held": tmp_path / "none.tsv"}, "no such file"),
         ({"method": "poold"}, "Did you mean 'pooled'"),
         ({"candidates": folder / "graph.tsv"}, "the graph holds all"),
     ):
@@ -302,7 +364,7 @@ def test_nothing_is_promised_where_nothing_is_accepted():
 
 def test_splitting_off_leaves_every_name_in_the_rest():
     graph = make_graph()
-    rest, held_out = split_off(graph, 0.3, seed=1)
+    rest, held_out = keep_out(graph, 0.3, seed=1)
     assert len(rest) + len(held_out) == len(graph)
     assert 0 < len(held_out) <= 0.3 * len(graph)
     used = set(rest.heads.tolist()) | set(rest.tails.tolist())

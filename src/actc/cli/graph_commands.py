@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import examples, method_option, overwrite_option, progress_bar, quiet_option
+from actc.cli.parts import examples, look_here, overwrite_option, progress_bar, quiet_option
 
 GRAPH = click.argument("graph", type=click.Path(path_type=Path))
 base_option = click.option(
@@ -25,6 +25,12 @@ device_option = click.option("--device", help="cuda or cpu. [default: a GPU wher
 @click.option("--model", default="complex", show_default=True, help="complex, conve, rescal, transe or tucker.")
 @click.option("--recipe", help="The name of a recipe, or a JSON file. [default: by model, graph size and device]")
 @click.option("--held-out", type=click.Path(path_type=Path), help="True triples to stop by; none of the graph's.")
+@click.option(
+    "--keep-out",
+    default=0.1,
+    show_default=True,
+    help="Without --held-out: the share of the graph to stop by and not to learn; at most 5000 facts.",
+)
 @click.option("--seconds", type=float, default=float("inf"), help="Stop when so much time has passed.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A folder for the model.")
@@ -165,7 +171,18 @@ def candidates_command(
 @click.option(
     "--candidates", type=click.Path(path_type=Path), help="Facts in question. [default: the model's proposals]"
 )
-@click.option("--best", default=2, show_default=True, help="How many proposals to a question.")
+@click.option("--best", type=int, help="How many proposals to a question. [default: 5; without evidence 2]")
+@click.option(
+    "--evidence/--no-evidence",
+    default=True,
+    show_default=True,
+    help="Score candidates by what the graph says of them, or by the model alone.",
+)
+@click.option(
+    "--held",
+    type=click.Path(path_type=Path),
+    help="Facts that the model was not trained on. [default: those that `actc train` kept out]",
+)
 @click.option(
     "--oracle", type=click.Path(path_type=Path), help="Judged triples with labels, or a graph of all true ones."
 )
@@ -176,7 +193,11 @@ def candidates_command(
     help="Names of entities or relations, for the people who judge; see: actc start --help. Repeatable.",
 )
 @click.option("--budget", default=100, show_default=True, help="How many answers to ask for.")
-@method_option
+@click.option(
+    "--method",
+    callback=look_here,
+    help="See: actc methods. [default: pooled; with evidence pooled:prior=log-odds]",
+)
 @click.option("--seconds", type=float, default=90.0, show_default=True, help="How long to train on a CPU at most.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A folder.")

@@ -9,7 +9,14 @@ from importlib.metadata import PackageNotFoundError, version
 import click
 
 from actc import __version__
-from actc.cli import core_commands, experiment_commands, graph_commands, session_commands, trust_commands
+from actc.cli import (
+    core_commands,
+    evidence_commands,
+    experiment_commands,
+    graph_commands,
+    session_commands,
+    trust_commands,
+)
 from actc.errors import ActcError
 
 
@@ -92,7 +99,7 @@ JOBS = {
     "Find thresholds, decide": ("calibrate", "decide"),
     "Let people judge": ("start", "annotate", "status", "export", "import"),
     "Know how good it is": ("report", "ask", "audit", "shift"),
-    "From a graph to a better graph": ("train", "score", "candidates", "complete", "convert"),
+    "From a graph to a better graph": ("train", "score", "candidates", "evidence", "complete", "convert"),
     "Compare methods": ("bench", "paper"),
 }
 
@@ -120,7 +127,7 @@ def commands() -> None:
     """Decide which predicted facts may enter a knowledge graph, with the least human work."""
 
 
-for group in (core_commands, session_commands, graph_commands, trust_commands, experiment_commands):
+for group in (core_commands, session_commands, graph_commands, evidence_commands, trust_commands, experiment_commands):
     for command in group.COMMANDS:
         commands.add_command(command)
 

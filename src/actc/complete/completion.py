@@ -73,24 +73,6 @@ class Completion:
         }
 
 
-def split_off(graph: Graph, share: float, seed: int) -> tuple[Graph, Graph]:
-    """Hold out a share of the triples, none whose absence would leave an entity or relation without any.
-
-    Returns
-    -------
-    rest, held_out : Graph
-        With the graph's vocabularies.
-    """
-    order = np.random.default_rng(seed).permutation(len(graph))
-    needed = np.zeros(len(graph), dtype=np.bool_)
-    for column in (graph.heads, graph.tails, graph.relations + len(graph.entity_names)):
-        needed[order[np.unique(column[order], return_index=True)[1]]] = True
-    free = order[~needed[order]][: int(share * len(graph))]
-    out = np.zeros(len(graph), dtype=np.bool_)
-    out[free] = True
-    return graph.take(~out), graph.take(out)
-
-
 def read_oracle(path: str | Path, candidates: ScoredTriples, base: Base = "") -> tuple[Oracle, IntArray]:
     """Read who plays the person, and return it with the rows of the candidates that it can judge.
 

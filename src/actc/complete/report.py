@@ -9,6 +9,7 @@ import numpy as np
 
 from actc import __version__
 from actc.complete.completion import Completion
+from actc.complete.weighing import Reasons
 from actc.graphs.formats import FORMATS, find_format, write_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import Base
@@ -16,6 +17,9 @@ from actc.tables.calibration import Calibration, Sources
 from actc.tables.deliver import write_beside
 from actc.tables.files import write_json, write_triples
 from actc.trust.calibrate import describe_calibration, picks_of, write_sources
+
+MOST_EXAMPLES = 10
+MOST_WEIGHTS = 12
 
 
 def write_completion(
@@ -26,6 +30,7 @@ def write_completion(
     base: Base,
     report: dict[str, Any],
     session: Path | None = None,
+    reasons: Reasons | None = None,
 ) -> list[Path]:
     """Write everything into a folder; return the files.
 
@@ -43,6 +48,8 @@ def write_completion(
         What :func:`summarise` returned.
     session : Path, optional
         The session in which people judged; without one, the pool and the answers are written too.
+    reasons : Reasons, optional
+        What the graph says of each candidate; the accepted ones get a column of it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     accepted = completion.facts()
@@ -52,6 +59,9 @@ def write_completion(
     told = provenance if find_format(files[0], None) is FORMATS["quickstatements"] else {}
     extras = {name: np.append(np.full(len(graph), None), values.astype(object)) for name, values in told.items()}
     write_graph(files[0], Graph.of(graph.union(accepted)), base=base, extras=extras)
+    if reasons is not None:
+        rows = np.flatnonzero(completion.accepted)
+        provenance["reasons"] = np.array([*reasons.of(rows), ""], dtype=object)[:-1]  # an array of texts, even of none
     write_triples(files[1], {**accepted.columns(), **provenance})
     _describe(folder, completion, session).write(files[2])
     write_json(files[3], report)
@@ -73,7 +83,9 @@ def _describe(folder: Path, completion: Completion, session: Path | None) -> Cal
     return describe_calibration(fitted, *on, method=method, sources=sources)
 
 
-def summarise(completion: Completion, graph: Graph, facts: dict[str, Any]) -> dict[str, Any]:
+def summarise(
+    completion: Completion, graph: Graph, facts: dict[str, Any], reasons: Reasons | None = None
+) -> dict[str, Any]:
     """Return the report as plain values.
 
     Parameters
@@ -83,6 +95,8 @@ def summarise(completion: Completion, graph: Graph, facts: dict[str, Any]) -> di
         The graph as it was.
     facts : dict
         What else the report should hold: the model, the seconds, the notes of reading.
+    reasons : Reasons, optional
+        What the graph says of each candidate.
     """
     candidates, accepted, judged = completion.candidates, completion.accepted, completion.judged
     count = len(candidates.relation_names)
@@ -107,11 +121,24 @@ def summarise(completion: Completion, graph: Graph, facts: dict[str, Any]) -> di
         "triples_after": len(graph) + int(accepted.sum()),
         "accepted_precision": None if interval is None else [round(value, 4) for value in interval],
         **facts,
+        "evidence": None if reasons is None else reasons.describe() | {"examples": _examples(completion, reasons)},
         "relations": {
             name: {"known": in_graph.get(name, 0), "candidates": asked, "judged": seen, "accepted": taken}
             for name, asked, seen, taken in by_relation
         },
     }
+
+
+def _examples(completion: Completion, reasons: Reasons) -> list[dict[str, Any]]:
+    """Return the surest of the accepted facts, and what was asked, each with its reasons."""
+    by_method = completion.accepted.copy()
+    by_method[completion.judged.rows] = False
+    sure = np.flatnonzero(by_method)[np.argsort(-completion.candidates.scores[by_method], kind="stable")]
+    rows = np.concatenate([sure[:MOST_EXAMPLES], completion.judged.rows[:MOST_EXAMPLES]])
+    became = ["accepted"] * min(len(sure), MOST_EXAMPLES)
+    became += ["called true" if label else "called false" for label in completion.judged.labels[:MOST_EXAMPLES]]
+    said = zip(rows.tolist(), became, reasons.of(rows), strict=True)
+    return [{"triple": completion.candidates.triple(row), "became": what, "reasons": text} for row, what, text in said]
 
 
 def headline(report: dict[str, Any], strong: str = "") -> tuple[str, str]:
@@ -147,5 +174,28 @@ def to_markdown(report: dict[str, Any]) -> str:
     ]
     for name, row in report["relations"].items():
         lines.append(f"| {name} | {row['known']} | {row['candidates']} | {row['judged']} | {row['accepted']} |")
+    lines += _tell_evidence(report["evidence"])
     notes = report.get("notes") or []
     return "\n".join([*lines, *([""] if notes else []), *(f"- {note}" for note in notes)])
+
+
+def _tell_evidence(evidence: dict[str, Any] | None) -> list[str]:
+    """Say what the evidence was worth, and why some facts were accepted or asked about."""
+    if evidence is None:
+        return []
+    lines = [
+        "",
+        "## What the graph says",
+        "",
+        f"{evidence['held_facts']} held facts taught what each piece of evidence is worth, and that "
+        f"{evidence['expected_share']:.1%} of the candidates should be true. The heaviest pieces, in log-odds for one "
+        "standard deviation:",
+        "",
+        "| piece | weight |",
+        "| --- | ---: |",
+    ]
+    lines += [f"| {name} | {weight:+.2f} |" for name, weight in list(evidence["weights"].items())[:MOST_WEIGHTS]]
+    lines += ["", "| fact | became | reasons |", "| --- | --- | --- |"]
+    for example in evidence["examples"]:
+        lines.append(f"| {' '.join(example['triple'])} | {example['became']} | {example['reasons']} |")
+    return lines

@@ -14,15 +14,17 @@ from typing import Any
 import numpy as np
 
 from actc.calibrator import Calibrator
-from actc.complete.completion import Completion, complete, decide_on, read_oracle, split_off, split_pool
+from actc.complete.completion import Completion, complete, decide_on, read_oracle, split_pool
 from actc.complete.folder import Begun, fingerprint
 from actc.complete.report import headline, summarise, write_completion
+from actc.complete.weighing import LOG_ODDS, Reasons, best_placed, weigh_given, weigh_proposals
 from actc.errors import FileError, OptionError
 from actc.graphs.formats import FORMATS, read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import Base, without_literals
 from actc.methods import find_method
 from actc.models.candidates import CandidateSearch, Wanted, write_candidates
+from actc.models.keep_out import keep_out, read_held
 from actc.models.load_scorer import load_scorer
 from actc.models.recipes import choose_recipe, load_recipe
 from actc.models.saved_model import save_model
@@ -31,7 +33,8 @@ from actc.models.train_model import best_device, find_device, train_model
 from actc.tables.files import read_scored, write_scored
 from actc.triples import ScoredTriples
 
-HELD_OUT = 0.02  # of the graph, to say how well the model ranks facts that it has not seen
+PLAIN_HELD = 0.02  # of the graph, to stop by, where nothing is learnt from held facts
+PLAIN_METHOD = "pooled"
 
 
 @dataclass(frozen=True)
@@ -45,13 +48,19 @@ class CompletionPlan:
     model : path, optional
         A trained model's folder; without it one of ``kind`` is trained, on a CPU for at most ``seconds``.
     candidates : path, optional
-        Facts in question; without it the model's proposals, ``best`` to a question.
+        Facts in question; without it the model's proposals, ``best`` to a question (5, without evidence 2).
+    evidence : bool
+        Whether candidates are scored by what the graph says of them; else by the model alone.
+    held : path, optional
+        Facts that the model was not trained on, from which is learnt what evidence is worth; without it those that
+        ``actc train`` kept out.
     oracle : path, optional
         Judged triples with labels, or a graph of all true ones; without it people are asked.
     names : sequence of path
         Names of entities or relations, for the people who judge.
     budget, method, seed
-        How many answers to ask for; who chooses the questions and the thresholds; where draws start from.
+        How many answers to ask for; who chooses the questions and the thresholds (pooled, for log-odds where there
+        is evidence); where draws start from.
     base : str, or two of them
         What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
     trust : bool
@@ -65,11 +74,13 @@ class CompletionPlan:
     model: Path | None = None
     kind: str = "complex"
     candidates: Path | None = None
-    best: int = 2
+    best: int | None = None
+    evidence: bool = True
+    held: Path | None = None
     oracle: Path | None = None
     names: tuple[Path, ...] = ()
     budget: int = 100
-    method: str = "pooled"
+    method: str | None = None
     seconds: float = 90.0
     seed: int = 0
     base: Base = ""
@@ -77,7 +88,7 @@ class CompletionPlan:
     device: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("graph", "out", "model", "candidates", "oracle"):  # texts do as well
+        for name in ("graph", "out", "model", "candidates", "oracle", "held"):  # texts do as well
             given = getattr(self, name)
             object.__setattr__(self, name, None if given is None else Path(given))
         object.__setattr__(self, "names", tuple(Path(path) for path in self.names))
@@ -87,12 +98,21 @@ class CompletionPlan:
             raise OptionError(f"--budget: at least one answer is needed, not {self.budget}.")
         if not self.seconds > 0:
             raise OptionError(f"--seconds: {self.seconds:g} seconds are no time to train in; give more than 0.")
-        find_method(self.method)
+        if self.best is None:
+            object.__setattr__(self, "best", 5 if self.evidence else 2)
+        self._check_method()
         if self.device is not None:
             find_device(self.device)
-        for path in (self.oracle, *self.names):
+        for path in (self.oracle, self.held, *self.names):
             if path is not None and not path.exists():
                 raise FileError(f"{path}: there is no such file.")
+
+    def _check_method(self) -> None:
+        if self.method is not None and find_method(self.method).needs_known and self.evidence:
+            raise OptionError(
+                f"--method: {self.method} compares scores with those of known facts, which evidence has none of; "
+                "give --no-evidence too."
+            )
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -104,6 +124,8 @@ class CompletionPlan:
             "--train": self.kind,
             "--candidates": fingerprint(self.candidates),
             "--best": self.best,
+            "--evidence": self.evidence,
+            "--held": fingerprint(self.held),
             "--seed": self.seed,
         }
 
@@ -157,27 +179,35 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
             oracle,
             judgeable,
             known=ready.known,
-            method=plan.method,
+            method=ready.method(plan),
             budget=plan.budget,
             seed=plan.seed,
         )
     seconds = ready.seconds + time.perf_counter() - started
     facts = {"model": ready.model, "seconds": round(seconds, 1), "notes": notes}
-    report = summarise(completion, whole, facts)
+    report = summarise(completion, whole, facts, ready.reasons)
     name, people = f"graph{_ending(plan.graph)}", session if plan.oracle is None else None
-    files = write_completion(plan.out, completion, whole, name, plan.base, report, people)
+    files = write_completion(plan.out, completion, whole, name, plan.base, report, people, ready.reasons)
     return Completed((*headline(report), *notes, f"Written: {', '.join(map(str, files))}"), tuple(files))
 
 
 @dataclass(frozen=True, eq=False)
 class _Ready:
-    """What is there before anybody is asked: the candidates and the graph's own triples, both with their scores."""
+    """What is there before anybody is asked: the candidates and the graph's own triples, both with their scores.
+
+    Where there is evidence the candidates' scores are log-odds by it, and ``reasons`` say why.
+    """
 
     candidates: ScoredTriples
     known: ScoredTriples
     model: dict[str, Any]
     notes: list[str]
     seconds: float
+    reasons: Reasons | None = None
+
+    def method(self, plan: CompletionPlan) -> str:
+        """Return who chooses questions and thresholds."""
+        return plan.method or (PLAIN_METHOD if self.reasons is None else LOG_ODDS)
 
 
 def _prepare(plan: CompletionPlan, whole: Graph, stage: Stage) -> _Ready:
@@ -188,12 +218,15 @@ def _prepare(plan: CompletionPlan, whole: Graph, stage: Stage) -> _Ready:
     paths = [plan.out / name for name in ("candidates.parquet", "known.parquet")]
     if "scores" in begun.done:
         candidates, known = (read_scored(path)[0] for path in paths)
-        left = begun.done["scores"]
-        return _Ready(candidates, known, begun.done["model"], left["notes"], left["seconds"])
+        left, reasons = begun.done["scores"], Reasons.load(plan.out, candidates)
+        return _Ready(candidates, known, begun.done["model"], left["notes"], left["seconds"], reasons)
     if "model" not in begun.done:
         begun = begun.finish("model", _find_model(plan, graph, stage))
     scorer = load_scorer(plan.model or plan.out / "model", trust=plan.trust, device=plan.device)
-    candidates, notes = _score_candidates(plan, graph, given, scorer, paths[0], stage)
+    candidates, reasons, notes = _find_candidates(plan, graph, given, scorer, stage)
+    write_scored(paths[0], candidates)
+    if reasons is not None:
+        reasons.save(plan.out)
     known = score_triples(scorer, graph)
     write_scored(paths[1], known)
     if len(graph) < len(whole):
@@ -203,7 +236,48 @@ def _prepare(plan: CompletionPlan, whole: Graph, stage: Stage) -> _Ready:
         notes = [*whole.notes, *notes]
     seconds = time.perf_counter() - started
     begun = begun.finish("scores", {"notes": notes, "seconds": seconds})
-    return _Ready(candidates, known, begun.done["model"], notes, seconds)
+    return _Ready(candidates, known, begun.done["model"], notes, seconds, reasons)
+
+
+def _find_held(plan: CompletionPlan, graph: Graph) -> Graph | None:
+    """Return facts that the model was not trained on; None where evidence is not wanted or there are none."""
+    if not plan.evidence:
+        return None
+    held = read_graph(plan.held, base=plan.base) if plan.held else read_held(plan.model or plan.out / "model")
+    return held if held is not None and len(held) >= 2 else None
+
+
+def _find_candidates(
+    plan: CompletionPlan, graph: Graph, given: Graph | None, scorer: Scorer, stage: Stage
+) -> tuple[ScoredTriples, Reasons | None, list[str]]:
+    """Propose candidates or take those given, and score them: by evidence, where it can be weighed."""
+    held = _find_held(plan, graph)
+    known = graph if held is None else graph.take(np.flatnonzero(~held.contains(graph)))
+    notes: list[str] = []
+    if given is None:
+        proposals = _propose(plan, known, scorer, stage)
+    else:
+        proposals, notes = _score_given(given, scorer)
+    weighed, candidates = None, proposals
+    if held is not None:
+        with stage("Evidence") as advance:
+            if given is None:
+                placed = best_placed(proposals)
+                weighed, candidates = weigh_proposals(graph, held, placed, advance)
+                notes += _tell_cut(len(proposals), len(placed))
+            else:
+                weighed = weigh_given(graph, held, proposals, scorer, advance)
+    if weighed is not None:
+        return weighed.candidates, Reasons(weighed.evidence, weighed.worth), notes
+    if plan.evidence:
+        notes = [*notes, "Too few held facts to learn from what evidence is worth; give them with --held."]
+    return candidates, None, notes
+
+
+def _tell_cut(proposed: int, weighed: int) -> list[str]:
+    if weighed == proposed:
+        return []
+    return [f"Of {proposed:,} proposals the {weighed:,} best placed in their questions were weighed."]
 
 
 def _start_session(plan: CompletionPlan, ready: _Ready, folder: Path) -> list[str]:
@@ -214,7 +288,7 @@ def _start_session(plan: CompletionPlan, ready: _Ready, folder: Path) -> list[st
     pool = plan.out / "pool.parquet"
     write_scored(pool, ready.candidates.take(rows))
     title = plan.graph.name.partition(".")[0]
-    settings = Settings(plan.method, min(plan.budget, len(rows)), seed=plan.seed, title=title)
+    settings = Settings(ready.method(plan), min(plan.budget, len(rows)), seed=plan.seed, title=title)
     start_session(folder, pool, settings, plan.names, plan.out / "known.parquet").close()
     return [
         f"{len(ready.candidates):,} candidates, of which {len(rows):,} may be asked about.",
@@ -235,11 +309,12 @@ def _complete_from(folder: Path, plan: CompletionPlan, ready: _Ready) -> tuple[C
     session = Session(folder)
     method, answers = session.settings.method, len(session.annotations())
     budget = min(plan.budget, session.settings.triples)
-    if method == plan.method and budget != session.budget:
+    wanted = ready.method(plan)
+    if method == wanted and budget != session.budget:
         session.set_budget(budget)
     session.close()
-    if method != plan.method:
-        raise OptionError(f"{folder} asks for {method}, not for {plan.method}; give --method {method}, or a new --out.")
+    if method != wanted:
+        raise OptionError(f"{folder} asks for {method}, not for {wanted}; give --method {method}, or a new --out.")
     if not answers:
         raise OptionError(f"{folder}: nobody has called any triple true or false yet; judge with: {_annotate(folder)}")
     case = read_session_case(folder)
@@ -263,19 +338,28 @@ def _find_model(plan: CompletionPlan, graph: Graph, stage: Stage) -> dict[str, A
         return {"folder": str(plan.model)}
     device = plan.device or best_device()
     name = choose_recipe(plan.kind, len(graph), device)
-    rest, held_out = split_off(graph, HELD_OUT, plan.seed)
+    rest, held = _keep_out(plan, graph)
     with stage("Epochs") as advance:
         trained = train_model(
             rest,
             load_recipe(name),
-            held_out=held_out if len(held_out) else None,
+            held_out=held if len(held) else None,
             device=device,
             seed=plan.seed,
             seconds=plan.seconds if device == "cpu" else math.inf,
             progress=advance,
         )
-    save_model(trained, plan.out / "model")
+    save_model(trained, plan.out / "model", held)
     return {"recipe": name, **trained.facts}
+
+
+def _keep_out(plan: CompletionPlan, graph: Graph) -> tuple[Graph, Graph]:
+    """Split the graph into what is learnt and what is stopped by, and learnt from later."""
+    if plan.evidence and plan.held:
+        facts = read_graph(plan.held, base=plan.base)
+        out = facts.contains(graph)
+        return graph.take(~out), graph.take(out)
+    return keep_out(graph, seed=plan.seed) if plan.evidence else keep_out(graph, PLAIN_HELD, plan.seed)
 
 
 def _read_candidates(plan: CompletionPlan, graph: Graph) -> Graph:
@@ -291,21 +375,26 @@ def _read_candidates(plan: CompletionPlan, graph: Graph) -> Graph:
     return replace(new, notes=tuple(notes))
 
 
-def _score_candidates(
-    plan: CompletionPlan, graph: Graph, given: Graph | None, scorer: Scorer, path: Path, stage: Stage
-) -> tuple[ScoredTriples, list[str]]:
-    """Score the candidates that were given, or propose some."""
-    if given is None:
-        with stage("Questions") as advance:
-            if not write_candidates(CandidateSearch(scorer, graph, Wanted(plan.best)), path, advance):
-                path.unlink()
-                raise OptionError("The model proposes nothing new; raise --best, or give --candidates.")
-        return read_scored(path)[0], []
+def _propose(plan: CompletionPlan, known: Graph, scorer: Scorer, stage: Stage) -> ScoredTriples:
+    """Ask the model for its best answers to every question that the known facts leave open."""
+    path = plan.out / "proposals.parquet"
+    assert plan.best is not None
+    with stage("Questions") as advance:
+        if not write_candidates(CandidateSearch(scorer, known, Wanted(plan.best)), path, advance):
+            path.unlink()
+            raise OptionError("The model proposes nothing new; raise --best, or give --candidates.")
+    proposals = read_scored(path)[0]
+    path.unlink()  # candidates.parquet has those that are new
+    return proposals
+
+
+def _score_given(given: Graph, scorer: Scorer) -> tuple[ScoredTriples, list[str]]:
+    """Score the candidates that were given; those with names that the model does not know are left out."""
     codes = given.recoded(scorer.entity_names, scorer.relation_names)
     familiar = (codes.heads >= 0) & (codes.relations >= 0) & (codes.tails >= 0)
     if not familiar.any():
         refuse_strangers(given, codes)
     strange = int((~familiar).sum())
-    write_scored(path, score_triples(scorer, given.take(np.flatnonzero(familiar))))
+    scored = score_triples(scorer, given.take(np.flatnonzero(familiar)))
     unknown = f"{strange:,} candidates have names that the model does not know; they are left out."
-    return read_scored(path)[0], [*given.notes, *([unknown] if strange else [])]
+    return scored, [*given.notes, *([unknown] if strange else [])]

@@ -19,6 +19,8 @@ from actc.graphs.terms import Base, without_literals
 from actc.models import score_triples as scoring
 from actc.models import train_model as training
 from actc.models.candidates import CandidateSearch, Wanted, write_candidates
+from actc.models.keep_out import SHARE
+from actc.models.keep_out import keep_out as split_graph
 from actc.models.load_scorer import load_scorer
 from actc.models.recipes import choose_recipe, load_recipe
 from actc.models.saved_model import FILES, save_model
@@ -62,6 +64,7 @@ def train_model(
     model: str = "complex",
     recipe: str | None = None,
     held_out: str | Path | None = None,
+    keep_out: float = SHARE,
     seconds: float = math.inf,
     seed: int = 0,
     base: Base = "",
@@ -82,6 +85,9 @@ def train_model(
         The name of a recipe, or a JSON file; by model, graph size and device if not given.
     held_out : path, optional
         True triples to stop by; none of the graph's.
+    keep_out : float
+        Without ``held_out``, this share of the graph is not learnt but stopped by. Either way the folder remembers
+        them, in held.tsv, since they say what evidence is worth.
     seconds : float
         Stop when so much time has passed.
     seed : int
@@ -96,12 +102,17 @@ def train_model(
     device = training.find_device(device)
     known = without_literals(read_graph(graph, base=base))
     name = recipe or choose_recipe(model, len(known), device)
-    others, notes = (None, []) if held_out is None else _held_out(held_out, known, base)
+    notes: list[str] = []
+    if held_out is None:
+        learnt, others = split_graph(known, keep_out, seed)
+    else:
+        learnt, (others, notes) = known, _held_out(held_out, known, base)
+    stop_by = others if len(others) else None
     trained = training.train_model(
-        known, load_recipe(name), held_out=others, device=device, seed=seed, seconds=seconds, progress=progress
+        learnt, load_recipe(name), held_out=stop_by, device=device, seed=seed, seconds=seconds, progress=progress
     )
-    save_model(trained, Path(out))
-    return Trained(trained, name, len(known), (*known.notes, *notes))
+    save_model(trained, Path(out), others)
+    return Trained(trained, name, len(learnt), (*known.notes, *notes))
 
 
 def _held_out(path: str | Path, known: Graph, base: Base) -> tuple[Graph, list[str]]:

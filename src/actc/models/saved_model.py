@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from actc.errors import FileError
+from actc.graphs.graph import Graph
 from actc.models.embedding_models import ask, score_all
+from actc.models.keep_out import HELD_FILE, write_held
 from actc.models.recipes import Recipe, describe
 from actc.models.train_model import TrainedModel, find_device, find_embedding, import_torch, weight_shapes
 from actc.tables.deliver import write_folder
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 FORMAT, FORMAT_VERSION = "actc-model", 1
-FILES = ("model.json", "names.json", "weights.pt")
+FILES = ("model.json", "names.json", "weights.pt", HELD_FILE)
 BATCH = 512
 
 
@@ -68,10 +70,11 @@ class EmbeddingScorer:
         return codes_on_device
 
 
-def save_model(model: TrainedModel, folder: str | Path) -> None:
+def save_model(model: TrainedModel, folder: str | Path, held: Graph | None = None) -> None:
     """Write a folder with model.json, names.json and weights.pt; the weights are plain tensors, no code.
 
-    It is complete or absent, and replaces a folder of an earlier model, but none with other files in it.
+    It is complete or absent, and replaces a folder of an earlier model, but none with other files in it. The facts that
+    the model was not trained on go into held.tsv.
     """
     torch = import_torch()
     names = {"entities": model.entity_names, "relations": model.relation_names}
@@ -84,6 +87,8 @@ def save_model(model: TrainedModel, folder: str | Path) -> None:
     with write_folder(folder, replaces=FILES) as unfinished:
         (unfinished / "names.json").write_text(json.dumps(names, ensure_ascii=False), encoding="utf-8")
         torch.save(model.weights, unfinished / "weights.pt")
+        if held is not None and len(held):
+            write_held(unfinished, held)
         (unfinished / "model.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 

@@ -1,0 +1,54 @@
+"""What the graph says of candidates: parse, call, print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from actc.cli.graph_commands import GRAPH, base_option, say
+from actc.cli.parts import examples, overwrite_option, progress_bar, quiet_option
+
+
+@click.command(
+    "evidence",
+    epilog=examples(
+        "actc evidence graph.tsv candidates.tsv --held held-scores.tsv --out evidence.parquet",
+        "actc evidence graph.tsv candidates.tsv --held held.tsv --scores one.tsv --scores two.tsv --out evidence.tsv",
+    ),
+)
+@GRAPH
+@click.argument("candidates", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="A .tsv, .csv or .parquet file.")
+@click.option(
+    "--held",
+    type=click.Path(path_type=Path),
+    help="Facts that the model was not trained on, with its scores. [default: the graph's own facts, scores left out]",
+)
+@click.option(
+    "--scores",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A further model's scores of candidates and held facts; repeatable.",
+)
+@base_option
+@overwrite_option
+@quiet_option
+def evidence_command(graph: Path, candidates: Path, out: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
+    """Score CANDIDATES by all that the GRAPH says of them: score becomes log-odds, a column per piece follows."""
+    from actc.evidence.from_files import add_evidence
+    from actc.tables.overwrite import check_output
+
+    given = [path for path in (graph, candidates, options["held"], *options["scores"]) if path is not None]
+    check_output(out, overwrite=overwrite, inputs=given)
+    with progress_bar("Evidence", quiet) as advance:
+        added = add_evidence(
+            graph, candidates, out, progress=lambda done, total, name: advance(1, 2 * total), **options
+        )
+    worth = added.weighed.worth
+    told = f"{len(added.weighed.log_odds)} candidates, {worth.share:.1%} of them expected to be true"
+    say(quiet, *added.notes, f"{out}: {told}; learnt from {worth.held} held facts.")
+
+
+COMMANDS = [evidence_command]

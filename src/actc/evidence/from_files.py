@@ -1,0 +1,174 @@
+"""The graph's evidence beside candidates: from files to files, as ``actc evidence`` does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from actc.errors import FileError, OptionError, TableError
+from actc.evidence.plan import Limits
+from actc.evidence.table import Evidence, Progress, gather_evidence
+from actc.evidence.weigh import Held, Weighed, weigh_candidates
+from actc.evidence.weighed import learn_from_known
+from actc.graphs.formats import read_graph
+from actc.graphs.graph import Graph
+from actc.graphs.terms import Base, without_literals
+from actc.tables.deliver import check_writable, write_beside
+from actc.tables.files import copy_options, find_layout, read_scored, write_triples
+from actc.triples import FloatArray, ScoredTriples, Triples
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceAdded:
+    """Candidates with the graph's evidence, and what a person should know.
+
+    Parameters
+    ----------
+    weighed : Weighed
+    notes : tuple of str
+    """
+
+    weighed: Weighed
+    notes: tuple[str, ...] = ()
+
+
+def add_evidence(
+    graph: str | Path,
+    candidates: str | Path,
+    out: str | Path,
+    *,
+    held: str | Path | None = None,
+    scores: Sequence[str | Path] = (),
+    base: Base = "",
+    progress: Progress | None = None,
+) -> EvidenceAdded:
+    """Score candidates by all that the graph and the models say of them, as ``actc evidence`` does.
+
+    Parameters
+    ----------
+    graph : path
+        The known facts, in any format that actc reads.
+    candidates : path
+        head, relation, tail, score; the score is optional where ``scores`` are given.
+    out : path
+        A .tsv, .csv or .parquet file: head, relation, tail, score (the log-odds), then one column per piece.
+    held : path, optional
+        Facts that the model was not trained on, with its scores, or without where the candidates or ``scores`` list
+        them. Without them some of the graph's own facts teach what the pieces are worth, but for scores, which known
+        facts flatter.
+    scores : sequence of path
+        Further models' scores: head, relation, tail, score of every candidate and held fact.
+    base : str, or two of them
+        What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
+    progress : callable, optional
+        Told of each step: how many are done, of how many in all, its name.
+    """
+    out = check_writable(out)
+    copy_options(out)  # refuses an ending that no table has, before the work
+    known = without_literals(read_graph(graph, base=base))
+    others = [(Path(path), read_scored(path)[0]) for path in scores]
+    given, first = _read_candidates(Path(candidates), others)
+    others = others[1:] if first else others
+    if set(known.entity_names).isdisjoint(given.entity_names):
+        raise FileError(f"{candidates}: it has no entity in common with {graph}; is it about another graph?")
+    facts = None if held is None else _read_held(Path(held), base, [(Path(candidates), given), *others])
+    weighed, notes = _weigh(known, given, facts, others, progress)
+    write_triples(out, evidence_columns(weighed))
+    return EvidenceAdded(weighed, (*known.notes, *notes))
+
+
+def evidence_columns(weighed: Weighed) -> dict[str, Any]:
+    """Return a table: head, relation, tail, score (the log-odds), then the pieces; the model's is ``model_score``."""
+    names = [f"model_{name}" if name == "score" else name for name in weighed.evidence.columns]
+    pieces = dict(zip(names, weighed.evidence.values.T, strict=True))
+    return {**weighed.candidates.columns(), "score": weighed.log_odds, **pieces}
+
+
+def _read_candidates(path: Path, others: list[tuple[Path, ScoredTriples]]) -> tuple[ScoredTriples, bool]:
+    """Read the candidates; where they have no score the first further model's is theirs, and True is returned."""
+    if "score" in find_layout(path).position:
+        return read_scored(path)[0], False
+    if not others:
+        raise FileError(f"{path}: there is no column score; score it with `actc score`, or give --scores.")
+    graph = read_graph(path)
+    return graph.with_scores(_scores_of(graph, *others[0], "candidates")), True
+
+
+def _read_held(path: Path, base: Base, scored: list[tuple[Path, ScoredTriples]]) -> ScoredTriples:
+    """Read held facts with the first model's scores, from the file itself or from where the candidates are."""
+    if "score" in find_layout(path, order=("head", "relation", "tail", "score")).position:
+        return read_scored(path)[0]
+    facts = read_graph(path, base=base)
+    return facts.with_scores(_scores_of(facts, *scored[0], "held facts"))
+
+
+def _scores_of(triples: Triples, path: Path, scored: ScoredTriples, what: str) -> FloatArray:
+    rows = scored.rows_of(triples)
+    missing = int((rows < 0).sum())
+    if missing:
+        raise FileError(
+            f"{path}: {missing} of the {len(rows)} {what} have no score in it; score them with `actc score`."
+        )
+    return np.asarray(scored.scores[rows])
+
+
+def _weigh(
+    known: Graph,
+    given: ScoredTriples,
+    facts: ScoredTriples | None,
+    others: list[tuple[Path, ScoredTriples]],
+    progress: Progress | None,
+) -> tuple[Weighed, list[str]]:
+    """Weigh candidates by held facts, or by the graph's own where there are none."""
+    more = [_scores_of(given, path, scored, "candidates") for path, scored in others]
+    if facts is None:
+        note = "No held facts were given: scores do not count in the log-odds; --held gives them their weight."
+        return weigh_by_known(known, given, more, progress), [note]
+    of_held = [_scores_of(facts, path, scored, "held facts") for path, scored in others]
+    fresh = given.take(np.flatnonzero(facts.rows_of(given) < 0))
+    rows = given.rows_of(fresh)
+    if not len(fresh):
+        raise OptionError("--held: all candidates are held facts; other proposals are needed to compare them with.")
+    held = Held.among(facts, fresh, of_held, [column[rows] for column in more])
+    graph = Graph.of(known.union(facts))
+    try:
+        return weigh_candidates(graph, given, held, more, progress=progress), []
+    except TableError as error:
+        raise OptionError(f"--held: {error}") from None
+
+
+def weigh_by_known(
+    graph: Graph, candidates: ScoredTriples, other_scores: Sequence[FloatArray] = (), progress: Progress | None = None
+) -> Weighed:
+    """Weigh candidates by some of the graph's own facts, taken out of it; scores are left out."""
+    limits = Limits.for_count(len(candidates))
+    worth = learn_from_known(graph, candidates, limits)
+    evidence = gather_evidence(graph, candidates, other_scores, limits, progress=progress)
+    return Weighed(evidence, worth, worth.log_odds(evidence))
+
+
+def save_evidence(path: Path, evidence: Evidence) -> None:
+    """Write evidence beside candidates that are kept elsewhere, as plain arrays."""
+    with write_beside(path) as temporary, temporary.open("wb") as file:
+        np.savez(
+            file,
+            values=evidence.values.astype(np.float32),
+            named=evidence.named.astype(np.int32),
+            columns=np.array(evidence.columns),
+            entities=np.array(evidence.entity_names),
+            relations=np.array(evidence.relation_names),
+        )
+
+
+def load_evidence(path: Path, candidates: ScoredTriples) -> Evidence:
+    """Read what :func:`save_evidence` wrote of these candidates."""
+    with np.load(path, allow_pickle=False) as saved:
+        names = [tuple(saved[name].tolist()) for name in ("columns", "entities", "relations")]
+        values, named = saved["values"].astype(np.float64), saved["named"].astype(np.int64)
+    if len(values) != len(candidates):
+        raise FileError(f"{path}: it has {len(values)} rows, not one for each of the {len(candidates)} candidates.")
+    return Evidence(candidates, names[0], values, named, names[1], names[2])

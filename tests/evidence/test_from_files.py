@@ -1,0 +1,102 @@
+"""The evidence of candidates in files, read back with other tools."""
+
+from __future__ import annotations
+
+import duckdb
+import numpy as np
+import pytest
+
+from actc import add_evidence
+from actc.errors import ActcError
+from actc.evidence.from_files import load_evidence, save_evidence
+from actc.evidence.plan import GRAPH_COLUMNS
+from actc.evidence.table import gather_evidence
+from actc.graphs.graph import Graph
+from actc.tables.files import write_scored, write_triples
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Write marriages and birthplaces, some of them held, and candidates: half follow from a marriage, half do not."""
+    folder = tmp_path_factory.mktemp("evidence")
+    random = np.random.default_rng(0)
+    both = [(f"p{k}", "spouse", f"p{k + 1}") for k in range(0, 80, 2)]
+    back = [(t, "spouse", h) for h, _, t in both]
+    born = [(f"p{k}", "born", f"town{random.integers(5)}") for k in range(80)]
+    wrong = [(f"p{k}", "spouse", f"p{(k + 7) % 80}") for k in range(0, 80, 2)]
+    write_triples(folder / "graph.tsv", Graph.from_columns(*zip(*both, *born, *back[:10], strict=True)).columns())
+    for name, triples in {"held": back[10:20], "candidates": back[20:] + wrong}.items():
+        scored = Graph.from_columns(*zip(*triples, strict=True)).with_scores(random.normal(size=len(triples)))
+        write_scored(folder / f"{name}.tsv", scored)
+    write_triples(folder / "facts.tsv", Graph.from_columns(*zip(*back[10:20], strict=True)).columns())
+    return folder
+
+
+def run(folder, out, **options):
+    options = {"held": folder / "held.tsv", **options}
+    return add_evidence(folder / "graph.tsv", folder / "candidates.tsv", out, **options)
+
+
+@pytest.mark.parametrize("ending", ["tsv", "parquet"])
+def test_the_table_is_read_by_other_tools(folder, tmp_path, ending):
+    out = tmp_path / f"evidence.{ending}"
+    run(folder, out)
+    columns = [row[0] for row in duckdb.sql(f"DESCRIBE SELECT * FROM '{out}'").fetchall()]
+    assert columns[:5] == ["head", "relation", "tail", "score", "model_score"]
+    assert set(GRAPH_COLUMNS) <= set(columns)
+    assert duckdb.sql(f"SELECT count(*) FROM '{out}'").fetchall() == [(60,)]
+
+
+def test_what_the_graph_bears_out_is_ranked_above_what_it_does_not(folder, tmp_path):
+    run(folder, tmp_path / "e.parquet")
+    sides = "avg(score) FILTER (pair_best > 0), avg(score) FILTER (pair_best = 0)"
+    with_pair, without = duckdb.sql(f"SELECT {sides} FROM '{tmp_path / 'e.parquet'}'").fetchall()[0]
+    assert with_pair > without + 1
+
+
+def test_without_held_facts_the_model_score_is_left_out_and_that_is_said(folder, tmp_path):
+    added = run(folder, tmp_path / "e.tsv", held=None)
+    assert "score" not in added.weighed.worth.columns
+    assert any("No held facts" in note for note in added.notes)
+
+
+def test_a_second_model_brings_its_own_columns(folder, tmp_path):
+    both = [folder / "held.tsv", folder / "candidates.tsv"]
+    every = "', '".join(map(str, both))
+    duckdb.sql(f"COPY (SELECT * FROM read_csv(['{every}'], delim='\t')) TO '{tmp_path / 'two.parquet'}'")
+    run(folder, tmp_path / "e.parquet", scores=[tmp_path / "two.parquet"])
+    columns = {row[0] for row in duckdb.sql(f"DESCRIBE SELECT * FROM '{tmp_path / 'e.parquet'}'").fetchall()}
+    assert {"score_2", "place_among_tails_2"} <= columns
+
+
+def test_what_cannot_be_weighed_is_refused_in_a_sentence(folder, tmp_path):
+    (tmp_path / "other.tsv").write_text("head\trelation\ttail\tscore\nx\tr\ty\t1\n")
+    (tmp_path / "bare.tsv").write_text("head\trelation\ttail\np0\tspouse\tp3\n")
+    out = tmp_path / "e.tsv"
+    for graph, candidates, options, sentence in (
+        ("graph.tsv", tmp_path / "other.tsv", {}, "no entity in common"),
+        ("graph.tsv", tmp_path / "bare.tsv", {}, "there is no column score"),
+        ("graph.tsv", folder / "candidates.tsv", {"held": folder / "facts.tsv"}, "10 of the 10 held facts have no"),
+        ("graph.tsv", folder / "candidates.tsv", {"scores": [folder / "held.tsv"]}, "of the 60 candidates have no"),
+        ("graph.tsv", folder / "held.tsv", {"held": folder / "held.tsv"}, "all candidates are held facts"),
+    ):
+        with pytest.raises(ActcError, match=sentence):
+            add_evidence(folder / graph, candidates, out, **options)
+    assert not out.exists()
+
+
+def test_saved_evidence_reloads_equal(folder, tmp_path):
+    evidence = run(folder, tmp_path / "e.tsv").weighed.evidence
+    save_evidence(tmp_path / "evidence.npz", evidence)
+    again = load_evidence(tmp_path / "evidence.npz", evidence.candidates)
+    assert np.allclose(again.values, evidence.values, rtol=1e-6)
+    assert np.array_equal(again.named, evidence.named)
+    assert (again.columns, again.entity_names) == (evidence.columns, evidence.entity_names)
+
+
+def test_evidence_of_other_candidates_is_refused(folder, tmp_path):
+    graph = Graph.from_columns(["a", "b"], ["r", "r"], ["b", "c"])
+    candidates = Graph.from_columns(["a"], ["r"], ["c"]).with_scores(np.zeros(1))
+    save_evidence(tmp_path / "evidence.npz", gather_evidence(graph, candidates))
+    with pytest.raises(ActcError, match="it has 1 rows, not one for each of the 2"):
+        load_evidence(tmp_path / "evidence.npz", graph.with_scores(np.zeros(2)))
