@@ -129,7 +129,7 @@ def test_a_function_writes_what_its_command_writes(home, tmp_path, name):
 
 def test_training_by_function_gives_the_command_s_model(home, tmp_path):
     trained = actc.train_model(home / "graph.tsv", tmp_path / "m", recipe=str(home / "recipe.json"), device="cpu")
-    assert trained.triples == 54
+    assert trained.triples == 49  # a tenth is kept out
     first, second = (
         actc.score_triples(model, home / "graph.tsv", tmp_path / "s.tsv", device="cpu").triples.scores
         for model in (home / "model", tmp_path / "m")
