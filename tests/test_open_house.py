@@ -75,11 +75,23 @@ def share_rejected(counts):
 
 def test_a_metric_is_one_function_and_one_entry(monkeypatch, tmp_path):
     monkeypatch.setitem(METRICS, "rejected", share_rejected)
+    (tmp_path / "cell").mkdir()
     for seed, name in enumerate(("valid", "test")):
         pool, labels = make_pool(80, seed=seed)
         table = {**pool.columns(), "score": pool.scores, "label": labels.astype(int)}
-        write_triples(tmp_path / f"{name}.tsv", table)
-    words = ["bench", tmp_path, "--method", "localopt-acc", "--budget", "20", "--repeats", "2", "--metric", "rejected"]
+        write_triples(tmp_path / "cell" / f"{name}.tsv", table)
+    words = [
+        "bench",
+        tmp_path / "cell",
+        "--method",
+        "localopt-acc",
+        "--budget",
+        "20",
+        "--repeats",
+        "2",
+        "--metric",
+        "rejected",
+    ]
     done = CliRunner().invoke(commands, [*map(str, words), "--out", str(tmp_path / "rows.csv")], catch_exceptions=False)
     assert done.exit_code == 0
     assert "rejected" in done.output

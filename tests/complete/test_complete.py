@@ -351,7 +351,7 @@ def test_facts_are_hardly_ever_worse_than_promised():
     assert sum(not_worse) >= 22  # 95 of 100 are promised; fewer than 22 of 24 would come by chance in 12% of cases
     # On such pools the promise errs on the careful side; but whoever knows nothing is off by more, and says less.
     assert -0.12 < np.mean(off) < 0.02
-    assert max(widths) < 0.4
+    assert max(widths) < 0.5  # so few answers leave open which kind of pool this is
 
 
 def test_nothing_is_promised_where_nothing_is_accepted():

@@ -47,4 +47,5 @@ def test_without_matplotlib_the_sentence_says_what_to_install(tmp_path):
         "except ValueError as error: print(error)"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
-    assert result.stdout == "Drawing figures needs matplotlib. Install it with: pip install 'actc[plots]'\n"
+    told = "Drawing figures needs matplotlib. Install it with: pip install 'actc[plots]'"
+    assert result.stdout == f"{told} (in a checkout: pip install '.[plots]')\n"

