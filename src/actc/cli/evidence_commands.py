@@ -36,7 +36,10 @@ from actc.cli.parts import examples, overwrite_option, progress_bar, quiet_optio
 @overwrite_option
 @quiet_option
 def evidence_command(graph: Path, candidates: Path, out: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
-    """Score CANDIDATES by all that the GRAPH says of them: score becomes log-odds, a column per piece follows."""
+    """Score candidates by all that the graph says of them.
+
+    The score of the CANDIDATES becomes log-odds by score and evidence; one column per piece of evidence follows.
+    """
     from actc.evidence.from_files import add_evidence
     from actc.tables.overwrite import check_output
 
