@@ -75,15 +75,15 @@ KINDS = {
 def make_regimes(features: Prior) -> tuple[Regime, ...]:
     """Return the regimes, given the prior of pools whose features tell.
 
-    Shares and numbers: benchmarks/proving/choice.csv.
+    Shares and numbers: benchmarks/proving/trials.csv.gz.
     """
 
-    def prior(trust: float, tau: float, slope: float, one: float) -> Prior:
+    def prior(features_tell: bool, tau: float, slope: float, one: float) -> Prior:
         coefficients = dict(features.coefficients)
         for name in FEATURES:
             if name in coefficients:
                 mean, sd = coefficients[name]
-                coefficients[name] = (mean, sd) if trust else (0.0, 0.3)
+                coefficients[name] = (mean, sd) if features_tell else (0.0, 0.3)
         return Prior({**coefficients, "one": (one, 0.5), "slope": (slope, 0.5)}, (tau, 0.5))
 
     def one_cut(slope: float) -> Prior:
@@ -95,18 +95,18 @@ def make_regimes(features: Prior) -> tuple[Regime, ...]:
         )
 
     return (
-        Regime("alike", prior(0, 0.3, 1.5, -0.6), 0.1375),
-        Regime("alike", prior(0, 0.3, 2.8, -0.6), 0.1375),
+        Regime("alike", prior(False, 0.3, 1.5, -0.6), 0.1375),
+        Regime("alike", prior(False, 0.3, 2.8, -0.6), 0.1375),
         Regime("one-cut", one_cut(1.5), 0.1375),
         Regime("one-cut", one_cut(2.8), 0.1375),
-        Regime("features", prior(1, 0.8, 1.5, -0.35), 0.22),
-        Regime("features", prior(1, 1.5, 1.5, -0.35), 0.1925),
-        Regime("features", prior(1, 1.2, 2.8, -0.35), 0.1375),
-        Regime("proposals", prior(0, 0.3, 1.5, -2.2), 0.12),
-        Regime("proposals", prior(0, 0.3, 0.4, -2.0), 0.10),
-        Regime("proposals", prior(1, 1.2, 2.6, -2.2), 0.08),
-        Regime("proposals", prior(1, 0.8, 1.5, -1.5), 0.10),
-        Regime("mostly-true", prior(0, 1.2, 1.5, 0.8), 0.05),
+        Regime("features", prior(True, 0.8, 1.5, -0.35), 0.22),
+        Regime("features", prior(True, 1.5, 1.5, -0.35), 0.1925),
+        Regime("features", prior(True, 1.2, 2.8, -0.35), 0.1375),
+        Regime("proposals", prior(False, 0.3, 1.5, -2.2), 0.12),
+        Regime("proposals", prior(False, 0.3, 0.4, -2.0), 0.10),
+        Regime("proposals", prior(True, 1.2, 2.6, -2.2), 0.08),
+        Regime("proposals", prior(True, 0.8, 1.5, -1.5), 0.10),
+        Regime("mostly-true", prior(False, 1.2, 1.5, 0.8), 0.05),
     )
 
 
@@ -163,7 +163,7 @@ def _start(pool: PreparedPool, regimes: tuple[Regime, ...]) -> tuple[tuple[float
     """Return each regime's weight and its lines before any label."""
     priors, whole = _Priors.of(regimes, pool), design(pool, regimes[0].prior)
     nothing = _State(priors.mean, np.zeros((len(regimes), 0, 3)))
-    modes = _Modes.at(nothing, LabelTable.of(pool, Annotations()), whole[:0], priors)
+    modes = _Modes.at(nothing, np.zeros((len(regimes), 0)), LabelTable.of(pool, Annotations()), whole[:0], priors)
     weights = _weights(priors.log_share)
     return tuple((float(weights[k]), part) for k, part in modes.posteriors(pool, whole, np.arange(len(regimes))))
 
@@ -220,9 +220,8 @@ class _Modes:
     A: FloatArray  # (K, P, P)
 
     @classmethod
-    def at(cls, state: _State, labels: LabelTable, G: FloatArray, priors: _Priors) -> _Modes:
+    def at(cls, state: _State, eta: FloatArray, labels: LabelTable, G: FloatArray, priors: _Priors) -> _Modes:
         count, size = len(state.theta), G.shape[-1]
-        eta = _heights(state, labels, G)
         p = sigmoid(eta)
         gradient = _sum_groups(labels.psi * (p - labels.truth)[..., None], labels)
         S = _sum_groups(labels.squares * (p * (1 - p))[..., None], labels).reshape(count, -1, 3, 3)
@@ -274,19 +273,21 @@ class _Modes:
 def _find_modes(labels: LabelTable, G: FloatArray, priors: _Priors) -> _Modes:
     """Walk to every regime's mode; a regime's step is halved until its objective does not rise."""
     count = len(priors.mean)
-    modes = _Modes.at(_State(priors.mean, np.zeros((count, len(labels.relations), 3))), labels, G, priors)
+    start = _State(priors.mean, np.zeros((count, len(labels.relations), 3)))
+    modes = _Modes.at(start, _heights(start, labels, G), labels, G, priors)
     for _ in range(_STEPS):
         before, step, size = modes, modes.step(G), np.ones(count)
         while True:
             trial = _State(
                 before.state.theta - size[:, None] * step.theta, before.state.u - size[:, None, None] * step.u
             )
-            value = _values(trial, _heights(trial, labels, G), labels, priors)
+            eta = _heights(trial, labels, G)
+            value = _values(trial, eta, labels, priors)
             worse = (value > before.value) & (size >= 1e-3)
             if not worse.any():
                 break
             size = np.where(worse, size / 2, size)
-        modes = _Modes.at(trial, labels, G, priors)
+        modes = _Modes.at(trial, eta, labels, G, priors)
         if np.abs(before.value - modes.value).max() < 1e-5:
             break
     return modes

@@ -55,7 +55,7 @@ class Tuned:
     # Which kind of pool is it? The weight of the kinds whose features tell relations apart, in pools whose features do
     # not agree and in pools whose features do; how much more these and the kinds without features weigh, beside a
     # model's own proposals, where features agree; how many labels the start counts for where they do not; the weight
-    # below which a kind is left out. benchmarks/proving/choice.csv.
+    # below which a kind is left out. benchmarks/proving/trials.csv.gz.
     feature_trust: tuple[float, float] = (0.25, 0.98)
     agreeing: float = 16.0
     start_counts: float = 2.0
