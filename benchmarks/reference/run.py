@@ -1,4 +1,4 @@
-"""The authors' scores, their draws, 100 repeats: the rows that tests/experiment/test_reference.py checks, kept as means.
+"""The authors' scores, their draws, 100 repeats: rows that tests/experiment/test_reference.py checks, kept as means.
 
     python benchmarks/reference/run.py
 
