@@ -68,7 +68,6 @@ def start_session(
         known_file = None if graph is None else Path(graph)
         ids = (*pool.entity_names, *pool.relation_names)
         write_names(beside / "names.sqlite", [Path(file) for file in names], known_file, ids, language)
-        _write_secret(beside / "secret")
         sampled = len(pool) < pool.stands_for
         chosen = replace(
             settings,
@@ -77,14 +76,21 @@ def start_session(
             graph_scored=known is not None,
             sampled=sampled,
         )
-        chosen.write(beside / "settings.json")
-        Store(beside / "judgements.sqlite", create=True).close()
-        session = Session(beside)
-        session.set_budget(chosen.budget)
-        session.add_annotator(OWNER, "owner")
+        session = write_core(beside, chosen)
         Planner(session, pool).step()
         session.close()
     return Session(folder)
+
+
+def write_core(folder: Path, settings: Settings) -> Session:
+    """Write what every session has besides its pool and its names, and open it."""
+    _write_secret(folder / "secret")
+    settings.write(folder / "settings.json")
+    Store(folder / "judgements.sqlite", create=True).close()
+    session = Session(folder)
+    session.set_budget(settings.budget)
+    session.add_annotator(OWNER, "owner")
+    return session
 
 
 def add_session_names(session: str | Path | Session, files: Sequence[str | Path], language: str = "en") -> NameCount:
