@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from playwright.sync_api import Page
 
 from actc.session import Session
@@ -103,7 +105,8 @@ def test_who_judges_with_others_leaves_the_budget_to_the_owner(tmp_path, start_s
 
 def test_a_sentence_runs_as_its_letters_do(tmp_path, start_server, new_page):
     (tmp_path / "scores.tsv").write_text("head\trelation\ttail\tscore\na\tr\tb\t0.1\n")
-    (tmp_path / "names.json").write_text(
+    names = {"a": {"name": "نجيب محفوظ"}, "r": {"name": "مكان"}, "b": {"name": "القاهرة"}}
+    (tmp_path / "names.json").write_text(json.dumps(names))
         '{"a": {"name": "نجيب محفوظ"}, "r": {"name": "مكان"}, "b": {"name": "القاهرة"}}'
     )
     run("start", tmp_path / "session", tmp_path / "scores.tsv", "--names", tmp_path / "names.json")
