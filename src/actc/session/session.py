@@ -9,6 +9,7 @@
       sketch.npz           and what was measured on all of them
       known.parquet        the graph's triples with their scores, where it has scores
       names.sqlite         names, descriptions, and what the graph already says
+      reasons.sqlite       why each candidate may be true or false, where evidence was weighed
       judgements.sqlite    the whole history, and who is asked what
       secret               what the annotators' links are made from
 """

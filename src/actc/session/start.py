@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -15,6 +15,7 @@ import numpy as np
 from actc.errors import FileError
 from actc.pooled.sketch_file import write_sketch
 from actc.session.names import add_names, write_names
+from actc.session.reasons import write_reasons
 from actc.session.session import OWNER, Session
 from actc.session.settings import Settings
 from actc.session.store import Store
@@ -34,6 +35,7 @@ def start_session(
     names: Sequence[str | Path] = (),
     graph: str | Path | None = None,
     language: str = "en",
+    reasons: Iterable[Sequence[str]] | None = None,
 ) -> Session:
     """Make a session folder and plan its first questions.
 
@@ -51,6 +53,8 @@ def start_session(
         Triples that the graph holds: head, relation, tail, and score if the method should use it.
     language : str
         The language of names and descriptions, where a file has several.
+    reasons : iterable of sequences of str, optional
+        Why each candidate may be true or false, see :func:`actc.session.reasons.write_reasons`.
     """
     from actc.methods import find_method
     from actc.session.plan import Planner
@@ -68,6 +72,8 @@ def start_session(
         known_file = None if graph is None else Path(graph)
         ids = (*pool.entity_names, *pool.relation_names)
         write_names(beside / "names.sqlite", [Path(file) for file in names], known_file, ids, language)
+        if reasons is not None:
+            write_reasons(beside, reasons)
         sampled = len(pool) < pool.stands_for
         chosen = replace(
             settings,

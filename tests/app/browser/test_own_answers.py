@@ -107,8 +107,6 @@ def test_a_sentence_runs_as_its_letters_do(tmp_path, start_server, new_page):
     (tmp_path / "scores.tsv").write_text("head\trelation\ttail\tscore\na\tr\tb\t0.1\n")
     names = {"a": {"name": "نجيب محفوظ"}, "r": {"name": "مكان"}, "b": {"name": "القاهرة"}}
     (tmp_path / "names.json").write_text(json.dumps(names))
-        '{"a": {"name": "نجيب محفوظ"}, "r": {"name": "مكان"}, "b": {"name": "القاهرة"}}'
-    )
     run("start", tmp_path / "session", tmp_path / "scores.tsv", "--names", tmp_path / "names.json")
     page = new_page()
     open_card(page, start_server(tmp_path / "session").links["you"])
