@@ -26,6 +26,7 @@ from benchmarks.people.serving import write_candidates
 
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session.status import progress
+from actc.session.store import Store
 
 ANNOTATORS = 20
 CARDS = 6
@@ -70,7 +71,8 @@ def add_answers(store: Path, free, count: int, people: list[int], start: int) ->
     """Put answers into the history as if people had given them; return how many."""
     rng = np.random.default_rng(start)
     tasks, judgements, answers = [], [], []
-    with closing(sqlite3.connect(store)) as connection:
+    opened = Store(store)
+    with opened.transaction() as connection:
         number = connection.execute("SELECT coalesce(max(id), 0) FROM judgement").fetchone()[0]
         while len(answers) < count:
             triple, unsure, shared = next(free), rng.random() < 0.02, rng.random() < 0.1
@@ -93,7 +95,7 @@ def add_answers(store: Path, free, count: int, people: list[int], start: int) ->
             judgements,
         )
         connection.executemany("INSERT INTO answer (triple, annotator, label, judgement) VALUES (?, ?, ?, ?)", answers)
-        connection.commit()
+    opened.close()
     return len(answers)
 
 

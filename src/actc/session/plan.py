@@ -36,6 +36,10 @@ PLANNED_SECONDS = 10.0
 GOODBYE_SECONDS = 2.0
 """How long a planner may take to leave when its parent does."""
 
+WISH_SECONDS, LEAST_WISHED, MOST_WISHED = 600.0, 8, 64
+"""For how long a relation that somebody asked for is planned; how few triples of it are too few, and how many come."""
+WISHED = "Of the relation that you chose, one on which the method doubts much."
+
 # What people judged or took while the plan was made.
 DROP_GIVEN_OUT = (
     "DELETE FROM plan WHERE EXISTS (SELECT 1 FROM lease WHERE lease.triple = plan.triple) OR EXISTS "
@@ -67,11 +71,14 @@ class Planner:
         last = int(store.value("SELECT coalesce(max(id), 0) FROM judgement"))
         state = last, int(store.value("SELECT coalesce(max(id), 0) FROM choice"))
         short = store.value("SELECT count(*) FROM plan") < LEAST_PLANNED // 2
-        if state == self.seen and not (short and self._untouched() > 0):
+        wished = self._wished()
+        if state == self.seen and not wished and not (short and self._untouched() > 0):
             return False
         annotations = self.session.annotations()
         fit = self.fit(annotations)
-        picks = self.choose(fit, annotations, self._plan_size(last), self._given_out())
+        given_out = self._given_out()
+        picks = self.choose(fit, annotations, self._plan_size(last), given_out)
+        picks = self._add_wished(fit, picks, given_out, wished)
         uniform = self.session.asked_at_random(annotations)
         outlook = look_ahead(fit, self.method, annotations, picks, self.pool, self.accepted, uniform)
         self._write(last, picks, outlook, anew=self.seen[1] not in (-1, state[1]))
@@ -89,6 +96,36 @@ class Planner:
         # The method imagines answers to what it picks first, so what is out for judgement is picked, then left out.
         picks = fit.pick(count, np.random.default_rng([self.session.settings.seed, len(annotations)]))
         return picks.take(np.flatnonzero(~np.isin(picks.rows, busy)))
+
+    def _wished(self) -> list[str]:
+        """Return the relations that somebody asked for lately, of which the plan holds too few triples."""
+        rows = self.session.store.rows(
+            "SELECT DISTINCT relation FROM wish WHERE at > ? AND spent = 0 AND ? > "
+            "(SELECT count(*) FROM plan WHERE plan.relation = wish.relation)",
+            (time.time() - WISH_SECONDS, LEAST_WISHED),
+        )
+        return [row["relation"] for row in rows]
+
+    def _add_wished(self, fit: Fit, picks: Picks, given_out: IntArray, wished: list[str]) -> Picks:
+        """Add the triples of wished relations that the method doubts most; remember where there are none left."""
+        names = np.asarray(self.pool.relation_names, dtype=object)
+        for relation in wished:
+            mine = np.flatnonzero(np.isin(self.pool.relations, np.flatnonzero(names == relation)))
+            rows = self._doubtful(fit, np.setdiff1d(mine, np.append(given_out, picks.rows)))[:MOST_WISHED]
+            if not len(rows) and not np.isin(mine, picks.rows).any():
+                self._note_spent(relation)
+            reasons = picks.reasons + (WISHED,) * len(rows)
+            picks = Picks(np.append(picks.rows, rows), np.append(picks.uniform, np.zeros(len(rows), np.bool_)), reasons)
+        return picks
+
+    def _doubtful(self, fit: Fit, rows: IntArray) -> IntArray:
+        """Return rows of the pool, those first that the method doubts most; as they are where it does not say."""
+        p = fit.probabilities(self.pool.take(rows)) if len(rows) else None
+        return rows if p is None else rows[np.argsort(np.abs(p - 0.5), kind="stable")]
+
+    def _note_spent(self, relation: str) -> None:
+        with self.session.store.transaction() as connection:
+            connection.execute("UPDATE wish SET spent = 1 WHERE relation = ?", (relation,))
 
     def task(
         self,
