@@ -188,6 +188,11 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
     report = summarise(completion, whole, facts, ready.reasons)
     name, people = f"graph{_ending(plan.graph)}", session if plan.oracle is None else None
     files = write_completion(plan.out, completion, whole, name, plan.base, report, people, ready.reasons)
+    if completion.calibrator.fit_.draws is not None:  # of other methods nobody knows how sure they are
+        from actc.session.examine import write_report
+
+        files.append(plan.out / "report.html")
+        write_report(plan.out / "thresholds.json", files[-1])
     return Completed((*headline(report), *notes, f"Written: {', '.join(map(str, files))}"), tuple(files))
 
 
