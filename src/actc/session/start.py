@@ -16,6 +16,7 @@ from actc.errors import FileError
 from actc.pooled.sketch_file import write_sketch
 from actc.session.names import add_names, write_names
 from actc.session.reasons import write_reasons
+from actc.session.seals import write_seals
 from actc.session.session import OWNER, Session
 from actc.session.settings import Settings
 from actc.session.store import Store
@@ -84,6 +85,7 @@ def start_session(
             sampled=sampled,
         )
         chosen.write(beside / "settings.json")
+        write_seals(beside)
         Store(beside / "judgements.sqlite", create=True).close()
         session = Session(beside)
         session.set_budget(chosen.budget)
