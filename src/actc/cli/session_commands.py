@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import click
 
@@ -43,7 +43,7 @@ language_option = click.option(
 )
 @click.option("--title", help="What the pages call the session. [default: the file's name]")
 @click.option(
-    "--guidelines", type=click.File(encoding="utf-8"), help="What annotators should know, shown first: Markdown."
+    "--guidelines", type=click.Path(path_type=Path), help="What annotators should know, shown first: Markdown."
 )
 @click.option("--show-score", is_flag=True, help="Show what the model thinks on the cards. It sways people.")
 @click.option(
@@ -57,7 +57,7 @@ def start_command(
     names: tuple[Path, ...],
     kg: Path | None,
     title: str | None,
-    guidelines: TextIO | None,
+    guidelines: Path | None,
     language: str,
     quiet: bool,
     **choices: Any,
@@ -71,11 +71,12 @@ def start_command(
     from actc.cli.show_session import print_named
     from actc.session import Settings, start_session
     from actc.session.start import count_named, sample_files
+    from actc.tables.files import read_text
 
     if sample == (scores is not None):
         raise OptionError("Give a file of scored candidates, or --sample for the packaged sample.")
     title = title or ("Everyday facts" if scores is None else scores.name.partition(".")[0])
-    text = guidelines.read() if guidelines else ""
+    text = read_text(guidelines) if guidelines else ""
     if scores is None:
         scores, names, kg = sample_files()
     settings = Settings(title=title, guidelines=text, **choices)
