@@ -171,7 +171,7 @@ def test_a_run_that_is_killed_goes_on_where_it_was_and_nothing_is_lost_or_double
         while len(set(server.asked)) < 50 and kills < 20:
             process = subprocess.Popen([*command, "--url", server.url], stdout=subprocess.DEVNULL)
             seen = len(server.asked)
-            while len(server.asked) < seen + 12 and process.poll() is None:
+            while len(server.asked) < seen + 25 and process.poll() is None:
                 time.sleep(0.01)
             os.kill(process.pid, signal.SIGKILL)
             process.wait()

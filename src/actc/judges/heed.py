@@ -53,6 +53,13 @@ class Heeded:
         """What each judge said of each triple of the pool, shape (N, J)."""
         return self.judged.table(len(self.pool))
 
+    @property
+    def asked(self) -> BoolArray:
+        """Which triples of the pool a judge called true or false, shape (N,)."""
+        found = np.zeros(len(self.pool), dtype=np.bool_)
+        found[self.judged.rows] = True
+        return found
+
     @cached_property
     def unswayed(self) -> FloatArray:
         """The log-odds of each answered triple by a fit that was not told the answer, judges aside, shape (l,)."""
@@ -117,10 +124,9 @@ class Heeded:
         """Which triples of the pool are accepted, shape (N,); people's answers to single triples left aside."""
         assert self.fit.thresholds is not None
         plain = self.fit.thresholds.decide(self.pool)
-        asked = ~np.isnan(self.signals).all(axis=1)
-        if self.probabilities is None or not asked.any():
+        if self.probabilities is None or not self.asked.any():
             return plain
-        return np.where(asked, self.probabilities >= 0.5, plain)
+        return np.where(self.asked, self.probabilities >= 0.5, plain)
 
 
 def _folds(rows: IntArray) -> list[BoolArray]:

@@ -39,6 +39,8 @@ class Powered:
         How much guesses counted, between 0 and 1.
     alone : Interval
         The bounds by people's answers alone.
+    alone_worth : float
+        How many answers those rest on: of recall, those on true triples.
     """
 
     share: float
@@ -47,6 +49,7 @@ class Powered:
     worth: float
     counted: float
     alone: Interval
+    alone_worth: float
 
 
 def estimate_share(answers: FloatArray, guesses: FloatArray, everything: FloatArray, level: float = 0.9) -> Powered:
@@ -103,7 +106,7 @@ def estimate_recall(
 
 
 def _nothing(share: float, count: int) -> Powered:
-    return Powered(share, Interval(0.0, 1.0), count, 0.0, 0.0, Interval(0.0, 1.0))
+    return Powered(share, Interval(0.0, 1.0), count, 0.0, 0.0, Interval(0.0, 1.0), 0.0)
 
 
 def _tune(answers: FloatArray, guesses: FloatArray) -> float:
@@ -127,7 +130,7 @@ def _bounds(
 ) -> Powered:
     share = float(np.clip(share, 0, 1))
     worth = answers / max(left, 1e-9)
-    return Powered(share, wilson(share * worth, worth, level), count, worth, counted, alone)
+    return Powered(share, wilson(share * worth, worth, level), count, worth, counted, alone, answers)
 
 
 @dataclass(frozen=True)
