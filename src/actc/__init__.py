@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from actc.paper.run import redraw_paper, run_paper
     from actc.sample.run_demo import run_demo
     from actc.session import Session, Settings, start_session
+    from actc.session.backup import backup_session
     from actc.session.examine import audit_accepted, check_shift, draw_audit, list_questions, write_report
     from actc.session.import_judgements import import_judgements
     from actc.session.judge import judge_triples
@@ -56,6 +57,7 @@ __all__ = [
     "add_session_names",
     "ask_program",
     "audit_accepted",
+    "backup_session",
     "calibrate",
     "check_shift",
     "complete_graph",
@@ -88,6 +90,7 @@ _LAZY = {
     "add_session_names": "actc.session.start",
     "ask_program": "actc.session.program",
     "audit_accepted": "actc.session.examine",
+    "backup_session": "actc.session.backup",
     "calibrate": "actc.trust.calibrate",
     "check_shift": "actc.session.examine",
     "complete_graph": "actc.complete.run",
@@ -121,6 +124,7 @@ TWINS = {
     "status": ("Session",),
     "export": ("export_session",),
     "import": ("import_judgements",),
+    "backup": ("backup_session",),
     "report": ("write_report",),
     "ask": ("list_questions",),
     "audit": ("draw_audit", "audit_accepted"),

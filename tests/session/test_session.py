@@ -20,7 +20,8 @@ from actc.session import ask as ask_module
 from actc.session.cards import make_card
 from actc.session.find_case import read_session_case
 from actc.session.plan import LEAST_PLANNED, Planner, planning
-from actc.session.start import sample_files
+from actc.session.reasons import reasons_of
+from actc.session.start import add_session_names, sample_files
 from actc.session.status import (
     disagreements,
     history,
@@ -31,7 +32,7 @@ from actc.session.status import (
     write_advice,
     write_count,
 )
-from actc.tables.files import write_scored
+from actc.tables.files import read_scored, write_scored
 from actc.trust.report import make_report
 from tests.conftest import make_pool
 
@@ -636,3 +637,21 @@ def test_odd_names_of_annotators_are_refused(scores, name):
     session = new_session(scores)
     with pytest.raises(OptionError):
         session.add_annotator(name)
+
+
+def test_reasons_are_kept_beside_the_candidates_and_call_ids_by_their_names(scores):
+    pool = read_scored(scores)[0]
+    said = [(f"[[{pool.triple(row)[0]}]] is known", "against: nothing") if row % 2 else () for row in range(len(pool))]
+    session = start_session(scores.parent / "session", scores, Settings("actc-lr-rndm"), reasons=said)
+    head = pool.triple(3)[0]
+    assert reasons_of(session.names, [3, 4]) == [(f"{head} is known", "against: nothing"), ()]
+    (scores.parent / "names.tsv").write_text(f"id\tname\n{head}\tAda\n")
+    add_session_names(session, [scores.parent / "names.tsv"])
+    assert reasons_of(session.names, [3])[0][0] == "Ada is known"
+    session.close()
+
+
+def test_a_session_without_reasons_gives_none(scores):
+    session = new_session(scores)
+    assert reasons_of(session.names, [0, 1]) == [(), ()]
+    session.close()

@@ -42,6 +42,11 @@ def _look_here(context: click.Context, parameter: click.Parameter, given: str | 
 @click.option("--count", type=int, help="How many of those at most. [default: 1,000 doubtful ones, else all]")
 @click.option("--share", default=0.1, show_default=True, help="With --which random: the share of all triples.")
 @click.option("--prompt", type=click.Path(path_type=Path), help="What a model is asked: a text with fields in braces.")
+@click.option(
+    "--texts",
+    type=click.Path(path_type=Path),
+    help="The text that each candidate was taken from: head, relation, tail, source.",
+)
 @click.option("--key-from", metavar="NAME", help="The environment variable that holds the server's key.")
 @click.option("--name", help="What to call the judge. [default: the model's, program's or function's name]")
 @click.option("--jobs", default=4, show_default=True, help="Requests at the same time.")

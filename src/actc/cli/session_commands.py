@@ -1,4 +1,4 @@
-"""The commands of people who judge: start, annotate, status, export, import; parse, call, print."""
+"""The commands of people who judge: start, annotate, status, export, import, backup; parse, call, print."""
 
 from __future__ import annotations
 
@@ -259,4 +259,25 @@ def names_command(session: Path, files: tuple[Path, ...], language: str, quiet: 
         print_named(named, session)
 
 
-COMMANDS = [start_command, names_command, annotate_command, status_command, export_command, import_command]
+@click.command("backup", epilog=examples("actc backup my-session my-session-of-monday"))
+@click.argument("session", type=click.Path(path_type=Path))
+@click.argument("copy", type=click.Path(path_type=Path))
+@quiet_option
+def backup_command(session: Path, copy: Path, quiet: bool) -> None:
+    """Copy a session, also while people judge. The COPY is a session itself."""
+    from actc.session.backup import backup_session
+
+    count = backup_session(session, copy)
+    if not quiet:
+        print(f"{count:,} judgements are in {copy}; to go back to them, give it the session's name.")
+
+
+COMMANDS = [
+    start_command,
+    names_command,
+    annotate_command,
+    status_command,
+    export_command,
+    import_command,
+    backup_command,
+]

@@ -22,8 +22,7 @@ def print_report(report: Report, written: Sequence[Path]) -> None:
     for name, share in report.quality.items():
         screen.print(f"  {name:<10}{_percent(share)}")
     screen.print(Text(report.rests_on), Text(str(report.advice)), "", sep="\n")
-    for line in report.judges:
-        screen.print(Text(line))
+    screen.print(*map(Text, report.judges), sep="\n", end="\n\n" if report.judges else "")
     table = new_table("relation", "accepted", "candidates", "answers", "precision", "trust")
     for line in report.relations[:MOST_RELATIONS]:
         counts = f"{line.accepted:,}", f"{line.triples:,}", str(line.answers)

@@ -61,7 +61,9 @@ def write_completion(
     write_graph(files[0], Graph.of(graph.union(accepted)), base=base, extras=extras)
     if reasons is not None:
         rows = np.flatnonzero(completion.accepted)
-        provenance["reasons"] = np.array([*reasons.of(rows), ""], dtype=object)[:-1]  # an array of texts, even of none
+        provenance["reasons"] = np.array([*reasons.of(rows, completion.accepted[rows]), ""], dtype=object)[
+            :-1
+        ]  # an array of texts, even of none
     write_triples(files[1], {**accepted.columns(), **provenance})
     _describe(folder, completion, session).write(files[2])
     write_json(files[3], report)
@@ -137,7 +139,7 @@ def _examples(completion: Completion, reasons: Reasons) -> list[dict[str, Any]]:
     rows = np.concatenate([sure[:MOST_EXAMPLES], completion.judged.rows[:MOST_EXAMPLES]])
     became = ["accepted"] * min(len(sure), MOST_EXAMPLES)
     became += ["called true" if label else "called false" for label in completion.judged.labels[:MOST_EXAMPLES]]
-    said = zip(rows.tolist(), became, reasons.of(rows), strict=True)
+    said = zip(rows.tolist(), became, reasons.of(rows, completion.accepted[rows]), strict=True)
     return [{"triple": completion.candidates.triple(row), "became": what, "reasons": text} for row, what, text in said]
 
 

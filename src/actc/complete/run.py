@@ -218,7 +218,7 @@ def _prepare(plan: CompletionPlan, whole: Graph, stage: Stage) -> _Ready:
     paths = [plan.out / name for name in ("candidates.parquet", "known.parquet")]
     if "scores" in begun.done:
         candidates, known = (read_scored(path)[0] for path in paths)
-        left, reasons = begun.done["scores"], Reasons.load(plan.out, candidates)
+        left, reasons = begun.done["scores"], Reasons.load(plan.out, candidates, graph)
         return _Ready(candidates, known, begun.done["model"], left["notes"], left["seconds"], reasons)
     if "model" not in begun.done:
         begun = begun.finish("model", _find_model(plan, graph, stage))
@@ -268,7 +268,7 @@ def _find_candidates(
             else:
                 weighed = weigh_given(graph, held, proposals, scorer, advance)
     if weighed is not None:
-        return weighed.candidates, Reasons(weighed.evidence, weighed.worth), notes
+        return weighed.candidates, Reasons(weighed.evidence, weighed.worth, graph), notes
     if plan.evidence:
         notes = [*notes, "Too few held facts to learn from what evidence is worth; give them with --held."]
     return candidates, None, notes
@@ -289,7 +289,8 @@ def _start_session(plan: CompletionPlan, ready: _Ready, folder: Path) -> list[st
     write_scored(pool, ready.candidates.take(rows))
     title = plan.graph.name.partition(".")[0]
     settings = Settings(ready.method(plan), min(plan.budget, len(rows)), seed=plan.seed, title=title)
-    start_session(folder, pool, settings, plan.names, plan.out / "known.parquet").close()
+    reasons = None if ready.reasons is None else ready.reasons.marked(rows)
+    start_session(folder, pool, settings, plan.names, plan.out / "known.parquet", reasons=reasons).close()
     return [
         f"{len(ready.candidates):,} candidates, of which {len(rows):,} may be asked about.",
         f"Judge {settings.budget:,} of them: {_annotate(folder)}",

@@ -34,14 +34,22 @@ class Reasons:
     evidence : Evidence
         Of the N candidates, in their order.
     worth : Worth
+    graph : Graph
+        The known facts.
     """
 
     evidence: Evidence
     worth: Worth
+    graph: Graph
 
-    def of(self, rows: IntArray) -> list[str]:
-        """Return the reasons of some candidates, the strongest first, in one text each."""
-        return ["; ".join(said) for said in give_reasons(self.evidence.take(rows), self.worth)]
+    def of(self, rows: IntArray, accepted: BoolArray) -> list[str]:
+        """Return the reasons of some candidates, those for what was decided in front, in one text each."""
+        said = give_reasons(self.evidence, self.worth, rows, graph=self.graph, accepted=accepted)
+        return ["; ".join(texts) for texts in said]
+
+    def marked(self, rows: IntArray) -> list[tuple[str, ...]]:
+        """Return the reasons of some candidates as a session keeps them: ids in double brackets, no side in front."""
+        return give_reasons(self.evidence, self.worth, rows, graph=self.graph, call="[[{}]]".format)
 
     def describe(self) -> dict[str, Any]:
         """Return what the evidence was worth, as plain values: the heaviest pieces first."""
@@ -59,11 +67,11 @@ class Reasons:
         self.worth.save(folder / WORTH)
 
     @classmethod
-    def load(cls, folder: Path, candidates: ScoredTriples) -> Reasons | None:
+    def load(cls, folder: Path, candidates: ScoredTriples, graph: Graph) -> Reasons | None:
         """Read it back; None where the run used no evidence."""
         if not (folder / WORTH).exists():
             return None
-        return cls(load_evidence(folder / EVIDENCE, candidates), Worth.load(folder / WORTH))
+        return cls(load_evidence(folder / EVIDENCE, candidates), Worth.load(folder / WORTH), graph)
 
 
 def best_placed(proposals: ScoredTriples, most: int = MOST_WEIGHED) -> ScoredTriples:

@@ -24,7 +24,9 @@ from actc.session.ask import Task
 from actc.session.cards import make_card, plain
 from actc.session.judged import compare_judges, read_judged
 from actc.session.plan import Planner
+from actc.session.reasons import reasons_of
 from actc.session.session import Session
+from actc.session.texts import write_texts
 from actc.triples import Annotations, IntArray
 
 Replies = Iterator[tuple[Question, Reply]]
@@ -84,6 +86,7 @@ def judge_triples(
     timeout: float = 120.0,
     limit: int = 10_000,
     most_tokens: int = 300,
+    texts: str | Path | None = None,
     price_in: float | None = None,
     price_out: float | None = None,
     differing: float | None = None,
@@ -121,6 +124,8 @@ def judge_triples(
         Requests in this run at most, retries among them; also the most lines that a program is given.
     most_tokens : int
         How much a model may write.
+    texts : path, optional
+        A table with head, relation, tail and source: the text that each candidate was taken from, for judges and cards.
     price_in, price_out : float, optional
         What a million tokens cost, read and written.
     differing : float, optional
@@ -143,6 +148,8 @@ def judge_triples(
         ask = partial(ask_program, program)
     else:
         ask = partial(ask_script, script or "")
+    if texts is not None:
+        write_texts(session.folder, session.read_pool(), texts)
     tasks = choose_triples(session, which, count, share)
     store = ReplyStore(session.folder, create=True)
     if differing is not None:
@@ -306,6 +313,7 @@ def make_question(session: Session, task: Task, model: str = "", prompt: str | N
         told |= {role: one["name"], f"{role}_id": one["id"], f"{role}_description": one["description"]}
     told["known"] = card["known"]
     told |= {part: [plain(one) for one in card[part]] for part in ("examples", "head_facts", "tail_facts")}
-    told |= {"source": card.get("source", ""), "reasons": card.get("reasons", ""), "score": task.score}
+    (reasons,) = reasons_of(session.names, [task.triple])
+    told |= {"source": card["source"], "reasons": list(reasons), "score": task.score}
     key = key_of(told) if prompt is None else key_of(task.triple, model, fill_prompt(prompt, told))
     return Question(task.triple, key, told)

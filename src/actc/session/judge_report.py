@@ -88,7 +88,8 @@ class JudgeReport:
 
 def _say_judge(line: JudgeLine) -> str:
     agrees = f"says what people said on {line.agrees:.0%} of {line.compared:,}" if line.compared else "not compared yet"
-    return f"{line.name}: {line.judged:,} answers; {agrees}; its word adds {line.weight:+.1f} ± {line.spread:.1f} log-odds."
+    weight = f"{line.weight:+.1f} ± {line.spread:.1f}"
+    return f"{line.name}: {line.judged:,} answers; {agrees}; its word adds {weight} log-odds."
 
 
 def _say_share(one: Powered) -> str:
@@ -97,7 +98,8 @@ def _say_share(one: Powered) -> str:
 
 
 def _say_bought(one: Powered, before: Powered) -> str:
-    return f"as if {one.worth:,.0f} people's answers instead of {one.alone_worth:,.0f} ({before.worth:,.0f} without judges)"
+    people = f"as if {one.worth:,.0f} people's answers instead of {one.alone_worth:,.0f}"
+    return f"{people} ({before.worth:,.0f} without judges)"
 
 
 def _finite(value: Any) -> Any:
