@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from actc.session.backup import backup_session
     from actc.session.examine import audit_accepted, check_shift, draw_audit, list_questions, write_report
     from actc.session.import_judgements import import_judgements
+    from actc.session.judge import judge_triples
     from actc.session.program import ask_program
     from actc.session.results import export_session
     from actc.session.start import add_session_names
@@ -65,6 +66,7 @@ __all__ = [
     "draw_audit",
     "export_session",
     "import_judgements",
+    "judge_triples",
     "list_questions",
     "propose_candidates",
     "redraw_paper",
@@ -97,6 +99,7 @@ _LAZY = {
     "draw_audit": "actc.session.examine",
     "export_session": "actc.session.results",
     "import_judgements": "actc.session.import_judgements",
+    "judge_triples": "actc.session.judge",
     "list_questions": "actc.session.examine",
     "propose_candidates": "actc.models.from_files",
     "redraw_paper": "actc.paper.run",
@@ -117,6 +120,7 @@ TWINS = {
     "start": ("start_session",),
     "names": ("add_session_names",),
     "annotate": ("Session", "ask_program"),
+    "judge": ("judge_triples",),
     "status": ("Session",),
     "export": ("export_session",),
     "import": ("import_judgements",),

@@ -231,7 +231,7 @@ function drawCard(card) {
   at("sentence").classList.toggle("long", spoken(card).length > 160);
   at("meanings").replaceChildren(...["head", "relation", "tail"].flatMap((role) => drawMeaning(role, card[role])));
   at("context").replaceChildren(
-    ...drawKnown(card), ...drawExamples(card), ...drawFacts(card.head, card.head_facts), ...drawFacts(card.tail, card.tail_facts));
+    ...drawSource(card), ...drawKnown(card), ...drawExamples(card), ...drawFacts(card.head, card.head_facts), ...drawFacts(card.tail, card.tail_facts));
   at("belief").hidden = !("score" in card);
   if ("score" in card) {
     const chance = card.probability == null ? "" : `, which it takes for ${Math.round(100 * card.probability)} % likely to be true`;
@@ -253,6 +253,11 @@ function drawMeaning(role, named) {
     element("dt", {}, title, ...types),
     element("dd", { class: named.description ? "" : "none" }, element("bdi", {}, text)),
   ];
+}
+
+function drawSource(card) {
+  if (!card.source) return [];
+  return [element("section", {}, element("h2", {}, "Taken from"), element("p", {}, element("bdi", {}, card.source)))];
 }
 
 function drawKnown(card) {

@@ -10,6 +10,8 @@
       known.parquet        the graph's triples with their scores, where it has scores
       names.sqlite         names, descriptions, and what the graph already says
       reasons.sqlite       why each candidate may be true or false, where evidence was weighed
+      texts.sqlite         the text that each candidate was taken from, where they came with texts
+      judges.sqlite        what machine judges said, where there are any
       judgements.sqlite    the whole history, and who is asked what
       judgements.count     how many judgements there must be at least
       checksums.json       of the candidates and the known triples, which never change
