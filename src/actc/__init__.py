@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from actc.session.program import ask_program
     from actc.session.results import export_session
     from actc.session.start import add_session_names
+    from actc.session.start_audit import start_audit
     from actc.tables.calibration import Calibration
     from actc.trust.calibrate import calibrate
 
@@ -74,6 +75,7 @@ __all__ = [
     "run_experiment",
     "run_paper",
     "score_triples",
+    "start_audit",
     "start_session",
     "train_model",
     "write_report",
@@ -107,6 +109,7 @@ _LAZY = {
     "run_experiment": "actc.experiment.runs",
     "run_paper": "actc.paper.run",
     "score_triples": "actc.models.from_files",
+    "start_audit": "actc.session.start_audit",
     "start_session": "actc.session",
     "train_model": "actc.models.from_files",
     "write_report": "actc.session.examine",
@@ -127,7 +130,7 @@ TWINS = {
     "backup": ("backup_session",),
     "report": ("write_report",),
     "ask": ("list_questions",),
-    "audit": ("draw_audit", "audit_accepted"),
+    "audit": ("draw_audit", "audit_accepted", "start_audit"),
     "shift": ("check_shift",),
     "train": ("train_model",),
     "score": ("score_triples",),

@@ -10,8 +10,9 @@ from actc.cli.show import console, new_table
 from actc.session import Session
 from actc.session.judge import JudgeRun
 from actc.session.program import ProgramRun
+from actc.session.review import count_reviews
 from actc.session.start import NameCount
-from actc.session.status import agreement, disagreements, people, picture, progress, write_count
+from actc.session.status import agreement, people, picture, progress, write_count
 
 
 def print_status(session: Session) -> None:
@@ -31,13 +32,20 @@ def print_status(session: Session) -> None:
     if found["shared"]:
         screen.print(
             f"Agreement on {found['shared']:,} shared triples: Krippendorff's alpha {_number(found['krippendorff'])}, "
-            f"Fleiss' kappa {_number(found['fleiss'])}; {len(disagreements(session)):,} to settle."
+            f"Fleiss' kappa {_number(found['fleiss'])}; {count_reviews(session)['differ']:,} to settle."
         )
         for line in found["rules"]:
             if line["changed"]:
                 differ = f"{line['changed']:,} of {line['labels']:,} labels would differ"
                 screen.print(f"Combined by {line['rule']} instead, {differ}.")
     screen.print(picture(session)["advice"])
+
+
+def print_audit_of(audit: Session) -> None:
+    """Say what an audit is about, and what it found so far."""
+    settings = audit.settings
+    print(f"{settings.title}: {settings.budget:,} of {settings.triples:,} accepted triples are drawn to be judged.")
+    print(picture(audit)["advice"])
 
 
 def _line(one: dict[str, Any]) -> list[str]:

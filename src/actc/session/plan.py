@@ -24,6 +24,7 @@ from actc.judges.heed import Heeded
 from actc.judges.store import ReplyStore
 from actc.methods import Fit, find_method, is_imported, named_method, names_module
 from actc.session.ask import PLACES, TASK, Task
+from actc.session.audit_plan import AuditPlanner
 from actc.session.judged import picked_blindly, put_differing_first, read_judged
 from actc.session.outlook import Outlook, look_ahead
 from actc.session.session import Session
@@ -67,8 +68,9 @@ class Planner:
         """Refit and plan, if there is anything new; return whether there was."""
         store = self.session.store
         last = int(store.value("SELECT coalesce(max(id), 0) FROM judgement"))
+        choices = int(store.value("SELECT coalesce(max(id), 0) FROM choice"))
+        state = last, choices, ReplyStore(self.session.folder).state()
         short = store.value("SELECT count(*) FROM plan") < LEAST_PLANNED // 2
-        state = last, ReplyStore(self.session.folder).state()
         if state == self.seen and not (short and self._untouched() > 0):
             return False
         annotations = self.session.annotations()
@@ -79,7 +81,7 @@ class Planner:
         )
         uniform = self.session.asked_at_random(annotations)
         outlook = look_ahead(fit, self.method, annotations, picks, self.pool, self.accepted, uniform)
-        self._write(last, picks, outlook)
+        self._write(last, picks, outlook, anew=bool(self.seen) and self.seen[1:] != state[1:])
         self.seen, self.accepted = state, outlook.accepted
         return True
 
@@ -140,14 +142,15 @@ class Planner:
         )
         return int(np.clip(recent, LEAST_PLANNED, MOST_PLANNED))
 
-    def _write(self, last: int, picks: Picks, outlook: Outlook) -> None:
-        """Replace the plan, unless another process planned with newer answers."""
+    def _write(self, last: int, picks: Picks, outlook: Outlook, anew: bool) -> None:
+        """Replace the plan, unless another process planned with newer answers; and the outlook, if it is another."""
         rows = picks.rows.tolist()
-        wanted = [self._wanted(row) for row in rows]
+        overlap = self.session.overlap
+        wanted = [self._wanted(row, overlap) for row in rows]
         columns = (rows, picks.reasons, picks.uniform.tolist(), outlook.probabilities, outlook.gains, wanted)
         tasks = [self.task(*values) for values in zip(*columns, strict=True)]
         planned = [(place, *task.as_row()) for place, task in enumerate(tasks)]
-        content = json.dumps(outlook.as_json())
+        content, relations = json.dumps(outlook.as_json()), json.dumps(outlook.relations)
         # Answers wait while this has the file, so everything is ready before, and nothing is read that is not needed.
         with self.session.store.transaction() as connection:
             newest = connection.execute("SELECT coalesce(max(judgement), -1) FROM outlook").fetchone()[0]
@@ -156,16 +159,16 @@ class Planner:
             connection.execute("DELETE FROM plan")
             connection.executemany(f"INSERT INTO plan (place, {TASK}) VALUES (?, {PLACES})", planned)
             connection.execute(DROP_GIVEN_OUT)
-            if newest < last:
+            connection.execute("INSERT OR REPLACE INTO latest VALUES (1, ?)", (relations,))
+            if newest < last or anew:
                 sql = "INSERT INTO outlook (at, judgement, content) VALUES (?, ?, ?)"
                 connection.execute(sql, (time.time(), last, content))
 
-    def _wanted(self, row: int) -> int:
+    def _wanted(self, row: int, overlap: float) -> int:
         """Say how many annotators shall judge a row; the same whenever it is planned."""
-        settings = self.session.settings
-        if settings.overlap == 0:
+        if overlap == 0:
             return 1
-        return 1 + int(np.random.default_rng([settings.seed, row]).random() < settings.overlap)
+        return 1 + int(np.random.default_rng([self.session.settings.seed, row]).random() < overlap)
 
 
 def planner_command(folder: Path) -> list[str]:
@@ -237,7 +240,7 @@ def main(folder: str, method: str | None = None) -> None:
         sys.path.append(os.getcwd())
         find_method(method)
     session = Session(Path(folder), synced=False)
-    planner = Planner(session)
+    planner = AuditPlanner(session) if session.settings.design else Planner(session)
     while True:
         started = time.monotonic()
         busy = planner.step()

@@ -20,6 +20,7 @@ HELP = "[t] true   [f] false   [s] not sure   [u] undo   [n] note   [q] quit"
 ENDS = {
     "more": "The next triples are not chosen yet; come back in a moment.",
     "paused": "The owner lets everybody wait; come back later.",
+    "certified": "The audit has answers enough. Thank you!",
     "spent": "The budget is spent. Thank you!",
     "others": "Others have the rest on their tables; come back later. Thank you!",
     "none": "Nothing is left for you to judge. Thank you!",
