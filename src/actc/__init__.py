@@ -31,8 +31,10 @@ if TYPE_CHECKING:
     from actc.paper.run import redraw_paper, run_paper
     from actc.sample.run_demo import run_demo
     from actc.session import Session, Settings, start_session
+    from actc.session.backup import backup_session
     from actc.session.examine import audit_accepted, check_shift, draw_audit, list_questions, write_report
     from actc.session.import_judgements import import_judgements
+    from actc.session.judge import judge_triples
     from actc.session.program import ask_program
     from actc.session.results import export_session
     from actc.session.start import add_session_names
@@ -56,6 +58,7 @@ __all__ = [
     "add_session_names",
     "ask_program",
     "audit_accepted",
+    "backup_session",
     "calibrate",
     "check_shift",
     "complete_graph",
@@ -64,6 +67,7 @@ __all__ = [
     "draw_audit",
     "export_session",
     "import_judgements",
+    "judge_triples",
     "list_questions",
     "propose_candidates",
     "redraw_paper",
@@ -88,6 +92,7 @@ _LAZY = {
     "add_session_names": "actc.session.start",
     "ask_program": "actc.session.program",
     "audit_accepted": "actc.session.examine",
+    "backup_session": "actc.session.backup",
     "calibrate": "actc.trust.calibrate",
     "check_shift": "actc.session.examine",
     "complete_graph": "actc.complete.run",
@@ -96,6 +101,7 @@ _LAZY = {
     "draw_audit": "actc.session.examine",
     "export_session": "actc.session.results",
     "import_judgements": "actc.session.import_judgements",
+    "judge_triples": "actc.session.judge",
     "list_questions": "actc.session.examine",
     "propose_candidates": "actc.models.from_files",
     "redraw_paper": "actc.paper.run",
@@ -117,9 +123,11 @@ TWINS = {
     "start": ("start_session",),
     "names": ("add_session_names",),
     "annotate": ("Session", "ask_program"),
+    "judge": ("judge_triples",),
     "status": ("Session",),
     "export": ("export_session",),
     "import": ("import_judgements",),
+    "backup": ("backup_session",),
     "report": ("write_report",),
     "ask": ("list_questions",),
     "audit": ("draw_audit", "audit_accepted", "start_audit"),

@@ -24,7 +24,7 @@ export function drawCard(card) {
   at("sentence").classList.toggle("long", spoken(card).length > 160);
   at("meanings").replaceChildren(...["head", "relation", "tail"].flatMap((role) => drawMeaning(role, card[role])));
   at("context").replaceChildren(
-    ...drawKnown(card), ...drawExamples(card), ...drawFacts(card.head, card.head_facts), ...drawFacts(card.tail, card.tail_facts));
+    ...drawSource(card), ...drawKnown(card), ...drawExamples(card), ...drawFacts(card.head, card.head_facts), ...drawFacts(card.tail, card.tail_facts));
   const beside = card.when === "beside" ? card.reasons : [];
   at("reasons").hidden = beside.length === 0;
   at("reasons").replaceChildren(...drawReasons(beside));
@@ -53,6 +53,11 @@ function drawMeaning(role, named) {
     element("dt", {}, title, ...types),
     element("dd", { class: named.description ? "" : "none" }, element("bdi", {}, text)),
   ];
+}
+
+function drawSource(card) {
+  if (!card.source) return [];
+  return [element("section", {}, element("h2", {}, "Taken from"), element("p", {}, element("bdi", {}, card.source)))];
 }
 
 function drawKnown(card) {

@@ -1,10 +1,10 @@
-"""The commands of people who judge: start, annotate, status, export, import; parse, call, print."""
+"""The commands of people who judge: start, annotate, status, export, import, backup; parse, call, print."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import click
 
@@ -50,7 +50,7 @@ language_option = click.option(
 )
 @click.option("--title", help="What the pages call the session. [default: the file's name]")
 @click.option(
-    "--guidelines", type=click.File(encoding="utf-8"), help="What annotators should know, shown first: Markdown."
+    "--guidelines", type=click.Path(path_type=Path), help="What annotators should know, shown first: Markdown."
 )
 @click.option(
     "--reasons",
@@ -71,7 +71,7 @@ def start_command(
     names: tuple[Path, ...],
     kg: Path | None,
     title: str | None,
-    guidelines: TextIO | None,
+    guidelines: Path | None,
     language: str,
     quiet: bool,
     **choices: Any,
@@ -85,11 +85,12 @@ def start_command(
     from actc.cli.show_session import print_named
     from actc.session import Settings, start_session
     from actc.session.start import count_named, sample_files
+    from actc.tables.files import read_text
 
     if sample == (scores is not None):
         raise OptionError("Give a file of scored candidates, or --sample for the packaged sample.")
     title = title or ("Everyday facts" if scores is None else scores.name.partition(".")[0])
-    text = guidelines.read() if guidelines else ""
+    text = read_text(guidelines) if guidelines else ""
     if scores is None:
         scores, names, kg = sample_files()
     settings = Settings(title=title, guidelines=text, **choices)
@@ -248,4 +249,25 @@ def names_command(session: Path, files: tuple[Path, ...], language: str, quiet: 
         print_named(named, session)
 
 
-COMMANDS = [start_command, names_command, annotate_command, status_command, export_command, import_command]
+@click.command("backup", epilog=examples("actc backup my-session my-session-of-monday"))
+@click.argument("session", type=click.Path(path_type=Path))
+@click.argument("copy", type=click.Path(path_type=Path))
+@quiet_option
+def backup_command(session: Path, copy: Path, quiet: bool) -> None:
+    """Copy a session, also while people judge. The COPY is a session itself."""
+    from actc.session.backup import backup_session
+
+    count = backup_session(session, copy)
+    if not quiet:
+        print(f"{count:,} judgements are in {copy}; to go back to them, give it the session's name.")
+
+
+COMMANDS = [
+    start_command,
+    names_command,
+    annotate_command,
+    status_command,
+    export_command,
+    import_command,
+    backup_command,
+]

@@ -23,6 +23,7 @@ def print_report(report: Report, written: Sequence[Path]) -> None:
     for name, share in report.quality.items():
         screen.print(f"  {name:<10}{_percent(share)}")
     screen.print(Text(report.rests_on), Text(str(report.advice)), "", sep="\n")
+    screen.print(*map(Text, report.judges), sep="\n", end="\n\n" if report.judges else "")
     table = new_table("relation", "accepted", "candidates", "answers", "precision", "trust")
     for line in report.relations[:MOST_RELATIONS]:
         counts = f"{line.accepted:,}", f"{line.triples:,}", str(line.answers)
@@ -65,6 +66,12 @@ def print_audit(result: AuditResult) -> None:
     for name, (low, high) in audit.intervals.items():
         table.add_row(_KINDS.get(name, name), f"{low:.1%}", f"{high:.1%}")
     screen.print(table)
+    if result.powered is not None:
+        low, high = result.powered.interval
+        screen.print(
+            f"With the session's machine judges, if the number was fixed before: {result.powered.share:.1%} "
+            f"({low:.1%} to {high:.1%}), as if {result.powered.worth:,.0f} answers instead of {audit.judged:,}."
+        )
     if target is not None:
         screen.print(write_verdict(target, result.more))
     if surprise is not None:

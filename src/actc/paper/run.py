@@ -129,8 +129,9 @@ def write_paper(results: Measurements, items: Iterable[str], out: Path, own_meth
     pictures: list[Picture] = []
     entries: list[Entry] = []
     for name in items:
-        item = find_item(name)
-        if not any(run.method in item.methods and item.wants(run[:2]) for run in results.runs):
+        item, budget = find_item(name), PRINTED_TABLES.get(name, ("", None))[1]
+        measured = budget is None or budget in results.budgets
+        if not measured or not any(run.method in item.methods and item.wants(run[:2]) for run in results.runs):
             continue
         made = item.build(results, name, tuple(own_methods))
         if isinstance(made, TextTable):

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from actc.session.ask import Task
 from actc.session.names import Named, Names
 from actc.session.reasons import reasons_of
+from actc.session.texts import source_of
 
 MOST_KNOWN = 6
 MOST_EXAMPLES = 3
@@ -57,6 +58,7 @@ def make_card(names: Names, task: Task, show_score: bool = False) -> dict[str, A
         "head_facts": _facts(names, task.head, task.relation),
         "tail_facts": _facts(names, task.tail, task.relation),
         "why": task.reason,
+        "source": source_of(names, task.triple),
     }
     if show_score:
         card |= {"score": task.score, "probability": task.probability}

@@ -20,9 +20,12 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.judges.heed import Heeded
+from actc.judges.store import ReplyStore
 from actc.methods import Fit, find_method, is_imported, named_method, names_module
 from actc.session.ask import PLACES, TASK, Task
 from actc.session.audit_plan import AuditPlanner
+from actc.session.judged import picked_blindly, put_differing_first, read_judged
 from actc.session.outlook import Outlook, look_ahead
 from actc.session.session import Session
 from actc.session.settings import Settings
@@ -62,32 +65,49 @@ class Planner:
         self.pool = session.read_pool() if pool is None else pool
         self.known = session.read_known()
         self.method = named_method(session.settings.method)
-        self.seen = (-1, -1)
+        self.seen: tuple[object, ...] = ()
         self.accepted: BoolArray | None = None
 
     def step(self) -> bool:
         """Refit and plan, if there is anything new; return whether there was."""
         store = self.session.store
         last = int(store.value("SELECT coalesce(max(id), 0) FROM judgement"))
-        state = last, int(store.value("SELECT coalesce(max(id), 0) FROM choice"))
+        choices = int(store.value("SELECT coalesce(max(id), 0) FROM choice"))
+        state = last, choices, ReplyStore(self.session.folder).state()
         short = store.value("SELECT count(*) FROM plan") < LEAST_PLANNED // 2
         wished = self._wished()
         if state == self.seen and not wished and not (short and self._untouched() > 0):
             return False
         annotations = self.session.annotations()
         fit = self.fit(annotations)
-        given_out = self._given_out()
-        picks = self.choose(fit, annotations, self._plan_size(last), given_out)
+        heeded, given_out = self.heed(annotations, fit), self._given_out()
+        picks = self._show_differences(
+            self.choose(fit, annotations, self._plan_size(last), given_out), heeded, given_out
+        )
         picks = self._add_wished(fit, picks, given_out, wished)
         uniform = self.session.asked_at_random(annotations)
         outlook = look_ahead(fit, self.method, annotations, picks, self.pool, self.accepted, uniform)
-        self._write(last, picks, outlook, anew=self.seen[1] not in (-1, state[1]))
+        self._write(last, picks, outlook, anew=bool(self.seen) and self.seen[1:] != state[1:])
         self.seen, self.accepted = state, outlook.accepted
         return True
 
     def fit(self, annotations: Annotations) -> Fit:
         """Return the method's fit on the answers; without thresholds, where it cannot do without more."""
         return self.method.fit(self.pool, annotations, self.known)
+
+    def heed(self, annotations: Annotations, fit: Fit) -> Heeded:
+        """Return the fit with what machine judges add to it."""
+        judged, blind = read_judged(self.session), picked_blindly(self.session, annotations)
+        return Heeded(self.method, self.pool, annotations, self.known, fit, judged, blind)
+
+    def _show_differences(self, picks: Picks, heeded: Heeded, given_out: IntArray) -> Picks:
+        """Put triples on which judges and model differ among the picks, if the owner wants it."""
+        share = ReplyStore(self.session.folder).differing
+        believed = heeded.fit.probabilities(self.pool) if share and len(heeded.judged) else None
+        if believed is None:
+            return picks
+        besides = np.union1d(given_out, heeded.answers.rows)
+        return put_differing_first(picks, heeded.judged, believed, share, besides)
 
     def choose(self, fit: Fit, annotations: Annotations, count: int, besides: IntArray) -> Picks:
         """Return the next triples to judge, best first, none of ``besides``."""

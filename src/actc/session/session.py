@@ -10,7 +10,11 @@
       known.parquet        the graph's triples with their scores, where it has scores
       names.sqlite         names, descriptions, and what the graph already says
       reasons.sqlite       why each candidate may be true or false, where evidence was weighed
+      texts.sqlite         the text that each candidate was taken from, where they came with texts
+      judges.sqlite        what machine judges said, where there are any
       judgements.sqlite    the whole history, and who is asked what
+      judgements.count     how many judgements there must be at least
+      checksums.json       of the candidates and the known triples, which never change
       secret               what the annotators' links are made from
 """
 
@@ -34,6 +38,7 @@ from actc.session.combine import Votes, combine
 from actc.session.names import Names
 from actc.session.reasons import reasons_of
 from actc.session.record import Judgement, Recorded, find_stored, insert, record
+from actc.session.seals import check_seal
 from actc.session.settings import Settings
 from actc.session.store import Store
 from actc.tables.files import read_scored
@@ -70,13 +75,12 @@ class Session:
 
     def read_pool(self) -> ScoredTriples:
         """Read the candidates, or the sample that stands for them; its rows are what judgements call triples."""
-        if self.settings.sampled:
-            return read_sketch(self.folder)
-        return read_scored(self.folder / "pool.parquet")[0]
+        pool = check_seal(self.folder / "pool.parquet")
+        return read_sketch(self.folder) if self.settings.sampled else read_scored(pool)[0]
 
     def read_known(self) -> ScoredTriples | None:
         """Read the graph's own triples, if they have scores."""
-        return read_scored(self.folder / "known.parquet")[0] if self.settings.graph_scored else None
+        return read_scored(check_seal(self.folder / "known.parquet"))[0] if self.settings.graph_scored else None
 
     @property
     def budget(self) -> int:

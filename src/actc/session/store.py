@@ -14,12 +14,13 @@ import threading
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from actc.errors import FileError
-from actc.session.connections import Connections
+from actc.session.connections import Connections, copy_database, database_address
+from actc.session.seals import read_count, write_count
 
 T = TypeVar("T")
 
@@ -256,10 +257,12 @@ class Store:
         self._writing = threading.Lock()
         self._lock_of_leader = threading.Lock()
         self._waiting: deque[_Waiting] = deque()
+        self._counted = 0
         self._migrate(create)
 
     def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
+        address = database_address(self.path)
+        connection = sqlite3.connect(address, timeout=30, isolation_level=None, check_same_thread=False, uri=True)
         connection.row_factory = sqlite3.Row
         connection.create_function("checksum", -1, _checksum, deterministic=True)
         connection.execute(f"PRAGMA synchronous = {'FULL' if self.synced else 'NORMAL'}")
@@ -274,11 +277,15 @@ class Store:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
+                last = _last_judgement(connection)
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:  # a full disk ends it by itself
                     connection.execute("ROLLBACK")
                 raise
+            if last > self._counted:
+                write_count(self.path, last)
+                self._counted = last
 
     @contextmanager
     def _named(self) -> Iterator[None]:
@@ -333,10 +340,25 @@ class Store:
         try:
             wrong = [self.value("PRAGMA quick_check")]
             wrong += [problem for problem, sql in CHECKS.items() if self.value(f"SELECT EXISTS ({sql})")]
+            wrong += self._missing()
         except sqlite3.DatabaseError as error:
             wrong = ["ok", str(error)]
         if wrong != ["ok"]:
             raise FileError(f"{self.path}: the database is damaged ({wrong[-1]}); put back a copy of the session.")
+
+    def _missing(self) -> list[str]:
+        """Say if judgements that were acknowledged are not there: they stood in a file beside that is gone."""
+        missing = read_count(self.path) - int(self.value("SELECT coalesce(max(id), 0) FROM judgement"))
+        return [f"the last {missing:,} judgements are missing, as if {self.path.name}-wal were"] if missing > 0 else []
+
+    def copy_to(self, path: Path) -> int:
+        """Write a copy as of this moment, whoever writes meanwhile; return how many judgements it has."""
+        with self._connections.borrow() as connection, self._named():
+            copy_database(connection, path)
+        with closing(sqlite3.connect(path)) as copy:
+            last = _last_judgement(copy)
+        write_count(path, last)
+        return last
 
     def close(self) -> None:
         """Close the file."""
@@ -370,6 +392,11 @@ class Store:
             )
         if version == 0 and not create:
             raise FileError(f"{self.path}: this is no database of an annotation session.")
+
+
+def _last_judgement(connection: sqlite3.Connection) -> int:
+    """Return the number of the latest judgement; 0 if there is none."""
+    return int(connection.execute("SELECT coalesce(max(id), 0) FROM judgement").fetchone()[0])
 
 
 def _checksum(*values: Any) -> int:

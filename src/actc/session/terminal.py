@@ -98,6 +98,8 @@ def draw(card: dict[str, Any], counts: dict[str, Any], advice: str) -> list[str]
         named = card[role]
         about = " · ".join(clean(named[part]) for part in ("types", "description", "link") if named.get(part))
         lines += _wrap(f"{clean(named['name'])}: {about}") if about else []
+    if card["source"]:
+        lines += ["", *_wrap("Taken from: " + clean(card["source"]))]
     if card["known"]:
         lines += ["", *_wrap("Already in the graph: " + "; ".join(map(clean, card["known"])))]
     if card["examples"]:
