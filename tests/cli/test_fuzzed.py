@@ -38,6 +38,7 @@ ALWAYS = {
     "bench": ["--jobs", "1", "--repeats", "1", "--method", "localopt-acc"],
     "demo": ["--repeats", "1"],
     "annotate": ["--program"],
+    "audit": ["--host", "256.0.0.1"],  # where nobody can listen
     "paper": ["--from"],
 }
 NEVER = ("--engine", "--master", "--backend", "--address", "--terminal", "--help")
