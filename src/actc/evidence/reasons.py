@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from actc.evidence.plan import SIDES
 from actc.evidence.sentences import SENTENCES, Row
@@ -26,7 +27,7 @@ BATCH = 20_000  # candidates whose strengths are worked out together
 def give_reasons(
     evidence: Evidence,
     worth: Worth,
-    rows: IntArray | None = None,
+    rows: ArrayLike | None = None,
     *,
     graph: Graph | None = None,
     accepted: BoolArray | None = None,
