@@ -21,9 +21,10 @@ from actc.session.cards import make_card
 from actc.session.find_case import read_session_case
 from actc.session.plan import LEAST_PLANNED, Planner, planning
 from actc.session.reasons import reasons_of
+from actc.session.review import list_reviews
 from actc.session.start import add_session_names, sample_files
 from actc.session.status import (
-    disagreements,
+    all_relations,
     history,
     people,
     picture,
@@ -373,6 +374,39 @@ def test_overlap_is_the_share_of_triples_that_two_shall_judge(scores):
     assert 0.15 < wanted.count(2) / len(wanted) < 0.35
 
 
+def test_another_overlap_and_another_rule_reach_the_planner(scores):
+    session = new_session(scores)
+    planner = Planner(session)
+    planner.step()
+    assert not planner.step()
+    session.change("overlap", 1.0)
+    assert planner.step()
+    assert {row["wanted"] for row in session.store.rows("SELECT wanted FROM plan")} == {2}
+    before = session.store.value("SELECT max(id) FROM outlook")
+    session.change("combine", "dawid-skene")
+    assert planner.step()
+    assert session.store.value("SELECT max(id) FROM outlook") > before
+    with pytest.raises(ActcError, match="dawid"):
+        session.change("combine", "by-lot")
+
+
+def test_every_relation_is_there_to_see_not_only_the_first(tmp_path):
+    pool = make_pool(400, 40)[0]
+    write_scored(tmp_path / "scores.parquet", pool)
+    session = new_session(tmp_path / "scores.parquet", method="pooled")
+    assert {line["relation"] for line in all_relations(session)} == set(pool.relation_names)
+
+
+def test_each_person_is_compared_with_what_the_others_say(scores):
+    session = new_session(scores, overlap=1.0)
+    ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
+    judge(session, ada, 4)
+    judge(session, bob, 4, "false")
+    found = {line["name"]: line.get("reliability") for line in people(session)}
+    assert (found["ada"]["compared"], found["ada"]["right"]) == (4, 0.0)
+    assert found["owner"] is None
+
+
 def planned(session: Session) -> list[int]:
     return [row["triple"] for row in session.store.rows("SELECT triple FROM plan ORDER BY place")]
 
@@ -508,12 +542,12 @@ def test_the_owner_has_the_last_word(scores):
     triple = judge(session, ada, 1)[0]
     judge(session, bob, 1, "false")
     assert len(session.annotations()) == 0
-    assert [line["triple"] for line in disagreements(session)] == [triple]
+    assert [line["triple"] for line in list_reviews(session, "differ")] == [triple]
     assert session.settle(triple, "false", "k") == session.settle(triple, "false", "k")
     with pytest.raises(SessionError, match="used for another"):
         session.settle(triple, "true", "k")
     assert session.annotations().labels.tolist() == [False]
-    assert disagreements(session) == []
+    assert list_reviews(session, "differ") == []
     assert len(history(session)) == 3
 
 

@@ -451,6 +451,15 @@ def test_ids_are_links(identifier, address):
     assert link_of(identifier) == address
 
 
+def test_other_ids_are_links_by_a_template():
+    there = "https://example.org/thing/{id}?lang=en"
+    assert link_of("Q42", there) == "https://example.org/thing/Q42?lang=en"
+    assert link_of("../a b&c", there) == "https://example.org/thing/..%2Fa%20b%26c?lang=en"
+    assert link_of("http://dbpedia.org/resource/Berlin", there) == "http://dbpedia.org/resource/Berlin"
+    with pytest.raises(OptionError, match="no address"):
+        Settings(link="javascript:alert({id})")
+
+
 @pytest.mark.parametrize("hostile", ["javascript:alert(1)", "Q1<script>", "http://a b", "Q12\n", "//x"])
 def test_only_addresses_become_links(hostile):
     assert link_of(hostile) == ""

@@ -8,7 +8,14 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import allow_method_option, examples, method_option, overwrite_option, quiet_option
+from actc.cli.page import page_options, serve_page
+from actc.cli.parts import (
+    allow_method_option,
+    examples,
+    method_option,
+    overwrite_option,
+    quiet_option,
+)
 from actc.errors import OptionError
 
 language_option = click.option(
@@ -45,6 +52,7 @@ language_option = click.option(
 @click.option(
     "--guidelines", type=click.Path(path_type=Path), help="What annotators should know, shown first: Markdown."
 )
+@click.option("--link", default="", help="Where entities are described: an address with {id}. [default: Wikidata]")
 @click.option("--show-score", is_flag=True, help="Show what the model thinks on the cards. It sways people.")
 @click.option(
     "--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Where random choices start from."
@@ -96,24 +104,10 @@ def start_command(
     ),
 )
 @click.argument("session", type=click.Path(path_type=Path))
-@click.option(
-    "--annotator",
-    "annotators",
-    multiple=True,
-    help="A name that gets a link; repeatable. [default: those there are, or you]",
-)
 @click.option("--terminal", is_flag=True, help="Judge here, in the terminal.")
 @click.option("--program", help="Let a program judge: JSON lines in, JSON lines out. Kept apart from people's answers.")
 @click.option("--count", default=0, show_default=True, help="Triples for the program besides those that people judged.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8765,
-    show_default=True,
-    help="The port to listen on; 0 for any free one.",
-)
-@click.option("--browser/--no-browser", default=True, help="Open the page in a browser.")
+@page_options
 @allow_method_option
 @quiet_option
 def annotate_command(
@@ -133,7 +127,7 @@ def annotate_command(
     elif terminal:
         _judge_here(session, annotators)
     else:
-        _serve_page(session, annotators, host, port, browser, quiet)
+        serve_page(session, annotators, host, port, browser, quiet)
 
 
 def _ask_program(session: Path, program: str, count: int, annotators: tuple[str, ...], quiet: bool) -> None:
@@ -156,23 +150,6 @@ def _judge_here(session: Path, annotators: tuple[str, ...]) -> None:
     with planning(session, click.echo):
         person = opened.add_annotator(annotators[0] if annotators else "you")
         judge_in_terminal(opened, person, read_key, input, click.echo)
-
-
-def _serve_page(session: Path, annotators: tuple[str, ...], host: str, port: int, browser: bool, quiet: bool) -> None:
-    from actc.cli.show_session import print_links
-
-    try:
-        from actc.app.serve import link_to_open, open_when_listening, serve
-    except ModuleNotFoundError:
-        raise OptionError("This actc comes without the annotation page; judge in the terminal: --terminal.") from None
-
-    def announce(links: list[tuple[str, str]]) -> None:
-        if not quiet:
-            print_links(links, host not in ("127.0.0.1", "localhost", "::1"))
-        if browser and sys.stdout.isatty():
-            open_when_listening(link_to_open(links))
-
-    serve(session, annotators, host, port, announce, lambda line: click.echo(line, err=True))
 
 
 @click.command("status", epilog=examples("actc status my-session"))

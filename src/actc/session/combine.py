@@ -39,7 +39,14 @@ class Votes:
     def of(self, annotator: int) -> Votes:
         """Return one annotator's answers."""
         mine = self.annotators == annotator
-        return Votes(self.triples[mine], self.annotators[mine], self.labels[mine], self.final[mine])
+        return self._take(mine)
+
+    def besides(self, annotator: int) -> Votes:
+        """Return the answers of all others, the owner's decisions among them."""
+        return self._take(self.annotators != annotator)
+
+    def _take(self, which: BoolArray) -> Votes:
+        return Votes(self.triples[which], self.annotators[which], self.labels[which], self.final[which])
 
 
 def combine(votes: Votes, rule: str) -> Annotations:
@@ -109,14 +116,16 @@ def _said(labels: BoolArray, who: IntArray, true: FloatArray) -> FloatArray:
 
 def compare_rules(votes: Votes, rule: str) -> dict[str, tuple[int, int]]:
     """Return, of each rule, how many triples it labels, and how many otherwise than the given one (or not at all)."""
-    chosen = combine(votes, rule)
-    given = dict(zip(chosen.rows.tolist(), chosen.labels.tolist(), strict=True))
-    found = {}
-    for name in COMBINERS:
-        other = combine(votes, name)
-        labels = dict(zip(other.rows.tolist(), other.labels.tolist(), strict=True))
-        found[name] = (len(labels), sum(labels.get(row) != given.get(row) for row in labels.keys() | given.keys()))
-    return found
+    return {name: (len(combine(votes, name)), len(find_changes(votes, rule, name))) for name in COMBINERS}
+
+
+def find_changes(votes: Votes, before: str, after: str) -> list[tuple[int, bool | None, bool | None]]:
+    """Return the triples that two rules label differently, each with both labels; None where a rule gives none."""
+    old, new = (
+        dict(zip(found.rows.tolist(), found.labels.tolist(), strict=True))
+        for found in (combine(votes, before), combine(votes, after))
+    )
+    return [(row, old.get(row), new.get(row)) for row in sorted(old.keys() | new) if old.get(row) != new.get(row)]
 
 
 def _sum(place: IntArray, values: FloatArray, count: int) -> FloatArray:

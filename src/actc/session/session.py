@@ -10,6 +10,8 @@
       known.parquet        the graph's triples with their scores, where it has scores
       names.sqlite         names, descriptions, and what the graph already says
       reasons.sqlite       why each candidate may be true or false, where evidence was weighed
+      texts.sqlite         the text that each candidate was taken from, where they came with texts
+      judges.sqlite        what machine judges said, where there are any
       judgements.sqlite    the whole history, and who is asked what
       judgements.count     how many judgements there must be at least
       checksums.json       of the candidates and the known triples, which never change
@@ -18,11 +20,13 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -59,7 +63,7 @@ class Session:
         self.folder = Path(folder)
         self.settings = Settings.read(self.folder / "settings.json")
         self.store = Store(self.folder / "judgements.sqlite", synced=synced)
-        self.names = Names(self.folder / "names.sqlite")
+        self.names = Names(self.folder / "names.sqlite", self.settings.link)
         if synced:  # the planner is started by somebody who checked
             self.store.check()
 
@@ -88,6 +92,37 @@ class Session:
             raise OptionError(f"The budget must be at least 1, not {triples}.")
         with self.store.transaction() as connection:
             connection.execute("INSERT INTO budget (at, triples) VALUES (?, ?)", (time.time(), triples))
+
+    def raise_budget(self, annotator: Annotator, triples: int) -> None:
+        """Add to what is spent, for somebody who judges alone; else it is the owner who decides how much is judged."""
+        if [one.id for one in self.people()] != [annotator.id]:
+            raise SessionError("Others judge here too, so the budget is the owner's to raise.")
+        labels = int(self.store.value("SELECT labels FROM total"))
+        self.set_budget(max(self.budget, labels) + triples)
+
+    @property
+    def rule(self) -> str:
+        """How several answers become one label, see ``COMBINERS``."""
+        return str(self._chosen("combine"))
+
+    @property
+    def overlap(self) -> float:
+        """The share of triples that two annotators judge."""
+        return float(self._chosen("overlap"))
+
+    def _chosen(self, name: str) -> Any:
+        value = self.store.value("SELECT value FROM choice WHERE name = ? ORDER BY id DESC LIMIT 1", (name,))
+        return getattr(self.settings, name) if value is None else value
+
+    def change(self, name: str, value: str | float) -> None:
+        """Change ``combine`` or ``overlap`` after the start; what was chosen before stays in the history.
+
+        Another rule holds for all answers at once; another overlap for the triples that are planned from now on.
+        """
+        replace(self.settings, **{name: value})  # type: ignore[arg-type]  # refuses what a start would refuse
+        with self.store.transaction() as connection:
+            sql = "INSERT INTO choice (at, name, value) VALUES (?, ?, ?)"
+            connection.execute(sql, (time.time(), name, str(value)))
 
     def add_annotator(self, name: str, kind: str = "person") -> Annotator:
         """Return the annotator of that name, new or not."""
@@ -128,6 +163,14 @@ class Session:
         with self.store.transaction() as connection:
             connection.execute("INSERT INTO pause (at, paused) VALUES (?, ?)", (time.time(), paused))
 
+    @property
+    def certified(self) -> bool:
+        """Whether this is an audit that has answers enough; then no more cards are given out."""
+        if not self.settings.design:
+            return False
+        content = self.store.value("SELECT content FROM outlook ORDER BY id DESC LIMIT 1")
+        return content is not None and bool(json.loads(content)["done"])
+
     def annotator(self, name: str) -> Annotator:
         """Return an annotator by name."""
         for annotator in self.annotators():
@@ -155,14 +198,14 @@ class Session:
         self, annotator: Annotator, judgements: Iterable[Judgement], count: int
     ) -> tuple[list[Recorded], list[Task]]:
         """Record, and ask for the next triples, in one transaction: one sync of the disk for both."""
-        settings, now, budget = self.settings, time.time(), self.budget
-        count = 0 if self.paused else count
+        settings, now, budget, overlap = self.settings, time.time(), self.budget, self.overlap
+        count = 0 if self.paused or self.certified else count
         judgements = [replace(one, shown=self.sentence(one.triple)) for one in judgements]
 
         def work(connection: sqlite3.Connection) -> tuple[list[Recorded], list[Task]]:
             done = [record(connection, annotator, one, now, settings.show_score) for one in judgements]
             if count:
-                top_up(connection, annotator, count, budget, settings.repeats, settings.overlap, now)
+                top_up(connection, annotator, count, budget, settings.repeats, overlap, now)
             return done, held_tasks(connection, annotator, count)
 
         return self.store.write(work)
@@ -191,6 +234,10 @@ class Session:
             number = insert(connection, owner, judgement, triple, "settle", time.time(), "{}", task["probability"])
         return Recorded(number, triple)
 
+    def unsettle(self, key: str, undoes: str | None = None) -> Recorded:
+        """Take back a decision of the owner's: the one with the key ``undoes``, or the last that stands."""
+        return self.record(self.annotator(OWNER), [Judgement("undo", None, key, undoes=undoes)])[0]
+
     def votes(self, kind: str = "person") -> Votes:
         """Return the standing answers of people, or of programs, oldest first."""
         kinds = ("person", "owner") if kind == "person" else (kind, kind)
@@ -204,8 +251,8 @@ class Session:
         return Votes(table[:, 0], table[:, 1], table[:, 2] == 1, final)
 
     def annotations(self) -> Annotations:
-        """Return one label per triple that people judged, combined as the settings say."""
-        return combine(self.votes(), self.settings.combine)
+        """Return one label per triple that people judged, combined by the rule that holds."""
+        return combine(self.votes(), self.rule)
 
     def asked_at_random(self, annotations: Annotations) -> BoolArray:
         """Say of each annotation whether its triple was drawn uniformly, shape (l,)."""

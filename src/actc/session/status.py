@@ -39,6 +39,7 @@ def progress(session: Session, annotator: Annotator | None = None) -> dict[str, 
     }
     if annotator is not None:
         counts["mine"] = int(session.store.value("SELECT answered FROM annotator WHERE id = ?", (annotator.id,)))
+        counts["alone"] = len(session.people()) == 1
     return counts
 
 
@@ -54,17 +55,21 @@ def what_is_left(session: Session, annotator: Annotator) -> str:
 
     Returns
     -------
-    {"more", "paused", "spent", "others", "none"}
-        More are being planned; the owner lets everybody wait; the budget is spent; other people have the rest;
-        nothing is left that this annotator could still be asked.
+    {"more", "paused", "certified", "spent", "others", "none"}
+        More are being planned; the owner lets everybody wait; an audit has answers enough; the budget is spent; other
+        people have the rest; nothing is left that this annotator could still be asked.
     """
     counts = progress(session)
     if session.paused:
         return "paused"
+    if session.certified:
+        return "certified"
     if counts["done"]:
         return "spent"
     given_out = "SELECT triple FROM task WHERE answered > 0 UNION SELECT triple FROM lease"
     fresh = counts["triples"] - int(session.store.value(f"SELECT count(*) FROM ({given_out})"))
+    if session.settings.design:  # the slice is all that is ever asked
+        fresh = int(session.store.value("SELECT count(*) FROM plan"))
     held = session.store.rows(
         "SELECT count(DISTINCT triple) AS triples, coalesce(max(annotator != ?), 0) AS others "
         "FROM lease JOIN task USING (triple) WHERE expires > ? AND labelled = 0",
@@ -83,6 +88,7 @@ def picture(session: Session) -> dict[str, Any]:
         "curve": [[o["labels"], o["expected"], o["low"], o["high"]] for o in outlooks if o["expected"] is not None],
         "relations": _relation_lines(session, outlooks),
         "accepted": latest and latest["accepted"],
+        "audit": bool(session.settings.design),
         "advice": write_advice(latest, count_labels(session), session.budget),
     }
 
@@ -109,8 +115,16 @@ def _relation_lines(session: Session, outlooks: list[dict[str, Any]]) -> list[di
     ]
 
 
+def all_relations(session: Session) -> list[dict[str, Any]]:
+    """Return every relation as the last refit left it, with its name; those with most labels first."""
+    found = session.store.value("SELECT relations FROM latest")
+    return [line | {"name": session.names.of(line["relation"]).name} for line in json.loads(found or "[]")]
+
+
 def write_advice(outlook: dict[str, Any] | None, labels: int, budget: int) -> str:
     """Say whether to go on: the one advice, in the words that a report has for it too."""
+    if outlook is not None and "verdict" in outlook:
+        return str(outlook["verdict"])
     spent = f"The budget of {budget:,} answers is spent; the owner may raise it. " if labels >= budget else ""
     if outlook is None or labels == 0:
         return spent + "Judge a few triples to see what the answers buy."
@@ -122,8 +136,9 @@ def write_advice(outlook: dict[str, Any] | None, labels: int, budget: int) -> st
 
 
 def people(session: Session, annotators: Sequence[Annotator] | None = None) -> list[dict[str, Any]]:
-    """Return what each annotator did: counts, speed, steadiness, and how far a program can be trusted."""
-    labels = session.annotations()
+    """Return what each annotator did: counts, speed, steadiness, and how often they say what the others say."""
+    votes, rule = session.votes(), session.rule
+    labels = combine(votes, rule)
     lines = []
     for annotator in annotators or session.annotators():
         rows = session.store.rows(
@@ -146,9 +161,12 @@ def people(session: Session, annotators: Sequence[Annotator] | None = None) -> l
             "repeats": _repeats(session, annotator),
         }
         if annotator.kind == "program":
-            votes = session.votes("program")
-            mine = combine(votes.of(annotator.id), "majority")
+            mine = combine(session.votes("program").of(annotator.id), "majority")
             line["reliability"] = _plain(vars(measure_reliability(mine, labels)))
+        elif annotator.kind == "person":
+            mine, others = combine(votes.of(annotator.id), "majority"), combine(votes.besides(annotator.id), rule)
+            found = measure_reliability(mine, others)
+            line["reliability"] = _plain(vars(found))
         lines.append(line)
     return lines
 
@@ -189,36 +207,24 @@ def agreement(session: Session) -> dict[str, Any]:
         "pairs": pairs,
         "rules": [
             {"rule": rule, "labels": labels, "changed": changed}
-            for rule, (labels, changed) in compare_rules(votes, session.settings.combine).items()
+            for rule, (labels, changed) in compare_rules(votes, session.rule).items()
         ],
     }
 
 
-def disagreements(session: Session) -> list[dict[str, Any]]:
-    """Return the triples on which people differ and the owner has not decided, with who said what."""
+def own_answers(session: Session, annotator: Annotator, most: int = 100) -> list[dict[str, Any]]:
+    """Return an annotator's standing answers to what they were asked, newest first, each with the key to undo it."""
     rows = session.store.rows(
-        "SELECT triple, head, relation, tail FROM task WHERE triple IN (SELECT triple FROM answer "
-        "JOIN annotator ON annotator = id WHERE kind = 'person' AND label IS NOT NULL "
-        "GROUP BY triple HAVING min(label) != max(label)) AND triple NOT IN (SELECT triple FROM answer "
-        "JOIN annotator ON annotator = id WHERE kind = 'owner') ORDER BY triple"
+        "SELECT answer.triple, key, said, note, head, relation, tail FROM answer "
+        "JOIN judgement ON judgement = judgement.id JOIN task ON task.triple = answer.triple "
+        "WHERE answer.annotator = ? AND purpose IN ('new', 'shared', 'again') ORDER BY answer.judgement DESC LIMIT ?",
+        (annotator.id, most),
     )
-    found = []
-    for row in rows:
-        head, relation, tail = (session.names.of(row[column]) for column in ("head", "relation", "tail"))
-        said = session.store.rows(
-            "SELECT name, said, note FROM answer JOIN judgement ON judgement = judgement.id "
-            "JOIN annotator ON answer.annotator = annotator.id "
-            "WHERE answer.triple = ? AND kind = 'person' ORDER BY judgement",
-            (row["triple"],),
-        )
-        found.append(
-            {
-                "triple": row["triple"],
-                "sentence": sentence(head, relation, tail),
-                "answers": [dict(line) for line in said],
-            }
-        )
-    return found
+    return [
+        {name: row[name] for name in ("triple", "key", "said", "note")}
+        | {"sentence": sentence(*(session.names.of(row[part]) for part in Session.TRIPLE))}
+        for row in rows
+    ]
 
 
 def history(session: Session, annotator: Annotator | None = None, most: int = 50) -> list[dict[str, Any]]:

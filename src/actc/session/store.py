@@ -172,6 +172,17 @@ MIGRATIONS = (
         INSERT INTO seal SELECT 'task', triple, checksum({ASKED}) FROM task WHERE triple = new.triple;
     END;
     """,
+    # 5: the owner may change what the session was started with, reads notes, and sees every relation.
+    """
+    CREATE TABLE choice (                -- what was changed since the start, and when; the last one counts
+        id INTEGER PRIMARY KEY,
+        at REAL NOT NULL,
+        name TEXT NOT NULL CHECK (name IN ('combine', 'overlap')),
+        value TEXT NOT NULL
+    );
+    CREATE TABLE latest (one INTEGER PRIMARY KEY CHECK (one = 1), relations TEXT NOT NULL);  -- of the last refit
+    CREATE INDEX judgement_noted ON judgement (triple) WHERE note != '';
+    """,
 )
 # Each finds something wrong, and nothing in a sound database.
 CHECKS = {

@@ -20,6 +20,7 @@ HELP = "[t] true   [f] false   [s] not sure   [u] undo   [n] note   [q] quit"
 ENDS = {
     "more": "The next triples are not chosen yet; come back in a moment.",
     "paused": "The owner lets everybody wait; come back later.",
+    "certified": "The audit has answers enough. Thank you!",
     "spent": "The budget is spent. Thank you!",
     "others": "Others have the rest on their tables; come back later. Thank you!",
     "none": "Nothing is left for you to judge. Thank you!",
@@ -95,6 +96,8 @@ def draw(card: dict[str, Any], counts: dict[str, Any], advice: str) -> list[str]
         named = card[role]
         about = " · ".join(clean(named[part]) for part in ("types", "description", "link") if named.get(part))
         lines += _wrap(f"{clean(named['name'])}: {about}") if about else []
+    if card["source"]:
+        lines += ["", *_wrap("Taken from: " + clean(card["source"]))]
     if card["known"]:
         lines += ["", *_wrap("Already in the graph: " + "; ".join(map(clean, card["known"])))]
     if card["examples"]:
