@@ -35,11 +35,12 @@ RULE = {
     "paper": METHOD | {"experiment"},
     "trust": METHOD,
     "sample": METHOD | {"experiment", "trust"},
-    "session": METHOD | {"decide", "trust"},
+    "judges": METHOD | {"trust"},
+    "session": METHOD | {"decide", "trust", "judges"},
     "app": BASE | {"session"},
     "complete": METHOD | {"decide", "trust", "graphs", "models", "session"},
     "cli": METHOD
-    | {"decide", "trust", "graphs", "models", "session", "complete", "experiment", "paper", "sample", "app"},
+    | {"decide", "trust", "judges", "graphs", "models", "session", "complete", "experiment", "paper", "sample", "app"},
 }
 HEAVY = {"sklearn", "scipy", "torch", "matplotlib", "duckdb", "joblib", "rich", "click", "fastapi", "pandas", "pyspark"}
 

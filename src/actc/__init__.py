@@ -35,9 +35,11 @@ if TYPE_CHECKING:
     from actc.session.backup import backup_session
     from actc.session.examine import audit_accepted, check_shift, draw_audit, list_questions, write_report
     from actc.session.import_judgements import import_judgements
+    from actc.session.judge import judge_triples
     from actc.session.program import ask_program
     from actc.session.results import export_session
     from actc.session.start import add_session_names
+    from actc.session.start_audit import start_audit
     from actc.tables.calibration import Calibration
     from actc.trust.calibrate import calibrate
 
@@ -66,6 +68,7 @@ __all__ = [
     "draw_audit",
     "export_session",
     "import_judgements",
+    "judge_triples",
     "list_questions",
     "propose_candidates",
     "redraw_paper",
@@ -73,6 +76,7 @@ __all__ = [
     "run_experiment",
     "run_paper",
     "score_triples",
+    "start_audit",
     "start_session",
     "train_model",
     "write_report",
@@ -98,6 +102,7 @@ _LAZY = {
     "draw_audit": "actc.session.examine",
     "export_session": "actc.session.results",
     "import_judgements": "actc.session.import_judgements",
+    "judge_triples": "actc.session.judge",
     "list_questions": "actc.session.examine",
     "propose_candidates": "actc.complete.propose",
     "redraw_paper": "actc.paper.run",
@@ -105,6 +110,7 @@ _LAZY = {
     "run_experiment": "actc.experiment.runs",
     "run_paper": "actc.paper.run",
     "score_triples": "actc.models.from_files",
+    "start_audit": "actc.session.start_audit",
     "start_session": "actc.session",
     "train_model": "actc.models.from_files",
     "write_report": "actc.session.examine",
@@ -118,13 +124,14 @@ TWINS = {
     "start": ("start_session",),
     "names": ("add_session_names",),
     "annotate": ("Session", "ask_program"),
+    "judge": ("judge_triples",),
     "status": ("Session",),
     "export": ("export_session",),
     "import": ("import_judgements",),
     "backup": ("backup_session",),
     "report": ("write_report",),
     "ask": ("list_questions",),
-    "audit": ("draw_audit", "audit_accepted"),
+    "audit": ("draw_audit", "audit_accepted", "start_audit"),
     "shift": ("check_shift",),
     "train": ("train_model",),
     "score": ("score_triples",),

@@ -73,6 +73,8 @@ BAD = [
     ("start", "new", "scores.tsv", "--budget", str(10**30)),
     ("start", "new", "scores.tsv", "--names", "deep.json"),
     ("start", "new", "scores.tsv", "--names", "latin.tsv"),
+    ("start", "new", "scores.tsv", "--guidelines", "latin.tsv"),
+    ("start", "new", "scores.tsv", "--guidelines", "pipe.tsv"),
     ("start", "new", "header.tsv"),
     ("start", "new", "pipe.tsv"),
     ("audit", "scores.tsv", "--out", "slice.tsv", "--seed", "-1"),
@@ -82,6 +84,7 @@ BAD = [
     ("annotate", "s", "--port", "70000", "--no-browser"),
     ("annotate", "s", "--program", "'unclosed"),
     ("annotate", "s", "--program", f"{sys.executable} -c 'import os; os.write(1, bytes([255, 10]))'", "--count", "2"),
+    ("annotate", "s", "--program", """echo '{"triple": [1], "said": "true"}'""", "--count", "2"),
     ("annotate", "s", "--annotator", "\udcff", "--no-browser"),
     ("import", "s", "deep.json"),
     ("import", "s", "deep.jsonl"),
@@ -120,6 +123,19 @@ def test_bad_input_is_answered_in_one_sentence(made, capsys, monkeypatch, words)
     assert code == 2, error
     assert error.startswith("actc: ")
     assert {path.name for path in made.iterdir()} <= before | {"c"}
+
+
+def test_a_program_that_reads_nothing_and_ends_is_no_error(made, capsys, monkeypatch):
+    for _ in range(5):  # whether it ends before it is told anything is a matter of chance
+        assert actc(capsys, made, monkeypatch, "annotate", "s", "--program", "true", "--count", "40") == (0, "")
+
+
+def test_rows_that_lack_a_table_s_budget_leave_that_table_out(made, capsys, monkeypatch, tmp_path):
+    line = ("bench", "d/m", "--method", "localopt-acc", "--budget", "1,5", "--repeats", "2", "--jobs", "1")
+    actc(capsys, made, monkeypatch, *line, "--out", tmp_path / "rows.csv", "--quiet")
+    only = ("--only", "table-avg", "--only", "table-l10", "--out", tmp_path / "p")
+    assert actc(capsys, made, monkeypatch, "paper", "--from", tmp_path / "rows.csv", *only)[1] == ""
+    assert [path.name for path in (tmp_path / "p").glob("table*.csv")] == ["table-avg.csv"]
 
 
 ERRORS = [

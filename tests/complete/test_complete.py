@@ -59,6 +59,7 @@ def test_a_small_graph_grows_by_what_was_accepted(folder, tmp_path):
     assert triples_of(tmp_path / "out" / "graph.tsv") == triples_of(folder / "graph.tsv") | accepted
     assert report["accepted"] == len(accepted) > 0
     assert report["triples_after"] == report["triples_before"] + len(accepted)
+    assert "candidates are accepted" in (tmp_path / "out" / "report.html").read_text()
     assert report["judged"] == 4
     assert f"{len(accepted)} accepted" in lines[0]
 

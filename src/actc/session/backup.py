@@ -6,11 +6,11 @@ import shutil
 from pathlib import Path
 
 from actc.errors import FileError
+from actc.judges.store import ReplyStore
 from actc.session.session import Session
 from actc.tables.deliver import write_folder
 
-DATABASES = ("judgements.sqlite", "names.sqlite")
-OTHERS = ("settings.json", "checksums.json", "pool.parquet", "known.parquet", "sample.parquet", "sketch.npz", "secret")
+DATABASES = ("judgements.sqlite", "names.sqlite", "judges.sqlite")
 
 
 def backup_session(session: str | Path | Session, copy: str | Path) -> int:
@@ -38,8 +38,9 @@ def backup_session(session: str | Path | Session, copy: str | Path) -> int:
         # The databases first: rows that a judgement speaks of are in the other files before it is.
         count = session.store.copy_to(beside / DATABASES[0])
         session.names.copy_to(beside / DATABASES[1])
-        for name in OTHERS:
-            if (session.folder / name).exists():
-                shutil.copy2(session.folder / name, beside / name)
+        ReplyStore(session.folder).copy_to(beside)
+        for path in session.folder.iterdir():  # no folder: what is hidden is somebody's unfinished work
+            if path.is_file() and not path.name.startswith((*DATABASES, "judgements.count")):
+                shutil.copy2(path, beside / path.name)
         Session(beside).close()  # a copy that cannot be opened is none
     return count

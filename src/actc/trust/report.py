@@ -150,6 +150,7 @@ class Report:
     advice: Advice
     curve: list[tuple[int, Share]]
     said: FloatArray  # probability of each judged triple, without its own answer
+    judges: tuple[str, ...] = ()  # what machine judges brought, in sentences
 
     def __repr__(self) -> str:
         counts = f"{len(self.case.annotations):,} answers, {self.accepted:,} of {self.case.pool.stands_for:,} accepted"

@@ -115,6 +115,9 @@ def _body(report: Report, words: Words) -> Iterable[str]:
     yield "<h2>Can the numbers be believed?</h2>"
     yield f"<p>{escape(report.rests_on)}</p>"
     yield _belief(report)
+    if report.judges:
+        yield "<h2>What machine judges brought</h2>"
+        yield from (f"<p>{escape(line)}</p>" for line in report.judges)
     yield from _thresholds(report, words)
     yield _small_print(report)
 
