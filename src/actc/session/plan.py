@@ -80,10 +80,9 @@ class Planner:
             return False
         annotations = self.session.annotations()
         fit = self.fit(annotations)
-        heeded, given_out = self.heed(annotations, fit), self._given_out()
-        picks = self._show_differences(
-            self.choose(fit, annotations, self._plan_size(last), given_out), heeded, given_out
-        )
+        given_out = self._given_out()
+        picks = self.choose(fit, annotations, self._plan_size(last), given_out)
+        picks = self._show_differences(picks, annotations, fit, given_out)
         picks = self._add_wished(fit, picks, given_out, wished)
         uniform = self.session.asked_at_random(annotations)
         outlook = look_ahead(fit, self.method, annotations, picks, self.pool, self.accepted, uniform)
@@ -100,14 +99,14 @@ class Planner:
         judged, blind = read_judged(self.session), picked_blindly(self.session, annotations)
         return Heeded(self.method, self.pool, annotations, self.known, fit, judged, blind)
 
-    def _show_differences(self, picks: Picks, heeded: Heeded, given_out: IntArray) -> Picks:
+    def _show_differences(self, picks: Picks, annotations: Annotations, fit: Fit, given_out: IntArray) -> Picks:
         """Put triples on which judges and model differ among the picks, if the owner wants it."""
         share = ReplyStore(self.session.folder).differing
-        believed = heeded.fit.probabilities(self.pool) if share and len(heeded.judged) else None
-        if believed is None:
+        believed = fit.probabilities(self.pool) if share else None
+        if believed is None:  # and what judges said is not read: a refit takes as long as without them
             return picks
-        besides = np.union1d(given_out, heeded.answers.rows)
-        return put_differing_first(picks, heeded.judged, believed, share, besides)
+        besides = np.union1d(given_out, annotations.rows)
+        return put_differing_first(picks, read_judged(self.session), believed, share, besides)
 
     def choose(self, fit: Fit, annotations: Annotations, count: int, besides: IntArray) -> Picks:
         """Return the next triples to judge, best first, none of ``besides``."""
