@@ -23,7 +23,8 @@ from benchmarks.people.exchange import add_answers
 from benchmarks.people.load import resident_mb
 from benchmarks.people.serving import Client, Server, write_candidates
 
-from actc.session import Session, Settings, start_session
+from actc.app.links import Links
+from actc.session import OWNER, Session, Settings, start_session
 
 EACH = 2.0  # seconds, of answers and of looks
 
@@ -113,7 +114,7 @@ def measure(folder: Path, names: list[str], size: int, before: int, seconds: flo
     server.start()
     try:
         judges = [Judge(Client(server.port, server.tokens[name])) for name in names]
-        owner = Client(server.port, server.tokens["Owner"])
+        owner = Client(server.port, owner_token(folder / "session"))
         owner.overview()  # what loads on the first request is loaded
         begin = time.monotonic() + 2
         until = begin + seconds
@@ -148,6 +149,14 @@ def measure(folder: Path, names: list[str], size: int, before: int, seconds: flo
         refits,
         round(os.getloadavg()[0], 2),
     )  # fmt: skip
+
+
+def owner_token(folder: Path) -> str:
+    """Return the secret part of the owner's link."""
+    session = Session(folder)
+    token = Links.of(folder).token(session.annotator(OWNER))
+    session.close()
+    return token
 
 
 def cpu_seconds(process: int) -> float:
