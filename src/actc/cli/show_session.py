@@ -13,6 +13,7 @@ from actc.session.program import ProgramRun
 from actc.session.review import count_reviews
 from actc.session.start import NameCount
 from actc.session.status import agreement, people, picture, progress, write_count
+from actc.session.trouble import read_trouble
 
 
 def print_status(session: Session) -> None:
@@ -38,6 +39,8 @@ def print_status(session: Session) -> None:
             if line["changed"]:
                 differ = f"{line['changed']:,} of {line['labels']:,} labels would differ"
                 screen.print(f"Combined by {line['rule']} instead, {differ}.")
+    if trouble := read_trouble(session.folder):
+        screen.print(f"The last try to plan questions failed: {trouble}", markup=False)
     screen.print(picture(session)["advice"])
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from actc.errors import FileError
 from actc.judges.store import ReplyStore
 from actc.session.session import Session
+from actc.session.trouble import TROUBLE
 from actc.tables.deliver import write_folder
 
 DATABASES = ("judgements.sqlite", "names.sqlite", "judges.sqlite")
@@ -40,7 +41,7 @@ def backup_session(session: str | Path | Session, copy: str | Path) -> int:
         session.names.copy_to(beside / DATABASES[1])
         ReplyStore(session.folder).copy_to(beside)
         for path in session.folder.iterdir():  # no folder: what is hidden is somebody's unfinished work
-            if path.is_file() and not path.name.startswith((*DATABASES, "judgements.count")):
+            if path.is_file() and not path.name.startswith((*DATABASES, "judgements.count", TROUBLE)):
                 shutil.copy2(path, beside / path.name)
         Session(beside).close()  # a copy that cannot be opened is none
     return count
