@@ -33,10 +33,11 @@ OPERATIONS = [
     ("POST", "/api/owner/pause"),
     ("GET", "/api/owner/download/{name}"),
     ("GET", "/api/guidelines"),
+    ("GET", "/api/relations"),
 ]
 POSITIVE, NEGATIVE = GenerationMode.POSITIVE, GenerationMode.NEGATIVE
 # There is no wrong way to ask for what takes no parameter.
-NOTHING_TO_SAY = ("/api/picture", "/api/owner", "/api/owner/relations", "/api/guidelines")
+NOTHING_TO_SAY = ("/api/picture", "/api/owner", "/api/owner/relations", "/api/guidelines", "/api/relations")
 CASES = [(*one, POSITIVE) for one in OPERATIONS]
 CASES += [(*one, NEGATIVE) for one in OPERATIONS if one[1] not in NOTHING_TO_SAY]
 UNLUCKY = ("/api/owner/settle", "/api/owner/undo", "/api/owner/card/{triple}", "/api/owner/link")

@@ -27,8 +27,8 @@ TIMES = int(os.environ.get("ACTC_FUZZ", "1"))
 SECONDS = 60
 # How many calls of each; those that compute are called less often.
 CASES = {
-    "methods": 5, "calibrate": 170, "decide": 170, "start": 120, "names": 80, "annotate": 50, "status": 60,
-    "export": 160, "import": 200, "backup": 60, "report": 100, "ask": 100, "audit": 180, "shift": 120, "train": 50,
+    "methods": 5, "calibrate": 170, "decide": 170, "start": 120, "names": 80, "annotate": 50, "judge": 60,
+    "status": 60, "export": 160, "import": 200, "backup": 60, "report": 100, "ask": 100, "audit": 180, "shift": 120, "train": 50,
     "score": 130, "candidates": 80, "evidence": 60, "complete": 25, "convert": 200, "bench": 60, "demo": 2, "paper": 20,
 }  # fmt: skip
 # What keeps a call short, or keeps it from serving for ever; the last word on an option counts.
@@ -38,10 +38,11 @@ ALWAYS = {
     "bench": ["--jobs", "1", "--repeats", "1", "--method", "localopt-acc"],
     "demo": ["--repeats", "1"],
     "annotate": ["--program"],
+    "judge": ["--retries", "0", "--timeout", "1", "--program"],
     "paper": ["--from"],
 }
-NEVER = ("--engine", "--master", "--backend", "--address", "--terminal", "--help")
-CHANGES = ("import", "names", "annotate")  # the session that they are given
+NEVER = ("--engine", "--master", "--backend", "--address", "--terminal", "--url", "--help")
+CHANGES = ("import", "names", "annotate", "judge")  # the session that they are given
 # Whose earlier outputs they are: those may be replaced unasked.
 OWN = {
     "th.json": ("calibrate", "export"),
@@ -195,7 +196,8 @@ def calls(draw, name: str) -> tuple[list[str], tuple[str, str, float, int]]:
             options.append(parameter.opts[0])
             if not getattr(parameter, "is_flag", False):
                 options.append(draw(value | values) if takes_file else draw(values))
-    last = {"annotate": some.sampled_from(PROGRAMS), "paper": some.sampled_from(["rows.csv", odd])}.get(name)
+    program = some.sampled_from(PROGRAMS)
+    last = {"annotate": program, "judge": program, "paper": some.sampled_from(["rows.csv", odd])}.get(name)
     options += [*ALWAYS.get(name, []), *([] if last is None else [draw(last)])]
     return [*words, *options], (source, damage, draw(some.floats(0, 1)), draw(some.integers(0, 2**32)))
 

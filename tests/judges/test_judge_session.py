@@ -48,6 +48,13 @@ def session(tmp_path):
     return start_session(tmp_path / "session", tmp_path / "scores.tsv", Settings(method="pooled-rndm"))
 
 
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("untouched")
+    write_triples(folder / "scores.tsv", {**POOL.columns(), "score": POOL.scores})
+    return start_session(folder / "session", folder / "scores.tsv", Settings(method="pooled-rndm"))
+
+
 def command(tmp_path):
     return f"{sys.executable} {tmp_path / 'judge.py'}"
 
@@ -140,9 +147,9 @@ def test_a_run_never_asks_more_than_its_limit(session, tmp_path):
         ({"program": f"{sys.executable} -c 'raise SystemExit(3)'"}, "ended with code 3"),
     ],
 )
-def test_what_cannot_be_is_refused_in_a_sentence(session, options, sentence):
+def test_what_cannot_be_is_refused_in_a_sentence(untouched, options, sentence):
     with pytest.raises(ActcError, match=sentence):
-        judge_triples(session, **options)
+        judge_triples(untouched, **options)
 
 
 def test_judges_turn_decisions_round_and_the_accepted_say_who_decided(session, tmp_path):
@@ -176,7 +183,6 @@ def test_texts_can_be_given_later(session, tmp_path):
 
 
 def test_people_are_sent_where_judge_and_model_differ_and_that_teaches_nothing_of_the_judge(session, tmp_path):
-    session.settings.write(tmp_path / "kept.json")
     judge_triples(session, program=command(tmp_path), which="all")
     let_people_answer(session, 40)
     before = Results(session)

@@ -12,6 +12,7 @@ import pytest
 
 import actc
 from actc.errors import FileError
+from actc.judges.store import ReplyStore
 from actc.session import Judgement, Session, Settings, start_session
 from actc.tables.files import write_rows_of
 from tests.synthetic import make_truth
@@ -51,6 +52,15 @@ def test_a_copy_replaces_nothing_and_does_not_lie_in_what_it_copies(session, tmp
     with pytest.raises(FileError, match="lies in the session itself"):
         actc.backup_session(session, session.folder / "copy")
     assert list((tmp_path / "mine").iterdir()) == []
+
+
+def test_a_copy_has_the_machine_answers_too(session, tmp_path):
+    store = ReplyStore(session.folder, create=True)
+    with store.open() as connection:  # while it is open, SQLite keeps its last pages in a file beside
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        actc.backup_session(session, tmp_path / "copy")
+    with ReplyStore(tmp_path / "copy").open() as connection:
+        assert connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == tables
 
 
 def copy_without(session, tmp_path, *names):

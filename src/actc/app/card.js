@@ -25,12 +25,21 @@ export function drawCard(card) {
   at("meanings").replaceChildren(...["head", "relation", "tail"].flatMap((role) => drawMeaning(role, card[role])));
   at("context").replaceChildren(
     ...drawSource(card), ...drawKnown(card), ...drawExamples(card), ...drawFacts(card.head, card.head_facts), ...drawFacts(card.tail, card.tail_facts));
+  const beside = card.when === "beside" ? card.reasons : [];
+  at("reasons").hidden = beside.length === 0;
+  at("reasons").replaceChildren(...drawReasons(beside));
   at("belief").hidden = !("score" in card);
   if ("score" in card) {
     const chance = card.probability == null ? "" : `, which it takes for ${Math.round(100 * card.probability)} % likely to be true`;
     put("belief", `The model gave it a score of ${card.score.toPrecision(4)}${chance}.`);
   }
   put("why", card.why);
+}
+
+// What speaks for a triple and what against it, in words as well as by colour.
+export function drawReasons(reasons) {
+  return reasons.map((one) => element("li", { class: one.for ? "for" : "against" },
+    element("span", {}, one.for ? "For" : "Against"), " ", element("bdi", {}, one.text)));
 }
 
 function drawMeaning(role, named) {

@@ -1,7 +1,7 @@
 // One triple, one key. What is pressed is shown as done at once, kept in the browser until the server has it on its
 // disk, and sent under a key of its own, so that sending it twice stores it once.
 
-import { directionOf, drawCard, drawSentence, spoken } from "/files/card.js";
+import { directionOf, drawCard, drawReasons, drawSentence, spoken } from "/files/card.js";
 import { meaningOf, startKeys } from "/files/keys.js";
 import { drawMarkdown, element, fetchJson, newKey, put, showPicture, showProgress } from "/files/draw.js";
 
@@ -26,6 +26,7 @@ let failures = 0;
 let progress = null;
 let refused = [];      // sentences about answers that the server did not take
 let storage = null;
+let only = "";         // the relation that this person wants to be asked about; all if empty
 
 function keep() {
   if (storage) localStorage.setItem(storage, JSON.stringify(outbox));
@@ -53,7 +54,19 @@ function answer(said) {
   if (past.length > 200) past.shift();
   pace = [...pace.slice(-4), performance.now()];
   flash(said);
+  showBefore(card, said);
   show();
+}
+
+// What the graph says of the last answer, where it is not to be read before: people may still undo.
+function showBefore(card, said) {
+  const after = card?.when === "after";
+  at("before").hidden = !after;
+  if (!after) return;
+  put("before-said", said === "unsure" ? "not sure" : said);
+  at("before-what").replaceChildren(...drawSentence(card.sentence));
+  at("before-what").dir = directionOf(card.sentence);
+  at("before-reasons").replaceChildren(...drawReasons(card.reasons));
 }
 
 function undo() {
@@ -65,6 +78,7 @@ function undo() {
     return;
   }
   queue.unshift(last.card);
+  showBefore(null);
   show();
   at("note").value = last.note;
   announce(`Taken back: ${spoken(last.card)}`);
@@ -87,13 +101,14 @@ async function exchange() {
   if (busy) return;
   busy = true;
   const batch = outbox.slice(0, oneByOne ? 1 : 50);
-  const { status, content } = await fetchJson("/api/exchange", { judgements: batch, cards: wanted() });
+  const asked = only;
+  const { status, content } = await fetchJson("/api/exchange", { judgements: batch, cards: wanted(), relation: only || null });
   busy = false;
   if (status === 200) {
     failures = 0;
     outbox = outbox.slice(batch.length);
     oneByOne = oneByOne && outbox.length > 0;
-    accept(content);
+    if (asked === only) accept(content);
   } else if (status === 401 || status === 404) {
     tell("Please open your link again", "This browser is not signed in. Your answers on this page are kept and will be sent.");
     return;
@@ -191,6 +206,7 @@ const ENDS = {
   paused: ["Paused", "The owner of the session lets everybody wait. This page goes on by itself; what you answered is saved."],
   certified: ["The audit has its answer", "What was judged is enough to certify what was asked. You can still undo your last answers. Thank you!"],
   spent: ["That is all. Thank you!", "The budget is spent. You can still undo your last answers."],
+  relation: ["Nothing of this relation is left", "Choose another one beside, or all relations."],
   others: ["Others have the rest", "What is left is on other people's tables. If they leave it, it comes to you: keep this page open, or come back later."],
   none: ["Nothing is left for you", "Every candidate has your answer, or somebody's; those you were not sure of twice are left to others. You can still undo your last answers."],
 };
@@ -336,6 +352,25 @@ function changeMind(line, said, choices) {
   announce(`Changed to ${said === "unsure" ? "not sure" : said}: ${spoken(line)}`);
 }
 
+// One relation at a time, for people who know one well.
+async function offerRelations() {
+  const { status, content } = await fetchJson("/api/relations");
+  if (status !== 200 || content.length < 2) return;
+  const lines = content.sort((a, b) => a.name.localeCompare(b.name));
+  at("only").append(...lines.map((line) => element("option", { value: line.relation }, line.name)));
+  at("only-label").hidden = false;
+}
+
+at("only").addEventListener("change", () => {
+  only = at("only").value;
+  queue = [];
+  held = [];
+  takeOrder = true;
+  if (progress) progress.left = "more";
+  show();
+  exchange();
+});
+
 // A finger drags the card: sideways it answers; up it answers where nothing more is to be read below, else it scrolls.
 // Touch events, not pointer events: only they can still take a movement from the browser once its direction is known.
 let drag = null;
@@ -412,6 +447,7 @@ async function begin() {
   exchange();
   setTimeout(refreshPicture, 2000);
   showGuidelines();
+  offerRelations();
 }
 
 // What the owner wants annotators to know: shown before the first card, once, and whenever help is asked for.

@@ -22,10 +22,11 @@ from actc.app.common import LARGEST, REFUSED, Judge, Key, Open, OpenLinks, Stric
 from actc.app.gate import Bucket, Gate, loopback_names
 from actc.app.links import JUDGE_COOKIE, OWNER_COOKIE, Links
 from actc.app.owner import owning
-from actc.errors import ActcError, SessionError
+from actc.errors import ActcError, OptionError, SessionError
 from actc.session import Judgement, Session
-from actc.session.cards import make_card
-from actc.session.status import history, own_answers, progress, what_is_left
+from actc.session.cards import make_cards
+from actc.session.record import is_storable
+from actc.session.status import all_relations, history, own_answers, progress, what_is_left
 
 MOST_CARDS = 32
 SCRIPT = "text/javascript; charset=utf-8"
@@ -73,6 +74,7 @@ class ExchangeBody(Strict):
 
     judgements: list[JudgementBody] = Field(default_factory=list, max_length=100)
     cards: int = Field(0, ge=0, le=MOST_CARDS)
+    relation: str | None = Field(None, max_length=2000)
 
 
 judging = APIRouter(prefix="/api", responses=REFUSED)
@@ -83,12 +85,15 @@ pages = APIRouter(include_in_schema=False)
 def exchange(body: ExchangeBody, session: Open, judge: Judge) -> JSONResponse:
     """Store judgements and return the cards that the annotator holds; everything is on the disk when this answers."""
     judgements = [Judgement(**one.model_dump()) for one in body.judgements]
-    recorded, tasks = session.exchange(judge, judgements, body.cards)
+    if body.relation is not None and not is_storable(body.relation):
+        raise OptionError("The relation has half a character in it (a lone surrogate).")
+    recorded, tasks = session.exchange(judge, judgements, body.cards, body.relation)
+    left = "more" if tasks else what_is_left(session, judge, body.relation)
     return JSONResponse(
         {
             "recorded": [vars(one) for one in recorded],
-            "cards": [make_card(session.names, task, session.settings.show_score) for task in tasks],
-            "progress": progress(session, judge) | {"left": "more" if tasks else what_is_left(session, judge)},
+            "cards": make_cards(session.names, tasks, session.settings.show_score, session.reasons),
+            "progress": progress(session, judge) | {"left": left},
         }
     )
 
@@ -105,6 +110,13 @@ def get_picture(request: Request, session: Open, links: OpenLinks, judge: Judge)
             "picture": same_picture(request.app, session),
         }
     )
+
+
+@judging.get("/relations")
+def get_relations(session: Open, judge: Judge) -> list[dict[str, str]]:
+    """Return the relations that an annotator may choose one of; none in an audit."""
+    lines = [] if session.settings.design else all_relations(session)
+    return [{"relation": line["relation"], "name": line["name"]} for line in lines]
 
 
 @judging.get("/guidelines")

@@ -52,6 +52,12 @@ language_option = click.option(
 @click.option(
     "--guidelines", type=click.Path(path_type=Path), help="What annotators should know, shown first: Markdown."
 )
+@click.option(
+    "--reasons",
+    default="after",
+    show_default=True,
+    help="Show what the graph says of a triple, where known: after (the answer), beside (the card), never.",
+)
 @click.option("--link", default="", help="Where entities are described: an address with {id}. [default: Wikidata]")
 @click.option("--show-score", is_flag=True, help="Show what the model thinks on the cards. It sways people.")
 @click.option(
@@ -107,6 +113,7 @@ def start_command(
 @click.option("--terminal", is_flag=True, help="Judge here, in the terminal.")
 @click.option("--program", help="Let a program judge: JSON lines in, JSON lines out. Kept apart from people's answers.")
 @click.option("--count", default=0, show_default=True, help="Triples for the program besides those that people judged.")
+@click.option("--reasons", help="From now on, show what the graph says of a triple: after (the answer), beside, never.")
 @page_options
 @allow_method_option
 @quiet_option
@@ -116,12 +123,17 @@ def annotate_command(
     terminal: bool,
     program: str | None,
     count: int,
+    reasons: str | None,
     host: str,
     port: int,
     browser: bool,
     quiet: bool,
 ) -> None:
     """Judge triples: on a page, in the terminal, or by a program."""
+    if reasons is not None:
+        from actc.session import Session
+
+        Session(session).change("reasons", reasons)
     if program is not None:
         _ask_program(session, program, count, annotators, quiet)
     elif terminal:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from actc.cli.show import console, new_table
+from actc.judges.store import ReplyStore
 from actc.session import Session
 from actc.session.judge import JudgeRun
 from actc.session.program import ProgramRun
@@ -39,8 +40,13 @@ def print_status(session: Session) -> None:
             if line["changed"]:
                 differ = f"{line['changed']:,} of {line['labels']:,} labels would differ"
                 screen.print(f"Combined by {line['rule']} instead, {differ}.")
+<<<<<<< HEAD
     if trouble := read_trouble(session.folder):
         screen.print(f"The last try to plan questions failed: {trouble}", markup=False)
+=======
+    for name, asked in ReplyStore(session.folder).counts().items():
+        screen.print(f"Machine judge {name}: asked {asked:,} times; `actc report` says what it is worth.", markup=False)
+>>>>>>> main
     screen.print(picture(session)["advice"])
 
 

@@ -3,17 +3,36 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
 from actc.session.ask import Task
 from actc.session.names import Named, Names
+from actc.session.reasons import reasons_of
 from actc.session.texts import source_of
 
 MOST_KNOWN = 6
 MOST_EXAMPLES = 3
 MOST_FACTS = 4
+MOST_REASONS = 3
+AGAINST = "against: "
 SLOT = re.compile(r"\{(head|tail)\}")
+
+
+def make_cards(names: Names, tasks: Sequence[Task], show_score: bool, when: str) -> list[dict[str, Any]]:
+    """Return the cards of some triples; those with reasons have them too, and ``when`` to show them, unless never."""
+    cards = [make_card(names, task, show_score) for task in tasks]
+    if when == "never":
+        return cards
+    found = reasons_of(names, [task.triple for task in tasks])
+    return [card | _reasons(said, when) for card, said in zip(cards, found, strict=True)]
+
+
+def _reasons(said: Sequence[str], when: str) -> dict[str, Any]:
+    """Return the strongest reasons, each with which way it speaks; nothing where there are none."""
+    parts = [(not text.startswith(AGAINST), text.removeprefix(AGAINST)) for text in said[:MOST_REASONS]]
+    return {"reasons": [{"for": speaks_for, "text": text} for speaks_for, text in parts], "when": when} if said else {}
 
 
 def make_card(names: Names, task: Task, show_score: bool = False) -> dict[str, Any]:

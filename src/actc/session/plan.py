@@ -42,6 +42,10 @@ PLANNED_SECONDS = 10.0
 GOODBYE_SECONDS = 2.0
 """How long a planner may take to leave when its parent does."""
 
+WISH_SECONDS, LEAST_WISHED, MOST_WISHED = 600.0, 8, 64
+"""For how long a relation that somebody asked for is planned; how few triples of it are too few, and how many come."""
+WISHED = "Of the relation that you chose, one on which the method doubts much."
+
 # What people judged or took while the plan was made.
 DROP_GIVEN_OUT = (
     "DELETE FROM plan WHERE EXISTS (SELECT 1 FROM lease WHERE lease.triple = plan.triple) OR EXISTS "
@@ -74,14 +78,15 @@ class Planner:
         choices = int(store.value("SELECT coalesce(max(id), 0) FROM choice"))
         state = last, choices, ReplyStore(self.session.folder).state()
         short = store.value("SELECT count(*) FROM plan") < LEAST_PLANNED // 2
-        if state == self.seen and not (short and self._untouched() > 0):
+        wished = self._wished()
+        if state == self.seen and not wished and not (short and self._untouched() > 0):
             return False
         annotations = self.session.annotations()
         fit = self.fit(annotations)
-        heeded, given_out = self.heed(annotations, fit), self._given_out()
-        picks = self._show_differences(
-            self.choose(fit, annotations, self._plan_size(last), given_out), heeded, given_out
-        )
+        given_out = self._given_out()
+        picks = self.choose(fit, annotations, self._plan_size(last), given_out)
+        picks = self._show_differences(picks, annotations, fit, given_out)
+        picks = self._add_wished(fit, picks, given_out, wished)
         uniform = self.session.asked_at_random(annotations)
         outlook = look_ahead(fit, self.method, annotations, picks, self.pool, self.accepted, uniform)
         self._write(last, picks, outlook, anew=bool(self.seen) and self.seen[1:] != state[1:])
@@ -97,14 +102,14 @@ class Planner:
         judged, blind = read_judged(self.session), picked_blindly(self.session, annotations)
         return Heeded(self.method, self.pool, annotations, self.known, fit, judged, blind)
 
-    def _show_differences(self, picks: Picks, heeded: Heeded, given_out: IntArray) -> Picks:
+    def _show_differences(self, picks: Picks, annotations: Annotations, fit: Fit, given_out: IntArray) -> Picks:
         """Put triples on which judges and model differ among the picks, if the owner wants it."""
         share = ReplyStore(self.session.folder).differing
-        believed = heeded.fit.probabilities(self.pool) if share and len(heeded.judged) else None
-        if believed is None:
+        believed = fit.probabilities(self.pool) if share else None
+        if believed is None:  # and what judges said is not read: a refit takes as long as without them
             return picks
-        besides = np.union1d(given_out, heeded.answers.rows)
-        return put_differing_first(picks, heeded.judged, believed, share, besides)
+        besides = np.union1d(given_out, annotations.rows)
+        return put_differing_first(picks, read_judged(self.session), believed, share, besides)
 
     def choose(self, fit: Fit, annotations: Annotations, count: int, besides: IntArray) -> Picks:
         """Return the next triples to judge, best first, none of ``besides``."""
@@ -113,6 +118,36 @@ class Planner:
         # The method imagines answers to what it picks first, so what is out for judgement is picked, then left out.
         picks = fit.pick(count, np.random.default_rng([self.session.settings.seed, len(annotations)]))
         return picks.take(np.flatnonzero(~np.isin(picks.rows, busy)))
+
+    def _wished(self) -> list[str]:
+        """Return the relations that somebody asked for lately, of which the plan holds too few triples."""
+        rows = self.session.store.rows(
+            "SELECT DISTINCT relation FROM wish WHERE at > ? AND spent = 0 AND ? > "
+            "(SELECT count(*) FROM plan WHERE plan.relation = wish.relation)",
+            (time.time() - WISH_SECONDS, LEAST_WISHED),
+        )
+        return [row["relation"] for row in rows]
+
+    def _add_wished(self, fit: Fit, picks: Picks, given_out: IntArray, wished: list[str]) -> Picks:
+        """Add the triples of wished relations that the method doubts most; remember where there are none left."""
+        names = np.asarray(self.pool.relation_names, dtype=object)
+        for relation in wished:
+            mine = np.flatnonzero(np.isin(self.pool.relations, np.flatnonzero(names == relation)))
+            rows = self._doubtful(fit, np.setdiff1d(mine, np.append(given_out, picks.rows)))[:MOST_WISHED]
+            if not len(rows) and not np.isin(mine, picks.rows).any():
+                self._note_spent(relation)
+            reasons = picks.reasons + (WISHED,) * len(rows)
+            picks = Picks(np.append(picks.rows, rows), np.append(picks.uniform, np.zeros(len(rows), np.bool_)), reasons)
+        return picks
+
+    def _doubtful(self, fit: Fit, rows: IntArray) -> IntArray:
+        """Return rows of the pool, those first that the method doubts most; as they are where it does not say."""
+        p = fit.probabilities(self.pool.take(rows)) if len(rows) else None
+        return rows if p is None else rows[np.argsort(np.abs(p - 0.5), kind="stable")]
+
+    def _note_spent(self, relation: str) -> None:
+        with self.session.store.transaction() as connection:
+            connection.execute("UPDATE wish SET spent = 1 WHERE relation = ?", (relation,))
 
     def task(
         self,

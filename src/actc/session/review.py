@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from actc.errors import SessionError
-from actc.session.cards import make_card, sentence
+from actc.session.cards import make_cards, sentence
 from actc.session.session import Session
 
 _BY_OWNER = "SELECT triple FROM answer JOIN annotator ON annotator = id WHERE kind = 'owner'"
@@ -37,7 +37,8 @@ def show_review(session: Session, triple: int) -> dict[str, Any]:
     tasks = session.tasks([triple])
     if not tasks:
         raise SessionError(f"Triple {triple} was not judged in this session.")
-    return make_card(session.names, tasks[0], show_score=True) | _answers(session, triple)
+    [card] = make_cards(session.names, tasks, show_score=True, when="beside")
+    return card | _answers(session, triple)
 
 
 def _line(session: Session, triple: int) -> dict[str, Any]:

@@ -32,10 +32,11 @@ import numpy as np
 
 from actc.errors import OptionError, SessionError
 from actc.pooled.sketch_file import read_sketch
-from actc.session.ask import TASK, Annotator, Task, held_tasks, top_up
+from actc.session.ask import TASK, Annotator, Task, held_tasks, note_wish, top_up, top_up_relation
 from actc.session.cards import plain, sentence
 from actc.session.combine import Votes, combine
 from actc.session.names import Names
+from actc.session.reasons import reasons_of
 from actc.session.record import Judgement, Recorded, find_stored, insert, record
 from actc.session.seals import check_seal
 from actc.session.settings import Settings
@@ -110,12 +111,17 @@ class Session:
         """The share of triples that two annotators judge."""
         return float(self._chosen("overlap"))
 
+    @property
+    def reasons(self) -> str:
+        """When people see what speaks for and against a triple: "after", "beside" or "never"."""
+        return str(self._chosen("reasons"))
+
     def _chosen(self, name: str) -> Any:
         value = self.store.value("SELECT value FROM choice WHERE name = ? ORDER BY id DESC LIMIT 1", (name,))
         return getattr(self.settings, name) if value is None else value
 
     def change(self, name: str, value: str | float) -> None:
-        """Change ``combine`` or ``overlap`` after the start; what was chosen before stays in the history.
+        """Change ``combine``, ``overlap`` or ``reasons`` after the start; what was chosen before stays in the history.
 
         Another rule holds for all answers at once; another overlap for the triples that are planned from now on.
         """
@@ -196,20 +202,36 @@ class Session:
         return self.exchange(annotator, judgements, 0)[0]
 
     def exchange(
-        self, annotator: Annotator, judgements: Iterable[Judgement], count: int
+        self, annotator: Annotator, judgements: Iterable[Judgement], count: int, relation: str | None = None
     ) -> tuple[list[Recorded], list[Task]]:
-        """Record, and ask for the next triples, in one transaction: one sync of the disk for both."""
+        """Record, and ask for the next triples, in one transaction: one sync of the disk for both.
+
+        With a relation, only triples of it are asked; not in an audit, which has its own order.
+        """
+        relation = None if self.settings.design else relation
         settings, now, budget, overlap = self.settings, time.time(), self.budget, self.overlap
         count = 0 if self.paused or self.certified else count
-        judgements = [replace(one, shown=self.sentence(one.triple)) for one in judgements]
+        judgements = self._with_shown(judgements)
 
         def work(connection: sqlite3.Connection) -> tuple[list[Recorded], list[Task]]:
             done = [record(connection, annotator, one, now, settings.show_score) for one in judgements]
-            if count:
+            note_wish(connection, annotator, relation, now)
+            if count and relation is not None:
+                top_up_relation(connection, annotator, count, budget, relation, now)
+            elif count:
                 top_up(connection, annotator, count, budget, settings.repeats, overlap, now)
-            return done, held_tasks(connection, annotator, count)
+            return done, held_tasks(connection, annotator, count, relation)
 
         return self.store.write(work)
+
+    def _with_shown(self, judgements: Iterable[Judgement]) -> list[Judgement]:
+        """Add to judgements what their cards showed: the sentence, and when reasons were there to read."""
+        judgements, when = list(judgements), self.reasons
+        found = [()] * len(judgements) if when == "never" else reasons_of(self.names, [j.triple for j in judgements])
+        return [
+            replace(one, shown=self.sentence(one.triple), reasons=when if said else "")
+            for one, said in zip(judgements, found, strict=True)
+        ]
 
     def tasks(self, triples: Iterable[int]) -> list[Task]:
         """Return triples that were given out, in the order asked for."""

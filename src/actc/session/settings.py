@@ -14,8 +14,9 @@ from actc.trust.audit import DESIGNS
 
 FORMAT = "actc-session"
 FORMAT_VERSION = 1
-LATER = ("sampled", "guidelines", "link", "design", "target", "level")
+LATER = ("sampled", "guidelines", "reasons", "link", "design", "target", "level")
 """What sessions did not have at first."""
+WHEN_REASONS = ("after", "beside", "never")
 MOST_GUIDELINES = 20_000
 """More is a book; the page shows them in one box."""
 
@@ -50,6 +51,9 @@ class Settings:
         Whether the known triples have scores that the method may use.
     sampled : bool
         Whether the pool stays on disk and a sample stands for it.
+    reasons : {"after", "beside", "never"}
+        When people see what the graph says for and against a triple, where that is known: after they answered, so that
+        it does not sway them; on the card; or not at all.
     link : str
         The address of an entity, with ``{id}`` in it, where ids are no addresses themselves; empty for Wikidata's.
     design : str
@@ -73,6 +77,7 @@ class Settings:
     relations: int = 0
     graph_scored: bool = False
     sampled: bool = False
+    reasons: str = "after"
     link: str = ""
     design: str = ""
     target: float | None = None
@@ -86,6 +91,8 @@ class Settings:
                 raise OptionError(f"{name} is a share between 0 and 1, not {getattr(self, name)}.")
         if len(self.guidelines) > MOST_GUIDELINES:
             raise OptionError(f"Guidelines of {len(self.guidelines):,} characters; at most {MOST_GUIDELINES:,} fit.")
+        if self.reasons not in WHEN_REASONS:
+            raise ChoiceError("time for reasons", self.reasons, WHEN_REASONS)
         if self.link and not (re.match("https?://[!-~]+$", self.link) and "{id}" in self.link):
             raise OptionError(f"{self.link!r} is no address with {{id}} in it, such as https://example.org/{{id}}.")
         if self.combine not in COMBINERS:

@@ -49,14 +49,15 @@ def write_count(counts: dict[str, Any]) -> str:
     return f"{counts['labels']:,} of {counts['goal']:,} triples judged"
 
 
-def what_is_left(session: Session, annotator: Annotator) -> str:
+def what_is_left(session: Session, annotator: Annotator, relation: str | None = None) -> str:
     """Say why an annotator has no triple on the table.
 
     Returns
     -------
-    {"more", "paused", "certified", "spent", "others", "none"}
-        More are being planned; the owner lets everybody wait; an audit has answers enough; the budget is spent; other
-        people have the rest; nothing is left that this annotator could still be asked.
+    {"more", "paused", "certified", "spent", "relation", "others", "none"}
+        More are being planned; the owner lets everybody wait; an audit has answers enough; the budget is spent;
+        nothing is left of the relation that they asked for; other people have the rest; nothing is left that this
+        annotator could still be asked.
     """
     counts = progress(session)
     if session.paused:
@@ -65,6 +66,9 @@ def what_is_left(session: Session, annotator: Annotator) -> str:
         return "certified"
     if counts["done"]:
         return "spent"
+    if relation is not None:
+        spent = session.store.value("SELECT spent FROM wish WHERE annotator = ?", (annotator.id,))
+        return "relation" if spent else "more"
     fresh = counts["triples"] - int(session.store.value("SELECT count(*) FROM task"))
     if fresh <= 0:  # of what somebody was asked some may be free again; to count those takes many times as long
         given_out = "SELECT triple FROM task WHERE answered > 0 UNION SELECT triple FROM lease"

@@ -181,8 +181,14 @@ MIGRATIONS = (
     CREATE TABLE choice (                -- what was changed since the start, and when; the last one counts
         id INTEGER PRIMARY KEY,
         at REAL NOT NULL,
-        name TEXT NOT NULL CHECK (name IN ('combine', 'overlap')),
+        name TEXT NOT NULL CHECK (name IN ('combine', 'overlap', 'reasons')),
         value TEXT NOT NULL
+    );
+    CREATE TABLE wish (                  -- an annotator who wants to be asked about one relation only
+        annotator INTEGER PRIMARY KEY REFERENCES annotator,
+        relation TEXT NOT NULL,
+        at REAL NOT NULL,
+        spent INTEGER NOT NULL DEFAULT 0 -- 1: the planner found nothing more of it
     );
     CREATE TABLE latest (one INTEGER PRIMARY KEY CHECK (one = 1), relations TEXT NOT NULL);  -- of the last refit
     CREATE INDEX judgement_noted ON judgement (triple) WHERE note != '';

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page
 
-from actc.session import Session
+from actc.session import Session, Settings, start_session
+from actc.session.start import sample_files
 from actc.session.status import history
 from tests.app.browser.conftest import open_card, run, saved, wait_for
 
@@ -112,3 +115,55 @@ def test_a_sentence_runs_as_its_letters_do(tmp_path, start_server, new_page):
     open_card(page, start_server(tmp_path / "session").links["you"])
     left = [page.locator(f"#sentence .{role}").bounding_box()["x"] for role in ("head", "relation", "tail")]
     assert left == sorted(left, reverse=True)
+
+
+@pytest.fixture
+def reasoned(tmp_path: Path) -> Path:
+    """A session in which every candidate has a reason for and one against it."""
+    scores, names, graph = sample_files()
+    said = [("[[it]] is known", "against: two others are likelier")] * 5000
+    start_session(tmp_path / "session", scores, Settings(), names, graph, reasons=said).close()
+    return tmp_path / "session"
+
+
+def test_what_the_graph_says_is_shown_after_the_answer_and_gone_with_an_undo(reasoned, start_server, new_page):
+    page = new_page()
+    sentence = open_card(page, start_server(reasoned).links["you"])
+    assert "two others" not in page.inner_text("body")
+    page.keyboard.press("t")
+    page.wait_for_selector("#before:not([hidden])")
+    assert page.inner_text("#before-reasons").splitlines() == ["For it is known", "Against two others are likelier"]
+    assert page.inner_text("#before-said") == "true"
+    assert " ".join(page.inner_text("#before-what").split()) == " ".join(sentence.split())
+    page.keyboard.press("u")
+    page.wait_for_selector("#before", state="hidden")
+    saved(page)
+
+
+def test_reasons_stand_on_the_card_if_they_shall_and_are_within_the_first_screen(reasoned, start_server, new_page):
+    Session(reasoned).change("reasons", "beside")
+    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    open_card(page, start_server(reasoned).links["you"])
+    box, dock = page.locator("#reasons").bounding_box(), page.locator(".dock").bounding_box()
+    assert box["y"] + box["height"] < dock["y"]
+    page.tap("#answers .true")
+    saved(page)
+    assert page.locator("#before").is_hidden()
+
+
+def test_somebody_is_asked_about_one_relation_and_then_about_all_again(sample, start_server, new_page):
+    page = new_page()
+    open_card(page, start_server(sample).links["you"])
+    page.wait_for_selector("#only-label:not([hidden])")
+    chosen = page.locator("#only option").nth(3)
+    relation, name = chosen.get_attribute("value"), chosen.inner_text()
+    page.select_option("#only", relation)
+    title = "name => document.querySelector('#meanings .relation')?.textContent === name"
+    page.wait_for_function(title, arg=name)
+    for _ in range(5):
+        page.wait_for_selector("#card:not([hidden])")
+        page.keyboard.press("t")
+    saved(page)
+    assert {line["relation"] for line in history(Session(sample))} == {relation}
+    page.select_option("#only", "")
+    page.wait_for_selector("#card:not([hidden])")
