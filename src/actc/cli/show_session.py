@@ -40,13 +40,10 @@ def print_status(session: Session) -> None:
             if line["changed"]:
                 differ = f"{line['changed']:,} of {line['labels']:,} labels would differ"
                 screen.print(f"Combined by {line['rule']} instead, {differ}.")
-<<<<<<< HEAD
-    if trouble := read_trouble(session.folder):
-        screen.print(f"The last try to plan questions failed: {trouble}", markup=False)
-=======
     for name, asked in ReplyStore(session.folder).counts().items():
         screen.print(f"Machine judge {name}: asked {asked:,} times; `actc report` says what it is worth.", markup=False)
->>>>>>> main
+    if trouble := read_trouble(session.folder):
+        screen.print(f"The last try to plan questions failed: {trouble}", markup=False)
     screen.print(picture(session)["advice"])
 
 
