@@ -224,7 +224,7 @@ def clear(home: Path, kept: Path, before: dict[str, str], after: dict[str, str])
 
 
 def may_change(name: str, words: list[str]) -> set[str]:
-    """Return what a call may replace: its earlier outputs, or what it is told to; never an input or a session's file."""
+    """Return what a call may replace: earlier outputs, or what it is told to; never an input or a session's file."""
     options = WRITES.get(name, ("--out", "--json"))
     outputs = {word for option, word in pairwise(words) if option in options}
     inputs = {word for option, word in pairwise(words) if option not in options}

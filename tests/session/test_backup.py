@@ -93,6 +93,16 @@ def test_a_changed_bit_among_the_candidates_is_found_when_they_are_read(session,
         Session(session.folder).read_pool()
 
 
+@pytest.mark.parametrize("name", ["a?b#c%20 d", "[x]*", "'; --", os.fsdecode(b"caf\xe9"), "mode=ro&immutable=1"])
+def test_a_session_may_have_any_name_that_a_folder_can_have(session, tmp_path, name):
+    judge(session, 2)
+    assert actc.backup_session(session, tmp_path / name) == 2
+    copy = Session(tmp_path / name)
+    judge(copy, 1, first=2)
+    assert len(copy.annotations()) == 3
+    copy.close()
+
+
 def run_without_rights(*words):
     """Run actc as somebody whom the rights of files hold: the superuser is nobody's guest."""
     line = [sys.executable, "-c", "from actc.cli.main import main; main()", *map(str, words)]
