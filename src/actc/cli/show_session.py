@@ -14,6 +14,7 @@ from actc.session.program import ProgramRun
 from actc.session.review import count_reviews
 from actc.session.start import NameCount
 from actc.session.status import agreement, people, picture, progress, write_count
+from actc.session.trouble import read_trouble
 
 
 def print_status(session: Session) -> None:
@@ -41,6 +42,8 @@ def print_status(session: Session) -> None:
                 screen.print(f"Combined by {line['rule']} instead, {differ}.")
     for name, asked in ReplyStore(session.folder).counts().items():
         screen.print(f"Machine judge {name}: asked {asked:,} times; `actc report` says what it is worth.", markup=False)
+    if trouble := read_trouble(session.folder):
+        screen.print(f"The last try to plan questions failed: {trouble}", markup=False)
     screen.print(picture(session)["advice"])
 
 
