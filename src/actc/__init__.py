@@ -22,12 +22,13 @@ from actc.triples import Annotations, ScoredTriples, Thresholds
 
 if TYPE_CHECKING:
     from actc.calibrator import Calibrator
+    from actc.complete.propose import propose_candidates
     from actc.complete.run import CompletionPlan, complete_graph
     from actc.decide.decide_candidates import decide_candidates
     from actc.evidence.from_files import add_evidence
     from actc.experiment.runs import run_experiment
     from actc.graphs.convert_graph import convert_graph
-    from actc.models.from_files import propose_candidates, score_triples, train_model
+    from actc.models.from_files import score_triples, train_model
     from actc.paper.run import redraw_paper, run_paper
     from actc.sample.run_demo import run_demo
     from actc.session import Session, Settings, start_session
@@ -103,7 +104,7 @@ _LAZY = {
     "import_judgements": "actc.session.import_judgements",
     "judge_triples": "actc.session.judge",
     "list_questions": "actc.session.examine",
-    "propose_candidates": "actc.models.from_files",
+    "propose_candidates": "actc.complete.propose",
     "redraw_paper": "actc.paper.run",
     "run_demo": "actc.sample.run_demo",
     "run_experiment": "actc.experiment.runs",

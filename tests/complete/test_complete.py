@@ -140,11 +140,12 @@ def test_held_facts_are_no_candidates(folder, tmp_path):
     assert not held & triples_of(tmp_path / "out" / "candidates.parquet")
 
 
-def test_a_model_that_remembers_no_held_facts_is_taken_as_it_is_and_that_is_said(folder, tmp_path):
+def test_a_model_that_remembers_no_held_facts_is_weighed_by_the_graphs_own_and_that_is_said(folder, tmp_path):
     complete_graph(plan(folder, tmp_path / "first"))
     (tmp_path / "first" / "model" / "held.tsv").unlink()
     lines = complete_graph(plan(folder, tmp_path / "second", model=tmp_path / "first" / "model")).lines
-    assert any("Too few held facts" in line for line in lines)
+    assert any(line.startswith("No held facts are known: the graph's own facts teach") for line in lines)
+    assert "reasons" in (tmp_path / "second" / "accepted.tsv").read_text().splitlines()[0]
 
 
 def test_held_facts_of_ones_own_are_not_learnt(folder, tmp_path):

@@ -71,7 +71,9 @@ REFUSED: dict[int | str, dict[str, Any]] = {
 
 def same_picture(app: FastAPI, session: Session) -> dict[str, Any]:
     """Return the picture, drawn once for everybody who looks at it."""
-    state = (session.store.value("SELECT max(id) FROM outlook"), count_labels(session), session.budget)
+    labels, budget = count_labels(session), session.budget
+    # The advice says whether there is a label, and whether the budget is spent: no other answer changes the picture.
+    state = (session.store.value("SELECT max(id) FROM outlook"), labels > 0, labels >= budget, budget)
     if app.state.picture[0] != state:
         app.state.picture = (state, picture(session))
     return app.state.picture[1]  # type: ignore[no-any-return]

@@ -16,6 +16,7 @@ from actc.session.combine import find_changes
 from actc.session.make_file import make_file
 from actc.session.review import count_reviews, list_reviews, show_review
 from actc.session.status import agreement, all_relations, history, people, progress
+from actc.session.trouble import read_trouble
 
 LONG, PAUSES = 0.2, 10  # what takes longer than so many seconds is done again after so many times as long
 MOST_CHANGES = 20
@@ -87,6 +88,7 @@ def get_overview(request: Request, session: Open, links: OpenLinks, owner: Owner
             "title": session.settings.title,
             "settings": vars(session.settings) | chosen,
             "paused": session.paused,
+            "trouble": read_trouble(session.folder),
             "progress": progress(session),
             "picture": same_picture(request.app, session),
             **_recent_people(request.app, session, links),

@@ -25,7 +25,7 @@ class CompletionPlan:
     model : path, optional
         A trained model's folder; without it one of ``kind`` is trained, on a CPU for at most ``seconds``.
     candidates : path, optional
-        Facts in question; without it the model's proposals, ``best`` to a question (5, without evidence 2).
+        Facts in question; without it the model's proposals, ``best`` to a question (10, without evidence 2).
     evidence : bool
         Whether candidates are scored by what the graph says of them; else by the model alone.
     held : path, optional
@@ -75,8 +75,8 @@ class CompletionPlan:
             raise OptionError(f"--budget: at least one answer is needed, not {self.budget}.")
         if not self.seconds > 0:
             raise OptionError(f"--seconds: {self.seconds:g} seconds are no time to train in; give more than 0.")
-        if self.best is None:
-            object.__setattr__(self, "best", 5 if self.evidence else 2)
+        if self.best is not None and self.best < 1:
+            raise OptionError(f"--best: at least one answer to a question is needed, not {self.best}.")
         self._check_method()
         if self.device is not None:
             find_device(self.device)
@@ -92,6 +92,11 @@ class CompletionPlan:
             )
 
     @property
+    def answers(self) -> int:
+        """How many answers to a question are candidates."""
+        return self.best or (10 if self.evidence else 2)
+
+    @property
     def asked(self) -> dict[str, Any]:
         """What the candidates and their scores depend on."""
         return {
@@ -100,7 +105,7 @@ class CompletionPlan:
             "--model": fingerprint(self.model),
             "--train": self.kind,
             "--candidates": fingerprint(self.candidates),
-            "--best": self.best,
+            "--best": self.answers,
             "--evidence": self.evidence,
             "--held": fingerprint(self.held),
             "--seed": self.seed,

@@ -19,14 +19,24 @@ from actc.complete.folder import Begun
 from actc.complete.page import write_next_page
 from actc.complete.plan import CompletionPlan as CompletionPlan
 from actc.complete.report import headline, summarise, write_completion, write_report
-from actc.complete.weighing import LOG_ODDS, Reasons, best_placed, weigh_given, weigh_proposals
+from actc.complete.weighing import (
+    LOG_ODDS,
+    Reasons,
+    ask_for,
+    best_placed,
+    keep_best,
+    tell_learnt,
+    weigh_given,
+    weigh_proposals,
+)
 from actc.errors import OptionError
+from actc.evidence.weigh import best_place
 from actc.graphs.formats import FORMATS, read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import without_literals
 from actc.models.candidates import CandidateSearch, Wanted, write_candidates
-from actc.models.keep_out import keep_out, read_held
-from actc.models.load_scorer import load_scorer
+from actc.models.keep_out import keep_out
+from actc.models.load_scorer import find_held, load_scorer
 from actc.models.recipes import choose_recipe, load_recipe
 from actc.models.saved_model import save_model
 from actc.models.score_triples import Scorer, refuse_strangers, score_triples
@@ -154,35 +164,37 @@ def _find_held(plan: CompletionPlan, graph: Graph) -> Graph | None:
     """Return facts that the model was not trained on; None where evidence is not wanted or there are none."""
     if not plan.evidence:
         return None
-    held = read_graph(plan.held, base=plan.base) if plan.held else read_held(plan.model or plan.out / "model")
-    return held if held is not None and len(held) >= 2 else None
+    if plan.held:
+        return read_graph(plan.held, base=plan.base)
+    return find_held(plan.model or plan.out / "model", plan.graph, graph)
 
 
 def _find_candidates(
     plan: CompletionPlan, graph: Graph, given: Graph | None, scorer: Scorer, stage: Stage
 ) -> tuple[ScoredTriples, Reasons | None, list[str]]:
-    """Propose candidates or take those given, and score them: by evidence, where it can be weighed."""
+    """Propose candidates or take those given, and score them: by evidence, unless the model alone shall decide."""
     held = _find_held(plan, graph)
     known = graph if held is None else graph.take(np.flatnonzero(~held.contains(graph)))
     notes: list[str] = []
     if given is None:
-        proposals = _propose(plan, known, scorer, stage)
+        candidates = _propose(plan, known, scorer, stage)
     else:
-        proposals, notes = _score_given(given, scorer)
-    weighed, candidates = None, proposals
-    if held is not None:
-        with stage("Evidence") as advance:
-            if given is None:
-                placed = best_placed(proposals)
-                weighed, candidates = weigh_proposals(graph, held, placed, advance)
-                notes += _tell_cut(len(proposals), len(placed))
-            else:
-                weighed = weigh_given(graph, held, proposals, scorer, advance)
-    if weighed is not None:
-        return weighed.candidates, Reasons(weighed.evidence, weighed.worth, graph), notes
-    if plan.evidence:
-        notes = [*notes, "Too few held facts to learn from what evidence is worth; give them with --held."]
-    return candidates, None, notes
+        candidates, notes = _score_given(given, scorer)
+    if not plan.evidence:
+        return candidates, None, notes
+    with stage("Evidence") as advance:
+        if given is None:
+            placed = best_placed(candidates)
+            notes += _tell_cut(len(candidates), len(placed))
+            weighed, candidates = weigh_proposals(graph, held, placed, advance)
+            weighed = weighed and keep_best(weighed, plan.answers)
+        else:
+            weighed = weigh_given(graph, held, candidates, scorer, advance)
+    notes += tell_learnt(None if weighed is None else weighed.worth, held)
+    if weighed is None:
+        new = best_place(candidates) <= plan.answers if given is None else np.ones(len(candidates), dtype=np.bool_)
+        return candidates.take(np.flatnonzero(new)), None, notes
+    return weighed.candidates, Reasons(weighed.evidence, weighed.worth, graph), notes
 
 
 def _tell_cut(proposed: int, weighed: int) -> list[str]:
@@ -290,9 +302,11 @@ def _read_candidates(plan: CompletionPlan, graph: Graph) -> Graph:
 def _propose(plan: CompletionPlan, known: Graph, scorer: Scorer, stage: Stage) -> ScoredTriples:
     """Ask the model for its best answers to every question that the known facts leave open."""
     path = plan.out / "proposals.parquet"
-    assert plan.best is not None
+    search = CandidateSearch(scorer, known, Wanted(plan.answers))
+    if plan.evidence:
+        search = CandidateSearch(scorer, known, Wanted(ask_for(plan.answers, search.count_questions())))
     with stage("Questions") as advance:
-        if not write_candidates(CandidateSearch(scorer, known, Wanted(plan.best)), path, advance):
+        if not write_candidates(search, path, advance):
             path.unlink()
             raise OptionError("The model proposes nothing new; raise --best, or give --candidates.")
     proposals = read_scored(path)[0]

@@ -45,6 +45,15 @@ class Votes:
         """Return the answers of all others, the owner's decisions among them."""
         return self._take(self.annotators != annotator)
 
+    def ratings(self) -> Votes:
+        """Return the answers without the owner's decisions."""
+        return self._take(~self.final)
+
+    def shared(self) -> Votes:
+        """Return the answers to triples that have several."""
+        place, counts = np.unique(self.triples, return_inverse=True, return_counts=True)[1:]
+        return self._take(counts[place] > 1)
+
     def _take(self, which: BoolArray) -> Votes:
         return Votes(self.triples[which], self.annotators[which], self.labels[which], self.final[which])
 

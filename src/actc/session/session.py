@@ -42,7 +42,7 @@ from actc.session.seals import check_seal
 from actc.session.settings import Settings
 from actc.session.store import Store
 from actc.tables.files import read_scored
-from actc.triples import Annotations, BoolArray, IntArray, ScoredTriples
+from actc.triples import Annotations, BoolArray, ScoredTriples
 
 OWNER = "owner"
 
@@ -184,9 +184,10 @@ class Session:
                 return annotator
         raise SessionError(f"No annotator is called {name!r} in this session.")
 
-    def annotators(self) -> list[Annotator]:
-        """Return everybody who may judge, the owner first."""
-        return [Annotator(*row) for row in self.store.rows("SELECT id, name, kind, link FROM annotator ORDER BY id")]
+    def annotators(self, only: int | None = None) -> list[Annotator]:
+        """Return everybody who may judge, the owner first; or the one of this number."""
+        sql = f"SELECT id, name, kind, link FROM annotator {'' if only is None else 'WHERE id = ?'} ORDER BY id"
+        return [Annotator(*row) for row in self.store.rows(sql, () if only is None else (only,))]
 
     def people(self) -> list[Annotator]:
         """Return the people who have a link, the owner not among them."""
@@ -263,12 +264,12 @@ class Session:
     def votes(self, kind: str = "person") -> Votes:
         """Return the standing answers of people, or of programs, oldest first."""
         kinds = ("person", "owner") if kind == "person" else (kind, kind)
-        rows = self.store.rows(
+        table = self.store.integers(
             "SELECT triple, annotator, label, kind = 'owner' FROM answer JOIN annotator ON annotator = id "
             "WHERE label IS NOT NULL AND kind IN (?, ?) ORDER BY judgement",
             kinds,
+            columns=4,
         )
-        table: IntArray = np.array([tuple(row) for row in rows], dtype=np.int64).reshape(-1, 4)
         final: BoolArray = table[:, 3] == 1
         return Votes(table[:, 0], table[:, 1], table[:, 2] == 1, final)
 
@@ -278,5 +279,4 @@ class Session:
 
     def asked_at_random(self, annotations: Annotations) -> BoolArray:
         """Say of each annotation whether its triple was drawn uniformly, shape (l,)."""
-        rows = self.store.rows("SELECT triple FROM task WHERE uniform = 1")
-        return np.isin(annotations.rows, np.array([row[0] for row in rows], dtype=np.int64))
+        return np.isin(annotations.rows, self.store.integers("SELECT triple FROM task WHERE uniform = 1"))

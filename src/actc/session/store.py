@@ -15,12 +15,16 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar, cast
+
+import numpy as np
 
 from actc.errors import FileError
 from actc.session.connections import Connections, copy_database, database_address
 from actc.session.seals import read_count, write_count
+from actc.triples import IntArray
 
 T = TypeVar("T")
 
@@ -334,6 +338,15 @@ class Store:
         """Read the first value of the first row; None if there is none."""
         rows = self.rows(sql, values)
         return rows[0][0] if rows else None
+
+    def integers(self, sql: str, values: Any = (), columns: int = 1) -> IntArray:
+        """Read whole numbers, shape (rows, columns): of many rows many times as fast as one by one."""
+        with self._connections.borrow() as connection, self._named():
+            cursor = connection.cursor()
+            cursor.row_factory = None
+            found = cursor.execute(sql, values).fetchall()
+        flat = np.fromiter(chain.from_iterable(found), dtype=np.int64, count=columns * len(found))
+        return flat.reshape(-1, columns)
 
     def check(self) -> None:
         """Refuse a database that is not what was written: a disk, or a copy, may have changed a bit of it."""
