@@ -407,6 +407,16 @@ def test_each_person_is_compared_with_what_the_others_say(scores):
     assert found["owner"] is None
 
 
+def test_a_plan_outlasts_the_refits_until_the_next(scores, monkeypatch):
+    session = new_session(scores, budget=500)
+    judge(session, session.add_annotator("ada"), 150)
+    planner, now = Planner(session), time.time()
+    monkeypatch.setattr("actc.session.plan.time.time", lambda: now + 60)
+    least = planner._plan_size(150)  # nothing was judged in the last ten seconds
+    planner.took = 30.0
+    assert planner._plan_size(150) - least == 150 - LEAST_PLANNED
+
+
 def asked_about(session: Session, annotator, relation: str | None, count: int = 6) -> list[str]:
     """Let the planner look, and return the relations of what an annotator who wants one relation is asked."""
     session.exchange(annotator, (), count, relation)

@@ -38,7 +38,9 @@ FIRST_PLANNED = 600
 HELD_EACH = 6
 """Cards on the table of an annotator's page: a plan has as many for everybody, besides those it must last with."""
 PLANNED_SECONDS = 10.0
-"""Any other holds as many triples as were judged in this time: it must outlast a refit."""
+"""Any other holds as many triples as were judged in this time, or in that of three refits: a refit rests as long as it
+took, so the next plan is there after two."""
+OUTLAST = 3
 GOODBYE_SECONDS = 2.0
 """How long a planner may take to leave when its parent does."""
 
@@ -70,6 +72,7 @@ class Planner:
         self.method = named_method(session.settings.method)
         self.seen: tuple[object, ...] = ()
         self.accepted: BoolArray | None = None
+        self.took = 0.0  # seconds of the last refit
 
     def step(self) -> bool:
         """Refit and plan, if there is anything new; return whether there was."""
@@ -81,6 +84,7 @@ class Planner:
         wished = self._wished()
         if state == self.seen and not wished and not (short and self._untouched() > 0):
             return False
+        started = time.monotonic()
         annotations = self.session.annotations()
         fit = self.fit(annotations)
         given_out = self._given_out()
@@ -91,6 +95,7 @@ class Planner:
         outlook = look_ahead(fit, self.method, annotations, picks, self.pool, self.accepted, uniform)
         self._write(last, picks, outlook, anew=bool(self.seen) and self.seen[1:] != state[1:])
         self.seen, self.accepted = state, outlook.accepted
+        self.took = time.monotonic() - started
         return True
 
     def fit(self, annotations: Annotations) -> Fit:
@@ -177,7 +182,7 @@ class Planner:
             return FIRST_PLANNED + tables
         recent = self.session.store.value(
             "SELECT count(*) FROM judgement WHERE at > ? AND id > ?",
-            (time.time() - PLANNED_SECONDS, last - MOST_PLANNED),
+            (time.time() - max(PLANNED_SECONDS, OUTLAST * self.took), last - MOST_PLANNED),
         )
         return int(np.clip(recent, LEAST_PLANNED, MOST_PLANNED)) + tables
 
