@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from actc.session.start import add_session_names
     from actc.tables.calibration import Calibration
     from actc.trust.calibrate import calibrate
+    from actc.trust.in_frames import accept_triples, pick_triples
 
 __all__ = [
     "METHODS",
@@ -51,6 +52,7 @@ __all__ = [
     "Settings",
     "Thresholds",
     "__version__",
+    "accept_triples",
     "add_evidence",
     "add_session_names",
     "ask_program",
@@ -64,6 +66,7 @@ __all__ = [
     "export_session",
     "import_judgements",
     "list_questions",
+    "pick_triples",
     "propose_candidates",
     "redraw_paper",
     "run_demo",
@@ -82,6 +85,7 @@ _LAZY = {
     "CompletionPlan": "actc.complete.run",
     "Session": "actc.session",
     "Settings": "actc.session",
+    "accept_triples": "actc.trust.in_frames",
     "add_evidence": "actc.evidence.from_files",
     "add_session_names": "actc.session.start",
     "ask_program": "actc.session.program",
@@ -95,6 +99,7 @@ _LAZY = {
     "export_session": "actc.session.results",
     "import_judgements": "actc.session.import_judgements",
     "list_questions": "actc.session.examine",
+    "pick_triples": "actc.trust.in_frames",
     "propose_candidates": "actc.models.from_files",
     "redraw_paper": "actc.paper.run",
     "run_demo": "actc.sample.run_demo",
