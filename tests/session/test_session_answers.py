@@ -6,11 +6,13 @@ import json
 import sys
 from pathlib import Path
 
+import krippendorff
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats import inter_rater
 
 from actc.errors import ActcError, FileError, OptionError
 from actc.session import Judgement, Session, Settings, start_session
@@ -144,6 +146,29 @@ def test_fleiss_and_krippendorff_on_examples_worked_out_by_hand():
     # Coincidences: 4 unequal of 12 pairable values; 7 true and 5 false expected 2 * 7 * 5 / 11 unequal.
     assert krippendorff_alpha(ratings) == pytest.approx(1 - (4 / 12) / (2 * 7 * 5 / (12 * 11)))
     assert np.isnan(krippendorff_alpha(np.array([[1, np.nan], [np.nan, 0]])))
+
+
+ratings = st.lists(st.lists(st.sampled_from([0.0, 1.0, np.nan]), min_size=3, max_size=3), min_size=2, max_size=30)
+
+
+@given(ratings.map(np.array))
+def test_krippendorff_is_the_package_of_that_name_s(table):
+    pairable = table[(~np.isnan(table)).sum(axis=1) > 1]
+    if len(np.unique(pairable[~np.isnan(pairable)])) < 2:
+        assert np.isnan(krippendorff_alpha(table))
+        return
+    theirs = krippendorff.alpha(table.T, level_of_measurement="nominal")
+    assert krippendorff_alpha(table) == pytest.approx(theirs)
+
+
+@given(st.lists(st.lists(st.booleans(), min_size=3, max_size=3), min_size=2, max_size=30))
+def test_fleiss_is_statsmodels(table):
+    said = np.array(table, dtype=float)
+    if len(np.unique(said)) < 2:
+        assert np.isnan(fleiss_kappa(said))
+        return
+    counts = np.column_stack([(said == 0).sum(axis=1), said.sum(axis=1)])
+    assert fleiss_kappa(said) == pytest.approx(inter_rater.fleiss_kappa(counts))
 
 
 def test_reliability_counts_only_what_both_judged():
