@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 TORCH := $(patsubst torch==%,%,$(filter torch==%,$(file < constraints.txt)))
 
-.PHONY: help demo judge test test-versions check format docs dist clean
+.PHONY: help demo judge test test-versions test-tools check format docs dist clean
 
 help: ## what can be made (this list)
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -21,6 +21,9 @@ test: prepare $(VENV)/dev.stamp ## all tests; finds or installs the Chromium and
 
 test-versions: ## the quick tests on the lowest and the newest versions allowed, on every Python from 3.11 to 3.13 here
 	tools/test_versions
+
+test-tools: $(VENV)/dev.stamp ## what Label Studio's SDK, crowd-kit and KGTK say of what we write for them
+	tools/test_tools
 
 check: $(VENV)/dev.stamp ## ruff (format, lint) and mypy --strict
 	$(BIN)/ruff format --check .
@@ -41,7 +44,7 @@ dist: $(VENV)/dev.stamp ## the wheel and the source archive, checked, into the f
 	$(BIN)/python -m twine check --strict dist/*
 
 clean: ## remove what make made
-	rm -rf $(VENV) .venv-versions dist site actc-demo
+	rm -rf $(VENV) .venv-versions .venv-tools dist site actc-demo
 
 # Before anything else, so that a missing Java is not found out after minutes.
 .PHONY: prepare

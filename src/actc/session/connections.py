@@ -37,3 +37,7 @@ class Connections:
         """Close all that are not in use."""
         while self._idle:
             self._idle.pop().close()
+
+    def __del__(self) -> None:
+        """Close them with the session that used them; from Python 3.13 on SQLite warns where nobody did."""
+        self.close()
