@@ -19,6 +19,21 @@ LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 PYTHON = PurePosixPath("docs/python.md")
 
 
+SECTIONS = {"docs/how-to": "How to", "docs": "Explanation"}
+"""Where a page goes that mkdocs.yml does not name: the end of this section."""
+
+
+def on_config(config: Any) -> Any:
+    """Put every page into the navigation."""
+    sections = {title: pages for section in config.nav for title, pages in section.items() if isinstance(pages, list)}
+    named = {path for pages in sections.values() for page in pages for path in page.values()}
+    for path in sorted((ROOT / "docs").rglob("*.md")):
+        place = path.relative_to(ROOT)
+        if place.as_posix() not in named:
+            sections[SECTIONS[place.parent.as_posix()]].append(place.as_posix())
+    return config
+
+
 def on_files(files: Files, config: Any) -> Files:
     """Replace what is in ``docs_dir`` by what belongs to the site; the theme's own files stay."""
     site = Files([file for file in files if file.page is None and not _is_ours(file)])

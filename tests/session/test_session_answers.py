@@ -17,7 +17,7 @@ from statsmodels.stats import inter_rater
 from actc.errors import ActcError, FileError, OptionError
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session import terminal as terminal_module
-from actc.session.agreement import as_ratings, cohen_kappa, fleiss_kappa, krippendorff_alpha, measure_reliability
+from actc.session.agreement import fleiss_kappa, krippendorff_alpha, measure_agreement, measure_reliability
 from actc.session.cards import link_of, make_card, plain
 from actc.session.combine import COMBINERS, Votes, combine, compare_rules
 from actc.session.exchange import read_judgements, write_history, write_label_studio, write_labels
@@ -122,16 +122,15 @@ def test_labels_come_in_the_order_in_which_triples_were_first_judged():
 
 def test_the_owners_decision_is_no_rating():
     table = votes((7, 1, True), (7, 2, True), (7, 9, False), final=(2,))
-    ratings, who = as_ratings(table)
-    assert who == [1, 2]
-    assert ratings.tolist() == [[1.0, 1.0]]
+    found = measure_agreement(table)
+    assert (found.shared, list(found.pairs)) == (1, [(1, 2)])
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=40))
 def test_cohen_is_scikit_learns(pairs):
     first, second = np.array(pairs, dtype=float).T
-    with np.errstate(all="ignore"):
-        mine = cohen_kappa(first, second)
+    told = [(row, who, said) for row, both in enumerate(pairs) for who, said in enumerate(both)]
+    mine = measure_agreement(votes(*told, (99, 0, True))).pairs[0, 1]
     if len(set(first) | set(second)) > 1:
         assert mine == pytest.approx(cohen_kappa_score(first, second))
     else:
@@ -140,35 +139,41 @@ def test_cohen_is_scikit_learns(pairs):
 
 def test_fleiss_and_krippendorff_on_examples_worked_out_by_hand():
     # Three annotators, four triples. Agreement of pairs: 1, 1, 1/3, 1/3; share of true 7/12.
-    ratings = np.array([[1, 1, 1], [0, 0, 0], [1, 1, 0], [0, 1, 1.0]])
+    counts, true = np.full(4, 3.0), np.array([3.0, 0, 2, 2])
     expected = (7 / 12) ** 2 + (5 / 12) ** 2
-    assert fleiss_kappa(ratings) == pytest.approx((2 / 3 - expected) / (1 - expected))
+    assert fleiss_kappa(counts, true) == pytest.approx((2 / 3 - expected) / (1 - expected))
     # Coincidences: 4 unequal of 12 pairable values; 7 true and 5 false expected 2 * 7 * 5 / 11 unequal.
-    assert krippendorff_alpha(ratings) == pytest.approx(1 - (4 / 12) / (2 * 7 * 5 / (12 * 11)))
-    assert np.isnan(krippendorff_alpha(np.array([[1, np.nan], [np.nan, 0]])))
+    assert krippendorff_alpha(counts, true) == pytest.approx(1 - (4 / 12) / (2 * 7 * 5 / (12 * 11)))
+    assert np.isnan(krippendorff_alpha(np.zeros(0), np.zeros(0)))
 
 
 ratings = st.lists(st.lists(st.sampled_from([0.0, 1.0, np.nan]), min_size=3, max_size=3), min_size=2, max_size=30)
 
 
+def count_ratings(table):
+    """Return how many rated each triple that at least two rated, and how many of them called it true."""
+    counts, true = (~np.isnan(table)).sum(axis=1), np.nansum(table, axis=1)
+    return counts[counts > 1].astype(float), true[counts > 1]
+
+
 @given(ratings.map(np.array))
 def test_krippendorff_is_the_package_of_that_name_s(table):
-    pairable = table[(~np.isnan(table)).sum(axis=1) > 1]
-    if len(np.unique(pairable[~np.isnan(pairable)])) < 2:
-        assert np.isnan(krippendorff_alpha(table))
-        return
-    theirs = krippendorff.alpha(table.T, level_of_measurement="nominal")
-    assert krippendorff_alpha(table) == pytest.approx(theirs)
+    counts, true = count_ratings(table)
+    ours = krippendorff_alpha(counts, true)
+    if true.sum() in (0, counts.sum()):
+        assert np.isnan(ours)
+    else:
+        assert ours == pytest.approx(krippendorff.alpha(table.T, level_of_measurement="nominal"))
 
 
 @given(st.lists(st.lists(st.booleans(), min_size=3, max_size=3), min_size=2, max_size=30))
 def test_fleiss_is_statsmodels(table):
-    said = np.array(table, dtype=float)
-    if len(np.unique(said)) < 2:
-        assert np.isnan(fleiss_kappa(said))
-        return
-    counts = np.column_stack([(said == 0).sum(axis=1), said.sum(axis=1)])
-    assert fleiss_kappa(said) == pytest.approx(inter_rater.fleiss_kappa(counts))
+    counts, true = count_ratings(np.array(table, dtype=float))
+    ours = fleiss_kappa(counts, true)
+    if true.sum() in (0, counts.sum()):
+        assert np.isnan(ours)
+    else:
+        assert ours == pytest.approx(inter_rater.fleiss_kappa(np.column_stack([counts - true, true])))
 
 
 def test_reliability_counts_only_what_both_judged():
@@ -474,6 +479,15 @@ def test_examples_are_alike_in_kind_not_neighbours_in_the_alphabet(tmp_path, typ
 )
 def test_ids_are_links(identifier, address):
     assert link_of(identifier) == address
+
+
+def test_other_ids_are_links_by_a_template():
+    there = "https://example.org/thing/{id}?lang=en"
+    assert link_of("Q42", there) == "https://example.org/thing/Q42?lang=en"
+    assert link_of("../a b&c", there) == "https://example.org/thing/..%2Fa%20b%26c?lang=en"
+    assert link_of("http://dbpedia.org/resource/Berlin", there) == "http://dbpedia.org/resource/Berlin"
+    with pytest.raises(OptionError, match="no address"):
+        Settings(link="javascript:alert({id})")
 
 
 @pytest.mark.parametrize("hostile", ["javascript:alert(1)", "Q1<script>", "http://a b", "Q12\n", "//x"])

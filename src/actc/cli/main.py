@@ -14,6 +14,7 @@ from actc.cli import (
     evidence_commands,
     experiment_commands,
     graph_commands,
+    judge_commands,
     session_commands,
     trust_commands,
 )
@@ -97,7 +98,7 @@ def _tell_version(context: click.Context, option: click.Parameter, wanted: bool)
 JOBS = {
     "See it work": ("demo", "methods"),
     "Find thresholds, decide": ("calibrate", "decide"),
-    "Let people judge": ("start", "names", "annotate", "status", "export", "import"),
+    "Let people judge": ("start", "names", "annotate", "judge", "status", "export", "import", "backup"),
     "Know how good it is": ("report", "ask", "audit", "shift"),
     "From a graph to a better graph": ("train", "score", "candidates", "evidence", "complete", "convert"),
     "Compare methods": ("bench", "paper"),
@@ -127,7 +128,16 @@ def commands() -> None:
     """Decide which predicted facts may enter a knowledge graph, with the least human work."""
 
 
-for group in (core_commands, session_commands, graph_commands, evidence_commands, trust_commands, experiment_commands):
+GROUPS = (
+    core_commands,
+    session_commands,
+    judge_commands,
+    graph_commands,
+    evidence_commands,
+    trust_commands,
+    experiment_commands,
+)
+for group in GROUPS:
     for command in group.COMMANDS:
         commands.add_command(command)
 

@@ -21,7 +21,7 @@ from actc.graphs.graph import Graph
 from actc.models.entity_slots import fitting_entities
 from actc.models.score_triples import Scorer, refuse_strangers
 from actc.tables.database import open_database
-from actc.tables.deliver import check_writable, write_beside
+from actc.tables.deliver import check_writable, clear_leftovers, write_beside
 from actc.tables.files import copy_options, quote, quote_file, write_triples
 from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 
@@ -252,6 +252,7 @@ def _open_folder(folder: Path, search: CandidateSearch) -> None:
     known, of_model = search.graph.fingerprint, round(float(scores.sum()), 4)
     run = json.dumps({"wanted": asdict(search.wanted), "known": known, "scores": of_model})
     wishes = folder / RUN
+    clear_leftovers(folder)
     if folder.exists() and not wishes.is_file() and (not folder.is_dir() or any(folder.iterdir())):
         raise FileError(
             f"{folder} is where the parts would be kept, but no run of ours began it; choose another --out."

@@ -39,7 +39,23 @@ class Votes:
     def of(self, annotator: int) -> Votes:
         """Return one annotator's answers."""
         mine = self.annotators == annotator
-        return Votes(self.triples[mine], self.annotators[mine], self.labels[mine], self.final[mine])
+        return self._take(mine)
+
+    def besides(self, annotator: int) -> Votes:
+        """Return the answers of all others, the owner's decisions among them."""
+        return self._take(self.annotators != annotator)
+
+    def ratings(self) -> Votes:
+        """Return the answers without the owner's decisions."""
+        return self._take(~self.final)
+
+    def shared(self) -> Votes:
+        """Return the answers to triples that have several."""
+        place, counts = np.unique(self.triples, return_inverse=True, return_counts=True)[1:]
+        return self._take(counts[place] > 1)
+
+    def _take(self, which: BoolArray) -> Votes:
+        return Votes(self.triples[which], self.annotators[which], self.labels[which], self.final[which])
 
 
 def combine(votes: Votes, rule: str) -> Annotations:
@@ -109,14 +125,26 @@ def _said(labels: BoolArray, who: IntArray, true: FloatArray) -> FloatArray:
 
 def compare_rules(votes: Votes, rule: str) -> dict[str, tuple[int, int]]:
     """Return, of each rule, how many triples it labels, and how many otherwise than the given one (or not at all)."""
-    chosen = combine(votes, rule)
-    given = dict(zip(chosen.rows.tolist(), chosen.labels.tolist(), strict=True))
-    found = {}
-    for name in COMBINERS:
-        other = combine(votes, name)
-        labels = dict(zip(other.rows.tolist(), other.labels.tolist(), strict=True))
-        found[name] = (len(labels), sum(labels.get(row) != given.get(row) for row in labels.keys() | given.keys()))
+    chosen = _signs(votes, rule)
+    signs = {name: _signs(votes, name) for name in COMBINERS}
+    return {name: (int((found != 0).sum()), int((found != chosen).sum())) for name, found in signs.items()}
+
+
+def _signs(votes: Votes, rule: str) -> IntArray:
+    """Return 1, -1 or 0 (no label) for each triple that was judged, in the order of their rows."""
+    labels, triples = combine(votes, rule), np.unique(votes.triples)
+    found = np.zeros(len(triples), dtype=np.int64)
+    found[np.searchsorted(triples, labels.rows)] = np.where(labels.labels, 1, -1)
     return found
+
+
+def find_changes(votes: Votes, before: str, after: str) -> list[tuple[int, bool | None, bool | None]]:
+    """Return the triples that two rules label differently, each with both labels; None where a rule gives none."""
+    old, new = (
+        dict(zip(found.rows.tolist(), found.labels.tolist(), strict=True))
+        for found in (combine(votes, before), combine(votes, after))
+    )
+    return [(row, old.get(row), new.get(row)) for row in sorted(old.keys() | new) if old.get(row) != new.get(row)]
 
 
 def _sum(place: IntArray, values: FloatArray, count: int) -> FloatArray:

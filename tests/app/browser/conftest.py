@@ -144,6 +144,30 @@ def new_page(chromium: Browser) -> Iterator:
     assert elsewhere == [], "a request left the machine"
 
 
+@pytest.fixture
+def sample(tmp_path: Path) -> Path:
+    run("start", tmp_path / "session", "--sample", "--budget", 200)
+    return tmp_path / "session"
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Path:
+    run("start", tmp_path / "session", "--sample", "--budget", 40, "--overlap", 1.0)
+    return tmp_path / "session"
+
+
+def open_card(page: Page, link: str) -> str:
+    """Open a link, wait for the first card, and return its sentence."""
+    page.goto(link)
+    page.wait_for_selector("#card:not([hidden])")
+    return page.inner_text("#sentence")
+
+
+def saved(page: Page) -> None:
+    """Wait until the page says that the server has everything."""
+    page.wait_for_function("() => document.getElementById('saved').textContent === 'All saved'")
+
+
 def wait_for(true, seconds: float = 15.0) -> None:
     """Wait until something holds."""
     until = time.monotonic() + seconds
