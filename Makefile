@@ -36,7 +36,7 @@ format: $(VENV)/dev.stamp ## let ruff put things right
 
 docs: $(VENV)/dev.stamp ## the docs as a site, into the folder site; a link that leads nowhere is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
-	@echo "open site/index.html"
+	@echo "Look at it with: python3 -m http.server --directory site"
 
 dist: $(VENV)/dev.stamp ## the wheel and the source archive, checked, into the folder dist
 	rm -rf dist
