@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,10 @@ class Person(threading.Thread):
         while due < self.until:
             time.sleep(max(0.0, due - time.monotonic()))
             started, act = time.perf_counter(), number % len(self.acts)
-            self.errors += not self.acts[act]()
+            try:
+                self.errors += not self.acts[act]()
+            except (OSError, HTTPException):
+                self.errors += 1
             self.waits[act].append(time.perf_counter() - started)
             due, number = due + EACH / len(self.acts), number + 1
 

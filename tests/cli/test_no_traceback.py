@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from actc import calibrate
-from actc.cli.main import main, say_failure
+from actc.cli.main import main
+from actc.errors import say_failure
 from actc.session import Settings, start_session
 from actc.tables.files import write_rows_of, write_triples
 from tests.synthetic import make_truth
