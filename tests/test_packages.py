@@ -15,6 +15,7 @@ import nbformat
 import pytest
 from twine.commands.check import check
 
+import actc
 from tests.test_notebooks import outputs_of, run_notebook
 
 ROOT = Path(__file__).parent.parent
@@ -60,6 +61,12 @@ def test_both_are_fit_for_an_index(dist):
     assert (
         check([str(path) for path in sorted(dist.iterdir())], strict=True) is False
     )  # it says whether anything failed
+
+
+def test_both_are_of_the_version_that_the_package_tells(dist):
+    wheel, source = sorted(dist.iterdir(), key=lambda path: path.suffix, reverse=True)
+    assert wheel.name == f"actc-{actc.__version__}-py3-none-any.whl"
+    assert source.name == f"actc-{actc.__version__}.tar.gz"
 
 
 def test_the_wheel_is_found_where_it_was_installed(stranger, tmp_path):
