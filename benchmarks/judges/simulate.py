@@ -1,13 +1,16 @@
 """Simulated judges beside 50 answers of people: accuracy, calibration and bounds with and without them.
 
-Run: ACTC_DATA=FOLDER ACTC_PROVING=FOLDER python benchmarks/judges/simulate.py --out benchmarks/judges/rows.csv
+Run: ACTC_DATA=FOLDER ACTC_PROVING=FOLDER python benchmarks/judges/simulate.py --out benchmarks/judges/rows.csv.gz
+and python benchmarks/judges/summarise.py, which reads the rows.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import gzip
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -68,10 +71,12 @@ def measure(
     random = np.random.default_rng([16, repeat])
     rows = random.permutation(len(pool))[:count]
     answers, method = Annotations(rows, truth[rows]), find_method("pooled-evidence-rndm")
+    plainly = heed_judges(method, pool, answers, JudgeAnswers.none(), known)
     found = []
     for quality in QUALITIES:
         judged = simulate_judge(quality, pool, truth, random)
-        heeded = heed_judges(method, pool, answers, judged, known)
+        heeded = replace(plainly, judged=judged)
+        vars(heeded)["unswayed"] = plainly.unswayed  # judges aside, so the same for all of them
         base = heeded.fit.probabilities(pool)
         assert base is not None
         assert heeded.probabilities is not None
@@ -107,10 +112,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--cells", nargs="*", default=["codex-m", "umls-top"], choices=list(CELLS))
-    parser.add_argument("--repeats", type=int, default=60)
+    parser.add_argument("--repeats", type=int, default=200)
     parser.add_argument("--answers", type=int, default=50)
     options = parser.parse_args()
-    with options.out.open("w", newline="", encoding="utf-8") as file:
+    with gzip.open(options.out, "wt", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, FIELDS)
         writer.writeheader()
         for name in options.cells:
@@ -119,7 +124,7 @@ def main() -> None:
             for repeat in range(options.repeats):
                 for row in measure(name, cell.valid, cell.valid_labels, cell.known, repeat, options.answers):
                     writer.writerow({key: f"{v:.5f}" if isinstance(v, float) else v for key, v in row.items()})
-                file.flush()
+                print(name, repeat, flush=True)
 
 
 if __name__ == "__main__":

@@ -133,6 +133,10 @@ def take(browser: Browser, server: Server) -> None:
     owner.wait_for_selector("#review li")
     owner.wait_for_timeout(500)
     save(owner, "owner-light", whole=True)
+    owner.click("#decide")
+    owner.wait_for_selector("#settle[open]")
+    owner.wait_for_timeout(500)
+    save(owner, "decide-light")
 
 
 def main() -> None:

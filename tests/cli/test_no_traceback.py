@@ -13,7 +13,9 @@ import duckdb
 import numpy as np
 import pytest
 
-from actc.cli.main import main, say_failure
+from actc import calibrate
+from actc.cli.main import main
+from actc.errors import say_failure
 from actc.session import Settings, start_session
 from actc.tables.files import write_rows_of, write_triples
 from tests.synthetic import make_truth
@@ -26,6 +28,7 @@ def made(tmp_path_factory):
     write_rows_of(home / "scores.tsv", pool, np.arange(120))
     write_triples(home / "labels.tsv", {**pool.take(np.arange(30)).columns(), "label": labels[:30].astype(int)})
     start_session(home / "s", home / "scores.tsv", Settings(budget=20)).close()
+    calibrate(home / "scores.tsv", home / "labels.tsv", out=home / "th.json")
     write_triples(home / "graph.tsv", pool.columns())
     cell = home / "d" / "m"
     cell.mkdir(parents=True)
@@ -68,6 +71,8 @@ BAD = [
     ("decide", "list.json", "scores.tsv", "--out", "a.tsv"),
     ("decide", "pipe.tsv", "scores.tsv", "--out", "a.tsv"),
     ("report", "deep.json"),
+    ("report", "th.json", "--level", "-1", "--out", "r.html"),
+    ("report", "th.json", "--level", "nan", "--out", "r.html"),
     ("report", "loop.tsv"),
     ("start", "new", "scores.tsv", "--seed", "-1"),
     ("start", "new", "scores.tsv", "--budget", str(10**30)),

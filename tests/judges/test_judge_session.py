@@ -10,6 +10,7 @@ import pytest
 
 import actc
 from actc.errors import ActcError
+from actc.judges.replies import Reply
 from actc.judges.store import ReplyStore
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session.backup import backup_session
@@ -48,6 +49,13 @@ def session(tmp_path):
     return start_session(tmp_path / "session", tmp_path / "scores.tsv", Settings(method="pooled-rndm"))
 
 
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("untouched")
+    write_triples(folder / "scores.tsv", {**POOL.columns(), "score": POOL.scores})
+    return start_session(folder / "session", folder / "scores.tsv", Settings(method="pooled-rndm"))
+
+
 def command(tmp_path):
     return f"{sys.executable} {tmp_path / 'judge.py'}"
 
@@ -67,6 +75,15 @@ def test_a_program_judges_everything_once_and_nonsense_is_no_answer(session, tmp
     judged = read_judged(session)
     assert len(judged) == 216
     assert ((judged.signals > 0) == TRUTH[judged.rows]).all()
+
+
+def test_an_answer_is_stored_once_and_the_first_one_stays(session):
+    store = ReplyStore(session.folder, create=True)
+    judge = store.add_judge("twice")
+    question = make_question(session, Planner(session).task(5, ""))
+    list(store.keep(judge, [(question, Reply("true")), (question, Reply("false"))]))
+    assert store.counts() == {"twice": 1}
+    assert store.answers().signals.tolist() == [1]
 
 
 def test_machine_answers_are_never_labels_and_take_no_question_from_people(session, tmp_path):
@@ -140,9 +157,9 @@ def test_a_run_never_asks_more_than_its_limit(session, tmp_path):
         ({"program": f"{sys.executable} -c 'raise SystemExit(3)'"}, "ended with code 3"),
     ],
 )
-def test_what_cannot_be_is_refused_in_a_sentence(session, options, sentence):
+def test_what_cannot_be_is_refused_in_a_sentence(untouched, options, sentence):
     with pytest.raises(ActcError, match=sentence):
-        judge_triples(session, **options)
+        judge_triples(untouched, **options)
 
 
 def test_judges_turn_decisions_round_and_the_accepted_say_who_decided(session, tmp_path):
@@ -176,7 +193,6 @@ def test_texts_can_be_given_later(session, tmp_path):
 
 
 def test_people_are_sent_where_judge_and_model_differ_and_that_teaches_nothing_of_the_judge(session, tmp_path):
-    session.settings.write(tmp_path / "kept.json")
     judge_triples(session, program=command(tmp_path), which="all")
     let_people_answer(session, 40)
     before = Results(session)

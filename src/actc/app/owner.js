@@ -17,7 +17,7 @@ async function refresh() {
   const { status, content } = await fetchJson("/api/owner");
   if (status === 200) {
     draw(content);
-    put("state", content.paused ? "Paused" : "Live");
+    put("state", content.paused ? "Paused" : content.trouble ? `No new questions: ${content.trouble}` : "Live");
   } else {
     put("state", status === 401 ? "Open the owner's link again" : "No answer, trying again");
   }

@@ -16,6 +16,7 @@ from actc.session.combine import find_changes
 from actc.session.make_file import make_file
 from actc.session.review import count_reviews, list_reviews, show_review
 from actc.session.status import agreement, all_relations, history, people, progress
+from actc.session.trouble import read_trouble
 
 LONG, PAUSES = 0.2, 10  # what takes longer than so many seconds is done again after so many times as long
 MOST_CHANGES = 20
@@ -87,6 +88,7 @@ def get_overview(request: Request, session: Open, links: OpenLinks, owner: Owner
             "title": session.settings.title,
             "settings": vars(session.settings) | chosen,
             "paused": session.paused,
+            "trouble": read_trouble(session.folder),
             "progress": progress(session),
             "picture": same_picture(request.app, session),
             **_recent_people(request.app, session, links),
@@ -196,8 +198,9 @@ def set_overlap(body: OverlapBody, session: Open, owner: Owner) -> dict[str, flo
 @owning.post("/rule")
 def set_rule(body: RuleBody, session: Open, owner: Owner) -> dict[str, Any]:
     """Change how several answers become one label, and say which labels that changed."""
-    changes = find_changes(session.votes(), session.rule, body.rule)
+    before = session.annotations()
     session.change("combine", body.rule)
+    changes = find_changes(before, session.annotations())
     told = [
         {"sentence": session.sentence(triple), "before": before, "after": after}
         for triple, before, after in changes[:MOST_CHANGES]

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from actc.cli.show import console, new_table
+from actc.judges.store import ReplyStore
 from actc.session import Session
 from actc.session.judge import JudgeRun
 from actc.session.program import ProgramRun
 from actc.session.review import count_reviews
 from actc.session.start import NameCount
 from actc.session.status import agreement, people, picture, progress, write_count
+from actc.session.trouble import read_trouble
 
 
 def print_status(session: Session) -> None:
@@ -38,6 +40,10 @@ def print_status(session: Session) -> None:
             if line["changed"]:
                 differ = f"{line['changed']:,} of {line['labels']:,} labels would differ"
                 screen.print(f"Combined by {line['rule']} instead, {differ}.")
+    for name, asked in ReplyStore(session.folder).counts().items():
+        screen.print(f"Machine judge {name}: asked {asked:,} times; `actc report` says what it is worth.", markup=False)
+    if trouble := read_trouble(session.folder):
+        screen.print(f"The last try to plan questions failed: {trouble}", markup=False)
     screen.print(picture(session)["advice"])
 
 
@@ -112,9 +118,8 @@ def print_judge_run(run: JudgeRun) -> None:
     if run.senseless:
         lines.append(f"{run.senseless:,} replies made no sense: they count as no answer.")
     if run.failed:
-        lines.append(
-            f"{run.failed:,} questions are left: failed, over the limit or not answered; run it again to go on."
-        )
+        why = f" ({run.problem})" if run.problem else ""
+        lines.append(f"{run.failed:,} questions are left, failed{why} or over the limit: run it again to go on.")
     if run.requests:
         cost = "" if run.cost is None else f", cost {run.cost:,.4g}"
         lines.append(f"{run.requests:,} requests, {run.tokens_in:,} tokens read and {run.tokens_out:,} written{cost}.")
@@ -122,6 +127,6 @@ def print_judge_run(run: JudgeRun) -> None:
     lines.append(
         f"It says what people said on {100 * trust.right:.0f} % of {trust.compared:,} triples that both judged."
         if trust.compared
-        else "No triple was judged by it and by people yet, so it counts for little: judge some, then run it again."
+        else "No triple was judged by it and by people yet: until then it counts for little."
     )
     console().print("\n".join(lines), markup=False)

@@ -5,7 +5,7 @@ over the whole set is corrected by how far people's answers lie from the guesses
 worth, the result is right on average; the better they are, the narrower are its bounds. How much they count (power
 tuning) is worked out from the same answers, and guesses that tell nothing count for nothing (Angelopoulos, Duchi and
 Zrnic 2023). Two things differ from their program: sets are finite and drawn from without replacement, and bounds of
-shares are Wilson's at the number of answers that the estimate is worth, since fifty answers are few.
+shares are exact ones (Clopper and Pearson's) at the number of answers that the estimate is worth, as fifty are few.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from actc.triples import BoolArray, FloatArray
-from actc.trust.intervals import Interval, wilson
+from actc.trust.intervals import Interval, clopper_pearson
 
-MADE_UP = 0.5
+MADE_UP = 0.25
 """Squared residuals, with guesses as without, beside those seen: where nobody erred, guesses have shown nothing yet."""
 
 
@@ -68,7 +68,7 @@ def estimate_share(answers: FloatArray, guesses: FloatArray, everything: FloatAr
     counted = _tune(answers, guesses)
     share = float(counted * everything.mean() + (answers - counted * guesses).mean())
     left = _what_is_left(answers - counted * guesses, answers)
-    alone = wilson(float(answers.sum()), count, level)
+    alone = clopper_pearson(float(answers.sum()), count, level)
     return _bounds(share, count, count, left * (1 - count / total), level, counted, alone)
 
 
@@ -102,7 +102,7 @@ def estimate_recall(
     plain = float(accepted[truth == 1].mean())
     off, off_alone = ((accepted - plain) * (truth - much * guesses) for much in (counted, 0.0))
     left = _what_is_left(off, off_alone) * (1 - count / len(all_guesses))
-    return _bounds(share, trues, count, left, level, counted, wilson(plain * trues, trues, level))
+    return _bounds(share, trues, count, left, level, counted, clopper_pearson(plain * trues, trues, level))
 
 
 def _nothing(share: float, count: int) -> Powered:
@@ -130,7 +130,7 @@ def _bounds(
 ) -> Powered:
     share = float(np.clip(share, 0, 1))
     worth = answers / max(left, 1e-9)
-    return Powered(share, wilson(share * worth, worth, level), count, worth, counted, alone, answers)
+    return Powered(share, clopper_pearson(share * worth, worth, level), count, worth, counted, alone, answers)
 
 
 @dataclass(frozen=True)

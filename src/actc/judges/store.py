@@ -138,19 +138,13 @@ class ReplyStore:
             replies, choices = connection.execute(sql).fetchone()
             return int(replies), int(choices)
 
-    def counts(self) -> list[dict[str, object]]:
-        """Return of each judge how often it said what, and what it read and wrote."""
+    def counts(self) -> dict[str, int]:
+        """Return how many triples each judge was asked about, by its name; of a change of prompt, each time."""
         if not self.path.exists():
-            return []
+            return {}
         with self.open() as connection:
-            connection.row_factory = sqlite3.Row
-            rows = connection.execute(
-                "SELECT name, count(*) AS asked, count(*) FILTER (WHERE said = 'true') AS 'true', "
-                "count(*) FILTER (WHERE said = 'false') AS 'false', count(*) FILTER (WHERE said = 'unsure') AS unsure, "
-                "count(*) FILTER (WHERE said IS NULL) AS senseless, sum(tokens_in) AS tokens_in, "
-                "sum(tokens_out) AS tokens_out FROM reply JOIN judge ON judge = judge.id GROUP BY judge ORDER BY judge"
-            )
-            return [dict(row) for row in rows]
+            sql = "SELECT name, (SELECT count(*) FROM reply WHERE judge = judge.id) FROM judge ORDER BY id"
+            return dict(connection.execute(sql).fetchall())
 
     def answers(self) -> JudgeAnswers:
         """Return what every judge says of every triple: its last answer, where it was asked in several ways."""

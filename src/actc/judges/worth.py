@@ -21,13 +21,13 @@ STEPS = 50
 ECHO_BOUND, ECHO_UNIT = 4.0, 2.0
 """Log-odds beyond the bound say no more than the bound; so many log-odds are one unit of an echo."""
 
-STEEPNESS_SPREAD = 0.5
+STEEPNESS_SPREAD = 0.3
 """How far from 1 what log-odds are multiplied by is believed to lie."""
 
 
 @dataclass(frozen=True)
 class WeightPrior:
-    """What is believed of judges before people judged what they judged; see benchmarks/judges.
+    """What is believed of judges before people judged what they judged; chosen on CoDEx-S and nations.
 
     Parameters
     ----------
@@ -45,10 +45,10 @@ class WeightPrior:
 
     weight: float = 0.7
     spread: float = 1.0
-    readiness: float = 0.7
-    echo: float = 0.5
-    by_relation: tuple[float, ...] = (0.0, 0.5, 1.0)
-    nothing: float = 0.25
+    readiness: float = 0.5
+    echo: float = 0.3
+    by_relation: tuple[float, ...] = (0.0, 0.5)
+    nothing: float = 0.5
 
 
 PRIOR = WeightPrior()

@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -29,11 +29,14 @@ from actc.session.judged import picked_blindly, put_differing_first, read_judged
 from actc.session.outlook import Outlook, look_ahead
 from actc.session.session import Session
 from actc.session.settings import Settings
+from actc.session.trouble import end_trouble, tell_trouble
 from actc.triples import Annotations, BoolArray, IntArray, Picks, ScoredTriples
 
 LEAST_PLANNED, MOST_PLANNED = 128, 1024
 FIRST_PLANNED = 600
 """The first plan must last, for all annotators together, until a planner has read the pool and made the next."""
+HELD_EACH = 6
+"""Cards on the table of an annotator's page: a plan has as many for everybody, besides those it must last with."""
 PLANNED_SECONDS = 10.0
 """Any other holds as many triples as were judged in this time: it must outlast a refit."""
 GOODBYE_SECONDS = 2.0
@@ -80,10 +83,9 @@ class Planner:
             return False
         annotations = self.session.annotations()
         fit = self.fit(annotations)
-        heeded, given_out = self.heed(annotations, fit), self._given_out()
-        picks = self._show_differences(
-            self.choose(fit, annotations, self._plan_size(last), given_out), heeded, given_out
-        )
+        given_out = self._given_out()
+        picks = self.choose(fit, annotations, self._plan_size(last), given_out)
+        picks = self._show_differences(picks, annotations, fit, given_out)
         picks = self._add_wished(fit, picks, given_out, wished)
         uniform = self.session.asked_at_random(annotations)
         outlook = look_ahead(fit, self.method, annotations, picks, self.pool, self.accepted, uniform)
@@ -100,14 +102,14 @@ class Planner:
         judged, blind = read_judged(self.session), picked_blindly(self.session, annotations)
         return Heeded(self.method, self.pool, annotations, self.known, fit, judged, blind)
 
-    def _show_differences(self, picks: Picks, heeded: Heeded, given_out: IntArray) -> Picks:
+    def _show_differences(self, picks: Picks, annotations: Annotations, fit: Fit, given_out: IntArray) -> Picks:
         """Put triples on which judges and model differ among the picks, if the owner wants it."""
         share = ReplyStore(self.session.folder).differing
-        believed = heeded.fit.probabilities(self.pool) if share and len(heeded.judged) else None
-        if believed is None:
+        believed = fit.probabilities(self.pool) if share else None
+        if believed is None:  # and what judges said is not read: a refit takes as long as without them
             return picks
-        besides = np.union1d(given_out, heeded.answers.rows)
-        return put_differing_first(picks, heeded.judged, believed, share, besides)
+        besides = np.union1d(given_out, annotations.rows)
+        return put_differing_first(picks, read_judged(self.session), believed, share, besides)
 
     def choose(self, fit: Fit, annotations: Annotations, count: int, besides: IntArray) -> Picks:
         """Return the next triples to judge, best first, none of ``besides``."""
@@ -170,13 +172,14 @@ class Planner:
 
     def _plan_size(self, last: int) -> int:
         """Return how many triples to plan after judgement number ``last``."""
+        tables = HELD_EACH * len(self.session.people())
         if last == 0:
-            return FIRST_PLANNED
+            return FIRST_PLANNED + tables
         recent = self.session.store.value(
             "SELECT count(*) FROM judgement WHERE at > ? AND id > ?",
             (time.time() - PLANNED_SECONDS, last - MOST_PLANNED),
         )
-        return int(np.clip(recent, LEAST_PLANNED, MOST_PLANNED))
+        return int(np.clip(recent, LEAST_PLANNED, MOST_PLANNED)) + tables
 
     def _write(self, last: int, picks: Picks, outlook: Outlook, anew: bool) -> None:
         """Replace the plan, unless another process planned with newer answers; and the outlook, if it is another."""
@@ -238,6 +241,7 @@ def planning(folder: Path, report: Callable[[str], None]) -> Iterator[None]:
             assert process.stderr is not None
             with process.stderr as told:
                 error = told.read().decode(errors="replace").strip()
+            _end(process)
             if not ending.wait(1.0):
                 report(f"The planner stopped and is started again: {(error.splitlines() or ['no reason given'])[-1]}")
 
@@ -259,7 +263,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     Nothing is lost with it: what a planner writes is in one transaction, and can be worked out again.
     """
     assert process.stdin is not None
-    process.stdin.close()
+    with suppress(BrokenPipeError):
+        process.stdin.close()
     try:
         process.wait(GOODBYE_SECONDS)
     except subprocess.TimeoutExpired:
@@ -272,14 +277,23 @@ def main(folder: str, method: str | None = None) -> None:
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(10)  # a refit can wait for a processor, an annotator should not
+    try:
+        _plan_for_ever(Path(folder), method)
+    except Exception as error:
+        print(tell_trouble(Path(folder), error), file=sys.stderr, flush=True)
+        os._exit(1)  # an ordinary end would wait for the thread that reads, and die of it
+
+
+def _plan_for_ever(folder: Path, method: str | None) -> None:
     if method is not None:
         sys.path.append(os.getcwd())
         find_method(method)
-    session = Session(Path(folder), synced=False)
+    session = Session(folder, synced=False)
     planner = AuditPlanner(session) if session.settings.design else Planner(session)
     while True:
         started = time.monotonic()
         busy = planner.step()
+        end_trouble(folder)
         # At most half of a core: annotators, and whatever else the machine does, come first.
         time.sleep(max(0.2, time.monotonic() - started) if busy else 0.2)
 
