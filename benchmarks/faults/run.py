@@ -1,9 +1,8 @@
-"""Kill commands at random moments, and let them write where there is no room: is anything lost, or half written?
+"""Kill commands, fill their disk, take away their right to write, change bits: is anything lost, or half written?
 
-    python benchmarks/faults/run.py --rounds 20 --out benchmarks/faults/rows.csv
+    python -m benchmarks.faults.run --rounds 20 --out benchmarks/faults/rows.csv
 
-One row per command and fault: how often it was done, how often the output was complete, absent or half written, inputs
-that changed, and tracebacks. A limit on the size of files stands for a disk that is full.
+Needs Linux and root: a full disk and one that cannot be written are small file systems of their own.
 """
 
 from __future__ import annotations
@@ -11,59 +10,201 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
+import os
 import random
-import resource
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-RUN = [sys.executable, "-P", "-c", "from actc.cli.main import main; main()"]
-SAMPLE = "from actc.session.start import sample_files; print(sample_files()[0])"
-COLUMNS = ("command", "fault", "rounds", "complete", "absent", "half_written", "inputs_changed", "tracebacks")
-LIMIT = 2000  # bytes
+from benchmarks.faults.flips import FLIPPED, flip
+from benchmarks.faults.whole import leftovers, state_of
+from benchmarks.faults.world import COMMANDS, load, prepare_home, run, start, wait
+
+STATES = ("complete", "begun", "absent", "half_written")
+COLUMNS = ("command", "fault", "rounds", *STATES, "lost", "inputs_changed", "tracebacks", "more_than_a_sentence")
+COLUMNS += ("rerun_failed", "left_over", "silently_wrong", "refused")
+SMALL = 48  # MB
 
 
-def commands(home: Path, out: Path) -> dict[str, tuple[list[str], Path]]:
-    """Return what is run, and what each writes."""
-    scores, session, thresholds = str(home / "scores.tsv.gz"), str(home / "session"), str(home / "thresholds.json")
-    return {
-        "calibrate": (["calibrate", scores, "--labels", str(home / "labels.tsv"), "--out"], out / "t.json"),
-        "decide": (["decide", thresholds, scores, "--out"], out / "accepted.parquet"),
-        "start": (["start"], out / "new"),
-        "export": (["export", session, "--labels"], out / "labels.tsv"),
-        "report": (["report", thresholds, "--out"], out / "report.html"),
-        "convert": (["convert", str(home / "labels.tsv"), "--base", "http://e/", "--out"], out / "graph.nt"),
-    }
+class Trial:
+    """A command, its folders and what a run without any fault makes."""
+
+    def __init__(self, name: str, home: Path, place: Path, chance: random.Random) -> None:
+        self.command, self.home, self.place, self.chance = COMMANDS[name], home, place, chance
+        self.reference, self.said = place / "reference", place / "said.txt"
+        self.reference.mkdir()
+        started = time.monotonic()
+        if code := run(self.command.line(home, self.reference), self.said):
+            raise RuntimeError(f"{name} ended with {code}: {self.said.read_text()}")
+        self.seconds = time.monotonic() - started
+
+    def fresh(self, out: Path, replacing: bool) -> list[str]:
+        """Make the folder of the outputs anew, with earlier ones in it or not; return the command's line."""
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir()
+        self.said.write_text("")
+        if replacing:
+            shutil.copytree(self.reference, out, dirs_exist_ok=True)
+        return [*self.command.line(self.home, out), *(["--overwrite"] if replacing else [])]
+
+    def look(self, out: Path, replacing: bool) -> Counter[str]:
+        """Count what became of the outputs, and what was said."""
+        state = state_of(out, self.reference, self.command.outputs, self.command.goes_on)
+        said = self.said.read_text(errors="replace")
+        return Counter(
+            {
+                state: 1,
+                "lost": replacing and state != "complete",
+                "tracebacks": "Traceback" in said,
+                "more_than_a_sentence": len(said.splitlines()) > 1,
+            }
+        )
+
+    def again(self, out: Path) -> Counter[str]:
+        """Run the command once more, with nothing in its way."""
+        self.said.write_text("")
+        line = [*self.command.line(self.home, out), *(["--overwrite"] if self.command.replaces else [])]
+        before = state_of(out, self.reference, self.command.outputs, self.command.goes_on)
+        if before == "complete" and not self.command.replaces and not self.command.goes_on:
+            return Counter()  # it was done before the fault: `start` says that the session is there
+        started = time.monotonic()
+        code = run(line, self.said)
+        if before == "absent":  # the whole way, as fast as the machine is now
+            self.seconds = time.monotonic() - started
+        state = state_of(out, self.reference, self.command.outputs, self.command.goes_on)
+        if code or state != "complete":
+            print("rerun:", line, code, state, self.said.read_text(errors="replace"), flush=True)
+        return Counter({"rerun_failed": bool(code) or state != "complete", "left_over": len(leftovers(out))})
 
 
-def words_of(name: str, words: list[str], place: Path, home: Path) -> list[str]:
-    """Return a command's whole line."""
-    after = [str(home / "scores.tsv.gz")] if name == "start" else []
-    return [*RUN, *words, str(place), *after, "--quiet"]
+def kill(trial: Trial, rounds: int) -> Iterator[Counter[str]]:
+    """Kill the command at a random moment of its work."""
+    out = trial.place / "out"
+    for number in range(rounds):
+        replacing = trial.command.replaces and number % 2 == 1
+        child = start(trial.fresh(out, replacing), trial.said)
+        time.sleep(trial.chance.uniform(0, trial.seconds))
+        os.kill(child, signal.SIGKILL)
+        wait(child)
+        with suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)  # whatever it had started ends with the machine
+        found = trial.look(out, replacing)
+        yield found + trial.again(out)
 
 
-def prepare(home: Path) -> None:
-    """Make what the commands read: the packaged sample, answers on a part of it, thresholds, a session with answers."""
-    import gzip
+def fill_disk(trial: Trial, rounds: int) -> Iterator[Counter[str]]:
+    """Let somebody else fill the disk at a random moment of the command's work; temporary files are on it too."""
+    for number in range(rounds):
+        replacing = trial.command.replaces and number % 2 == 1
+        with small_disk(trial.place / "disk") as disk:
+            line = trial.fresh(disk / "out", replacing)
 
-    sample = Path(
-        subprocess.run([sys.executable, "-c", SAMPLE], capture_output=True, text=True, check=True).stdout.strip()
-    )
-    shutil.copy(sample, home / "scores.tsv.gz")
-    with gzip.open(home / "scores.tsv.gz", "rt", encoding="utf-8") as lines:
-        header, *rows = [line.rstrip("\n").split("\t") for line in lines]
-    kept = [header.index(name) for name in ("head", "relation", "tail", "label")]
-    text = "\n".join("\t".join(row[place] for place in kept) for row in [header, *rows[:100]])
-    (home / "labels.tsv").write_text(text + "\n", encoding="utf-8")
-    line = ["calibrate", str(home / "scores.tsv.gz"), "--labels", str(home / "labels.tsv")]
-    subprocess.run([*RUN, *line, "--out", str(home / "thresholds.json"), "--quiet"], check=True)
-    subprocess.run([*RUN, "start", str(home / "session"), str(home / "scores.tsv.gz"), "--quiet"], check=True)
-    subprocess.run([*RUN, "import", str(home / "session"), str(home / "labels.tsv"), "--quiet"], check=True)
+            def use(disk: Path = disk) -> None:
+                tempfile.tempdir = str(disk)
+
+            child = start(line, trial.said, use)
+            time.sleep(trial.chance.uniform(0, trial.seconds))
+            with suppress(OSError), open(disk / "others", "wb", buffering=0) as others:
+                while others.write(bytes(1 << 16)):
+                    pass
+            code = wait(child)
+            found = trial.look(disk / "out", replacing)
+            found["refused"] += code == 2
+            found["tracebacks"] += code not in (0, 2)
+            (disk / "others").unlink()
+            yield found + trial.again(disk / "out")
+
+
+def write_nowhere(trial: Trial, rounds: int) -> Iterator[Counter[str]]:
+    """Let the command write to a disk that can only be read, with and without earlier outputs on it."""
+    for number in range(min(rounds, 2)):
+        replacing = trial.command.replaces and number % 2 == 1
+        with small_disk(trial.place / "disk") as disk:
+            line = trial.fresh(disk / "out", replacing)
+            _mount("-o", "remount,ro", str(disk))
+            code = run(line, trial.said)
+            found = trial.look(disk / "out", replacing)
+            found["refused"] += code == 2
+            found["tracebacks"] += code not in (0, 2)
+            yield found
+
+
+def read_only_inputs(trial: Trial, rounds: int) -> Iterator[Counter[str]]:
+    """Let the command read from a disk that can only be read."""
+    with small_disk(trial.place / "disk") as disk:
+        shutil.copytree(trial.home, disk / "home")
+        _mount("-o", "remount,ro", str(disk))
+        home, trial.home = trial.home, disk / "home"
+        try:
+            code = run(trial.fresh(trial.place / "out", False), trial.said)
+            found = trial.look(trial.place / "out", False)
+            found["refused"] += code == 2
+            found["tracebacks"] += code not in (0, 2)
+            if code:
+                print("read-only:", trial.said.read_text(), flush=True)
+            yield found
+        finally:
+            trial.home = home
+
+
+def flip_bits(trial: Trial, rounds: int) -> Iterator[Counter[str]]:
+    """Change a bit of one of the inputs. Of a session, no changed bit may change what is exported."""
+    name = next(name for name, command in COMMANDS.items() if command is trial.command)
+    for number in range(rounds * len(FLIPPED[name])):
+        home = trial.place / "flipped"
+        shutil.rmtree(home, ignore_errors=True)
+        shutil.copytree(trial.home, home)
+        flip(home / FLIPPED[name][number % len(FLIPPED[name])], trial.chance)
+        kept, trial.home = trial.home, home
+        out = trial.place / "out"
+        line = trial.fresh(out, False)
+        trial.home = kept
+        code = run(line, trial.said)
+        # A text with another letter is another text: other outputs are right then, but no session's.
+        other = state_of(out, trial.reference, trial.command.outputs, trial.command.goes_on) == "half_written"
+        said = trial.said.read_text(errors="replace")
+        yield Counter(
+            {
+                "complete": code == 0,
+                "absent": code != 0,
+                "refused": code == 2,
+                "tracebacks": "Traceback" in said or code not in (0, 2),
+                "more_than_a_sentence": len(said.splitlines()) > 1,
+                "silently_wrong": other and code == 0 and name == "export",
+            }
+        )
+        if "Traceback" in said or (other and code == 0 and name == "export"):
+            print("flip:", FLIPPED[name][number % len(FLIPPED[name])], said, flush=True)
+
+
+FAULTS = {
+    "killed": kill,
+    "disk filled up": fill_disk,
+    "output on a read-only disk": write_nowhere,
+    "inputs on a read-only disk": read_only_inputs,
+    "a bit of the input changed": flip_bits,
+}
+
+
+@contextmanager
+def small_disk(place: Path) -> Iterator[Path]:
+    """Give a file system of a few megabytes."""
+    place.mkdir(exist_ok=True)
+    _mount("-t", "tmpfs", "-o", f"size={SMALL}m", "none", str(place))
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def _mount(*words: str) -> None:
+    subprocess.run(["mount", *words], check=True)
 
 
 def fingerprint(folder: Path) -> dict[str, str]:
@@ -72,65 +213,39 @@ def fingerprint(folder: Path) -> dict[str, str]:
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def run_killed(line: list[str], seconds: float) -> str:
-    """Run a command, kill it after a while, and return what it said."""
-    process = subprocess.Popen(line, stderr=subprocess.PIPE, text=True)
-    try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGKILL)
-    return process.communicate()[1]
-
-
-def run_full(line: list[str], seconds: float) -> str:
-    """Run a command that can write no large file, and return what it said."""
-
-    def limit() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, LIMIT))
-
-    return subprocess.run(line, stderr=subprocess.PIPE, text=True, preexec_fn=limit, check=False).stderr
-
-
 def measure(name: str, fault: str, rounds: int, home: Path, chance: random.Random) -> dict[str, object]:
     """Do one fault to one command, again and again, and count what came of it."""
-    run: Callable[[list[str], float], str] = {"kill": run_killed, "disk full": run_full}[fault]
-    counts = dict.fromkeys(COLUMNS[3:], 0)
+    counts: Counter[str] = Counter(dict.fromkeys(COLUMNS[3:], 0))
     with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder)
-        words, place = commands(home, out)[name]
-        line = words_of(name, words, place, home)
-        started = time.monotonic()
-        subprocess.run(line, check=True)
-        seconds = time.monotonic() - started
-        whole = place.stat().st_size if place.is_file() else len(list(place.iterdir()))
-        for _ in range(rounds):
-            shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
-            before = fingerprint(home)
-            said = run(line, chance.uniform(0.4, 1.0) * seconds)
-            size = place.stat().st_size if place.is_file() else len(list(place.iterdir())) if place.is_dir() else None
-            # A moment's time stands in thresholds.json, and in a report its own width: close is whole.
-            key = "absent" if size is None else "complete" if abs(size - whole) <= 0.02 * whole else "half_written"
-            counts[key] += 1
+        trial, done, before = Trial(name, home, Path(folder), chance), 0, fingerprint(home)
+        for found in FAULTS[fault](trial, rounds):
+            done += 1
+            counts.update(found)
             counts["inputs_changed"] += before != fingerprint(home)
-            counts["tracebacks"] += "Traceback" in said
-    return {"command": name, "fault": fault, "rounds": rounds, **counts}
+    return {"command": name, "fault": fault, "rounds": done, **{key: int(counts[key]) for key in COLUMNS[3:]}}
 
 
 def main() -> None:
     """Run everything and write the rows."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--command", action="append", choices=COMMANDS, help="Only this one; repeatable.")
+    parser.add_argument("--fault", action="append", choices=FAULTS, help="Only this one; repeatable.")
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    chance = random.Random(0)
+    load()
+    chance = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as folder, options.out.open("w", newline="", encoding="utf-8") as file:
-        prepare(Path(folder))
-        writer = csv.DictWriter(file, COLUMNS)
+        home = Path(folder) / "home"
+        home.mkdir()
+        prepare_home(home)
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        for name in commands(Path(folder), Path(folder)):
-            for fault, rounds in (("kill", options.rounds), ("disk full", 1)):
-                writer.writerow(measure(name, fault, rounds, Path(folder), chance))
+        for name in options.command or COMMANDS:
+            for fault in options.fault or FAULTS:
+                file.flush()  # a child is a copy of this process, with what is not yet written
+                writer.writerow(measure(name, fault, options.rounds, home, chance))
                 file.flush()
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from actc.errors import FileError, TableError
 from actc.evidence.quantiles import Quantiles
-from actc.evidence.reasons import give_reasons
 from actc.evidence.trees import Trees
 from actc.evidence.weigh import Held, best_place, weigh_candidates, without
 from actc.evidence.worth import CHOICES, Worth, ahead_of_rivals, learn_worth
@@ -115,12 +114,3 @@ def test_the_better_of_two_questions_gives_the_place():
 def test_held_facts_are_not_looked_at_with_themselves(town):
     graph, facts, _, _ = town
     assert len(without(graph, Graph.of(facts))) == len(graph) - len(facts)
-
-
-def test_reasons_name_what_was_found(town, weighed):
-    truth = town[3]
-    row = int(np.flatnonzero(truth)[0])
-    (sentences,) = give_reasons(weighed.evidence.take([row]), weighed.worth, most=8)
-    assert any(text.startswith("lives in holds between the two") for text in sentences)
-    (few,) = give_reasons(weighed.evidence.take([row]), weighed.worth, most=1)
-    assert len(few) == 1

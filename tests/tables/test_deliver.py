@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from actc.complete.folder import Begun
 from actc.errors import FileError
-from actc.tables.deliver import deliver, write_beside, write_folder
+from actc.tables.deliver import clear_leftovers, deliver, write_beside, write_folder
 
 
 def test_a_file_appears_only_at_the_end(tmp_path: Path) -> None:
@@ -171,3 +172,33 @@ def test_what_a_killed_writer_of_a_file_left_is_cleared_away(tmp_path: Path) -> 
     with write_beside(tmp_path / "out.txt") as place:
         place.write_text("done")
     assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
+
+
+KILLED_INSIDE = """
+import os, signal, sys
+from pathlib import Path
+from actc.tables.deliver import write_beside
+with write_beside(Path(sys.argv[1])) as out:
+    out.write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def leave_behind(path: Path) -> None:
+    subprocess.run([sys.executable, "-c", KILLED_INSIDE, str(path)], check=False)
+    assert list(path.parent.glob(".*.unfinished"))
+
+
+def test_a_run_that_was_killed_as_it_began_its_folder_can_be_started_again(tmp_path: Path) -> None:
+    (tmp_path / "better").mkdir()
+    leave_behind(tmp_path / "better" / "begun.json")
+    assert Begun.open(tmp_path / "better", {"graph": "x"}).done == {}
+    assert [path.name for path in (tmp_path / "better").iterdir()] == ["begun.json"]
+
+
+def test_a_folder_of_our_own_is_cleared_of_what_killed_runs_left_but_not_of_what_lives(tmp_path: Path) -> None:
+    leave_behind(tmp_path / "one.tsv")
+    with write_beside(tmp_path / "two.tsv") as out:
+        out.write_text("whole")
+        clear_leftovers(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["two.tsv"]

@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from actc.cli.show import console, new_table
+from actc.judges.store import ReplyStore
 from actc.session import Session
+from actc.session.judge import JudgeRun
 from actc.session.program import ProgramRun
+from actc.session.review import count_reviews
 from actc.session.start import NameCount
-from actc.session.status import agreement, disagreements, people, picture, progress, write_count
+from actc.session.status import agreement, people, picture, progress, write_count
+from actc.session.trouble import read_trouble
 
 
 def print_status(session: Session) -> None:
@@ -30,13 +34,24 @@ def print_status(session: Session) -> None:
     if found["shared"]:
         screen.print(
             f"Agreement on {found['shared']:,} shared triples: Krippendorff's alpha {_number(found['krippendorff'])}, "
-            f"Fleiss' kappa {_number(found['fleiss'])}; {len(disagreements(session)):,} to settle."
+            f"Fleiss' kappa {_number(found['fleiss'])}; {count_reviews(session)['differ']:,} to settle."
         )
         for line in found["rules"]:
             if line["changed"]:
                 differ = f"{line['changed']:,} of {line['labels']:,} labels would differ"
                 screen.print(f"Combined by {line['rule']} instead, {differ}.")
+    for name, asked in ReplyStore(session.folder).counts().items():
+        screen.print(f"Machine judge {name}: asked {asked:,} times; `actc report` says what it is worth.", markup=False)
+    if trouble := read_trouble(session.folder):
+        screen.print(f"The last try to plan questions failed: {trouble}", markup=False)
     screen.print(picture(session)["advice"])
+
+
+def print_audit_of(audit: Session) -> None:
+    """Say what an audit is about, and what it found so far."""
+    settings = audit.settings
+    print(f"{settings.title}: {settings.budget:,} of {settings.triples:,} accepted triples are drawn to be judged.")
+    print(picture(audit)["advice"])
 
 
 def _line(one: dict[str, Any]) -> list[str]:
@@ -91,3 +106,27 @@ def print_program(run: ProgramRun) -> None:
         )
     else:
         screen.print("People judged none of these triples, so nothing is known about its reliability yet.")
+
+
+def print_judge_run(run: JudgeRun) -> None:
+    """Say what a judge was asked, what came of it, what it cost and how far it can be trusted."""
+    rate = (run.answered + run.senseless) / max(run.seconds, 1e-9)
+    lines = [
+        f"{run.judge}: {run.answered:,} new answers in {run.seconds:.1f} s ({rate:,.1f} a second); "
+        f"{run.before:,} of {run.wanted:,} triples were judged before."
+    ]
+    if run.senseless:
+        lines.append(f"{run.senseless:,} replies made no sense: they count as no answer.")
+    if run.failed:
+        why = f" ({run.problem})" if run.problem else ""
+        lines.append(f"{run.failed:,} questions are left, failed{why} or over the limit: run it again to go on.")
+    if run.requests:
+        cost = "" if run.cost is None else f", cost {run.cost:,.4g}"
+        lines.append(f"{run.requests:,} requests, {run.tokens_in:,} tokens read and {run.tokens_out:,} written{cost}.")
+    trust = run.reliability
+    lines.append(
+        f"It says what people said on {100 * trust.right:.0f} % of {trust.compared:,} triples that both judged."
+        if trust.compared
+        else "No triple was judged by it and by people yet: until then it counts for little."
+    )
+    console().print("\n".join(lines), markup=False)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from actc.errors import FileError, OptionError
+from actc.tables.deliver import clear_leftovers
 from actc.tables.files import write_json
 
 BEGUN = "begun.json"
@@ -35,6 +36,7 @@ class Begun:
     def open(cls, folder: Path, asked: dict[str, Any]) -> Begun:
         """Begin in a new or empty folder, or go on in one that was begun with the same wishes."""
         path = folder / BEGUN
+        clear_leftovers(folder)
         if not path.exists():
             if folder.exists() and any(folder.iterdir()):
                 raise OptionError(

@@ -133,7 +133,12 @@ class Worth:
         table = pieces_of(evidence, self.columns)
         if self.trees is None:
             return self.ridge.log_odds(table)
-        return self.trees.log_odds(_with_rivals(table, self.ridge, evidence.candidates))
+        return self.trees.log_odds(with_rivals(table, self.ridge, evidence.candidates))
+
+    @property
+    def with_scores(self) -> bool:
+        """Whether the models' scores count: not where the graph's own facts taught it."""
+        return any(map(_is_of_scores, self.columns))
 
     def weights(self) -> dict[str, float]:
         """Return the weight of every piece: log-odds per standard deviation; beside trees still those of the ridge."""
@@ -197,7 +202,7 @@ def learn_worth(evidence: Evidence, held: BoolArray, own_questions: bool = True,
         ridge = ridge.steeper(CHOICES.steeper, table[~held], share)
     trees = None
     if own_questions and count >= CHOICES.many:
-        trees = Trees.learn(_with_rivals(table, ridge, evidence.candidates), held, _count_cases(held, share))
+        trees = Trees.learn(with_rivals(table, ridge, evidence.candidates), held, _count_cases(held, share))
     return Worth(columns, ridge, trees, share, count)
 
 
@@ -234,11 +239,16 @@ def _is_of_scores(name: str) -> bool:
     return re.sub(r"_\d+$", "", name) in QUESTION_COLUMNS  # score_2 is the second model's
 
 
-def _with_rivals(table: FloatArray, ridge: Ridge, candidates: ScoredTriples) -> FloatArray:
-    log_odds = ridge.log_odds(table)
+def with_rivals(table: FloatArray, ridge: Ridge, candidates: ScoredTriples) -> FloatArray:
+    """Put the ridge's log-odds beside the pieces, and how far ahead of its rivals each is: shape (N, F + 3)."""
+    return np.column_stack([table, compare_rivals(ridge.log_odds(table), candidates)])
+
+
+def compare_rivals(log_odds: FloatArray, candidates: ScoredTriples) -> FloatArray:
+    """Return log-odds, and how far they are ahead of the best rival for the tail and for the head, shape (N, 3)."""
     tails = candidates.heads * len(candidates.relation_names) + candidates.relations
     heads = candidates.tails * len(candidates.relation_names) + candidates.relations
-    return np.column_stack([table, log_odds, ahead_of_rivals(log_odds, tails), ahead_of_rivals(log_odds, heads)])
+    return np.column_stack([log_odds, ahead_of_rivals(log_odds, tails), ahead_of_rivals(log_odds, heads)])
 
 
 def ahead_of_rivals(values: FloatArray, groups: IntArray) -> FloatArray:

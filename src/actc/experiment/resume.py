@@ -17,6 +17,7 @@ from typing import Any
 from actc.errors import OptionError
 from actc.experiment.plans import Plan, Share
 from actc.experiment.rows import Run, read_rows, write_rows
+from actc.tables.deliver import clear_leftovers
 from actc.tables.files import write_json
 
 
@@ -37,6 +38,7 @@ def open_rows(path: Path, plan: Plan, also: Mapping[str, Any]) -> set[Share]:
         What else must be the same.
     """
     beside = place_of_conditions(path)
+    clear_leftovers(path.parent, beside.name)
     wanted = json.loads(json.dumps({**asdict(plan.conditions), **also}))
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)

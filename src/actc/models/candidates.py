@@ -21,7 +21,7 @@ from actc.graphs.graph import Graph
 from actc.models.entity_slots import fitting_entities
 from actc.models.score_triples import Scorer, refuse_strangers
 from actc.tables.database import open_database
-from actc.tables.deliver import check_writable, write_beside
+from actc.tables.deliver import check_writable, clear_leftovers, write_beside
 from actc.tables.files import copy_options, quote, quote_file, write_triples
 from actc.triples import BoolArray, FloatArray, IntArray
 
@@ -104,6 +104,10 @@ class CandidateSearch:
                 known = np.flatnonzero(self._fitting(relation, heads=side == "tail"))
                 for start in range(0, len(known), PART):
                     yield Part(relation, side == "head", known[start : start + PART])
+
+    def count_questions(self) -> int:
+        """Return how many questions there are."""
+        return sum(len(part.known) for part in self.parts())
 
     def _fitting(self, relation: int, heads: bool) -> BoolArray:
         """Say which entities may stand as a relation's heads (or tails)."""
@@ -191,7 +195,7 @@ def write_candidates(
     folder = out.with_name(out.name + ".parts")
     _open_folder(folder, search)
     parts = list(search.parts())
-    questions = sum(len(part.known) for part in parts)
+    questions = search.count_questions()
     for part in parts:
         if not (folder / part.name).exists():
             _write_part(folder / part.name, search, part)
@@ -237,6 +241,7 @@ def _open_folder(folder: Path, search: CandidateSearch) -> None:
     known, of_model = search.graph.fingerprint, round(float(scores.sum()), 4)
     run = json.dumps({"wanted": asdict(search.wanted), "known": known, "scores": of_model})
     wishes = folder / RUN
+    clear_leftovers(folder)
     if folder.exists() and not wishes.is_file() and (not folder.is_dir() or any(folder.iterdir())):
         raise FileError(
             f"{folder} is where the parts would be kept, but no run of ours began it; choose another --out."

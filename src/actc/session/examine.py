@@ -12,8 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from actc.errors import OptionError
+from actc.judges.ppi import Powered
 from actc.session.cards import plain, sentence
 from actc.session.find_case import find_case, find_session
+from actc.session.judge_report import audit_with_judges, report_judges
 from actc.tables.files import read_annotations, write_json, write_rows_of
 from actc.tables.parts import read_candidates
 from actc.triples import Annotations, IntArray, ScoredTriples
@@ -58,9 +60,13 @@ def write_report(
         What an answer costs, in right decisions that it must bring.
     """
     report = make_report(_case(source), level, price)
+    session = None if isinstance(source, Case) else find_session(source)
+    judges = None if session is None else report_judges(session, level)
+    if judges is not None:
+        report = replace(report, judges=tuple(judges.sentences()))
     write_page(report, Path(out), _words(source, report))
     if json_out is not None:
-        write_json(json_out, report.to_dict())
+        write_json(json_out, report.to_dict() | ({} if judges is None else {"judges": judges.to_dict()}))
     return report
 
 
@@ -172,12 +178,15 @@ class AuditResult:
         Answers that are missing for that; 0 where it is certified, None where it is out of reach or nothing was asked.
     surprise : float, optional
         How probable such answers are by the model (a p-value), where one was given.
+    powered : Powered, optional
+        The same share by the answers and the machine judges of a session, where one with judges was given.
     """
 
     audit: Audit
     target: float | None = None
     more: int | None = None
     surprise: float | None = None
+    powered: Powered | None = None
 
 
 def audit_accepted(
@@ -204,7 +213,8 @@ def audit_accepted(
     level : float
         How sure the bounds should be.
     source : path or Case, optional
-        The thresholds or session behind the accepted triples: do they disagree?
+        The thresholds or session behind the accepted triples: do they disagree? The machine judges of a session make
+        the bounds of a simple slice narrower.
     """
     triples = _triples(accepted)
     answers = labels if isinstance(labels, Annotations) else read_annotations(labels, triples)
@@ -214,6 +224,9 @@ def audit_accepted(
     if source is not None:
         expected = expected_precision(_case(source), triples)
         result = replace(result, surprise=disagreement(expected, result.audit.trues, result.audit.judged))
+    session = None if source is None or isinstance(source, Case) or design != "simple" else find_session(source)
+    if session is not None:
+        result = replace(result, powered=audit_with_judges(session, triples, answers, level))
     return result
 
 
@@ -246,7 +259,7 @@ def _words(source: PathLike | Case, report: Report) -> Words:
     go_on: tuple[str, ...] = (f"actc annotate {there}",)
     stop: tuple[str, ...] = (
         f"actc export {there} --thresholds thresholds.json --accepted accepted.tsv",
-        "actc audit accepted.tsv --count 100 --out slice.tsv",
+        f"actc audit {there} --target 0.9",
     )
     if session is None or not Path(source).is_dir():
         go_on = (f"actc ask {there} --count 50 --out questions.tsv", "actc start my-session questions.tsv")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from actc.errors import FileError
-from actc.session.connections import Connections
+from actc.session.connections import Connections, copy_database, database_address
 from actc.session.read_names import NAME_COLUMNS, RDF_FORMATS, ending, read_names
 from actc.tables.files import read_triples
 
@@ -64,15 +64,28 @@ class Named:
 
 
 class Names:
-    """Look-ups in the file that :func:`write_names` made; for use by any thread."""
+    """Look-ups in the file that :func:`write_names` made; for use by any thread.
 
-    def __init__(self, path: Path) -> None:
+    Parameters
+    ----------
+    path : Path
+        The file.
+    link : str
+        The address of an entity, with ``{id}`` in it; empty where ids alone tell.
+    """
+
+    def __init__(self, path: Path, link: str = "") -> None:
         if not path.is_file():
             raise FileError(f"{path}: there is no such file; the session is incomplete.")
-        self.path = path
-        address = f"{path.absolute().as_uri()}?mode=ro"
+        self.path, self.link = path, link
+        address = database_address(path, writing=False)
         self._connections = Connections(lambda: sqlite3.connect(address, uri=True, check_same_thread=False))
         self._has_facts = self._rows("PRAGMA user_version")[0][0] >= FACTS_SINCE
+
+    def copy_to(self, path: Path) -> None:
+        """Write a copy to a new file."""
+        with self._connections.borrow() as connection:
+            copy_database(connection, path)
 
     def close(self) -> None:
         """Close the file."""

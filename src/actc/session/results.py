@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import OptionError
@@ -17,7 +18,7 @@ from actc.tables.calibration import Sources
 from actc.tables.database import open_database
 from actc.tables.deliver import check_writable, write_beside
 from actc.tables.files import copy_options, quote, quote_file, write_triples
-from actc.triples import Thresholds
+from actc.triples import BoolArray, Thresholds
 from actc.trust.calibrate import describe_calibration
 
 
@@ -30,6 +31,8 @@ class Results:
     """
 
     def __init__(self, session: Session) -> None:
+        if session.settings.design:
+            raise OptionError(f"{session.folder} is an audit: it says how many are true, and decides nothing itself.")
         self.session = session
         self.planner = Planner(session)
         self.annotations = session.annotations()
@@ -39,6 +42,7 @@ class Results:
                 f"{session.settings.method} needs answers before it finds thresholds; judge some triples."
             )
         self.thresholds: Thresholds = self.fit.thresholds
+        self.heeded = self.planner.heed(self.annotations, self.fit)
 
     def next_tasks(self, count: int) -> list[Task]:
         """Return the triples that would be asked next."""
@@ -56,40 +60,43 @@ class Results:
         """Write the accepted triples; return how many.
 
         What people said of a triple counts more than its score: those they called true are in, those they called false
-        are out, and the column ``by`` says who decided.
+        are out. Where machine judges spoke, and no person, score and judges decide together. The column ``by`` says
+        who decided: person, judges (where they turned the decision round) or threshold.
         """
         if self.session.settings.sampled:
             return self._write_accepted_of_all(path)
         pool = self.planner.pool
-        accepted = self.thresholds.decide(pool)
-        by_person = np.zeros(len(pool), dtype=np.bool_)
-        by_person[self.annotations.rows] = True
-        accepted[self.annotations.rows] = self.annotations.labels
+        accepted, by = self._decide()
         rows = np.flatnonzero(accepted)
-        columns = {
-            **pool.take(rows).columns(),
-            "score": pool.scores[rows],
-            "by": np.where(by_person[rows], "person", "threshold").astype(object),
-        }
-        write_triples(path, columns)
+        write_triples(path, {**pool.take(rows).columns(), "score": pool.scores[rows], "by": by[rows]})
         return len(rows)
+
+    def _decide(self) -> tuple[BoolArray, NDArray[np.object_]]:
+        """Return of each triple of the pool whether it is accepted, and who decided."""
+        pool, answers = self.planner.pool, self.annotations
+        accepted = self.heeded.decisions.copy()
+        by = np.where(accepted != self.thresholds.decide(pool), "judges", "threshold").astype(object)
+        accepted[answers.rows], by[answers.rows] = answers.labels, "person"
+        return accepted, by
 
     def _write_accepted_of_all(self, path: Path) -> int:
         """Do the same for a pool that stays on disk."""
-        pool, answers = self.planner.pool, self.annotations
-        judged = {**pool.take(answers.rows).columns(), "score": pool.scores[answers.rows], "label": answers.labels}
+        pool = self.planner.pool
+        accepted, by = self._decide()
+        rows = np.flatnonzero(by != "threshold")
+        judged = {**pool.take(rows).columns(), "score": pool.scores[rows], "label": accepted[rows], "who": by[rows]}
         with (
             tempfile.TemporaryDirectory(dir=check_writable(path).absolute().parent) as folder,
             open_database() as connection,
         ):
             decided = Path(folder) / "decided.parquet"
             decide_candidates(self.thresholds, self.session.folder / "pool.parquet", decided)
-            rows = f"read_parquet({quote_file(decided)}, hive_partitioning=false)"
-            query = f"SELECT head, relation, tail, score, 'threshold' AS by FROM {rows}"
-            if len(answers):
+            table = f"read_parquet({quote_file(decided)}, hive_partitioning=false)"
+            query = f"SELECT head, relation, tail, score, 'threshold' AS by FROM {table}"
+            if len(rows):
                 connection.register("judged", judged)
                 query += " ANTI JOIN judged USING (head, relation, tail)"
-                query += " UNION ALL SELECT head, relation, tail, score, 'person' FROM judged WHERE label"
+                query += " UNION ALL SELECT head, relation, tail, score, who FROM judged WHERE label"
             with write_beside(path) as temporary:
                 copy = f"COPY ({query}) TO {quote(str(temporary))} ({copy_options(path)})"
                 return int(connection.execute(copy).fetchall()[0][0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -15,9 +15,12 @@ import numpy as np
 from actc.errors import FileError
 from actc.pooled.sketch_file import write_sketch
 from actc.session.names import add_names, write_names
+from actc.session.reasons import write_reasons
+from actc.session.seals import write_seals
 from actc.session.session import OWNER, Session
 from actc.session.settings import Settings
 from actc.session.store import Store
+from actc.session.texts import find_text_column, write_texts
 from actc.tables.deliver import write_folder
 from actc.tables.files import find_layout, read_scored, write_scored
 from actc.tables.parts import copy_candidates, count_candidates, find_candidates, read_candidates
@@ -34,6 +37,7 @@ def start_session(
     names: Sequence[str | Path] = (),
     graph: str | Path | None = None,
     language: str = "en",
+    reasons: Iterable[Sequence[str]] | None = None,
 ) -> Session:
     """Make a session folder and plan its first questions.
 
@@ -42,7 +46,8 @@ def start_session(
     folder : path
         A new folder; it is complete or absent.
     scores : path
-        The candidates: head, relation, tail, score; a file, or a folder of parts.
+        The candidates: head, relation, tail, score; a file, or a folder of parts. A file may have a column ``source``,
+        the text that each was taken from: cards show it, and machine judges read it.
     settings : Settings, optional
         The choices; sizes are filled in here.
     names : sequence of path
@@ -51,6 +56,8 @@ def start_session(
         Triples that the graph holds: head, relation, tail, and score if the method should use it.
     language : str
         The language of names and descriptions, where a file has several.
+    reasons : iterable of sequences of str, optional
+        Why each candidate may be true or false, see :func:`actc.session.reasons.write_reasons`.
     """
     from actc.methods import find_method
     from actc.session.plan import Planner
@@ -68,7 +75,10 @@ def start_session(
         known_file = None if graph is None else Path(graph)
         ids = (*pool.entity_names, *pool.relation_names)
         write_names(beside / "names.sqlite", [Path(file) for file in names], known_file, ids, language)
-        _write_secret(beside / "secret")
+        if Path(scores).is_file() and find_text_column(Path(scores))[1] is not None:
+            write_texts(beside, pool, scores)
+        if reasons is not None:
+            write_reasons(beside, reasons)
         sampled = len(pool) < pool.stands_for
         chosen = replace(
             settings,
@@ -77,14 +87,22 @@ def start_session(
             graph_scored=known is not None,
             sampled=sampled,
         )
-        chosen.write(beside / "settings.json")
-        Store(beside / "judgements.sqlite", create=True).close()
-        session = Session(beside)
-        session.set_budget(chosen.budget)
-        session.add_annotator(OWNER, "owner")
+        session = write_core(beside, chosen)
         Planner(session, pool).step()
         session.close()
     return Session(folder)
+
+
+def write_core(folder: Path, settings: Settings) -> Session:
+    """Write what every session has besides its pool and its names, and open it."""
+    _write_secret(folder / "secret")
+    settings.write(folder / "settings.json")
+    write_seals(folder)
+    Store(folder / "judgements.sqlite", create=True).close()
+    session = Session(folder)
+    session.set_budget(settings.budget)
+    session.add_annotator(OWNER, "owner")
+    return session
 
 
 def add_session_names(session: str | Path | Session, files: Sequence[str | Path], language: str = "en") -> NameCount:

@@ -14,12 +14,17 @@ import threading
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import numpy as np
+
 from actc.errors import FileError
-from actc.session.connections import Connections
+from actc.session.connections import Connections, copy_database, database_address
+from actc.session.seals import read_count, write_count
+from actc.triples import IntArray
 
 T = TypeVar("T")
 
@@ -171,6 +176,23 @@ MIGRATIONS = (
         INSERT INTO seal SELECT 'task', triple, checksum({ASKED}) FROM task WHERE triple = new.triple;
     END;
     """,
+    # 5: the owner may change what the session was started with, reads notes, and sees every relation.
+    """
+    CREATE TABLE choice (                -- what was changed since the start, and when; the last one counts
+        id INTEGER PRIMARY KEY,
+        at REAL NOT NULL,
+        name TEXT NOT NULL CHECK (name IN ('combine', 'overlap', 'reasons')),
+        value TEXT NOT NULL
+    );
+    CREATE TABLE wish (                  -- an annotator who wants to be asked about one relation only
+        annotator INTEGER PRIMARY KEY REFERENCES annotator,
+        relation TEXT NOT NULL,
+        at REAL NOT NULL,
+        spent INTEGER NOT NULL DEFAULT 0 -- 1: the planner found nothing more of it
+    );
+    CREATE TABLE latest (one INTEGER PRIMARY KEY CHECK (one = 1), relations TEXT NOT NULL);  -- of the last refit
+    CREATE INDEX judgement_noted ON judgement (triple) WHERE note != '';
+    """,
 )
 # Each finds something wrong, and nothing in a sound database.
 CHECKS = {
@@ -239,10 +261,12 @@ class Store:
         self._writing = threading.Lock()
         self._lock_of_leader = threading.Lock()
         self._waiting: deque[_Waiting] = deque()
+        self._counted = 0
         self._migrate(create)
 
     def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
+        address = database_address(self.path)
+        connection = sqlite3.connect(address, timeout=30, isolation_level=None, check_same_thread=False, uri=True)
         connection.row_factory = sqlite3.Row
         connection.create_function("checksum", -1, _checksum, deterministic=True)
         connection.execute(f"PRAGMA synchronous = {'FULL' if self.synced else 'NORMAL'}")
@@ -257,11 +281,15 @@ class Store:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
+                last = _last_judgement(connection)
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:  # a full disk ends it by itself
                     connection.execute("ROLLBACK")
                 raise
+            if last > self._counted:
+                write_count(self.path, last)
+                self._counted = last
 
     @contextmanager
     def _named(self) -> Iterator[None]:
@@ -311,15 +339,39 @@ class Store:
         rows = self.rows(sql, values)
         return rows[0][0] if rows else None
 
+    def integers(self, sql: str, values: Any = (), columns: int = 1) -> IntArray:
+        """Read whole numbers, shape (rows, columns): of many rows many times as fast as one by one."""
+        with self._connections.borrow() as connection, self._named():
+            cursor = connection.cursor()
+            cursor.row_factory = None
+            found = cursor.execute(sql, values).fetchall()
+        flat = np.fromiter(chain.from_iterable(found), dtype=np.int64, count=columns * len(found))
+        return flat.reshape(-1, columns)
+
     def check(self) -> None:
         """Refuse a database that is not what was written: a disk, or a copy, may have changed a bit of it."""
         try:
             wrong = [self.value("PRAGMA quick_check")]
             wrong += [problem for problem, sql in CHECKS.items() if self.value(f"SELECT EXISTS ({sql})")]
+            wrong += self._missing()
         except sqlite3.DatabaseError as error:
             wrong = ["ok", str(error)]
         if wrong != ["ok"]:
             raise FileError(f"{self.path}: the database is damaged ({wrong[-1]}); put back a copy of the session.")
+
+    def _missing(self) -> list[str]:
+        """Say if judgements that were acknowledged are not there: they stood in a file beside that is gone."""
+        missing = read_count(self.path) - int(self.value("SELECT coalesce(max(id), 0) FROM judgement"))
+        return [f"the last {missing:,} judgements are missing, as if {self.path.name}-wal were"] if missing > 0 else []
+
+    def copy_to(self, path: Path) -> int:
+        """Write a copy as of this moment, whoever writes meanwhile; return how many judgements it has."""
+        with self._connections.borrow() as connection, self._named():
+            copy_database(connection, path)
+        with closing(sqlite3.connect(path)) as copy:
+            last = _last_judgement(copy)
+        write_count(path, last)
+        return last
 
     def close(self) -> None:
         """Close the file."""
@@ -353,6 +405,11 @@ class Store:
             )
         if version == 0 and not create:
             raise FileError(f"{self.path}: this is no database of an annotation session.")
+
+
+def _last_judgement(connection: sqlite3.Connection) -> int:
+    """Return the number of the latest judgement; 0 if there is none."""
+    return int(connection.execute("SELECT coalesce(max(id), 0) FROM judgement").fetchone()[0])
 
 
 def _checksum(*values: Any) -> int:

@@ -126,8 +126,8 @@ def deliver(path: Path, overwrite: bool = False) -> Iterator[Path]:
 @contextmanager
 def _hidden_neighbour(path: Path) -> Iterator[Path]:
     """Give a place in a locked hidden folder beside ``path``, which is gone at the end."""
-    _clear_leftovers(path)
     place = path.absolute()
+    clear_leftovers(place.parent, place.name)
     try:
         scratch = Path(tempfile.mkdtemp(prefix=f".{place.name}.", suffix=MARK, dir=place.parent))
     except OSError as error:
@@ -192,10 +192,19 @@ def _refuse(path: Path, overwrite: bool) -> None:
         check_folder(path, PART_NAMES)
 
 
-def _clear_leftovers(path: Path) -> None:
-    """Remove what killed runs left, and put back what they had moved aside; one still alive holds a lock on its own."""
-    place = path.absolute()
-    for scratch in place.parent.glob(f".{glob.escape(place.name)}.*{MARK}"):
+def clear_leftovers(folder: Path, name: str | None = None) -> None:
+    """Remove what killed runs left in a folder, and put back what they had moved aside.
+
+    One that is still alive holds a lock on its own.
+
+    Parameters
+    ----------
+    folder : Path
+    name : str, optional
+        Only what was to become this; without it everything, which is for folders of our own.
+    """
+    for scratch in folder.glob(f".{'*' if name is None else glob.escape(name)}.*{MARK}"):
+        place = folder / scratch.name[1:].rsplit(".", 2)[0]
         with suppress(OSError), open(scratch / LOCK, "a", encoding="ascii") as lock:
             if _try_to_lock(lock):
                 if (scratch / OLD).exists() and not place.exists():

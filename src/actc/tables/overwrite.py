@@ -19,7 +19,9 @@ from actc.tables.deliver import refuse_odd_place
 
 LEAST_FREE = 1 << 20
 HEAD = 1 << 12
-SESSION_FILES = ("settings.json", "judgements.sqlite", "names.sqlite", "pool.parquet", "known.parquet", "secret")
+SESSION_FILES = (
+    "settings.json", "judgements.sqlite", "names.sqlite", "reasons.sqlite", "pool.parquet", "known.parquet", "secret"
+)  # fmt: skip
 
 
 def check_output(

@@ -1,0 +1,73 @@
+"""Sum the rows up: one line for each cell and judge, and one for each of the bounds.
+
+Run: python benchmarks/judges/summarise.py
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).parent
+COMPARED = ("accuracy", "brier", "ece")
+MEANS = ("judge_accuracy", *(f"{name}_{how}" for name in COMPARED for how in ("without", "with")), "weight")
+
+
+def mean(rows: list[dict[str, str]], name: str) -> float:
+    """Return the mean of a column."""
+    return float(np.mean([float(row[name]) for row in rows]))
+
+
+def holds(rows: list[dict[str, str]], low: str, high: str) -> float:
+    """Return how often bounds hold."""
+    return float(np.mean([float(row[low]) <= float(row["truth"]) <= float(row[high]) for row in rows]))
+
+
+def width(rows: list[dict[str, str]], low: str, high: str) -> float:
+    """Return the mean width of bounds."""
+    return mean(rows, high) - mean(rows, low)
+
+
+def write(name: str, fields: list[str], lines: list[list[str]]) -> None:
+    """Write a table."""
+    with (HERE / name).open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerows([fields, *lines])
+
+
+def main() -> None:
+    """Write quality.csv and bounds.csv."""
+    quality, bounds = defaultdict(list), defaultdict(list)
+    with gzip.open(HERE / "rows.csv.gz", "rt", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            bounds[row["cell"], row["quality"], row["decisions"], row["quantity"]].append(row)
+            if (row["decisions"], row["quantity"]) == ("thresholds", "accuracy"):
+                quality[row["cell"], row["quality"]].append(row)
+    lines = [[*key, str(len(rows)), *(f"{mean(rows, name):.4f}" for name in MEANS)] for key, rows in quality.items()]
+    write("quality.csv", ["cell", "quality", "repeats", *MEANS], lines)
+    fields = [
+        "cell",
+        "quality",
+        "decisions",
+        "quantity",
+        "truth",
+        "holds",
+        "holds_alone",
+        "width",
+        "width_alone",
+        "worth",
+    ]
+    lines = []
+    for key, rows in bounds.items():
+        figures = mean(rows, "truth"), holds(rows, "low", "high"), holds(rows, "alone_low", "alone_high")
+        widths = width(rows, "low", "high"), width(rows, "alone_low", "alone_high")
+        lines.append([*key, *(f"{value:.4f}" for value in (*figures, *widths)), f"{mean(rows, 'worth'):.1f}"])
+    write("bounds.csv", [*fields, "worth"], lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""Machine judges: parse, call, print."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from actc.cli.parts import allow_method_option, examples, progress_bar, quiet_option
+
+
+def _look_here(context: click.Context, parameter: click.Parameter, given: str | None) -> str | None:
+    """Look for a function of the user's own in the working folder: for this option's sake, and no other."""
+    if given is not None and os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+    return given
+
+
+@click.command(
+    "judge",
+    epilog=examples(
+        "actc judge my-session --program 'python judge.py'",
+        "actc judge my-session --url http://127.0.0.1:8080/v1 --model local --which all --jobs 8",
+        "actc judge my-session --url https://models.example/v1 --model large --key-from MODEL_KEY --limit 500",
+        "actc judge my-session --script rules:judge --which accepted",
+    ),
+)
+@click.argument("session", type=click.Path(path_type=Path))
+@click.option("--program", help="A command that judges: JSON lines in, JSON lines out.")
+@click.option("--url", help="A server that speaks the OpenAI chat protocol, on this machine or elsewhere.")
+@click.option("--model", help="The server's name for the model.")
+@click.option("--script", callback=_look_here, help="A function of your own, module:function.")
+@click.option(
+    "--which",
+    default="doubtful",
+    show_default=True,
+    help="Besides what people judged: doubtful, accepted, random or all.",
+)
+@click.option("--count", type=int, help="How many of those at most. [default: 1,000 doubtful ones, else all]")
+@click.option("--share", default=0.1, show_default=True, help="With --which random: the share of all triples.")
+@click.option("--prompt", type=click.Path(path_type=Path), help="What a model is asked: a text with fields in braces.")
+@click.option(
+    "--texts",
+    type=click.Path(path_type=Path),
+    help="The text that each candidate was taken from: head, relation, tail, source.",
+)
+@click.option("--key-from", metavar="NAME", help="The environment variable that holds the server's key.")
+@click.option("--name", help="What to call the judge. [default: the model's, program's or function's name]")
+@click.option("--jobs", default=4, show_default=True, help="Requests at the same time.")
+@click.option("--retries", default=5, show_default=True, help="How often a failed request is tried again.")
+@click.option("--timeout", default=120.0, show_default=True, help="Seconds to wait for a reply.")
+@click.option("--limit", default=10_000, show_default=True, help="Requests in this run at most, retries among them.")
+@click.option("--most-tokens", default=300, show_default=True, help="How much a model may write.")
+@click.option("--price-in", type=float, help="What a million tokens cost that the model reads.")
+@click.option("--price-out", type=float, help="What a million tokens cost that the model writes.")
+@click.option(
+    "--differing",
+    type=float,
+    help="From now on, the share of people's cards on which judges and model differ most.",
+)
+@allow_method_option
+@quiet_option
+def judge_command(session: Path, quiet: bool, **options: Any) -> None:
+    """Let a machine judge triples; it counts for what it is worth.
+
+    People's answers stay the only labels. What a judge was asked before, told the same, is not asked again.
+    """
+    from actc.cli.show_session import print_judge_run
+    from actc.session.judge import judge_triples
+
+    with progress_bar("Judging", quiet, late=True) as advance:
+        run = judge_triples(session, progress=lambda done, total: advance(1, total), **options)
+    if not quiet:
+        print_judge_run(run)
+
+
+COMMANDS = [judge_command]

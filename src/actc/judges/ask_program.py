@@ -1,0 +1,105 @@
+"""A program, or a function of the user's own, as judge."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import shlex
+import subprocess
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from actc.errors import ActcError, OptionError
+from actc.judges.replies import NO_ANSWER, Question, Reply, read_reply
+
+
+def ask_program(command: str, questions: Iterable[Question]) -> Iterator[tuple[Question, Reply]]:
+    """Put questions to a program, one JSON object a line, and read its replies, in whichever order they come.
+
+    A reply is an object with ``triple`` and ``said``, and ``probability`` and ``reason`` if it likes. A line that
+    makes no sense, or speaks of a triple that is not open, counts for nothing.
+
+    Parameters
+    ----------
+    command : str
+        The program and its arguments; no shell interprets it.
+    """
+    words = split_command(command)
+    try:
+        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    except OSError as error:
+        raise ActcError(
+            f"The program {words[0]!r} cannot be started: {(error.strerror or str(error)).lower()}."
+        ) from None
+    waiting: dict[int, Question] = {}
+    with process:
+        threading.Thread(target=_feed, args=(process, questions, waiting), daemon=True).start()
+        assert process.stdout is not None
+        try:
+            for line in process.stdout:
+                triple, reply = _read_line(line)
+                if triple in waiting:
+                    yield waiting.pop(triple), reply
+        except BaseException:  # whoever asked is not there any more
+            process.kill()
+            raise
+    if process.returncode:
+        raise ActcError(f"The program ended with code {process.returncode}; what it said before that is kept.")
+
+
+def split_command(command: str) -> list[str]:
+    """Return a command's words."""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise OptionError(f"--program: {command!r} is no command ({str(error).lower()}).") from None
+    if not words:
+        raise OptionError("--program needs a command, such as 'python judge.py'.")
+    return words
+
+
+def _feed(process: subprocess.Popen[bytes], questions: Iterable[Question], waiting: dict[int, Question]) -> None:
+    assert process.stdin is not None
+    try:
+        for question in questions:
+            waiting[question.triple] = question
+            process.stdin.write(json.dumps(question.told, ensure_ascii=False).encode() + b"\n")
+            process.stdin.flush()
+        process.stdin.close()
+    except (OSError, ValueError):  # the program closed its input; what it said counts
+        pass
+
+
+def _read_line(line: bytes) -> tuple[int | None, Reply]:
+    try:
+        told = json.loads(line)
+        return int(told["triple"]), read_reply(told)
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
+        return None, NO_ANSWER
+
+
+def ask_script(name: str, questions: Iterable[Question]) -> Iterator[tuple[Question, Reply]]:
+    """Put questions to a function of the user's own, ``module:function``, one after the other.
+
+    It is given what a program reads as a line, and returns what a program writes, or just true, false or "unsure".
+    """
+    function = find_function(name)
+    for question in questions:
+        yield question, read_reply(function(dict(question.told)))
+
+
+def find_function(name: str) -> Callable[[dict[str, Any]], Any]:
+    """Import a function; only for a name that the user gave, never for one out of a file."""
+    module, _, attribute = name.partition(":")
+    if not module or not attribute:
+        raise OptionError(f"--script: {name!r} names no function; write module:function.")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, TypeError, ValueError) as error:
+        raise ActcError(f"The module {module!r} of --script cannot be imported: {error}.") from error
+    except AttributeError:
+        raise ActcError(f"The module {module!r} has nothing called {attribute!r}.") from None
+    if not callable(found):
+        raise OptionError(f"--script: {name} is no function.")
+    return found  # type: ignore[no-any-return]

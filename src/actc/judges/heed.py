@@ -1,0 +1,153 @@
+"""A fit that heeds machine judges: the method's own belief of each triple, plus what judges add to it.
+
+People's answers stay the only labels. Thresholds stay those of the method, for candidates that no judge was asked
+about; where judges spoke, the decision is the one that score and judges lead to together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from actc.judges.answers import JudgeAnswers
+from actc.judges.worth import JudgeWeights, learn_steepness, learn_weights
+from actc.methods import Fit, Method
+from actc.numeric import logit, sigmoid
+from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
+
+FOLDS = 5
+MOST_FOLDED = 500
+"""With more answers than these, one answer more or less moves the fit too little to matter."""
+EDGE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Heeded:
+    """What a method makes of people's answers, and what judges add.
+
+    Parameters
+    ----------
+    method, pool, answers, known
+        What the fit was made of; people's answers only.
+    fit : Fit
+        The method's own fit.
+    judged : JudgeAnswers
+        What machines said of rows of the pool.
+    blind : bool array of shape (l,), optional
+        Which answers are on triples that were picked without regard to judges, all if not given: only those tell what
+        judges are worth.
+    """
+
+    method: Method
+    pool: ScoredTriples
+    answers: Annotations
+    known: ScoredTriples | None
+    fit: Fit
+    judged: JudgeAnswers
+    blind: BoolArray | None = None
+
+    @cached_property
+    def signals(self) -> FloatArray:
+        """What each judge said of each triple of the pool, shape (N, J)."""
+        return self.judged.table(len(self.pool))
+
+    @property
+    def asked(self) -> BoolArray:
+        """Which triples of the pool a judge called true or false, shape (N,)."""
+        found = np.zeros(len(self.pool), dtype=np.bool_)
+        found[self.judged.rows] = True
+        return found
+
+    @cached_property
+    def unswayed(self) -> FloatArray:
+        """The log-odds of each answered triple by a fit that was not told the answer, judges aside, shape (l,)."""
+        rows = self.answers.rows
+        if not len(rows):
+            return np.zeros(0)
+        if len(rows) > MOST_FOLDED:
+            return self._logits(self.fit, rows)
+        found = np.zeros(len(rows))
+        for fold in _folds(rows):
+            rest = Annotations(rows[~fold], self.answers.labels[~fold])
+            found[fold] = self._logits(self.method.fit(self.pool, rest, self.known), rows[fold])
+        return found
+
+    @cached_property
+    def steepness(self) -> float:
+        """By how much the method's log-odds are multiplied before judges add to them."""
+        return learn_steepness(self.unswayed, self.answers.labels)
+
+    def _logits(self, fit: Fit, rows: IntArray) -> FloatArray:
+        p = fit.probabilities(self.pool.take(rows))
+        return np.zeros(len(rows)) if p is None else logit(np.clip(p, EDGE, 1 - EDGE))
+
+    @cached_property
+    def weights(self) -> JudgeWeights:
+        """What each judge is worth."""
+        return self._learn(np.ones(len(self.answers), dtype=np.bool_))
+
+    def _learn(self, kept: BoolArray) -> JudgeWeights:
+        kept = kept if self.blind is None else kept & self.blind
+        rows, count = self.answers.rows[kept], len(self.pool.relation_names)
+        return learn_weights(
+            self.signals[rows],
+            self.pool.relations[rows],
+            self.steepness * self.unswayed[kept],
+            self.answers.labels[kept],
+            count,
+        )
+
+    @cached_property
+    def probabilities(self) -> FloatArray | None:
+        """P(true) of each triple of the pool by score, evidence, people's answers and judges, shape (N,)."""
+        base = self.fit.probabilities(self.pool)
+        return None if base is None else self._combine(base, np.arange(len(self.pool)), self.weights)
+
+    @cached_property
+    def foreseen(self) -> FloatArray:
+        """P(true) of each answered triple, judges heeded, by weights that were not told its answer, shape (l,)."""
+        rows, found = self.answers.rows, np.zeros(len(self.answers))
+        base = sigmoid(self.unswayed)
+        for fold in _folds(rows):
+            weights = self._learn(~fold) if len(rows) <= MOST_FOLDED else self.weights
+            found[fold] = self._combine(base[fold], rows[fold], weights)
+        return found
+
+    def _combine(self, base: FloatArray, rows: IntArray, weights: JudgeWeights) -> FloatArray:
+        logits = self.steepness * logit(np.clip(base, EDGE, 1 - EDGE))
+        return sigmoid(logits + weights.add(self.signals[rows], self.pool.relations[rows], logits))
+
+    @cached_property
+    def decisions(self) -> BoolArray:
+        """Which triples of the pool are accepted, shape (N,); people's answers to single triples left aside."""
+        assert self.fit.thresholds is not None
+        plain = self.fit.thresholds.decide(self.pool)
+        if self.probabilities is None or not self.asked.any():
+            return plain
+        return np.where(self.asked, self.probabilities >= 0.5, plain)
+
+
+def _folds(rows: IntArray) -> list[BoolArray]:
+    """Split answers into parts that do not depend on the order of judging."""
+    place = np.empty(len(rows), dtype=np.int64)
+    place[np.argsort(rows, kind="stable")] = np.arange(len(rows))
+    return [place % FOLDS == fold for fold in range(min(FOLDS, len(rows)))]
+
+
+def heed_judges(
+    method: Method, pool: ScoredTriples, answers: Annotations, judged: JudgeAnswers, known: ScoredTriples | None = None
+) -> Heeded:
+    """Fit a method to people's answers, and heed what machines said of the pool.
+
+    Parameters
+    ----------
+    method : Method
+        Any whose fits have probabilities; judges move nothing of the others.
+    pool, answers, known
+        As for :meth:`actc.methods.Method.fit`.
+    judged : JudgeAnswers
+        What machines said.
+    """
+    return Heeded(method, pool, answers, known, method.fit(pool, answers, known), judged)

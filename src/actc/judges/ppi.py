@@ -1,0 +1,180 @@
+"""Honest numbers from few people's answers and many guesses: prediction-powered inference on finite sets.
+
+People judged a uniform draw of a set, and there is a guess (a probability) for every triple of it. The guesses' mean
+over the whole set is corrected by how far people's answers lie from the guesses on the draw. Whatever the guesses are
+worth, the result is right on average; the better they are, the narrower are its bounds. How much they count (power
+tuning) is worked out from the same answers, and guesses that tell nothing count for nothing (Angelopoulos, Duchi and
+Zrnic 2023). Two things differ from their program: sets are finite and drawn from without replacement, and bounds of
+shares are exact ones (Clopper and Pearson's) at the number of answers that the estimate is worth, as fifty are few.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from actc.triples import BoolArray, FloatArray
+from actc.trust.intervals import Interval, clopper_pearson
+
+MADE_UP = 0.25
+"""Squared residuals, with guesses as without, beside those seen: where nobody erred, guesses have shown nothing yet."""
+
+
+@dataclass(frozen=True)
+class Powered:
+    """A share of a set, as people and guesses together tell it.
+
+    Parameters
+    ----------
+    share : float
+        The estimate.
+    interval : Interval
+        Its bounds.
+    answers : int
+        People's answers that it rests on.
+    worth : float
+        How many answers of people alone would give bounds as narrow.
+    counted : float
+        How much guesses counted, between 0 and 1.
+    alone : Interval
+        The bounds by people's answers alone.
+    alone_worth : float
+        How many answers those rest on: of recall, those on true triples.
+    """
+
+    share: float
+    interval: Interval
+    answers: int
+    worth: float
+    counted: float
+    alone: Interval
+    alone_worth: float
+
+
+def estimate_share(answers: FloatArray, guesses: FloatArray, everything: FloatArray, level: float = 0.9) -> Powered:
+    """Estimate a set's mean of something that is 0 or 1.
+
+    Parameters
+    ----------
+    answers, guesses : float array of shape (n,)
+        What people found of a uniform draw of the set, and what was guessed of it without their answers.
+    everything : float array of shape (N,)
+        What is guessed of every triple of the set, the drawn ones among them.
+    """
+    count, total = len(answers), len(everything)
+    if count < 2:
+        return _nothing(float(everything.mean()) if total else 0.5, count)
+    counted = _tune(answers, guesses)
+    share = float(counted * everything.mean() + (answers - counted * guesses).mean())
+    left = _what_is_left(answers - counted * guesses, answers)
+    alone = clopper_pearson(float(answers.sum()), count, level)
+    return _bounds(share, count, count, left * (1 - count / total), level, counted, alone)
+
+
+def estimate_recall(
+    truth: FloatArray,
+    accepted: BoolArray,
+    guesses: FloatArray,
+    all_guesses: FloatArray,
+    all_accepted: BoolArray,
+    level: float = 0.9,
+) -> Powered:
+    """Estimate the share of a set's true triples that is accepted.
+
+    Parameters
+    ----------
+    truth, accepted, guesses : array of shape (n,)
+        Of a uniform draw: what people said, whether it is accepted, and P(true) without their answer.
+    all_guesses, all_accepted : array of shape (N,)
+        Of the whole set.
+    """
+    count, trues = len(truth), float(truth.sum())
+    if trues < 2:
+        return _nothing(0.5, count)
+    counted = _tune(truth, guesses)
+
+    def amount(of: FloatArray, guess: FloatArray, whole: FloatArray) -> float:
+        return float(counted * whole.mean() + (of - counted * guess).mean())
+
+    true = max(amount(truth, guesses, all_guesses), trues / count / 4)
+    share = amount(truth * accepted, guesses * accepted, all_guesses * all_accepted) / true
+    plain = float(accepted[truth == 1].mean())
+    off, off_alone = ((accepted - plain) * (truth - much * guesses) for much in (counted, 0.0))
+    left = _what_is_left(off, off_alone) * (1 - count / len(all_guesses))
+    return _bounds(share, trues, count, left, level, counted, clopper_pearson(plain * trues, trues, level))
+
+
+def _nothing(share: float, count: int) -> Powered:
+    return Powered(share, Interval(0.0, 1.0), count, 0.0, 0.0, Interval(0.0, 1.0), 0.0)
+
+
+def _tune(answers: FloatArray, guesses: FloatArray) -> float:
+    """Return how much guesses should count: the slope of answers on them, between 0 and 1."""
+    spread = float(((guesses - guesses.mean()) ** 2).sum())
+    together = float(((guesses - guesses.mean()) * (answers - answers.mean())).sum())
+    # A little spread is added, so that a slope seen in a handful of answers is not believed whole.
+    return float(np.clip(together / (spread + 0.05), 0, 1))
+
+
+def _what_is_left(residuals: FloatArray, alone: FloatArray) -> float:
+    """Return the variance of what people found less what was guessed, as a share of that without guesses."""
+    count = len(residuals)
+    with_guesses, without = (float(((one - one.mean()) ** 2).sum()) for one in (residuals, alone))
+    fitted = count / max(count - 1, 1)  # how much guesses count was fitted to the same answers
+    return (fitted * with_guesses + MADE_UP) / (without + MADE_UP)
+
+
+def _bounds(
+    share: float, answers: float, count: int, left: float, level: float, counted: float, alone: Interval
+) -> Powered:
+    share = float(np.clip(share, 0, 1))
+    worth = answers / max(left, 1e-9)
+    return Powered(share, clopper_pearson(share * worth, worth, level), count, worth, counted, alone, answers)
+
+
+@dataclass(frozen=True)
+class PoweredQuality:
+    """Accuracy, accepted precision and recall of decisions on a pool, by people and judges together."""
+
+    accuracy: Powered
+    precision: Powered
+    recall: Powered
+
+    @property
+    def answers(self) -> int:
+        """Uniform answers of people that all rest on."""
+        return self.accuracy.answers
+
+
+def assess_decisions(
+    decisions: BoolArray,
+    guesses: FloatArray,
+    labels: BoolArray,
+    foreseen: FloatArray,
+    took: BoolArray,
+    level: float = 0.9,
+) -> PoweredQuality:
+    """Say how good decisions on a pool are.
+
+    Parameters
+    ----------
+    decisions : bool array of shape (N,)
+        What is accepted.
+    guesses : float array of shape (N,)
+        P(true) of every triple.
+    labels : bool array of shape (n,)
+        What people said of a uniform draw of the pool.
+    foreseen : float array of shape (n,)
+        P(true) of the drawn ones, guessed without the answers.
+    took : bool array of shape (n,)
+        Which of the drawn ones would be accepted, had nobody answered them: decisions fit the answers they rest on.
+    """
+    truth = labels.astype(np.float64)
+    right = (labels == took).astype(np.float64)
+    accuracy = estimate_share(
+        right, np.where(took, foreseen, 1 - foreseen), np.where(decisions, guesses, 1 - guesses), level
+    )
+    precision = estimate_share(truth[took], foreseen[took], guesses[decisions], level)
+    recall = estimate_recall(truth, took, foreseen, guesses, decisions, level)
+    return PoweredQuality(accuracy, precision, recall)

@@ -1,0 +1,162 @@
+"""What machines said, in a file of its own beside a session's judgements.
+
+A hundred thousand machine answers cost people's answers nothing there: no page, no count and no check reads them. Each
+answer is on the disk when the next one is taken; (judge, key of the question) is stored once.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+
+from actc.errors import FileError, OptionError
+from actc.judges.answers import JudgeAnswers
+from actc.judges.replies import Question, Reply
+
+FILE = "judges.sqlite"
+VERSION = 1
+SCHEMA = f"""
+    CREATE TABLE judge (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, created REAL NOT NULL);
+    CREATE TABLE reply (
+        judge INTEGER NOT NULL REFERENCES judge,
+        key TEXT NOT NULL,               -- of everything that the judge was told
+        triple INTEGER NOT NULL,         -- its row in the pool
+        said TEXT CHECK (said IN ('true', 'false', 'unsure')),   -- NULL: what came made no sense
+        probability REAL,
+        reason TEXT NOT NULL,
+        at REAL NOT NULL,
+        tokens_in INTEGER NOT NULL,
+        tokens_out INTEGER NOT NULL,
+        PRIMARY KEY (judge, key)
+    );
+    CREATE TABLE choice (id INTEGER PRIMARY KEY, at REAL NOT NULL, differing REAL NOT NULL);  -- the last one holds
+    PRAGMA user_version = {VERSION};
+"""
+
+
+class ReplyStore:
+    """The machine answers of a session.
+
+    Parameters
+    ----------
+    folder : path
+        The session's folder.
+    create : bool
+        Make the file if it is not there; otherwise a session without one has no machine answers.
+    """
+
+    def __init__(self, folder: str | Path, create: bool = False) -> None:
+        self.path = Path(folder) / FILE
+        if create and not self.path.exists():
+            self._make()
+
+    def _make(self) -> None:
+        with closing(sqlite3.connect(self.path, timeout=30)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
+                connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT;")
+
+    @contextmanager
+    def open(self) -> Iterator[sqlite3.Connection]:
+        """Open the file; each statement is a transaction of its own."""
+        try:
+            with closing(sqlite3.connect(self._address(), timeout=30, isolation_level=None, uri=True)) as connection:
+                # In WAL mode what is committed survives the end of any process, and one sync at a checkpoint is enough.
+                connection.execute("PRAGMA synchronous = NORMAL")
+                version = connection.execute("PRAGMA user_version").fetchone()[0]
+                if version != VERSION:
+                    raise FileError(f"{self.path}: machine answers of format {version}; this actc reads {VERSION}.")
+                yield connection
+        except sqlite3.DatabaseError as error:
+            raise FileError(f"{self.path}: the machine answers cannot be opened ({error}).") from None
+
+    def _address(self) -> str:
+        """Return the file's address for SQLite, which cannot keep notes beside it where nothing can be written."""
+        address = f"file:{quote(str(self.path))}"
+        return address if os.access(self.path.parent, os.W_OK) else f"{address}?mode=ro&immutable=1"
+
+    def copy_to(self, folder: Path) -> None:
+        """Copy it into another folder, as of this moment; nothing where there is nothing."""
+        if self.path.exists():
+            with self.open() as connection, closing(sqlite3.connect(folder / FILE)) as copy:
+                connection.backup(copy)
+
+    def add_judge(self, name: str) -> int:
+        """Return the number of the judge of that name, new or not."""
+        name = " ".join(name.split())
+        if not 0 < len(name) <= 80 or not name.isprintable():
+            raise OptionError("The name of a judge has 1 to 80 printable characters.")
+        with self.open() as connection:
+            connection.execute("INSERT OR IGNORE INTO judge (name, created) VALUES (?, ?)", (name, time.time()))
+            return int(connection.execute("SELECT id FROM judge WHERE name = ?", (name,)).fetchone()[0])
+
+    def keys(self, judge: int) -> set[str]:
+        """Return the questions that a judge was asked before."""
+        with self.open() as connection:
+            return {row[0] for row in connection.execute("SELECT key FROM reply WHERE judge = ?", (judge,))}
+
+    def keep(self, judge: int, replies: Iterable[tuple[Question, Reply]]) -> Iterator[Reply]:
+        """Store replies as they come, each on the disk before it is passed on; one that is there already stays."""
+        with self.open() as connection:
+            for question, reply in replies:
+                values = (judge, question.key, question.triple, reply.said, reply.probability, reply.reason)
+                connection.execute(
+                    "INSERT OR IGNORE INTO reply VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (*values, time.time(), reply.tokens_in, reply.tokens_out),
+                )
+                yield reply
+
+    def choose_differing(self, share: float) -> None:
+        """Choose which share of people's cards shall be triples on which judges and model differ most."""
+        if not 0 <= share <= 1:
+            raise OptionError(f"--differing is a share between 0 and 1, not {share}.")
+        with self.open() as connection:
+            connection.execute("INSERT INTO choice (at, differing) VALUES (?, ?)", (time.time(), share))
+
+    @property
+    def differing(self) -> float:
+        """The share of people's cards on which judges and model shall differ most."""
+        if not self.path.exists():
+            return 0.0
+        with self.open() as connection:
+            row = connection.execute("SELECT differing FROM choice ORDER BY id DESC LIMIT 1").fetchone()
+        return float(row[0]) if row else 0.0
+
+    def state(self) -> tuple[int, int]:
+        """Return numbers that change with every reply and every choice."""
+        if not self.path.exists():
+            return 0, 0
+        with self.open() as connection:
+            sql = "SELECT (SELECT coalesce(max(rowid), 0) FROM reply), (SELECT coalesce(max(id), 0) FROM choice)"
+            replies, choices = connection.execute(sql).fetchone()
+            return int(replies), int(choices)
+
+    def counts(self) -> dict[str, int]:
+        """Return how many triples each judge was asked about, by its name; of a change of prompt, each time."""
+        if not self.path.exists():
+            return {}
+        with self.open() as connection:
+            sql = "SELECT name, (SELECT count(*) FROM reply WHERE judge = judge.id) FROM judge ORDER BY id"
+            return dict(connection.execute(sql).fetchall())
+
+    def answers(self) -> JudgeAnswers:
+        """Return what every judge says of every triple: its last answer, where it was asked in several ways."""
+        if not self.path.exists():
+            return JudgeAnswers.none()
+        with self.open() as connection:
+            names = [row[0] for row in connection.execute("SELECT name FROM judge ORDER BY id")]
+            rows = connection.execute(
+                "SELECT triple, judge - 1, said = 'true', coalesce(probability, -1), max(reply.rowid) FROM reply "
+                "GROUP BY judge, triple HAVING said IN ('true', 'false') ORDER BY judge, triple"
+            ).fetchall()
+        table = np.array(rows, dtype=np.float64).reshape(-1, 5)
+        said, p = table[:, 2] == 1, table[:, 3]
+        codes = table[:, :2].astype(np.int64)
+        return JudgeAnswers.of(codes[:, 0], codes[:, 1], said, np.where(p < 0, np.nan, p), tuple(names))

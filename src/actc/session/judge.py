@@ -1,0 +1,323 @@
+"""Let machines judge a session's candidates: which, told what, and where what they say is kept."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from actc.errors import ChoiceError, OptionError
+from actc.judges.ask_program import ask_program, ask_script, split_command
+from actc.judges.ask_server import Server, Traffic, ask_server, read_key
+from actc.judges.heed import Heeded
+from actc.judges.prompt import fill_prompt, read_prompt
+from actc.judges.replies import Question, Reply, key_of
+from actc.judges.store import ReplyStore
+from actc.session.agreement import Reliability, measure_reliability
+from actc.session.ask import Task
+from actc.session.cards import make_card, plain
+from actc.session.judged import compare_judges, read_judged
+from actc.session.plan import Planner
+from actc.session.reasons import reasons_of
+from actc.session.session import Session
+from actc.session.texts import write_texts
+from actc.triples import Annotations, IntArray
+
+Replies = Iterator[tuple[Question, Reply]]
+
+
+@dataclass(frozen=True)
+class JudgeRun:
+    """What came of a run.
+
+    Parameters
+    ----------
+    judge : str
+        Its name.
+    wanted, before : int
+        Triples that it should judge; those of them that it had judged before, told the same.
+    answered, senseless, failed : int
+        New answers; replies that made no sense, which are no answer; questions that could not be put.
+    requests, tokens_in, tokens_out : int
+        What a model server was asked, retries among it; what the model read and wrote.
+    problem : str
+        Why the last question failed that could not be put to a server; empty where none did.
+    seconds : float
+        How long it took.
+    cost : float or None
+        By the prices given; None without them.
+    reliability : Reliability
+        How often it says what people said.
+    """
+
+    judge: str
+    wanted: int
+    before: int
+    answered: int
+    senseless: int
+    failed: int
+    requests: int
+    tokens_in: int
+    tokens_out: int
+    problem: str
+    seconds: float
+    cost: float | None
+    reliability: Reliability
+
+
+def judge_triples(
+    session: str | Path | Session,
+    *,
+    program: str | None = None,
+    url: str | None = None,
+    model: str | None = None,
+    script: str | None = None,
+    which: str = "doubtful",
+    count: int | None = None,
+    share: float = 0.1,
+    prompt: str | Path | None = None,
+    key_from: str | None = None,
+    name: str | None = None,
+    jobs: int = 4,
+    retries: int = 5,
+    timeout: float = 120.0,
+    limit: int = 10_000,
+    most_tokens: int = 300,
+    texts: str | Path | None = None,
+    price_in: float | None = None,
+    price_out: float | None = None,
+    differing: float | None = None,
+    progress: Callable[[int, int], Any] = lambda done, total: None,
+) -> JudgeRun:
+    """Let a machine judge triples of a session, as ``actc judge`` does.
+
+    What people judged comes first, since it tells what the machine is worth. What it was asked before, told the same,
+    is not asked again, so a run that was cut off goes on where it was.
+
+    Parameters
+    ----------
+    session : path or Session
+    program : str, optional
+        A command that reads JSON lines and writes JSON lines.
+    url, model : str, optional
+        A server that speaks the OpenAI chat protocol, and its name for the model.
+    script : str, optional
+        A function of your own, module:function; it is imported.
+    which : {"doubtful", "accepted", "random", "all"}
+        Which triples, besides those that people judged.
+    count : int, optional
+        How many of them at most; 1,000 of the doubtful ones, else all.
+    share : float
+        With "random", the share of all triples.
+    prompt : path, optional
+        A text with fields, for a model; see ``actc.judges.prompt``.
+    key_from : str, optional
+        The environment variable that holds the server's key.
+    name : str, optional
+        What to call the judge; the model's, program's or function's name if not given.
+    jobs, retries, timeout
+        Requests at a time, tries after the first, seconds to wait for a reply.
+    limit : int
+        Requests in this run at most, retries among them; also the most lines that a program is given.
+    most_tokens : int
+        How much a model may write.
+    texts : path, optional
+        A table with head, relation, tail and source: the text that each candidate was taken from, for judges and cards.
+    price_in, price_out : float, optional
+        What a million tokens cost, read and written.
+    differing : float, optional
+        From now on, the share of people's cards (random checks aside) that are triples on which judges and model differ
+        most. Cards never show what a judge said.
+    progress : callable
+        Told how many are done, and of how many.
+    """
+    session = session if isinstance(session, Session) else Session(session)
+    _check_choice(program, url, model, script)
+    if limit < 1:
+        raise OptionError(f"--limit must be at least 1, not {limit}.")
+    text, traffic, began = read_prompt(prompt), Traffic(limit), time.monotonic()
+    ask: Callable[[Iterable[Question]], Replies]
+    if url is not None:
+        server = Server(url, model or "", text, read_key(key_from), jobs, retries, timeout, most_tokens, limit)
+        ask = partial(ask_server, server, traffic=traffic)
+    elif program is not None:
+        split_command(program)
+        ask = partial(ask_program, program)
+    else:
+        ask = partial(ask_script, script or "")
+    if texts is not None:
+        write_texts(session.folder, session.read_pool(), texts)
+    tasks = choose_triples(session, which, count, share)
+    store = ReplyStore(session.folder, create=True)
+    if differing is not None:
+        store.choose_differing(differing)
+    judge = " ".join((name or _name_of(program, model, script)).split())
+    number = store.add_judge(judge)
+    questions = Fresh(session, tasks, store.keys(number), model or "", None if url is None else text)
+    tally = _Tally()
+    asked = questions if url is not None else islice(questions, limit)
+    for reply in store.keep(number, ask(asked)):
+        tally.count(reply)
+        progress(tally.answered + tally.senseless, len(tasks) - questions.before)
+    priced = price_in is not None or price_out is not None
+    left = len(tasks) - questions.before - tally.answered - tally.senseless
+    return JudgeRun(
+        judge,
+        len(tasks),
+        questions.before,
+        tally.answered,
+        tally.senseless,
+        left,
+        traffic.requests,
+        tally.tokens_in,
+        tally.tokens_out,
+        traffic.problem,
+        time.monotonic() - began,
+        (tally.tokens_in * (price_in or 0) + tally.tokens_out * (price_out or 0)) / 1e6 if priced else None,
+        compare_judges(session, read_judged(session)).get(judge, NOT_COMPARED),
+    )
+
+
+NOT_COMPARED = measure_reliability(Annotations(), Annotations())
+
+
+@dataclass
+class _Tally:
+    """What came of a run so far."""
+
+    answered: int = 0
+    senseless: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+    def count(self, reply: Reply) -> None:
+        """Count one more reply."""
+        self.answered += reply.said is not None
+        self.senseless += reply.said is None
+        self.tokens_in += reply.tokens_in
+        self.tokens_out += reply.tokens_out
+
+
+@dataclass
+class Fresh:
+    """The questions that a judge was not asked before, made one by one: a hundred thousand cards take a while.
+
+    Parameters
+    ----------
+    asked : set of str
+        The keys of those that it was asked.
+    prompt : str, optional
+        The prompt of a model.
+    before : int
+        How many of the tasks it was asked before, as far as they have been looked at.
+    """
+
+    session: Session
+    tasks: Sequence[Task]
+    asked: set[str]
+    model: str = ""
+    prompt: str | None = None
+    before: int = 0
+
+    def __iter__(self) -> Iterator[Question]:
+        for task in self.tasks:
+            question = make_question(self.session, task, self.model, self.prompt)
+            if question.key in self.asked:
+                self.before += 1
+            else:
+                yield question
+
+
+def _check_choice(program: str | None, url: str | None, model: str | None, script: str | None) -> None:
+    if sum(one is not None for one in (program, url, script)) != 1:
+        raise OptionError("Say who judges, one of: --program 'CMD', --url URL --model NAME, --script module:function.")
+    if (url is None) != (model is None):
+        raise OptionError("--url and --model go together: where the server is, and its name for the model.")
+
+
+def _name_of(program: str | None, model: str | None, script: str | None) -> str:
+    if program is not None:
+        return " ".join(word.rpartition("/")[2] for word in split_command(program)[:2])[:80]
+    return (model or script or "")[:80]
+
+
+def choose_triples(session: Session, which: str, count: int | None, share: float) -> list[Task]:
+    """Return the triples for a judge: what people judged, then those asked for, best first where they have an order."""
+    if which not in CHOICES:
+        raise ChoiceError("choice of triples", which, CHOICES)
+    if count is not None and count < 0:
+        raise OptionError(f"--count: {count} triples cannot be; give 0 or more.")
+    if not 0 < share <= 1:
+        raise OptionError(f"--share is a share between 0 and 1, not {share}.")
+    labels = session.annotations()
+    planner = Planner(session)
+    chosen = (
+        CHOICES[which](planner.heed(labels, planner.fit(labels)), share, session.settings.seed)
+        if count != 0
+        else labels.rows[:0]
+    )
+    most = count if count is not None else MOST_DOUBTFUL if which == "doubtful" else None
+    more = chosen[~np.isin(chosen, labels.rows)][:most]
+    return [planner.task(row, "") for row in (*labels.rows.tolist(), *more.tolist())]
+
+
+MOST_DOUBTFUL = 1000
+
+
+def find_accepted(heeded: Heeded, share: float, seed: int) -> IntArray:
+    """Return the rows that are accepted so far."""
+    return np.flatnonzero(heeded.decisions) if heeded.fit.thresholds is not None else np.zeros(0, dtype=np.int64)
+
+
+def find_doubtful(heeded: Heeded, share: float, seed: int) -> IntArray:
+    """Return all rows, the most doubtful first."""
+    p = heeded.fit.probabilities(heeded.pool)
+    if p is None:
+        raise OptionError("This session's method has no probabilities; choose --which accepted, random or all.")
+    return np.argsort(np.abs(p - 0.5), kind="stable")
+
+
+def draw_share(heeded: Heeded, share: float, seed: int) -> IntArray:
+    """Return rows drawn at random; a larger share holds the smaller one."""
+    count = round(share * len(heeded.pool))
+    return np.random.default_rng([seed, 16]).permutation(len(heeded.pool))[: max(count, 1)]
+
+
+def take_all(heeded: Heeded, share: float, seed: int) -> IntArray:
+    """Return every row."""
+    return np.arange(len(heeded.pool))
+
+
+CHOICES: dict[str, Callable[[Heeded, float, int], IntArray]] = {
+    "doubtful": find_doubtful,
+    "accepted": find_accepted,
+    "random": draw_share,
+    "all": take_all,
+}
+
+
+def make_question(session: Session, task: Task, model: str = "", prompt: str | None = None) -> Question:
+    """Return a triple as a judge is told of it; nothing in it changes with what the method thinks.
+
+    Parameters
+    ----------
+    prompt : str, optional
+        The prompt of a model: then the question is the filled prompt, else all that there is to tell.
+    """
+    card = make_card(session.names, task)
+    told: dict[str, Any] = {"triple": task.triple, "sentence": plain(card["sentence"])}
+    for role in ("head", "relation", "tail"):
+        one = card[role]
+        told |= {role: one["name"], f"{role}_id": one["id"], f"{role}_description": one["description"]}
+    told["known"] = card["known"]
+    told |= {part: [plain(one) for one in card[part]] for part in ("examples", "head_facts", "tail_facts")}
+    (reasons,) = reasons_of(session.names, [task.triple])
+    told |= {"source": card["source"], "reasons": list(reasons), "score": task.score}
+    key = key_of(told) if prompt is None else key_of(task.triple, model, fill_prompt(prompt, told))
+    return Question(task.triple, key, told)

@@ -1,0 +1,88 @@
+"""The text that a candidate was taken from: shown on its card, and given to machine judges.
+
+A file ``texts.sqlite`` in a session's folder has one row for each candidate that came with a text: ``triple`` (its row
+in the pool) and ``source``. A session without such texts has no such file.
+"""
+
+from __future__ import annotations
+
+import csv
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+
+from actc.errors import FileError
+from actc.session.names import Names
+from actc.tables.database import open_database
+from actc.tables.deliver import write_beside
+from actc.tables.files import TRIPLE, Layout, find_layout, first_line, quote_file, require
+from actc.triples import ScoredTriples
+
+FILE = "texts.sqlite"
+COLUMN = "source"
+MOST_TEXT = 4000
+"""Characters of one text that are kept."""
+
+
+def write_texts(folder: Path, pool: ScoredTriples, table: str | Path) -> int:
+    """Put texts of candidates into a session's folder, in place of those there; return of how many candidates.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the session.
+    pool : ScoredTriples
+        Its candidates.
+    table : path
+        With named columns: head, relation, tail, source; others are passed over, so the candidates' own file will do.
+    """
+    layout, column = find_text_column(Path(table))
+    if column is None:
+        raise FileError(f"{table}: there is no column {COLUMN!r}, which should have the text of each candidate.")
+    rows = dict(_read_texts(layout, column, pool))
+    with write_beside(folder / FILE) as temporary, closing(sqlite3.connect(temporary)) as connection:
+        connection.execute("CREATE TABLE text (triple INTEGER PRIMARY KEY, source TEXT NOT NULL)")
+        connection.executemany("INSERT INTO text VALUES (?, ?)", sorted(rows.items()))
+        connection.commit()
+    return len(rows)
+
+
+def find_text_column(table: Path) -> tuple[Layout, str | None]:
+    """Return how a table is laid out, and what SQL calls its column of texts; None where it has none."""
+    layout = find_layout(table)
+    require(layout, TRIPLE)
+    if layout.delimiter is None:
+        with open_database() as connection:
+            described = f"DESCRIBE SELECT * FROM read_parquet({quote_file(table)}, hive_partitioning=false)"
+            names = [row[0] for row in connection.execute(described).fetchall()]
+        found = next((name for name in names if name.lower() == COLUMN), None)
+        return layout, None if found is None else '"' + found.replace('"', '""') + '"'
+    line = first_line(table)
+    names = next(csv.reader([line])) if layout.delimiter == "," else line.split(layout.delimiter)
+    places = [at for at, name in enumerate(names) if layout.has_header and name.strip().lower() == COLUMN]
+    return layout, f"c{places[0]}" if places else None
+
+
+def _read_texts(layout: Layout, column: str, pool: ScoredTriples) -> Iterator[tuple[int, str]]:
+    """Read the texts of those candidates that are in the pool, by their rows."""
+    with open_database() as connection:
+        text = f"left(trim(CAST({column} AS VARCHAR)), {MOST_TEXT})"
+        query = f"SELECT {layout.texts(TRIPLE)}, {text} FROM {layout.source} WHERE {text} != ''"
+        found = connection.execute(query)
+        while part := found.fetchmany(50_000):
+            heads, relations, tails, texts = zip(*part, strict=True)
+            rows = pool.rows_of(ScoredTriples.from_columns(heads, relations, tails, np.zeros(len(part)))).tolist()
+            yield from ((row, text) for row, text in zip(rows, texts, strict=True) if row >= 0)
+
+
+def source_of(names: Names, triple: int) -> str:
+    """Return the text that a triple was taken from; empty where none is known."""
+    path = names.path.with_name(FILE)
+    if not path.exists():
+        return ""
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        row = connection.execute("SELECT source FROM text WHERE triple = ?", (triple,)).fetchone()
+    return str(row[0]) if row else ""

@@ -1,0 +1,115 @@
+"""Reasons: what weighed most in the scorer, in sentences that a person can check in the graph."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from actc.evidence.quantiles import Quantiles
+from actc.evidence.reasons import give_reasons, weigh_topics
+from actc.evidence.slots import Slots
+from actc.evidence.table import gather_evidence
+from actc.evidence.worth import CHOICES, Ridge, Worth, learn_worth
+from actc.graphs.graph import Graph
+from actc.triples import ScoredTriples
+from tests.evidence.test_worth import make_town
+
+FACTS = [
+    ("ada", "born in", "london"), ("bob", "born in", "paris"), ("eve", "born in", "paris"), ("kim", "born in", "rome"),
+    ("kim", "born in", "bari"), ("ada", "parent of", "bob"), ("eve", "parent of", "kim"), ("kim", "child of", "eve"),
+    ("bob", "lives in", "paris"), ("eve", "lives in", "paris"), ("paris", "in", "france"), ("rome", "in", "italy"),
+]  # fmt: skip
+ASKED = [("ada", "born in", "paris"), ("bob", "child of", "ada"), ("bob", "parent of", "bob"), ("kim", "in", "london")]
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return Graph.from_columns(*zip(*FACTS, strict=True))
+
+
+@pytest.fixture(scope="module")
+def evidence(graph):
+    return gather_evidence(graph, ScoredTriples.from_columns(*zip(*ASKED, strict=True), [1.0, 2.0, 3.0, 4.0]))
+
+
+def weigh(evidence, **weights):
+    """Make a ridge in which the pieces weigh what is given, and all others nothing."""
+    of_columns = np.array([weights.get(name, 0.0) for name in evidence.columns])
+    ridge = Ridge(Quantiles.of(evidence.values, np.ones(len(evidence))), of_columns, 0.0)
+    return Worth(evidence.columns, ridge, None, 0.1, 10)
+
+
+def test_a_slot_that_most_fill_once_says_so_and_names_what_is_there(evidence, graph):
+    (said,) = give_reasons(evidence, weigh(evidence, head_slot_filled=-1.0), np.array([0]), graph=graph)
+    assert said == ("against: ada has one born in already (london), and 75% have only one",)
+
+
+def test_an_inverse_that_holds_is_called_an_inverse(evidence):
+    (said,) = give_reasons(evidence, weigh(evidence, pair_best=1.0), np.array([1]))
+    assert said[0].startswith("inverse of parent of, which holds (")
+
+
+def test_relatives_are_counted(evidence):
+    (said,) = give_reasons(evidence, weigh(evidence, head_relatives_five=1.0), np.array([0]))
+    assert not said  # nobody like ada has it, which is no reason for anything
+    (said,) = give_reasons(evidence, weigh(evidence, head_relatives_five=-1.0), np.array([3]))
+    assert not said
+
+
+def test_head_and_tail_in_one_are_said(evidence):
+    (said,) = give_reasons(evidence, weigh(evidence, same_entity=-2.0), np.array([2]))
+    assert said == ("against: head and tail are the same",)
+
+
+def test_reasons_for_what_was_decided_come_first(evidence, graph):
+    worth = weigh(evidence, head_slot_filled=-3.0, path_count=1.0, score=-0.5)
+    (free,) = give_reasons(evidence, worth, np.array([0]), graph=graph)
+    assert free[0].startswith("against: ada has one born in")
+    (taken,) = give_reasons(evidence, worth, np.array([0]), graph=graph, accepted=np.array([True]), most=2)
+    assert not taken[0].startswith("against: ")
+    assert taken[1] == free[0]
+
+
+def test_where_no_piece_speaks_for_what_was_decided_that_is_said(evidence, graph):
+    worth = weigh(evidence, head_slot_filled=-3.0)
+    (said,) = give_reasons(evidence, worth, [0], graph=graph, accepted=np.array([True]))
+    assert said[0] == "no piece of evidence alone speaks for it"
+    assert said[1].startswith("against: ada has one born in already")
+    assert give_reasons(evidence, weigh(evidence), [0], accepted=np.array([False])) == [
+        ("no piece of evidence alone speaks against it",)
+    ]
+
+
+def test_ids_are_called_by_names(evidence):
+    (said,) = give_reasons(evidence, weigh(evidence, pair_best=1.0), np.array([0]), call="[[{}]]".format)
+    assert said == ("against: nothing else is known between [[ada]] and [[paris]]",)
+
+
+def test_slots_know_how_many_there_are(graph):
+    heads, tails = Slots.of(graph, "head"), Slots.of(graph, "tail")
+    assert heads.look_up("ada", "born in") == (1, "london", 0.75)
+    assert heads.look_up("kim", "born in").entities == tails.look_up("paris", "born in").entities == 2
+    assert heads.look_up("nobody", "born in") == (0, "", 0.75)
+    assert heads.look_up("kim", "married to") == (0, "", 0.0)
+
+
+def test_where_trees_decide_their_reasons_are_given(monkeypatch):
+    monkeypatch.setattr("actc.evidence.worth.CHOICES", type(CHOICES)(many=10))
+    graph, _, pool, truth = make_town()
+    evidence = gather_evidence(graph, pool)
+    worth = learn_worth(evidence, truth)
+    topics, strengths = weigh_topics(evidence, worth, np.arange(len(evidence)))
+    assert worth.trees is not None
+    assert strengths.shape == (len(evidence), len(topics))
+    log_odds = worth.log_odds(evidence)
+    assert np.corrcoef(strengths.sum(axis=1), log_odds)[0, 1] > 0.9
+    (said,) = give_reasons(evidence, worth, np.flatnonzero(truth)[:1])
+    assert not said[0].startswith("against: ")
+
+
+def test_columns_that_trees_never_ask_are_no_reasons(monkeypatch):
+    monkeypatch.setattr("actc.evidence.worth.CHOICES", type(CHOICES)(many=10))
+    graph, _, pool, truth = make_town()
+    evidence = gather_evidence(graph, pool)
+    topics, strengths = weigh_topics(evidence, learn_worth(evidence, truth), np.arange(len(evidence)))
+    assert not strengths[:, topics.index("same")].any()

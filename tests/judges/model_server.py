@@ -1,0 +1,103 @@
+"""A small server that speaks the OpenAI chat protocol, and misbehaves as told."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+KEY = "sk-not-for-any-file-4711"
+
+
+class ModelServer(ThreadingHTTPServer):
+    """Answers true to what ends in an even number; ``moods`` says how each request in turn is treated.
+
+    "well", "slow", "busy" (429), "broken" (500), "cut" (half an answer), "nonsense", "hang-up"; after the last, well.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, moods=(), key=None, seconds=0.0):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.moods, self.key, self.seconds = list(moods), key, seconds
+        self.asked, self.headers, self.times, self.answered = [], [], [], Counter()
+        self.at_once = self.most_at_once = 0
+        self.lock = threading.Lock()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+    def __enter__(self):
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        return self
+
+    def __exit__(self, *error):
+        self.shutdown()
+        self.server_close()
+
+    def handle_error(self, request, client_address):
+        """Say nothing: clients are killed in the tests."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    def log_message(self, *words):
+        """Say nothing."""
+
+    def do_POST(self):
+        server = self.server
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with server.lock:
+            mood = server.moods.pop(0) if server.moods else "well"
+            server.asked.append(body["messages"][0]["content"])
+            server.headers.append(dict(self.headers))
+            server.times.append(time.monotonic())
+            server.at_once += 1
+            server.most_at_once = max(server.most_at_once, server.at_once)
+        try:
+            time.sleep(0.3 if mood == "slow" else server.seconds)
+            self.treat(mood, body)
+        finally:
+            with server.lock:
+                server.at_once -= 1
+
+    def treat(self, mood, body):
+        told = self.headers.get("Authorization", "")
+        if self.server.key and told != f"Bearer {self.server.key}":
+            self.reply(401, {"error": f"Wrong key: {told}"})
+        elif mood == "busy":
+            self.reply(429, {"error": f"Slow down, {told}"}, {"Retry-After": "0.2"})
+        elif mood == "broken":
+            self.reply(500, {"error": f"Out of order, {told}"})
+        elif mood == "hang-up":
+            self.connection.close()
+        elif mood == "refuse":
+            self.reply(400, {"error": f"No such model, {told}"})
+        elif mood == "away":
+            self.reply(307, {}, {"Location": "http://127.0.0.1:9/elsewhere"})
+        else:
+            self.answer(mood, body["messages"][0]["content"])
+
+    def answer(self, mood, question):
+        said = "true" if int(question.split()[-1].lstrip("h")) % 2 == 0 else "false"
+        text = f'Well. {{"answer": "{said}", "probability": {0.9 if said == "true" else 0.1}, "reason": "I read it."}}'
+        if mood == "nonsense":
+            text = "The moon is made of cheese."
+        if mood == "echo":
+            text = f'{{"answer": "true", "reason": "you sent {self.headers.get("Authorization")}"}}'
+        usage = {"prompt_tokens": 100, "completion_tokens": 10}
+        message = {"choices": [{"message": {"role": "assistant", "content": text}}], "usage": usage}
+        with self.server.lock:
+            self.server.answered[question] += mood != "cut"
+        self.reply(200, message, cut=mood == "cut")
+
+    def reply(self, status, content, headers=None, cut=False):
+        data = json.dumps(content).encode()
+        self.send_response(status)
+        for name, value in {"Content-Type": "application/json", **(headers or {})}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data[: len(data) // 2] if cut else data)

@@ -1,0 +1,188 @@
+"""A real server that is slow, fails, limits, talks nonsense and cuts lines: no answer is lost, none is doubled."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+import actc
+from actc.errors import ActcError
+from actc.judges import ask_server
+from actc.judges.store import ReplyStore
+from actc.session import Settings, start_session
+from actc.tables.files import write_scored
+from tests.conftest import make_pool
+from tests.judges.model_server import KEY, ModelServer
+
+
+@pytest.fixture(autouse=True)
+def _quick_retries(monkeypatch):
+    monkeypatch.setattr(ask_server, "FIRST_WAIT", 0.01)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_scored(tmp_path / "scores.parquet", make_pool(60, 3)[0])
+    start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings()).close()
+    (tmp_path / "prompt.txt").write_text("Is it true?\n{relation} holds between {tail} and {head_id}")
+    return tmp_path
+
+
+def judge(folder, server, **options):
+    given = {"url": server.url, "model": "small", "prompt": folder / "prompt.txt", "which": "all"}
+    return actc.judge_triples(folder / "session", **(given | options))
+
+
+def stored(folder):
+    with sqlite3.connect(folder / "session" / "judges.sqlite") as connection:
+        return connection.execute("SELECT triple, said, probability, reason FROM reply").fetchall()
+
+
+def everything_on_disk(folder):
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+def test_every_triple_is_judged_once_whatever_the_server_does(folder):
+    moods = ["busy", "broken", "cut", "well", "hang-up", "slow", "broken", "busy", "cut", "nonsense"] * 4
+    with ModelServer(moods) as server:
+        run = judge(folder, server, jobs=6, retries=30)
+    rows = stored(folder)
+    assert sorted(row[0] for row in rows) == list(range(60))
+    assert (run.answered + run.senseless, run.failed, run.before) == (60, 0, 0)
+    assert run.requests == len(server.asked) > 60
+    assert 0 < run.senseless == sum(row[1] is None for row in rows)
+
+
+def test_answers_are_those_that_the_server_gave(folder):
+    pool = make_pool(60, 3)[0]
+    with ModelServer() as server:
+        run = judge(folder, server, price_in=2.0, price_out=30.0)
+    for triple, said, probability, reason in stored(folder):
+        even = int(pool.triple(triple)[0].lstrip("h")) % 2 == 0
+        assert (said, probability, reason) == (("true", 0.9) if even else ("false", 0.1)) + ("I read it.",)
+    assert (run.tokens_in, run.tokens_out) == (6000, 600)
+    assert run.cost == pytest.approx(6000 * 2e-6 + 600 * 30e-6)
+
+
+def test_what_was_asked_is_not_asked_again_unless_it_is_told_otherwise(folder):
+    with ModelServer() as server:
+        judge(folder, server, count=20)
+        again = judge(folder, server)
+        assert (again.before, again.answered, len(server.asked)) == (20, 40, 60)
+        (folder / "prompt.txt").write_text("Really true? {tail} {head_id}")
+        assert judge(folder, server).answered == 60
+    assert len(ReplyStore(folder / "session").answers()) == 60
+
+
+def test_requests_are_made_together_but_never_more_than_asked_for(folder):
+    with ModelServer(seconds=0.02) as server:
+        judge(folder, server, jobs=3)
+    assert server.most_at_once == 3
+
+
+def test_the_limit_of_requests_holds_to_the_last_one(folder):
+    with ModelServer(["broken"] * 10) as server:
+        run = judge(folder, server, limit=25, jobs=4)
+        assert len(server.asked) == run.requests == 25
+        assert run.answered == len(stored(folder)) == 15
+        assert run.failed == 45
+        assert judge(folder, server).answered == 45
+
+
+def test_a_server_that_says_when_to_come_back_is_left_alone_till_then(folder):
+    with ModelServer(["busy"]) as server:
+        judge(folder, server, jobs=1, count=1, which="doubtful")
+    assert server.times[1] - server.times[0] >= 0.2
+
+
+@pytest.mark.parametrize(("value", "seconds"), [("7", 7), ("-3", 0), ("soon", 0), (None, 0)])
+def test_retry_after_is_read_as_seconds(value, seconds):
+    assert ask_server._retry_after(value) == seconds
+
+
+def test_retry_after_is_read_as_a_date():
+    from email.utils import formatdate
+
+    assert 50 < ask_server._retry_after(formatdate(time.time() + 60, usegmt=True)) <= 60
+
+
+def test_a_server_that_is_not_there_ends_the_run_and_what_it_said_is_kept(folder):
+    with ModelServer() as server:
+        judge(folder, server, count=5)
+    with pytest.raises(ActcError, match="fails again and again"):
+        judge(folder, server, retries=0)
+    assert len(stored(folder)) == 5
+
+
+def test_a_server_that_answers_nothing_is_an_error_however_few_the_questions(folder):
+    with ModelServer(["broken"] * 9) as server, pytest.raises(ActcError, match="answered nothing .*Out of order"):
+        judge(folder, server, count=3, retries=2)
+
+
+@pytest.mark.parametrize(
+    ("mood", "sentence"), [("refuse", "refuses the question"), ("away", "sends requests elsewhere")]
+)
+def test_what_no_retry_can_mend_ends_the_run_in_a_sentence(folder, mood, sentence):
+    with ModelServer([mood] * 60) as server, pytest.raises(ActcError, match=sentence):
+        judge(folder, server)
+
+
+def test_the_key_is_sent_and_is_nowhere_else(folder, monkeypatch, capfd, caplog):
+    monkeypatch.setenv("MODEL_KEY", KEY)
+    with ModelServer(["broken", "busy", "echo", "nonsense"], key=KEY) as server:
+        run = judge(folder, server, key_from="MODEL_KEY", jobs=1)
+        assert (run.answered, run.senseless) == (59, 1)
+        server.moods = ["broken"] * 100
+        with pytest.raises(ActcError) as failure:
+            judge(folder, server, key_from="MODEL_KEY", name="other", retries=0)
+        server.moods = ["refuse"]
+        with pytest.raises(ActcError) as refusal:
+            judge(folder, server, key_from="MODEL_KEY", name="third", retries=0)
+    assert all(headers["Authorization"] == f"Bearer {KEY}" for headers in server.headers)
+    printed = "".join(capfd.readouterr()) + caplog.text + repr(failure.value) + repr(refusal.value) + repr(run)
+    assert KEY.encode() not in everything_on_disk(folder) + printed.encode()
+    assert "(key)" in str(refusal.value)
+
+
+def test_a_wrong_key_or_none_is_refused_in_a_sentence_without_it(folder, monkeypatch):
+    monkeypatch.setenv("MODEL_KEY", "wrong")
+    with ModelServer(key=KEY) as server:
+        with pytest.raises(ActcError, match="refuses the key") as refusal:
+            judge(folder, server, key_from="MODEL_KEY")
+        with pytest.raises(ActcError, match="NO_SUCH_KEY is empty"):
+            judge(folder, server, key_from="NO_SUCH_KEY")
+    assert "wrong" not in str(refusal.value)
+
+
+def test_only_the_prompt_and_the_model_s_name_leave(folder):
+    with ModelServer() as server:
+        judge(folder, server, count=1, which="doubtful")
+    assert server.asked[0].startswith("Is it true?\nr")
+    assert "Authorization" not in server.headers[0]
+
+
+def test_a_run_that_is_killed_goes_on_where_it_was_and_nothing_is_lost_or_doubled(folder):
+    command = [sys.executable, "-m", "actc.cli.main", "judge", str(folder / "session"), "--model", "small"]
+    command += ["--prompt", str(folder / "prompt.txt"), "--which", "all", "--jobs", "2"]
+    with ModelServer(seconds=0.03) as server:
+        kills = 0
+        while len(set(server.asked)) < 50 and kills < 20:
+            process = subprocess.Popen([*command, "--url", server.url], stdout=subprocess.DEVNULL)
+            seen = len(server.asked)
+            while len(server.asked) < seen + 25 and process.poll() is None:
+                time.sleep(0.01)
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+            kills += 1
+        at_last = judge(folder, server, jobs=2)
+    assert kills >= 2
+    assert sorted(row[0] for row in stored(folder)) == list(range(60))
+    assert at_last.before + at_last.answered == 60
+    # What was on its way when the process died has to be asked again: at most a request per job and kill.
+    assert sum(server.answered.values()) <= 60 + 2 * kills

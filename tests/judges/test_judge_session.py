@@ -1,0 +1,265 @@
+"""Machines judge a session: which triples, told what, and what comes of it; people's answers stay the only labels."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+
+import numpy as np
+import pytest
+
+import actc
+from actc.errors import ActcError
+from actc.judges.replies import Reply
+from actc.judges.store import ReplyStore
+from actc.session import Judgement, Session, Settings, start_session
+from actc.session.backup import backup_session
+from actc.session.cards import make_card
+from actc.session.judge import CHOICES, judge_triples, make_question
+from actc.session.judge_report import audit_with_judges, report_judges
+from actc.session.judged import DIFFERING, picked_blindly, read_judged
+from actc.session.plan import Planner
+from actc.session.program import ask_program
+from actc.session.results import Results
+from actc.tables.files import read_scored, write_triples
+from actc.triples import Annotations
+from tests.conftest import make_pool
+
+POOL, TRUTH = make_pool(240, 3, seed=7)
+PROGRAM = """
+import json, sys
+for line in sys.stdin:
+    told = json.loads(line)
+    number = int(told["head_id"][1:])
+    if number % 10 == 9:
+        print("no sense at all")
+        print(json.dumps({"triple": told["triple"], "said": "perhaps not"}))
+        continue
+    said = "true" if number in TRUE else "false"
+    print(json.dumps({"triple": told["triple"], "said": said, "probability": 0.97 if said == "true" else 0.03}))
+    print(json.dumps({"triple": told["triple"], "said": "unsure"}), flush=True)  # once more: the first one counts
+"""
+
+
+@pytest.fixture
+def session(tmp_path):
+    sources = [f"Text {i}." if i % 2 else "" for i in range(len(POOL))]
+    write_triples(tmp_path / "scores.tsv", {**POOL.columns(), "score": POOL.scores, "source": sources})
+    (tmp_path / "judge.py").write_text(PROGRAM.replace("TRUE", repr(set(np.flatnonzero(TRUTH).tolist()))))
+    return start_session(tmp_path / "session", tmp_path / "scores.tsv", Settings(method="pooled-rndm"))
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("untouched")
+    write_triples(folder / "scores.tsv", {**POOL.columns(), "score": POOL.scores})
+    return start_session(folder / "session", folder / "scores.tsv", Settings(method="pooled-rndm"))
+
+
+def command(tmp_path):
+    return f"{sys.executable} {tmp_path / 'judge.py'}"
+
+
+def let_people_answer(session, count):
+    ada = session.add_annotator("ada")
+    for task in session.ask(ada, count):
+        said = "true" if TRUTH[task.triple] else "false"
+        session.record(ada, [Judgement(said, task.triple, f"k{task.triple}")])
+
+
+def test_a_program_judges_everything_once_and_nonsense_is_no_answer(session, tmp_path):
+    run = judge_triples(session, program=command(tmp_path), which="all")
+    assert (run.wanted, run.answered, run.senseless, run.before) == (240, 216, 24, 0)
+    again = judge_triples(session, program=command(tmp_path), which="all")
+    assert (again.before, again.answered) == (240, 0)
+    judged = read_judged(session)
+    assert len(judged) == 216
+    assert ((judged.signals > 0) == TRUTH[judged.rows]).all()
+
+
+def test_an_answer_is_stored_once_and_the_first_one_stays(session):
+    store = ReplyStore(session.folder, create=True)
+    judge = store.add_judge("twice")
+    question = make_question(session, Planner(session).task(5, ""))
+    list(store.keep(judge, [(question, Reply("true")), (question, Reply("false"))]))
+    assert store.counts() == {"twice": 1}
+    assert store.answers().signals.tolist() == [1]
+
+
+def test_machine_answers_are_never_labels_and_take_no_question_from_people(session, tmp_path):
+    planned = session.store.value("SELECT count(*) FROM plan")
+    judge_triples(session, program=command(tmp_path), which="all")
+    assert len(session.annotations()) == 0
+    assert session.store.value("SELECT count(*) FROM plan") == planned
+    assert session.store.value("SELECT count(*) FROM judgement") == 0
+
+
+def test_what_people_judged_comes_first_and_tells_how_far_to_trust_it(session, tmp_path):
+    let_people_answer(session, 30)
+    people = session.annotations()
+    run = judge_triples(session, program=command(tmp_path), count=0)
+    assert run.wanted == 30
+    assert run.reliability.compared == int((people.rows % 10 != 9).sum())
+    assert run.reliability.right == 1
+
+
+@pytest.mark.parametrize("which", list(CHOICES))
+def test_each_choice_of_triples_is_what_it_says(session, tmp_path, which):
+    let_people_answer(session, 20)
+    judge_triples(session, program=command(tmp_path), which=which, count=60, share=0.5)
+    with sqlite3.connect(session.folder / "judges.sqlite") as connection:
+        asked = np.array([row[0] for row in connection.execute("SELECT triple FROM reply")])
+    results = Results(session)
+    new = np.setdiff1d(asked, session.annotations().rows)
+    assert len(new) <= 60
+    if which == "accepted":
+        assert results.thresholds.decide(POOL)[new].all()
+    if which == "doubtful":
+        p = results.fit.probabilities(POOL)
+        others = np.setdiff1d(np.arange(240), asked)
+        assert np.abs(p[new] - 0.5).max() <= np.abs(p[others] - 0.5).min()
+
+
+def test_a_function_of_ones_own_judges(session, tmp_path, monkeypatch):
+    (tmp_path / "my_rules.py").write_text("def judge(told):\n    return told['score'] > 0.5\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    run = actc.judge_triples(session.folder, script="my_rules:judge", which="random", share=0.25)
+    assert (run.judge, run.answered) == ("my_rules:judge", 60)
+    judged = read_judged(session)
+    assert ((judged.signals > 0) == (POOL.scores[judged.rows] > 0.5)).all()
+
+
+def test_a_run_never_asks_more_than_its_limit(session, tmp_path):
+    assert judge_triples(session, program=command(tmp_path), which="all", limit=50).failed == 190
+    assert judge_triples(session, program=command(tmp_path), which="all").before == 50
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({}, "Say who judges"),
+        ({"program": "true", "script": "a:b"}, "Say who judges"),
+        ({"url": "http://127.0.0.1:9"}, "go together"),
+        ({"url": "ftp://x", "model": "m"}, "no address"),
+        ({"url": "http://a:b@c", "model": "m"}, "password"),
+        ({"program": "'"}, "is no command"),
+        ({"program": "no-such-program-here"}, "cannot be started"),
+        ({"script": "nowhere"}, "module:function"),
+        ({"script": "no_such_module_here:f"}, "cannot be imported"),
+        ({"script": "math:pi"}, "no function"),
+        ({"program": "true", "which": "al"}, "Did you mean 'all'"),
+        ({"program": "true", "share": 2}, "share between 0 and 1"),
+        ({"program": "true", "limit": 0}, "at least 1"),
+        ({"program": "true", "count": -1}, "0 or more"),
+        ({"program": "true", "differing": 3}, "share between 0 and 1"),
+        ({"program": "true", "texts": "no-such-file.tsv"}, "no such file"),
+        ({"program": "true", "prompt": "no-such-file.txt"}, "no such file"),
+        ({"program": f"{sys.executable} -c 'raise SystemExit(3)'"}, "ended with code 3"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(untouched, options, sentence):
+    with pytest.raises(ActcError, match=sentence):
+        judge_triples(untouched, **options)
+
+
+def test_judges_turn_decisions_round_and_the_accepted_say_who_decided(session, tmp_path):
+    let_people_answer(session, 60)
+    plain = Results(session).thresholds.decide(POOL)
+    judge_triples(session, program=command(tmp_path), which="all")
+    results = Results(session)
+    assert (results.heeded.decisions == TRUTH).mean() > (plain == TRUTH).mean()
+    assert (results.thresholds.decide(POOL) == plain).all()
+    results.write_accepted(tmp_path / "accepted.tsv")
+    by = [line.split("\t")[-1] for line in (tmp_path / "accepted.tsv").read_text().splitlines()[1:]]
+    assert set(by) == {"person", "judges", "threshold"}
+
+
+def test_cards_have_the_text_and_nothing_of_what_judges_said(session, tmp_path):
+    judge_triples(session, program=command(tmp_path), which="all")
+    task = next(task for task in session.ask(session.add_annotator("ada"), 20) if task.triple % 2)
+    card = make_card(session.names, task)
+    assert card["source"] == f"Text {task.triple}."
+    assert not {"said", "judge", "judges", "answer", "probability"} & set(card)
+    assert make_question(session, task).told["source"] == card["source"]
+
+
+def test_texts_can_be_given_later(session, tmp_path):
+    write_triples(tmp_path / "texts.csv", {**POOL.columns(), "source": ["Seen, there"] * len(POOL)})
+    judge_triples(session, program=command(tmp_path), count=0, texts=tmp_path / "texts.csv")
+    assert make_card(session.names, session.ask(session.add_annotator("ada"))[0])["source"] == "Seen, there"
+    with pytest.raises(ActcError, match="no column 'source'"):
+        write_triples(tmp_path / "bare.tsv", POOL.columns())
+        judge_triples(session, program=command(tmp_path), texts=tmp_path / "bare.tsv")
+
+
+def test_people_are_sent_where_judge_and_model_differ_and_that_teaches_nothing_of_the_judge(session, tmp_path):
+    judge_triples(session, program=command(tmp_path), which="all")
+    let_people_answer(session, 40)
+    before = Results(session)
+    planner = Planner(session)
+    planner.method = actc.METHODS["pooled"]  # whose picks are not all random checks
+    judge_triples(session, program=command(tmp_path), count=0, differing=0.5)
+    planner.step()
+    rows = session.store.rows("SELECT triple, uniform FROM plan WHERE reason = ? ORDER BY place", (DIFFERING,))
+    differing = [row["triple"] for row in rows]
+    assert differing
+    assert not any(row["uniform"] for row in rows)
+    p = before.fit.probabilities(POOL)
+    assert ((p[differing] > 0.5) != TRUTH[differing]).mean() > 0.8
+    let_people_answer(session, 20)
+    seen = picked_blindly(session, session.annotations())
+    assert 0 < (~seen).sum() <= 20
+
+
+def test_a_report_says_what_judges_bought(session, tmp_path):
+    let_people_answer(session, 60)
+    assert report_judges(session) is None
+    judge_triples(session, program=command(tmp_path), which="all")
+    found = report_judges(session)
+    assert found.by_thresholds.accuracy.worth > 1.5 * found.without.accuracy.worth
+    assert found.heeded.accuracy.interval.low <= (Results(session).heeded.decisions == TRUTH).mean()
+    assert found.judges[0].weight > 1
+    written = actc.write_report(session.folder, tmp_path / "report.html", json_out=tmp_path / "report.json")
+    assert any("people's answers instead of 60" in line for line in written.judges)
+    assert "What machine judges brought" in (tmp_path / "report.html").read_text()
+    assert '"turned"' in (tmp_path / "report.json").read_text()
+
+
+def test_an_audit_with_judges_is_narrower_and_right(session, tmp_path):
+    let_people_answer(session, 60)
+    judge_triples(session, program=command(tmp_path), which="all")
+    Results(session).write_accepted(tmp_path / "accepted.tsv")
+    accepted = read_scored(tmp_path / "accepted.tsv")[0]
+    truth = TRUTH[POOL.rows_of(accepted)]
+    rows = np.random.default_rng(0).permutation(len(accepted))[:30]
+    result = actc.audit_accepted(accepted, Annotations(rows, truth[rows]), source=session.folder)
+    low, high = result.powered.interval
+    assert low <= truth.mean() <= high
+    assert audit_with_judges(Session(session.folder), accepted, Annotations(), 0.9).interval == (0, 1)
+
+
+def test_programs_that_annotated_count_as_judges_too(session, tmp_path):
+    let_people_answer(session, 20)
+    ask_program(session, f'{sys.executable} -c "{OLD}"', 10, "old rule")
+    judged = read_judged(session)
+    assert judged.names == ("old rule",)
+    assert len(judged) == 30
+
+
+OLD = (
+    "import json, sys; [print(json.dumps({'triple': json.loads(line)['triple'], 'said': 'true'}), flush=True) "
+    "for line in sys.stdin]"
+)
+
+
+def test_a_copy_of_a_session_has_its_judges(session, tmp_path):
+    judge_triples(session, program=command(tmp_path), which="all")
+    backup_session(session, tmp_path / "copy")
+    assert len(ReplyStore(tmp_path / "copy").answers()) == 216
+    assert make_card(Session(tmp_path / "copy").names, Planner(session).task(1, ""))["source"] == "Text 1."
+
+
+def test_a_damaged_file_of_machine_answers_is_named(session, tmp_path):
+    (session.folder / "judges.sqlite").write_bytes(b"no database" * 100)
+    with pytest.raises(ActcError, match="judges.sqlite"):
+        judge_triples(session, program=command(tmp_path))

@@ -1,0 +1,148 @@
+"""A judge counts for what people's answers say it is worth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actc.judges.answers import JudgeAnswers
+from actc.judges.heed import heed_judges
+from actc.judges.worth import PRIOR, learn_steepness, learn_weights
+from actc.methods import find_method
+from actc.numeric import logit
+from actc.triples import Annotations
+from tests.conftest import make_pool
+
+LONG = 4000
+
+
+def simulate(quality, count=LONG, seed=0, relations=1):
+    """Return what a judge of some quality says of triples, their relations, log-odds and truth."""
+    random = np.random.default_rng(seed)
+    truth = random.random(count) < 0.5
+    right = random.random(count) < quality
+    logits = np.where(truth, 1.0, -1.0) + random.normal(size=count)
+    return np.where(truth == right, 1.0, -1.0)[:, None], random.integers(relations, size=count), logits, truth
+
+
+@pytest.mark.parametrize("quality", [0.2, 0.5, 0.6, 0.8, 0.9])
+def test_the_weight_is_the_log_odds_of_being_right(quality):
+    weight = learn_weights(*simulate(quality), 1).judges[0]
+    assert weight.by_relation[0] == pytest.approx(logit(np.array(quality)), abs=0.15)
+    assert weight.compared == LONG
+
+
+def test_before_any_overlap_the_weight_is_the_stated_prior():
+    weight = learn_weights(*(part[:0] for part in simulate(0.9)), 1).judges[0]
+    assert weight.own == pytest.approx((1 - PRIOR.nothing) * PRIOR.weight, abs=0.01)
+    added = weight.add(np.array([1.0, -1.0, np.nan]), np.ones((3, 2)) * [1, 0], np.zeros(3, dtype=int))
+    assert 0 < added[0] < PRIOR.weight
+    assert added[1] < 0 == added[2]
+
+
+def test_a_judge_that_knows_nothing_adds_nothing():
+    signals, relations, logits, truth = simulate(0.5)
+    added = learn_weights(signals, relations, logits, truth, 1).add(signals, relations, logits)
+    assert np.abs(added).max() < 0.1
+
+
+def test_a_judge_that_calls_everything_true_adds_nothing():
+    _, relations, logits, truth = simulate(0.9)
+    yes = np.ones((LONG, 1))
+    assert np.abs(learn_weights(yes, relations, logits, truth, 1).add(yes, relations, logits)).max() < 0.1
+
+
+def test_a_judge_that_lies_is_believed_the_other_way_round():
+    signals, relations, logits, truth = simulate(0.1)
+    added = learn_weights(signals, relations, logits, truth, 1).add(signals, relations, logits)
+    assert (added[signals[:, 0] > 0] < -1.5).all()
+    assert (added[signals[:, 0] < 0] > 1.5).all()
+
+
+def test_the_same_judge_under_two_names_counts_once():
+    signals, relations, logits, truth = simulate(0.8)
+    once = learn_weights(signals, relations, logits, truth, 1).add(signals, relations, logits)
+    twice = np.hstack([signals, signals])
+    assert learn_weights(twice, relations, logits, truth, 1).add(twice, relations, logits) == pytest.approx(
+        once, abs=0.2
+    )
+
+
+def test_a_judge_that_repeats_the_score_adds_nothing():
+    _, relations, logits, truth = simulate(0.5)
+    copied = np.where(logits > 0, 1.0, -1.0)[:, None]
+    added = learn_weights(copied, relations, logits, truth, 1).add(copied, relations, logits)
+    independent = logit(np.array((copied[:, 0] > 0) == truth, dtype=float).mean())
+    assert np.abs(added).mean() < 0.3 * independent
+
+
+def test_relations_have_weights_of_their_own_as_far_as_answers_show():
+    good, bad = simulate(0.95, seed=1), simulate(0.5, seed=2)
+    signals, _, logits, truth = (np.concatenate(pair) for pair in zip(good, bad, strict=True))
+    relations = np.repeat([0, 1], LONG)
+    weight = learn_weights(signals, relations, logits, truth, 3).judges[0]
+    assert weight.by_relation[0] == pytest.approx(logit(np.array(0.95)), abs=0.3)
+    assert weight.by_relation[1] == pytest.approx(0, abs=0.2)
+    assert weight.by_relation[1] < weight.by_relation[2] < weight.by_relation[0]
+
+
+def test_a_probability_counts_by_how_sure_it_is():
+    signals, relations, logits, truth = simulate(0.8)
+    weights = learn_weights(signals, relations, logits, truth, 1)
+    sure, unsure = (weights.add(np.array([[s]]), relations[:1], np.zeros(1))[0] for s in (1.0, 0.2))
+    assert 0 < unsure < 0.4 * sure
+
+
+def test_log_odds_that_people_bear_out_are_made_steeper():
+    random = np.random.default_rng(0)
+    logits = random.normal(size=2000)
+    truth = random.random(2000) < 1 / (1 + np.exp(-3 * logits))
+    assert learn_steepness(logits, truth) == pytest.approx(3, abs=0.3)
+    assert learn_steepness(logits[:0], truth[:0]) == 1
+
+
+POOL, TRUTH = make_pool(600, 3, seed=4)
+
+
+def heed(quality, answered=60, seed=0):
+    random = np.random.default_rng(seed)
+    rows = random.permutation(600)[:answered]
+    said = (random.random(600) < quality) == TRUTH
+    everybody = np.arange(600), np.zeros(600, dtype=np.int64)
+    judged = JudgeAnswers.of(*everybody, said, np.full(600, np.nan), ("judge",))
+    return heed_judges(find_method("pooled-rndm"), POOL, Annotations(rows, TRUTH[rows]), judged)
+
+
+@pytest.mark.parametrize("quality", [0.1, 0.95])
+def test_decisions_with_a_good_judge_are_better_than_without(quality):
+    heeded = heed(quality)
+    plain = heeded.fit.thresholds.decide(POOL)
+    assert (heeded.decisions == TRUTH).mean() > (plain == TRUTH).mean() + 0.01
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 1000))
+def test_what_is_foreseen_of_a_triple_does_not_know_its_answer(seed):
+    heeded = heed(0.7, 20, seed)
+    one = int(np.argmax(heeded.answers.rows == heeded.answers.rows.min()))
+    turned = heeded.answers.labels.copy()
+    turned[one] = ~turned[one]
+    other = heed_judges(heeded.method, POOL, Annotations(heeded.answers.rows, turned), heeded.judged)
+    assert other.unswayed[one] == pytest.approx(heeded.unswayed[one], abs=1e-9)
+
+
+def test_without_answers_of_judges_nothing_changes():
+    rows = np.arange(40)
+    heeded = heed_judges(find_method("pooled-rndm"), POOL, Annotations(rows, TRUTH[rows]), JudgeAnswers.none())
+    assert (heeded.decisions == heeded.fit.thresholds.decide(POOL)).all()
+
+
+def test_answers_taken_with_an_eye_on_the_judge_teach_nothing_about_it():
+    heeded = heed(0.9)
+    blind = np.arange(60) < 30
+    seen = type(heeded)(
+        *(getattr(heeded, name) for name in ("method", "pool", "answers", "known", "fit", "judged")), blind
+    )
+    assert seen.weights.judges[0].compared == 30
