@@ -59,18 +59,18 @@ def measure(code: str, folder: Path, candidates: int, sizes: list[int], exchange
     free = (triple for triple in range(candidates) if triple not in planned)
     found, stored = [], 0
     for size in sizes:
-        stored += add_answers(store, free, size - stored, [one.id for one in people], stored)
+        stored += add_answers(session, free, size - stored, [one.id for one in people], stored)
         found.append(time_exchanges(code, session, candidates, size, exchanges, people))
         stored = session.store.value("SELECT count(*) FROM answer")
     session.close()
     return found
 
 
-def add_answers(store: Path, free, count: int, people: list[int], start: int) -> int:
+def add_answers(session: Session, free, count: int, people: list[int], start: int) -> int:
     """Put answers into the history as if people had given them; return how many."""
     rng = np.random.default_rng(start)
     tasks, judgements, answers = [], [], []
-    with closing(sqlite3.connect(store)) as connection:
+    with session.store.transaction() as connection:
         number = connection.execute("SELECT coalesce(max(id), 0) FROM judgement").fetchone()[0]
         while len(answers) < count:
             triple, unsure, shared = next(free), rng.random() < 0.02, rng.random() < 0.1
@@ -93,7 +93,6 @@ def add_answers(store: Path, free, count: int, people: list[int], start: int) ->
             judgements,
         )
         connection.executemany("INSERT INTO answer (triple, annotator, label, judgement) VALUES (?, ?, ?, ?)", answers)
-        connection.commit()
     return len(answers)
 
 

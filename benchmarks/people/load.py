@@ -1,6 +1,6 @@
 """Twenty annotators at two judgements a second on a million candidates: how long until each is acknowledged?
 
-Run: python -m benchmarks.people.load --seconds 60 --size 1000000 --out benchmarks/people/load.csv
+Run: python -m benchmarks.people.load --seconds 120 --stored 100000 --out benchmarks/people/load.csv
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import numpy as np
+from benchmarks.people.exchange import add_answers
 from benchmarks.people.serving import Client, Server, write_candidates
 
 from actc.session import Session, Settings, start_session
@@ -25,6 +26,7 @@ class Load:
     """One run."""
 
     candidates: int
+    stored: int
     annotators: int
     seconds: float
     judgements: int
@@ -73,21 +75,35 @@ class Annotator(threading.Thread):
         self.client.close()
 
 
-def run_load(folder: Path, size: int, annotators: int, seconds: float, each: float = 0.5) -> Load:
-    """Start a session on ``size`` candidates and let people judge."""
+def run_load(folder: Path, size: int, stored: int, annotators: int, seconds: float, each: float = 0.5) -> Load:
+    """Start a session on ``size`` candidates with ``stored`` answers, and let people judge."""
     write_candidates(folder / "candidates.parquet", size)
     settings = Settings(budget=size, overlap=0.1)
     start_session(folder / "session", folder / "candidates.parquet", settings).close()
     names = [f"annotator {number}" for number in range(annotators)]
+    store_answers(folder / "session", names, size, stored)
     server = Server(folder / "session", names)
     server.start()
     try:
-        return measure(server, folder / "session", size, names, seconds, each)
+        return measure(server, folder / "session", size, stored, names, seconds, each)
     finally:
         server.stop()
 
 
-def measure(server: Server, folder: Path, size: int, names: list[str], seconds: float, each: float) -> Load:
+def store_answers(folder: Path, names: list[str], size: int, count: int) -> None:
+    """Put answers into a session as if people had given them before."""
+    session = Session(folder)
+    people = [session.add_annotator(name).id for name in names]
+    planned = {row["triple"] for row in session.store.rows("SELECT triple FROM plan")}
+    session.close()
+    if count:
+        free = (triple for triple in range(size) if triple not in planned)
+        add_answers(folder / "judgements.sqlite", free, count, people, 0)
+
+
+def measure(
+    server: Server, folder: Path, size: int, stored: int, names: list[str], seconds: float, each: float
+) -> Load:
     """Let everybody judge for a while, and count."""
     first = Client(server.port, server.tokens[names[0]])
     first.exchange([], 1)  # what loads on the first request is loaded
@@ -107,6 +123,7 @@ def measure(server: Server, folder: Path, size: int, names: list[str], seconds: 
     session.close()
     return Load(
         size,
+        stored,
         len(names),
         seconds,
         len(waits),
@@ -133,12 +150,13 @@ def main() -> None:
     """Run once and add a row."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", type=int, default=1_000_000)
+    parser.add_argument("--stored", type=int, default=0)
     parser.add_argument("--annotators", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--out", type=Path, default=Path("benchmarks/people/load.csv"))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        load = run_load(Path(folder), options.size, options.annotators, options.seconds)
+        load = run_load(Path(folder), options.size, options.stored, options.annotators, options.seconds)
     new = not options.out.exists()
     with open(options.out, "a", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [field.name for field in fields(Load)], lineterminator="\n")

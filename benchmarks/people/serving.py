@@ -87,6 +87,10 @@ class Client:
         """Get what the page shows beside the cards."""
         return self._send("GET", "/api/picture", None)
 
+    def overview(self) -> tuple[int, Any]:
+        """Get what the owner's page shows."""
+        return self._send("GET", "/api/owner", None)
+
     def _send(self, method: str, path: str, body: str | None) -> tuple[int, Any]:
         if self.connection is None:
             self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)

@@ -22,12 +22,13 @@ from actc.triples import Annotations, ScoredTriples, Thresholds
 
 if TYPE_CHECKING:
     from actc.calibrator import Calibrator
+    from actc.complete.propose import propose_candidates
     from actc.complete.run import CompletionPlan, complete_graph
     from actc.decide.decide_candidates import decide_candidates
     from actc.evidence.from_files import add_evidence
     from actc.experiment.runs import run_experiment
     from actc.graphs.convert_graph import convert_graph
-    from actc.models.from_files import propose_candidates, score_triples, train_model
+    from actc.models.from_files import score_triples, train_model
     from actc.paper.run import redraw_paper, run_paper
     from actc.sample.run_demo import run_demo
     from actc.session import Session, Settings, start_session
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from actc.session.program import ask_program
     from actc.session.results import export_session
     from actc.session.start import add_session_names
+    from actc.session.start_audit import start_audit
     from actc.tables.calibration import Calibration
     from actc.trust.calibrate import calibrate
 
@@ -74,6 +76,7 @@ __all__ = [
     "run_experiment",
     "run_paper",
     "score_triples",
+    "start_audit",
     "start_session",
     "train_model",
     "write_report",
@@ -101,12 +104,13 @@ _LAZY = {
     "import_judgements": "actc.session.import_judgements",
     "judge_triples": "actc.session.judge",
     "list_questions": "actc.session.examine",
-    "propose_candidates": "actc.models.from_files",
+    "propose_candidates": "actc.complete.propose",
     "redraw_paper": "actc.paper.run",
     "run_demo": "actc.sample.run_demo",
     "run_experiment": "actc.experiment.runs",
     "run_paper": "actc.paper.run",
     "score_triples": "actc.models.from_files",
+    "start_audit": "actc.session.start_audit",
     "start_session": "actc.session",
     "train_model": "actc.models.from_files",
     "write_report": "actc.session.examine",
@@ -127,7 +131,7 @@ TWINS = {
     "backup": ("backup_session",),
     "report": ("write_report",),
     "ask": ("list_questions",),
-    "audit": ("draw_audit", "audit_accepted"),
+    "audit": ("draw_audit", "audit_accepted", "start_audit"),
     "shift": ("check_shift",),
     "train": ("train_model",),
     "score": ("score_triples",),

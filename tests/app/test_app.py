@@ -268,13 +268,71 @@ def test_the_owner_sees_and_settles_a_disagreement(app, session):
     assert exchange(bob, cards=1).json()["cards"][0]["triple"] == card["triple"]
     exchange(bob, said(card, "false", "b", note="no"))
     seen = owner.get("/api/owner").json()
-    assert [line["triple"] for line in seen["disagreements"]] == [card["triple"]]
-    assert seen["disagreements"][0]["answers"][1]["note"] == "no"
+    assert seen["review"] == {"differ": 1, "unsure": 0, "noted": 1}
+    [line] = owner.get("/api/owner/review/differ").json()
+    assert line["triple"] == card["triple"]
+    assert line["answers"][1] == {"name": "bob", "said": "false", "note": "no"}
     assert seen["agreement"]["shared"] == 1
     settled = owner.post("/api/owner/settle", json={"triple": card["triple"], "said": "true", "key": "s"})
     assert settled.status_code == 200
-    assert owner.get("/api/owner").json()["disagreements"] == []
+    assert owner.get("/api/owner").json()["review"] == {"differ": 0, "unsure": 0, "noted": 1}
+    assert owner.get(f"/api/owner/card/{card['triple']}").json()["decided"] == "true"
     assert session.annotations().labels.tolist() == [True]
+    assert owner.post("/api/owner/undo", json={"key": "u"}).json()["triple"] == card["triple"]
+    assert owner.get("/api/owner").json()["review"]["differ"] == 1
+    assert len(session.annotations()) == 0
+
+
+def test_what_nobody_was_sure_of_waits_for_the_owner(app, session):
+    ada, owner = enter(app, session, "ada"), enter(app, session, OWNER)
+    card = exchange(ada, cards=1).json()["cards"][0]
+    exchange(ada, said(card, "unsure", "a"))
+    [line] = owner.get("/api/owner/review/unsure").json()
+    assert (line["triple"], line["decided"]) == (card["triple"], None)
+    owner.post("/api/owner/settle", json={"triple": card["triple"], "said": "unsure", "key": "s"})
+    assert owner.get("/api/owner/review/unsure").json() == []
+
+
+def test_another_rule_holds_at_once_and_says_what_it_changed(app, session):
+    ada, bob, owner = (enter(app, session, name) for name in ("ada", "bob", OWNER))
+    cards = exchange(ada, cards=3).json()["cards"]
+    exchange(ada, *[said(card, "true", f"a{card['triple']}") for card in cards])
+    mine = exchange(bob, cards=3).json()["cards"]
+    exchange(bob, *[said(card, "false", f"b{card['triple']}") for card in mine])
+    answer = owner.post("/api/owner/rule", json={"rule": "dawid-skene"}).json()
+    assert answer["rule"] == session.rule == "dawid-skene"
+    assert answer["changed"] == len(answer["labels"]) == len(session.annotations())
+    seen = owner.get("/api/owner").json()
+    assert seen["settings"]["combine"] == "dawid-skene"
+    assert {one["rule"]: one["changed"] for one in seen["agreement"]["rules"]}["dawid-skene"] == 0
+
+
+def test_the_owner_has_more_or_fewer_triples_judged_twice(app, session):
+    owner = enter(app, session, OWNER)
+    assert owner.post("/api/owner/overlap", json={"overlap": 0.25}).json() == {"overlap": 0.25}
+    assert Session(session.folder).overlap == 0.25
+    assert owner.get("/api/owner").json()["settings"]["overlap"] == 0.25
+    assert owner.post("/api/owner/overlap", json={"overlap": 2}).status_code == 422
+
+
+def test_the_owner_takes_thresholds_accepted_triples_and_the_report(app, session):
+    ada, owner = enter(app, session, "ada"), enter(app, session, OWNER)
+    cards = exchange(ada, cards=6).json()["cards"]
+    exchange(ada, *[said(card, "true", f"a{card['triple']}") for card in cards])
+    thresholds = owner.get("/api/owner/download/thresholds.json").json()
+    assert thresholds["format"] == "actc-thresholds"
+    assert owner.get("/api/owner/download/accepted.tsv").text.startswith("head\trelation\ttail\tscore\tby\n")
+    assert "<title>" in owner.get("/api/owner/download/report.html").text
+    assert [path.name for path in session.folder.parent.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_file_that_cannot_be_made_is_a_sentence(tmp_path):
+    write_scored(tmp_path / "scores.parquet", make_pool(60, 2)[0])
+    session = start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings(method="actc-lr-rndm"))
+    owner = enter(create_app(session), session, OWNER)
+    answer = owner.get("/api/owner/download/report.html")
+    assert answer.status_code == 409
+    assert "pooled" in answer.json()["detail"] or "answers" in answer.json()["detail"]
 
 
 def test_the_owner_adds_annotators_and_changes_the_budget(app, session):

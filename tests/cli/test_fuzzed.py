@@ -1,6 +1,7 @@
 """Any options with any files: exit code 0 or 2, at most one sentence, and what was there stays, byte for byte.
 
-``ACTC_FUZZ=2000`` asks for more cases than the tests do.
+About 2,000 calls, the same ones every time. To go and look for more: ``ACTC_FUZZ=10`` makes ten times as many,
+``ACTC_RANDOM=1`` others every time.
 """
 
 from __future__ import annotations
@@ -9,57 +10,149 @@ import contextlib
 import hashlib
 import io
 import os
+import shutil
+import signal
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import click
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from actc.cli.main import commands, main
-from actc.session import Settings, start_session
-from actc.tables.files import write_rows_of, write_triples
-from tests.synthetic import make_truth
+from tests.cli.strange_files import MUTATIONS, make_home, make_odd
 
-CASES = int(os.environ.get("ACTC_FUZZ", "60"))
-# The others serve until they are stopped, or compute for minutes.
-QUICK = ("methods", "calibrate", "decide", "start", "status", "export", "import", "report", "ask", "audit", "shift")
-QUICK += ("score", "candidates", "convert")
-NUMBERS = ["0", "1", "2", "-1", "0.5", "0.9", "1.0", "1.5", "nan", "inf", "-inf", str(10**30), "", "x", "1e400", "٣"]
+TIMES = int(os.environ.get("ACTC_FUZZ", "1"))
+SECONDS = 60
+# How many calls of each; those that compute are called less often.
+CASES = {
+    "methods": 5, "calibrate": 170, "decide": 170, "start": 120, "names": 80, "annotate": 50, "judge": 60,
+    "status": 60, "export": 160, "import": 200, "backup": 60, "report": 100, "ask": 100, "audit": 180, "shift": 120,
+    "train": 50, "score": 130, "candidates": 80, "evidence": 60, "complete": 25, "convert": 200, "bench": 60,
+    "demo": 2, "paper": 20,
+}  # fmt: skip
+# What keeps a call short, or keeps it from serving for ever; the last word on an option counts.
+ALWAYS = {
+    "train": ["--seconds", "0.01"],
+    "complete": ["--seconds", "0.01", "--budget", "3"],
+    "bench": ["--jobs", "1", "--repeats", "1", "--method", "localopt-acc"],
+    "demo": ["--repeats", "1"],
+    "annotate": ["--program"],
+    "judge": ["--retries", "0", "--timeout", "1", "--program"],
+    "paper": ["--from"],
+}
+NEVER = ("--engine", "--master", "--backend", "--address", "--terminal", "--url", "--help")
+CHANGES = ("import", "names", "annotate", "judge")  # the session that they are given
+# Whose earlier outputs they are: those may be replaced unasked.
+OWN = {
+    "th.json": ("calibrate", "export"),
+    "history.jsonl": ("export",),
+    "studio.json": ("export",),
+    "rows.csv": ("bench",),
+}
+WRITES = {"export": ("--labels", "--history", "--thresholds", "--accepted", "--label-studio"), "demo": (), "paper": ()}
+PROGRAMS = ["true", "false", "cat", "nowhere", "'unclosed", ""]
+NUMBERS = ["0", "1", "2", "-1", "0.5", "0.9", "1.0", "1.5", "nan", "inf", "-inf", str(10**9), str(10**30), "", "x"]
+NUMBERS += ["1e400", "1e-400", "٣", "0x10", "-0.0"]
 WORDS = ["pooled", "localopt-acc", "actc-lr-rndm:n=2", "pooled:x=1", "os:path", ":", "random", "relation", "majority"]
-WORDS += ["reliability", "tsv", "turtle", "http://e/", "", "*", "[", "\ud800", "a\tb", "1GB", "-5MB", "spark", "cuda"]
+WORDS += [
+    "reliability",
+    "tsv",
+    "turtle",
+    "http://e/",
+    "",
+    "*",
+    "[",
+    "\ud800",
+    "a\tb",
+    "a\nb",
+    "1GB",
+    "-5MB",
+    "cuda",
+    "tail",
+]
+WORDS += [
+    "x" * 300,
+    "../..",
+    "complex",
+    "-",
+    "--",
+    "%s",
+    "{}",
+    "'",
+    '"',
+    "nt",
+    "kgtk",
+    "dawid-skene",
+    "pooled-evidence",
+]
+RIGHT = {
+    "scores": ["scores.tsv", "scores.tsv.gz", "parts.parquet"],
+    "labels": ["labels.csv"],
+    "known": ["scores.tsv", "graph.tsv"],
+    "thresholds": ["th.json"],
+    "candidates": ["parts.parquet", "scores.tsv", "folder-of-parts"],
+    "session": ["work/session"],
+    "names": ["names.json", "names.tsv", "graph.ttl"],
+    "files": ["names.json", "names.tsv", "graph.ttl"],
+    "kg": ["graph.tsv", "scores.tsv"],
+    "judgements": ["labels.csv", "history.jsonl", "studio.json"],
+    "model": ["model"],
+    "triples": ["graph.tsv", "scores.tsv"],
+    "graph": ["graph.tsv", "graph.nt", "graph.ttl", "graph.kgtk.tsv"],
+    "held": ["held.tsv"],
+    "held_out": ["held.tsv"],
+    "source": ["th.json", "session"],
+    "accepted": ["scores.tsv"],
+    "oracle": ["labels.csv", "graph.tsv"],
+    "folders": ["set/cell"],
+    "recipe": ["recipe.json"],
+    "guidelines": ["notes.md"],
+    "from": ["rows.csv"],
+    "copy": ["new"],
+}
+SOURCES = sorted({one for files in RIGHT.values() for one in files if not one.startswith(("work", "new"))})
+OUTPUTS = [
+    "new.tsv",
+    "new.csv",
+    "new.parquet",
+    "new.json",
+    "new.html",
+    "new.nt",
+    "new.ttl",
+    "new",
+    "new.jsonl",
+    "no/new.tsv",
+]
+ODD_NAMES = [
+    "header.tsv", "empty.tsv", "rubbish.parquet", "deep.json", "nan.tsv", "wide.jsonl", "[x].tsv", "folder", "loop",
+    "missing.tsv", "/dev/null", "/dev/full", "folder/no/way.tsv", "session/judgements.sqlite", "x" * 300, "pipe.tsv",
+    "", ".", "with space.tsv", "new\nline.tsv", "'; DROP TABLE x; --.tsv", "link.tsv",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory):
+def homes(tmp_path_factory):
     home = tmp_path_factory.mktemp("fuzz")
-    pool, labels, _ = make_truth(60, 2)
-    write_rows_of(home / "scores.tsv", pool, np.arange(60))
-    write_triples(home / "labels.csv", {**pool.take(np.arange(20)).columns(), "label": labels[:20].astype(int)})
-    write_triples(home / "parts.parquet", {**pool.columns(), "score": pool.scores})
-    start_session(home / "session", home / "scores.tsv", Settings(budget=10)).close()
-    call(home, ["calibrate", "scores.tsv", "--labels", "labels.csv", "--out", "th.json", "--quiet"])
-    (home / "header.tsv").write_text("head\trelation\ttail\tscore\n")
-    (home / "empty.tsv").touch()
-    (home / "rubbish.parquet").write_bytes(bytes(range(256)))
-    (home / "cut.tsv").write_bytes((home / "scores.tsv").read_bytes()[:501])
-    (home / "deep.json").write_text("[" * 5000)
-    (home / "cut.json").write_text((home / "th.json").read_text()[:200])
-    (home / "nan.tsv").write_text("a\tr\tb\tnan\n")
-    (home / "wide.jsonl").write_text('{"head": 1}\n[]\n')
-    (home / "[x].tsv").write_text("a\tr\tb\t1\nc\tr\td\t0\n")
-    (home / "folder").mkdir()
-    (home / "loop").symlink_to(home / "loop")
-    return home
+    make_home(home, lambda *words: call(home, [*words, "--quiet"]))
+    keep = tmp_path_factory.mktemp("kept") / "home"
+    shutil.copytree(home, keep, symlinks=True, ignore=shutil.ignore_patterns("pipe.tsv"))
+    return home, keep
+
+
+def _too_long(*_: object) -> None:
+    raise AssertionError(f"It did not end in {SECONDS} seconds.")
 
 
 def call(home: Path, words: list[str]) -> tuple[int, str]:
     """Run a command in this process, in a folder, as if it were started there."""
-    errors, before, argv = io.StringIO(), os.getcwd(), sys.argv
+    errors, before, argv, path = io.StringIO(), os.getcwd(), sys.argv, list(sys.path)
     os.chdir(home)
     sys.argv = ["actc", *words]
+    signal.signal(signal.SIGALRM, _too_long)
+    signal.alarm(SECONDS)
     try:
         with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
             try:
@@ -67,59 +160,102 @@ def call(home: Path, words: list[str]) -> tuple[int, str]:
             except SystemExit as ended:
                 code = ended.code
     finally:
-        sys.argv = argv
+        signal.alarm(0)
+        sys.argv, sys.path[:] = argv, path
         os.chdir(before)
     return int(code or 0), errors.getvalue()
 
 
 def fingerprint(home: Path) -> dict[str, str]:
-    files = [path for path in home.rglob("*") if path.is_file() and not path.name.endswith(("-shm", "-wal"))]
-    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    files = [path for path in home.rglob("*") if path.is_file() and not path.is_symlink()]
+    files = [path for path in files if not path.name.endswith(("-shm", "-wal"))]
+    return {str(path.relative_to(home)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-FILES = [
-    "scores.tsv",
-    "labels.csv",
-    "parts.parquet",
-    "session",
-    "th.json",
-    "header.tsv",
-    "empty.tsv",
-    "rubbish.parquet",
-]
-FILES += ["cut.tsv", "deep.json", "cut.json", "nan.tsv", "wide.jsonl", "[x].tsv", "folder", "loop", "missing.tsv"]
-FILES += ["/dev/null", "folder/no/way.tsv", "judgements.sqlite", "session/judgements.sqlite", "x" * 300]
+def files_for(parameter: click.Parameter, odd: str) -> some.SearchStrategy[str]:
+    """Return a file for an option or argument: more often than not one that it can use, or one that was damaged."""
+    right = RIGHT.get(parameter.name or "", ["scores.tsv"])
+    if parameter.name in ("out", "json", "copy") or (parameter.name == "labels" and "--history" in str(parameter)):
+        right = OUTPUTS
+    return some.sampled_from(right) | some.just(odd) | some.sampled_from(right) | some.sampled_from(ODD_NAMES)
 
 
 @some.composite
-def calls(draw) -> list[str]:
-    """Return a command with some of its options, each with a value that may or may not be of use."""
-    name = draw(some.sampled_from(QUICK))
-    values = some.sampled_from(FILES) | some.sampled_from(NUMBERS) | some.sampled_from(WORDS)
+def calls(draw, name: str) -> tuple[list[str], tuple[str, str, float, int]]:
+    """Return a call with some options, each with a value that may or may not be of use, and a file to damage for it."""
+    damage = draw(some.sampled_from(sorted(MUTATIONS)))
+    source = draw(
+        some.sampled_from([one for files in RIGHT.values() for one in files if not one.startswith(("work", "new"))])
+    )
+    odd = f"work/odd{''.join(Path(source).suffixes)}" if "." in source else "work/odd"
     words, options = [name], []
     for parameter in commands.commands[name].params:
+        takes_file = isinstance(parameter.type, click.Path | click.File) or parameter.name in (*RIGHT, "out")
+        values = some.sampled_from(NUMBERS) | some.sampled_from(WORDS)
+        value = files_for(parameter, odd) if takes_file else values
         if isinstance(parameter, click.Argument):
-            words.append(draw(some.sampled_from(FILES)))
-        elif draw(some.booleans()) and parameter.opts[0] not in ("--engine", "--master"):
-            is_path = isinstance(parameter.type, click.Path)
+            words.append(draw(value))
+        elif parameter.opts[0] not in NEVER and draw(some.booleans() if not parameter.required else some.just(True)):
             options.append(parameter.opts[0])
             if not getattr(parameter, "is_flag", False):
-                options.append(draw(some.sampled_from(FILES) if is_path and draw(some.booleans()) else values))
-    return [*words, *options]
+                options.append(draw(value | values) if takes_file else draw(values))
+    program = some.sampled_from(PROGRAMS)
+    last = {"annotate": program, "judge": program, "paper": some.sampled_from(["rows.csv", odd])}.get(name)
+    options += [*ALWAYS.get(name, []), *([] if last is None else [draw(last)])]
+    return [*words, *options], (source, damage, draw(some.floats(0, 1)), draw(some.integers(0, 2**32)))
 
 
-@settings(max_examples=CASES, deadline=None, suppress_health_check=list(HealthCheck), derandomize=CASES < 100)
-@given(words=calls())
-def test_any_call_ends_with_a_sentence_and_harms_nothing(home, tmp_path_factory, words):
-    if words[0] == "import":
-        words = [*words, "--help"] if "session" in words[1:2] else words  # it is there to change a session
-    before = fingerprint(home)
-    code, errors = call(home, words)
-    assert code in (0, 2), errors
-    assert len(errors.splitlines()) == (code == 2), errors
-    after = fingerprint(home)
-    changed = {path for path, content in before.items() if after.get(path) != content}
-    allowed = {path for path in changed if "--overwrite" in words and Path(path).name in words}
-    assert changed <= allowed
-    for path in after.keys() - before.keys():  # what it made, so that the next call finds the folder as it was
-        os.unlink(path)
+def make_work(home: Path, damage: tuple[str, str, float, int]) -> None:
+    """Make what a call may change: a copy of the session, and one file, or a file of one folder, that is damaged."""
+    shutil.rmtree(home / "work", ignore_errors=True)
+    shutil.copytree(home / "session", home / "work" / "session")
+    make_odd(home, *damage)
+
+
+def clear(home: Path, kept: Path, before: dict[str, str], after: dict[str, str]) -> None:
+    """Remove what a call made and put back what it replaced, so that the next one finds the folder as it was."""
+    for path in after.keys() - before.keys():
+        (home / path).unlink()
+    for path in before.keys() - {same for same in after if after[same] == before.get(same)}:
+        if not path.startswith("work/"):
+            shutil.copy(kept / path, home / path)
+    for folder in ("no", *OUTPUTS):
+        shutil.rmtree(home / folder, ignore_errors=True)
+
+
+def may_change(name: str, words: list[str]) -> set[str]:
+    """Return what a call may replace: earlier outputs, or what it is told to; never an input or a session's file."""
+    options = WRITES.get(name, ("--out", "--json"))
+    outputs = {word for option, word in pairwise(words) if option in options}
+    inputs = {word for option, word in pairwise(words) if option not in options}
+    told = outputs if "--overwrite" in words else {path for path in outputs if name in OWN.get(path, ())}
+    return {path for path in told - inputs if not path.startswith("session/")}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_any_call_ends_with_a_sentence_and_harms_nothing(homes, name):
+    home, kept = homes
+
+    @settings(max_examples=TIMES * CASES[name], suppress_health_check=list(HealthCheck), database=None)
+    @given(drawn=calls(name))
+    def check(drawn):
+        words, damage = drawn
+        make_work(home, damage)
+        before = fingerprint(home)
+        code, errors = call(home, words)
+        after = fingerprint(home)
+        clear(home, kept, before, after)
+        assert code in (0, 2), (words, damage, errors)
+        assert len(errors.splitlines()) == (code == 2), (words, damage, errors)
+        changed = {path for path, content in before.items() if after.get(path) != content}
+        changed -= may_change(name, words)
+        if name in CHANGES:
+            changed = {path for path in changed if not path.startswith("work/")}
+        assert not changed, (words, damage)
+
+    check()
+
+
+def test_every_command_is_fuzzed():
+    assert set(CASES) == set(commands.commands)
+    assert sum(CASES.values()) >= 2000

@@ -13,7 +13,9 @@ import duckdb
 import numpy as np
 import pytest
 
-from actc.cli.main import main, say_failure
+from actc import calibrate
+from actc.cli.main import main
+from actc.errors import say_failure
 from actc.session import Settings, start_session
 from actc.tables.files import write_rows_of, write_triples
 from tests.synthetic import make_truth
@@ -26,6 +28,7 @@ def made(tmp_path_factory):
     write_rows_of(home / "scores.tsv", pool, np.arange(120))
     write_triples(home / "labels.tsv", {**pool.take(np.arange(30)).columns(), "label": labels[:30].astype(int)})
     start_session(home / "s", home / "scores.tsv", Settings(budget=20)).close()
+    calibrate(home / "scores.tsv", home / "labels.tsv", out=home / "th.json")
     write_triples(home / "graph.tsv", pool.columns())
     cell = home / "d" / "m"
     cell.mkdir(parents=True)
@@ -68,11 +71,15 @@ BAD = [
     ("decide", "list.json", "scores.tsv", "--out", "a.tsv"),
     ("decide", "pipe.tsv", "scores.tsv", "--out", "a.tsv"),
     ("report", "deep.json"),
+    ("report", "th.json", "--level", "-1", "--out", "r.html"),
+    ("report", "th.json", "--level", "nan", "--out", "r.html"),
     ("report", "loop.tsv"),
     ("start", "new", "scores.tsv", "--seed", "-1"),
     ("start", "new", "scores.tsv", "--budget", str(10**30)),
     ("start", "new", "scores.tsv", "--names", "deep.json"),
     ("start", "new", "scores.tsv", "--names", "latin.tsv"),
+    ("start", "new", "scores.tsv", "--guidelines", "latin.tsv"),
+    ("start", "new", "scores.tsv", "--guidelines", "pipe.tsv"),
     ("start", "new", "header.tsv"),
     ("start", "new", "pipe.tsv"),
     ("audit", "scores.tsv", "--out", "slice.tsv", "--seed", "-1"),
@@ -82,6 +89,7 @@ BAD = [
     ("annotate", "s", "--port", "70000", "--no-browser"),
     ("annotate", "s", "--program", "'unclosed"),
     ("annotate", "s", "--program", f"{sys.executable} -c 'import os; os.write(1, bytes([255, 10]))'", "--count", "2"),
+    ("annotate", "s", "--program", """echo '{"triple": [1], "said": "true"}'""", "--count", "2"),
     ("annotate", "s", "--annotator", "\udcff", "--no-browser"),
     ("import", "s", "deep.json"),
     ("import", "s", "deep.jsonl"),
@@ -120,6 +128,19 @@ def test_bad_input_is_answered_in_one_sentence(made, capsys, monkeypatch, words)
     assert code == 2, error
     assert error.startswith("actc: ")
     assert {path.name for path in made.iterdir()} <= before | {"c"}
+
+
+def test_a_program_that_reads_nothing_and_ends_is_no_error(made, capsys, monkeypatch):
+    for _ in range(5):  # whether it ends before it is told anything is a matter of chance
+        assert actc(capsys, made, monkeypatch, "annotate", "s", "--program", "true", "--count", "40") == (0, "")
+
+
+def test_rows_that_lack_a_table_s_budget_leave_that_table_out(made, capsys, monkeypatch, tmp_path):
+    line = ("bench", "d/m", "--method", "localopt-acc", "--budget", "1,5", "--repeats", "2", "--jobs", "1")
+    actc(capsys, made, monkeypatch, *line, "--out", tmp_path / "rows.csv", "--quiet")
+    only = ("--only", "table-avg", "--only", "table-l10", "--out", tmp_path / "p")
+    assert actc(capsys, made, monkeypatch, "paper", "--from", tmp_path / "rows.csv", *only)[1] == ""
+    assert [path.name for path in (tmp_path / "p").glob("table*.csv")] == ["table-avg.csv"]
 
 
 ERRORS = [

@@ -17,6 +17,7 @@ from actc.graphs.formats import read_graph, write_graph
 from actc.graphs.graph import Graph
 from actc.models.keep_out import keep_out
 from actc.session import Judgement, Session
+from actc.session.reasons import reasons_of
 from actc.tables.files import read_scored, write_triples
 from tests.conftest import make_pool
 from tests.models.test_train_model import make_graph, new_facts
@@ -58,6 +59,7 @@ def test_a_small_graph_grows_by_what_was_accepted(folder, tmp_path):
     assert triples_of(tmp_path / "out" / "graph.tsv") == triples_of(folder / "graph.tsv") | accepted
     assert report["accepted"] == len(accepted) > 0
     assert report["triples_after"] == report["triples_before"] + len(accepted)
+    assert "candidates are accepted" in (tmp_path / "out" / "report.html").read_text()
     assert report["judged"] == 4
     assert f"{len(accepted)} accepted" in lines[0]
 
@@ -93,6 +95,27 @@ def test_the_report_says_what_the_evidence_was_worth(folder, tmp_path):
     assert "## What the graph says" in (tmp_path / "out" / "report.md").read_text()
 
 
+def test_the_page_says_why_facts_were_accepted_and_what_to_run_next(folder, tmp_path):
+    completed = complete_graph(plan(folder, tmp_path / "out"))
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert tmp_path / "out" / "report.html" in completed.files
+    assert "Why they were accepted" in page
+    assert "what the graph says" in page
+    assert completed.lines[-1].startswith("Next: actc ")
+    assert (tmp_path / "out" / "report.md").read_text().rstrip().endswith(completed.lines[-1].removeprefix("Next: "))
+
+
+def test_a_plan_is_said_as_its_command():
+    asked = CompletionPlan(
+        "my graph.tsv", "out", kind="transe", evidence=False, oracle=__file__, base=("a", "b"), trust=True, seed=3
+    )
+    assert asked.command(budget=7) == (
+        f"actc complete 'my graph.tsv' --train transe --oracle {__file__} --budget 7 --seed 3 --base a --base b "
+        "--trust --no-evidence --out out"
+    )
+    assert CompletionPlan("g.tsv", "out", best=7).command() == "actc complete g.tsv --best 7 --out out"
+
+
 def test_without_evidence_the_model_alone_decides(folder, tmp_path):
     complete_graph(plan(folder, tmp_path / "out", evidence=False))
     report = json.loads((tmp_path / "out" / "report.json").read_text())
@@ -117,11 +140,12 @@ def test_held_facts_are_no_candidates(folder, tmp_path):
     assert not held & triples_of(tmp_path / "out" / "candidates.parquet")
 
 
-def test_a_model_that_remembers_no_held_facts_is_taken_as_it_is_and_that_is_said(folder, tmp_path):
+def test_a_model_that_remembers_no_held_facts_is_weighed_by_the_graphs_own_and_that_is_said(folder, tmp_path):
     complete_graph(plan(folder, tmp_path / "first"))
     (tmp_path / "first" / "model" / "held.tsv").unlink()
     lines = complete_graph(plan(folder, tmp_path / "second", model=tmp_path / "first" / "model")).lines
-    assert any("Too few held facts" in line for line in lines)
+    assert any(line.startswith("No held facts are known: the graph's own facts teach") for line in lines)
+    assert "reasons" in (tmp_path / "second" / "accepted.tsv").read_text().splitlines()[0]
 
 
 def test_held_facts_of_ones_own_are_not_learnt(folder, tmp_path):
@@ -159,6 +183,9 @@ def judge_all(folder, truth):
 def test_people_are_asked_in_a_session_and_the_same_command_goes_on(folder, tmp_path):
     asking = plan(folder, tmp_path / "out", oracle=None)
     lines = complete_graph(asking).lines
+    session = Session(tmp_path / "out" / "session")
+    assert all(reasons_of(session.names, range(12)))
+    session.close()
     assert lines[0] == "12 candidates, of which 12 may be asked about."
     assert lines[1] == f"Judge 4 of them: actc annotate {tmp_path / 'out' / 'session'}"
     assert not (tmp_path / "out" / "accepted.tsv").exists()

@@ -70,6 +70,16 @@ def test_reasons_for_what_was_decided_come_first(evidence, graph):
     assert taken[1] == free[0]
 
 
+def test_where_no_piece_speaks_for_what_was_decided_that_is_said(evidence, graph):
+    worth = weigh(evidence, head_slot_filled=-3.0)
+    (said,) = give_reasons(evidence, worth, [0], graph=graph, accepted=np.array([True]))
+    assert said[0] == "no piece of evidence alone speaks for it"
+    assert said[1].startswith("against: ada has one born in already")
+    assert give_reasons(evidence, weigh(evidence), [0], accepted=np.array([False])) == [
+        ("no piece of evidence alone speaks against it",)
+    ]
+
+
 def test_ids_are_called_by_names(evidence):
     (said,) = give_reasons(evidence, weigh(evidence, pair_best=1.0), np.array([0]), call="[[{}]]".format)
     assert said == ("against: nothing else is known between [[ada]] and [[paris]]",)

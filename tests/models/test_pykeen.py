@@ -15,8 +15,9 @@ import torch
 
 from actc import Annotations, Calibrator
 from actc.errors import ActcError, FileError, OptionError
+from actc.graphs.graph import Graph
 from actc.models.load_scorer import load_scorer
-from actc.models.pykeen import PykeenScorer, from_model, from_result, load_result, save_weights
+from actc.models.pykeen import PykeenScorer, find_unseen, from_model, from_result, load_result, save_weights
 from actc.models.pykeen import score_triples as score_with_result
 from actc.models.score_triples import score_triples
 from tests.models.test_train_model import make_graph
@@ -270,3 +271,13 @@ def test_a_result_scores_a_factory_and_names_alike_each_triple_once(result):
     assert scorer.score(codes.heads, codes.relations, codes.tails) == pytest.approx(pool.scores)
     with pytest.raises(ActcError, match=r"not an array of shape \(3,\)"):
         score_with_result(result, ["a", "r", "b"])
+
+
+def test_facts_beside_the_training_triples_are_held_ones(folder):
+    graph = make_graph()
+    more = Graph.from_columns(*map(list, zip(graph.triple(0)[:2] + graph.triple(1)[2:], ("x", "y", "z"), strict=True)))
+    held = find_unseen(folder, Graph.of(graph.union(more)))
+    familiar = set(graph.entity_names)
+    assert all(held.triple(row)[0] in familiar and held.triple(row)[2] in familiar for row in range(len(held)))
+    assert not graph.contains(held).any()
+    assert len(find_unseen(folder, graph)) == 0

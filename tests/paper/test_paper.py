@@ -70,8 +70,14 @@ def test_a_data_set_without_runs_has_no_panel():
     assert len(draw_budgets(with_ablation, "codex-s").axes) == 2
 
 
+def test_a_model_of_two_data_sets_has_one_column_in_each_figure():
+    results = make_results([("codex-s", "conve"), ("codex-m", "conve")], ["actc-lr-rndm"])
+    assert len(draw_budgets(results, "codex-s").axes) == 2
+
+
 def test_the_page_begins_with_figures_and_fits_on_a_phone(finished):
     page = (finished / "index.html").read_text()
+    assert page.index("numbers that the paper prints") < page.index('<section id="figure')
     assert page.index('<section id="figure') < page.index('<section id="table')
     assert "white-space: nowrap" not in page[page.index("nav ul") : page.index(".wide")]
 

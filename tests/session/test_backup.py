@@ -12,6 +12,7 @@ import pytest
 
 import actc
 from actc.errors import FileError
+from actc.judges.store import ReplyStore
 from actc.session import Judgement, Session, Settings, start_session
 from actc.tables.files import write_rows_of
 from tests.synthetic import make_truth
@@ -53,6 +54,15 @@ def test_a_copy_replaces_nothing_and_does_not_lie_in_what_it_copies(session, tmp
     assert list((tmp_path / "mine").iterdir()) == []
 
 
+def test_a_copy_has_the_machine_answers_too(session, tmp_path):
+    store = ReplyStore(session.folder, create=True)
+    with store.open() as connection:  # while it is open, SQLite keeps its last pages in a file beside
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        actc.backup_session(session, tmp_path / "copy")
+    with ReplyStore(tmp_path / "copy").open() as connection:
+        assert connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == tables
+
+
 def copy_without(session, tmp_path, *names):
     shutil.copytree(session.folder, tmp_path / "moved", ignore=shutil.ignore_patterns(*names))
     return tmp_path / "moved"
@@ -81,6 +91,16 @@ def test_a_changed_bit_among_the_candidates_is_found_when_they_are_read(session,
     path.write_bytes(content)
     with pytest.raises(FileError, match="put back a copy of the session"):
         Session(session.folder).read_pool()
+
+
+@pytest.mark.parametrize("name", ["a?b#c%20 d", "[x]*", "'; --", os.fsdecode(b"caf\xe9"), "mode=ro&immutable=1"])
+def test_a_session_may_have_any_name_that_a_folder_can_have(session, tmp_path, name):
+    judge(session, 2)
+    assert actc.backup_session(session, tmp_path / name) == 2
+    copy = Session(tmp_path / name)
+    judge(copy, 1, first=2)
+    assert len(copy.annotations()) == 3
+    copy.close()
 
 
 def run_without_rights(*words):

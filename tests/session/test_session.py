@@ -17,13 +17,14 @@ from actc.errors import ActcError, FileError, OptionError, SessionError
 from actc.pooled import method as pooled_method
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session import ask as ask_module
-from actc.session.cards import make_card
+from actc.session.cards import make_card, make_cards
 from actc.session.find_case import read_session_case
 from actc.session.plan import LEAST_PLANNED, Planner, planning
 from actc.session.reasons import reasons_of
+from actc.session.review import list_reviews
 from actc.session.start import add_session_names, sample_files
 from actc.session.status import (
-    disagreements,
+    all_relations,
     history,
     people,
     picture,
@@ -373,6 +374,64 @@ def test_overlap_is_the_share_of_triples_that_two_shall_judge(scores):
     assert 0.15 < wanted.count(2) / len(wanted) < 0.35
 
 
+def test_another_overlap_and_another_rule_reach_the_planner(scores):
+    session = new_session(scores)
+    planner = Planner(session)
+    planner.step()
+    assert not planner.step()
+    session.change("overlap", 1.0)
+    assert planner.step()
+    assert {row["wanted"] for row in session.store.rows("SELECT wanted FROM plan")} == {2}
+    before = session.store.value("SELECT max(id) FROM outlook")
+    session.change("combine", "dawid-skene")
+    assert planner.step()
+    assert session.store.value("SELECT max(id) FROM outlook") > before
+    with pytest.raises(ActcError, match="dawid"):
+        session.change("combine", "by-lot")
+
+
+def test_every_relation_is_there_to_see_not_only_the_first(tmp_path):
+    pool = make_pool(400, 40)[0]
+    write_scored(tmp_path / "scores.parquet", pool)
+    session = new_session(tmp_path / "scores.parquet", method="pooled")
+    assert {line["relation"] for line in all_relations(session)} == set(pool.relation_names)
+
+
+def test_each_person_is_compared_with_what_the_others_say(scores):
+    session = new_session(scores, overlap=1.0)
+    ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
+    judge(session, ada, 4)
+    judge(session, bob, 4, "false")
+    found = {line["name"]: line.get("reliability") for line in people(session)}
+    assert (found["ada"]["compared"], found["ada"]["right"]) == (4, 0.0)
+    assert found["owner"] is None
+
+
+def asked_about(session: Session, annotator, relation: str | None, count: int = 6) -> list[str]:
+    """Let the planner look, and return the relations of what an annotator who wants one relation is asked."""
+    session.exchange(annotator, (), count, relation)
+    Planner(session).step()
+    return [task.relation for task in session.exchange(annotator, (), count, relation)[1]]
+
+
+def test_who_knows_one_relation_is_asked_about_it_alone(scores):
+    session = new_session(scores, method="pooled")
+    ada = session.add_annotator("ada")
+    session.ask(ada, 6)
+    assert asked_about(session, ada, "r3") == ["r3"] * 6
+    assert asked_about(session, ada, "r2") == ["r2"] * 6
+    assert what_is_left(session, ada, "r2") == "more"
+    assert len(set(asked_about(session, ada, None, 30))) > 1
+    assert session.store.value("SELECT count(*) FROM wish") == 0
+
+
+def test_a_relation_that_is_spent_or_unknown_is_told(scores):
+    session = new_session(scores)
+    ada = session.add_annotator("ada")
+    assert asked_about(session, ada, "no such relation") == []
+    assert what_is_left(session, ada, "no such relation") == "relation"
+
+
 def planned(session: Session) -> list[int]:
     return [row["triple"] for row in session.store.rows("SELECT triple FROM plan ORDER BY place")]
 
@@ -508,12 +567,12 @@ def test_the_owner_has_the_last_word(scores):
     triple = judge(session, ada, 1)[0]
     judge(session, bob, 1, "false")
     assert len(session.annotations()) == 0
-    assert [line["triple"] for line in disagreements(session)] == [triple]
+    assert [line["triple"] for line in list_reviews(session, "differ")] == [triple]
     assert session.settle(triple, "false", "k") == session.settle(triple, "false", "k")
     with pytest.raises(SessionError, match="used for another"):
         session.settle(triple, "true", "k")
     assert session.annotations().labels.tolist() == [False]
-    assert disagreements(session) == []
+    assert list_reviews(session, "differ") == []
     assert len(history(session)) == 3
 
 
@@ -651,7 +710,44 @@ def test_reasons_are_kept_beside_the_candidates_and_call_ids_by_their_names(scor
     session.close()
 
 
+def with_reasons(scores: Path, **settings) -> Session:
+    """A session in which every candidate has two reasons."""
+    said = [("[[e1]] is known", "against: nothing else is")] * 200
+    return start_session(scores.parent / "session", scores, Settings("actc-lr-rndm", **settings), reasons=said)
+
+
+def seen(session: Session, *words: str) -> list[str | None]:
+    """Judge one triple after the other; return when its reasons could be read, as the history tells."""
+    ada = session.add_annotator("ada")
+    for number, said in enumerate(words):
+        triple = None if said == "undo" else session.ask(ada)[0].triple
+        session.record(ada, [Judgement(said, triple, f"k{number}")])
+    lines = [json.loads(line["shown"]) for line in history(session)[::-1] if line["said"] != "undo"]
+    return [shown.get("reasons") for shown in lines]
+
+
+@pytest.mark.parametrize(("when", "read"), [("after", "after"), ("beside", "before"), ("never", None)])
+def test_the_history_tells_whether_reasons_were_read_before_the_answer(scores, when, read):
+    assert seen(with_reasons(scores, reasons=when), "true") == [read]
+
+
+def test_who_takes_an_answer_back_has_read_the_reasons_before_the_next(scores):
+    assert seen(with_reasons(scores), "true", "undo", "false", "true") == ["after", "before", "after"]
+
+
+def test_reasons_may_be_hidden_later(scores):
+    session = with_reasons(scores)
+    task = session.ask(session.add_annotator("ada"))[0]
+    [card] = make_cards(session.names, [task], False, session.reasons)
+    assert card["when"] == "after"
+    assert [one["for"] for one in card["reasons"]] == [True, False]
+    session.change("reasons", "never")
+    assert "reasons" not in make_cards(session.names, [task], False, session.reasons)[0]
+    assert seen(session, "true") == [None]
+
+
 def test_a_session_without_reasons_gives_none(scores):
     session = new_session(scores)
     assert reasons_of(session.names, [0, 1]) == [(), ()]
+    assert seen(session, "true") == [None]
     session.close()

@@ -15,7 +15,7 @@ from sklearn.metrics import cohen_kappa_score
 from actc.errors import ActcError, FileError, OptionError
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session import terminal as terminal_module
-from actc.session.agreement import as_ratings, cohen_kappa, fleiss_kappa, krippendorff_alpha, measure_reliability
+from actc.session.agreement import fleiss_kappa, krippendorff_alpha, measure_agreement, measure_reliability
 from actc.session.cards import link_of, make_card, plain
 from actc.session.combine import COMBINERS, Votes, combine, compare_rules
 from actc.session.exchange import read_judgements, write_history, write_label_studio, write_labels
@@ -120,16 +120,15 @@ def test_labels_come_in_the_order_in_which_triples_were_first_judged():
 
 def test_the_owners_decision_is_no_rating():
     table = votes((7, 1, True), (7, 2, True), (7, 9, False), final=(2,))
-    ratings, who = as_ratings(table)
-    assert who == [1, 2]
-    assert ratings.tolist() == [[1.0, 1.0]]
+    found = measure_agreement(table)
+    assert (found.shared, list(found.pairs)) == (1, [(1, 2)])
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=40))
 def test_cohen_is_scikit_learns(pairs):
     first, second = np.array(pairs, dtype=float).T
-    with np.errstate(all="ignore"):
-        mine = cohen_kappa(first, second)
+    told = [(row, who, said) for row, both in enumerate(pairs) for who, said in enumerate(both)]
+    mine = measure_agreement(votes(*told, (99, 0, True))).pairs[0, 1]
     if len(set(first) | set(second)) > 1:
         assert mine == pytest.approx(cohen_kappa_score(first, second))
     else:
@@ -138,12 +137,12 @@ def test_cohen_is_scikit_learns(pairs):
 
 def test_fleiss_and_krippendorff_on_examples_worked_out_by_hand():
     # Three annotators, four triples. Agreement of pairs: 1, 1, 1/3, 1/3; share of true 7/12.
-    ratings = np.array([[1, 1, 1], [0, 0, 0], [1, 1, 0], [0, 1, 1.0]])
+    counts, true = np.full(4, 3.0), np.array([3.0, 0, 2, 2])
     expected = (7 / 12) ** 2 + (5 / 12) ** 2
-    assert fleiss_kappa(ratings) == pytest.approx((2 / 3 - expected) / (1 - expected))
+    assert fleiss_kappa(counts, true) == pytest.approx((2 / 3 - expected) / (1 - expected))
     # Coincidences: 4 unequal of 12 pairable values; 7 true and 5 false expected 2 * 7 * 5 / 11 unequal.
-    assert krippendorff_alpha(ratings) == pytest.approx(1 - (4 / 12) / (2 * 7 * 5 / (12 * 11)))
-    assert np.isnan(krippendorff_alpha(np.array([[1, np.nan], [np.nan, 0]])))
+    assert krippendorff_alpha(counts, true) == pytest.approx(1 - (4 / 12) / (2 * 7 * 5 / (12 * 11)))
+    assert np.isnan(krippendorff_alpha(np.zeros(0), np.zeros(0)))
 
 
 def test_reliability_counts_only_what_both_judged():
@@ -449,6 +448,15 @@ def test_examples_are_alike_in_kind_not_neighbours_in_the_alphabet(tmp_path, typ
 )
 def test_ids_are_links(identifier, address):
     assert link_of(identifier) == address
+
+
+def test_other_ids_are_links_by_a_template():
+    there = "https://example.org/thing/{id}?lang=en"
+    assert link_of("Q42", there) == "https://example.org/thing/Q42?lang=en"
+    assert link_of("../a b&c", there) == "https://example.org/thing/..%2Fa%20b%26c?lang=en"
+    assert link_of("http://dbpedia.org/resource/Berlin", there) == "http://dbpedia.org/resource/Berlin"
+    with pytest.raises(OptionError, match="no address"):
+        Settings(link="javascript:alert({id})")
 
 
 @pytest.mark.parametrize("hostile", ["javascript:alert(1)", "Q1<script>", "http://a b", "Q12\n", "//x"])

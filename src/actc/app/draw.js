@@ -12,6 +12,11 @@ export function put(id, text) {
   if (target.textContent !== text) target.textContent = text;
 }
 
+// A name of the sender's own for what is sent: sent twice, it is stored once.
+export function newKey() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 export async function fetchJson(path, body) {
   const options = body === undefined ? {} : {
     method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
@@ -41,8 +46,19 @@ export function showProgress({ labels, budget, goal }) {
   bar.firstElementChild.style.width = `${Math.min(100, (100 * labels) / goal)}%`;
 }
 
-// Expected accuracy by number of answers, with its interval.
-export function showCurve(figure, points, budget) {
+// What the answers say so far: of a session, of its decisions; of an audit, of the accepted triples.
+export function showPicture(picture, goal, most) {
+  if (picture.audit) {
+    put("buys", "What the audit says");
+    put("by-relation", "True among the judged, relation by relation");
+  }
+  put("advice", picture.advice);
+  showCurve(document.getElementById("curve"), picture.curve, goal, picture.audit);
+  showRelations(document.getElementById("relations"), picture.relations.slice(0, most), picture.audit);
+}
+
+// Expected accuracy (of an audit: the share of true triples) by number of answers, with its interval.
+function showCurve(figure, points, budget, audit) {
   // Undone answers and new disagreements take labels away again: the latest refit speaks for each number of answers.
   const curve = [...new Map(points.map((point) => [point[0], point])).values()].sort((a, b) => a[0] - b[0]);
   const latest = points.at(-1);
@@ -50,7 +66,7 @@ export function showCurve(figure, points, budget) {
   if (figure.dataset.state === state) return;
   figure.dataset.state = state;
   if (curve.length === 0) {
-    figure.replaceChildren(element("figcaption", {}, "Expected accuracy appears here once the method has an estimate."));
+    figure.replaceChildren(element("figcaption", {}, audit ? "The share of true triples appears here with the first answer." : "Expected accuracy appears here once the method has an estimate."));
     return;
   }
   const [width, height, left, bottom, top, right] = [320, 170, 40, 24, 10, 12];
@@ -61,7 +77,7 @@ export function showCurve(figure, points, budget) {
   const x = (labels) => left + ((width - left - right) * labels) / most;
   const y = (value) => height - bottom - ((height - bottom - top) * (value - low)) / (high - low || 1);
   const drawing = shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
-  drawing.append(shape("title", {}, `Expected accuracy by answers: now ${percent(latest[1])} after ${latest[0]} answers`));
+  drawing.append(shape("title", {}, `${audit ? "Share of true triples" : "Expected accuracy"} by answers: now ${percent(latest[1])} after ${latest[0]} answers`));
   for (const value of ticks(low, high)) {
     drawing.append(shape("line", { class: "grid", x1: left, x2: width - right, y1: y(value), y2: y(value) }));
     drawing.append(shape("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, percent(value)));
@@ -79,7 +95,7 @@ export function showCurve(figure, points, budget) {
   drawing.append(shape("polyline", { class: "line", points: curve.map((point) => `${x(point[0])},${y(point[1])}`).join(" ") }));
   drawing.append(shape("circle", { class: "dot", cx: x(latest[0]), cy: y(latest[1]), r: 4 }));
   const interval = latest[2] === null ? "" : `, 90 % interval ${percent(latest[2])} to ${percent(latest[3])}`;
-  const caption = element("figcaption", {}, element("strong", {}, percent(latest[1], 1)), ` of the decisions on all candidates should be right now${interval}.`);
+  const caption = element("figcaption", {}, element("strong", {}, percent(latest[1], 1)), `${audit ? " of the judged triples are true" : " of the decisions on all candidates should be right now"}${interval}.`);
   figure.replaceChildren(drawing, caption);
 }
 
@@ -95,18 +111,20 @@ export function percent(share, digits = 0) {
 }
 
 // Each relation's accepted share, and how it moved.
-export function showRelations(list, relations) {
+function showRelations(list, relations, audit) {
   const state = JSON.stringify(relations);
   if (list.dataset.state === state) return;
   list.dataset.state = state;
-  list.replaceChildren(...relations.map(drawRelation));
+  list.replaceChildren(...relations.map((line) => drawRelation(line, audit)));
 }
 
-function drawRelation(line) {
+function drawRelation(line, audit) {
   const bar = element("span", { class: "meter" }, element("span", {}));
   bar.firstChild.style.width = `${100 * line.share}%`;
   const cut = line.cut === null ? "no cut: all or none" : `from score ${line.cut.toPrecision(3)}`;
-  const title = `${line.name}: ${percent(line.share, 1)} of ${line.triples} accepted, ${cut}, ${line.labels} judged`;
+  const title = audit
+    ? `${line.name}: ${percent(line.share, 1)} of ${line.labels} judged are true, ${line.triples} accepted in all`
+    : `${line.name}: ${percent(line.share, 1)} of ${line.triples} accepted, ${cut}, ${line.labels} judged`;
   return element("li", { title },
     element("bdi", { class: "name" }, line.name),
     element("span", { class: "judged" }, `${line.labels} judged`),

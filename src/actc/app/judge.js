@@ -1,15 +1,10 @@
 // One triple, one key. What is pressed is shown as done at once, kept in the browser until the server has it on its
 // disk, and sent under a key of its own, so that sending it twice stores it once.
 
-import { drawMarkdown, element, fetchJson, put, showCurve, showProgress, showRelations } from "/files/draw.js";
+import { directionOf, drawCard, drawReasons, drawSentence, spoken } from "/files/card.js";
+import { meaningOf, startKeys } from "/files/keys.js";
+import { drawMarkdown, element, fetchJson, newKey, put, showPicture, showProgress } from "/files/draw.js";
 
-const KEYS = {
-  t: "true", arrowright: "true",
-  f: "false", arrowleft: "false",
-  s: "unsure",
-  u: "undo", backspace: "undo",
-  n: "note", "?": "help",
-};
 const REACH = 80; // pixels that a finger moves before it means an answer
 const LEAST_AHEAD = 6;
 const FIRST_AHEAD = 16;
@@ -31,10 +26,7 @@ let failures = 0;
 let progress = null;
 let refused = [];      // sentences about answers that the server did not take
 let storage = null;
-
-function newKey() {
-  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
+let only = "";         // the relation that this person wants to be asked about; all if empty
 
 function keep() {
   if (storage) localStorage.setItem(storage, JSON.stringify(outbox));
@@ -62,7 +54,19 @@ function answer(said) {
   if (past.length > 200) past.shift();
   pace = [...pace.slice(-4), performance.now()];
   flash(said);
+  showBefore(card, said);
   show();
+}
+
+// What the graph says of the last answer, where it is not to be read before: people may still undo.
+function showBefore(card, said) {
+  const after = card?.when === "after";
+  at("before").hidden = !after;
+  if (!after) return;
+  put("before-said", said === "unsure" ? "not sure" : said);
+  at("before-what").replaceChildren(...drawSentence(card.sentence));
+  at("before-what").dir = directionOf(card.sentence);
+  at("before-reasons").replaceChildren(...drawReasons(card.reasons));
 }
 
 function undo() {
@@ -74,6 +78,7 @@ function undo() {
     return;
   }
   queue.unshift(last.card);
+  showBefore(null);
   show();
   at("note").value = last.note;
   announce(`Taken back: ${spoken(last.card)}`);
@@ -96,13 +101,14 @@ async function exchange() {
   if (busy) return;
   busy = true;
   const batch = outbox.slice(0, oneByOne ? 1 : 50);
-  const { status, content } = await fetchJson("/api/exchange", { judgements: batch, cards: wanted() });
+  const asked = only;
+  const { status, content } = await fetchJson("/api/exchange", { judgements: batch, cards: wanted(), relation: only || null });
   busy = false;
   if (status === 200) {
     failures = 0;
     outbox = outbox.slice(batch.length);
     oneByOne = oneByOne && outbox.length > 0;
-    accept(content);
+    if (asked === only) accept(content);
   } else if (status === 401 || status === 404) {
     tell("Please open your link again", "This browser is not signed in. Your answers on this page are kept and will be sent.");
     return;
@@ -182,6 +188,8 @@ function show() {
   }
   showDraft(card);
   drawCard(card);
+  at("card").scrollTop = 0;
+  if (getComputedStyle(at("answers").parentElement).position === "fixed") scrollTo(0, 0);
   shownAt = performance.now();
   announce(spoken(card));
   // Two frames later the card has been on the screen.
@@ -196,13 +204,16 @@ function spent() {
 const ENDS = {
   more: ["One moment", "The next triples are being chosen."],
   paused: ["Paused", "The owner of the session lets everybody wait. This page goes on by itself; what you answered is saved."],
+  certified: ["The audit has its answer", "What was judged is enough to certify what was asked. You can still undo your last answers. Thank you!"],
   spent: ["That is all. Thank you!", "The budget is spent. You can still undo your last answers."],
+  relation: ["Nothing of this relation is left", "Choose another one beside, or all relations."],
   others: ["Others have the rest", "What is left is on other people's tables. If they leave it, it comes to you: keep this page open, or come back later."],
   none: ["Nothing is left for you", "Every candidate has your answer, or somebody's; those you were not sure of twice are left to others. You can still undo your last answers."],
 };
 
 function showNothing() {
   if (spent()) held = [];
+  at("fifty").hidden = !(progress?.left === "spent" && progress.alone);
   tell(...ENDS[progress?.left ?? "more"]);
 }
 
@@ -214,70 +225,8 @@ function tell(title, text) {
   put("message-text", text);
 }
 
-function spoken(card) {
-  return card.sentence.map((part) => part.text).join("");
-}
-
 function announce(text) {
   put("announce", text);
-}
-
-function drawSentence(parts) {
-  return parts.map((part) => (part.role ? element("bdi", { class: part.role }, part.text) : part.text));
-}
-
-function drawCard(card) {
-  at("sentence").replaceChildren(...drawSentence(card.sentence));
-  at("sentence").classList.toggle("long", spoken(card).length > 160);
-  at("meanings").replaceChildren(...["head", "relation", "tail"].flatMap((role) => drawMeaning(role, card[role])));
-  at("context").replaceChildren(
-    ...drawSource(card), ...drawKnown(card), ...drawExamples(card), ...drawFacts(card.head, card.head_facts), ...drawFacts(card.tail, card.tail_facts));
-  at("belief").hidden = !("score" in card);
-  if ("score" in card) {
-    const chance = card.probability == null ? "" : `, which it takes for ${Math.round(100 * card.probability)} % likely to be true`;
-    put("belief", `The model gave it a score of ${card.score.toPrecision(4)}${chance}.`);
-  }
-  put("why", card.why);
-  at("card").scrollTop = 0;
-  if (getComputedStyle(at("answers").parentElement).position === "fixed") scrollTo(0, 0);
-}
-
-function drawMeaning(role, named) {
-  const name = element("bdi", { class: role }, named.name);
-  const title = named.link
-    ? element("a", { href: named.link, target: "_blank", rel: "noopener noreferrer" }, name)
-    : name;
-  const types = named.types ? [element("span", { class: "types" }, element("bdi", {}, named.types))] : [];
-  const text = named.description || (named.name === named.id ? "no description" : named.id);
-  return [
-    element("dt", {}, title, ...types),
-    element("dd", { class: named.description ? "" : "none" }, element("bdi", {}, text)),
-  ];
-}
-
-function drawSource(card) {
-  if (!card.source) return [];
-  return [element("section", {}, element("h2", {}, "Taken from"), element("p", {}, element("bdi", {}, card.source)))];
-}
-
-function drawKnown(card) {
-  if (card.known.length === 0) return [];
-  const others = card.known.map((name) => element("li", {}, element("bdi", {}, name)));
-  if (card.more_known) others.push(element("li", { class: "none" }, "and more"));
-  const title = element("h2", {}, "Already in the graph: ", element("bdi", {}, card.head.name), " · ", element("bdi", {}, card.relation.name));
-  return [element("section", {}, title, element("ul", { class: "tags" }, ...others))];
-}
-
-function drawExamples(card) {
-  if (card.examples.length === 0) return [];
-  const lines = card.examples.map((parts) => element("li", {}, ...drawSentence(parts)));
-  return [element("section", {}, element("h2", {}, "Known to be true"), element("ul", { class: "examples" }, ...lines))];
-}
-
-function drawFacts(named, facts) {
-  if (facts.length === 0) return [];
-  const lines = facts.map((parts) => element("li", {}, ...drawSentence(parts)));
-  return [element("section", {}, element("h2", {}, "More about ", element("bdi", {}, named.name)), element("ul", { class: "facts" }, ...lines))];
 }
 
 function flash(said) {
@@ -315,18 +264,12 @@ function stored(name, otherwise) {
   }
 }
 
-const ACTIONS = { undo, note: () => shown && toggleNote(), help: () => at("help").showModal() };
-
-// The character counts; where it is no Latin letter (a Cyrillic or Greek layout), the place of the key does.
-function meaningOf(event) {
-  const letter = /^\p{L}$/u.test(event.key) && !/^[a-z]$/i.test(event.key) && /^Key[A-Z]$/.test(event.code);
-  return KEYS[letter ? event.code.slice(3).toLowerCase() : event.key.toLowerCase()];
-}
+const ACTIONS = { undo, note: () => shown && toggleNote(), help: () => at("help").showModal(), mine: showMine };
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && event.target === at("note")) return toggleNote(false);
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target instanceof HTMLTextAreaElement || at("help").open) return;
+  if (event.target.closest("textarea, dialog[open]")) return;
   const meaning = meaningOf(event);
   if (!meaning) return scrollCard(event);
   event.preventDefault();
@@ -350,10 +293,82 @@ at("undo").addEventListener("click", undo);
 at("note-button").addEventListener("click", () => toggleNote());
 at("note").addEventListener("input", () => shown && keepDraft(shown.triple, at("note").value));
 at("help-button").addEventListener("click", ACTIONS.help);
+at("mine-button").addEventListener("click", showMine);
+at("mine-close").addEventListener("click", () => at("mine").close());
+at("mine-find").addEventListener("input", drawMine);
+at("fifty").addEventListener("click", async () => {
+  const { status, content } = await fetchJson("/api/more", { triples: 50 });
+  if (status !== 200) return tell("That is all. Thank you!", String(content?.detail ?? "The server does not answer."));
+  count({ ...content, left: "more" });
+  showNothing();
+  exchange();
+});
 at("help-close").addEventListener("click", () => at("help").close());
 at("notice-close").addEventListener("click", () => {
   refused = [];
   showRefused();
+});
+
+// What was answered so far, and another answer where somebody changed their mind: the old one is taken back and the
+// new one given in one go, so that there is no moment without an answer.
+let mine = [];
+
+async function showMine() {
+  const { status, content } = await fetchJson("/api/answers?most=200");
+  if (status !== 200) return;
+  const pending = new Set(outbox.filter((one) => one.undoes).map((one) => one.undoes));
+  mine = content.filter((one) => !pending.has(one.key));
+  drawMine();
+  if (!at("mine").open) at("mine").showModal();
+}
+
+function drawMine() {
+  const wanted = at("mine-find").value.trim().toLowerCase();
+  const lines = mine.filter((line) => spoken(line).toLowerCase().includes(wanted));
+  at("mine-none").hidden = lines.length > 0;
+  put("mine-none", mine.length ? "Nothing of the kind." : "You have answered nothing yet.");
+  at("mine-list").replaceChildren(...lines.map(drawOwn));
+}
+
+function drawOwn(line) {
+  const choices = element("div", { class: "decide", role: "group", "aria-label": "Your answer" });
+  for (const [said, words] of [["false", "False"], ["unsure", "Not sure"], ["true", "True"]]) {
+    const button = element("button", { type: "button", class: said, "aria-pressed": String(line.said === said) }, words);
+    button.addEventListener("click", () => changeMind(line, said, choices));
+    choices.append(button);
+  }
+  const note = line.note ? [element("p", { class: "who" }, "“", element("bdi", {}, line.note), "”")] : [];
+  return element("li", {}, element("p", { class: "what", dir: directionOf(line.sentence) }, ...drawSentence(line.sentence)), ...note, choices);
+}
+
+function changeMind(line, said, choices) {
+  if (line.said === said) return;
+  const key = newKey();
+  past = past.filter((one) => one.key !== line.key);
+  outbox.push({ said: "undo", triple: null, key: newKey(), undoes: line.key });
+  send({ said, triple: line.triple, key, note: line.note });
+  Object.assign(line, { said, key });
+  for (const button of choices.children) button.setAttribute("aria-pressed", String(button.classList.contains(said)));
+  announce(`Changed to ${said === "unsure" ? "not sure" : said}: ${spoken(line)}`);
+}
+
+// One relation at a time, for people who know one well.
+async function offerRelations() {
+  const { status, content } = await fetchJson("/api/relations");
+  if (status !== 200 || content.length < 2) return;
+  const lines = content.sort((a, b) => a.name.localeCompare(b.name));
+  at("only").append(...lines.map((line) => element("option", { value: line.relation }, line.name)));
+  at("only-label").hidden = false;
+}
+
+at("only").addEventListener("change", () => {
+  only = at("only").value;
+  queue = [];
+  held = [];
+  takeOrder = true;
+  if (progress) progress.left = "more";
+  show();
+  exchange();
 });
 
 // A finger drags the card: sideways it answers; up it answers where nothing more is to be read below, else it scrolls.
@@ -416,9 +431,7 @@ function drawPicture(content) {
   count(content.progress);
   showProgress(progress);
   put("title", content.title);
-  put("advice", content.picture.advice);
-  showCurve(at("curve"), content.picture.curve, content.progress.goal);
-  showRelations(at("relations"), content.picture.relations.slice(0, 8));
+  showPicture(content.picture, content.progress.goal, 8);
 }
 
 async function begin() {
@@ -434,6 +447,7 @@ async function begin() {
   exchange();
   setTimeout(refreshPicture, 2000);
   showGuidelines();
+  offerRelations();
 }
 
 // What the owner wants annotators to know: shown before the first card, once, and whenever help is asked for.
@@ -449,4 +463,5 @@ async function showGuidelines() {
   if (!at("help").open) at("help").showModal();
 }
 
+startKeys();
 begin();

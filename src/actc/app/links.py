@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from actc.errors import FileError
@@ -29,6 +29,7 @@ class Links:
     """
 
     secret: bytes
+    _seen: dict[bytes, int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, folder: Path) -> Links:
@@ -56,12 +57,20 @@ class Links:
         return f"actc_{self._sign('cookie')[:8].replace('-', 'x').replace('_', 'y')}_{role}"
 
     def find(self, session: Session, token: str, kind: str) -> Annotator | None:
-        """Return whose token it is, comparing with every token in constant time."""
+        """Return whose token it is, if it still is.
+
+        Whose it was is remembered by a digest of it, so that no request hashes everybody's; that it is theirs now is
+        looked up and compared, in constant time, every time: the link may be void, or made anew by somebody else.
+        """
+        digest = hashlib.sha256(token.encode("utf-8", "replace")).digest()
+        known = self._seen.get(digest)
         found = None
-        for annotator in session.annotators():
+        for annotator in session.annotators(known):
             same = hmac.compare_digest(self.token(annotator).encode(), token.encode("utf-8", "replace"))
             if same and annotator.kind == kind and annotator.link >= 0:
                 found = annotator
+        if found is not None:
+            self._seen[digest] = found.id
         return found
 
     def _sign(self, text: str) -> str:

@@ -1,10 +1,13 @@
-// The owner's view: progress, who judges how, and the word that settles a disagreement.
+// The owner's view: progress, who judges how, what holds for all, and the files to take.
 
-import { element, fetchJson, percent, put, showCurve, showProgress, showRelations } from "/files/draw.js";
+import { element, fetchJson, percent, put, showPicture, showProgress } from "/files/draw.js";
+import { showReview, startReview } from "/files/review.js";
 
 const at = (id) => document.getElementById(id);
 let paused = false;
-const settling = new Map(); // triple -> key: pressing twice settles once
+let rules = []; // what each rule would make of the answers
+let relations = [];
+let sorted = { by: "labels", falling: true };
 
 function number(value, digits = 2) {
   return value === null || value === undefined ? "–" : value.toFixed(digits);
@@ -14,7 +17,7 @@ async function refresh() {
   const { status, content } = await fetchJson("/api/owner");
   if (status === 200) {
     draw(content);
-    put("state", content.paused ? "Paused" : "Live");
+    put("state", content.paused ? "Paused" : content.trouble ? `No new questions: ${content.trouble}` : "Live");
   } else {
     put("state", status === 401 ? "Open the owner's link again" : "No answer, trying again");
   }
@@ -24,21 +27,22 @@ function draw(content) {
   const { budget } = content.progress;
   put("title", content.title);
   showProgress(content.progress);
-  put("advice", content.picture.advice);
-  showCurve(at("curve"), content.picture.curve, budget);
-  showRelations(at("relations"), content.picture.relations.slice(0, 10));
+  showPicture(content.picture, content.progress.goal, 10);
+  for (const link of at("files").querySelectorAll(".decides")) link.hidden = content.picture.audit;
+  at("all").parentElement.hidden = content.picture.audit;
   redraw("people", content.people, content.people.filter((one) => one.judged > 0 || (one.kind !== "owner" && !one.void)).map(drawPerson));
   drawAgreement(content.agreement, content.settings.overlap);
-  redraw("review", content.disagreements, content.disagreements.map(drawDisagreement));
-  at("no-review").hidden = content.disagreements.length > 0;
+  showReview(content.review);
   paused = content.paused;
   put("pause", paused ? "Let them go on" : "Pause");
   if (document.activeElement !== at("budget")) at("budget").value = budget;
-  const others = content.agreement.rules.filter((one) => one.changed > 0).map((one) => `by ${one.rule}, ${one.changed.toLocaleString("en")} of ${one.labels.toLocaleString("en")} labels would differ`);
-  put("rules", others.length ? `Combined ${others.join("; ")}.` : "");
-  put("rule", `Answers to one triple are combined by ${content.settings.combine}; a tie is no label until it is settled. ` +
-    `${percent(content.settings.overlap)} of the triples go to two people, ${percent(content.settings.repeats)} of the cards are hidden repeats. ` +
-    `Method: ${content.settings.method}. What programs say is never counted as a label.`);
+  const { overlap, repeats, combine, method } = content.settings;
+  if (document.activeElement !== at("overlap")) at("overlap").value = Number((100 * overlap).toFixed(4));
+  rules = content.agreement.rules;
+  if (document.activeElement !== at("rule")) at("rule").value = combine;
+  tellRule();
+  put("about", `${percent(repeats)} of the cards are hidden repeats. Method: ${method}. What programs say is never counted as a label.`);
+  if (at("all").open) readRelations();
 }
 
 // Redrawn only when something changed, so that focus and selection stay.
@@ -98,33 +102,8 @@ function drawAgreement(agreement, overlap) {
   ];
   redraw("agreement", agreement, numbers.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
   const pairs = agreement.pairs.slice(0, 12).map((pair) => `${pair.first} and ${pair.second} ${number(pair.cohen)}`);
-  const none = overlap > 0 ? "No triple has two people's answers yet." : "Every triple goes to one person. A session started with --overlap 0.2 has a fifth of them judged twice.";
+  const none = overlap > 0 ? "No triple has two people's answers yet." : "Every triple goes to one person. Let two people judge some of them, below.";
   put("pairs", pairs.length ? `Cohen’s kappa: ${pairs.join(", ")}.` : none);
-}
-
-function drawDisagreement(line) {
-  const parts = line.sentence.map((part) => (part.role ? element("bdi", { class: part.role }, part.text) : part.text));
-  const what = element("p", { class: "what" }, ...parts);
-  const who = element("p", { class: "who" });
-  line.answers.forEach((one, i) => {
-    who.append(i ? " · " : "", element("bdi", {}, one.name), ": ", element("span", { class: `said-${one.said}` }, one.said));
-    if (one.note) who.append(" “", element("bdi", {}, one.note), "”");
-  });
-  const decide = element("div", { class: "decide", role: "group", "aria-label": "Your decision" });
-  for (const [said, label] of [["false", "False"], ["unsure", "Not sure"], ["true", "True"]]) {
-    const button = element("button", { type: "button", class: said }, label);
-    button.addEventListener("click", () => settle(line.triple, said, decide));
-    decide.append(button);
-  }
-  return element("li", {}, what, who, decide);
-}
-
-async function settle(triple, said, group) {
-  for (const button of group.children) button.disabled = true;
-  const name = `${triple}:${said}`;
-  if (!settling.has(name)) settling.set(name, `${Date.now()}-${triple}-${said}`);
-  await fetchJson("/api/owner/settle", { triple, said, key: settling.get(name) });
-  await refresh();
 }
 
 at("add").addEventListener("submit", async (event) => {
@@ -141,6 +120,98 @@ at("spend").addEventListener("submit", async (event) => {
   refresh();
 });
 
+at("fifty").addEventListener("click", async () => {
+  await fetchJson("/api/owner/budget", { budget: Number(at("budget").value) + 50 });
+  refresh();
+});
+at("share").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  await fetchJson("/api/owner/overlap", { overlap: Number(at("overlap").value) / 100 });
+  at("overlap").blur();
+  refresh();
+});
+
+// What the chosen rule would change, before it is chosen.
+function tellRule() {
+  const one = rules.find((line) => line.rule === at("rule").value);
+  if (!one) return;
+  const words = one.changed ? `${one.changed.toLocaleString("en")} of ${one.labels.toLocaleString("en")} labels would change.` : "No label differs from those that hold now.";
+  put("rules", `${words} A tie is no label until you settle it.`);
+}
+
+at("rule").addEventListener("change", tellRule);
+at("combine").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const { status, content } = await fetchJson("/api/owner/rule", { rule: at("rule").value });
+  at("rule").blur();
+  at("changed").replaceChildren(...(status === 200 ? drawChanges(content) : ["That did not work."]));
+  refresh();
+});
+
+function drawChanges({ rule, changed, labels }) {
+  const words = (label) => (label === null ? "no label" : String(label));
+  const list = labels.map((one) => element("li", {}, element("bdi", {}, one.sentence), `: ${words(one.before)}, now ${words(one.after)}`));
+  const more = changed > labels.length ? [element("li", {}, `and ${changed - labels.length} more`)] : [];
+  return [element("p", {}, `By ${rule} now: ${changed} ${changed === 1 ? "label" : "labels"} changed.`), element("ul", {}, ...list, ...more)];
+}
+
+// A file that takes a while is made while the page says so; one that cannot be made leaves a sentence.
+at("files").addEventListener("click", async (event) => {
+  const link = event.target.closest("a");
+  if (!link) return;
+  event.preventDefault();
+  put("file-state", `${link.download} is being made…`);
+  try {
+    const response = await fetch(link.href, { cache: "no-store" });
+    if (!response.ok) return put("file-state", String((await response.json()).detail));
+    const here = URL.createObjectURL(await response.blob());
+    const save = element("a", { href: here, download: link.download });
+    save.click();
+    setTimeout(() => URL.revokeObjectURL(here), 60_000);
+    put("file-state", `${link.download} is ready.`);
+  } catch {
+    put("file-state", "The server does not answer.");
+  }
+});
+
+// Every relation, in whichever order.
+async function readRelations() {
+  const { status, content } = await fetchJson("/api/owner/relations");
+  if (status !== 200) return;
+  relations = content.map((line) => ({ ...line, doubt: line.lower === null || line.upper === null ? null : line.upper - line.lower }));
+  drawRelations();
+}
+
+function drawRelations() {
+  const { by, falling } = sorted;
+  const wanted = at("find").value.trim().toLowerCase();
+  const rows = relations.filter((line) => `${line.name} ${line.relation}`.toLowerCase().includes(wanted));
+  const order = (a, b) => (typeof a === "string" ? a.localeCompare(b) : a - b);
+  // What has no number comes last either way.
+  rows.sort((a, b) => (a[by] === null) - (b[by] === null) || (a[by] === null ? 0 : (falling ? -1 : 1) * order(a[by], b[by])));
+  put("all-count", relations.length.toLocaleString("en"));
+  redraw("all-rows", rows, rows.map(drawRelationRow));
+}
+
+function drawRelationRow(line) {
+  const cut = line.cut === null ? (line.share > 0 ? "all" : "none") : line.cut.toPrecision(4);
+  const between = line.doubt === null ? "–" : `${line.lower.toPrecision(3)} to ${line.upper.toPrecision(3)}`;
+  const cells = [line.triples.toLocaleString("en"), line.labels.toLocaleString("en"), percent(line.share), cut, between];
+  return element("tr", {}, element("th", { scope: "row" }, element("bdi", {}, line.name)), ...cells.map((text) => element("td", {}, text)));
+}
+
+at("sorts").addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (!button) return;
+  const { by } = button.dataset;
+  sorted = { by, falling: sorted.by === by ? !sorted.falling : by !== "name" };
+  for (const head of at("sorts").children) head.removeAttribute("aria-sort");
+  button.parentElement.setAttribute("aria-sort", sorted.falling ? "descending" : "ascending");
+  drawRelations();
+});
+at("find").addEventListener("input", drawRelations);
+at("all").addEventListener("toggle", readRelations);
+
 at("pause").addEventListener("click", async () => {
   await fetchJson("/api/owner/pause", { paused: !paused });
   refresh();
@@ -150,4 +221,5 @@ async function keepFresh() {
   if (!document.hidden) await refresh();
   setTimeout(keepFresh, 2000);
 }
+startReview(refresh);
 keepFresh();

@@ -7,35 +7,31 @@ and it may be killed at any moment.
 from __future__ import annotations
 
 import json
-import tempfile
-import time
 from html import escape
 from importlib.resources import files
-from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, FastAPI, HTTPException, Path, Query, Request
+from fastapi import APIRouter, FastAPI, HTTPException, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from actc import __version__
+from actc.app.common import LARGEST, REFUSED, Judge, Key, Open, OpenLinks, Strict, links_of, same_picture, session_of
 from actc.app.gate import Bucket, Gate, loopback_names
 from actc.app.links import JUDGE_COOKIE, OWNER_COOKIE, Links
-from actc.errors import ActcError, SessionError
-from actc.session import Annotator, Judgement, Session
-from actc.session.cards import make_card
-from actc.session.exchange import write_history, write_labels
-from actc.session.status import agreement, count_labels, disagreements, history, people, picture, progress, what_is_left
+from actc.app.owner import owning
+from actc.errors import ActcError, OptionError, SessionError
+from actc.session import Judgement, Session
+from actc.session.cards import make_cards
+from actc.session.record import is_storable
+from actc.session.status import all_relations, history, own_answers, progress, what_is_left
 
 MOST_CARDS = 32
-LARGEST = 2**62
-LONG, PAUSES = 0.2, 10  # what takes longer than so many seconds is done again after so many times as long
+SCRIPT = "text/javascript; charset=utf-8"
 FILES = {
-    "judge.js": "text/javascript; charset=utf-8",
-    "owner.js": "text/javascript; charset=utf-8",
-    "draw.js": "text/javascript; charset=utf-8",
+    **dict.fromkeys(("judge.js", "owner.js", "review.js", "card.js", "draw.js", "keys.js"), SCRIPT),
     "page.css": "text/css; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }
@@ -56,21 +52,21 @@ WELCOME = (
 )
 
 
-class Strict(BaseModel):
-    """A body without unknown fields."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
 class JudgementBody(Strict):
     """One judgement, or the undoing of one."""
 
     said: Literal["true", "false", "unsure", "undo"]
     triple: int | None = Field(None, ge=0, le=LARGEST)
-    key: str = Field(min_length=1, max_length=64, pattern="^[A-Za-z0-9_.-]+$")
+    key: Key
     seconds: float | None = Field(None, ge=0, le=1e6, allow_inf_nan=False)
     note: str = Field("", max_length=2000)
     undoes: str | None = Field(None, max_length=64)
+
+
+class MoreBody(Strict):
+    """How many more triples to judge."""
+
+    triples: int = Field(50, ge=1, le=1000)
 
 
 class ExchangeBody(Strict):
@@ -78,89 +74,10 @@ class ExchangeBody(Strict):
 
     judgements: list[JudgementBody] = Field(default_factory=list, max_length=100)
     cards: int = Field(0, ge=0, le=MOST_CARDS)
+    relation: str | None = Field(None, max_length=2000)
 
 
-class SettleBody(Strict):
-    """The owner's decision on a triple."""
-
-    triple: int = Field(ge=0, le=LARGEST)
-    said: Literal["true", "false", "unsure"]
-    key: str = Field(min_length=1, max_length=64, pattern="^[A-Za-z0-9_.-]+$")
-    note: str = Field("", max_length=2000)
-
-
-class AnnotatorBody(Strict):
-    """A new annotator."""
-
-    name: str = Field(min_length=1, max_length=80)
-
-
-class LinkBody(Strict):
-    """Whose link, and what becomes of it."""
-
-    name: str = Field(min_length=1, max_length=80)
-    void: bool
-
-
-class PauseBody(Strict):
-    """Whether everybody waits."""
-
-    paused: bool
-
-
-class BudgetBody(Strict):
-    """A new budget."""
-
-    budget: int = Field(ge=1, le=1_000_000_000)
-
-
-def session_of(request: Request) -> Session:
-    """Return the session that is served."""
-    session: Session = request.app.state.session
-    return session
-
-
-def links_of(request: Request) -> Links:
-    """Return its links."""
-    links: Links = request.app.state.links
-    return links
-
-
-async def judge_of(request: Request) -> Annotator:
-    """Return the annotator who asks, unless they ask too fast."""
-    judge = _signed_in(request, "person", JUDGE_COOKIE)
-    if not request.app.state.paces.allows(judge.name):
-        raise HTTPException(429, "Too many requests; wait a second.", {"Retry-After": "1"})
-    return judge
-
-
-async def owner_of(request: Request) -> Annotator:
-    """Return the owner, if it is the owner who asks."""
-    return _signed_in(request, "owner", OWNER_COOKIE)
-
-
-def _signed_in(request: Request, kind: str, role: str) -> Annotator:
-    links = links_of(request)
-    token = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
-    token = token or request.cookies.get(links.cookie(role), "")
-    annotator = links.find(session_of(request), token, kind) if token else None
-    if annotator is None:
-        raise HTTPException(401, "Open the page with your own link.")
-    return annotator
-
-
-Open = Annotated[Session, Depends(session_of)]
-OpenLinks = Annotated[Links, Depends(links_of)]
-Judge = Annotated[Annotator, Depends(judge_of)]
-Owner = Annotated[Annotator, Depends(owner_of)]
-REFUSED: dict[int | str, dict[str, Any]] = {
-    400: {"description": "A value that the session cannot take"},
-    401: {"description": "No valid token"},
-    409: {"description": "Not asked, nothing to undo, or otherwise refused by the session"},
-    429: {"description": "Too many requests"},
-}
 judging = APIRouter(prefix="/api", responses=REFUSED)
-owning = APIRouter(prefix="/api/owner", responses=REFUSED)
 pages = APIRouter(include_in_schema=False)
 
 
@@ -168,12 +85,15 @@ pages = APIRouter(include_in_schema=False)
 def exchange(body: ExchangeBody, session: Open, judge: Judge) -> JSONResponse:
     """Store judgements and return the cards that the annotator holds; everything is on the disk when this answers."""
     judgements = [Judgement(**one.model_dump()) for one in body.judgements]
-    recorded, tasks = session.exchange(judge, judgements, body.cards)
+    if body.relation is not None and not is_storable(body.relation):
+        raise OptionError("The relation has half a character in it (a lone surrogate).")
+    recorded, tasks = session.exchange(judge, judgements, body.cards, body.relation)
+    left = "more" if tasks else what_is_left(session, judge, body.relation)
     return JSONResponse(
         {
             "recorded": [vars(one) for one in recorded],
-            "cards": [make_card(session.names, task, session.settings.show_score) for task in tasks],
-            "progress": progress(session, judge) | {"left": "more" if tasks else what_is_left(session, judge)},
+            "cards": make_cards(session.names, tasks, session.settings.show_score, session.reasons),
+            "progress": progress(session, judge) | {"left": left},
         }
     )
 
@@ -187,9 +107,16 @@ def get_picture(request: Request, session: Open, links: OpenLinks, judge: Judge)
             "name": judge.name,
             "title": session.settings.title,
             "progress": progress(session, judge),
-            "picture": _same_picture(request.app, session),
+            "picture": same_picture(request.app, session),
         }
     )
+
+
+@judging.get("/relations")
+def get_relations(session: Open, judge: Judge) -> list[dict[str, str]]:
+    """Return the relations that an annotator may choose one of; none in an audit."""
+    lines = [] if session.settings.design else all_relations(session)
+    return [{"relation": line["relation"], "name": line["name"]} for line in lines]
 
 
 @judging.get("/guidelines")
@@ -198,12 +125,17 @@ def get_guidelines(session: Open, judge: Judge) -> dict[str, str]:
     return {"text": session.settings.guidelines}
 
 
-def _same_picture(app: FastAPI, session: Session) -> dict[str, Any]:
-    """Return the picture, drawn once for everybody who looks at it."""
-    state = (session.store.value("SELECT max(id) FROM outlook"), count_labels(session), session.budget)
-    if app.state.picture[0] != state:
-        app.state.picture = (state, picture(session))
-    return app.state.picture[1]  # type: ignore[no-any-return]
+@judging.get("/answers")
+def get_answers(session: Open, judge: Judge, most: Annotated[int, Query(ge=1, le=500)] = 100) -> list[dict[str, Any]]:
+    """Return the annotator's own standing answers, newest first, so that they can change their mind."""
+    return own_answers(session, judge, most)
+
+
+@judging.post("/more")
+def judge_more(body: MoreBody, session: Open, judge: Judge) -> JSONResponse:
+    """Let somebody who judges alone go on when the budget is spent."""
+    session.raise_budget(judge, body.triples)
+    return JSONResponse(progress(session, judge))
 
 
 @judging.get("/history")
@@ -212,97 +144,6 @@ def get_history(session: Open, judge: Judge, most: Annotated[int, Query(ge=1, le
     hidden = ("purpose", "probability", "shown")
     lines = history(session, judge, most)
     return [{name: value for name, value in line.items() if name not in hidden} for line in lines]
-
-
-@owning.get("")
-def get_overview(request: Request, session: Open, links: OpenLinks, owner: Owner) -> JSONResponse:
-    """Return everything about the session: progress, people, agreement, disagreements."""
-    return JSONResponse(
-        {
-            "title": session.settings.title,
-            "settings": vars(session.settings),
-            "paused": session.paused,
-            "progress": progress(session),
-            "picture": _same_picture(request.app, session),
-            **_recent_people(request.app, session, links),
-        }
-    )
-
-
-def _recent_people(app: FastAPI, session: Session, links: Links) -> dict[str, Any]:
-    """Return who judged how, and where they differ: anew, unless that took long and was done a moment ago.
-
-    The page asks every two seconds; after 50,000 answers each time takes a good part of one.
-    """
-    state, now = (len(session.annotators()), _settled(session)), time.monotonic()
-    if app.state.people[:2] != (state, True) or now > app.state.people[2]:
-        everybody = session.annotators()
-        lines = [
-            line | {"link": None if one.kind == "program" or one.link < 0 else links.path(one)}
-            for line, one in zip(people(session, everybody), everybody, strict=True)
-        ]
-        found = {"people": lines, "agreement": agreement(session), "disagreements": disagreements(session)}
-        took = time.monotonic() - now
-        app.state.people = (state, took > LONG, time.monotonic() + PAUSES * took, found)
-    return app.state.people[3]  # type: ignore[no-any-return]
-
-
-def _settled(session: Session) -> int:
-    """Return how many decisions the owner made: each is to be seen at once."""
-    return int(session.store.value("SELECT sum(judged) FROM annotator WHERE kind = 'owner'") or 0)
-
-
-@owning.get("/history")
-def get_everything(
-    session: Open, owner: Owner, most: Annotated[int, Query(ge=1, le=100_000)] = 200
-) -> list[dict[str, Any]]:
-    """Return the judgements of everybody, newest first."""
-    return history(session, None, most)
-
-
-@owning.post("/settle")
-def settle(body: SettleBody, session: Open, owner: Owner) -> dict[str, Any]:
-    """Decide a triple on which people differ."""
-    return vars(session.settle(body.triple, body.said, body.key, body.note))
-
-
-@owning.post("/annotators")
-def add_annotator(body: AnnotatorBody, session: Open, links: OpenLinks, owner: Owner) -> dict[str, str]:
-    """Add an annotator and return their link."""
-    annotator = session.add_annotator(body.name)
-    return {"name": annotator.name, "link": links.path(annotator)}
-
-
-@owning.post("/link")
-def change_link(body: LinkBody, session: Open, links: OpenLinks, owner: Owner) -> dict[str, str | None]:
-    """Make an annotator's link void, or give them a new one."""
-    annotator = session.change_link(body.name, body.void)
-    return {"name": annotator.name, "link": None if body.void else links.path(annotator)}
-
-
-@owning.post("/pause")
-def set_paused(body: PauseBody, session: Open, owner: Owner) -> dict[str, bool]:
-    """Let everybody wait, or go on."""
-    session.set_paused(body.paused)
-    return {"paused": session.paused}
-
-
-@owning.get("/download/{name}")
-def download(name: Literal["labels.tsv", "history.jsonl"], session: Open, owner: Owner) -> Response:
-    """Return one label per judged triple, or everything that was ever said, as a file."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = FilePath(folder) / name
-        (write_labels if name == "labels.tsv" else write_history)(session, path)
-        content = path.read_bytes()
-    headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return Response(content, media_type="application/octet-stream", headers=headers)
-
-
-@owning.post("/budget")
-def set_budget(body: BudgetBody, session: Open, owner: Owner) -> dict[str, Any]:
-    """Change the budget."""
-    session.set_budget(body.budget)
-    return progress(session)
 
 
 @pages.get("/")

@@ -114,12 +114,24 @@ def convert_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **opti
     "candidates",
     epilog=examples(
         "actc candidates model graph.tsv --best 5 --out candidates.parquet",
+        "actc candidates model graph.tsv --evidence --out candidates.parquet",
         "actc candidates model graph.tsv --relation P27 --side tail --any-entity --out candidates.tsv",
     ),
 )
 @click.argument("model", type=click.Path(path_type=Path))
 @GRAPH
 @click.option("--best", default=5, show_default=True, help="How many answers to a question.")
+@click.option(
+    "--evidence/--no-evidence",
+    default=False,
+    show_default=True,
+    help="Take the best by what the graph says of twice as many, or by the model alone.",
+)
+@click.option(
+    "--held",
+    type=click.Path(path_type=Path),
+    help="With --evidence: facts that the model was not trained on. [default: those its folder tells of]",
+)
 @click.option(
     "--side", "sides", multiple=True, help="tail asks (head, relation, ?), head (?, relation, tail). [default: both]"
 )
@@ -141,7 +153,7 @@ def candidates_command(
 
     A run that is cut off goes on where it stopped when it is started again.
     """
-    from actc.models.from_files import propose_candidates
+    from actc.complete.propose import propose_candidates
     from actc.tables.overwrite import check_output
 
     if not dry_run:
@@ -154,7 +166,10 @@ def candidates_command(
         proposed = propose_candidates(
             model, graph, out, dry_run=dry_run, announce=announce, progress=advance, **options
         )
-    say(quiet or dry_run, f"{out}: {proposed.candidates} candidates.")
+    said = f"{out}: {proposed.candidates} candidates"
+    if options["evidence"]:
+        said += "; their scores are log-odds, for --method pooled:prior=log-odds"
+    say(quiet or dry_run, *proposed.notes, f"{said}.")
 
 
 @click.command(
@@ -171,7 +186,7 @@ def candidates_command(
 @click.option(
     "--candidates", type=click.Path(path_type=Path), help="Facts in question. [default: the model's proposals]"
 )
-@click.option("--best", type=int, help="How many proposals to a question. [default: 5; without evidence 2]")
+@click.option("--best", type=int, help="How many proposals to a question. [default: 10; without evidence 2]")
 @click.option(
     "--evidence/--no-evidence",
     default=True,
@@ -181,7 +196,7 @@ def candidates_command(
 @click.option(
     "--held",
     type=click.Path(path_type=Path),
-    help="Facts that the model was not trained on. [default: those that `actc train` kept out]",
+    help="Facts that the model was not trained on. [default: those its folder or the graph's tells of]",
 )
 @click.option(
     "--oracle", type=click.Path(path_type=Path), help="Judged triples with labels, or a graph of all true ones."

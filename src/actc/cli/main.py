@@ -18,7 +18,7 @@ from actc.cli import (
     session_commands,
     trust_commands,
 )
-from actc.errors import ActcError
+from actc.errors import ActcError, say_failure
 
 
 def main() -> None:
@@ -38,30 +38,6 @@ def main() -> None:
         _stop(say_failure(error))
     else:
         sys.exit(code if isinstance(code, int) else 0)
-
-
-def say_failure(error: Exception) -> str:
-    """Say in one sentence what went wrong outside of our own checks; raise it again if it is a fault of ours."""
-    place = "".join(f"{note}: " for note in getattr(error, "__notes__", ()))
-    kind = f"{type(error).__module__}.{type(error).__name__}"
-    first = (str(error).strip().splitlines() or [kind])[0].rstrip(".")
-    if isinstance(error, BrokenPipeError):
-        return "Nobody reads what is printed."
-    if isinstance(error, OSError):
-        return f"{place or (f'{error.filename}: ' if error.filename else '')}{(error.strerror or first).lower()}."
-    if "Symlink loop" in first:
-        return f"{place}{first[0].lower()}{first[1:]}."
-    if isinstance(error, RecursionError):
-        return f"{place}a file has parts within parts within parts, deeper than anything of use."
-    if isinstance(error, MemoryError):
-        return f"{place}there is not enough memory for this."
-    if isinstance(error, OverflowError):
-        return f"{place}a number is too large ({first})."
-    if isinstance(error, UnicodeError):
-        return f"{place}a text is not UTF-8, or has half a character in it ({first})."
-    if kind.startswith(("sqlite3.", "duckdb.", "_duckdb.", "pyarrow.")):
-        return f"{place}the database says: {first}."
-    raise error
 
 
 def _stop(sentence: str) -> None:

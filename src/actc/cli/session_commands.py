@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import click
 
-from actc.cli.parts import allow_method_option, examples, method_option, overwrite_option, quiet_option
+from actc.cli.page import page_options, serve_page
+from actc.cli.parts import (
+    allow_method_option,
+    examples,
+    method_option,
+    overwrite_option,
+    quiet_option,
+)
 from actc.errors import OptionError
 
 language_option = click.option(
@@ -43,8 +50,15 @@ language_option = click.option(
 )
 @click.option("--title", help="What the pages call the session. [default: the file's name]")
 @click.option(
-    "--guidelines", type=click.File(encoding="utf-8"), help="What annotators should know, shown first: Markdown."
+    "--guidelines", type=click.Path(path_type=Path), help="What annotators should know, shown first: Markdown."
 )
+@click.option(
+    "--reasons",
+    default="after",
+    show_default=True,
+    help="Show what the graph says of a triple, where known: after (the answer), beside (the card), never.",
+)
+@click.option("--link", default="", help="Where entities are described: an address with {id}. [default: Wikidata]")
 @click.option("--show-score", is_flag=True, help="Show what the model thinks on the cards. It sways people.")
 @click.option(
     "--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Where random choices start from."
@@ -57,7 +71,7 @@ def start_command(
     names: tuple[Path, ...],
     kg: Path | None,
     title: str | None,
-    guidelines: TextIO | None,
+    guidelines: Path | None,
     language: str,
     quiet: bool,
     **choices: Any,
@@ -71,11 +85,12 @@ def start_command(
     from actc.cli.show_session import print_named
     from actc.session import Settings, start_session
     from actc.session.start import count_named, sample_files
+    from actc.tables.files import read_text
 
     if sample == (scores is not None):
         raise OptionError("Give a file of scored candidates, or --sample for the packaged sample.")
     title = title or ("Everyday facts" if scores is None else scores.name.partition(".")[0])
-    text = guidelines.read() if guidelines else ""
+    text = read_text(guidelines) if guidelines else ""
     if scores is None:
         scores, names, kg = sample_files()
     settings = Settings(title=title, guidelines=text, **choices)
@@ -95,24 +110,11 @@ def start_command(
     ),
 )
 @click.argument("session", type=click.Path(path_type=Path))
-@click.option(
-    "--annotator",
-    "annotators",
-    multiple=True,
-    help="A name that gets a link; repeatable. [default: those there are, or you]",
-)
 @click.option("--terminal", is_flag=True, help="Judge here, in the terminal.")
 @click.option("--program", help="Let a program judge: JSON lines in, JSON lines out. Kept apart from people's answers.")
 @click.option("--count", default=0, show_default=True, help="Triples for the program besides those that people judged.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8765,
-    show_default=True,
-    help="The port to listen on; 0 for any free one.",
-)
-@click.option("--browser/--no-browser", default=True, help="Open the page in a browser.")
+@click.option("--reasons", help="From now on, show what the graph says of a triple: after (the answer), beside, never.")
+@page_options
 @allow_method_option
 @quiet_option
 def annotate_command(
@@ -121,18 +123,23 @@ def annotate_command(
     terminal: bool,
     program: str | None,
     count: int,
+    reasons: str | None,
     host: str,
     port: int,
     browser: bool,
     quiet: bool,
 ) -> None:
     """Judge triples: on a page, in the terminal, or by a program."""
+    if reasons is not None:
+        from actc.session import Session
+
+        Session(session).change("reasons", reasons)
     if program is not None:
         _ask_program(session, program, count, annotators, quiet)
     elif terminal:
         _judge_here(session, annotators)
     else:
-        _serve_page(session, annotators, host, port, browser, quiet)
+        serve_page(session, annotators, host, port, browser, quiet)
 
 
 def _ask_program(session: Path, program: str, count: int, annotators: tuple[str, ...], quiet: bool) -> None:
@@ -155,23 +162,6 @@ def _judge_here(session: Path, annotators: tuple[str, ...]) -> None:
     with planning(session, click.echo):
         person = opened.add_annotator(annotators[0] if annotators else "you")
         judge_in_terminal(opened, person, read_key, input, click.echo)
-
-
-def _serve_page(session: Path, annotators: tuple[str, ...], host: str, port: int, browser: bool, quiet: bool) -> None:
-    from actc.cli.show_session import print_links
-
-    try:
-        from actc.app.serve import link_to_open, open_when_listening, serve
-    except ModuleNotFoundError:
-        raise OptionError("This actc comes without the annotation page; judge in the terminal: --terminal.") from None
-
-    def announce(links: list[tuple[str, str]]) -> None:
-        if not quiet:
-            print_links(links, host not in ("127.0.0.1", "localhost", "::1"))
-        if browser and sys.stdout.isatty():
-            open_when_listening(link_to_open(links))
-
-    serve(session, annotators, host, port, announce, lambda line: click.echo(line, err=True))
 
 
 @click.command("status", epilog=examples("actc status my-session"))

@@ -11,8 +11,10 @@ from actc.judges.store import ReplyStore
 from actc.session import Session
 from actc.session.judge import JudgeRun
 from actc.session.program import ProgramRun
+from actc.session.review import count_reviews
 from actc.session.start import NameCount
-from actc.session.status import agreement, disagreements, people, picture, progress, write_count
+from actc.session.status import agreement, people, picture, progress, write_count
+from actc.session.trouble import read_trouble
 
 
 def print_status(session: Session) -> None:
@@ -32,7 +34,7 @@ def print_status(session: Session) -> None:
     if found["shared"]:
         screen.print(
             f"Agreement on {found['shared']:,} shared triples: Krippendorff's alpha {_number(found['krippendorff'])}, "
-            f"Fleiss' kappa {_number(found['fleiss'])}; {len(disagreements(session)):,} to settle."
+            f"Fleiss' kappa {_number(found['fleiss'])}; {count_reviews(session)['differ']:,} to settle."
         )
         for line in found["rules"]:
             if line["changed"]:
@@ -40,7 +42,16 @@ def print_status(session: Session) -> None:
                 screen.print(f"Combined by {line['rule']} instead, {differ}.")
     for name, asked in ReplyStore(session.folder).counts().items():
         screen.print(f"Machine judge {name}: asked {asked:,} times; `actc report` says what it is worth.", markup=False)
+    if trouble := read_trouble(session.folder):
+        screen.print(f"The last try to plan questions failed: {trouble}", markup=False)
     screen.print(picture(session)["advice"])
+
+
+def print_audit_of(audit: Session) -> None:
+    """Say what an audit is about, and what it found so far."""
+    settings = audit.settings
+    print(f"{settings.title}: {settings.budget:,} of {settings.triples:,} accepted triples are drawn to be judged.")
+    print(picture(audit)["advice"])
 
 
 def _line(one: dict[str, Any]) -> list[str]:

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from actc.cli.show import MOST_RELATIONS, console, new_table
 from actc.session.examine import AuditResult, AuditSlice, QuestionList
+from actc.trust.audit import write_verdict
 from actc.trust.report import Report, Share
 from actc.trust.shift import Shift
 
@@ -72,18 +73,10 @@ def print_audit(result: AuditResult) -> None:
             f"({low:.1%} to {high:.1%}), as if {result.powered.worth:,.0f} answers instead of {audit.judged:,}."
         )
     if target is not None:
-        screen.print(_certified(target, result.more))
+        screen.print(write_verdict(target, result.more))
     if surprise is not None:
         verdict = "disagree" if surprise < DISAGREES else "do not disagree"
         screen.print(f"Model and audit {verdict} (p = {surprise:.2g}).")
-
-
-def _certified(target: float, more: int | None) -> str:
-    if more == 0:
-        return f"Certified: at least {target:g} of the accepted triples are true."
-    if more is None:
-        return f"Not certified, and out of reach while the judged share is not clearly above {target:g}."
-    return f"Not certified yet: about {more:,} more answers would do it, if they come out like those so far."
 
 
 def print_shifts(shifts: Sequence[Shift]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from actc.cli.page import page_options, serve_page
 from actc.cli.parts import allow_method_option, examples, overwrite_option, quiet_option
 
 PATH = click.Path(path_type=Path)
@@ -81,6 +82,7 @@ def ask_command(source: Path, out: Path, overwrite: bool, quiet: bool, **options
 @click.command(
     "audit",
     epilog=examples(
+        "actc audit my-session --target 0.9",
         "actc audit accepted.tsv --count 100 --out slice.tsv",
         "actc audit accepted.tsv --labels slice-judged.tsv --target 0.9 --model thresholds.json",
     ),
@@ -97,11 +99,12 @@ def ask_command(source: Path, out: Path, overwrite: bool, quiet: bool, **options
 @click.option(
     "--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Where the draw starts from."
 )
-@click.option("--out", type=PATH, help="Write the slice to be judged to this file.")
+@click.option("--out", type=PATH, help="Of a file: the slice to be judged. Of a session: the audit's folder.")
 @click.option("--labels", type=PATH, help="The judged slice: head, relation, tail, label (1 or 0).")
 @click.option("--target", type=float, help="The share of true triples to certify, such as 0.9.")
 @click.option("--level", default=0.9, show_default=True, help="How sure the bounds should be.")
 @click.option("--model", "source", type=PATH, help="The thresholds or session behind them: do they disagree?")
+@page_options
 @allow_method_option
 @overwrite_option
 @quiet_option
@@ -114,12 +117,27 @@ def audit_command(
     labels: Path | None,
     overwrite: bool,
     quiet: bool,
+    annotators: tuple[str, ...],
+    host: str,
+    port: int,
+    browser: bool,
     **rest: Any,
 ) -> None:
     """Judge a random slice of accepted triples: how many are true, without any model.
 
-    Without --labels, the slice is drawn and written to --out. With them, they are read as the slice was drawn.
+    ACCEPTED is a session: what it accepts is judged on a page, which says when there are answers enough; the same
+    command goes on later. Or it is a file: without --labels, a slice is drawn and written to --out; with them, they
+    are read as the slice was drawn.
     """
+    if (accepted / "settings.json").is_file() and labels is None:
+        from actc.cli.show_session import print_audit_of
+        from actc.session.start_audit import find_audit
+
+        chosen = {name: rest[name] for name in ("target", "level")}
+        audit = find_audit(accepted, out, count=count, design=design, seed=seed, **chosen)
+        if not quiet:
+            print_audit_of(audit)
+        return serve_page(audit.folder, annotators, host, port, browser, quiet)
     from actc.cli.show_trust import print_audit, print_slice
     from actc.session.examine import audit_accepted, draw_audit
     from actc.tables.overwrite import check_output

@@ -140,7 +140,7 @@ def complete(
     """
     random = np.random.default_rng(seed)
     pool_rows = split_pool(judgeable, random)
-    pool = candidates.take(pool_rows)
+    pool = candidates.take(pool_rows).with_used_names()  # as whoever reads its file will see it
     annotations, uniform = _ask(
         pool, lambda rows: oracle(candidates, pool_rows[rows]), known, find_method(method), budget, random
     )

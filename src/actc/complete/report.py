@@ -28,11 +28,10 @@ def write_completion(
     graph: Graph,
     file_name: str,
     base: Base,
-    report: dict[str, Any],
     session: Path | None = None,
     reasons: Reasons | None = None,
 ) -> list[Path]:
-    """Write everything into a folder; return the files.
+    """Write the graph, the accepted facts and the thresholds into a folder; return the files.
 
     Parameters
     ----------
@@ -44,8 +43,6 @@ def write_completion(
         What to call the new graph; the ending names its format.
     base : str
         Put before names that are no IRIs, in RDF.
-    report : dict
-        What :func:`summarise` returned.
     session : Path, optional
         The session in which people judged; without one, the pool and the answers are written too.
     reasons : Reasons, optional
@@ -53,7 +50,7 @@ def write_completion(
     """
     folder.mkdir(parents=True, exist_ok=True)
     accepted = completion.facts()
-    files = [folder / name for name in (file_name, "accepted.tsv", "thresholds.json", "report.json", "report.md")]
+    files = [folder / name for name in (file_name, "accepted.tsv", "thresholds.json")]
     provenance = completion.provenance()
     # Nobody knows anything of the graph's own triples, so only the new ones say that a heuristic made them.
     told = provenance if find_format(files[0], None) is FORMATS["quickstatements"] else {}
@@ -66,8 +63,14 @@ def write_completion(
         ]  # an array of texts, even of none
     write_triples(files[1], {**accepted.columns(), **provenance})
     _describe(folder, completion, session).write(files[2])
-    write_json(files[3], report)
-    with write_beside(files[4]) as temporary:
+    return files
+
+
+def write_report(folder: Path, report: dict[str, Any]) -> list[Path]:
+    """Write what :func:`summarise` returned, for programs and for people; return the files."""
+    files = [folder / "report.json", folder / "report.md"]
+    write_json(files[0], report)
+    with write_beside(files[1]) as temporary:
         temporary.write_text(to_markdown(report) + "\n", encoding="utf-8")
     return files
 
@@ -178,7 +181,8 @@ def to_markdown(report: dict[str, Any]) -> str:
         lines.append(f"| {name} | {row['known']} | {row['candidates']} | {row['judged']} | {row['accepted']} |")
     lines += _tell_evidence(report["evidence"])
     notes = report.get("notes") or []
-    return "\n".join([*lines, *([""] if notes else []), *(f"- {note}" for note in notes)])
+    following = ["", "## What to run next", "", f"    {report['next']}"] if report.get("next") else []
+    return "\n".join([*lines, *([""] if notes else []), *(f"- {note}" for note in notes), *following])
 
 
 def _tell_evidence(evidence: dict[str, Any] | None) -> list[str]:

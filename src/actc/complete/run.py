@@ -15,119 +15,37 @@ import numpy as np
 
 from actc.calibrator import Calibrator
 from actc.complete.completion import Completion, complete, decide_on, read_oracle, split_pool
-from actc.complete.folder import Begun, fingerprint
-from actc.complete.report import headline, summarise, write_completion
-from actc.complete.weighing import LOG_ODDS, Reasons, best_placed, weigh_given, weigh_proposals
-from actc.errors import FileError, OptionError
+from actc.complete.folder import Begun
+from actc.complete.page import write_next_page
+from actc.complete.plan import CompletionPlan as CompletionPlan
+from actc.complete.report import headline, summarise, write_completion, write_report
+from actc.complete.weighing import (
+    LOG_ODDS,
+    Reasons,
+    ask_for,
+    best_placed,
+    keep_best,
+    tell_learnt,
+    weigh_given,
+    weigh_proposals,
+)
+from actc.errors import OptionError
+from actc.evidence.weigh import best_place
 from actc.graphs.formats import FORMATS, read_graph
 from actc.graphs.graph import Graph
-from actc.graphs.terms import Base, without_literals
-from actc.methods import find_method
+from actc.graphs.terms import without_literals
 from actc.models.candidates import CandidateSearch, Wanted, write_candidates
-from actc.models.keep_out import keep_out, read_held
-from actc.models.load_scorer import load_scorer
+from actc.models.keep_out import keep_out
+from actc.models.load_scorer import find_held, load_scorer
 from actc.models.recipes import choose_recipe, load_recipe
 from actc.models.saved_model import save_model
 from actc.models.score_triples import Scorer, refuse_strangers, score_triples
-from actc.models.train_model import best_device, find_device, train_model
+from actc.models.train_model import best_device, train_model
 from actc.tables.files import read_scored, write_scored
 from actc.triples import ScoredTriples
 
 PLAIN_HELD = 0.02  # of the graph, to stop by, where nothing is learnt from held facts
 PLAIN_METHOD = "pooled"
-
-
-@dataclass(frozen=True)
-class CompletionPlan:
-    """What `actc complete` was asked for; see its help.
-
-    Parameters
-    ----------
-    graph, out : path
-        The graph, in any format that actc reads; the folder to write to.
-    model : path, optional
-        A trained model's folder; without it one of ``kind`` is trained, on a CPU for at most ``seconds``.
-    candidates : path, optional
-        Facts in question; without it the model's proposals, ``best`` to a question (5, without evidence 2).
-    evidence : bool
-        Whether candidates are scored by what the graph says of them; else by the model alone.
-    held : path, optional
-        Facts that the model was not trained on, from which is learnt what evidence is worth; without it those that
-        ``actc train`` kept out.
-    oracle : path, optional
-        Judged triples with labels, or a graph of all true ones; without it people are asked.
-    names : sequence of path
-        Names of entities or relations, for the people who judge.
-    budget, method, seed
-        How many answers to ask for; who chooses the questions and the thresholds (pooled, for log-odds where there
-        is evidence); where draws start from.
-    base : str, or two of them
-        What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
-    trust : bool
-        Whether a pickle may be read, which can run any code in it.
-    device : str, optional
-        cuda or cpu; a GPU where there is one, if not given.
-    """
-
-    graph: Path
-    out: Path
-    model: Path | None = None
-    kind: str = "complex"
-    candidates: Path | None = None
-    best: int | None = None
-    evidence: bool = True
-    held: Path | None = None
-    oracle: Path | None = None
-    names: tuple[Path, ...] = ()
-    budget: int = 100
-    method: str | None = None
-    seconds: float = 90.0
-    seed: int = 0
-    base: Base = ""
-    trust: bool = False
-    device: str | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("graph", "out", "model", "candidates", "oracle", "held"):  # texts do as well
-            given = getattr(self, name)
-            object.__setattr__(self, name, None if given is None else Path(given))
-        object.__setattr__(self, "names", tuple(Path(path) for path in self.names))
-        if self.out.exists() and not self.out.is_dir():
-            raise OptionError(f"--out: {self.out} is a file; give the name of a folder.")
-        if self.budget < 1:
-            raise OptionError(f"--budget: at least one answer is needed, not {self.budget}.")
-        if not self.seconds > 0:
-            raise OptionError(f"--seconds: {self.seconds:g} seconds are no time to train in; give more than 0.")
-        if self.best is None:
-            object.__setattr__(self, "best", 5 if self.evidence else 2)
-        self._check_method()
-        if self.device is not None:
-            find_device(self.device)
-        for path in (self.oracle, self.held, *self.names):
-            if path is not None and not path.exists():
-                raise FileError(f"{path}: there is no such file.")
-
-    def _check_method(self) -> None:
-        if self.method is not None and find_method(self.method).needs_known and self.evidence:
-            raise OptionError(
-                f"--method: {self.method} compares scores with those of known facts, which evidence has none of; "
-                "give --no-evidence too."
-            )
-
-    @property
-    def asked(self) -> dict[str, Any]:
-        """What the candidates and their scores depend on."""
-        return {
-            "graph": fingerprint(self.graph),
-            "--base": self.base if isinstance(self.base, str) else list(self.base),
-            "--model": fingerprint(self.model),
-            "--train": self.kind,
-            "--candidates": fingerprint(self.candidates),
-            "--best": self.best,
-            "--evidence": self.evidence,
-            "--held": fingerprint(self.held),
-            "--seed": self.seed,
-        }
 
 
 Stage = Callable[[str], AbstractContextManager[Callable[..., Any]]]
@@ -187,8 +105,11 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
     facts = {"model": ready.model, "seconds": round(seconds, 1), "notes": notes}
     report = summarise(completion, whole, facts, ready.reasons)
     name, people = f"graph{_ending(plan.graph)}", session if plan.oracle is None else None
-    files = write_completion(plan.out, completion, whole, name, plan.base, report, people, ready.reasons)
-    return Completed((*headline(report), *notes, f"Written: {', '.join(map(str, files))}"), tuple(files))
+    files = write_completion(plan.out, completion, whole, name, plan.base, people, ready.reasons)
+    page, command = write_next_page(plan, completion, files[2], ready.reasons)
+    files += [*page, *write_report(plan.out, {**report, "next": command})]
+    written = f"Written: {', '.join(map(str, files))}"
+    return Completed((*headline(report), *notes, written, f"Next: {command}"), tuple(files))
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,35 +164,37 @@ def _find_held(plan: CompletionPlan, graph: Graph) -> Graph | None:
     """Return facts that the model was not trained on; None where evidence is not wanted or there are none."""
     if not plan.evidence:
         return None
-    held = read_graph(plan.held, base=plan.base) if plan.held else read_held(plan.model or plan.out / "model")
-    return held if held is not None and len(held) >= 2 else None
+    if plan.held:
+        return read_graph(plan.held, base=plan.base)
+    return find_held(plan.model or plan.out / "model", plan.graph, graph)
 
 
 def _find_candidates(
     plan: CompletionPlan, graph: Graph, given: Graph | None, scorer: Scorer, stage: Stage
 ) -> tuple[ScoredTriples, Reasons | None, list[str]]:
-    """Propose candidates or take those given, and score them: by evidence, where it can be weighed."""
+    """Propose candidates or take those given, and score them: by evidence, unless the model alone shall decide."""
     held = _find_held(plan, graph)
     known = graph if held is None else graph.take(np.flatnonzero(~held.contains(graph)))
     notes: list[str] = []
     if given is None:
-        proposals = _propose(plan, known, scorer, stage)
+        candidates = _propose(plan, known, scorer, stage)
     else:
-        proposals, notes = _score_given(given, scorer)
-    weighed, candidates = None, proposals
-    if held is not None:
-        with stage("Evidence") as advance:
-            if given is None:
-                placed = best_placed(proposals)
-                weighed, candidates = weigh_proposals(graph, held, placed, advance)
-                notes += _tell_cut(len(proposals), len(placed))
-            else:
-                weighed = weigh_given(graph, held, proposals, scorer, advance)
-    if weighed is not None:
-        return weighed.candidates, Reasons(weighed.evidence, weighed.worth, graph), notes
-    if plan.evidence:
-        notes = [*notes, "Too few held facts to learn from what evidence is worth; give them with --held."]
-    return candidates, None, notes
+        candidates, notes = _score_given(given, scorer)
+    if not plan.evidence:
+        return candidates, None, notes
+    with stage("Evidence") as advance:
+        if given is None:
+            placed = best_placed(candidates)
+            notes += _tell_cut(len(candidates), len(placed))
+            weighed, candidates = weigh_proposals(graph, held, placed, advance)
+            weighed = weighed and keep_best(weighed, plan.answers)
+        else:
+            weighed = weigh_given(graph, held, candidates, scorer, advance)
+    notes += tell_learnt(None if weighed is None else weighed.worth, held)
+    if weighed is None:
+        new = best_place(candidates) <= plan.answers if given is None else np.ones(len(candidates), dtype=np.bool_)
+        return candidates.take(np.flatnonzero(new)), None, notes
+    return weighed.candidates, Reasons(weighed.evidence, weighed.worth, graph), notes
 
 
 def _tell_cut(proposed: int, weighed: int) -> list[str]:
@@ -379,9 +302,11 @@ def _read_candidates(plan: CompletionPlan, graph: Graph) -> Graph:
 def _propose(plan: CompletionPlan, known: Graph, scorer: Scorer, stage: Stage) -> ScoredTriples:
     """Ask the model for its best answers to every question that the known facts leave open."""
     path = plan.out / "proposals.parquet"
-    assert plan.best is not None
+    search = CandidateSearch(scorer, known, Wanted(plan.answers))
+    if plan.evidence:
+        search = CandidateSearch(scorer, known, Wanted(ask_for(plan.answers, search.count_questions())))
     with stage("Questions") as advance:
-        if not write_candidates(CandidateSearch(scorer, known, Wanted(plan.best)), path, advance):
+        if not write_candidates(search, path, advance):
             path.unlink()
             raise OptionError("The model proposes nothing new; raise --best, or give --candidates.")
     proposals = read_scored(path)[0]

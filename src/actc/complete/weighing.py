@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from actc.errors import TableError
-from actc.evidence.from_files import load_evidence, save_evidence
+from actc.evidence.from_files import load_evidence, save_evidence, weigh_by_known
 from actc.evidence.reasons import give_reasons
-from actc.evidence.table import Evidence
+from actc.evidence.table import Evidence, Progress
 from actc.evidence.weigh import Held, Weighed, best_place, weigh_candidates
 from actc.evidence.worth import Worth
 from actc.graphs.graph import Graph
@@ -22,6 +22,8 @@ from actc.triples import BoolArray, IntArray, ScoredTriples
 LOG_ODDS = "pooled:prior=log-odds"
 """The method for scores that are log-odds by evidence."""
 EVIDENCE, WORTH = "evidence.npz", "worth.json"
+MORE = 2  # times as many answers to a question are weighed as are kept
+MOST_PROPOSED = 2_000_000  # of which MOST_WEIGHED are weighed, those placed best
 MOST_WEIGHED = 1_000_000  # proposals; each takes half a kilobyte of evidence, a few times over
 
 
@@ -85,6 +87,20 @@ def best_placed(proposals: ScoredTriples, most: int = MOST_WEIGHED) -> ScoredTri
     return proposals.take(np.flatnonzero(place <= last))
 
 
+def ask_for(best: int, questions: int) -> int:
+    """Return how many answers to each question to ask the model for, of which the best by evidence are kept.
+
+    They are more than are kept, but not many more in all than can be weighed.
+    """
+    return max(1, min(best * MORE, -(-MOST_PROPOSED // max(questions, 1))))
+
+
+def keep_best(weighed: Weighed, best: int) -> Weighed:
+    """Return the candidates that are among the best so many answers to one of their questions, by all the evidence."""
+    rows = np.flatnonzero(best_place(weighed.candidates) <= best)
+    return replace(weighed, evidence=weighed.evidence.take(rows), log_odds=weighed.log_odds[rows])
+
+
 def split_proposals(proposals: ScoredTriples, graph: Graph, held: Graph) -> tuple[ScoredTriples, BoolArray]:
     """Tell new candidates from held facts that the model proposes too.
 
@@ -100,39 +116,64 @@ def split_proposals(proposals: ScoredTriples, graph: Graph, held: Graph) -> tupl
 
 
 def weigh_proposals(
-    graph: Graph, held: Graph, proposals: ScoredTriples, advance: Callable[..., Any]
+    graph: Graph, held: Graph | None, proposals: ScoredTriples, advance: Callable[..., Any]
 ) -> tuple[Weighed | None, ScoredTriples]:
     """Weigh a model's proposals, which were made as if the held facts were not known.
 
     Returns
     -------
     weighed : Weighed or None
-        None where too few held facts stand among the proposals to learn from.
+        None where the graph is too small to learn from.
     candidates : ScoredTriples
         The proposals that are new.
     """
+    if held is None:
+        return _weigh_by_known(graph, proposals, advance), proposals
     candidates, true = split_proposals(proposals, graph, held)
-    return _weigh(graph, candidates, Held(held, proposals, true, own_questions=False), advance), candidates
+    weighed = _weigh(graph, candidates, Held(held, proposals, true, own_questions=False), advance)
+    return weighed or _weigh_by_known(graph, candidates, advance), candidates
 
 
 def weigh_given(
-    graph: Graph, held: Graph, candidates: ScoredTriples, scorer: Scorer, advance: Callable[..., Any]
+    graph: Graph, held: Graph | None, candidates: ScoredTriples, scorer: Scorer, advance: Callable[..., Any]
 ) -> Weighed | None:
-    """Weigh candidates that somebody else proposed; None where too few held facts are there to learn from."""
-    codes = held.recoded(scorer.entity_names, scorer.relation_names)
-    familiar = held.take(np.flatnonzero((codes.heads >= 0) & (codes.relations >= 0) & (codes.tails >= 0)))
-    if len(familiar) < 2:
-        return None
-    return _weigh(graph, candidates, Held.among(score_triples(scorer, familiar), candidates), advance)
+    """Weigh candidates that somebody else proposed; None where the graph is too small to learn from."""
+    weighed = None
+    if held is not None:
+        codes = held.recoded(scorer.entity_names, scorer.relation_names)
+        familiar = held.take(np.flatnonzero((codes.heads >= 0) & (codes.relations >= 0) & (codes.tails >= 0)))
+        if len(familiar) >= 2:
+            weighed = _weigh(graph, candidates, Held.among(score_triples(scorer, familiar), candidates), advance)
+    return weighed or _weigh_by_known(graph, candidates, advance)
 
 
 def _weigh(graph: Graph, candidates: ScoredTriples, held: Held, advance: Callable[..., Any]) -> Weighed | None:
-    def tell(done: int, total: int, name: str) -> None:
-        advance(1, 2 * total)  # held facts and candidates are looked up one after the other
-
     if int(held.true.sum()) < 2 or held.true.all() or not len(candidates):
         return None
     try:
-        return weigh_candidates(Graph.of(graph.union(held.facts)), candidates, held, progress=tell)
+        return weigh_candidates(Graph.of(graph.union(held.facts)), candidates, held, progress=_two_lookups(advance))
     except TableError:
         return None
+
+
+def _weigh_by_known(graph: Graph, candidates: ScoredTriples, advance: Callable[..., Any]) -> Weighed | None:
+    """Weigh by some of the graph's own facts, scores left out; None where there are too few of them."""
+    try:
+        return weigh_by_known(graph, candidates, progress=_two_lookups(advance)) if len(candidates) else None
+    except TableError:
+        return None
+
+
+def _two_lookups(advance: Callable[..., Any]) -> Progress:
+    """Tell steps of two look-ups, of what is learnt from and of the candidates, one after the other."""
+    return lambda done, total, name: advance(1, 2 * total)
+
+
+def tell_learnt(worth: Worth | None, held: Graph | None) -> list[str]:
+    """Say where the weights of evidence come from, unless held facts taught them."""
+    if worth is None:
+        return ["The graph is too small to learn from what evidence is worth; the model's scores decide alone."]
+    if worth.with_scores:
+        return []
+    why = "No held facts are known" if held is None else "Too few held facts are among the proposals"
+    return [f"{why}: the graph's own facts teach what evidence is worth, and scores do not count; --held gives some."]

@@ -16,6 +16,7 @@ from actc.evidence.weigh import Held, Weighed, weigh_candidates
 from actc.evidence.weighed import learn_from_known
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
+from actc.graphs.id_files import read_validation
 from actc.graphs.terms import Base, without_literals
 from actc.tables.deliver import check_writable, write_beside
 from actc.tables.files import copy_options, find_layout, read_scored, write_triples
@@ -58,8 +59,9 @@ def add_evidence(
         A .tsv, .csv or .parquet file: head, relation, tail, score (the log-odds), then one column per piece.
     held : path, optional
         Facts that the model was not trained on, with its scores, or without where the candidates or ``scores`` list
-        them. Without them some of the graph's own facts teach what the pieces are worth, but for scores, which known
-        facts flatter.
+        them; if not given, the validation triples of a LibKGE or OpenKE folder that is the graph, where the candidates
+        list them. Without any, some of the graph's own facts teach what the pieces are worth, but for scores, which
+        known facts flatter.
     scores : sequence of path
         Further models' scores: head, relation, tail, score of every candidate and held fact.
     base : str, or two of them
@@ -75,7 +77,10 @@ def add_evidence(
     others = others[1:] if first else others
     if set(known.entity_names).isdisjoint(given.entity_names):
         raise FileError(f"{candidates}: it has no entity in common with {graph}; is it about another graph?")
-    facts = None if held is None else _read_held(Path(held), base, [(Path(candidates), given), *others])
+    if held is None:
+        facts = _find_validation(Path(graph), given)
+    else:
+        facts = _read_held(Path(held), base, [(Path(candidates), given), *others])
     weighed, notes = _weigh(known, given, facts, others, progress)
     write_triples(out, evidence_columns(weighed))
     return EvidenceAdded(weighed, (*known.notes, *notes))
@@ -104,6 +109,13 @@ def _read_held(path: Path, base: Base, scored: list[tuple[Path, ScoredTriples]])
         return read_scored(path)[0]
     facts = read_graph(path, base=base)
     return facts.with_scores(_scores_of(facts, *scored[0], "held facts"))
+
+
+def _find_validation(graph: Path, scored: ScoredTriples) -> ScoredTriples | None:
+    """Return the validation triples of a folder of numbers that have scores; None where there are not two."""
+    facts = read_validation(graph)
+    rows = np.zeros(0, dtype=np.int64) if facts is None else scored.rows_of(facts)
+    return scored.take(np.sort(rows[rows >= 0])) if (rows >= 0).sum() >= 2 else None
 
 
 def _scores_of(triples: Triples, path: Path, scored: ScoredTriples, what: str) -> FloatArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from actc.evidence.plan import SIDES
 from actc.evidence.sentences import SENTENCES, Row
@@ -26,7 +27,7 @@ BATCH = 20_000  # candidates whose strengths are worked out together
 def give_reasons(
     evidence: Evidence,
     worth: Worth,
-    rows: IntArray | None = None,
+    rows: ArrayLike | None = None,
     *,
     graph: Graph | None = None,
     accepted: BoolArray | None = None,
@@ -46,7 +47,7 @@ def give_reasons(
     graph : Graph, optional
         The known facts: with them a sentence can say that 99% have only one, and which one is there.
     accepted : bool array of shape (n,), optional
-        What was decided: reasons of that side come first, and at least one of them is given where there is one.
+        What was decided: reasons of that side come first, at least one of them where there is one; else that is said.
     most : int
         Sentences per candidate at most.
     call : callable
@@ -78,6 +79,8 @@ def _choose(row: Row, topics: list[str], strength: FloatArray, side: int, most: 
             continue
         if sentence := SENTENCES[topics[place]](row, speaks_for):
             found.append((agrees, sentence if speaks_for else f"against: {sentence}"))
+    if side and not any(agrees for agrees, _ in found):
+        found = [(True, f"no piece of evidence alone speaks {'for' if side > 0 else 'against'} it"), *found]
     return tuple(text for _, text in sorted(found, key=lambda item: not item[0]))
 
 

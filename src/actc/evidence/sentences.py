@@ -138,8 +138,9 @@ def _say_relatives(side: str) -> Sentence:
 def _say_share(side: str) -> Sentence:
     def say(row: Row, speaks_for: bool) -> str:
         share, degree = row.value(f"{side}_share"), int(row.value(f"{side}_degree"))
-        where = "begin with" if side == "head" else "end in"
-        return f"{share:.1%} of all {row.relation} {where} {row.end(side)}, which is in {degree} facts"
+        where = ("begin with", "begins with") if side == "head" else ("end in", "ends in")
+        many = f"{share:.1%} of all {row.relation} {where[0]}" if share else f"no {row.relation} {where[1]}"
+        return f"{many} {row.end(side)}, which is in {degree} facts"
 
     return say
 

@@ -135,6 +135,11 @@ class Worth:
             return self.ridge.log_odds(table)
         return self.trees.log_odds(with_rivals(table, self.ridge, evidence.candidates))
 
+    @property
+    def with_scores(self) -> bool:
+        """Whether the models' scores count: not where the graph's own facts taught it."""
+        return any(map(_is_of_scores, self.columns))
+
     def weights(self) -> dict[str, float]:
         """Return the weight of every piece: log-odds per standard deviation; beside trees still those of the ridge."""
         return dict(zip(self.columns, self.ridge.weights.tolist(), strict=True))
@@ -236,10 +241,14 @@ def _is_of_scores(name: str) -> bool:
 
 def with_rivals(table: FloatArray, ridge: Ridge, candidates: ScoredTriples) -> FloatArray:
     """Put the ridge's log-odds beside the pieces, and how far ahead of its rivals each is: shape (N, F + 3)."""
-    log_odds = ridge.log_odds(table)
+    return np.column_stack([table, compare_rivals(ridge.log_odds(table), candidates)])
+
+
+def compare_rivals(log_odds: FloatArray, candidates: ScoredTriples) -> FloatArray:
+    """Return log-odds, and how far they are ahead of the best rival for the tail and for the head, shape (N, 3)."""
     tails = candidates.heads * len(candidates.relation_names) + candidates.relations
     heads = candidates.tails * len(candidates.relation_names) + candidates.relations
-    return np.column_stack([table, log_odds, ahead_of_rivals(log_odds, tails), ahead_of_rivals(log_odds, heads)])
+    return np.column_stack([log_odds, ahead_of_rivals(log_odds, tails), ahead_of_rivals(log_odds, heads)])
 
 
 def ahead_of_rivals(values: FloatArray, groups: IntArray) -> FloatArray:

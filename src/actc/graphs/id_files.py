@@ -8,7 +8,7 @@ DGL-KE: ``result.tsv`` (head, rel, tail, score), of names or of numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,8 @@ class IdFiles:
         Whether a line is a name and then its number, or the other way round.
     order : tuple of int
         Where head, relation and tail stand in a line of triples.
+    validation : str
+        The file name of the triples that a model is not trained on but stopped by.
     """
 
     entities: str
@@ -43,6 +45,7 @@ class IdFiles:
     counted: bool
     name_first: bool
     order: tuple[int, int, int]
+    validation: str
 
     def read_graph(self, path: Path, base: Bases) -> Graph:
         """Read the folder's triples by name."""
@@ -137,5 +140,13 @@ def _name(names: Mapping[int, str], code: int, path: Path, line: int, kind: str)
     return names[code]
 
 
-OPENKE = IdFiles("entity2id.txt", "relation2id.txt", "train2id.txt", counted=True, name_first=True, order=(0, 2, 1))
-LIBKGE = IdFiles("entity_ids.del", "relation_ids.del", "train.del", counted=False, name_first=False, order=(0, 1, 2))
+def read_validation(folder: Path) -> Graph | None:
+    """Read the validation triples of a folder of numbers; None where it is no such folder, or has none."""
+    for tool in (OPENKE, LIBKGE):
+        if all((folder / name).is_file() for name in (tool.entities, tool.relations, tool.validation)):
+            return replace(tool, triples=tool.validation).read_graph(folder, Bases())
+    return None
+
+
+OPENKE = IdFiles("entity2id.txt", "relation2id.txt", "train2id.txt", True, True, (0, 2, 1), "valid2id.txt")
+LIBKGE = IdFiles("entity_ids.del", "relation_ids.del", "train.del", False, False, (0, 1, 2), "valid.del")

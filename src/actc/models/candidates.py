@@ -105,6 +105,10 @@ class CandidateSearch:
                 for start in range(0, len(known), PART):
                     yield Part(relation, side == "head", known[start : start + PART])
 
+    def count_questions(self) -> int:
+        """Return how many questions there are."""
+        return sum(len(part.known) for part in self.parts())
+
     def _fitting(self, relation: int, heads: bool) -> BoolArray:
         """Say which entities may stand as a relation's heads (or tails)."""
         if self.fits is None:
@@ -191,7 +195,7 @@ def write_candidates(
     folder = out.with_name(out.name + ".parts")
     _open_folder(folder, search)
     parts = list(search.parts())
-    questions = sum(len(part.known) for part in parts)
+    questions = search.count_questions()
     for part in parts:
         if not (folder / part.name).exists():
             _write_part(folder / part.name, search, part)

@@ -1,12 +1,13 @@
 """A model trained, asked for scores, asked for new facts: from files to files.
 
-Each function does what the command beside it does: ``actc train``, ``score``, ``candidates``.
+Each function does what the command beside it does: ``actc train``, ``score``. ``actc candidates`` is in
+``complete/propose.py``, since it may look at evidence.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +19,6 @@ from actc.graphs.graph import Graph
 from actc.graphs.terms import Base, without_literals
 from actc.models import score_triples as scoring
 from actc.models import train_model as training
-from actc.models.candidates import CandidateSearch, Wanted, write_candidates
 from actc.models.keep_out import SHARE
 from actc.models.keep_out import keep_out as split_graph
 from actc.models.load_scorer import load_scorer
@@ -189,65 +189,10 @@ def _labels(path: Path, out: Path, graph: Graph) -> tuple[dict[str, IntArray], l
 class Proposed:
     """New facts that a model proposes: how many questions it was asked, in about how long, with how many answers.
 
-    ``candidates`` is None where nothing was asked (a dry run).
+    ``candidates`` is None where nothing was asked (a dry run); ``notes`` are what a person should know.
     """
 
     questions: int
     seconds: float
     candidates: int | None = None
-
-
-def propose_candidates(
-    model: str | Path,
-    graph: str | Path,
-    out: str | Path,
-    *,
-    best: int = 5,
-    sides: Sequence[str] = SIDES,
-    relations: Sequence[str] = (),
-    any_entity: bool = False,
-    dry_run: bool = False,
-    base: Base = "",
-    trust: bool = False,
-    device: str | None = None,
-    announce: Callable[[int, float], None] = lambda questions, seconds: None,
-    progress: Progress = ignore_progress,
-) -> Proposed:
-    """Propose new facts: a model's best answers that the graph does not hold, as ``actc candidates`` does.
-
-    A run that is cut off goes on where it stopped when it is started again.
-
-    Parameters
-    ----------
-    model : path
-        A folder that ``actc train`` or PyKEEN's pipeline wrote.
-    graph : path
-        The known facts, in any format that actc reads.
-    out : path
-        A .parquet, .tsv or .csv file.
-    best : int
-        How many answers to a question.
-    sides : sequence of str
-        ``tail`` asks (head, relation, ?), ``head`` asks (?, relation, tail); both if empty.
-    relations : sequence of str
-        Only these; all if empty.
-    any_entity : bool
-        Ask about every entity, not only those that fit by the graph's example.
-    dry_run : bool
-        Say how many questions there are and how long they will take, and stop.
-    base, trust, device
-        As for :func:`actc.score_triples`.
-    announce : callable
-        Told, before the work starts, how many questions there are and about how many seconds they take.
-    progress : callable
-        Told how many more questions are done, of how many in all.
-    """
-    check_writable(out)
-    wanted = Wanted(best, tuple(sides) or SIDES, tuple(relations), any_entity)
-    known = without_literals(read_graph(graph, base=base))
-    search = CandidateSearch(load_scorer(model, trust=trust, device=device), known, wanted)
-    questions, seconds = search.estimate_seconds()
-    announce(questions, seconds)
-    if dry_run:
-        return Proposed(questions, seconds)
-    return Proposed(questions, seconds, write_candidates(search, out, progress))
+    notes: tuple[str, ...] = ()

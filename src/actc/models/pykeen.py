@@ -29,7 +29,7 @@ from actc.models.train_model import find_device
 from actc.tables.deliver import write_beside
 from actc.triples import FloatArray, IntArray, ScoredTriples, Vocabulary
 
-PICKLE, TRIPLES = "trained_model.pkl", "training_triples"
+PICKLE, TRIPLES, VALIDATION = "trained_model.pkl", "training_triples", "validation_triples"
 STATE, CONFIG = "model_state.pt", "model_config.json"
 BATCH = 1024
 # Models that are made of embeddings and arithmetic alone. Others take parts by name (NodePiece's tokenizers can fetch
@@ -150,6 +150,29 @@ def load_result(folder: str | Path, *, trust: bool = False, device: str | None =
         return PykeenScorer(model.to(where), entities, relations)
     except FileError as error:
         raise FileError(f"{folder}: {error}") from None
+
+
+def find_unseen(folder: str | Path, graph: Graph) -> Graph:
+    """Find facts that a saved result was not trained on: those of a graph that are not among its training triples.
+
+    Those in a folder ``validation_triples`` count too, where somebody put one beside: PyKEEN itself writes none.
+    """
+    folder = Path(folder)
+    names = [_read_names(folder / TRIPLES / f"{kind}_to_id.tsv.gz") for kind in ("entity", "relation")]
+    trained, *beside = (
+        _name_triples(_read_triples(folder / part / "numeric_triples.tsv.gz"), names)
+        for part in (TRIPLES, VALIDATION)
+        if part == TRIPLES or (folder / part).is_dir()
+    )
+    true = Graph.of(graph.union(beside[0])) if beside else graph
+    codes = true.recoded(*names)
+    familiar = (codes.heads >= 0) & (codes.relations >= 0) & (codes.tails >= 0)
+    return true.take(np.flatnonzero(familiar & ~trained.contains(true)))
+
+
+def _name_triples(codes: IntArray, names: list[tuple[str, ...]]) -> Graph:
+    entities, relations = (np.array(column, dtype=object) for column in names)
+    return Graph.from_columns(entities[codes[:, 0]], relations[codes[:, 1]], entities[codes[:, 2]])
 
 
 def save_weights(

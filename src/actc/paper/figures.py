@@ -113,7 +113,7 @@ def draw_budgets(results: Measurements, dataset: str) -> Figure:
     """Draw ACTC-LR, random (upper) and density selection (lower), against the baselines, model by model."""
     drawn = ("actc-lr-rndm", "actc-lr-dens")
     has = {run[:2] for run in results.runs if run.method in drawn}
-    models = [model for _, model in results.cells() if (dataset, model) in has and model in MODEL_LOOKS]
+    models = [cell[1] for cell in results.cells() if cell[0] == dataset and cell in has and cell[1] in MODEL_LOOKS]
     figure = _new_figure(3.0 * len(models) + 0.6, 6.2)
     axes = figure.subplots(2, len(models), sharex=True, sharey=True, squeeze=False)
     for row, method in enumerate(drawn):

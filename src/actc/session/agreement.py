@@ -1,48 +1,45 @@
 """How far annotators agree with each other, with themselves, and a program with people.
 
-Ratings are a table with one row per triple and one column per annotator: 1 true, 0 false, NaN not rated.
+Only triples that several people judged say anything about agreement; with 200 people and 50,000 answers that is a small
+table of a few counts for each pair of people, however many triples there are.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
 from actc.session.combine import Votes
-from actc.triples import Annotations, FloatArray
+from actc.triples import Annotations, FloatArray, IntArray
 
 
-def as_ratings(votes: Votes) -> tuple[FloatArray, list[int]]:
-    """Return the ratings, shape (triples, annotators), and the annotators' ids; the owner's decisions left out."""
-    ids = np.unique(votes.annotators[~votes.final])
-    triples = np.unique(votes.triples)
-    ratings = np.full((len(triples), len(ids)), np.nan)
-    kept = ~votes.final
-    rows = np.searchsorted(triples, votes.triples[kept])
-    ratings[rows, np.searchsorted(ids, votes.annotators[kept])] = votes.labels[kept]
-    return ratings, [int(i) for i in ids]
+def cohen_kappa(both: FloatArray, first: FloatArray, second: FloatArray, together: FloatArray) -> FloatArray:
+    """Return Cohen's kappa of pairs of annotators, shape (P,); NaN where it is not defined.
+
+    Parameters
+    ----------
+    both : float array of shape (P,)
+        How many triples both of a pair rated, at least one.
+    first, second, together : float array of shape (P,)
+        How many of those the first, the second, and both called true.
+    """
+    observed = (both - first - second + 2 * together) / both
+    expected = first / both * (second / both) + (1 - first / both) * (1 - second / both)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(expected == 1, np.nan, (observed - expected) / (1 - expected))
 
 
-def cohen_kappa(first: FloatArray, second: FloatArray) -> float:
-    """Return Cohen's kappa of two annotators on what both rated; NaN where it is not defined."""
-    both = ~np.isnan(first) & ~np.isnan(second)
-    if not both.any():
-        return float("nan")
-    a, b = first[both], second[both]
-    observed = float((a == b).mean())
-    expected = float(a.mean() * b.mean() + (1 - a.mean()) * (1 - b.mean()))
-    return float("nan") if expected == 1 else (observed - expected) / (1 - expected)
-
-
-def fleiss_kappa(ratings: FloatArray) -> float:
-    """Return Fleiss' kappa over triples that at least two annotators rated.
+def fleiss_kappa(counts: FloatArray, true: FloatArray) -> float:
+    """Return Fleiss' kappa over triples that at least two annotators rated; NaN where it is not defined.
 
     The number of annotators may differ from triple to triple: each triple's agreement is that of its own pairs.
+
+    Parameters
+    ----------
+    counts, true : float array of shape (T,)
+        How many rated each triple, at least two; how many of them called it true.
     """
-    counts = (~np.isnan(ratings)).sum(axis=1)
-    counts, true = counts[counts > 1], np.nansum(ratings, axis=1)[counts > 1]
     if not len(counts):
         return float("nan")
     false = counts - true
@@ -52,10 +49,8 @@ def fleiss_kappa(ratings: FloatArray) -> float:
     return float("nan") if expected == 1 else (observed - expected) / (1 - expected)
 
 
-def krippendorff_alpha(ratings: FloatArray) -> float:
-    """Return Krippendorff's alpha for two categories, missing ratings allowed."""
-    counts = (~np.isnan(ratings)).sum(axis=1)
-    counts, true = counts[counts > 1], np.nansum(ratings, axis=1)[counts > 1]
+def krippendorff_alpha(counts: FloatArray, true: FloatArray) -> float:
+    """Return Krippendorff's alpha for two categories, of the same counts; NaN where it is not defined."""
     total = int(counts.sum())
     if total < 2:
         return float("nan")
@@ -85,16 +80,32 @@ class Agreement:
 
 
 def measure_agreement(votes: Votes) -> Agreement:
-    """Compare every annotator with every other."""
-    ratings, ids = as_ratings(votes)
-    rated = ~np.isnan(ratings)
-    pairs = {
-        (ids[i], ids[j]): cohen_kappa(ratings[:, i], ratings[:, j])
-        for i, j in combinations(range(len(ids)), 2)
-        if (rated[:, i] & rated[:, j]).any()
-    }
-    shared = int((rated.sum(axis=1) > 1).sum())
-    return Agreement(shared, fleiss_kappa(ratings), krippendorff_alpha(ratings), pairs)
+    """Compare every annotator with every other; the owner's decisions are no ratings."""
+    votes = votes.ratings().shared()
+    place = np.unique(votes.triples, return_inverse=True)[1]
+    counts = np.bincount(place).astype(np.float64)
+    true = np.bincount(place, votes.labels.astype(np.float64), minlength=len(counts)).astype(np.float64)
+    pairs = _compare_pairs(votes, place) if len(votes) else {}
+    return Agreement(len(counts), fleiss_kappa(counts, true), krippendorff_alpha(counts, true), pairs)
+
+
+def _compare_pairs(votes: Votes, place: IntArray) -> dict[tuple[int, int], float]:
+    """Return Cohen's kappa of each pair of annotators who rated a triple in common."""
+    from scipy.sparse import csr_array
+
+    ids, who = np.unique(votes.annotators, return_inverse=True)
+    shape = (int(place.max()) + 1, len(ids))
+    rated = csr_array((np.ones(len(place)), (place, who)), shape=shape)
+    true = csr_array((votes.labels.astype(np.float64), (place, who)), shape=shape)
+    both = (rated.T @ rated).tocoo()
+    first, second = both.coords
+    once = first < second
+    first, second = first[once], second[once]
+    of_first, together = (true.T @ rated).tocsr(), (true.T @ true).tocsr()
+    kappas = cohen_kappa(
+        both.data[once], of_first[first, second], of_first[second, first], together[first, second]
+    ).tolist()
+    return dict(zip(zip(ids[first].tolist(), ids[second].tolist(), strict=True), kappas, strict=True))
 
 
 @dataclass(frozen=True)

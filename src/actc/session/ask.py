@@ -88,13 +88,36 @@ class Annotator:
     link: int = 0
 
 
-def held_tasks(connection: sqlite3.Connection, annotator: Annotator, most: int) -> list[Task]:
-    """Return the triples on an annotator's table, those to be judged first in front."""
+def held_tasks(
+    connection: sqlite3.Connection, annotator: Annotator, most: int, relation: str | None = None
+) -> list[Task]:
+    """Return the triples on an annotator's table, first those to be judged first; of one relation, if it is given."""
     rows = connection.execute(
-        f"SELECT {TASK}, purpose FROM lease JOIN task USING (triple) WHERE annotator = ? ORDER BY place LIMIT ?",
-        (annotator.id, most),
+        f"SELECT {TASK}, purpose FROM lease JOIN task USING (triple) WHERE annotator = ?1 "
+        "AND (?3 IS NULL OR relation = ?3) ORDER BY place LIMIT ?2",
+        (annotator.id, most, relation),
     )
     return [Task(*row) for row in rows]
+
+
+def note_wish(connection: sqlite3.Connection, annotator: Annotator, relation: str | None, now: float) -> None:
+    """Remember which relation an annotator wants to be asked about, so that triples of it are planned; None for all.
+
+    New triples of other relations on their table go back to where they came from.
+    """
+    if relation is None:
+        connection.execute("DELETE FROM wish WHERE annotator = ?", (annotator.id,))
+        return
+    connection.execute(
+        "INSERT INTO wish (annotator, relation, at) VALUES (?, ?, ?) ON CONFLICT (annotator) DO UPDATE SET "
+        "spent = spent AND relation = excluded.relation, relation = excluded.relation, at = excluded.at",
+        (annotator.id, relation, now),
+    )
+    connection.execute(
+        "DELETE FROM lease WHERE annotator = ? AND purpose = 'new' AND triple IN "
+        "(SELECT triple FROM lease JOIN task USING (triple) WHERE annotator = ? AND relation != ?)",
+        (annotator.id, annotator.id, relation),
+    )
 
 
 def put_tasks(connection: sqlite3.Connection, tasks: Sequence[Task], as_planned: bool = False) -> None:
@@ -144,6 +167,16 @@ def top_up(
         lease(connection, annotator, _find_unsure(connection, annotator, need, now, after=0), "again", now)
 
 
+def top_up_relation(
+    connection: sqlite3.Connection, annotator: Annotator, count: int, budget: int, relation: str, now: float
+) -> None:
+    """Bring the triples of one relation on an annotator's table to ``count``: planned ones, as far as there are."""
+    connection.execute("UPDATE lease SET expires = ? WHERE annotator = ?", (now + LEASE_SECONDS, annotator.id))
+    need = min(count - len(held_tasks(connection, annotator, count, relation)), budget - _spoken_for(connection, now))
+    if need > 0:
+        _lease_planned(connection, annotator, need, now, relation)
+
+
 def lease(
     connection: sqlite3.Connection,
     annotator: Annotator,
@@ -162,8 +195,11 @@ def lease(
     return len(triples)
 
 
-def _lease_planned(connection: sqlite3.Connection, annotator: Annotator, need: int, now: float) -> int:
-    rows = connection.execute(f"SELECT {TASK} FROM plan ORDER BY place LIMIT ?", (need,)).fetchall()
+def _lease_planned(
+    connection: sqlite3.Connection, annotator: Annotator, need: int, now: float, relation: str | None = None
+) -> int:
+    sql = f"SELECT {TASK} FROM plan WHERE ?2 IS NULL OR relation = ?2 ORDER BY place LIMIT ?1"
+    rows = connection.execute(sql, (need, relation)).fetchall()
     tasks = [Task(*row) for row in rows]
     put_tasks(connection, tasks, as_planned=True)
     drop_from_plan(connection, tasks)

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from actc.errors import FileError
 from actc.judges.store import ReplyStore
+from actc.session.connections import copy_database, database_address
 from actc.session.session import Session
+from actc.session.trouble import TROUBLE
 from actc.tables.deliver import write_folder
 
-DATABASES = ("judgements.sqlite", "names.sqlite")
-OTHERS = (
-    "settings.json",
-    "checksums.json",
-    "pool.parquet",
-    "known.parquet",
-    "sample.parquet",
-    "sketch.npz",
-    "reasons.sqlite",
-    "texts.sqlite",
-    "secret",
-)
+DATABASES = ("judgements.sqlite", "names.sqlite", "judges.sqlite")
 
 
 def backup_session(session: str | Path | Session, copy: str | Path) -> int:
@@ -47,11 +40,21 @@ def backup_session(session: str | Path | Session, copy: str | Path) -> int:
     with write_folder(copy) as beside:
         beside.chmod(0o700)
         # The databases first: rows that a judgement speaks of are in the other files before it is.
-        count = session.store.copy_to(beside / DATABASES[0])
-        session.names.copy_to(beside / DATABASES[1])
+        count = session.store.copy_to(beside / "judgements.sqlite")
+        session.names.copy_to(beside / "names.sqlite")
         ReplyStore(session.folder).copy_to(beside)
-        for name in OTHERS:
-            if (session.folder / name).exists():
-                shutil.copy2(session.folder / name, beside / name)
+        for path in session.folder.iterdir():
+            _copy_file(path, beside / path.name)
         Session(beside).close()  # a copy that cannot be opened is none
     return count
+
+
+def _copy_file(path: Path, copy: Path) -> None:
+    """Copy what a room beside this one keeps in a session; not what belongs to a database, nor what is hidden."""
+    if not path.is_file() or copy.exists() or path.name.endswith(("-wal", "-shm", ".count", TROUBLE)):
+        return
+    if path.suffix != ".sqlite":
+        shutil.copy2(path, copy)
+        return
+    with closing(sqlite3.connect(database_address(path), uri=True)) as connection:
+        copy_database(connection, copy)

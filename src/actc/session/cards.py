@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
+from urllib.parse import quote
 
 from actc.session.ask import Task
 from actc.session.names import Named, Names
+from actc.session.reasons import reasons_of
 from actc.session.texts import source_of
 
 MOST_KNOWN = 6
 MOST_EXAMPLES = 3
 MOST_FACTS = 4
+MOST_REASONS = 3
+AGAINST = "against: "
 SLOT = re.compile(r"\{(head|tail)\}")
+
+
+def make_cards(names: Names, tasks: Sequence[Task], show_score: bool, when: str) -> list[dict[str, Any]]:
+    """Return the cards of some triples; those with reasons have them too, and ``when`` to show them, unless never."""
+    cards = [make_card(names, task, show_score) for task in tasks]
+    if when == "never":
+        return cards
+    found = reasons_of(names, [task.triple for task in tasks])
+    return [card | _reasons(said, when) for card, said in zip(cards, found, strict=True)]
+
+
+def _reasons(said: Sequence[str], when: str) -> dict[str, Any]:
+    """Return the strongest reasons, each with which way it speaks; nothing where there are none."""
+    parts = [(not text.startswith(AGAINST), text.removeprefix(AGAINST)) for text in said[:MOST_REASONS]]
+    return {"reasons": [{"for": speaks_for, "text": text} for speaks_for, text in parts], "when": when} if said else {}
 
 
 def make_card(names: Names, task: Task, show_score: bool = False) -> dict[str, Any]:
@@ -26,9 +46,9 @@ def make_card(names: Names, task: Task, show_score: bool = False) -> dict[str, A
     card = {
         "triple": task.triple,
         "sentence": sentence(head, relation, tail),
-        "head": describe(head),
+        "head": describe(head, names.link),
         "relation": describe(relation),
-        "tail": describe(tail),
+        "tail": describe(tail, names.link),
         "known": [names.of(other).name for other in known[:MOST_KNOWN]],
         "more_known": len(known) > MOST_KNOWN,
         "examples": [
@@ -66,15 +86,22 @@ def plain(parts: list[dict[str, str]]) -> str:
     return " ".join("".join(part["text"] for part in parts).split())
 
 
-def describe(named: Named) -> dict[str, str]:
+def describe(named: Named, template: str = "") -> dict[str, str]:
     """Return what a card says about an entity or a relation."""
     described = {"id": named.id, "name": named.name, "description": named.description, "types": named.types}
-    link = link_of(named.id)
+    link = link_of(named.id, template)
     return described | ({"link": link} if link else {})
 
 
-def link_of(identifier: str) -> str:
-    """Return the address of an id of Wikidata or Freebase, or of one that is an address itself; empty for others."""
+def link_of(identifier: str, template: str = "") -> str:
+    """Return the address of an id that is one itself, else by the template, else of Wikidata's and Freebase's ids.
+
+    Empty where there is none. An id in a template is quoted, so that no id leads elsewhere.
+    """
+    if re.fullmatch(r"https?://[!-~]{3,500}", identifier):
+        return identifier
+    if template:
+        return template.replace("{id}", quote(identifier, safe=""))
     plain_id = re.sub(r"^(wd|wdt|wikidata):", "", identifier)
     if re.fullmatch(r"Q[1-9]\d{0,11}", plain_id):
         return f"https://www.wikidata.org/wiki/{plain_id}"
@@ -82,7 +109,7 @@ def link_of(identifier: str) -> str:
         return f"https://www.wikidata.org/wiki/Property:{plain_id}"
     if re.fullmatch(r"/[mg]/[0-9a-z_]{1,20}", identifier):  # Freebase is gone; Wikidata knows its ids (P646)
         return f"https://www.wikidata.org/w/index.php?search=haswbstatement:P646={identifier}"
-    return identifier if re.fullmatch(r"https?://[!-~]{3,500}", identifier) else ""
+    return ""
 
 
 def _slot(role: str, named: Named) -> dict[str, str]:

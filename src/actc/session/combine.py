@@ -39,7 +39,23 @@ class Votes:
     def of(self, annotator: int) -> Votes:
         """Return one annotator's answers."""
         mine = self.annotators == annotator
-        return Votes(self.triples[mine], self.annotators[mine], self.labels[mine], self.final[mine])
+        return self._take(mine)
+
+    def besides(self, annotator: int) -> Votes:
+        """Return the answers of all others, the owner's decisions among them."""
+        return self._take(self.annotators != annotator)
+
+    def ratings(self) -> Votes:
+        """Return the answers without the owner's decisions."""
+        return self._take(~self.final)
+
+    def shared(self) -> Votes:
+        """Return the answers to triples that have several."""
+        place, counts = np.unique(self.triples, return_inverse=True, return_counts=True)[1:]
+        return self._take(counts[place] > 1)
+
+    def _take(self, which: BoolArray) -> Votes:
+        return Votes(self.triples[which], self.annotators[which], self.labels[which], self.final[which])
 
 
 def combine(votes: Votes, rule: str) -> Annotations:
@@ -109,14 +125,20 @@ def _said(labels: BoolArray, who: IntArray, true: FloatArray) -> FloatArray:
 
 def compare_rules(votes: Votes, rule: str) -> dict[str, tuple[int, int]]:
     """Return, of each rule, how many triples it labels, and how many otherwise than the given one (or not at all)."""
-    chosen = combine(votes, rule)
-    given = dict(zip(chosen.rows.tolist(), chosen.labels.tolist(), strict=True))
-    found = {}
-    for name in COMBINERS:
-        other = combine(votes, name)
-        labels = dict(zip(other.rows.tolist(), other.labels.tolist(), strict=True))
-        found[name] = (len(labels), sum(labels.get(row) != given.get(row) for row in labels.keys() | given.keys()))
-    return found
+    labels = {name: combine(votes, name) for name in COMBINERS}
+    return {name: (len(found), len(find_changes(labels[rule], found))) for name, found in labels.items()}
+
+
+def find_changes(before: Annotations, after: Annotations) -> list[tuple[int, bool | None, bool | None]]:
+    """Return the triples whose label is another one after, with both labels; None where there is none."""
+    rows = np.union1d(before.rows, after.rows)
+    both = np.full((len(rows), 2), -1)
+    for column, found in enumerate((before, after)):
+        both[np.searchsorted(rows, found.rows), column] = found.labels
+    changed = both[:, 0] != both[:, 1]
+    words = {-1: None, 0: False, 1: True}
+    pairs = zip(rows[changed].tolist(), both[changed].tolist(), strict=True)
+    return [(row, words[old], words[new]) for row, (old, new) in pairs]
 
 
 def _sum(place: IntArray, values: FloatArray, count: int) -> FloatArray:

@@ -48,7 +48,7 @@ def database_address(path: Path, writing: bool = True) -> str:
     SQLite keeps notes beside a database that is open. Where it cannot, on a read-only disk or in somebody else's
     folder, it opens one that nobody else writes, and that was closed: no notes are there.
     """
-    address = f"file:{quote(str(path))}"
+    address = f"file:{quote(os.fsencode(path))}"
     here = os.access(path if path.exists() else path.absolute().parent, os.W_OK)
     if here and os.access(path.absolute().parent, os.W_OK):
         return address if writing else f"{address}?mode=ro"

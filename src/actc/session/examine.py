@@ -259,7 +259,7 @@ def _words(source: PathLike | Case, report: Report) -> Words:
     go_on: tuple[str, ...] = (f"actc annotate {there}",)
     stop: tuple[str, ...] = (
         f"actc export {there} --thresholds thresholds.json --accepted accepted.tsv",
-        "actc audit accepted.tsv --count 100 --out slice.tsv",
+        f"actc audit {there} --target 0.9",
     )
     if session is None or not Path(source).is_dir():
         go_on = (f"actc ask {there} --count 50 --out questions.tsv", "actc start my-session questions.tsv")

@@ -64,12 +64,20 @@ class Named:
 
 
 class Names:
-    """Look-ups in the file that :func:`write_names` made; for use by any thread."""
+    """Look-ups in the file that :func:`write_names` made; for use by any thread.
 
-    def __init__(self, path: Path) -> None:
+    Parameters
+    ----------
+    path : Path
+        The file.
+    link : str
+        The address of an entity, with ``{id}`` in it; empty where ids alone tell.
+    """
+
+    def __init__(self, path: Path, link: str = "") -> None:
         if not path.is_file():
             raise FileError(f"{path}: there is no such file; the session is incomplete.")
-        self.path = path
+        self.path, self.link = path, link
         address = database_address(path, writing=False)
         self._connections = Connections(lambda: sqlite3.connect(address, uri=True, check_same_thread=False))
         self._has_facts = self._rows("PRAGMA user_version")[0][0] >= FACTS_SINCE

@@ -17,6 +17,7 @@ from actc.trust.ask import weigh_next_answers
 from actc.trust.expect import Quality, expect
 
 MOST_RELATIONS = 24
+"""Whose course is kept, refit by refit."""
 DRAWS, POINTS = 200, 1000
 """As in a report's learning curve: a refit must not take long, and the next one is made soon."""
 MOST_LOOKED_AT = 4000
@@ -42,7 +43,7 @@ class Outlook:
     gain : float or None
         Right decisions that ten more answers are expected to add.
     relations : list of dict
-        Name, cut, its interval, accepted share and number of labels of the relations that matter most.
+        Name, cut, its interval, accepted share and number of labels of each relation, those with most labels first.
     probabilities, gains : list
         What the method thinks of each planned triple; None where it does not say.
     """
@@ -63,6 +64,7 @@ class Outlook:
         """Return what is kept for the pages."""
         kept = ("labels", "changed", "expected", "low", "high", "gain", "relations")
         shown = {name: getattr(self, name) for name in kept}
+        shown["relations"] = self.relations[:MOST_RELATIONS]
         return shown | {"accepted": None if self.taken is None else round(self.taken)}
 
 
@@ -140,7 +142,7 @@ def _relations(
     count = len(pool.relation_names)
     labels = np.bincount(pool.relations[annotations.rows], minlength=count)
     taken = np.bincount(pool.relations, accepted, minlength=count)
-    chosen = np.lexsort((np.arange(count), -pool.relation_sizes, -labels))[:MOST_RELATIONS]
+    chosen = np.lexsort((np.arange(count), -pool.relation_sizes, -labels))
     return [
         {
             "relation": pool.relation_names[i],

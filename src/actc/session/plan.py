@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -24,19 +24,27 @@ from actc.judges.heed import Heeded
 from actc.judges.store import ReplyStore
 from actc.methods import Fit, find_method, is_imported, named_method, names_module
 from actc.session.ask import PLACES, TASK, Task
+from actc.session.audit_plan import AuditPlanner
 from actc.session.judged import picked_blindly, put_differing_first, read_judged
 from actc.session.outlook import Outlook, look_ahead
 from actc.session.session import Session
 from actc.session.settings import Settings
+from actc.session.trouble import end_trouble, tell_trouble
 from actc.triples import Annotations, BoolArray, IntArray, Picks, ScoredTriples
 
 LEAST_PLANNED, MOST_PLANNED = 128, 1024
 FIRST_PLANNED = 600
 """The first plan must last, for all annotators together, until a planner has read the pool and made the next."""
+HELD_EACH = 6
+"""Cards on the table of an annotator's page: a plan has as many for everybody, besides those it must last with."""
 PLANNED_SECONDS = 10.0
 """Any other holds as many triples as were judged in this time: it must outlast a refit."""
 GOODBYE_SECONDS = 2.0
 """How long a planner may take to leave when its parent does."""
+
+WISH_SECONDS, LEAST_WISHED, MOST_WISHED = 600.0, 8, 64
+"""For how long a relation that somebody asked for is planned; how few triples of it are too few, and how many come."""
+WISHED = "Of the relation that you chose, one on which the method doubts much."
 
 # What people judged or took while the plan was made.
 DROP_GIVEN_OUT = (
@@ -67,18 +75,21 @@ class Planner:
         """Refit and plan, if there is anything new; return whether there was."""
         store = self.session.store
         last = int(store.value("SELECT coalesce(max(id), 0) FROM judgement"))
+        choices = int(store.value("SELECT coalesce(max(id), 0) FROM choice"))
+        state = last, choices, ReplyStore(self.session.folder).state()
         short = store.value("SELECT count(*) FROM plan") < LEAST_PLANNED // 2
-        state = last, ReplyStore(self.session.folder).state()
-        if state == self.seen and not (short and self._untouched() > 0):
+        wished = self._wished()
+        if state == self.seen and not wished and not (short and self._untouched() > 0):
             return False
         annotations = self.session.annotations()
         fit = self.fit(annotations)
         given_out = self._given_out()
         picks = self.choose(fit, annotations, self._plan_size(last), given_out)
         picks = self._show_differences(picks, annotations, fit, given_out)
+        picks = self._add_wished(fit, picks, given_out, wished)
         uniform = self.session.asked_at_random(annotations)
         outlook = look_ahead(fit, self.method, annotations, picks, self.pool, self.accepted, uniform)
-        self._write(last, picks, outlook)
+        self._write(last, picks, outlook, anew=bool(self.seen) and self.seen[1:] != state[1:])
         self.seen, self.accepted = state, outlook.accepted
         return True
 
@@ -108,6 +119,36 @@ class Planner:
         picks = fit.pick(count, np.random.default_rng([self.session.settings.seed, len(annotations)]))
         return picks.take(np.flatnonzero(~np.isin(picks.rows, busy)))
 
+    def _wished(self) -> list[str]:
+        """Return the relations that somebody asked for lately, of which the plan holds too few triples."""
+        rows = self.session.store.rows(
+            "SELECT DISTINCT relation FROM wish WHERE at > ? AND spent = 0 AND ? > "
+            "(SELECT count(*) FROM plan WHERE plan.relation = wish.relation)",
+            (time.time() - WISH_SECONDS, LEAST_WISHED),
+        )
+        return [row["relation"] for row in rows]
+
+    def _add_wished(self, fit: Fit, picks: Picks, given_out: IntArray, wished: list[str]) -> Picks:
+        """Add the triples of wished relations that the method doubts most; remember where there are none left."""
+        names = np.asarray(self.pool.relation_names, dtype=object)
+        for relation in wished:
+            mine = np.flatnonzero(np.isin(self.pool.relations, np.flatnonzero(names == relation)))
+            rows = self._doubtful(fit, np.setdiff1d(mine, np.append(given_out, picks.rows)))[:MOST_WISHED]
+            if not len(rows) and not np.isin(mine, picks.rows).any():
+                self._note_spent(relation)
+            reasons = picks.reasons + (WISHED,) * len(rows)
+            picks = Picks(np.append(picks.rows, rows), np.append(picks.uniform, np.zeros(len(rows), np.bool_)), reasons)
+        return picks
+
+    def _doubtful(self, fit: Fit, rows: IntArray) -> IntArray:
+        """Return rows of the pool, those first that the method doubts most; as they are where it does not say."""
+        p = fit.probabilities(self.pool.take(rows)) if len(rows) else None
+        return rows if p is None else rows[np.argsort(np.abs(p - 0.5), kind="stable")]
+
+    def _note_spent(self, relation: str) -> None:
+        with self.session.store.transaction() as connection:
+            connection.execute("UPDATE wish SET spent = 1 WHERE relation = ?", (relation,))
+
     def task(
         self,
         row: int,
@@ -131,22 +172,24 @@ class Planner:
 
     def _plan_size(self, last: int) -> int:
         """Return how many triples to plan after judgement number ``last``."""
+        tables = HELD_EACH * len(self.session.people())
         if last == 0:
-            return FIRST_PLANNED
+            return FIRST_PLANNED + tables
         recent = self.session.store.value(
             "SELECT count(*) FROM judgement WHERE at > ? AND id > ?",
             (time.time() - PLANNED_SECONDS, last - MOST_PLANNED),
         )
-        return int(np.clip(recent, LEAST_PLANNED, MOST_PLANNED))
+        return int(np.clip(recent, LEAST_PLANNED, MOST_PLANNED)) + tables
 
-    def _write(self, last: int, picks: Picks, outlook: Outlook) -> None:
-        """Replace the plan, unless another process planned with newer answers."""
+    def _write(self, last: int, picks: Picks, outlook: Outlook, anew: bool) -> None:
+        """Replace the plan, unless another process planned with newer answers; and the outlook, if it is another."""
         rows = picks.rows.tolist()
-        wanted = [self._wanted(row) for row in rows]
+        overlap = self.session.overlap
+        wanted = [self._wanted(row, overlap) for row in rows]
         columns = (rows, picks.reasons, picks.uniform.tolist(), outlook.probabilities, outlook.gains, wanted)
         tasks = [self.task(*values) for values in zip(*columns, strict=True)]
         planned = [(place, *task.as_row()) for place, task in enumerate(tasks)]
-        content = json.dumps(outlook.as_json())
+        content, relations = json.dumps(outlook.as_json()), json.dumps(outlook.relations)
         # Answers wait while this has the file, so everything is ready before, and nothing is read that is not needed.
         with self.session.store.transaction() as connection:
             newest = connection.execute("SELECT coalesce(max(judgement), -1) FROM outlook").fetchone()[0]
@@ -155,16 +198,16 @@ class Planner:
             connection.execute("DELETE FROM plan")
             connection.executemany(f"INSERT INTO plan (place, {TASK}) VALUES (?, {PLACES})", planned)
             connection.execute(DROP_GIVEN_OUT)
-            if newest < last:
+            connection.execute("INSERT OR REPLACE INTO latest VALUES (1, ?)", (relations,))
+            if newest < last or anew:
                 sql = "INSERT INTO outlook (at, judgement, content) VALUES (?, ?, ?)"
                 connection.execute(sql, (time.time(), last, content))
 
-    def _wanted(self, row: int) -> int:
+    def _wanted(self, row: int, overlap: float) -> int:
         """Say how many annotators shall judge a row; the same whenever it is planned."""
-        settings = self.session.settings
-        if settings.overlap == 0:
+        if overlap == 0:
             return 1
-        return 1 + int(np.random.default_rng([settings.seed, row]).random() < settings.overlap)
+        return 1 + int(np.random.default_rng([self.session.settings.seed, row]).random() < overlap)
 
 
 def planner_command(folder: Path) -> list[str]:
@@ -198,6 +241,7 @@ def planning(folder: Path, report: Callable[[str], None]) -> Iterator[None]:
             assert process.stderr is not None
             with process.stderr as told:
                 error = told.read().decode(errors="replace").strip()
+            _end(process)
             if not ending.wait(1.0):
                 report(f"The planner stopped and is started again: {(error.splitlines() or ['no reason given'])[-1]}")
 
@@ -219,7 +263,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     Nothing is lost with it: what a planner writes is in one transaction, and can be worked out again.
     """
     assert process.stdin is not None
-    process.stdin.close()
+    with suppress(BrokenPipeError):
+        process.stdin.close()
     try:
         process.wait(GOODBYE_SECONDS)
     except subprocess.TimeoutExpired:
@@ -232,14 +277,23 @@ def main(folder: str, method: str | None = None) -> None:
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(10)  # a refit can wait for a processor, an annotator should not
+    try:
+        _plan_for_ever(Path(folder), method)
+    except Exception as error:
+        print(tell_trouble(Path(folder), error), file=sys.stderr, flush=True)
+        os._exit(1)  # an ordinary end would wait for the thread that reads, and die of it
+
+
+def _plan_for_ever(folder: Path, method: str | None) -> None:
     if method is not None:
         sys.path.append(os.getcwd())
         find_method(method)
-    session = Session(Path(folder), synced=False)
-    planner = Planner(session)
+    session = Session(folder, synced=False)
+    planner = AuditPlanner(session) if session.settings.design else Planner(session)
     while True:
         started = time.monotonic()
         busy = planner.step()
+        end_trouble(folder)
         # At most half of a core: annotators, and whatever else the machine does, come first.
         time.sleep(max(0.2, time.monotonic() - started) if busy else 0.2)
 

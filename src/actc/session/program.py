@@ -14,6 +14,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from actc.errors import ActcError, OptionError
@@ -87,18 +88,22 @@ def _answers(session: Session, annotator: Annotator, words: list[str], tasks: Se
         raise ActcError(
             f"The program {words[0]!r} cannot be started: {(error.strerror or str(error)).lower()}."
         ) from None
-    with process:
-        threading.Thread(target=_feed, args=(process, session, tasks), daemon=True).start()
-        assert process.stdout is not None
-        try:
-            for number, line in enumerate(process.stdout, start=1):
-                if line.strip():
-                    triple, said, note = _parse(line, number, waiting)
-                    _store(session, annotator, waiting.pop(triple), said, note)
-                    yield triple
-        except BaseException:
-            process.kill()
-            raise
+    feeder = threading.Thread(target=_feed, args=(process, session, tasks), daemon=True)
+    feeder.start()
+    assert process.stdout is not None
+    try:
+        for number, line in enumerate(process.stdout, start=1):
+            if line.strip():
+                triple, said, note = _parse(line, number, waiting)
+                _store(session, annotator, waiting.pop(triple), said, note)
+                yield triple
+    except BaseException:
+        process.kill()
+        raise
+    finally:
+        process.stdout.close()
+        process.wait()
+        feeder.join()
     if process.returncode:
         raise ActcError(f"The program ended with code {process.returncode}; what it said before that is kept.")
 
@@ -115,9 +120,11 @@ def _feed(process: subprocess.Popen[str], session: Session, tasks: Sequence[Task
             }
             process.stdin.write(json.dumps(told, ensure_ascii=False) + "\n")
             process.stdin.flush()
-        process.stdin.close()
-    except (OSError, ValueError):  # the program closed its input; what it said counts
+    except OSError:  # the program closed its input; what it said counts
         pass
+    finally:
+        with suppress(OSError):
+            process.stdin.close()
 
 
 def _parse(line: str, number: int, waiting: dict[int, Task]) -> tuple[int, str, str]:
@@ -125,11 +132,11 @@ def _parse(line: str, number: int, waiting: dict[int, Task]) -> tuple[int, str, 
     try:
         told = json.loads(line)
         triple, said = told["triple"], str(told["said"]).strip().lower()
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise ActcError(
             f'{place} is no answer such as {{"triple": 12, "said": "true"}}: {line.strip()[:80]!r}'
         ) from None
-    if triple not in waiting:
+    if not isinstance(triple, int | float) or triple not in waiting:
         raise ActcError(f"{place} speaks of triple {triple!r}, which it was not asked, or answered already.")
     if said not in LABELS:
         raise ActcError(f"{place} says {said!r}; the answers are true, false and unsure.")

@@ -45,7 +45,7 @@ def write_reasons(folder: Path, reasons: Iterable[Sequence[str]]) -> None:
         connection.commit()
 
 
-def reasons_of(names: Names, triples: Iterable[int]) -> list[tuple[str, ...]]:
+def reasons_of(names: Names, triples: Iterable[int | None]) -> list[tuple[str, ...]]:
     """Return what speaks for and against each of some triples, the strongest first; empty where nothing is known.
 
     Parameters

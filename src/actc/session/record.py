@@ -34,6 +34,8 @@ class Judgement:
         Whatever the annotator wants to say.
     shown : str
         The sentence that was on the card.
+    reasons : {"", "after", "beside"}
+        Whether what speaks for and against the triple was shown, and when; empty where it was not.
     undoes : str, optional
         The key of the judgement that "undo" takes back; the annotator's last standing one if not given.
     """
@@ -44,6 +46,7 @@ class Judgement:
     seconds: float | None = None
     note: str = ""
     shown: str = ""
+    reasons: str = ""
     undoes: str | None = None
 
     def __post_init__(self) -> None:
@@ -94,12 +97,26 @@ def record(
     ).fetchone()
     if judgement.triple is None or asked is None:
         raise SessionError(_why_refused(connection, annotator, judgement))
-    shown = json.dumps({"sentence": judgement.shown, "score": score_shown}, ensure_ascii=False)
+    seen = {"sentence": judgement.shown, "score": score_shown} | _reasons_seen(connection, annotator, judgement)
+    shown = json.dumps(seen, ensure_ascii=False)
     number = insert(
         connection, annotator, judgement, judgement.triple, asked["purpose"], now, shown, asked["probability"]
     )
     connection.execute("DELETE FROM lease WHERE annotator = ? AND triple = ?", (annotator.id, judgement.triple))
     return Recorded(number, judgement.triple)
+
+
+def _reasons_seen(connection: sqlite3.Connection, annotator: Annotator, judgement: Judgement) -> dict[str, str]:
+    """Say whether the annotator could read reasons before this answer or only after it; nothing where there are none.
+
+    Who answers the same triple again has read what was shown after the first answer.
+    """
+    if not judgement.reasons:
+        return {}
+    again = connection.execute(
+        "SELECT 1 FROM judgement WHERE triple = ? AND annotator = ? LIMIT 1", (judgement.triple, annotator.id)
+    ).fetchone()
+    return {"reasons": "before" if again or judgement.reasons == "beside" else "after"}
 
 
 def _why_refused(connection: sqlite3.Connection, annotator: Annotator, judgement: Judgement) -> str:

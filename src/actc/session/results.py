@@ -31,6 +31,8 @@ class Results:
     """
 
     def __init__(self, session: Session) -> None:
+        if session.settings.design:
+            raise OptionError(f"{session.folder} is an audit: it says how many are true, and decides nothing itself.")
         self.session = session
         self.planner = Planner(session)
         self.annotations = session.annotations()

@@ -20,26 +20,29 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from actc.errors import OptionError, SessionError
 from actc.pooled.sketch_file import read_sketch
-from actc.session.ask import TASK, Annotator, Task, held_tasks, top_up
+from actc.session.ask import TASK, Annotator, Task, held_tasks, note_wish, top_up, top_up_relation
 from actc.session.cards import plain, sentence
 from actc.session.combine import Votes, combine
 from actc.session.names import Names
+from actc.session.reasons import reasons_of
 from actc.session.record import Judgement, Recorded, find_stored, insert, record
 from actc.session.seals import check_seal
 from actc.session.settings import Settings
 from actc.session.store import Store
 from actc.tables.files import read_scored
-from actc.triples import Annotations, BoolArray, IntArray, ScoredTriples
+from actc.triples import Annotations, BoolArray, ScoredTriples
 
 OWNER = "owner"
 
@@ -61,7 +64,7 @@ class Session:
         self.folder = Path(folder)
         self.settings = Settings.read(self.folder / "settings.json")
         self.store = Store(self.folder / "judgements.sqlite", synced=synced)
-        self.names = Names(self.folder / "names.sqlite")
+        self.names = Names(self.folder / "names.sqlite", self.settings.link)
         if synced:  # the planner is started by somebody who checked
             self.store.check()
 
@@ -90,6 +93,42 @@ class Session:
             raise OptionError(f"The budget must be at least 1, not {triples}.")
         with self.store.transaction() as connection:
             connection.execute("INSERT INTO budget (at, triples) VALUES (?, ?)", (time.time(), triples))
+
+    def raise_budget(self, annotator: Annotator, triples: int) -> None:
+        """Add to what is spent, for somebody who judges alone; else it is the owner who decides how much is judged."""
+        if [one.id for one in self.people()] != [annotator.id]:
+            raise SessionError("Others judge here too, so the budget is the owner's to raise.")
+        labels = int(self.store.value("SELECT labels FROM total"))
+        self.set_budget(max(self.budget, labels) + triples)
+
+    @property
+    def rule(self) -> str:
+        """How several answers become one label, see ``COMBINERS``."""
+        return str(self._chosen("combine"))
+
+    @property
+    def overlap(self) -> float:
+        """The share of triples that two annotators judge."""
+        return float(self._chosen("overlap"))
+
+    @property
+    def reasons(self) -> str:
+        """When people see what speaks for and against a triple: "after", "beside" or "never"."""
+        return str(self._chosen("reasons"))
+
+    def _chosen(self, name: str) -> Any:
+        value = self.store.value("SELECT value FROM choice WHERE name = ? ORDER BY id DESC LIMIT 1", (name,))
+        return getattr(self.settings, name) if value is None else value
+
+    def change(self, name: str, value: str | float) -> None:
+        """Change ``combine``, ``overlap`` or ``reasons`` after the start; what was chosen before stays in the history.
+
+        Another rule holds for all answers at once; another overlap for the triples that are planned from now on.
+        """
+        replace(self.settings, **{name: value})  # type: ignore[arg-type]  # refuses what a start would refuse
+        with self.store.transaction() as connection:
+            sql = "INSERT INTO choice (at, name, value) VALUES (?, ?, ?)"
+            connection.execute(sql, (time.time(), name, str(value)))
 
     def add_annotator(self, name: str, kind: str = "person") -> Annotator:
         """Return the annotator of that name, new or not."""
@@ -130,6 +169,14 @@ class Session:
         with self.store.transaction() as connection:
             connection.execute("INSERT INTO pause (at, paused) VALUES (?, ?)", (time.time(), paused))
 
+    @property
+    def certified(self) -> bool:
+        """Whether this is an audit that has answers enough; then no more cards are given out."""
+        if not self.settings.design:
+            return False
+        content = self.store.value("SELECT content FROM outlook ORDER BY id DESC LIMIT 1")
+        return content is not None and bool(json.loads(content)["done"])
+
     def annotator(self, name: str) -> Annotator:
         """Return an annotator by name."""
         for annotator in self.annotators():
@@ -137,9 +184,10 @@ class Session:
                 return annotator
         raise SessionError(f"No annotator is called {name!r} in this session.")
 
-    def annotators(self) -> list[Annotator]:
-        """Return everybody who may judge, the owner first."""
-        return [Annotator(*row) for row in self.store.rows("SELECT id, name, kind, link FROM annotator ORDER BY id")]
+    def annotators(self, only: int | None = None) -> list[Annotator]:
+        """Return everybody who may judge, the owner first; or the one of this number."""
+        sql = f"SELECT id, name, kind, link FROM annotator {'' if only is None else 'WHERE id = ?'} ORDER BY id"
+        return [Annotator(*row) for row in self.store.rows(sql, () if only is None else (only,))]
 
     def people(self) -> list[Annotator]:
         """Return the people who have a link, the owner not among them."""
@@ -154,20 +202,36 @@ class Session:
         return self.exchange(annotator, judgements, 0)[0]
 
     def exchange(
-        self, annotator: Annotator, judgements: Iterable[Judgement], count: int
+        self, annotator: Annotator, judgements: Iterable[Judgement], count: int, relation: str | None = None
     ) -> tuple[list[Recorded], list[Task]]:
-        """Record, and ask for the next triples, in one transaction: one sync of the disk for both."""
-        settings, now, budget = self.settings, time.time(), self.budget
-        count = 0 if self.paused else count
-        judgements = [replace(one, shown=self.sentence(one.triple)) for one in judgements]
+        """Record, and ask for the next triples, in one transaction: one sync of the disk for both.
+
+        With a relation, only triples of it are asked; not in an audit, which has its own order.
+        """
+        relation = None if self.settings.design else relation
+        settings, now, budget, overlap = self.settings, time.time(), self.budget, self.overlap
+        count = 0 if self.paused or self.certified else count
+        judgements = self._with_shown(judgements)
 
         def work(connection: sqlite3.Connection) -> tuple[list[Recorded], list[Task]]:
             done = [record(connection, annotator, one, now, settings.show_score) for one in judgements]
-            if count:
-                top_up(connection, annotator, count, budget, settings.repeats, settings.overlap, now)
-            return done, held_tasks(connection, annotator, count)
+            note_wish(connection, annotator, relation, now)
+            if count and relation is not None:
+                top_up_relation(connection, annotator, count, budget, relation, now)
+            elif count:
+                top_up(connection, annotator, count, budget, settings.repeats, overlap, now)
+            return done, held_tasks(connection, annotator, count, relation)
 
         return self.store.write(work)
+
+    def _with_shown(self, judgements: Iterable[Judgement]) -> list[Judgement]:
+        """Add to judgements what their cards showed: the sentence, and when reasons were there to read."""
+        judgements, when = list(judgements), self.reasons
+        found = [()] * len(judgements) if when == "never" else reasons_of(self.names, [j.triple for j in judgements])
+        return [
+            replace(one, shown=self.sentence(one.triple), reasons=when if said else "")
+            for one, said in zip(judgements, found, strict=True)
+        ]
 
     def tasks(self, triples: Iterable[int]) -> list[Task]:
         """Return triples that were given out, in the order asked for."""
@@ -193,23 +257,26 @@ class Session:
             number = insert(connection, owner, judgement, triple, "settle", time.time(), "{}", task["probability"])
         return Recorded(number, triple)
 
+    def unsettle(self, key: str, undoes: str | None = None) -> Recorded:
+        """Take back a decision of the owner's: the one with the key ``undoes``, or the last that stands."""
+        return self.record(self.annotator(OWNER), [Judgement("undo", None, key, undoes=undoes)])[0]
+
     def votes(self, kind: str = "person") -> Votes:
         """Return the standing answers of people, or of programs, oldest first."""
         kinds = ("person", "owner") if kind == "person" else (kind, kind)
-        rows = self.store.rows(
+        table = self.store.integers(
             "SELECT triple, annotator, label, kind = 'owner' FROM answer JOIN annotator ON annotator = id "
             "WHERE label IS NOT NULL AND kind IN (?, ?) ORDER BY judgement",
             kinds,
+            columns=4,
         )
-        table: IntArray = np.array([tuple(row) for row in rows], dtype=np.int64).reshape(-1, 4)
         final: BoolArray = table[:, 3] == 1
         return Votes(table[:, 0], table[:, 1], table[:, 2] == 1, final)
 
     def annotations(self) -> Annotations:
-        """Return one label per triple that people judged, combined as the settings say."""
-        return combine(self.votes(), self.settings.combine)
+        """Return one label per triple that people judged, combined by the rule that holds."""
+        return combine(self.votes(), self.rule)
 
     def asked_at_random(self, annotations: Annotations) -> BoolArray:
         """Say of each annotation whether its triple was drawn uniformly, shape (l,)."""
-        rows = self.store.rows("SELECT triple FROM task WHERE uniform = 1")
-        return np.isin(annotations.rows, np.array([row[0] for row in rows], dtype=np.int64))
+        return np.isin(annotations.rows, self.store.integers("SELECT triple FROM task WHERE uniform = 1"))

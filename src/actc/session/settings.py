@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from actc.errors import ChoiceError, FileError, OptionError
 from actc.session.combine import COMBINERS
 from actc.tables.files import write_json
+from actc.trust.audit import DESIGNS
 
 FORMAT = "actc-session"
 FORMAT_VERSION = 1
+LATER = ("sampled", "guidelines", "reasons", "link", "design", "target", "level")
+"""What sessions did not have at first."""
+WHEN_REASONS = ("after", "beside", "never")
 MOST_GUIDELINES = 20_000
 """More is a book; the page shows them in one box."""
 
@@ -46,6 +51,17 @@ class Settings:
         Whether the known triples have scores that the method may use.
     sampled : bool
         Whether the pool stays on disk and a sample stands for it.
+    reasons : {"after", "beside", "never"}
+        When people see what the graph says for and against a triple, where that is known: after they answered, so that
+        it does not sway them; on the card; or not at all.
+    link : str
+        The address of an entity, with ``{id}`` in it, where ids are no addresses themselves; empty for Wikidata's.
+    design : str
+        Of an audit, how its slice was drawn, see ``DESIGNS``; empty where the session is none.
+    target : float, optional
+        Of an audit, the share of true triples to certify.
+    level : float
+        Of an audit, how sure its bounds are.
     """
 
     method: str = "pooled"
@@ -61,6 +77,11 @@ class Settings:
     relations: int = 0
     graph_scored: bool = False
     sampled: bool = False
+    reasons: str = "after"
+    link: str = ""
+    design: str = ""
+    target: float | None = None
+    level: float = 0.9
 
     def __post_init__(self) -> None:
         if self.budget < 1:
@@ -70,8 +91,14 @@ class Settings:
                 raise OptionError(f"{name} is a share between 0 and 1, not {getattr(self, name)}.")
         if len(self.guidelines) > MOST_GUIDELINES:
             raise OptionError(f"Guidelines of {len(self.guidelines):,} characters; at most {MOST_GUIDELINES:,} fit.")
+        if self.reasons not in WHEN_REASONS:
+            raise ChoiceError("time for reasons", self.reasons, WHEN_REASONS)
+        if self.link and not (re.match("https?://[!-~]+$", self.link) and "{id}" in self.link):
+            raise OptionError(f"{self.link!r} is no address with {{id}} in it, such as https://example.org/{{id}}.")
         if self.combine not in COMBINERS:
             raise ChoiceError("way to combine answers", self.combine, COMBINERS)
+        if self.design and self.design not in DESIGNS:
+            raise ChoiceError("design of an audit", self.design, DESIGNS)
 
     def write(self, path: Path) -> None:
         """Write the settings."""
@@ -94,8 +121,8 @@ class Settings:
                 f"{FORMAT_VERSION}; open it with the actc that made it, and use `actc export` there."
             )
         try:
-            for name, value in {"sampled": False, "guidelines": ""}.items():  # sessions had neither at first
-                content.setdefault(name, value)
+            for name in LATER:
+                content.setdefault(name, getattr(cls, name))
             return cls(**{field.name: content[field.name] for field in fields(cls)})
         except (KeyError, TypeError) as error:
             raise FileError(f"{path}: the settings are damaged ({error}).") from None

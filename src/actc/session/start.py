@@ -79,7 +79,6 @@ def start_session(
             write_texts(beside, pool, scores)
         if reasons is not None:
             write_reasons(beside, reasons)
-        _write_secret(beside / "secret")
         sampled = len(pool) < pool.stands_for
         chosen = replace(
             settings,
@@ -88,15 +87,22 @@ def start_session(
             graph_scored=known is not None,
             sampled=sampled,
         )
-        chosen.write(beside / "settings.json")
-        write_seals(beside)
-        Store(beside / "judgements.sqlite", create=True).close()
-        session = Session(beside)
-        session.set_budget(chosen.budget)
-        session.add_annotator(OWNER, "owner")
+        session = write_core(beside, chosen)
         Planner(session, pool).step()
         session.close()
     return Session(folder)
+
+
+def write_core(folder: Path, settings: Settings) -> Session:
+    """Write what every session has besides its pool and its names, and open it."""
+    _write_secret(folder / "secret")
+    settings.write(folder / "settings.json")
+    write_seals(folder)
+    Store(folder / "judgements.sqlite", create=True).close()
+    session = Session(folder)
+    session.set_budget(settings.budget)
+    session.add_annotator(OWNER, "owner")
+    return session
 
 
 def add_session_names(session: str | Path | Session, files: Sequence[str | Path], language: str = "en") -> NameCount:

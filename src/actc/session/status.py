@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,6 +38,7 @@ def progress(session: Session, annotator: Annotator | None = None) -> dict[str, 
     }
     if annotator is not None:
         counts["mine"] = int(session.store.value("SELECT answered FROM annotator WHERE id = ?", (annotator.id,)))
+        counts["alone"] = len(session.people()) == 1
     return counts
 
 
@@ -49,22 +49,32 @@ def write_count(counts: dict[str, Any]) -> str:
     return f"{counts['labels']:,} of {counts['goal']:,} triples judged"
 
 
-def what_is_left(session: Session, annotator: Annotator) -> str:
+def what_is_left(session: Session, annotator: Annotator, relation: str | None = None) -> str:
     """Say why an annotator has no triple on the table.
 
     Returns
     -------
-    {"more", "paused", "spent", "others", "none"}
-        More are being planned; the owner lets everybody wait; the budget is spent; other people have the rest;
-        nothing is left that this annotator could still be asked.
+    {"more", "paused", "certified", "spent", "relation", "others", "none"}
+        More are being planned; the owner lets everybody wait; an audit has answers enough; the budget is spent;
+        nothing is left of the relation that they asked for; other people have the rest; nothing is left that this
+        annotator could still be asked.
     """
     counts = progress(session)
     if session.paused:
         return "paused"
+    if session.certified:
+        return "certified"
     if counts["done"]:
         return "spent"
-    given_out = "SELECT triple FROM task WHERE answered > 0 UNION SELECT triple FROM lease"
-    fresh = counts["triples"] - int(session.store.value(f"SELECT count(*) FROM ({given_out})"))
+    if relation is not None:
+        spent = session.store.value("SELECT spent FROM wish WHERE annotator = ?", (annotator.id,))
+        return "relation" if spent else "more"
+    fresh = counts["triples"] - int(session.store.value("SELECT count(*) FROM task"))
+    if fresh <= 0:  # of what somebody was asked some may be free again; to count those takes many times as long
+        given_out = "SELECT triple FROM task WHERE answered > 0 UNION SELECT triple FROM lease"
+        fresh = counts["triples"] - int(session.store.value(f"SELECT count(*) FROM ({given_out})"))
+    if session.settings.design:  # the slice is all that is ever asked
+        fresh = int(session.store.value("SELECT count(*) FROM plan"))
     held = session.store.rows(
         "SELECT count(DISTINCT triple) AS triples, coalesce(max(annotator != ?), 0) AS others "
         "FROM lease JOIN task USING (triple) WHERE expires > ? AND labelled = 0",
@@ -83,6 +93,7 @@ def picture(session: Session) -> dict[str, Any]:
         "curve": [[o["labels"], o["expected"], o["low"], o["high"]] for o in outlooks if o["expected"] is not None],
         "relations": _relation_lines(session, outlooks),
         "accepted": latest and latest["accepted"],
+        "audit": bool(session.settings.design),
         "advice": write_advice(latest, count_labels(session), session.budget),
     }
 
@@ -109,8 +120,16 @@ def _relation_lines(session: Session, outlooks: list[dict[str, Any]]) -> list[di
     ]
 
 
+def all_relations(session: Session) -> list[dict[str, Any]]:
+    """Return every relation as the last refit left it, with its name; those with most labels first."""
+    found = session.store.value("SELECT relations FROM latest")
+    return [line | {"name": session.names.of(line["relation"]).name} for line in json.loads(found or "[]")]
+
+
 def write_advice(outlook: dict[str, Any] | None, labels: int, budget: int) -> str:
     """Say whether to go on: the one advice, in the words that a report has for it too."""
+    if outlook is not None and "verdict" in outlook:
+        return str(outlook["verdict"])
     spent = f"The budget of {budget:,} answers is spent; the owner may raise it. " if labels >= budget else ""
     if outlook is None or labels == 0:
         return spent + "Judge a few triples to see what the answers buy."
@@ -122,56 +141,69 @@ def write_advice(outlook: dict[str, Any] | None, labels: int, budget: int) -> st
 
 
 def people(session: Session, annotators: Sequence[Annotator] | None = None) -> list[dict[str, Any]]:
-    """Return what each annotator did: counts, speed, steadiness, and how far a program can be trusted."""
-    labels = session.annotations()
+    """Return what each annotator did: counts, speed, steadiness, and how often they say what the others say."""
+    votes, rule = session.votes(), session.rule
+    shared, work, repeats = votes.shared(), _work(session), _repeats(session)
     lines = []
     for annotator in annotators or session.annotators():
-        rows = session.store.rows(
-            "SELECT j.said, j.seconds, j.purpose, j.triple, j.at FROM judgement AS j "
-            "LEFT JOIN judgement AS u ON u.undoes = j.id WHERE j.annotator = ? AND j.said != 'undo' AND u.id IS NULL "
-            "ORDER BY j.id",
-            (annotator.id,),
-        )
-        said = Counter(row["said"] for row in rows)
-        seconds = [row["seconds"] for row in rows if row["seconds"] is not None]
         line: dict[str, Any] = {
             "name": annotator.name,
             "kind": annotator.kind,
             "void": annotator.link < 0,
-            "hasty": _longest_haste([row["seconds"] for row in rows]),
-            "judged": len(rows),
-            **{word: said[word] for word in ("true", "false", "unsure")},
-            "seconds": float(np.median(seconds)) if seconds else None,
-            "last": max((row["at"] for row in rows), default=None),
-            "repeats": _repeats(session, annotator),
+            **work.get(annotator.id, NO_WORK),
+            "repeats": repeats.get(annotator.id, {"shown": 0, "same": 0}),
         }
         if annotator.kind == "program":
-            votes = session.votes("program")
-            mine = combine(votes.of(annotator.id), "majority")
-            line["reliability"] = _plain(vars(measure_reliability(mine, labels)))
+            mine = combine(session.votes("program").of(annotator.id), "majority")
+            line["reliability"] = _plain(vars(measure_reliability(mine, combine(votes, rule))))
+        elif annotator.kind == "person":
+            mine, others = combine(shared.of(annotator.id), "majority"), combine(shared.besides(annotator.id), rule)
+            line["reliability"] = _plain(vars(measure_reliability(mine, others)))
         lines.append(line)
     return lines
 
 
-def _longest_haste(seconds: Sequence[float | None]) -> int:
-    """Return how many answers in a row came in under a second, at most: nobody reads a card so fast for long."""
-    longest = current = 0
-    for value in seconds:
-        current = current + 1 if value is not None and value < 1 else 0
-        longest = max(longest, current)
-    return longest
+# Counted by SQLite, which lets annotators' requests run meanwhile; a loop in Python would not.
+_STANDING = (
+    "SELECT annotator, id, said, seconds, at FROM judgement AS j WHERE said != 'undo' "
+    "AND NOT EXISTS (SELECT 1 FROM judgement AS u WHERE u.undoes = j.id)"
+)
+_WORK = f"""
+    WITH standing AS ({_STANDING}),
+    placed AS (
+        SELECT *, coalesce(seconds < 1, 0) AS hasty,
+            sum(coalesce(seconds >= 1, 1)) OVER (PARTITION BY annotator ORDER BY id) AS stretch,
+            row_number() OVER (PARTITION BY annotator, seconds IS NULL ORDER BY seconds) AS place,
+            count(seconds) OVER (PARTITION BY annotator) AS timed
+        FROM standing),
+    haste AS (
+        SELECT annotator, max(hasty) AS hasty FROM (
+            SELECT annotator, sum(hasty) AS hasty FROM placed GROUP BY annotator, stretch) GROUP BY annotator)
+    SELECT annotator, haste.hasty, count(*) AS judged, sum(said = 'true') AS "true", sum(said = 'false') AS "false",
+        sum(said = 'unsure') AS unsure,
+        avg(seconds) FILTER (WHERE place IN ((timed + 1) / 2, (timed + 2) / 2)) AS seconds, max(at) AS last
+    FROM placed JOIN haste USING (annotator) GROUP BY annotator
+"""
+NO_WORK = {"hasty": 0, "judged": 0, "true": 0, "false": 0, "unsure": 0, "seconds": None, "last": None}
 
 
-def _repeats(session: Session, annotator: Annotator) -> dict[str, int]:
-    """Compare hidden repeats with the standing answers."""
-    shown, same = session.store.rows(
-        "SELECT count(*), coalesce(sum(label IS (CASE said WHEN 'true' THEN 1 WHEN 'false' THEN 0 END)), 0) "
-        "FROM judgement AS j JOIN answer USING (triple, annotator) "
-        "WHERE j.annotator = ? AND purpose = 'repeat' AND said != 'undo' "
-        "AND NOT EXISTS (SELECT 1 FROM judgement AS u WHERE u.undoes = j.id)",
-        (annotator.id,),
-    )[0]
-    return {"shown": int(shown), "same": int(same)}
+def _work(session: Session) -> dict[int, dict[str, Any]]:
+    """Return, of each annotator who judged: counts, how long they look at a card in the middle, when they last judged.
+
+    ``hasty`` is how many answers in a row came in under a second, at most: nobody reads a card so fast for long.
+    """
+    return {row["annotator"]: {name: row[name] for name in NO_WORK} for row in session.store.rows(_WORK)}
+
+
+def _repeats(session: Session) -> dict[int, dict[str, int]]:
+    """Compare hidden repeats with the standing answers, of each annotator who had some."""
+    rows = session.store.rows(
+        "SELECT annotator, count(*) AS shown, "
+        "sum(label IS (CASE said WHEN 'true' THEN 1 WHEN 'false' THEN 0 END)) AS same "
+        "FROM judgement AS j JOIN answer USING (triple, annotator) WHERE purpose = 'repeat' AND said != 'undo' "
+        "AND NOT EXISTS (SELECT 1 FROM judgement AS u WHERE u.undoes = j.id) GROUP BY annotator"
+    )
+    return {row["annotator"]: {"shown": int(row["shown"]), "same": int(row["same"])} for row in rows}
 
 
 def agreement(session: Session) -> dict[str, Any]:
@@ -189,36 +221,24 @@ def agreement(session: Session) -> dict[str, Any]:
         "pairs": pairs,
         "rules": [
             {"rule": rule, "labels": labels, "changed": changed}
-            for rule, (labels, changed) in compare_rules(votes, session.settings.combine).items()
+            for rule, (labels, changed) in compare_rules(votes, session.rule).items()
         ],
     }
 
 
-def disagreements(session: Session) -> list[dict[str, Any]]:
-    """Return the triples on which people differ and the owner has not decided, with who said what."""
+def own_answers(session: Session, annotator: Annotator, most: int = 100) -> list[dict[str, Any]]:
+    """Return an annotator's standing answers to what they were asked, newest first, each with the key to undo it."""
     rows = session.store.rows(
-        "SELECT triple, head, relation, tail FROM task WHERE triple IN (SELECT triple FROM answer "
-        "JOIN annotator ON annotator = id WHERE kind = 'person' AND label IS NOT NULL "
-        "GROUP BY triple HAVING min(label) != max(label)) AND triple NOT IN (SELECT triple FROM answer "
-        "JOIN annotator ON annotator = id WHERE kind = 'owner') ORDER BY triple"
+        "SELECT answer.triple, key, said, note, head, relation, tail FROM answer "
+        "JOIN judgement ON judgement = judgement.id JOIN task ON task.triple = answer.triple "
+        "WHERE answer.annotator = ? AND purpose IN ('new', 'shared', 'again') ORDER BY answer.judgement DESC LIMIT ?",
+        (annotator.id, most),
     )
-    found = []
-    for row in rows:
-        head, relation, tail = (session.names.of(row[column]) for column in ("head", "relation", "tail"))
-        said = session.store.rows(
-            "SELECT name, said, note FROM answer JOIN judgement ON judgement = judgement.id "
-            "JOIN annotator ON answer.annotator = annotator.id "
-            "WHERE answer.triple = ? AND kind = 'person' ORDER BY judgement",
-            (row["triple"],),
-        )
-        found.append(
-            {
-                "triple": row["triple"],
-                "sentence": sentence(head, relation, tail),
-                "answers": [dict(line) for line in said],
-            }
-        )
-    return found
+    return [
+        {name: row[name] for name in ("triple", "key", "said", "note")}
+        | {"sentence": sentence(*(session.names.of(row[part]) for part in Session.TRIPLE))}
+        for row in rows
+    ]
 
 
 def history(session: Session, annotator: Annotator | None = None, most: int = 50) -> list[dict[str, Any]]:

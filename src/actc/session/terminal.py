@@ -10,7 +10,7 @@ from typing import Any
 
 from actc.errors import SessionError
 from actc.session.ask import Annotator
-from actc.session.cards import make_card, plain
+from actc.session.cards import make_cards, plain
 from actc.session.record import Judgement
 from actc.session.session import Session
 from actc.session.status import picture, progress, what_is_left, write_count
@@ -20,6 +20,7 @@ HELP = "[t] true   [f] false   [s] not sure   [u] undo   [n] note   [q] quit"
 ENDS = {
     "more": "The next triples are not chosen yet; come back in a moment.",
     "paused": "The owner lets everybody wait; come back later.",
+    "certified": "The audit has answers enough. Thank you!",
     "spent": "The budget is spent. Thank you!",
     "others": "Others have the rest on their tables; come back later. Thank you!",
     "none": "Nothing is left for you to judge. Thank you!",
@@ -67,6 +68,8 @@ def judge_in_terminal(
             continue
         answers += 1
         note = ""
+        if said != "undo" and card.get("when") == "after":
+            write("\n".join(_reasons(card)))
     write(ENDS[what_is_left(session, annotator)])
     return answers
 
@@ -76,7 +79,7 @@ def _next_card(session: Session, annotator: Annotator) -> dict[str, Any] | None:
     while True:
         tasks = session.ask(annotator, 3)
         if tasks:
-            return make_card(session.names, tasks[0], session.settings.show_score)
+            return make_cards(session.names, tasks[:1], session.settings.show_score, session.reasons)[0]
         if what_is_left(session, annotator) != "more" or time.monotonic() > until:
             return None
         time.sleep(0.2)
@@ -103,9 +106,17 @@ def draw(card: dict[str, Any], counts: dict[str, Any], advice: str) -> list[str]
         lines += ["", *_wrap("Known to be true: " + "; ".join(clean(plain(one)) for one in card["examples"]))]
     facts = [clean(plain(one)) for part in ("head_facts", "tail_facts") for one in card[part]]
     lines += ["", *_wrap("Also in the graph: " + "; ".join(facts))] if facts else []
+    if card.get("when") == "beside":
+        lines += ["", *_reasons(card)]
     if "score" in card:
         lines += ["", f"  The model's score: {card['score']:.4g}"]
     return [*lines, "", *_wrap(f"Why this one? {card['why']}"), *_wrap(advice), "", f"  {HELP}"]
+
+
+def _reasons(card: dict[str, Any]) -> list[str]:
+    """Return what speaks for and against a triple, a line each."""
+    lines = [f"{'For' if one['for'] else 'Against'}: {clean(one['text'])}" for one in card["reasons"]]
+    return [piece for line in lines for piece in _wrap(line)]
 
 
 def clean(text: str) -> str:

@@ -249,6 +249,16 @@ def open_text(path: Path) -> Iterator[Any]:
         yield lines
 
 
+def read_text(path: Path) -> str:
+    """Read a text whole, or say in one sentence why it cannot be read."""
+    if not path.is_file():
+        raise FileError(f"{path}: there is no such file, or it is no ordinary one.")
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise FileError(f"{path}: the text is not UTF-8; convert the file first.") from None
+
+
 def find_layout(path: str | Path, order: Sequence[str] = COLUMNS) -> Layout:
     """Find out how a file is laid out, from its name and its first line."""
     path = Path(path)

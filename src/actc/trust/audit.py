@@ -185,6 +185,15 @@ def answers_to_certify(audit: Audit, target: float) -> int | None:
     return high - audit.judged
 
 
+def write_verdict(target: float, more: int | None) -> str:
+    """Say whether a target is certified, and how many answers are missing if it is not."""
+    if more == 0:
+        return f"Certified: at least {target:g} of the accepted triples are true."
+    if more is None:
+        return f"Not certified, and out of reach while the judged share is not clearly above {target:g}."
+    return f"Not certified yet: about {more:,} more answers would do it, if they come out like those so far."
+
+
 def disagreement(expected: FloatArray, trues: int, judged: int) -> float:
     """Return how surprising the answers are to a model that drew these precisions: a two-sided p-value.
 

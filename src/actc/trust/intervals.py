@@ -22,12 +22,17 @@ class Interval(NamedTuple):
     high: float
 
 
+def check_level(level: float) -> None:
+    """Refuse a level that no interval can have."""
+    if not 0 < level < 1:
+        raise OptionError(f"A level of {level} is out of range; give a number between 0 and 1, such as 0.9.")
+
+
 def check_counts(trues: float, judged: float, level: float) -> None:
     """Refuse counts and levels that no draw can give."""
     if not 0 <= trues <= judged:
         raise OptionError(f"{trues} true of {judged} judged cannot be; give 0 <= true <= judged.")
-    if not 0 < level < 1:
-        raise OptionError(f"A level of {level} is out of range; give a number between 0 and 1, such as 0.9.")
+    check_level(level)
 
 
 def wilson(trues: float, judged: float, level: float = 0.9) -> Interval:

@@ -23,7 +23,7 @@ from actc.trust.ask import Advice, ThreeWay, decide_three_ways, weigh_next_answe
 from actc.trust.calibrate import read_sources
 from actc.trust.discrepancy import look, uniform_picks
 from actc.trust.expect import QUANTITIES, Expectation, Quality, expect
-from actc.trust.intervals import Interval
+from actc.trust.intervals import Interval, check_level
 from actc.trust.on_demand import draws_of
 from actc.trust.tuned import TUNED
 
@@ -197,6 +197,7 @@ class Report:
 
 def make_report(case: Case, level: float = 0.9, price: float = TUNED.price, seed: int = 0) -> Report:
     """Work out every number of the report."""
+    check_level(level)
     posterior = case.fit()
     found = expect(posterior, case.cuts, case.annotations, case.uniform, case.pool, seed=seed)
     three = decide_three_ways(posterior, case.pool, case.cuts, price)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
@@ -43,6 +43,7 @@ figcaption { font-size: .9rem; color: var(--soft); } figcaption b { color: var(-
 th { color: var(--soft); font-weight: 600; } th, td { padding: .28rem .5rem; border-bottom: 1px solid var(--line);
   text-align: right; white-space: nowrap; } th:first-child, td:first-child { text-align: left; white-space: normal;
   overflow-wrap: anywhere; min-width: 7rem; } td svg { width: 130px; height: 18px; vertical-align: middle; }
+.why { display: inline-block; min-width: 20rem; text-align: left; white-space: normal; }
 .badge { border-radius: 99px; padding: .05rem .55rem; font-size: .8rem; border: 1px solid currentColor; }
 .badge.trusted { color: var(--accept); } .badge.not { color: var(--bad); } .badge.nothing { color: var(--soft); }
 pre { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: .7rem 1rem;
@@ -73,11 +74,21 @@ class Words:
         Gives the sentence of a head, a relation and a tail.
     commands : tuple of str
         What to run next, ready to copy.
+    reasons : mapping of (head, relation, tail) to str
+        Why a triple may be true or false, of those that are shown; empty where nobody looked.
+    accepted : tuple of (head, relation, tail)
+        Accepted triples to show with their reasons.
     """
 
     name: Callable[[str], str] = str
     sentence: Callable[[str, str, str], str] = lambda head, relation, tail: f"{head}  {relation}  {tail}"
     commands: tuple[str, ...] = ()
+    reasons: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
+    accepted: tuple[tuple[str, str, str], ...] = ()
+
+    def why(self, head: str, relation: str, tail: str) -> str:
+        """Return the reasons of a triple as a cell of a table."""
+        return f'<span class="why">{escape(self.reasons.get((head, relation, tail), ""))}</span>'
 
 
 def write_page(report: Report, path: str | Path, words: Words | None = None) -> None:
@@ -97,6 +108,7 @@ def write_page(report: Report, path: str | Path, words: Words | None = None) -> 
 def _body(report: Report, words: Words) -> Iterable[str]:
     yield from _headline(report)
     yield from _next(report, words)
+    yield from _accepted(words)
     yield "<h2>Relation by relation</h2>"
     yield _key(("accept", "accept"), ("ask", "too close to call: better asked"), ("reject", "reject"))
     yield from _relation_tables(report, words)
@@ -169,6 +181,7 @@ def _next(report: Report, words: Words) -> Iterable[str]:
                 f"{one.score:.3g}",
                 f"{one.probability:.0%}",
                 f"{one.worth:.2f}",
+                *([words.why(one.head, one.relation, one.tail)] if words.reasons else []),
             ]
             for one in report.questions
         ]
@@ -177,7 +190,17 @@ def _next(report: Report, words: Words) -> Iterable[str]:
             f"<p>{asked:,} candidates are too close to call: a look at each is worth more than it costs. "
             "Begin with these, the best two of each relation first:</p>"
         )
-        yield _table(["triple", "score", "probably true", "right decisions it brings"], rows)
+        head = ["triple", "score", "probably true", "right decisions it brings"]
+        yield _table([*head, *(["what the graph says"] if words.reasons else [])], rows)
+
+
+def _accepted(words: Words) -> Iterable[str]:
+    """Say why some triples were accepted, where somebody looked."""
+    if words.accepted:
+        yield "<h2>Why they were accepted</h2>"
+        yield "<p>The surest of them, and the least sure:</p>"
+        rows = [[escape(words.sentence(*triple)), words.why(*triple)] for triple in words.accepted]
+        yield _table(["accepted triple", "what the graph says"], rows)
 
 
 def _relation_tables(report: Report, words: Words) -> Iterable[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,28 +11,11 @@ from playwright.sync_api import Page
 
 from actc.session import Session, Settings, start_session
 from actc.session.status import history
-from tests.app.browser.conftest import run, wait_for
-
-
-def open_card(page: Page, link: str) -> str:
-    """Open a link, wait for the first card, and return its sentence."""
-    page.goto(link)
-    page.wait_for_selector("#card:not([hidden])")
-    return page.inner_text("#sentence")
-
-
-def saved(page: Page) -> None:
-    page.wait_for_function("() => document.getElementById('saved').textContent === 'All saved'")
+from tests.app.browser.conftest import open_card, run, saved, wait_for
 
 
 def said(session: Session) -> list[str]:
     return [line["said"] for line in history(session, None, 9999)][::-1]
-
-
-@pytest.fixture
-def sample(tmp_path: Path) -> Path:
-    run("start", tmp_path / "session", "--sample", "--budget", 200)
-    return tmp_path / "session"
 
 
 def test_a_new_user_judges_undoes_skips_leaves_and_goes_on(sample, start_server, new_page):
@@ -131,58 +113,6 @@ def test_a_note_goes_with_the_answer(sample, start_server, new_page):
     line = history(Session(sample))[0]
     assert (line["said"], line["note"]) == ("false", "not true, after all")
     assert line["seconds"] > 0
-
-
-@pytest.fixture
-def shared(tmp_path: Path) -> Path:
-    run("start", tmp_path / "session", "--sample", "--budget", 40, "--overlap", 1.0)
-    return tmp_path / "session"
-
-
-def test_two_annotators_side_by_side_and_the_owner_settles(shared, start_server, new_page):
-    server = start_server(shared, "Ada", "Bob")
-    ada, bob, owner = new_page(), new_page(), new_page()
-    open_card(ada, server.links["Ada"])
-    for _ in range(4):
-        ada.keyboard.press("t")
-    saved(ada)
-    open_card(bob, server.links["Bob"])
-    for _ in range(4):
-        bob.keyboard.press("f")
-    saved(bob)
-    session = Session(shared)
-    assert Counter(line["name"] for line in history(session)) == {"Ada": 4, "Bob": 4}
-    owner.goto(server.links["owner"])
-    owner.wait_for_selector("#review li")
-    assert owner.url == server.origin + "/owner"
-    assert owner.locator("#review li").count() == 4
-    assert "Ada: true · Bob: false" in owner.inner_text("#review li:first-child .who")
-    owner.click("#review li:first-child button.true")
-    wait_for(lambda: owner.locator("#review li").count() == 3)
-    assert session.annotations().labels.tolist() == [True]
-    owner.fill("#name", "Cleo")
-    owner.click("#add button")
-    owner.wait_for_function("() => document.getElementById('added').textContent.includes('Cleo: http://127.0.0.1')")
-    cleo = owner.inner_text("#added").split()[1]
-    open_card(new_page(), cleo)
-
-
-def test_the_owner_makes_a_link_void_and_pauses_everybody(sample, start_server, new_page):
-    server = start_server(sample, "Ada", "Bob")
-    ada, owner = new_page(), new_page()
-    open_card(ada, server.links["Ada"])
-    owner.goto(server.links["owner"])
-    owner.click("#pause")
-    owner.wait_for_function("() => document.getElementById('state').textContent === 'Paused'")
-    ada.keyboard.press("t")
-    ada.wait_for_function("() => document.getElementById('message-title').textContent === 'Paused'")
-    owner.click("#pause")
-    ada.wait_for_selector("#card:not([hidden])")
-    owner.get_by_role("button", name="Void link of Bob").click()
-    owner.wait_for_function("() => document.getElementById('added').textContent.includes('has no link any more')")
-    bob = new_page()
-    bob.goto(server.links["Bob"])
-    assert bob.get_by_role("heading", level=1).inner_text() == "This link does not work"
 
 
 def test_with_no_overlap_two_annotators_see_different_triples(sample, start_server, new_page):

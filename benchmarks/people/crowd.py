@@ -1,0 +1,194 @@
+"""Two hundred annotators, an answer every two seconds each, on a million candidates after 50,000 answers.
+
+Every page looks at the picture every two seconds, and the owner's page at everything every two seconds, as they do.
+
+Run: python -m benchmarks.people.crowd --seconds 300 --out benchmarks/people/crowd.csv
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from benchmarks.people.exchange import add_answers
+from benchmarks.people.load import resident_mb
+from benchmarks.people.serving import Client, Server, write_candidates
+
+from actc.app.links import Links
+from actc.session import OWNER, Session, Settings, start_session
+
+EACH = 2.0  # seconds, of answers and of looks
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """One run; times in milliseconds, memory in MB."""
+
+    candidates: int
+    answers_before: int
+    annotators: int
+    seconds: float
+    answers: int
+    looks: int
+    errors: int
+    without_a_card: int
+    answer_median: float
+    answer_p95: float
+    answer_p99: float
+    answer_worst: float
+    look_p95: float
+    owner_p95: float
+    memory_first: float
+    memory_last: float
+    server_cpu_per_second: float
+    refits: int
+    load_average: float
+
+
+class Person(threading.Thread):
+    """Does things at a steady pace, whatever the server does, and says how long each took."""
+
+    def __init__(self, begin: float, until: float, *acts: Callable[[], bool]) -> None:
+        super().__init__(daemon=True)
+        self.begin, self.until, self.acts = begin, until, acts
+        self.waits: tuple[list[float], ...] = tuple([] for _ in acts)
+        self.errors = 0
+
+    def run(self) -> None:
+        """Act in turn, each act once in ``EACH`` seconds."""
+        due, number = self.begin, 0
+        while due < self.until:
+            time.sleep(max(0.0, due - time.monotonic()))
+            started, act = time.perf_counter(), number % len(self.acts)
+            try:
+                self.errors += not self.acts[act]()
+            except (OSError, HTTPException):
+                self.errors += 1
+            self.waits[act].append(time.perf_counter() - started)
+            due, number = due + EACH / len(self.acts), number + 1
+
+
+class Judge:
+    """Somebody who answers the first card, and looks at the picture."""
+
+    def __init__(self, client: Client) -> None:
+        self.client, self.number, self.without = client, 0, 0
+        self.cards: list[dict[str, Any]] = []
+
+    def answer(self) -> bool:
+        """Answer the first card on the table, if there is one, and take the next."""
+        said = "true" if self.number % 2 else "false"
+        told = [{"said": said, "triple": card["triple"], "key": f"k{self.number}"} for card in self.cards[:1]]
+        self.without += not told and self.number > 0
+        self.number += 1
+        status, content = self.client.exchange(told, 6)
+        self.cards = content["cards"] if status == 200 else []
+        return status == 200
+
+    def look(self) -> bool:
+        """Look at the picture."""
+        return self.client.picture()[0] == 200
+
+
+def prepare(folder: Path, size: int, answers: int, annotators: int) -> list[str]:
+    """Start a session and put answers into it; return the annotators' names."""
+    write_candidates(folder / "candidates.parquet", size)
+    session = start_session(folder / "session", folder / "candidates.parquet", Settings(budget=size, overlap=0.1))
+    names = [f"annotator {number}" for number in range(annotators)]
+    people = [session.add_annotator(name).id for name in names]
+    planned = {row[0] for row in session.store.rows("SELECT triple FROM plan")}
+    add_answers(session, (triple for triple in range(size) if triple not in planned), answers, people, 0)
+    session.close()
+    return names
+
+
+def measure(folder: Path, names: list[str], size: int, before: int, seconds: float) -> Crowd:
+    """Serve the session, let everybody judge for a while, and count."""
+    server = Server(folder / "session", names)
+    server.start()
+    try:
+        judges = [Judge(Client(server.port, server.tokens[name])) for name in names]
+        owner = Client(server.port, owner_token(folder / "session"))
+        owner.overview()  # what loads on the first request is loaded
+        begin = time.monotonic() + 2
+        until = begin + seconds
+        people = [
+            Person(begin + EACH * place / len(judges), until, judge.answer, judge.look)
+            for place, judge in enumerate(judges)
+        ]
+        watch = Person(begin, until, lambda: owner.overview()[0] == 200)
+        for one in (*people, watch):
+            one.start()
+        memory, busy = [], cpu_seconds(server.process.pid)
+        while any(one.is_alive() for one in people):
+            memory.append(resident_mb(server.process.pid))
+            time.sleep(0.5)
+        busy = cpu_seconds(server.process.pid) - busy
+        errors = sum(one.errors for one in (*people, watch))
+    finally:
+        server.stop()
+    waits = [1000 * np.array([wait for one in people for wait in one.waits[act]]) for act in (0, 1)]
+    third = max(1, len(memory) // 3)
+    session = Session(folder / "session")
+    refits = int(session.store.value("SELECT count(*) FROM outlook"))
+    session.close()
+    return Crowd(
+        size, before, len(names), seconds, len(waits[0]), len(waits[1]), errors, sum(one.without for one in judges),
+        *(round(float(np.quantile(waits[0], q)), 1) for q in (0.5, 0.95, 0.99, 1.0)),
+        round(float(np.quantile(waits[1], 0.95)), 1),
+        round(1000 * float(np.quantile(watch.waits[0], 0.95)), 1),
+        round(float(np.mean(memory[:third])), 1),
+        round(float(np.mean(memory[-third:])), 1),
+        round(busy / seconds, 3),
+        refits,
+        round(os.getloadavg()[0], 2),
+    )  # fmt: skip
+
+
+def owner_token(folder: Path) -> str:
+    """Return the secret part of the owner's link."""
+    session = Session(folder)
+    token = Links.of(folder).token(session.annotator(OWNER))
+    session.close()
+    return token
+
+
+def cpu_seconds(process: int) -> float:
+    """Return the processor time that a process has taken."""
+    after_name = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(after_name[11]) + int(after_name[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def main() -> None:
+    """Run once and add a row."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--size", type=int, default=1_000_000)
+    parser.add_argument("--answers", type=int, default=50_000)
+    parser.add_argument("--annotators", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/people/crowd.csv"))
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        names = prepare(Path(folder), options.size, options.answers, options.annotators)
+        crowd = measure(Path(folder), names, options.size, options.answers, options.seconds)
+    new = not options.out.exists()
+    with open(options.out, "a", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(Crowd)], lineterminator="\n")
+        if new:
+            writer.writeheader()
+        writer.writerow(asdict(crowd))
+    print(crowd)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+// Which key means what: as the page has it, or as the person wants it; kept in this browser.
+
+const at = (id) => document.getElementById(id);
+const FIRST = { true: "t", false: "f", unsure: "s", undo: "u", note: "n", mine: "h" };
+const FIXED = { arrowright: "true", arrowleft: "false", backspace: "undo", "?": "help" };
+const STORAGE = "actc:keys";
+let chosen = { ...FIRST };
+
+// The character counts; where it is no Latin letter (a Cyrillic or Greek layout), the place of the key does too.
+export function meaningOf(event) {
+  const typed = event.key.toLowerCase();
+  const letter = /^\p{L}$/u.test(event.key) && !/^[a-z]$/i.test(event.key) && /^Key[A-Z]$/.test(event.code);
+  return find(typed) ?? (letter ? find(event.code.slice(3).toLowerCase()) : undefined);
+}
+
+function find(key) {
+  return FIXED[key] ?? Object.keys(chosen).find((action) => chosen[action] === key);
+}
+
+// A key that another action has goes to this one, and the other gets what this one had: none is ever without.
+function choose(action, key) {
+  const other = find(key);
+  if (/^\S$/u.test(key) && !(key in FIXED)) {
+    if (other) chosen[other] = chosen[action];
+    chosen[action] = key;
+    localStorage.setItem(STORAGE, JSON.stringify(chosen));
+  }
+  show();
+}
+
+function show() {
+  for (const input of at("keys").querySelectorAll("input")) input.value = chosen[input.dataset.action].toUpperCase();
+  for (const [action, place] of Object.entries({ undo: "undo", note: "note-button", mine: "mine-button" })) {
+    at(place).querySelector("kbd").textContent = chosen[action].toUpperCase();
+  }
+  for (const button of at("answers").children) button.querySelector("kbd").textContent = chosen[button.dataset.said].toUpperCase();
+}
+
+export function startKeys() {
+  try {
+    const kept = JSON.parse(localStorage.getItem(STORAGE)) ?? {};
+    for (const action of Object.keys(FIRST)) if (/^\S$/u.test(kept[action])) chosen[action] = kept[action];
+    if (new Set(Object.values(chosen)).size < Object.keys(FIRST).length) chosen = { ...FIRST };
+  } catch {
+    chosen = { ...FIRST };
+  }
+  show();
+  at("keys").addEventListener("input", (event) => choose(event.target.dataset.action, event.target.value.toLowerCase()));
+  at("keys").addEventListener("focusin", (event) => event.target.select?.());
+  at("keys-reset").addEventListener("click", () => {
+    localStorage.removeItem(STORAGE);
+    chosen = { ...FIRST };
+    show();
+  });
+}

@@ -1,0 +1,138 @@
+// The owner's word on single triples: where people differ, what nobody was sure of, what has a note.
+
+import { directionOf, drawCard, drawSentence } from "/files/card.js";
+import { element, fetchJson, newKey, put } from "/files/draw.js";
+
+const at = (id) => document.getElementById(id);
+const MOST = 200, LISTED = 8;
+const KEYS = {
+  t: "true", arrowright: "true", f: "false", arrowleft: "false", s: "unsure",
+  u: "undo", backspace: "undo", j: "next", k: "before",
+};
+const NOTHING = { differ: "Nobody differs from anybody.", unsure: "Somebody was sure of everything.", noted: "Nobody wrote a note." };
+const WORDS = { true: "true", false: "false", unsure: "not sure" };
+let kind = "differ";
+let counts = {};
+let lines = [];   // the triples of this kind, as they were when the list was read
+let place = 0;    // the one that is open
+let past = [];    // decisions of this page, for undo: [place, key]
+let busy = false;
+let onChange = () => {};
+
+export function startReview(changed) {
+  onChange = changed;
+}
+
+// Called with fresh counts; the list is read again when they are others, unless the owner is in the middle of it.
+export function showReview(fresh) {
+  const other = JSON.stringify(fresh) !== JSON.stringify(counts);
+  counts = fresh;
+  for (const button of at("kinds").children) button.lastElementChild.textContent = counts[button.dataset.kind].toLocaleString("en");
+  if (other && !at("settle").open) readList();
+}
+
+async function readList() {
+  const { status, content } = await fetchJson(`/api/owner/review/${kind}?most=${MOST}`);
+  if (status !== 200) return;
+  lines = content;
+  past = [];
+  put("no-review", NOTHING[kind]);
+  at("no-review").hidden = lines.length > 0;
+  at("decide").hidden = lines.length === 0;
+  put("more-review", counts[kind] > LISTED ? `and ${(counts[kind] - LISTED).toLocaleString("en")} more` : "");
+  at("review").replaceChildren(...lines.slice(0, LISTED).map(drawLine));
+}
+
+function drawLine(line, number) {
+  const open = element("button", { type: "button" }, "Decide");
+  open.addEventListener("click", () => openAt(number));
+  return element("li", {}, element("p", { class: "what", dir: directionOf(line.sentence) }, ...drawSentence(line.sentence)), drawWho(line), element("div", { class: "decide" }, open));
+}
+
+function drawWho(line) {
+  const who = element("p", { class: "who" });
+  const all = line.decided ? [...line.answers, { name: "you", said: line.decided, note: "" }] : line.answers;
+  all.forEach((one, i) => {
+    who.append(i ? " · " : "", element("bdi", {}, one.name), ": ", element("span", { class: `said-${one.said}` }, WORDS[one.said]));
+    if (one.note) who.append(" “", element("bdi", {}, one.note), "”");
+  });
+  return who;
+}
+
+async function openAt(number) {
+  place = Math.max(0, Math.min(number, lines.length - 1));
+  if (lines.length === 0) return;
+  const wasOpen = at("settle").open;
+  const { status, content } = await fetchJson(`/api/owner/card/${lines[place].triple}`);
+  if (wasOpen && !at("settle").open) return; // closed while the card was on its way
+  if (status !== 200) return put("told", String(content?.detail ?? "The server does not answer."));
+  drawCard(content);
+  put("place", `${place + 1} of ${lines.length}`);
+  put("decided", content.decided ? `You said: ${WORDS[content.decided]}.` : "");
+  at("who").replaceChildren(...drawWho(content).childNodes);
+  at("before").disabled = place === 0;
+  at("next").disabled = place === lines.length - 1;
+  const dialog = at("settle");
+  if (!dialog.open) dialog.showModal();
+  dialog.scrollTop = 0;
+}
+
+async function send(path, body) {
+  if (busy) return null;
+  busy = true;
+  const { status, content } = await fetchJson(path, body);
+  busy = false;
+  put("told", status === 200 ? "Saved" : String(content?.detail ?? "The server does not answer; try again."));
+  if (status === 200) onChange();
+  return status === 200 ? content : null;
+}
+
+async function decide(said) {
+  const here = place;
+  const key = newKey();
+  if (!(await send("/api/owner/settle", { triple: lines[here].triple, said, key }))) return;
+  past.push([here, key]);
+  if (here + 1 < lines.length) return openAt(here + 1);
+  await openAt(here);
+  put("told", "That was the last one.");
+}
+
+async function undo() {
+  const last = past.at(-1);
+  const done = await send("/api/owner/undo", { key: newKey(), undoes: last ? last[1] : null });
+  if (!done) return;
+  past.pop();
+  put("told", "Taken back");
+  const number = lines.findIndex((line) => line.triple === done.triple);
+  if (number < 0) lines.splice(place, 0, { triple: done.triple }); // a decision from before this list was read
+  openAt(number < 0 ? place : number);
+}
+
+const ACTIONS = { undo, next: () => openAt(place + 1), before: () => openAt(place - 1) };
+
+at("settle").addEventListener("keydown", (event) => {
+  const meaning = KEYS[event.key.toLowerCase()];
+  if (!meaning || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  (ACTIONS[meaning] ?? (() => decide(meaning)))();
+});
+at("settle").addEventListener("close", () => {
+  put("told", "");
+  readList();
+});
+at("answers").addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (button) decide(button.dataset.said);
+});
+at("undo").addEventListener("click", undo);
+at("next").addEventListener("click", ACTIONS.next);
+at("before").addEventListener("click", ACTIONS.before);
+at("close").addEventListener("click", () => at("settle").close());
+at("decide").addEventListener("click", () => openAt(0));
+at("kinds").addEventListener("click", (event) => {
+  const chosen = event.target.closest("button");
+  if (!chosen) return;
+  kind = chosen.dataset.kind;
+  for (const button of at("kinds").children) button.setAttribute("aria-pressed", String(button === chosen));
+  readList();
+});

@@ -1,0 +1,150 @@
+"""New facts that a model proposes, ranked and cut by what the graph says of them: as ``actc candidates`` does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from actc.complete.weighing import MORE, best_placed, split_proposals, tell_learnt
+from actc.errors import OptionError, TableError
+from actc.evidence.in_chunks import score_in_chunks
+from actc.evidence.plan import Limits
+from actc.evidence.weigh import Held, best_place, learn_from_held
+from actc.evidence.weighed import learn_from_known
+from actc.evidence.worth import Worth
+from actc.graphs.formats import read_graph
+from actc.graphs.graph import Graph
+from actc.graphs.terms import Base, without_literals
+from actc.models.candidates import CandidateSearch, Wanted, write_candidates
+from actc.models.from_files import SIDES, Proposed, ignore_progress
+from actc.models.load_scorer import find_held, load_scorer
+from actc.tables.deliver import check_writable
+from actc.tables.files import copy_options, read_scored, write_scored
+from actc.triples import ScoredTriples
+
+
+def propose_candidates(
+    model: str | Path,
+    graph: str | Path,
+    out: str | Path,
+    *,
+    best: int = 5,
+    evidence: bool = False,
+    held: str | Path | None = None,
+    sides: Sequence[str] = SIDES,
+    relations: Sequence[str] = (),
+    any_entity: bool = False,
+    dry_run: bool = False,
+    base: Base = "",
+    trust: bool = False,
+    device: str | None = None,
+    announce: Callable[[int, float], None] = lambda questions, seconds: None,
+    progress: Callable[[int, int], None] = ignore_progress,
+) -> Proposed:
+    """Propose new facts: a model's best answers that the graph does not hold, as ``actc candidates`` does.
+
+    A run that is cut off goes on where it stopped when it is started again; weighing evidence begins anew.
+
+    Parameters
+    ----------
+    model : path
+        A folder that ``actc train`` or PyKEEN's pipeline wrote.
+    graph : path
+        The known facts, in any format that actc reads.
+    out : path
+        A .parquet, .tsv or .csv file.
+    best : int
+        How many answers to a question.
+    evidence : bool
+        Whether the best answers are those with most evidence among twice as many of the model's; the score is then
+        the log-odds by score and evidence.
+    held : path, optional
+        With evidence: facts that the model was not trained on; without it those that its folder tells of.
+    sides : sequence of str
+        ``tail`` asks (head, relation, ?), ``head`` asks (?, relation, tail); both if empty.
+    relations : sequence of str
+        Only these; all if empty.
+    any_entity : bool
+        Ask about every entity, not only those that fit by the graph's example.
+    dry_run : bool
+        Say how many questions there are and how long they will take, and stop.
+    base, trust, device
+        As for :func:`actc.score_triples`.
+    announce : callable
+        Told, before the work starts, how many questions there are and about how many seconds they take.
+    progress : callable
+        Told how many more questions are done, of how many in all.
+    """
+    out = check_writable(out)
+    copy_options(out)  # refuses an ending that no table has, before anything is asked
+    if held is not None and not evidence:
+        raise OptionError("--held: held facts say what evidence is worth; give --evidence too.")
+    wanted = Wanted(best * MORE if evidence and best > 0 else best, tuple(sides) or SIDES, tuple(relations), any_entity)
+    known = without_literals(read_graph(graph, base=base))
+    facts = _find_facts(Path(model), Path(graph), known, held, base) if evidence else None
+    asked = known if facts is None else known.take(np.flatnonzero(~facts.contains(known)))
+    search = CandidateSearch(load_scorer(model, trust=trust, device=device), asked, wanted)
+    questions, seconds = search.estimate_seconds()
+    announce(questions, seconds)
+    if dry_run:
+        return Proposed(questions, seconds)
+    if not evidence:
+        return Proposed(questions, seconds, write_candidates(search, out, progress))
+    proposals = out.with_name(out.name + ".proposals.parquet")
+    write_candidates(search, proposals, progress)
+    ranked, worth = rank_by_evidence(known, facts, read_scored(proposals)[0], best)
+    write_scored(out, ranked.take(np.argsort(-ranked.scores, kind="stable")))
+    proposals.unlink()
+    return Proposed(questions, seconds, len(ranked), tuple(tell_learnt(worth, facts)))
+
+
+def _find_facts(model: Path, file: Path, graph: Graph, held: str | Path | None, base: Base) -> Graph | None:
+    return find_held(model, file, graph) if held is None else read_graph(held, base=base)
+
+
+def rank_by_evidence(
+    graph: Graph, held: Graph | None, proposals: ScoredTriples, best: int
+) -> tuple[ScoredTriples, Worth | None]:
+    """Score proposals by all the evidence, and keep the best answers to each question.
+
+    Evidence is looked up chunk by chunk; what it is worth is learnt from at most a million of the proposals.
+
+    Parameters
+    ----------
+    graph : Graph
+        The known facts.
+    held : Graph or None
+        Facts that the model was not trained on; the proposals were made as if these were not known.
+    proposals : ScoredTriples
+    best : int
+        How many answers to a question are kept.
+
+    Returns
+    -------
+    candidates : ScoredTriples
+        The new ones, their scores being log-odds; by the model's score where the graph is too small to learn from.
+    worth : Worth or None
+    """
+    candidates = proposals if held is None else split_proposals(proposals, graph, held)[0]
+    limits = Limits.for_count(len(proposals))
+    learnt = _learn(graph, held, best_placed(proposals), limits)
+    if learnt is not None:
+        worth, seen = learnt
+        candidates = candidates.with_scores(score_in_chunks(worth, seen, candidates, limits))
+    kept = candidates.take(np.flatnonzero(best_place(candidates) <= best))
+    return kept, None if learnt is None else learnt[0]
+
+
+def _learn(graph: Graph, held: Graph | None, lesson: ScoredTriples, limits: Limits) -> tuple[Worth, Graph] | None:
+    """Learn what evidence is worth, from held facts or else from the graph's own; None where it is too small."""
+    if held is not None:
+        true = held.contains(Graph.of(lesson))
+        if 2 <= int(true.sum()) < len(lesson):
+            every = Graph.of(graph.union(held))
+            return learn_from_held(every, Held(held, lesson, true, own_questions=False), limits)
+    try:
+        return learn_from_known(graph, lesson, limits), graph
+    except TableError:
+        return None

@@ -1,0 +1,71 @@
+"""Make the files that the owner's page offers; what needs the whole pool in memory in a process of its own.
+
+As a program (``python -m actc.session.make_file SESSION NAME OUT``) it makes one and ends: the server that asked for it
+stays as small as it was.
+"""
+
+from __future__ import annotations
+
+import secrets
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from actc.errors import ActcError, SessionError
+from actc.methods import find_method, is_imported, names_module
+from actc.session.examine import write_report
+from actc.session.exchange import write_history, write_labels
+from actc.session.results import Results
+from actc.session.session import Session
+
+MOST_SECONDS = 600.0
+"""How long a file may take; a report on a million candidates takes a small part of it."""
+MAKERS: dict[str, Callable[[Session, Path], object]] = {
+    "labels.tsv": write_labels,
+    "history.jsonl": write_history,
+    "thresholds.json": lambda session, out: Results(session).write_thresholds(out),
+    "accepted.tsv": lambda session, out: Results(session).write_accepted(out),
+    "report.html": lambda session, out: write_report(session.folder, out),
+}
+AT_ONCE = ("labels.tsv", "history.jsonl")
+"""These need no pool."""
+
+
+def make_file(session: Session, name: str) -> bytes:
+    """Return the content of a file about a session, as it is now."""
+    # Beside the session: paths in a file are relative to it, so it is right wherever it lies beside the session.
+    out = session.folder.absolute().parent / f".{session.folder.name}-{secrets.token_hex(4)}-{name}"
+    try:
+        if name in AT_ONCE:
+            MAKERS[name](session, out)
+        else:
+            _make_beside(session, name, out)
+        return out.read_bytes()
+    finally:
+        out.unlink(missing_ok=True)
+
+
+def _make_beside(session: Session, name: str, out: Path) -> None:
+    """Make a file in another process; its error is ours."""
+    method = session.settings.method
+    own = [method] if names_module(method) and is_imported(method) else []
+    command = [sys.executable, "-P", "-m", "actc.session.make_file", str(session.folder), name, str(out), *own]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
+    if done.returncode:
+        raise SessionError((done.stderr.strip().splitlines() or ["It could not be made."])[-1])
+
+
+def main(folder: str, name: str, out: str, method: str | None = None) -> None:
+    """Make one file; what goes wrong is one sentence on standard error."""
+    if method is not None:
+        sys.path.append(str(Path.cwd()))
+        find_method(method)
+    try:
+        MAKERS[name](Session(folder), Path(out))
+    except ActcError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

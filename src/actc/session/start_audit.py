@@ -1,0 +1,100 @@
+"""Draw a slice of what a session accepts, and make the audit in which people judge it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from actc.errors import FileError, OptionError
+from actc.session.ask import PLACES, TASK, Task
+from actc.session.audit_plan import AuditPlanner
+from actc.session.results import Results
+from actc.session.session import Session
+from actc.session.settings import Settings
+from actc.session.start import write_core
+from actc.tables.deliver import write_folder
+from actc.tables.files import write_scored
+from actc.tables.parts import read_candidates
+from actc.triples import ScoredTriples
+from actc.trust.audit import draw_slice
+
+REASON = "Drawn at random from what is accepted, whatever its score."
+
+
+def start_audit(
+    session: str | Path | Session,
+    folder: str | Path | None = None,
+    *,
+    count: int = 100,
+    design: str = "simple",
+    target: float | None = None,
+    level: float = 0.9,
+    seed: int = 0,
+) -> Session:
+    """Draw accepted triples of a session and make a session of its own in which people judge them.
+
+    Parameters
+    ----------
+    session : path or Session
+        Whose accepted triples; what people called true is among them, what they called false is not.
+    folder : path, optional
+        A new folder; ``audit`` in the session's own if not given.
+    count : int
+        How many triples are judged at most.
+    design : {"simple", "relation", "head"}
+        A plain draw, which may end as soon as the target is certified; within each relation; all of some heads.
+    target : float, optional
+        The share of true triples to certify, such as 0.9.
+    level : float
+        How sure the bounds are.
+    seed : int
+        Where the draw starts from.
+    """
+    session = session if isinstance(session, Session) else Session(session)
+    folder = session.folder / "audit" if folder is None else Path(folder)
+    if folder.exists():
+        raise FileError(f"{folder} is there already; give another with --out, or go on with: actc annotate {folder}")
+    if target is not None and not 0 < target < 1:
+        raise OptionError(f"A target of {target} is out of range; give a share between 0 and 1, such as 0.9.")
+    with tempfile.TemporaryDirectory(dir=session.folder) as beside:
+        found = Path(beside) / "accepted.parquet"
+        if not Results(session).write_accepted(found):
+            raise OptionError(f"{session.folder}: nothing is accepted yet, so there is nothing to audit.")
+        accepted = read_candidates(found)
+    rows = draw_slice(accepted, count, design, np.random.default_rng(seed))
+    old = session.settings
+    settings = Settings(
+        budget=len(rows), title=f"Audit of {old.title}", guidelines=old.guidelines, seed=seed, triples=len(accepted),
+        relations=len(accepted.relation_names), design=design, target=target, level=level,
+    )  # fmt: skip
+    with write_folder(folder) as made:
+        made.chmod(0o700)
+        write_scored(made / "pool.parquet", accepted)
+        shutil.copyfile(session.names.path, made / "names.sqlite")
+        audit = write_core(made, settings)
+        for person in session.people():
+            audit.add_annotator(person.name)
+        _write_plan(audit, accepted, rows.tolist())
+        AuditPlanner(audit).step()
+        audit.close()
+    return Session(folder)
+
+
+def find_audit(session: str | Path, folder: str | Path | None = None, **drawn: Any) -> Session:
+    """Return the audit of a session, if it is there; else draw one, with the options of :func:`start_audit`."""
+    there = Path(session) / "audit" if folder is None else Path(folder)
+    return Session(there) if there.is_dir() else start_audit(session, there, **drawn)
+
+
+def _write_plan(audit: Session, accepted: ScoredTriples, rows: list[int]) -> None:
+    """Write the slice as what is asked, in its own order; nothing replaces it."""
+    tasks = [Task(row, *accepted.triple(row), float(accepted.scores[row]), REASON, uniform=True) for row in rows]
+    with audit.store.transaction() as connection:
+        connection.executemany(
+            f"INSERT INTO plan (place, {TASK}) VALUES (?, {PLACES})",
+            [(place, *task.as_row()) for place, task in enumerate(tasks)],
+        )

@@ -1,0 +1,113 @@
+"""An audit of what a session accepts: drawn once, judged in its own order, over when there are answers enough."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from actc.errors import ActcError
+from actc.session import Judgement, Session, Settings, start_session
+from actc.session.audit_plan import AuditPlanner, assess_session
+from actc.session.results import Results
+from actc.session.start_audit import find_audit, start_audit
+from actc.session.status import picture, what_is_left
+from actc.tables.files import write_scored
+from actc.tables.parts import read_candidates
+from actc.trust.audit import assess, draw_slice
+from tests.conftest import make_pool
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Session:
+    """A session with forty answers."""
+    pool, labels = make_pool(400, 4)[:2]
+    write_scored(tmp_path / "scores.parquet", pool)
+    session = start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings(title="Births"))
+    ada = session.add_annotator("ada")
+    for task in session.ask(ada, 40):
+        said = "true" if labels[task.triple] else "false"
+        session.record(ada, [Judgement(said, task.triple, f"k{task.triple}")])
+    return session
+
+
+def judge(audit: Session, count: int, said: str = "true") -> list[int]:
+    """Let ada judge an audit, and its planner look; return what she was asked."""
+    ada, planner, asked = audit.annotator("ada"), AuditPlanner(audit), []
+    for _ in range(count):
+        if not (tasks := audit.ask(ada)):
+            break
+        asked.append(tasks[0].triple)
+        audit.record(ada, [Judgement(said, tasks[0].triple, f"k{len(asked)}{said}")])
+        planner.step()
+    return asked
+
+
+def test_the_slice_of_what_is_accepted_is_asked_in_the_order_in_which_it_was_drawn(judged, tmp_path):
+    audit = start_audit(judged, count=30, seed=7)
+    Results(judged).write_accepted(tmp_path / "accepted.tsv")
+    accepted = read_candidates(tmp_path / "accepted.tsv")
+    drawn = draw_slice(accepted, 30, "simple", np.random.default_rng(7))
+    tasks = audit.ask(audit.annotator("ada"), 30)
+    assert [(task.head, task.relation, task.tail) for task in tasks] == [accepted.triple(row) for row in drawn.tolist()]
+    assert audit.folder == judged.folder / "audit"
+    assert audit.settings.title == "Audit of Births"
+
+
+def test_answers_say_how_many_are_true_without_any_model(judged):
+    audit = start_audit(judged, count=20)
+    asked = judge(audit, 5) + judge(audit, 1, "false")
+    found = assess_session(audit)
+    assert (found.judged, found.trues, found.total) == (6, 5, audit.settings.triples)
+    assert found.interval == assess(audit.read_pool(), audit.annotations()).interval
+    assert len(set(asked)) == 6
+
+
+def test_it_is_over_when_the_target_is_certified_and_goes_on_when_an_answer_is_taken_back(judged):
+    audit = start_audit(judged, count=100, target=0.5)
+    asked = judge(audit, 100)
+    ada = audit.annotator("ada")
+    assert 3 < len(asked) < 40
+    assert what_is_left(audit, ada) == "certified"
+    assert picture(audit)["advice"].endswith("Certified: at least 0.5 of the accepted triples are true.")
+    audit.record(ada, [Judgement("undo", None, "u")])
+    AuditPlanner(audit).step()
+    assert audit.ask(ada) != []
+
+
+def test_without_a_target_it_ends_with_the_slice(judged):
+    audit = start_audit(judged, count=6)
+    assert len(judge(audit, 100)) == 6
+    assert what_is_left(audit, audit.annotator("ada")) == "spent"
+
+
+def test_a_slice_within_relations_is_not_ended_early(judged):
+    audit = start_audit(judged, count=40, design="relation", target=0.1)
+    assert len(judge(audit, 100)) == 40
+
+
+def test_what_nobody_was_sure_of_counts_as_not_true(judged):
+    audit = start_audit(judged, count=20)
+    judge(audit, 1, "unsure")
+    assert (assess_session(audit).judged, assess_session(audit).trues) == (1, 0)
+
+
+def test_the_same_command_goes_on_with_the_audit_there_is(judged):
+    first = find_audit(judged.folder, count=10)
+    judge(first, 3)
+    again = find_audit(judged.folder, count=99)
+    assert again.settings.budget == 10
+    assert len(again.annotations()) == 3
+
+
+@pytest.mark.parametrize(("options", "message"), [({"target": 2.0}, "between 0 and 1"), ({"design": "x"}, "simple")])
+def test_what_cannot_be_audited_is_refused_and_nothing_is_made(judged, options, message):
+    with pytest.raises(ActcError, match=message):
+        start_audit(judged, **options)
+    assert not (judged.folder / "audit").exists()
+
+
+def test_an_audit_decides_nothing_itself(judged):
+    with pytest.raises(ActcError, match="is an audit"):
+        Results(start_audit(judged, count=5))

@@ -1,0 +1,69 @@
+"""When no questions can be planned, the owner is told why, in words."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from fastapi.testclient import TestClient
+
+from actc.app.links import Links
+from actc.app.server import create_app
+from actc.cli.show_session import print_status
+from actc.session import OWNER, Session, Settings, start_session
+from actc.session.plan import HELD_EACH, Planner, planning
+from actc.session.trouble import read_trouble, tell_trouble
+from actc.tables.files import write_rows_of
+from tests.synthetic import make_truth
+
+
+def begin(tmp_path, size=200):
+    pool, _, _ = make_truth(size, 3)
+    write_rows_of(tmp_path / "scores.tsv", pool, np.arange(size))
+    return start_session(tmp_path / "s", tmp_path / "scores.tsv", Settings(budget=size))
+
+
+def wait_until(happened):
+    for _ in range(600):
+        if happened():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it did not happen in a minute")
+
+
+def test_a_planner_that_fails_says_why_on_the_page_and_in_status_until_it_plans_again(tmp_path, capsys):
+    session = begin(tmp_path)
+    pool = session.folder / "pool.parquet"
+    sound = pool.read_bytes()
+    pool.write_bytes(sound[:-100] + bytes(100))
+    told: list[str] = []
+    with planning(session.folder, told.append):
+        wait_until(lambda: told)
+        assert "pool.parquet" in told[0]
+        assert "Traceback" not in told[0]
+        trouble = read_trouble(session.folder)
+        assert "put back a copy of the session" in trouble
+        print_status(session)
+        assert "The last try to plan questions failed" in capsys.readouterr().out
+        token = Links.of(session.folder).token(session.annotator(OWNER))
+        page = TestClient(create_app(session), base_url="http://127.0.0.1")
+        seen = page.get("/api/owner", headers={"authorization": f"Bearer {token}"}).json()
+        assert seen["trouble"] == trouble
+        pool.write_bytes(sound)
+        wait_until(lambda: read_trouble(session.folder) == "")
+    session.close()
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), ZeroDivisionError("by zero"), MemoryError()])
+def test_any_failure_is_one_line(tmp_path, error):
+    assert len(tell_trouble(tmp_path, error).splitlines()) == 1
+    assert read_trouble(tmp_path)
+
+
+def test_a_plan_has_a_full_table_for_everybody_however_many_they_are(tmp_path):
+    session = begin(tmp_path, 3000)
+    crowd = [session.add_annotator(f"person {number}") for number in range(150)]
+    Planner(Session(session.folder, synced=False)).step()
+    assert all(len(session.ask(person, HELD_EACH)) == HELD_EACH for person in crowd)
+    session.close()
