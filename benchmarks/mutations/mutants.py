@@ -1,4 +1,4 @@
-"""Lines of the four folders that decide what comes out, each with a fault that somebody could make.
+"""Lines of the folders that decide what comes out, each with a fault that somebody could make.
 
 By folder and file: the text as it stands (it must be there once), what it becomes, and words in the names of the tests
 that should notice (as pytest's ``-k`` takes them). None is equivalent: each makes some answer wrong.
@@ -224,6 +224,27 @@ SESSION = {
     "status.py": (("AND purpose = 'repeat' AND said != 'undo' ", "AND said != 'undo' ", "repeat"),),
 }
 
+JUDGES = {
+    "ask_server.py": (
+        ("if self.requests >= self.limit:", "if self.requests > self.limit:", "limit"),
+        ('return text.replace(key, "(key)") if key else text', "return text", "nowhere_else"),
+        ("self.resume_at - time.monotonic(), 0.0", "0.0", "left_alone"),
+    ),
+    "store.py": (("INSERT OR IGNORE INTO reply", "INSERT OR REPLACE INTO reply", "once"),),
+    "worth.py": (
+        ("0.0, if_true - if_false)", "0.0, if_true)", "adds_nothing"),
+        ("before = np.nan_to_num(signals[:, :judge])", "before = 0 * signals[:, :judge]", "two_names"),
+        ("start[0] = prior.weight", "start[0] = 0.0", "stated_prior"),
+    ),
+    "heed.py": (
+        ("rest = Annotations(rows[~fold], self.answers.labels[~fold])", "rest = self.answers", "does_not_know"),
+        ("kept = kept if self.blind is None else kept & self.blind", "kept = kept", "eye_on_the_judge"),
+    ),
+    "ppi.py": (
+        ("left * (1 - count / total)", "left", "judged_whole"),
+        ("return float(np.clip(together / (spread + 0.05), 0, 1))", "return 1.0", "hardly_wider"),
+    ),
+}
 TESTS = {
     "three_steps/baselines.py": ("tests/three_steps/test_baselines.py",),
     "three_steps/choose_thresholds.py": ("tests/three_steps/test_choose_thresholds.py",),
@@ -245,6 +266,11 @@ TESTS = {
     "session/plan.py": ("tests/session/test_session.py",),
     "session/store.py": tuple(f"tests/session/test_{name}.py" for name in ("store", "session", "session_answers")),
     "session/ask.py": ("tests/session/test_session.py", "tests/session/test_session_answers.py"),
+    "judges/ask_server.py": ("tests/judges/test_ask_server.py",),
+    "judges/store.py": ("tests/judges/test_judge_session.py",),
+    "judges/worth.py": ("tests/judges/test_worth.py",),
+    "judges/heed.py": ("tests/judges/test_worth.py",),
+    "judges/ppi.py": ("tests/judges/test_ppi.py",),
     "session/record.py": ("tests/session/test_session.py",),
     "session/status.py": ("tests/session/test_session.py",),
     "session/results.py": ("tests/session/test_session_answers.py", "tests/session/test_session_large.py"),
@@ -258,7 +284,7 @@ POOLED_TESTS = tuple(f"tests/pooled/test_{name}.py" for name in ("shipped_number
 
 def all_mutants() -> list[Mutant]:
     """Return every change, in the order of the tables above."""
-    folders = {"three_steps": THREE_STEPS, "pooled": POOLED, "trust": TRUST, "session": SESSION}
+    folders = {"three_steps": THREE_STEPS, "pooled": POOLED, "trust": TRUST, "session": SESSION, "judges": JUDGES}
     return [
         Mutant(f"{folder}/{name}", old, new, words, TESTS.get(f"{folder}/{name}", POOLED_TESTS))
         for folder, files in folders.items()

@@ -62,6 +62,13 @@ def test_start_says_how_many_entities_have_a_name(tmp_path):
         (["annotate", "."], "no annotation session"),
         (["annotate", "SESSION", "--program", "no-such-program", "--count", "1"], "cannot be started"),
         (["annotate", "SESSION", "--annotator", "owner"], "is taken in this session"),
+        (["judge", ".", "--program", "true"], "no annotation session"),
+        (["judge", "SESSION"], "Say who judges"),
+        (["judge", "SESSION", "--program", "no-such-program"], "cannot be started"),
+        (
+            ["judge", "SESSION", "--url", "http://127.0.0.1:9", "--model", "m", "--key-from", "NO_KEY"],
+            "NO_KEY is empty",
+        ),
         (["status", "nowhere"], "no annotation session"),
         (["export", "SESSION"], "Say what to export"),
         (["import", "SESSION", "nothing.tsv"], "there is no such file"),

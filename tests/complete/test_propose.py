@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from actc.complete.propose import propose_candidates, rank_by_evidence
+from actc.complete.weighing import ask_for
 from actc.errors import OptionError
 from actc.evidence import duckdb_engine
 from actc.evidence.in_chunks import score_in_chunks
@@ -95,3 +96,9 @@ def test_validation_triples_of_a_folder_of_numbers_are_held_facts(tmp_path):
         (tmp_path / name).write_text(text)
     held = find_held(tmp_path / "no model", tmp_path, read_graph(tmp_path))
     assert {held.triple(row) for row in range(2)} == {("bob", "knows", "eve"), ("eve", "knows", "ada")}
+
+
+def test_more_answers_are_asked_for_than_are_kept_but_not_more_than_can_be_weighed():
+    assert ask_for(10, 1000) == 20
+    assert ask_for(10, 300_000) == 7
+    assert ask_for(10, 50_000_000) == 1

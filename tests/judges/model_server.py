@@ -22,7 +22,7 @@ class ModelServer(ThreadingHTTPServer):
     def __init__(self, moods=(), key=None, seconds=0.0):
         super().__init__(("127.0.0.1", 0), Handler)
         self.moods, self.key, self.seconds = list(moods), key, seconds
-        self.asked, self.headers, self.answered = [], [], Counter()
+        self.asked, self.headers, self.times, self.answered = [], [], [], Counter()
         self.at_once = self.most_at_once = 0
         self.lock = threading.Lock()
 
@@ -53,6 +53,7 @@ class Handler(BaseHTTPRequestHandler):
             mood = server.moods.pop(0) if server.moods else "well"
             server.asked.append(body["messages"][0]["content"])
             server.headers.append(dict(self.headers))
+            server.times.append(time.monotonic())
             server.at_once += 1
             server.most_at_once = max(server.most_at_once, server.at_once)
         try:

@@ -10,6 +10,7 @@ import pytest
 
 import actc
 from actc.errors import ActcError
+from actc.judges.replies import Reply
 from actc.judges.store import ReplyStore
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session.backup import backup_session
@@ -74,6 +75,15 @@ def test_a_program_judges_everything_once_and_nonsense_is_no_answer(session, tmp
     judged = read_judged(session)
     assert len(judged) == 216
     assert ((judged.signals > 0) == TRUTH[judged.rows]).all()
+
+
+def test_an_answer_is_stored_once_and_the_first_one_stays(session):
+    store = ReplyStore(session.folder, create=True)
+    judge = store.add_judge("twice")
+    question = make_question(session, Planner(session).task(5, ""))
+    list(store.keep(judge, [(question, Reply("true")), (question, Reply("false"))]))
+    assert store.counts() == {"twice": 1}
+    assert store.answers().signals.tolist() == [1]
 
 
 def test_machine_answers_are_never_labels_and_take_no_question_from_people(session, tmp_path):

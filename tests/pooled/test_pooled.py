@@ -25,12 +25,15 @@ from actc.pooled.method import Pooled
 from actc.pooled.model import OBJECTIVES, PRIORS, Posterior, Prior, crossings, design, find_cuts, fit
 from actc.pooled.overrule import overrule_lines
 from actc.pooled.picks import (
+    PROMISE_CHECK,
     RANDOM_CHECK,
     _Unlabelled,
     best_pick,
     expected_gains,
+    find_promised,
     gains_of,
     is_audit,
+    is_promise_check,
     pick_expected_gain,
 )
 from actc.triples import Annotations, ScoredTriples
@@ -289,6 +292,49 @@ def test_from_the_fiftieth_label_on_every_fifth_pick_is_a_random_check() -> None
     assert [count for count in range(70) if is_audit(count)] == [50, 55, 60, 65]
 
 
+def test_where_a_precision_is_promised_every_second_pick_checks_what_it_would_accept() -> None:
+    pool, labels = random_pool(10, 5000)
+    annotations = Annotations(np.arange(100), labels[:100])
+    posterior = Pooled().fit(pool, annotations).draws
+    picks = pick_expected_gain(posterior, annotations, 200, np.random.default_rng(0), 0.8)
+    checks = np.array([reason == PROMISE_CHECK for reason in picks.reasons])
+    assert checks.tolist() == [is_promise_check(100 + at) for at in range(200)]
+    assert checks.sum() == 80
+    assert not picks.uniform[checks].any()
+    bottom = find_promised(posterior, 0.8)
+    prepared = posterior.pool
+    assert (prepared.places[picks.rows[checks]] >= bottom[prepared.relations[picks.rows[checks]]]).all()
+    assert labels[picks.rows[checks]].mean() > labels.mean() + 0.2
+    spread = np.bincount(prepared.relations[picks.rows[checks]], minlength=10)
+    assert (spread > 0).sum() == (bottom < prepared.starts[1:11]).sum()  # of every relation that has something to check
+
+
+def test_checks_begin_at_the_tenth_label_and_leave_the_random_ones_alone() -> None:
+    assert [count for count in range(20) if is_promise_check(count)] == [11, 13, 15, 17, 19]
+    assert not any(is_audit(count) and is_promise_check(count) for count in range(500))
+
+
+def test_a_higher_promise_checks_fewer_triples_and_never_none() -> None:
+    pool, labels = random_pool(10, 5000)
+    posterior = Pooled().fit(pool, Annotations(np.arange(100), labels[:100])).draws
+    starts = posterior.pool.starts
+    sizes = [(starts[1:11] - find_promised(posterior, precision)).sum() for precision in (0.6, 0.8, 0.95, 0.999)]
+    assert sizes[0] > sizes[1] > sizes[2] >= sizes[3] >= 50
+
+
+def test_when_all_that_would_be_accepted_is_judged_picks_go_on_elsewhere() -> None:
+    prepared = prepare_pool(make_pool(np.arange(210.0), np.zeros(210, int)))
+    free = _Unlabelled(prepared, Annotations(np.arange(200, 210), np.ones(10, bool)))
+    assert free.any_place_from(np.array([200]), np.random.default_rng(0)) is None
+    assert free.any_place_from(np.array([199]), np.random.default_rng(0)) == 199
+
+
+def test_a_promise_out_of_range_is_refused() -> None:
+    pool, _ = random_pool(2, 40)
+    with pytest.raises(OptionError, match="promised precision of 90"):
+        Pooled(promised=90).fit(pool, Annotations())
+
+
 def test_where_a_point_has_nobody_left_its_nearest_neighbour_is_picked() -> None:
     prepared = prepare_pool(make_pool(np.arange(210.0), np.zeros(210, int)))  # ten triples for each of 21 points
     for judged, expected in (((100, 113), 99), ((97, 110), 110), ((100, 210), 99), ((0, 110), 110)):
@@ -356,6 +402,22 @@ def test_two_hundred_labels_may_overrule_a_line() -> None:
         annotations = Annotations(np.arange(count), labels[:count])
         posterior = fit(prepare_pool(pool), annotations, PRIORS["v2"].pool_only)
         assert (overrule_lines(posterior, annotations) is not posterior) == moved
+
+
+def test_an_overruling_that_hangs_on_one_label_is_called_fragile() -> None:
+    pool, labels = bent_pool(30, 4000)
+    annotations = Annotations(np.arange(400), labels[:400])
+    posterior = fit(prepare_pool(pool), annotations, PRIORS["v2"].pool_only)
+    moved = overrule_lines(posterior, annotations)
+    assert moved.fitted is posterior
+    undone = set()
+    for at in range(400):
+        rest = np.delete(np.arange(400), at)
+        without = overrule_lines(posterior, Annotations(annotations.rows[rest], annotations.labels[rest]))
+        was, now = (set(np.flatnonzero((one.beta != posterior.beta).any(axis=1)).tolist()) for one in (moved, without))
+        undone |= was - now
+    assert undone == set(moved.fragile.tolist())
+    assert 0 < len(undone) < len(was)
 
 
 def test_a_line_is_not_moved_to_part_equal_scores() -> None:

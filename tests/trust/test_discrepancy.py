@@ -9,7 +9,7 @@ from actc import Annotations
 from actc.errors import ChoiceError
 from actc.methods import METHODS
 from actc.numeric import psi
-from actc.trust.discrepancy import Looks, correct, look, misfit, uniform_picks
+from actc.trust.discrepancy import Looks, correct, drawn_picks, look, misfit, uniform_picks
 from tests.synthetic import fit_on_random, make_truth
 
 
@@ -34,6 +34,24 @@ def test_uniform_picks_are_all_of_a_random_draw_and_every_fifth_of_the_models_ow
     assert own.sum() == 10
     with pytest.raises(ChoiceError, match="way of picking"):
         uniform_picks(3, "randm")
+
+
+def test_drawn_at_random_are_checks_of_a_promise_too_and_all_where_nobody_knows():
+    assert drawn_picks(40, "unknown").all()
+    assert drawn_picks(40, "random").all()
+    assert not drawn_picks(40, "expected-gain").any()
+    checked = drawn_picks(100, "expected-gain", 0.9)
+    assert checked.sum() == 50  # from the tenth on every second, but for five where a random check comes; and ten such
+    assert (checked & uniform_picks(100, "expected-gain")).sum() == 10
+
+
+def test_a_line_that_labels_overruled_is_looked_at_as_it_was_fitted():
+    pool, labels, _ = make_truth()
+    posterior, annotations = fit_on_random(pool, labels, 400)
+    assert (posterior.beta != posterior.fitted.beta).any()
+    every = np.ones(400, dtype=bool)
+    moved, fitted = (look(one, annotations, every).logits for one in (posterior, posterior.fitted))
+    np.testing.assert_array_equal(moved, fitted)
 
 
 def test_a_correction_is_zero_without_looks_and_their_mean_with_many():

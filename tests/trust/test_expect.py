@@ -8,7 +8,7 @@ import pytest
 from actc.metrics import accuracy, f1
 from actc.pooled.model import find_cuts
 from actc.trust.discrepancy import look, uniform_picks
-from actc.trust.expect import QUANTITIES, Quality, expect, looks_above
+from actc.trust.expect import QUANTITIES, Quality, believe, expect, looks_above
 from tests.synthetic import fit_on_random, make_truth
 
 
@@ -57,6 +57,22 @@ def test_what_the_looks_say_of_the_accepted_moves_precision_and_nothing_else():
     assert after.middle("precision") < 0.3 < before.middle("precision") - 0.3
     right_below = [one.accuracy * one.triples - one.precision * one.accepted for one in (before, after)]
     assert np.median(right_below[1]) == pytest.approx(np.median(right_below[0]), rel=0.05)
+
+
+def test_of_three_accepted_triples_none_may_be_true():
+    pool, labels, _ = make_truth()
+    posterior, annotations = fit_on_random(pool, labels, 50)
+    cuts = np.full(len(pool.relation_names) + 1, np.sort(pool.scores)[-3])
+    target = pool.take(np.argsort(-pool.scores)[:400])
+    found = expect(posterior, cuts, annotations, np.zeros(50, dtype=bool), target).overall
+    assert found.accepted == 3
+    assert set(np.round(found.precision * 3, 6)) <= {0.0, 1.0, 2.0, 3.0}  # no share between
+
+
+def test_fewer_answers_inside_mean_more_doubt():
+    doubts = [believe(answers) for answers in (0, 3, 30, 3000)]
+    assert doubts == sorted(doubts, reverse=True)
+    assert doubts[-1] == pytest.approx(0.2, abs=0.002)
 
 
 def test_a_small_target_may_turn_out_otherwise_than_a_large_one():

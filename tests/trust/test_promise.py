@@ -92,12 +92,39 @@ def test_forty_answers_that_contradict_the_model_speak_alone():
     assert accepted_by(kept, pool).mean() < 0.1
 
 
-def test_good_news_makes_no_list_longer():
+def test_good_news_counts_only_from_triples_drawn_at_random():
     pool, labels, _ = make_truth()
     posterior, annotations = fit_on_random(pool, labels, 60)
-    good = type(annotations)(annotations.rows, np.ones(60, dtype=bool))  # every look is true
-    plain, lucky = (promise(posterior, one, pool, [Demand("precision", 0.9)])[0] for one in (annotations, good))
-    assert accepted_by(lucky, pool).mean() < accepted_by(plain, pool).mean() + 0.1
+    good = type(annotations)(annotations.rows, np.ones(60, dtype=bool))  # every answer is true
+    demand = [Demand("precision", 0.9)]
+    drawn, chosen = (promise(posterior, good, pool, demand, drawn=np.full(60, each))[0] for each in (True, False))
+    assert accepted_by(drawn, pool).mean() > 0.9  # sixty of sixty: nearly all will be true, whatever the model thinks
+    assert not accepted_by(chosen, pool).any()
+
+
+def test_a_list_ends_where_answers_do():
+    """Sixty true answers from the best twentieth of the pool say nothing about what comes far after it."""
+    pool, labels, _ = make_truth()
+    posterior, _ = fit_on_random(pool, labels, 200)
+    best = np.argsort(-posterior.probabilities(posterior.pool.x, posterior.pool.relations))
+    drawn, shares = np.append(np.ones(60, dtype=bool), False), []
+    for among in (150, 900):
+        rows = np.append(np.random.default_rng(0).permutation(best[:among])[:60], best[-1])
+        kept = promise(posterior, Annotations(rows, drawn), pool, [Demand("precision", 0.8)], drawn=drawn)[0]
+        shares.append(accepted_by(kept, pool).mean())
+    assert 0.03 < shares[0] < 0.1
+    assert shares[1] > 0.25
+
+
+def test_where_one_cut_does_for_all_relations_no_model_is_needed():
+    """Answers on a random draw show that the upper half is true; the model, fitted on none of them, doubts it."""
+    pool, _, _ = make_truth()
+    posterior, _ = fit_on_random(pool, pool.scores > 0, 0)
+    rows = np.random.default_rng(0).permutation(len(pool))[:120]
+    answers = Annotations(rows, pool.scores[rows] > np.median(pool.scores))
+    decisions = accepted_by(promise(posterior, answers, pool, [Demand("precision", 0.9)])[0], pool)
+    assert 0.4 < decisions.mean() < 0.6
+    assert (pool.scores[decisions] > np.median(pool.scores)).mean() >= 0.9
 
 
 def test_triples_of_one_probability_are_accepted_together_or_not_at_all():

@@ -198,8 +198,9 @@ def set_overlap(body: OverlapBody, session: Open, owner: Owner) -> dict[str, flo
 @owning.post("/rule")
 def set_rule(body: RuleBody, session: Open, owner: Owner) -> dict[str, Any]:
     """Change how several answers become one label, and say which labels that changed."""
-    changes = find_changes(session.votes(), session.rule, body.rule)
+    before = session.annotations()
     session.change("combine", body.rule)
+    changes = find_changes(before, session.annotations())
     told = [
         {"sentence": session.sentence(triple), "before": before, "after": after}
         for triple, before, after in changes[:MOST_CHANGES]

@@ -186,7 +186,7 @@ def candidates_command(
 @click.option(
     "--candidates", type=click.Path(path_type=Path), help="Facts in question. [default: the model's proposals]"
 )
-@click.option("--best", type=int, help="How many proposals to a question. [default: 5; without evidence 2]")
+@click.option("--best", type=int, help="How many proposals to a question. [default: 10; without evidence 2]")
 @click.option(
     "--evidence/--no-evidence",
     default=True,

@@ -118,9 +118,8 @@ def print_judge_run(run: JudgeRun) -> None:
     if run.senseless:
         lines.append(f"{run.senseless:,} replies made no sense: they count as no answer.")
     if run.failed:
-        lines.append(
-            f"{run.failed:,} questions are left: failed, over the limit or not answered; run it again to go on."
-        )
+        why = f" ({run.problem})" if run.problem else ""
+        lines.append(f"{run.failed:,} questions are left, failed{why} or over the limit: run it again to go on.")
     if run.requests:
         cost = "" if run.cost is None else f", cost {run.cost:,.4g}"
         lines.append(f"{run.requests:,} requests, {run.tokens_in:,} tokens read and {run.tokens_out:,} written{cost}.")
@@ -128,6 +127,6 @@ def print_judge_run(run: JudgeRun) -> None:
     lines.append(
         f"It says what people said on {100 * trust.right:.0f} % of {trust.compared:,} triples that both judged."
         if trust.compared
-        else "No triple was judged by it and by people yet, so it counts for little: judge some, then run it again."
+        else "No triple was judged by it and by people yet: until then it counts for little."
     )
     console().print("\n".join(lines), markup=False)

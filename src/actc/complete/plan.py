@@ -25,7 +25,7 @@ class CompletionPlan:
     model : path, optional
         A trained model's folder; without it one of ``kind`` is trained, on a CPU for at most ``seconds``.
     candidates : path, optional
-        Facts in question; without it the model's proposals, ``best`` to a question (5, without evidence 2).
+        Facts in question; without it the model's proposals, ``best`` to a question (10, without evidence 2).
     evidence : bool
         Whether candidates are scored by what the graph says of them; else by the model alone.
     held : path, optional
@@ -94,7 +94,7 @@ class CompletionPlan:
     @property
     def answers(self) -> int:
         """How many answers to a question are candidates."""
-        return self.best or (5 if self.evidence else 2)
+        return self.best or (10 if self.evidence else 2)
 
     @property
     def asked(self) -> dict[str, Any]:

@@ -21,8 +21,8 @@ from actc.complete.plan import CompletionPlan as CompletionPlan
 from actc.complete.report import headline, summarise, write_completion, write_report
 from actc.complete.weighing import (
     LOG_ODDS,
-    MORE,
     Reasons,
+    ask_for,
     best_placed,
     keep_best,
     tell_learnt,
@@ -302,9 +302,11 @@ def _read_candidates(plan: CompletionPlan, graph: Graph) -> Graph:
 def _propose(plan: CompletionPlan, known: Graph, scorer: Scorer, stage: Stage) -> ScoredTriples:
     """Ask the model for its best answers to every question that the known facts leave open."""
     path = plan.out / "proposals.parquet"
-    wanted = Wanted(plan.answers * (MORE if plan.evidence else 1))
+    search = CandidateSearch(scorer, known, Wanted(plan.answers))
+    if plan.evidence:
+        search = CandidateSearch(scorer, known, Wanted(ask_for(plan.answers, search.count_questions())))
     with stage("Questions") as advance:
-        if not write_candidates(CandidateSearch(scorer, known, wanted), path, advance):
+        if not write_candidates(search, path, advance):
             path.unlink()
             raise OptionError("The model proposes nothing new; raise --best, or give --candidates.")
     proposals = read_scored(path)[0]

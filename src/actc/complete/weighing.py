@@ -23,6 +23,7 @@ LOG_ODDS = "pooled:prior=log-odds"
 """The method for scores that are log-odds by evidence."""
 EVIDENCE, WORTH = "evidence.npz", "worth.json"
 MORE = 2  # times as many answers to a question are weighed as are kept
+MOST_PROPOSED = 2_000_000  # of which MOST_WEIGHED are weighed, those placed best
 MOST_WEIGHED = 1_000_000  # proposals; each takes half a kilobyte of evidence, a few times over
 
 
@@ -84,6 +85,14 @@ def best_placed(proposals: ScoredTriples, most: int = MOST_WEIGHED) -> ScoredTri
     up_to = np.cumsum(np.bincount(place.astype(np.int64)))
     last = max(1, int(np.searchsorted(up_to, most, side="right")) - 1)
     return proposals.take(np.flatnonzero(place <= last))
+
+
+def ask_for(best: int, questions: int) -> int:
+    """Return how many answers to each question to ask the model for, of which the best by evidence are kept.
+
+    They are more than are kept, but not many more in all than can be weighed.
+    """
+    return max(1, min(best * MORE, -(-MOST_PROPOSED // max(questions, 1))))
 
 
 def keep_best(weighed: Weighed, best: int) -> Weighed:

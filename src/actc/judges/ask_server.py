@@ -117,11 +117,13 @@ class Traffic:
     ----------
     limit : int
         Requests in all; the one after is not made.
+    problem : str
+        Why the last question that failed for good did.
     """
 
     limit: int
     requests: int = 0
-    failed: int = 0
+    problem: str = ""
     resume_at: float = 0.0
     lock: threading.Lock = field(default_factory=threading.Lock)
     stop: threading.Event = field(default_factory=threading.Event)
@@ -150,11 +152,11 @@ def ask_server(
     """Put questions to a model, several at a time, and return its replies as they come.
 
     A question whose request failed for good is not among them, and is asked in the next run. The run ends early when
-    the limit of requests is reached.
+    the limit of requests is reached. A server that does not answer a single question is an error.
     """
     traffic = traffic or Traffic(server.limit)
     opener = urllib.request.build_opener(_NoRedirect())
-    pending, waiting, in_a_row = iter(questions), set[Future[Any]](), 0
+    pending, waiting, in_a_row, answered = iter(questions), set[Future[Any]](), 0, 0
     with ThreadPoolExecutor(server.jobs, thread_name_prefix="judge") as threads:
         try:
             while True:
@@ -163,16 +165,18 @@ def ask_server(
                     if question is None:
                         break
                     waiting.add(threads.submit(_ask_until_answered, opener, server, question, traffic))
+                if not waiting and in_a_row and not answered:
+                    raise ActcError(f"The server answered nothing ({traffic.problem}).")
                 if not waiting:
                     return
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 for future in done:
                     found, reply, problem = future.result()
                     if reply is not None:
-                        in_a_row = 0
+                        in_a_row, answered = 0, answered + 1
                         yield found, reply
                     elif problem:
-                        in_a_row += 1
+                        in_a_row, traffic.problem = in_a_row + 1, problem
                         if in_a_row >= MOST_IN_A_ROW:
                             raise ActcError(
                                 f"The server fails again and again ({problem}); the answers so far are kept."
@@ -196,8 +200,6 @@ def _ask_until_answered(
             problem = str(failure)
             if failure.after:
                 traffic.leave_alone(failure.after)
-    with traffic.lock:
-        traffic.failed += 1
     return question, None, problem
 
 
@@ -209,8 +211,6 @@ def _ask_once(opener: urllib.request.OpenerDirector, server: Server, question: Q
     try:
         with opener.open(request, timeout=server.timeout) as response:
             content = response.read(MOST_BYTES)
-            if response.length:  # it promised more than came
-                raise RequestError("the answer was cut off")
     except urllib.error.HTTPError as error:
         raise _judge_status(error, server) from None
     except (OSError, http.client.HTTPException, ValueError) as error:

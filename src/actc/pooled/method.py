@@ -37,6 +37,9 @@ class Pooled:
         Whether to learn about relations from the scores of triples that the graph holds already.
     prior : str
         What is believed before any label, see ``PRIORS``.
+    promised : float
+        A precision that will be promised of what is accepted, such as 0.9: every second pick then checks a random one
+        of those that the promise would accept. 0 for none.
     """
 
     summary: str = ""
@@ -44,6 +47,7 @@ class Pooled:
     objective: str = "accuracy"
     known: bool = False
     prior: str = "v3"
+    promised: float = 0.0
 
     wants_squashed: ClassVar[bool] = False
     least_budget: ClassVar[int] = 0
@@ -71,6 +75,8 @@ class Pooled:
             raise ChoiceError("prior of the pooled method", self.prior, PRIORS)
         if self.objective not in OBJECTIVES:
             raise ChoiceError("objective of the pooled method", self.objective, OBJECTIVES)
+        if not 0 <= self.promised < 1:
+            raise OptionError(f"A promised precision of {self.promised} is out of range; give a share between 0 and 1.")
         if self.selector != OWN_SELECTOR:
             find_selector(self.selector)  # refuses a selector that does not exist
         return PooledFit(self, pool, answers, self._prepare(pool, known))
@@ -156,7 +162,7 @@ class PooledFit:
         """Return the next triples to judge."""
         if self.method.selector == OWN_SELECTOR:
             check_count(self.pool, self.answers, count)
-            return pick_expected_gain(self.draws, self.answers, count, random)
+            return pick_expected_gain(self.draws, self.answers, count, random, self.method.promised)
         return select_triples(self.pool, self.answers, count, self.method.selector, random, self._estimate)
 
     def _estimate(self, relation: int | None = None) -> FloatArray:

@@ -13,11 +13,11 @@ and is never laid out: every step costs one 3 x 3 block per relation.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from actc.numeric import line_heights, line_variances, logit, moderate, psi, sigmoid
+from actc.numeric import line_heights, line_variances, logit, moderate, psi, sigmoid, softplus
 from actc.pooled.features import PreparedPool
 from actc.pooled.tuned import TUNED
 from actc.triples import Annotations, FloatArray, IntArray
@@ -121,6 +121,10 @@ class Posterior:
     mixture : tuple of (float, Posterior)
         What it is the average of, each with its weight; empty where it is one fit. The shared coefficients are then
         those of the heaviest part.
+    fitted : Posterior, optional
+        What it was before labels overruled some lines (``overrule``); None where none was.
+    fragile : int array of shape (K,)
+        The relations whose overruling hangs on a single label: without it the fitted line would decide.
     """
 
     pool: PreparedPool
@@ -132,6 +136,8 @@ class Posterior:
     own: FloatArray
     tau_squared: FloatArray
     mixture: tuple[tuple[float, Posterior], ...] = ()
+    fitted: Posterior | None = None
+    fragile: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def logits(self, x: FloatArray, relations: IntArray) -> FloatArray:
         """Return the mean logit of triples with centred scores x."""
@@ -206,7 +212,7 @@ def fit(pool: PreparedPool, annotations: Annotations, prior: Prior, rounds: int 
 def _objective(state: _State, labels: LabelTable, G: FloatArray, prior: Prior, penalty: FloatArray) -> float:
     """Return the negative log posterior, up to a constant."""
     eta = line_heights(labels.psi, (G @ state.theta + state.u)[labels.group])
-    likelihood = np.logaddexp(0, eta).sum() - labels.truth @ eta
+    likelihood = softplus(eta).sum() - labels.truth @ eta
     off = state.theta - prior.mean
     return float(likelihood + 0.5 * (prior.precision @ off**2 + (penalty * state.u**2).sum()))
 

@@ -76,8 +76,9 @@ def overrule_lines(posterior: Posterior, annotations: Annotations) -> Posterior:
     Nothing is overruled before there are 200 labels in all, whichever relations they are in: below that the common part
     of the model is still moving, and so is every line. How many a relation itself needs is said by the margin.
 
-    A moved line keeps the covariance of the old one: it says how much the labels leave open about slopes and level, and
-    of that a move of the cut takes nothing away. Whether a wider one would be better was not measured.
+    A moved line keeps the covariance of the old one, for picks and for intervals of cuts. A cut that was chosen because
+    labels agree with it looks better on these labels than it is; so what decisions are worth is judged by the fitted
+    lines too, which are kept beside the moved ones (``trust.expect``).
     """
     if len(annotations) < TUNED.overrule_from:
         return posterior
@@ -88,8 +89,11 @@ def overrule_lines(posterior: Posterior, annotations: Annotations) -> Posterior:
     line = crossings(posterior.beta[slots.relations])
     rejected = np.add.reduceat((slots.x_above < line[slots.group]).astype(np.int64), slots.starts)
     own = slots.starts + rejected
-    overruled = worth[best] > worth[own] + TUNED.margin + TUNED.walk * np.sqrt(np.abs(best - own))
-    return _move(posterior, slots.relations[overruled], _middle(slots, best[overruled]))
+    won, between = worth[best] - worth[own], np.abs(best - own)
+    overruled = won > TUNED.margin + TUNED.walk * np.sqrt(between)
+    fragile = won - 1 <= TUNED.margin + TUNED.walk * np.sqrt(np.maximum(between - 1, 0))
+    moved = _move(posterior, slots.relations[overruled], _middle(slots, best[overruled]))
+    return replace(moved, fitted=posterior, fragile=slots.relations[overruled & fragile])
 
 
 def _line_worth(posterior: Posterior, slots: _Slots) -> FloatArray:

@@ -13,13 +13,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from actc.numeric import line_heights, moderate, moderation, psi, sigmoid, table_heights
+from actc.numeric import line_heights, line_variances, moderate, moderation, psi, sigmoid, table_heights
 from actc.pooled.features import POINTS, PreparedPool
 from actc.pooled.model import Posterior
 from actc.pooled.tuned import TUNED
-from actc.triples import Annotations, BoolArray, FloatArray, IntArray, Picks
+from actc.triples import Annotations, FloatArray, IntArray, Picks
 
 RANDOM_CHECK = "A random check, to keep the estimates honest."
+PROMISE_CHECK = "A random check of what would be accepted, so that its precision can be promised."
 _IMAGINED = np.array(TUNED.imagined)
 _DENSITY_AT_0 = 1 / np.sqrt(2 * np.pi)
 _CHUNK = 16  # relations worked out at a time, the most promising first
@@ -29,6 +30,11 @@ _AHEAD = 4  # relations of which the label after the next is worked out at a tim
 def is_audit(count: int) -> bool:
     """Say whether the pick after ``count`` labels is a uniform one."""
     return count >= TUNED.audit_from and count % TUNED.audit_every == 0
+
+
+def is_promise_check(count: int) -> bool:
+    """Say whether the pick after ``count`` labels checks what would be accepted, where a promise is wanted."""
+    return count >= TUNED.check_from and count % TUNED.check_every == 1 and not is_audit(count)
 
 
 def batch_size(count: int) -> int:
@@ -170,13 +176,34 @@ class _Race:
         self.bound[relation] = self.best[relation] = -np.inf
 
 
+def find_promised(posterior: Posterior, precision: float) -> IntArray:
+    """Return from which place on each relation would be accepted under a promise, shape (R,); its end if from none.
+
+    The list takes the most probable points first, as long as the model expects somewhat more of it than is promised.
+    """
+    pool = posterior.pool
+    board = _Board.of(posterior)
+    variance = line_variances(board.basis, board.covariance[:, None])
+    p = np.maximum.accumulate(moderate(board.mean, variance), axis=1)
+    order = np.argsort(-p, axis=None, kind="stable")
+    weight = np.repeat(board.share, POINTS)[order]
+    until = np.cumsum(weight)
+    expected = np.cumsum(weight * p.ravel()[order]) / np.maximum(until, 1e-9)
+    aim = precision + TUNED.check_above * (1 - precision)
+    enough = np.flatnonzero((expected >= aim) | (until <= TUNED.check_least * until[-1]))
+    taken = np.zeros(p.size, dtype=np.bool_)
+    taken[order[: enough[-1] + 1 if enough.size else 1]] = True
+    rejected = POINTS - taken.reshape(p.shape).sum(axis=1)
+    return np.asarray(pool.starts[: len(p)] + rejected * pool.counts[:-1] // POINTS)
+
+
 def best_pick(posterior: Posterior) -> tuple[int, int, float]:
     """Return the relation and the point where a label brings most, and how many right decisions."""
     return _Race(_Board.of(posterior), posterior.pool.counts[:-1] > 0).leader()
 
 
 def pick_expected_gain(
-    posterior: Posterior, annotations: Annotations, count: int, random: np.random.Generator
+    posterior: Posterior, annotations: Annotations, count: int, random: np.random.Generator, promised: float = 0.0
 ) -> Picks:
     """Return the next triples to judge: where labels pay most, and an audit pick now and then.
 
@@ -190,17 +217,18 @@ def pick_expected_gain(
         How many are wanted; fewer come back where the pool has fewer left.
     random : numpy.random.Generator
         Chooses among the members of a point, and the audit picks.
+    promised : float
+        A precision that will be promised of what is accepted; some picks then check what would be. 0 for none.
     """
     pool = posterior.pool
     free = _Unlabelled(pool, annotations)
     race = _Race(_Board.of(posterior), free.left > 0)
+    bottom = find_promised(posterior, promised) if promised else None
     rows: list[int] = []
-    audits: list[bool] = []
+    kinds: list[str] = []
     while len(rows) < count and free.total > 0:
-        audits.append(is_audit(len(annotations) + len(rows)))
-        if audits[-1]:
-            place = free.any_place(random)
-        else:
+        place, kind = _check(free, bottom, len(annotations) + len(rows), random)
+        if place is None:
             relation, point, _ = race.leader()
             place = free.near_point(relation, point, random)
             race.label(relation)
@@ -208,14 +236,27 @@ def pick_expected_gain(
         if free.left[relation] == 0:
             race.close(relation)
         rows.append(int(pool.members[place]))
-    return _explain(pool, np.array(rows, dtype=np.int64), np.array(audits, dtype=np.bool_), race)
+        kinds.append(kind)
+    return _explain(pool, np.array(rows, dtype=np.int64), kinds, race)
 
 
-def _explain(pool: PreparedPool, rows: IntArray, audits: BoolArray, race: _Race) -> Picks:
+def _check(
+    free: _Unlabelled, bottom: IntArray | None, judged: int, random: np.random.Generator
+) -> tuple[int | None, str]:
+    """Return the place of a random check and its reason, if the next pick is one."""
+    if is_audit(judged):
+        return free.any_place(random), RANDOM_CHECK
+    if bottom is not None and is_promise_check(judged):
+        place = free.any_place_from(bottom, random)
+        return place, PROMISE_CHECK if place is not None else ""
+    return None, ""
+
+
+def _explain(pool: PreparedPool, rows: IntArray, kinds: list[str], race: _Race) -> Picks:
     """Say of each pick why it is asked, by what an answer was expected to bring before any of them."""
-    chosen = zip(audits.tolist(), pool.relations[rows].tolist(), points_of(pool, rows).tolist(), strict=True)
-    reasons = [RANDOM_CHECK if audit else _gain_in_words(race.at_first[r][point]) for audit, r, point in chosen]
-    return Picks(rows, audits, tuple(reasons))
+    chosen = zip(kinds, pool.relations[rows].tolist(), points_of(pool, rows).tolist(), strict=True)
+    reasons = [kind or _gain_in_words(race.at_first[r][point]) for kind, r, point in chosen]
+    return Picks(rows, np.array([kind == RANDOM_CHECK for kind in kinds], dtype=np.bool_), tuple(reasons))
 
 
 def _gain_in_words(gain: float) -> str:
@@ -258,6 +299,18 @@ class _Unlabelled:
         relation = int(random.choice(len(share), p=share / share.sum()))
         first = self._rank(int(self.pool.starts[relation]))
         return self._place(first + int(random.integers(self.left[relation])))
+
+    def any_place_from(self, bottom: IntArray, random: np.random.Generator) -> int | None:
+        """Return a uniform one of those at or above each relation's own place, shape (R,); None where none is left."""
+        pool = self.pool
+        firsts = [self._rank(place) for place in bottom.tolist()]
+        ends = [self._rank(place) for place in pool.starts[1 : len(bottom) + 1].tolist()]
+        left = np.maximum(np.subtract(ends, firsts), 0)
+        share = np.cumsum(left * (pool.sizes / np.maximum(pool.counts, 1))[:-1])
+        if not share[-1]:
+            return None
+        relation = int(np.searchsorted(share, random.random() * share[-1], side="right"))
+        return self._place(firsts[relation] + int(random.integers(left[relation])))
 
     def near_point(self, relation: int, point: int, random: np.random.Generator) -> int:
         """Return a uniform one of those that a point stands for, else the nearest of the relation."""

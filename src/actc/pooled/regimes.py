@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from actc.numeric import sigmoid
+from actc.numeric import sigmoid, softplus
 from actc.pooled.features import PreparedPool
 from actc.pooled.model import FEATURES, PRIORS, LabelTable, Posterior, Prior, design, inverse
 from actc.pooled.tuned import TUNED
@@ -163,7 +163,8 @@ def _start(pool: PreparedPool, regimes: tuple[Regime, ...]) -> tuple[tuple[float
     """Return each regime's weight and its lines before any label."""
     priors, whole = _Priors.of(regimes, pool), design(pool, regimes[0].prior)
     nothing = _State(priors.mean, np.zeros((len(regimes), 0, 3)))
-    modes = _Modes.at(nothing, np.zeros((len(regimes), 0)), LabelTable.of(pool, Annotations()), whole[:0], priors)
+    no_labels, no_logits = LabelTable.of(pool, Annotations()), np.zeros((len(regimes), 0))
+    modes = _Modes.at(nothing, no_logits, np.zeros(len(regimes)), no_labels, whole[:0], priors)
     weights = _weights(priors.log_share)
     return tuple((float(weights[k]), part) for k, part in modes.posteriors(pool, whole, np.arange(len(regimes))))
 
@@ -220,7 +221,10 @@ class _Modes:
     A: FloatArray  # (K, P, P)
 
     @classmethod
-    def at(cls, state: _State, eta: FloatArray, labels: LabelTable, G: FloatArray, priors: _Priors) -> _Modes:
+    def at(
+        cls, state: _State, eta: FloatArray, value: FloatArray, labels: LabelTable, G: FloatArray, priors: _Priors
+    ) -> _Modes:
+        """Lay out the blocks where every label's logit is ``eta``, shape (K, l), and the objectives are ``value``."""
         count, size = len(state.theta), G.shape[-1]
         p = sigmoid(eta)
         gradient = _sum_groups(labels.psi * (p - labels.truth)[..., None], labels)
@@ -230,7 +234,7 @@ class _Modes:
         flat, solved = SG.reshape(count, -1, size), (D_inverse @ SG).reshape(count, -1, size)
         from_labels = G.reshape(-1, size).T @ flat - flat.transpose(0, 2, 1) @ solved
         A = priors.precision[:, :, None] * np.eye(size) + from_labels
-        return cls(state, labels, priors, _values(state, eta, labels, priors), gradient, S, D_inverse, SG, A)
+        return cls(state, labels, priors, value, gradient, S, D_inverse, SG, A)
 
     def step(self, G: FloatArray) -> _State:
         """Return Newton's step for every regime."""
@@ -274,7 +278,8 @@ def _find_modes(labels: LabelTable, G: FloatArray, priors: _Priors) -> _Modes:
     """Walk to every regime's mode; a regime's step is halved until its objective does not rise."""
     count = len(priors.mean)
     start = _State(priors.mean, np.zeros((count, len(labels.relations), 3)))
-    modes = _Modes.at(start, _heights(start, labels, G), labels, G, priors)
+    eta = _heights(start, labels, G)
+    modes = _Modes.at(start, eta, _values(start, eta, labels, priors), labels, G, priors)
     for _ in range(_STEPS):
         before, step, size = modes, modes.step(G), np.ones(count)
         while True:
@@ -287,7 +292,7 @@ def _find_modes(labels: LabelTable, G: FloatArray, priors: _Priors) -> _Modes:
             if not worse.any():
                 break
             size = np.where(worse, size / 2, size)
-        modes = _Modes.at(trial, eta, labels, G, priors)
+        modes = _Modes.at(trial, eta, value, labels, G, priors)
         if np.abs(before.value - modes.value).max() < 1e-5:
             break
     return modes
@@ -301,7 +306,7 @@ def _heights(state: _State, labels: LabelTable, G: FloatArray) -> FloatArray:
 
 def _values(state: _State, eta: FloatArray, labels: LabelTable, priors: _Priors) -> FloatArray:
     """Return the negative log posterior of each regime, up to a constant."""
-    likelihood = np.logaddexp(0, eta).sum(axis=1) - eta @ labels.truth
+    likelihood = softplus(eta).sum(axis=1) - eta @ labels.truth
     shared = (priors.precision * (state.theta - priors.mean) ** 2).sum(axis=1)
     own = (priors.penalty[:, None] * state.u**2).sum(axis=(1, 2))
     return np.asarray(likelihood + 0.5 * (shared + own))

@@ -39,6 +39,13 @@ class Tuned:
     # audit_every.
     audit_from: int = 50
     audit_every: int = 5
+    # Where a precision is promised: from which label on, and how often, a pick checks what would be accepted; how far
+    # above the promise (of what is left to 1) the model's expectation of that list stays; its least share of the pool.
+    # Not tuned.
+    check_from: int = 10
+    check_every: int = 2
+    check_above: float = 0.3
+    check_least: float = 0.02
     # How many labels at one point are imagined, their gain shared among them: one label rarely turns a decision,
     # several do. tuned.csv, imagined.
     imagined: tuple[float, ...] = (1.0, 4.0, 16.0)

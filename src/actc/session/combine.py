@@ -125,26 +125,20 @@ def _said(labels: BoolArray, who: IntArray, true: FloatArray) -> FloatArray:
 
 def compare_rules(votes: Votes, rule: str) -> dict[str, tuple[int, int]]:
     """Return, of each rule, how many triples it labels, and how many otherwise than the given one (or not at all)."""
-    chosen = _signs(votes, rule)
-    signs = {name: _signs(votes, name) for name in COMBINERS}
-    return {name: (int((found != 0).sum()), int((found != chosen).sum())) for name, found in signs.items()}
+    labels = {name: combine(votes, name) for name in COMBINERS}
+    return {name: (len(found), len(find_changes(labels[rule], found))) for name, found in labels.items()}
 
 
-def _signs(votes: Votes, rule: str) -> IntArray:
-    """Return 1, -1 or 0 (no label) for each triple that was judged, in the order of their rows."""
-    labels, triples = combine(votes, rule), np.unique(votes.triples)
-    found = np.zeros(len(triples), dtype=np.int64)
-    found[np.searchsorted(triples, labels.rows)] = np.where(labels.labels, 1, -1)
-    return found
-
-
-def find_changes(votes: Votes, before: str, after: str) -> list[tuple[int, bool | None, bool | None]]:
-    """Return the triples that two rules label differently, each with both labels; None where a rule gives none."""
-    old, new = (
-        dict(zip(found.rows.tolist(), found.labels.tolist(), strict=True))
-        for found in (combine(votes, before), combine(votes, after))
-    )
-    return [(row, old.get(row), new.get(row)) for row in sorted(old.keys() | new) if old.get(row) != new.get(row)]
+def find_changes(before: Annotations, after: Annotations) -> list[tuple[int, bool | None, bool | None]]:
+    """Return the triples whose label is another one after, with both labels; None where there is none."""
+    rows = np.union1d(before.rows, after.rows)
+    both = np.full((len(rows), 2), -1)
+    for column, found in enumerate((before, after)):
+        both[np.searchsorted(rows, found.rows), column] = found.labels
+    changed = both[:, 0] != both[:, 1]
+    words = {-1: None, 0: False, 1: True}
+    pairs = zip(rows[changed].tolist(), both[changed].tolist(), strict=True)
+    return [(row, words[old], words[new]) for row, (old, new) in pairs]
 
 
 def _sum(place: IntArray, values: FloatArray, count: int) -> FloatArray:

@@ -46,6 +46,8 @@ class JudgeRun:
         New answers; replies that made no sense, which are no answer; questions that could not be put.
     requests, tokens_in, tokens_out : int
         What a model server was asked, retries among it; what the model read and wrote.
+    problem : str
+        Why the last question failed that could not be put to a server; empty where none did.
     seconds : float
         How long it took.
     cost : float or None
@@ -63,6 +65,7 @@ class JudgeRun:
     requests: int
     tokens_in: int
     tokens_out: int
+    problem: str
     seconds: float
     cost: float | None
     reliability: Reliability
@@ -174,6 +177,7 @@ def judge_triples(
         traffic.requests,
         tally.tokens_in,
         tally.tokens_out,
+        traffic.problem,
         time.monotonic() - began,
         (tally.tokens_in * (price_in or 0) + tally.tokens_out * (price_out or 0)) / 1e6 if priced else None,
         compare_judges(session, read_judged(session)).get(judge, NOT_COMPARED),

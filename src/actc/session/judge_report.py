@@ -21,6 +21,11 @@ QUANTITIES = {
     "recall": "of the true ones are accepted",
 }
 
+NO_CHECKS = (
+    "People judged no random check, so nothing honest can be said of what judges bought; such checks come after the "
+    "first answers, or from the start where triples are picked at random (pooled-rndm)."
+)
+
 
 @dataclass(frozen=True)
 class JudgeLine:
@@ -69,10 +74,7 @@ class JudgeReport:
         """Say it in words, most important first."""
         said = [_say_judge(line) for line in self.judges]
         if self.heeded.answers < 2:
-            return [
-                *said,
-                "No random check was judged by a person, so nothing honest can be said of what judges bought.",
-            ]
+            return [*said, NO_CHECKS]
         said.append(f"Judges turn {self.turned:,} decisions round. Where they are heeded:")
         said += [f"{_say_share(getattr(self.heeded, name))} {words}." for name, words in QUANTITIES.items()]
         said.append("By the thresholds alone:")
@@ -126,6 +128,7 @@ def compare_lines(session: Session, heeded: Heeded) -> tuple[JudgeLine, ...]:
     return tuple(
         JudgeLine(name, count, compared[name].compared, compared[name].right, weight.own, weight.spread)
         for name, count, weight in zip(heeded.judged.names, counts, heeded.weights.judges, strict=True)
+        if count
     )
 
 

@@ -14,7 +14,7 @@ from actc.tables.curves import tabulate_curves
 from actc.tables.files import read_annotations, read_scored, write_scored, write_triples
 from actc.tables.parts import read_candidates
 from actc.triples import Annotations, ScoredTriples, Thresholds
-from actc.trust.discrepancy import PICKS, uniform_picks
+from actc.trust.discrepancy import PICKS, drawn_picks, uniform_picks
 from actc.trust.on_demand import describe_promise, draws_of, find_demand, thresholds_on_demand
 from actc.trust.promise import Demand, Promise
 
@@ -52,7 +52,8 @@ def calibrate(
     sketch : bool
         For many millions: measure all, keep a part. A file or folder, and pooled methods only.
     picks : {"unknown", "random", "expected-gain"}
-        How the labelled triples were picked.
+        How the labelled triples were picked. A promised precision rests on those that were drawn at random: all of them
+        if this is unknown.
     precision, recall, cost_false_accept : float, optional
         What the thresholds promise, at most one of them; pooled methods only.
     cost_false_reject : float
@@ -82,7 +83,8 @@ def calibrate(
     calibrator = Calibrator(method).fit(pool, annotations, facts)
     fit, cuts, kept = calibrator.fit_, calibrator.thresholds_, None
     if demand is not None:
-        cuts, kept = thresholds_on_demand(draws_of(fit, method), pool, annotations, demand)
+        drawn = drawn_picks(len(annotations), picks, getattr(find_method(method), "promised", 0.0))
+        cuts, kept = thresholds_on_demand(draws_of(fit, method), pool, annotations, demand, drawn=drawn)
     calibration = describe_calibration(
         fit, pool, annotations, method=method, sources=sources, thresholds=cuts, promise=kept
     )

@@ -16,7 +16,7 @@ import numpy as np
 from actc.errors import ChoiceError
 from actc.numeric import moderate, sigmoid
 from actc.pooled.model import Posterior
-from actc.pooled.picks import is_audit
+from actc.pooled.picks import is_audit, is_promise_check
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray
 from actc.trust.tuned import TUNED
 
@@ -37,6 +37,22 @@ def uniform_picks(count: int, picks: str) -> BoolArray:
     if picks == "expected-gain":
         return np.array([is_audit(at) for at in range(count)], dtype=np.bool_)
     return np.zeros(count, dtype=np.bool_)
+
+
+def drawn_picks(count: int, picks: str, promised: float = 0.0) -> BoolArray:
+    """Say of the first ``count`` answers which are on triples drawn at random, from the pool or from a list to accept.
+
+    Parameters
+    ----------
+    picks : {"unknown", "random", "expected-gain"}
+        How the judged triples were picked. Where nobody knows, all are taken as drawn at random.
+    promised : float
+        The precision whose list the pooled method was told to check, if any.
+    """
+    if picks == "unknown":
+        return np.ones(count, dtype=np.bool_)
+    checks = [promised > 0 and is_promise_check(at) for at in range(count)]
+    return uniform_picks(count, picks) | np.array(checks, dtype=np.bool_)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +84,10 @@ class Looks:
         """Answer minus P(true)."""
         return self.labels - self.probabilities
 
+    def take(self, mask: BoolArray) -> Looks:
+        """Return some of them."""
+        return Looks(self.labels[mask], self.logits[mask], self.variances[mask], self.relations[mask])
+
 
 def look(posterior: Posterior, annotations: Annotations, uniform: BoolArray) -> Looks:
     """Take each uniform pick's answer out of the fit, approximately: one step of Newton's method backwards.
@@ -75,13 +95,13 @@ def look(posterior: Posterior, annotations: Annotations, uniform: BoolArray) -> 
     Parameters
     ----------
     posterior : Posterior
-        The fit on ``annotations``.
+        The fit on ``annotations``; of lines that labels overruled, the fitted ones count.
     uniform : bool array of shape (l,)
         Which annotations were uniform picks.
     """
     pool, rows, labels = posterior.pool, annotations.rows[uniform], annotations.labels[uniform]
     relations = pool.relations[rows]
-    logits, variances = posterior.moments(pool.x[rows], relations)
+    logits, variances = (posterior.fitted or posterior).moments(pool.x[rows], relations)
     p = sigmoid(logits)
     without = variances / np.maximum(1 - p * (1 - p) * variances, TUNED.least_information)
     return Looks(labels, logits - without * (labels - p), without, relations)

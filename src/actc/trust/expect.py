@@ -164,10 +164,11 @@ def expect(
     """
     random = np.random.default_rng(seed)
     part = take_evenly(posterior.pool, target, points)
-    p = part.draw(posterior, draws, random)
+    p = _draw(part, posterior, draws, random)
     accepted = part.scores >= cuts[part.relations]
-    looks = look(posterior, annotations, uniform)
-    above = looks_above(posterior, looks, cuts)
+    answers = look(posterior, annotations, np.ones(len(annotations), dtype=np.bool_))
+    answered_above = looks_above(posterior, answers, cuts)
+    looks, above = answers.take(uniform), answered_above[uniform]
     sides = (p[:, accepted], p[:, ~accepted])
     surprise = misfit(looks, above, (_spread(sides[0]), _spread(sides[1])))
     alone = surprise < TUNED.surprise and len(looks.labels) >= TUNED.enough_looks
@@ -175,13 +176,25 @@ def expect(
         p = np.broadcast_to(p.mean(axis=0), p.shape)
         sides = (p[:, accepted], p[:, ~accepted])
     seen = (looks.residuals[above], looks.residuals[~above])
-    beliefs = (_believe_accepted(len(annotations)), TUNED.believed)
+    beliefs = (believe(int(answered_above.sum())), believe(int((~answered_above).sum())))
     corrections = [_correct_share(*each_side, alone) for each_side in zip(sides, seen, beliefs, strict=True)]
     shifts = [correction.draw(draws, random) for correction in corrections]
     overall = _Tally.of(part, p, accepted, shifts, random).quality()
     relations = _expect_relations(posterior, cuts, target, shifts, alone, random) if each else {}
     source = "looks" if alone else "model and looks" if len(looks.labels) else "model"
     return Expectation(overall, relations, source, len(looks.labels), surprise)
+
+
+def _draw(part: EvenPart, posterior: Posterior, draws: int, random: np.random.Generator) -> FloatArray:
+    """Draw P(true) of each triple; where labels overruled lines, half of the draws are of the lines as fitted.
+
+    A line that was moved agrees with the labels that moved it better than with others. As it was fitted, it contradicts
+    them. Nobody knows which is nearer to the truth.
+    """
+    if posterior.fitted is None:
+        return part.draw(posterior, draws, random)
+    halves = ((posterior.fitted, draws // 2), (posterior, draws - draws // 2))
+    return np.concatenate([part.draw(lines, count, random) for lines, count in halves])
 
 
 def _expect_relations(
@@ -193,7 +206,7 @@ def _expect_relations(
     random: np.random.Generator,
 ) -> dict[str, Quality]:
     part = take_evenly_by_relation(posterior.pool, target)
-    p = part.draw(posterior, len(shifts[0]), random)
+    p = _draw(part, posterior, len(shifts[0]), random)
     if alone:
         p = np.broadcast_to(p.mean(axis=0), p.shape)
     tally = _Tally.of(part, p, part.scores >= cuts[part.relations], shifts, random)
@@ -205,14 +218,23 @@ def looks_above(posterior: Posterior, looks: Looks, cuts: FloatArray) -> BoolArr
     """Say of each look whether it would be accepted had its answer not moved its relation's line."""
     codes = np.arange(len(cuts))
     finite = np.where(np.isfinite(cuts), cuts, 0.0)
-    level = posterior.logits(posterior.pool.centred(finite, codes), codes)
+    x = posterior.pool.centred(finite, codes)
+    level = (posterior.fitted or posterior).logits(x, codes)
+    fragile = posterior.fragile  # without the look's answer, the fitted line would have decided there
+    level[fragile] = posterior.logits(x[fragile], fragile)
     level = np.where(np.isfinite(cuts), level, cuts)
     return np.asarray(looks.logits >= level[looks.relations])
 
 
-def _believe_accepted(answers: int) -> float:
-    """Return how large the error among accepted triples is believed to be, in units of sqrt(p (1 - p))."""
-    return float(TUNED.believed + TUNED.first_doubt * np.exp(-answers / TUNED.doubt_lasts))
+def believe(answers: int) -> float:
+    """Return how large the error of a set's share of true triples is believed to be, in units of sqrt(p (1 - p)).
+
+    Parameters
+    ----------
+    answers : int
+        How many answers there are on triples of the set, however they were picked.
+    """
+    return float(TUNED.believed * np.sqrt(1 + TUNED.first_doubt / (1 + answers / TUNED.doubt_lasts)))
 
 
 def _correct_share(p: FloatArray, residuals: FloatArray, believed: float, alone: bool) -> Correction:
@@ -251,8 +273,8 @@ class _Tally:
         share = np.add.reduceat(p[:, order], starts, axis=1) / count
         share = np.clip(share + np.where(took, shifts[0][:, None], shifts[1][:, None]), 0, 1)
         size = np.add.reduceat(part.weights[order], starts)
-        luck = random.standard_normal(share.shape) * np.sqrt(share * (1 - share) / size)
-        return cls(groups // 2, took, size, np.clip(share + luck, 0, 1) * size)
+        count = np.maximum(np.round(size), 1).astype(np.int64)
+        return cls(groups // 2, took, size, random.binomial(count, share) / count * size)
 
     def quality(self, code: int | None = None) -> Quality:
         """Fold the groups of one relation, or all of them, into the four quantities."""

@@ -8,7 +8,7 @@ from actc.errors import OptionError
 from actc.methods import Fit
 from actc.pooled.model import Posterior
 from actc.tables.calibration import Promised
-from actc.triples import Annotations, ScoredTriples, Thresholds
+from actc.triples import Annotations, BoolArray, ScoredTriples, Thresholds
 from actc.trust.promise import Demand, Promise, promise
 
 
@@ -47,6 +47,7 @@ def thresholds_on_demand(
     annotations: Annotations,
     demand: Demand,
     target: ScoredTriples | None = None,
+    drawn: BoolArray | None = None,
 ) -> tuple[Thresholds, Promise]:
     """Find thresholds that accept as many triples as a demand allows.
 
@@ -56,8 +57,10 @@ def thresholds_on_demand(
         The draws of the fit on ``pool`` and ``annotations``, see :func:`draws_of`.
     target : ScoredTriples, optional
         The set that the promise is about; the pool itself if not given.
+    drawn : bool array of shape (l,), optional
+        Which answers are on triples that were drawn at random; all of them if not given.
     """
-    kept = promise(posterior, annotations, pool if target is None else target, [demand])[0]
+    kept = promise(posterior, annotations, pool if target is None else target, [demand], drawn=drawn)[0]
     own = np.ones(len(pool.relation_names), dtype=np.bool_)
     return Thresholds(pool.relation_names, kept.cuts[:-1], float(kept.cuts[-1]), own), kept
 

@@ -57,10 +57,10 @@ def chromium() -> Iterator[Browser]:
 
 
 class Server:
-    """`actc annotate` in a process of its own."""
+    """`actc annotate`, or another command that serves a page, in a process of its own."""
 
-    def __init__(self, folder: Path, *annotators: str) -> None:
-        self.folder, self.annotators = folder, annotators
+    def __init__(self, folder: Path, *annotators: str, command: tuple[str, ...] = ("annotate",)) -> None:
+        self.folder, self.annotators, self.command = folder, annotators, command
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -74,7 +74,7 @@ class Server:
     def start(self) -> None:
         names = [word for name in self.annotators for word in ("--annotator", name)]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "actc.cli.main", "annotate", str(self.folder), "--port", str(self.port), *names],
+            [sys.executable, "-m", "actc.cli.main", *self.command, str(self.folder), "--port", str(self.port), *names],
             stdout=subprocess.PIPE,
             text=True,
             env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"},
@@ -98,8 +98,8 @@ class Server:
 def start_server(tmp_path: Path) -> Iterator:
     servers: list[Server] = []
 
-    def start(folder: Path, *annotators: str) -> Server:
-        servers.append(Server(folder, *annotators))
+    def start(folder: Path, *annotators: str, **options) -> Server:
+        servers.append(Server(folder, *annotators, **options))
         return servers[-1]
 
     yield start

@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import Page
 
 from actc.session import Session
-from actc.session.start_audit import start_audit
 from actc.session.status import history
 from tests.app.browser.conftest import open_card, saved, wait_for
 
@@ -206,9 +205,7 @@ def test_who_answers_in_haste_or_apart_from_the_others_is_seen(differing):
 
 
 def test_an_audit_is_judged_on_the_page_until_it_is_certified(sample, start_server, new_page):
-    session = Session(sample)
-    start_audit(session, count=30, target=0.2)
-    server = start_server(sample / "audit")
+    server = start_server(sample, command=("audit", "--count", "30", "--target", "0.2"))
     page = new_page()
     open_card(page, server.links["you"])
     assert page.inner_text("#buys") == "What the audit says"
