@@ -102,6 +102,20 @@ def test_good_news_counts_only_from_triples_drawn_at_random():
     assert not accepted_by(chosen, pool).any()
 
 
+def test_a_list_ends_where_answers_do():
+    """Sixty true answers from the best twentieth of the pool say nothing about what comes far after it."""
+    pool, labels, _ = make_truth()
+    posterior, _ = fit_on_random(pool, labels, 200)
+    best = np.argsort(-posterior.probabilities(posterior.pool.x, posterior.pool.relations))
+    drawn, shares = np.append(np.ones(60, dtype=bool), False), []
+    for among in (150, 900):
+        rows = np.append(np.random.default_rng(0).permutation(best[:among])[:60], best[-1])
+        kept = promise(posterior, Annotations(rows, drawn), pool, [Demand("precision", 0.8)], drawn=drawn)[0]
+        shares.append(accepted_by(kept, pool).mean())
+    assert 0.03 < shares[0] < 0.1
+    assert shares[1] > 0.25
+
+
 def test_where_one_cut_does_for_all_relations_no_model_is_needed():
     """Answers on a random draw show that the upper half is true; the model, fitted on none of them, doubts it."""
     pool, _, _ = make_truth()
