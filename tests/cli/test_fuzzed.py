@@ -41,6 +41,7 @@ ALWAYS = {
     "demo": ["--repeats", "1"],
     "annotate": ["--program"],
     "judge": ["--retries", "0", "--timeout", "1", "--program"],
+    "audit": ["--host", "256.0.0.1"],  # where nobody can listen
     "paper": ["--from"],
 }
 NEVER = ("--engine", "--master", "--backend", "--address", "--terminal", "--url", "--help")

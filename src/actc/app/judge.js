@@ -269,7 +269,7 @@ const ACTIONS = { undo, note: () => shown && toggleNote(), help: () => at("help"
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && event.target === at("note")) return toggleNote(false);
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target.closest("textarea, dialog[open]")) return;
+  if (event.target.closest?.("textarea, dialog[open]")) return;
   const meaning = meaningOf(event);
   if (!meaning) return scrollCard(event);
   event.preventDefault();
