@@ -95,10 +95,9 @@ def store_answers(folder: Path, names: list[str], size: int, count: int) -> None
     session = Session(folder)
     people = [session.add_annotator(name).id for name in names]
     planned = {row["triple"] for row in session.store.rows("SELECT triple FROM plan")}
+    free = (triple for triple in range(size) if triple not in planned)
+    add_answers(session, free, count, people, 0)
     session.close()
-    if count:
-        free = (triple for triple in range(size) if triple not in planned)
-        add_answers(folder / "judgements.sqlite", free, count, people, 0)
 
 
 def measure(

@@ -120,7 +120,7 @@ def print_promises() -> None:
     heads = [f"{budget}: broken" for budget in budgets] + [f"{budget}: accepted" for budget in budgets]
     print("\n| precision | who | picks |", " | ".join(heads), "|\n" + "| --- " * (len(heads) + 3) + "|")
     for precision in ("0.8", "0.9", "0.95"):
-        for who, picks in (("actc", "random"), ("actc", "checked"), ("actc", "active"), ("scan", "random")):
+        for who, picks in (("actc", "random"), ("actc", "checked"), ("scan", "random")):
             mine = [row for row in rows if (row["precision"], row["who"], row["picks"]) == (precision, who, picks)]
             by_budget = [[row for row in mine if int(row["budget"]) == budget] for budget in budgets]
             whole = [next(row for row in part if row["cell"] == "all") for part in by_budget]

@@ -62,6 +62,19 @@ def test_without_held_facts_the_model_score_is_left_out_and_that_is_said(folder,
     assert any("No held facts" in note for note in added.notes)
 
 
+def test_scores_count_only_where_the_model_proposed_the_held_facts(folder, tmp_path):
+    apart = run(folder, tmp_path / "apart.tsv")
+    assert "score" not in apart.weighed.worth.columns
+    assert any("not among the candidates" in note for note in apart.notes)
+    both = [read_scored(folder / f"{name}.tsv")[0] for name in ("held", "candidates")]
+    columns = (np.concatenate(pair).tolist() for pair in zip(*(one.columns().values() for one in both), strict=True))
+    everything = ScoredTriples.from_columns(*columns, np.concatenate([one.scores for one in both]))
+    write_scored(tmp_path / "both.tsv", everything)
+    listed = add_evidence(folder / "graph.tsv", tmp_path / "both.tsv", tmp_path / "e.tsv", held=folder / "held.tsv")
+    assert "score" in listed.weighed.worth.columns
+    assert listed.notes == ()
+
+
 def test_a_second_model_brings_its_own_columns(folder, tmp_path):
     both = [folder / "held.tsv", folder / "candidates.tsv"]
     every = "', '".join(map(str, both))
