@@ -24,13 +24,13 @@ from pykeen.datasets import UMLS
 from pykeen.pipeline import pipeline
 from actc import accept_triples, pick_triples
 from actc.models.pykeen import propose_triples
-result = pipeline(dataset=UMLS(), model="RotatE", loss="nssa", optimizer_kwargs={"lr": 0.05}, epochs=20, random_seed=0)
+result = pipeline(dataset=UMLS(), model="RotatE", loss="nssa", epochs=20, optimizer_kwargs={"lr": 0.05}, training_kwargs={"batch_size": 512})
 pool = propose_triples(result, best=1)
 asked = pick_triples(pool, 50)
 facts = {tuple(row) for row in UMLS().testing.label_triples(UMLS().testing.mapped_triples)}
 asked["label"] = [tuple(row) in facts for row in asked[["head", "relation", "tail"]].to_numpy()]
 accept_triples(pool, asked)
-"""
+"""  # noqa: E501
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,8 @@ def test_from_pykeen_s_model_to_accepted_triples_in_ten_lines_and_two_minutes(st
     cell = nbformat.v4.new_code_cell(TEN_LINES)
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "ten-lines.ipynb")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    notebook = run_notebook(tmp_path / "ten-lines.ipynb", tmp_path, stranger, HOME=str(tmp_path), PYTHONPATH="")
+    clean = {"HOME": str(tmp_path), "PYTHONPATH": "", "OMP_NUM_THREADS": "1"}
+    notebook = run_notebook(tmp_path / "ten-lines.ipynb", tmp_path, stranger, **clean)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     shown = [output["data"]["text/html"] for output in outputs_of(notebook) if "text/html" in output.get("data", {})]
     assert "<th>decided_by</th>" in shown[-1]
