@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 TORCH := $(patsubst torch==%,%,$(filter torch==%,$(file < constraints.txt)))
 
-.PHONY: help demo judge test test-versions check format clean
+.PHONY: help demo judge test test-versions test-tools check format docs dist clean
 
 help: ## what can be made (this list)
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -22,6 +22,9 @@ test: prepare $(VENV)/dev.stamp ## all tests; finds or installs the Chromium and
 test-versions: ## the quick tests on the lowest and the newest versions allowed, on every Python from 3.11 to 3.13 here
 	tools/test_versions
 
+test-tools: $(VENV)/dev.stamp ## what Label Studio's SDK, crowd-kit and KGTK say of what we write for them
+	tools/test_tools
+
 check: $(VENV)/dev.stamp ## ruff (format, lint) and mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -31,8 +34,17 @@ format: $(VENV)/dev.stamp ## let ruff put things right
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+docs: $(VENV)/dev.stamp ## the docs as a site, into the folder site; a link that leads nowhere is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	@echo "Look at it with: python3 -m http.server --directory site"
+
+dist: $(VENV)/dev.stamp ## the wheel and the source archive, checked, into the folder dist
+	rm -rf dist
+	$(BIN)/python -m hatchling build
+	$(BIN)/python -m twine check --strict dist/*
+
 clean: ## remove what make made
-	rm -rf $(VENV) .venv-versions dist actc-demo
+	rm -rf $(VENV) .venv-versions .venv-tools dist site actc-demo
 
 # Before anything else, so that a missing Java is not found out after minutes.
 .PHONY: prepare

@@ -69,6 +69,19 @@ def test_every_link_between_pages_leads_somewhere():
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_the_site_is_built_without_a_warning_and_has_every_public_name(tmp_path):
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "WARNING" not in result.stderr
+    described = (tmp_path / "docs" / "python.html").read_text(encoding="utf-8")
+    assert [name for name in actc.__all__ if name != "__version__" and f'id="actc.{name}"' not in described] == []
+    assert (tmp_path / "search" / "search_index.json").stat().st_size > 100_000
+    assert 'src="http' not in (tmp_path / "index.html").read_text(encoding="utf-8")  # it fetches nothing from elsewhere
+    assert (tmp_path / "benchmarks" / "pooled" / "cells.csv.gz").is_file()  # what pages link to comes along
+
+
 def test_no_page_names_a_machine_of_the_makers():
     for page in [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]:
         text = re.sub(r"\b(?!file)\w+://\S+", "", page.read_text(encoding="utf-8"))

@@ -10,6 +10,7 @@ import pytest
 
 from actc import Annotations, Calibrator, ScoredTriples
 from actc.errors import ActcError, ChoiceError, OptionError, RowError, TableError
+from actc.frames import MANY, as_arrow
 from actc.sample import load_sample
 
 COLUMNS = {"head": ["é", "b", "c"], "relation": ["r", "s", "r"], "tail": ["x", "y", "é"], "score": [0.25, -1.5, 3.0]}
@@ -44,6 +45,38 @@ def test_arrow_dictionaries_and_chunks_are_columns_too():
     table = pa.table({**COLUMNS, "relation": pa.array(COLUMNS["relation"]).dictionary_encode()})
     pool = ScoredTriples.from_frame(pa.concat_tables([table.slice(0, 1), table.slice(1)]))
     assert pool.columns()["relation"].tolist() == COLUMNS["relation"]
+
+
+LONG_KINDS = {
+    "pandas": pd.DataFrame,
+    "pandas-object": lambda columns: pd.DataFrame(columns).astype({"head": "object", "tail": "object"}),
+    "pandas-category": lambda columns: pd.DataFrame(columns).astype({"head": "category", "relation": "category"}),
+    "polars": pl.DataFrame,
+    "pyarrow": pa.table,
+}
+
+
+@pytest.mark.parametrize("make", LONG_KINDS.values(), ids=LONG_KINDS)
+def test_a_long_frame_is_encoded_in_arrow_as_lists_are_in_python(make):
+    rng = np.random.default_rng(0)
+    names = np.array(
+        [f"{letter}{number}" for letter in ("é", "z", "Z", "\U0001f600", "\uffff") for number in range(400)]
+    )
+    columns = {name: names[rng.integers(len(names), size=MANY)].tolist() for name in ("head", "relation", "tail")}
+    columns["tail"] = [f"{tail} {row}" for row, tail in enumerate(columns["tail"])]
+    columns["score"] = rng.random(MANY).tolist()
+    frame, plain = ScoredTriples.from_frame(make(columns)), ScoredTriples.from_frame(columns)
+    assert as_arrow(make(columns)["relation"]) is not None
+    assert (frame.entity_names, frame.relation_names) == (plain.entity_names, plain.relation_names)
+    for name in ("heads", "relations", "tails", "scores"):
+        assert (getattr(frame, name) == getattr(plain, name)).all()
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_missing_name_in_a_long_frame_is_told_by_its_row(make):
+    columns = {"head": ["a", None] * (MANY // 2), "relation": ["r"] * MANY, "tail": ["t"] * MANY, "score": [0.0] * MANY}
+    with pytest.raises(RowError, match="Row 1: the head is "):
+        ScoredTriples.from_frame(make(columns))
 
 
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)

@@ -109,7 +109,9 @@ def test_the_source_archive_takes_along_every_page_and_tool():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     taken = project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
     assert {path.name for path in ROOT.glob("*.*") if path.suffix in (".md", ".cff", ".txt")} <= set(taken)
-    assert {"src", "tests", "docs", "benchmarks", "tools", "Makefile", "LICENSE"} <= set(taken)
+    assert {"src", "tests", "docs", "notebooks", "benchmarks", "tools", "Makefile", "LICENSE", "mkdocs.yml"} <= set(
+        taken
+    )
 
 
 def test_nothing_is_installed_where_it_is_not_allowed(bare):

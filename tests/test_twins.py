@@ -257,6 +257,8 @@ def test_an_option_has_the_name_of_its_function_s_parameter(name):
     known = {word for twin in actc.TWINS[name] for word in inspect.signature(getattr(actc, twin)).parameters}
     if name == "paper":
         known |= {"seed", "draws", "rows", "methods"}  # in its settings, or read from a text
+    if name == "audit":
+        known |= {"annotators", "host", "port", "browser"}  # of the page, as those of annotate
     # --overwrite is asked before the call; --method of a command that finds one in a file allows its import.
     assert {option.name for option in commands.commands[name].params} - {"quiet", "overwrite", "method"} <= known
 

@@ -23,6 +23,7 @@ class Cell:
     model: str
     known: Graph
     held: Held
+    scored_held: ScoredTriples
     pool: ScoredTriples
     test: ScoredTriples
     truth: BoolArray
@@ -43,7 +44,7 @@ def read_cell(folder: Path) -> Cell:
     both = zip(train.columns().values(), held.columns().values(), strict=True)
     known = Graph.from_columns(*(np.concatenate(pair).tolist() for pair in both))
     assert truth is not None
-    return Cell(folder.parent.name, folder.name, known, read_held(folder, held, pool), pool, test, truth)
+    return Cell(folder.parent.name, folder.name, known, read_held(folder, held, pool), held, pool, test, truth)
 
 
 def read_held(folder: Path, held: ScoredTriples, pool: ScoredTriples) -> Held:

@@ -1,103 +1,189 @@
 """Settings of the learner, compared on the pool halves of the proving ground: each cell, each value, no answer.
 
 Run: ACTC_PROVING=FOLDER python benchmarks/evidence/choice.py --out benchmarks/evidence/choice.csv
-Then each graph gets the value that is best on the others (leave one graph out); the last lines print that.
+then `chosen.py` reads the rows and says what each graph would get by the others. No test half is looked at.
+
+Settings: ``ridge`` (its strength), ``rounds`` (of boosting), ``learner`` (ridge or trees, learnt from so many held
+facts), ``looked`` (whether candidates are looked at with the held facts or without), ``doubt`` (of rules), ``steeper``
+(weights learnt against unlabelled proposals, the held facts being put among the pool), ``among`` (which
+of the model's pieces count there). ``figure`` is the average precision; for ``steeper``, which ranks nothing
+anew, the mean log-likelihood.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-from collections import defaultdict
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from cells import Cell, find_cells, read_cell
-from sklearn.linear_model import LogisticRegression
+from cells import find_cells
 from sklearn.metrics import average_precision_score
 
 from actc.evidence import trees, worth
-from actc.evidence.plan import Limits
-from actc.evidence.table import Evidence, gather_evidence
-from actc.evidence.weigh import known_to, without
-from actc.tables.files import read_scored
+from actc.evidence.plan import QUESTION_COLUMNS
+from actc.evidence.table import Evidence
+from actc.evidence.worth import Worth, learn_worth
+from actc.triples import BoolArray, FloatArray
+from tables import Tables, open_tables
 
 RIDGES = (3.0, 10.0, 33.0, 100.0, 300.0)
-ROUNDS = (100, 300, 600)
-FIELDS = ("graph", "model", "held", "own_questions", "learner", "value", "pool_ap", "intercept", "slope")
+ROUNDS = (50, 100, 200, 300, 600)
+COUNTS = (100, 200, 400, 700, 900)
+DOUBTS = (1.0, 5.0, 20.0)
+STEEPER = (1.0, 1.5, 2.0, 3.0)
+PLACES = ("place_among_tails", "place_among_heads", "behind_best_tail", "behind_best_head")
+LEFT_AMONG = {"all": (), "no places": PLACES, "no scores": QUESTION_COLUMNS}
+MOST = 4000  # of a pool, where many trees are compared
+FIELDS = ("graph", "model", "held", "setting", "value", "measure", "figure")
+Found = tuple[str, object, float]
 
 
-def try_settings(folder: Path, rounds: tuple[int, ...]) -> Iterator[list[object]]:
-    """Yield a row for each value: average precision, and the line that all pool labels ask of the log-odds."""
-    cell = read_cell(folder)
-    labels = read_scored(folder / "valid.tsv.gz")[1]
-    before = without(cell.known, cell.held.facts)
-    limits = Limits.for_count(max(len(cell.pool), len(cell.held.proposals)))
-    lesson = gather_evidence(before, cell.held.proposals, limits=limits)
-    values: list[tuple[str, float]] = [("ridge", ridge) for ridge in RIDGES]
-    if cell.held.own_questions:
-        values += [("trees", count) for count in rounds]
-    tables: dict[bool, Evidence] = {}
-    for learner, value in values:
-        learnt = learn(cell, lesson, learner, value)
-        grown = learnt.trees is not None
-        if grown not in tables:
-            tables[grown] = gather_evidence(known_to(learnt, cell.known, before), cell.pool, limits=limits)
-        log_odds = learnt.log_odds(tables[grown])
-        line = LogisticRegression(C=1e6).fit(log_odds[:, None], labels)
-        figures = [average_precision_score(labels, log_odds), line.intercept_[0], line.coef_[0, 0]]
-        row = [cell.graph_name, cell.model, learnt.held, int(cell.held.own_questions), learner, value]
-        yield row + [f"{figure:.4f}" for figure in figures]
-
-
-def learn(cell: Cell, lesson: Evidence, learner: str, value: float) -> worth.Worth:
-    """Learn with one setting in the place of the chosen one."""
+@contextmanager
+def choices(rounds: int | None = None, **values: float) -> Iterator[None]:
+    """Put other settings in the place of the chosen ones."""
     chosen, settings = worth.CHOICES, dict(trees.SETTINGS)
     try:
-        if learner == "ridge":
-            worth.CHOICES = worth.Choices(ridge=value, many=10**9)
-        else:
-            worth.CHOICES = worth.Choices(many=0)
-            trees.SETTINGS["max_iter"] = int(value)
-        return worth.learn_worth(lesson, cell.held.true, cell.held.own_questions)
+        worth.CHOICES = replace(chosen, **values)
+        trees.SETTINGS["max_iter"] = rounds or settings["max_iter"]
+        yield
     finally:
         worth.CHOICES = chosen
         trees.SETTINGS.update(settings)
 
 
-def choose(rows: list[list[object]]) -> None:
-    """Print, for each graph, the value that is best on the mean of the others."""
-    for learner in ("ridge", "trees"):
-        found: dict[object, dict[object, list[float]]] = defaultdict(lambda: defaultdict(list))
-        for graph, _, _, _, by, value, ap, *_ in rows:
-            if by == learner:
-                found[graph][value].append(float(str(ap)))
-        for graph in found:
-            others = [table for name, table in found.items() if name != graph]
-            mean = {value: np.mean([np.mean(table[value]) for table in others]) for value in found[graph] if others}
-            print(learner, graph, max(mean, key=lambda value: mean[value]) if mean else "-")
+def learn(tables: Tables, lesson: Evidence | None = None, rows: FloatArray | None = None) -> Worth:
+    """Learn from the lesson, or some of its rows."""
+    held, lesson = tables.cell.held, lesson or tables.lesson()
+    true = held.true
+    if rows is not None:
+        lesson, true = lesson.take(rows), true[rows]
+    return learn_worth(lesson, true, held.own_questions, held.proposed)
+
+
+def precision(tables: Tables, learnt: Worth, known: bool, rows: slice = slice(None)) -> float:
+    """Return the average precision on the pool."""
+    pool = tables.pool(known).take(np.arange(len(tables.labels))[rows])
+    return float(average_precision_score(tables.labels[rows], learnt.log_odds(pool)))
+
+
+def try_ridges(tables: Tables) -> Iterator[Found]:
+    """Yield the ridge's strengths, and where to look."""
+    for ridge in RIDGES:
+        with choices(ridge=ridge, many=10**9):
+            learnt = learn(tables)
+        yield "ridge", ridge, precision(tables, learnt, True)
+        if ridge == worth.CHOICES.ridge:
+            yield "looked-ridge", "before", precision(tables, learnt, False)
+            yield "looked-ridge", "known", precision(tables, learnt, True)
+
+
+def try_rounds(tables: Tables) -> Iterator[Found]:
+    """Yield numbers of rounds: the first rounds of a long run are a short one."""
+    with choices(rounds=max(ROUNDS), many=0):
+        learnt = learn(tables)
+    assert learnt.trees is not None
+    for rounds in ROUNDS:
+        roots = learnt.trees.roots.reshape(trees.SEEDS, -1)[:, :rounds].ravel()
+        shorter = replace(learnt, trees=replace(learnt.trees, roots=roots))
+        yield "rounds", rounds, precision(tables, shorter, False)
+        if rounds == trees.SETTINGS["max_iter"]:
+            yield "looked-trees", "before", precision(tables, shorter, False)
+            yield "looked-trees", "known", precision(tables, shorter, True)
+
+
+def try_learners(tables: Tables) -> Iterator[Found]:
+    """Yield both learners, learnt from the questions of so many held facts."""
+    proposals, true = tables.cell.held.proposals, tables.cell.held.true
+    questions = proposals.heads * len(proposals.relation_names) + proposals.relations
+    order = np.random.default_rng(0).permutation(np.unique(questions))
+    rank = np.argsort(order)[np.searchsorted(np.sort(order), questions)]
+    until = np.sort(rank[true])
+    for count in COUNTS:
+        rows = np.flatnonzero(rank <= until[min(count, len(until)) - 1])
+        for learner, many in (("ridge", 10**9), ("trees", 0)):
+            with choices(many=many):
+                learnt = learn(tables, rows=rows)
+            yield f"learner-{count}", learner, precision(tables, learnt, learner == "ridge", slice(MOST))
+
+
+def try_steeper(tables: Tables) -> Iterator[Found]:
+    """Yield factors of the weights, and how likely they make the pool's labels; held facts are put among the pool."""
+    among = tables.among()
+    for steeper in STEEPER:
+        with choices(steeper=steeper):
+            log_odds = learn(among).log_odds(tables.pool(True))
+        yield "steeper", steeper, _likelihood(log_odds, tables.labels)
+
+
+def try_scores(tables: Tables) -> Iterator[Found]:
+    """Yield which of the model's pieces count where held facts are put among the pool."""
+    among = tables.among()
+    lesson = among.lesson()
+    for name, left in LEFT_AMONG.items():
+        rest = lesson.only([column for column in lesson.columns if column not in left])
+        learnt = learn_worth(rest, among.cell.held.true, False)
+        yield "among", name, precision(tables, learnt, True)
+
+
+def _likelihood(log_odds: FloatArray, labels: BoolArray) -> float:
+    return float(-np.logaddexp(0, np.where(labels, -log_odds, log_odds)).mean())
+
+
+def try_doubts(folder: Path, kept: Path) -> Iterator[Found]:
+    """Yield cases of doubt, with the learner that the cell gets; each value needs the tables anew."""
+    for doubt in DOUBTS:
+        tables = open_tables(folder, kept, doubt)
+        learnt = learn(tables)
+        yield "doubt", doubt, precision(tables, learnt, learnt.trees is None)
+
+
+def try_settings(folder: Path, kept: Path, wanted: list[str]) -> Iterator[Found]:
+    """Yield all that is tried on one cell."""
+    tables = open_tables(folder, kept)
+    own = tables.cell.held.own_questions
+    if "ridge" in wanted:
+        yield from try_ridges(tables)
+    if "rounds" in wanted and own:
+        yield from try_rounds(tables)
+    if "learner" in wanted and own:
+        yield from try_learners(tables)
+    if "steeper" in wanted:
+        yield from try_steeper(tables)
+    if "scores" in wanted:
+        yield from try_scores(tables)
+    if "doubt" in wanted:
+        yield from try_doubts(folder, kept)
 
 
 def main() -> None:
-    """Write one row per cell and value."""
+    """Write one row per cell, setting and value."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--graphs", nargs="*", help="only these, for example umls-top")
+    parser.add_argument("--settings", nargs="*", default=["ridge", "steeper", "scores", "rounds", "learner", "doubt"])
+    parser.add_argument("--tables", type=Path, help="a folder that keeps what was looked up")
+    parser.add_argument("--seeds", type=int, default=trees.SEEDS, help="runs of the trees; fewer are quicker")
     options = parser.parse_args()
-    rows: list[list[object]] = []
-    with options.out.open("w", newline="", encoding="utf-8") as file:
+    trees.SEEDS = options.seeds
+    kept, new = options.tables or Path(tempfile.mkdtemp()), not options.out.exists()
+    with options.out.open("a", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(FIELDS)
+        writer.writerows([FIELDS] if new else [])
         for folder in find_cells():
             if options.graphs and folder.parent.name not in options.graphs:
                 continue
-            for row in try_settings(folder, ROUNDS):
+            held = int(open_tables(folder, kept).cell.held.true.sum())
+            for setting, value, figure in try_settings(folder, kept, options.settings):
+                measure = "log-likelihood" if setting == "steeper" else "average precision"
+                row = [folder.parent.name, folder.name, held, setting, value, measure, f"{figure:.4f}"]
                 print(*row, flush=True)
                 writer.writerow(row)
                 file.flush()
-                rows.append(row)
-    choose(rows)
 
 
 if __name__ == "__main__":

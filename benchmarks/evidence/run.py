@@ -1,7 +1,9 @@
-"""How well the score and the evidence score rank test candidates with no answer, per cell of the proving ground.
+"""How well the score and the evidence score rank candidates with no answer, per cell of the proving ground.
 
 Run: ACTC_PROVING=FOLDER python benchmarks/evidence/run.py --out benchmarks/evidence/rows.csv
-and with --leave-out also each piece of evidence left out, one at a time.
+and with --leave-out also each piece of evidence left out, one at a time. The table is looked up once for a cell, and
+only what the rest is worth is learnt anew. What is dropped is chosen by the pool; the test half only says what it came
+to.
 """
 
 from __future__ import annotations
@@ -9,16 +11,23 @@ from __future__ import annotations
 import argparse
 import csv
 import resource
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from cells import Cell, find_cells, read_cell
+import numpy as np
+from cells import find_cells
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from actc.evidence.plan import QUESTION_COLUMNS, Limits
-from actc.evidence.table import Evidence, gather_evidence
-from actc.evidence.weigh import known_to, without
-from actc.evidence.worth import learn_worth
+from actc.evidence import trees
+from actc.evidence import worth as of_worth
+from actc.evidence.plan import QUESTION_COLUMNS
+from actc.evidence.table import Evidence
+from actc.evidence.worth import Worth, learn_worth
+from actc.triples import BoolArray, FloatArray
+from tables import Tables, open_tables
 
 PREFIXES = {
     "question": QUESTION_COLUMNS,
@@ -29,41 +38,56 @@ PREFIXES = {
     "paths": ("path",),
     "rules": ("head_rule", "tail_rule"),
     "relatives": ("head_relatives", "tail_relatives"),
+    "rivals": (),
 }
 FIELDS = ("graph", "model", "left_out", "held", "learner", "share_expected", "share_true", "score_auc", "score_ap",
-          "evidence_auc", "evidence_ap", "seconds", "peak_memory_mb")  # fmt: skip
+          "evidence_auc", "evidence_ap", "pool_auc", "pool_ap", "cpu_seconds", "peak_memory_mb")  # fmt: skip
 
 
 def leave_out(evidence: Evidence, piece: str) -> Evidence:
     """Return the evidence without one piece."""
-    prefixes = PREFIXES.get(piece, ())
-    return evidence.only([name for name in evidence.columns if not name.startswith(tuple(prefixes))])
+    prefixes = tuple(PREFIXES.get(piece, ()))
+    return evidence.only([name for name in evidence.columns if not (prefixes and name.startswith(prefixes))])
 
 
-def measure(cell: Cell, pieces: list[str], limits_of: int) -> list[dict[str, object]]:
-    """Return a row with everything, and one for each piece left out, under the limits of so many candidates."""
-    start = time.perf_counter()
-    before = without(cell.known, cell.held.facts)
-    limits = Limits.for_count(max(len(cell.test), len(cell.held.proposals), limits_of))
-    lesson = gather_evidence(before, cell.held.proposals, limits=limits)
-    tables: dict[bool, Evidence] = {}
-    rows = []
+@contextmanager
+def without_rivals(really: bool) -> Iterator[None]:
+    """Let trees know nothing of a candidate's rivals."""
+    kept = of_worth.with_rivals
+    try:
+        if really:
+            of_worth.with_rivals = lambda table, ridge, _: np.column_stack([table, ridge.log_odds(table)])
+        yield
+    finally:
+        of_worth.with_rivals = kept
+
+
+def measure(tables: Tables, pieces: list[str]) -> Iterator[dict[str, object]]:
+    """Yield a row with everything, and one for each piece left out."""
+    cell = tables.cell
     for piece in ["", *pieces]:
-        worth = learn_worth(leave_out(lesson, piece), cell.held.true, cell.held.own_questions)
-        grown = worth.trees is not None
-        if grown not in tables:
-            tables[grown] = gather_evidence(known_to(worth, cell.known, before), cell.test, limits=limits)
-        log_odds = worth.log_odds(tables[grown])
-        learner = "trees" if grown else "ridge"
-        figures = [f"{worth.share:.3f}", f"{cell.truth.mean():.3f}"]
-        for score in (cell.test.scores, log_odds):
-            figures += [f"{of(cell.truth, score):.4f}" for of in (roc_auc_score, average_precision_score)]
-        spent = [f"{time.perf_counter() - start:.1f}", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024]
-        values = [cell.graph_name, cell.model, piece, worth.held, learner, *figures, *spent]
-        rows.append(dict(zip(FIELDS, values, strict=True)))
+        start = time.process_time()
+        with without_rivals(piece == "rivals"):
+            worth = learn_worth(
+                leave_out(tables.lesson(), piece), cell.held.true, cell.held.own_questions, cell.held.proposed
+            )
+            grown = worth.trees is not None
+            if piece == "rivals" and not grown:
+                continue
+            test, pool = (worth.log_odds(table(not grown)) for table in (tables.test, tables.pool))
+        figures = [*_rank(cell.truth, cell.test.scores), *_rank(cell.truth, test), *_rank(tables.labels, pool)]
+        spent = [f"{time.process_time() - start:.1f}", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024]
+        values = [cell.graph_name, cell.model, piece, *_describe(worth, cell.truth), *figures, *spent]
         print(*values, flush=True)
-        start = time.perf_counter()
-    return rows
+        yield dict(zip(FIELDS, values, strict=True))
+
+
+def _describe(worth: Worth, truth: BoolArray) -> list[object]:
+    return [worth.held, "trees" if worth.trees else "ridge", f"{worth.share:.3f}", f"{truth.mean():.3f}"]
+
+
+def _rank(truth: BoolArray, scores: FloatArray) -> list[str]:
+    return [f"{of(truth, scores):.4f}" for of in (roc_auc_score, average_precision_score)]
 
 
 def main() -> None:
@@ -73,16 +97,21 @@ def main() -> None:
     parser.add_argument("--leave-out", action="store_true")
     parser.add_argument("--graphs", nargs="*", help="only these, for example umls-top")
     parser.add_argument("--limits-of", type=int, default=0, help="as if there were so many candidates")
+    parser.add_argument("--tables", type=Path, help="a folder that keeps what was looked up")
+    parser.add_argument("--seeds", type=int, default=trees.SEEDS, help="runs of the trees; fewer are quicker")
     options = parser.parse_args()
+    trees.SEEDS = options.seeds
     pieces = list(PREFIXES) if options.leave_out else []
+    kept = options.tables or Path(tempfile.mkdtemp())
     with options.out.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, FIELDS)
         writer.writeheader()
         for folder in find_cells():
             if options.graphs and folder.parent.name not in options.graphs:
                 continue
-            writer.writerows(measure(read_cell(folder), pieces, options.limits_of))
-            file.flush()
+            for row in measure(open_tables(folder, kept, limits_of=options.limits_of), pieces):
+                writer.writerow(row)
+                file.flush()
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def main() -> None:
         figures = mean(rows, "truth"), holds(rows, "low", "high"), holds(rows, "alone_low", "alone_high")
         widths = width(rows, "low", "high"), width(rows, "alone_low", "alone_high")
         lines.append([*key, *(f"{value:.4f}" for value in (*figures, *widths)), f"{mean(rows, 'worth'):.1f}"])
-    write("bounds.csv", [*fields, "worth"], lines)
+    write("bounds.csv", fields, lines)
 
 
 if __name__ == "__main__":

@@ -103,9 +103,15 @@ POOLED = {
             "places_and",
         ),
         ("race.label(relation)\n", "pass\n", "version_answers"),
+        ("rejected = POINTS - taken", "rejected = POINTS - 1 - 0 * taken", "higher_promise"),
     ),
     "overrule.py": (
-        (" + TUNED.walk * np.sqrt(np.abs(best - own))", "", "version_answers"),
+        (
+            "overruled = won > TUNED.margin + TUNED.walk * np.sqrt(between)",
+            "overruled = won > TUNED.margin",
+            "version_answers",
+        ),
+        ("won - 1 <=", "won <=", "fragile"),
         (
             "worth = slots.worth + TUNED.line_counts * _line_worth(posterior, slots)",
             "worth = slots.worth + 0.0",
@@ -142,6 +148,11 @@ TRUST = {
         ("or audit.share <= target:", "or audit.share < 0:", "said_to_certify"),
         ("if audit.interval.low >= target:", "if audit.share >= target:", "said_to_certify"),
     ),
+    "certify.py": (
+        ("judged - trues + counts - believed + 1.0", "judged - trues + counts - believed + 0.5", "exact_bound"),
+        (" + 1 / np.maximum(sizes, 1)", "", "small_set"),
+        ("could[0] + length - 1", "could[0] + length", "cut_together"),
+    ),
     "discrepancy.py": (
         (
             "weight = believed_error / (believed_error + error)",
@@ -156,7 +167,8 @@ TRUST = {
     ),
     "intervals.py": (("tail = (1 - level) / 2\n    low", "tail = 1 - level\n    low", "scipys"),),
     "promise.py": (
-        ("scale = scale * np.sqrt(1 + TUNED.unseen / (1 + place))", "pass", "nobody_looked"),
+        (" & answered_for & whole", " & whole", "ends_where"),
+        ("scale = scale * np.sqrt(1 + TUNED.unseen / (1 + place))", "pass", "nobody_looked_at_each"),
         (
             "wrong = (1 - lists.accepted) * lists.sizes * demand.target",
             "wrong = (1 - lists.accepted) * lists.sizes",
@@ -165,7 +177,7 @@ TRUST = {
         (
             "off = off.where((wide >= TUNED.window) & (news > TUNED.contradicts * alone.scale), alone)",
             "pass",
-            "speak_alone",
+            "for_their_relation",
         ),
     ),
     "shift.py": (
@@ -258,6 +270,7 @@ TESTS = {
     "pooled/sketch.py": ("tests/pooled/test_sketch_pool.py",),
     "trust/ask.py": ("tests/trust/test_ask.py",),
     "trust/audit.py": ("tests/trust/test_audit.py",),
+    "trust/certify.py": ("tests/trust/test_certify.py",),
     "trust/discrepancy.py": ("tests/trust/test_discrepancy.py", "tests/trust/test_expect.py"),
     "trust/expect.py": ("tests/trust/test_expect.py",),
     "trust/intervals.py": ("tests/trust/test_intervals.py", "tests/trust/test_audit.py"),

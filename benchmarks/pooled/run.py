@@ -125,9 +125,9 @@ def estimate_pooled(name: str) -> Callable[[Cell, int], Estimates]:
             for budget in PAPER_BUDGETS:
                 while len(annotations) < budget:
                     count = min(budget - len(annotations), method.batch(len(annotations)))
-                    rows = method.select(cell.valid, annotations, count, random, cell.known)
+                    rows = method.fit(cell.valid, annotations, cell.known).pick(count, random).rows
                     annotations = annotations.plus(rows, cell.valid_labels[rows])
-                yield budget, repeat, method.estimate(cell.valid, annotations, cell.test, cell.known)
+                yield budget, repeat, method.fit(cell.valid, annotations, cell.known).probabilities(cell.test)
 
     return estimates
 
@@ -140,7 +140,7 @@ def estimate_random(name: str) -> Callable[[Cell, int], Estimates]:
         for repeat, rows in enumerate(draw_orders(len(cell.valid), PAPER_BUDGETS, repeats, SEED, "numpy")):
             for budget in PAPER_BUDGETS:
                 judged = Annotations(rows[:budget], cell.valid_labels[rows[:budget]])
-                yield budget, repeat, METHODS[name].estimate(view.valid, judged, view.test, view.known)
+                yield budget, repeat, METHODS[name].fit(view.valid, judged, view.known).probabilities(view.test)
 
     return estimates
 
@@ -198,7 +198,7 @@ def _pick(method: Method, cell: Cell, judged: int) -> IntArray:
     random, annotations = np.random.default_rng([SEED, 0]), Annotations()
     while len(annotations) < judged:
         count = min(judged - len(annotations), method.batch(len(annotations)))
-        rows = method.select(cell.valid, annotations, count, random, cell.known)
+        rows = method.fit(cell.valid, annotations, cell.known).pick(count, random).rows
         annotations = annotations.plus(rows, cell.valid_labels[rows])
     return annotations.rows
 

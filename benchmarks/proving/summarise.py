@@ -1,4 +1,4 @@
-"""Print what the committed rows say: accuracy by graph and budget, regret, the choice of the prior, coverage.
+"""Print what the committed rows say: accuracy by graph and budget, regret, the choice of the prior.
 
 python benchmarks/proving/summarise.py
 """
@@ -114,27 +114,8 @@ def print_choice() -> None:
         print(f"| {', '.join(group)} | {chosen} | {there:.2f} | {before:.2f} |")
 
 
-def print_coverage() -> None:
-    """Print how often 90% intervals held, and where in fewer than 85% of the runs."""
-    with open(HERE / "coverage.csv", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    low = [row for row in rows if float(row["held"]) < 0.85]
-    print(
-        f"\n{len(rows) - len(low)} of {len(rows)} combinations of cell, picks, budget and quantity hold in 85% of runs."
-    )
-    for row in low:
-        print(
-            "|",
-            " | ".join(
-                row[name] for name in ("dataset", "model", "picks", "budget", "quantity", "held", "truth", "expected")
-            ),
-            "|",
-        )
-
-
 if __name__ == "__main__":
     found = read_means()
     print_accuracy(found)
     print_regrets(found)
     print_choice()
-    print_coverage()

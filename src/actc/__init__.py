@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from actc.session.start_audit import start_audit
     from actc.tables.calibration import Calibration
     from actc.trust.calibrate import calibrate
+    from actc.trust.in_frames import accept_triples, pick_triples
 
 __all__ = [
     "METHODS",
@@ -55,6 +56,7 @@ __all__ = [
     "Settings",
     "Thresholds",
     "__version__",
+    "accept_triples",
     "add_evidence",
     "add_session_names",
     "ask_program",
@@ -70,6 +72,7 @@ __all__ = [
     "import_judgements",
     "judge_triples",
     "list_questions",
+    "pick_triples",
     "propose_candidates",
     "redraw_paper",
     "run_demo",
@@ -89,6 +92,7 @@ _LAZY = {
     "CompletionPlan": "actc.complete.run",
     "Session": "actc.session",
     "Settings": "actc.session",
+    "accept_triples": "actc.trust.in_frames",
     "add_evidence": "actc.evidence.from_files",
     "add_session_names": "actc.session.start",
     "ask_program": "actc.session.program",
@@ -104,6 +108,7 @@ _LAZY = {
     "import_judgements": "actc.session.import_judgements",
     "judge_triples": "actc.session.judge",
     "list_questions": "actc.session.examine",
+    "pick_triples": "actc.trust.in_frames",
     "propose_candidates": "actc.complete.propose",
     "redraw_paper": "actc.paper.run",
     "run_demo": "actc.sample.run_demo",

@@ -1,4 +1,4 @@
-"""Columns out of any data frame and into one, and a table for a notebook.
+"""Columns out of any data frame and into one; a table and a bar for a notebook.
 
 No library of frames is needed. pandas, polars and Arrow are met by what they share: a frame knows the names of its
 columns, and ``frame[name]`` gives one.
@@ -6,6 +6,8 @@ columns, and ``frame[name]`` gives one.
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib import import_module
@@ -22,6 +24,36 @@ def as_list(column: Iterable[Any]) -> list[Any]:
     way = next((way for way in ("tolist", "to_list", "to_pylist") if hasattr(column, way)), None)
     listed = list(column) if way is None else getattr(column, way)()
     return listed if isinstance(listed, list) else [listed]
+
+
+MANY = 10_000  # rows from which it pays to import pyarrow
+
+
+def as_arrow(column: Any) -> Any | None:
+    """Return a long column of text that can be had in Arrow's form as a pyarrow array, None for any other.
+
+    A Series of pandas or polars and a column of Arrow can, where pyarrow is installed: then no text passes through
+    Python one by one.
+    """
+    if not hasattr(column, "__arrow_c_stream__") or len(column) < MANY:
+        return None
+    try:
+        import pyarrow
+    except ModuleNotFoundError:
+        return None
+    try:
+        whole = pyarrow.chunked_array(column).combine_chunks()
+        text = whole.cast(pyarrow.large_string(), safe=True) if _is_text_type(whole.type) else None
+    except (pyarrow.ArrowException, UnicodeError, TypeError):  # whatever it is, the slow way has a sentence for it
+        return None
+    return None if text is None or text.null_count else text
+
+
+def _is_text_type(kind: Any) -> bool:
+    from pyarrow import types
+
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return any(is_kind(kind) for is_kind in (types.is_string, types.is_large_string, types.is_string_view))
 
 
 def read_frame(frame: Any, names: Sequence[str]) -> list[Any]:
@@ -82,3 +114,60 @@ def html_table(caption: str, columns: Mapping[str, Any], total: int) -> str:
 
 def _text(cell: Any) -> str:
     return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+
+
+class ProgressBar:
+    """What a function may be given as ``progress``: a bar in a notebook, a line of the standard error elsewhere.
+
+    Parameters
+    ----------
+    title : str
+        In front of the numbers.
+
+    Examples
+    --------
+    ``run_experiment(cells, methods, progress=ProgressBar("repeats"))``
+    """
+
+    EVERY = 0.2  # seconds between two drawings
+
+    def __init__(self, title: str = "done") -> None:
+        self.title, self.done, self._drawn, self._shown = title, 0, 0.0, None
+
+    def __call__(self, more: int, total: int) -> None:
+        """Go on by some steps of all."""
+        self.done += more
+        now = time.monotonic()
+        if self.done >= total or now - self._drawn >= self.EVERY:
+            self._drawn = now
+            self._draw(total)
+
+    def _draw(self, total: int) -> None:
+        said = f"{self.title}: {self.done:,} of {total:,}"
+        if not _in_notebook():
+            sys.stderr.write(f"\r{said}" + ("\n" if self.done >= total else ""))
+            sys.stderr.flush()
+            return
+        from IPython.display import HTML, display
+
+        bar = HTML(f'<progress value="{self.done}" max="{total}"></progress> {escape(said)}')
+        if self._shown is None:
+            self._shown = display(bar, display_id=True)
+        else:
+            self._shown.update(bar)
+
+
+def _in_notebook() -> bool:
+    """Say whether a kernel of Jupyter runs this: IPython in a terminal shows text as any other."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+def silence(connection: Any) -> Any:
+    """Turn off DuckDB's own progress bar, which would write into the standard output, and return the connection.
+
+    In a notebook without ipywidgets it is off already, and turning it off would be an error.
+    """
+    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
+        connection.execute("SET enable_progress_bar=false")
+    return connection

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from actc.errors import RowError, TableError
-from actc.frames import SHOWN, as_list, html_table, make_frame, read_frame
+from actc.frames import SHOWN, as_arrow, as_list, html_table, make_frame, read_frame, silence
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -82,8 +82,7 @@ def _encode_large(names: Sequence[str]) -> tuple[Sequence[str], IntArray] | None
 
     column = np.empty(len(names), dtype=object)
     column[:] = names
-    with duckdb.connect() as connection:
-        connection.execute("SET enable_progress_bar=false")  # it would write into the standard output
+    with silence(duckdb.connect()) as connection:
         connection.register("given", {"name": column, "row": np.arange(len(column))})
         distinct = "SELECT name, row_number() OVER (ORDER BY name) - 1 AS code FROM (SELECT DISTINCT name FROM given)"
         try:
@@ -95,6 +94,18 @@ def _encode_large(names: Sequence[str]) -> tuple[Sequence[str], IntArray] | None
     ordered = np.empty(len(column), dtype=np.int64)
     ordered[codes["row"]] = codes["code"]
     return vocabulary, ordered
+
+
+def _encode_arrow(text: Any) -> tuple[Vocabulary, IntArray]:
+    """Do the same with an array that :func:`actc.frames.as_arrow` gave: UTF-8 is ordered as Python orders text."""
+    from pyarrow import compute
+
+    encoded = text.dictionary_encode()
+    order = compute.sort_indices(encoded.dictionary)
+    names = encoded.dictionary.take(order).to_numpy(zero_copy_only=False).tolist()
+    codes = np.empty(len(order), dtype=np.int64)
+    codes[order.to_numpy()] = np.arange(len(order))
+    return Vocabulary(names), codes[encoded.indices.to_numpy()]
 
 
 def _is_text(names: Sequence[object]) -> bool:
@@ -287,16 +298,32 @@ def encode_columns(
     heads: Iterable[str], relations: Iterable[str], tails: Iterable[str], scores: Sized | None = None
 ) -> Triples:
     """Encode three columns of names, refusing columns of different length (scores too) and what is no text."""
+    in_arrow = {"head": as_arrow(heads), "relation": as_arrow(relations), "tail": as_arrow(tails)}
+    if all(column is not None for column in in_arrow.values()):
+        return _encode_arrow_columns(in_arrow, scores)
     columns = {"head": as_list(heads), "relation": as_list(relations), "tail": as_list(tails)}
-    every: dict[str, Sized] = columns | ({} if scores is None else {"score": scores})
-    if len({len(column) for column in every.values()}) > 1:
-        told = ", ".join(f"{len(column)} {name}s" for name, column in every.items())
-        raise TableError(f"The columns differ in length: {told}.")
+    _refuse_lengths({**columns, **({} if scores is None else {"score": scores})})
     try:
         entity_names, codes = Vocabulary.encode(columns["head"] + columns["tail"])
         relation_names, relation_codes = Vocabulary.encode(columns["relation"])
     except RowError:  # which knows neither the column nor its row
         raise next(_no_text(names, what) for what, names in columns.items() if not _is_text(names)) from None
+    head_codes, tail_codes = np.split(codes, 2)
+    return Triples(head_codes, relation_codes, tail_codes, entity_names, relation_names)
+
+
+def _refuse_lengths(columns: Mapping[str, Sized]) -> None:
+    if len({len(column) for column in columns.values()}) > 1:
+        told = ", ".join(f"{len(column)} {name}s" for name, column in columns.items())
+        raise TableError(f"The columns differ in length: {told}.")
+
+
+def _encode_arrow_columns(columns: Mapping[str, Any], scores: Sized | None) -> Triples:
+    from pyarrow import concat_arrays
+
+    _refuse_lengths({**columns, **({} if scores is None else {"score": scores})})
+    entity_names, codes = _encode_arrow(concat_arrays([columns["head"], columns["tail"]]))
+    relation_names, relation_codes = _encode_arrow(columns["relation"])
     head_codes, tail_codes = np.split(codes, 2)
     return Triples(head_codes, relation_codes, tail_codes, entity_names, relation_names)
 

@@ -40,8 +40,8 @@ ALWAYS = {
     "bench": ["--jobs", "1", "--repeats", "1", "--method", "localopt-acc"],
     "demo": ["--repeats", "1"],
     "annotate": ["--program"],
-    "audit": ["--host", "256.0.0.1"],  # where nobody can listen
     "judge": ["--retries", "0", "--timeout", "1", "--program"],
+    "audit": ["--host", "256.0.0.1"],  # where nobody can listen
     "paper": ["--from"],
 }
 NEVER = ("--engine", "--master", "--backend", "--address", "--terminal", "--url", "--help")

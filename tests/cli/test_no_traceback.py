@@ -42,6 +42,8 @@ def made(tmp_path_factory):
     (home / "loop.tsv").symlink_to(home / "loop.tsv")
     os.mkfifo(home / "pipe.tsv")
     (home / "list.json").write_text("[1, [2]]")
+    (home / "long.tsv").write_text("a\tr\t" + "x" * 200_000 + "\t1\n")
+    (home / "digits.json").write_text('{"format": "actc-thresholds", "format_version": ' + "9" * 5000 + "}")
     return home
 
 
@@ -60,6 +62,12 @@ BAD = [
     ("calibrate", "loop.tsv"),
     ("calibrate", "pipe.tsv"),
     ("calibrate", "latin.tsv"),
+    ("calibrate", "long.tsv"),
+    ("convert", "long.tsv", "--base", "http://e/", "--out", "g.nt"),
+    ("decide", "digits.json", "scores.tsv", "--out", "a.tsv"),
+    ("start", "new", "scores.tsv", "--names", "digits.json"),
+    ("import", "s", "digits.json"),
+    ("train", "graph.tsv", "--recipe", "digits.json", "--out", "model"),
     ("calibrate", "scores.tsv", "--labels", "pipe.tsv"),
     ("calibrate", "scores.tsv", "--labels", "labels.tsv", "--precision", "2"),
     ("calibrate", "scores.tsv", "--labels", "labels.tsv", "--precision", "nan"),

@@ -204,7 +204,7 @@ def test_people_are_asked_in_a_session_and_the_same_command_goes_on(folder, tmp_
 
 def test_a_folder_that_was_begun_differently_is_refused(folder, tmp_path):
     complete_graph(plan(folder, tmp_path / "out", oracle=None))
-    with pytest.raises(OptionError, match="was begun with --best 5, not 3; give the name of a new folder"):
+    with pytest.raises(OptionError, match="was begun with --best 10, not 3; give the name of a new folder"):
         complete_graph(plan(folder, tmp_path / "out", oracle=None, best=3))
     with pytest.raises(OptionError, match="asks for pooled:prior=log-odds, not for actc-lr-rndm"):
         complete_graph(plan(folder, tmp_path / "out", oracle=None, method="actc-lr-rndm"))

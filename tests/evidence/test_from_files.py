@@ -11,8 +11,10 @@ from actc.errors import ActcError
 from actc.evidence.from_files import load_evidence, save_evidence
 from actc.evidence.plan import GRAPH_COLUMNS
 from actc.evidence.table import gather_evidence
+from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
-from actc.tables.files import write_scored, write_triples
+from actc.tables.files import read_scored, write_scored, write_triples
+from actc.triples import ScoredTriples
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +62,19 @@ def test_without_held_facts_the_model_score_is_left_out_and_that_is_said(folder,
     assert any("No held facts" in note for note in added.notes)
 
 
+def test_scores_count_only_where_the_model_proposed_the_held_facts(folder, tmp_path):
+    apart = run(folder, tmp_path / "apart.tsv")
+    assert "score" not in apart.weighed.worth.columns
+    assert any("not among the candidates" in note for note in apart.notes)
+    both = [read_scored(folder / f"{name}.tsv")[0] for name in ("held", "candidates")]
+    columns = (np.concatenate(pair).tolist() for pair in zip(*(one.columns().values() for one in both), strict=True))
+    everything = ScoredTriples.from_columns(*columns, np.concatenate([one.scores for one in both]))
+    write_scored(tmp_path / "both.tsv", everything)
+    listed = add_evidence(folder / "graph.tsv", tmp_path / "both.tsv", tmp_path / "e.tsv", held=folder / "held.tsv")
+    assert "score" in listed.weighed.worth.columns
+    assert listed.notes == ()
+
+
 def test_a_second_model_brings_its_own_columns(folder, tmp_path):
     both = [folder / "held.tsv", folder / "candidates.tsv"]
     every = "', '".join(map(str, both))
@@ -100,3 +115,20 @@ def test_evidence_of_other_candidates_is_refused(folder, tmp_path):
     save_evidence(tmp_path / "evidence.npz", gather_evidence(graph, candidates))
     with pytest.raises(ActcError, match="it has 1 rows, not one for each of the 2"):
         load_evidence(tmp_path / "evidence.npz", graph.with_scores(np.zeros(2)))
+
+
+def test_validation_triples_of_a_libkge_folder_that_have_scores_are_held_facts(folder, tmp_path):
+    graph, held = (read_graph(folder / f"{name}.tsv") for name in ("graph", "facts"))
+    names = sorted({*graph.entity_names, *held.entity_names}), list(graph.relation_names)
+    for kind, column in zip(("entity", "relation"), names, strict=True):
+        (tmp_path / f"{kind}_ids.del").write_text("".join(f"{at}\t{name}\n" for at, name in enumerate(column)))
+    for name, triples in {"train": graph, "valid": held}.items():
+        codes = triples.recoded(*names)
+        np.savetxt(tmp_path / f"{name}.del", np.column_stack([codes.heads, codes.relations, codes.tails]), "%d", "\t")
+    both = [read_scored(folder / f"{name}.tsv")[0] for name in ("candidates", "held")]
+    columns = [np.concatenate(pair) for pair in zip(*(part.columns().values() for part in both), strict=True)]
+    scores = np.concatenate([part.scores for part in both])
+    write_scored(tmp_path / "scored.tsv", ScoredTriples.from_columns(*columns, scores))
+    added = add_evidence(tmp_path, tmp_path / "scored.tsv", tmp_path / "e.parquet")
+    assert added.weighed.worth.with_scores
+    assert not any("No held facts" in note for note in added.notes)

@@ -85,8 +85,8 @@ def test_more_than_two_bases_are_refused(graph, tmp_path):
         write_graph(tmp_path / "g.nt", graph, base=(BASE, ENTITY, DIRECT))
 
 
-# Each value with the literal that it is here. KGTK 1.5.4's validator (KgtkValue.validate, default options) calls all of
-# them valid; it cannot be installed beside the others, for it pins rdflib 6.1.1 and more of 2021.
+# Each value with the literal that it is here. KGTK's own validator reads such values in `make test-tools`, in an
+# environment of its own: KGTK pins rdflib 6.1.1 and more of 2021.
 VALUES = {
     '"plain"': '"plain"',
     '"a \\"b\\" \\\\ \\| c\\td"': '"a \\"b\\" \\\\ | c\\td"',

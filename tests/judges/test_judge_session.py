@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -75,6 +76,17 @@ def test_a_program_judges_everything_once_and_nonsense_is_no_answer(session, tmp
     judged = read_judged(session)
     assert len(judged) == 216
     assert ((judged.signals > 0) == TRUTH[judged.rows]).all()
+
+
+def test_a_program_that_says_nothing_and_does_not_listen_is_ended(session, tmp_path, monkeypatch):
+    monkeypatch.setattr("actc.judges.ask_program.GOODBYE_SECONDS", 0.2)
+    (tmp_path / "deaf.py").write_text("import os, time\nos.close(1)\ntime.sleep(60)\n")
+    plenty = ["x" * 2000] * len(POOL)
+    write_triples(tmp_path / "texts.csv", {**POOL.columns(), "source": plenty})
+    deaf, began = f"{sys.executable} {tmp_path / 'deaf.py'}", time.monotonic()
+    with pytest.raises(ActcError, match="ended with code"):
+        judge_triples(session, program=deaf, which="all", texts=tmp_path / "texts.csv")
+    assert time.monotonic() - began < 30
 
 
 def test_an_answer_is_stored_once_and_the_first_one_stays(session):
@@ -209,6 +221,18 @@ def test_people_are_sent_where_judge_and_model_differ_and_that_teaches_nothing_o
     let_people_answer(session, 20)
     seen = picked_blindly(session, session.annotations())
     assert 0 < (~seen).sum() <= 20
+
+
+def test_a_planner_does_not_refit_for_a_judge_unless_people_shall_see_differences(session, tmp_path):
+    planner = Planner(session)
+    planner.step()
+    judge_triples(session, program=command(tmp_path), which="all")
+    assert not planner.step()
+    judge_triples(session, program=command(tmp_path), count=0, differing=0.2)
+    outlooks = session.store.value("SELECT count(*) FROM outlook")
+    assert planner.step()
+    assert not planner.step()
+    assert session.store.value("SELECT count(*) FROM outlook") == outlooks
 
 
 def test_a_report_says_what_judges_bought(session, tmp_path):

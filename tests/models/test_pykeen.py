@@ -16,10 +16,20 @@ import torch
 from actc import Annotations, Calibrator
 from actc.errors import ActcError, FileError, OptionError
 from actc.graphs.graph import Graph
+from actc.models.candidates import CandidateSearch, Wanted, write_candidates
 from actc.models.load_scorer import load_scorer
-from actc.models.pykeen import PykeenScorer, find_unseen, from_model, from_result, load_result, save_weights
+from actc.models.pykeen import (
+    PykeenScorer,
+    find_unseen,
+    from_model,
+    from_result,
+    load_result,
+    propose_triples,
+    save_weights,
+)
 from actc.models.pykeen import score_triples as score_with_result
 from actc.models.score_triples import score_triples
+from actc.tables.files import read_scored
 from tests.models.test_train_model import make_graph
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # PyKEEN's own, of which there are many
@@ -281,3 +291,23 @@ def test_facts_beside_the_training_triples_are_held_ones(folder):
     assert all(held.triple(row)[0] in familiar and held.triple(row)[2] in familiar for row in range(len(held)))
     assert not graph.contains(held).any()
     assert len(find_unseen(folder, graph)) == 0
+
+
+def test_proposals_are_those_that_the_command_writes(result, tmp_path):
+    proposed = propose_triples(result, best=2)
+    write_candidates(CandidateSearch(from_result(result), make_graph(), Wanted(2)), tmp_path / "c.parquet")
+    written = read_scored(tmp_path / "c.parquet")[0]
+    assert len(proposed) == len(written)
+    assert proposed.scores[proposed.rows_of(written)] == pytest.approx(written.scores)
+    assert (np.diff(proposed.scores) <= 0).all()
+    assert not make_graph().contains(proposed).any()
+
+
+def test_proposals_keep_to_what_is_wanted(result):
+    graph = make_graph()
+    relation = graph.relation_names[0]
+    first = propose_triples(result, best=1, relations=[relation])
+    assert first.relation_names == (relation,)
+    known = np.concatenate([np.column_stack(list(table.columns().values())) for table in (graph, first)])
+    second = propose_triples(result, best=1, relations=[relation], known=known)
+    assert not first.contains(second).any()

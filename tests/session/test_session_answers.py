@@ -6,11 +6,13 @@ import json
 import sys
 from pathlib import Path
 
+import krippendorff
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats import inter_rater
 
 from actc.errors import ActcError, FileError, OptionError
 from actc.session import Judgement, Session, Settings, start_session
@@ -143,6 +145,35 @@ def test_fleiss_and_krippendorff_on_examples_worked_out_by_hand():
     # Coincidences: 4 unequal of 12 pairable values; 7 true and 5 false expected 2 * 7 * 5 / 11 unequal.
     assert krippendorff_alpha(counts, true) == pytest.approx(1 - (4 / 12) / (2 * 7 * 5 / (12 * 11)))
     assert np.isnan(krippendorff_alpha(np.zeros(0), np.zeros(0)))
+
+
+ratings = st.lists(st.lists(st.sampled_from([0.0, 1.0, np.nan]), min_size=3, max_size=3), min_size=2, max_size=30)
+
+
+def count_ratings(table):
+    """Return how many rated each triple that at least two rated, and how many of them called it true."""
+    counts, true = (~np.isnan(table)).sum(axis=1), np.nansum(table, axis=1)
+    return counts[counts > 1].astype(float), true[counts > 1]
+
+
+@given(ratings.map(np.array))
+def test_krippendorff_is_the_package_of_that_name_s(table):
+    counts, true = count_ratings(table)
+    ours = krippendorff_alpha(counts, true)
+    if true.sum() in (0, counts.sum()):
+        assert np.isnan(ours)
+    else:
+        assert ours == pytest.approx(krippendorff.alpha(table.T, level_of_measurement="nominal"))
+
+
+@given(st.lists(st.lists(st.booleans(), min_size=3, max_size=3), min_size=2, max_size=30))
+def test_fleiss_is_statsmodels(table):
+    counts, true = count_ratings(np.array(table, dtype=float))
+    ours = fleiss_kappa(counts, true)
+    if true.sum() in (0, counts.sum()):
+        assert np.isnan(ours)
+    else:
+        assert ours == pytest.approx(inter_rater.fleiss_kappa(np.column_stack([counts - true, true])))
 
 
 def test_reliability_counts_only_what_both_judged():

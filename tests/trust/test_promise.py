@@ -83,6 +83,14 @@ def test_where_nobody_looked_less_is_promised():
     assert accepted_by(unseen, pool).sum() < 0.5 * accepted_by(seen, pool).sum()
 
 
+def test_where_nobody_looked_at_each_relation_less_is_promised_of_it():
+    pool, labels, _ = make_truth()
+    posterior, annotations = fit_on_random(pool, labels, 200)
+    demand, nobody = [Demand("precision", 0.8, each=True)], type(annotations)()
+    seen, unseen = (promise(posterior, one, pool, demand)[0] for one in (annotations, nobody))
+    assert accepted_by(unseen, pool).sum() < 0.5 * accepted_by(seen, pool).sum()
+
+
 def test_forty_answers_that_contradict_the_model_speak_alone():
     pool, labels, _ = make_truth()
     posterior, _ = fit_on_random(pool, labels, 200)
@@ -102,6 +110,20 @@ def test_good_news_counts_only_from_triples_drawn_at_random():
     assert not accepted_by(chosen, pool).any()
 
 
+def test_a_list_ends_where_answers_do():
+    """Sixty true answers from the best twentieth of the pool say nothing about what comes far after it."""
+    pool, labels, _ = make_truth()
+    posterior, _ = fit_on_random(pool, labels, 200)
+    best = np.argsort(-posterior.probabilities(posterior.pool.x, posterior.pool.relations))
+    drawn, shares = np.append(np.ones(60, dtype=bool), False), []
+    for among in (150, 900):
+        rows = np.append(np.random.default_rng(0).permutation(best[:among])[:60], best[-1])
+        kept = promise(posterior, Annotations(rows, drawn), pool, [Demand("precision", 0.8)], drawn=drawn)[0]
+        shares.append(accepted_by(kept, pool).mean())
+    assert 0.03 < shares[0] < 0.1
+    assert shares[1] > 0.25
+
+
 def test_where_one_cut_does_for_all_relations_no_model_is_needed():
     """Answers on a random draw show that the upper half is true; the model, fitted on none of them, doubts it."""
     pool, _, _ = make_truth()
@@ -111,6 +133,15 @@ def test_where_one_cut_does_for_all_relations_no_model_is_needed():
     decisions = accepted_by(promise(posterior, answers, pool, [Demand("precision", 0.9)])[0], pool)
     assert 0.4 < decisions.mean() < 0.6
     assert (pool.scores[decisions] > np.median(pool.scores)).mean() >= 0.9
+
+
+def test_forty_answers_that_contradict_the_model_speak_alone_for_their_relation():
+    pool, labels, _ = make_truth(relations=1)
+    posterior, _ = fit_on_random(pool, labels, 200)
+    sure = np.flatnonzero(posterior.probabilities(posterior.pool.x, posterior.pool.relations) > 0.9)[:40]
+    answers = Annotations(sure, np.arange(40) % 10 < 7)
+    kept = promise(posterior, answers, pool, [Demand("precision", 0.65, each=True)])[0]
+    assert accepted_by(kept, pool).mean() < 0.2
 
 
 def test_triples_of_one_probability_are_accepted_together_or_not_at_all():

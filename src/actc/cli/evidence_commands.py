@@ -24,7 +24,8 @@ from actc.cli.parts import examples, overwrite_option, progress_bar, quiet_optio
 @click.option(
     "--held",
     type=click.Path(path_type=Path),
-    help="Facts that the model was not trained on, with its scores. [default: the graph's own facts, scores left out]",
+    help="Facts that the model was not trained on, with its scores. [default: the validation file of a LibKGE or "
+    "OpenKE folder; else the graph's own facts, scores left out]",
 )
 @click.option(
     "--scores",

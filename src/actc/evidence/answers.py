@@ -14,6 +14,7 @@ import numpy as np
 from actc.numeric import sigmoid
 from actc.triples import BoolArray, FloatArray
 
+# Half or twice the widths, and other beliefs, decide alike: benchmarks/evidence/choice.csv, widths and nothing.
 WIDTHS = (0.05, 0.1, 0.2, 0.4)
 NOTHING = 0.5  # the belief, before any answer, that the pieces have nothing to add
 STEPS = 25

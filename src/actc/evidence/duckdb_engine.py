@@ -78,7 +78,13 @@ def count_chunks(candidates: int) -> int:
 def count_graph(connection: Any, limits: Limits, models: int, report: Report) -> None:
     """Count what is counted once: the graph's tables, and the places of candidates in their questions."""
     steps = [question_step(k) for k in range(models)] + graph_steps(limits)
-    _run_steps(connection, steps, {step.name for step in steps} - PASSING, report)
+
+    def compress(name: str) -> None:
+        # Tables in memory are compressed by this alone; else ten million facts would be written to disk and read again.
+        connection.execute("CHECKPOINT")
+        report(name)
+
+    _run_steps(connection, steps, {step.name for step in steps} - PASSING, compress)
 
 
 def look_at_chunks(connection: Any, limits: Limits, candidates: int, report: Report) -> Iterator[int]:

@@ -22,6 +22,11 @@ from actc.tables.deliver import check_writable, write_beside
 from actc.tables.files import copy_options, find_layout, read_scored, write_triples
 from actc.triples import FloatArray, ScoredTriples, Triples
 
+NOT_PROPOSED = (
+    "The held facts are not among the candidates: scores do not count in the log-odds, since those of facts that the "
+    "model did not propose cannot be compared with those that it did."
+)
+
 
 @dataclass(frozen=True, eq=False)
 class EvidenceAdded:
@@ -60,10 +65,10 @@ def add_evidence(
     held : path, optional
         Facts that the model was not trained on, with its scores, or without where the candidates or ``scores`` list
         them; if not given, the validation triples of a LibKGE or OpenKE folder that is the graph, where the candidates
-        list them. Without any, some of the graph's own facts teach what the pieces are worth, but for scores, which
-        known facts flatter.
+        list them. Scores count where the candidates list some of them, as the model proposed them. Without any, some
+        of the graph's own facts teach what the pieces are worth, but for scores, which known facts flatter.
     scores : sequence of path
-        Further models' scores: head, relation, tail, score of every candidate and held fact.
+        Further models' scores: head, relation, tail, score of every candidate.
     base : str, or two of them
         What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
     progress : callable, optional
@@ -140,17 +145,22 @@ def _weigh(
     if facts is None:
         note = "No held facts were given: scores do not count in the log-odds; --held gives them their weight."
         return weigh_by_known(known, given, more, progress), [note]
-    of_held = [_scores_of(facts, path, scored, "held facts") for path, scored in others]
-    fresh = given.take(np.flatnonzero(facts.rows_of(given) < 0))
-    rows = given.rows_of(fresh)
-    if not len(fresh):
-        raise OptionError("--held: all candidates are held facts; other proposals are needed to compare them with.")
-    held = Held.among(facts, fresh, of_held, [column[rows] for column in more])
-    graph = Graph.of(known.union(facts))
+    held = _find_held(facts, given, more)
     try:
-        return weigh_candidates(graph, given, held, more, progress=progress), []
+        weighed = weigh_candidates(Graph.of(known.union(facts)), given, held, more, progress=progress)
     except TableError as error:
         raise OptionError(f"--held: {error}") from None
+    return weighed, [] if held.proposed else [NOT_PROPOSED]
+
+
+def _find_held(facts: ScoredTriples, given: ScoredTriples, more: list[FloatArray]) -> Held:
+    """Take the held facts that stand among the candidates; where none do, put them there."""
+    true = facts.rows_of(given) >= 0
+    if true.all():
+        raise OptionError("--held: all candidates are held facts; other proposals are needed to compare them with.")
+    if true.sum() >= 2:
+        return Held(Graph.of(facts), given, true, own_questions=False, other_scores=more)
+    return Held.among(facts, given.take(np.flatnonzero(~true)))
 
 
 def weigh_by_known(

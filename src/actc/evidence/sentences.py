@@ -47,14 +47,14 @@ class Row:
         return self.head if side == "head" else self.tail
 
     def goal(self, side: str) -> str:
-        """Say what the head or the tail would have: the relation and the other end."""
-        return f"{self.relation} {self.tail}" if side == "head" else f"{self.head} {self.relation}"
+        """Say the candidate with an X in the place of one end."""
+        return f"X {self.relation} {self.tail}" if side == "head" else f"{self.head} {self.relation} X"
 
     def fact(self, slot: str, entity: str) -> str:
-        """Say a fact that a rule begins with, without the entity that has it."""
+        """Say a fact that a rule begins with, with an X in the place of the entity that has it."""
         other = self._call(self._evidence.entity_names[self.code(entity)])
         relation, backwards = self.step(slot)
-        return f"{other} {relation} ..." if backwards else f"{relation} {other}"
+        return f"{other} {relation} X" if backwards else f"X {relation} {other}"
 
     def step(self, slot: str) -> tuple[str, bool]:
         """Return the name of a relation and whether it is read from its tail to its head."""
@@ -96,7 +96,7 @@ def _count_words(row: Row, side: str, count: int) -> str:
     number = {0: "no" if side == "head" else "none", 1: "one"}.get(count, str(count))
     if side == "head":
         return f"{row.head} has {number} {row.relation}"
-    return f"{number} {'has' if count < 2 else 'have'} {row.goal('head')}"
+    return f"{number} {'has' if count < 2 else 'have'} {row.relation} {row.tail}"
 
 
 def _say_kind(side: str) -> Sentence:
@@ -112,13 +112,13 @@ def _say_kind(side: str) -> Sentence:
 
 def _say_rule(side: str) -> Sentence:
     def say(row: Row, speaks_for: bool) -> str:
-        share, goal = row.value(f"{side}_rule_best"), row.goal(side)
+        share, end = row.value(f"{side}_rule_best"), row.end(side)
         if row.code(f"{side}_rule_slot") < 0 or share <= 0:
-            return "" if speaks_for else f"no fact of {row.end(side)} goes with {goal} elsewhere"
-        fact = row.fact(f"{side}_rule_slot", f"{side}_rule_entity")
-        if not speaks_for:
-            return f"{share:.0%} at best of those that share a fact with {row.end(side)} have {goal}"
-        return f"{share:.0%} of those with {fact}, as {row.end(side)}, have {goal}"
+            return "" if speaks_for else f"nothing that shares a fact with {end} has {row.goal(side)}"
+        if speaks_for:
+            fact = row.fact(f"{side}_rule_slot", f"{side}_rule_entity")
+            return f"of all X with {fact}, as {end}, {share:.0%} have {row.goal(side)}"
+        return f"of what shares a fact with {end}, {share:.0%} at best have {row.goal(side)}" if share < FEW else ""
 
     return say
 
@@ -149,19 +149,21 @@ def _say_pair(row: Row, speaks_for: bool) -> str:
     if row.code("pair_slot") < 0:
         return "" if speaks_for else f"nothing else is known between {row.head} and {row.tail}"
     share, (relation, backwards) = row.value("pair_best"), row.step("pair_slot")
-    if row.is_own("pair_slot"):
-        begin = f"{row.relation} holds the other way round"
-    else:
-        begin = f"inverse of {relation}, which holds" if backwards else f"{relation} holds between the two"
+    if share >= FEW and not speaks_for:
+        return ""
+    begin = f"{relation} holds {'the other way round' if backwards else 'between the two'}"
+    if backwards and share >= FEW and not row.is_own("pair_slot"):
+        begin = f"inverse of {relation}, which holds"
     return f"{begin} ({share:.0%} have both)"
 
 
 def _say_path(row: Row, speaks_for: bool) -> str:
     if row.code("path_first") < 0:
         return "" if speaks_for else f"no two facts lead from {row.head} to {row.tail}"
-    steps = [row.step(name) for name in ("path_first", "path_second")]
+    share, steps = row.value("path_best"), [row.step(name) for name in ("path_first", "path_second")]
+    if share >= FEW and not speaks_for:
+        return ""
     walk = ", then ".join(f"{relation} backwards" if backwards else relation for relation, backwards in steps)
-    share = row.value("path_best")
     return f"{walk} leads from {row.head} to {row.tail} ({share:.0%} of such pairs have {row.relation})"
 
 

@@ -34,6 +34,9 @@ class Held:
         many proposals are true.
     other_scores : sequence of float arrays of shape (N,)
         What other models give the proposals.
+    proposed : bool
+        True when the model proposed the held facts as it did the others. False when they were put among proposals for
+        other questions: then they have fewer rivals and lower scores, and scores must not be compared.
     """
 
     facts: Graph
@@ -41,19 +44,11 @@ class Held:
     true: BoolArray
     own_questions: bool = True
     other_scores: Sequence[FloatArray] = ()
+    proposed: bool = True
 
     @classmethod
-    def among(
-        cls,
-        held: ScoredTriples,
-        pool: ScoredTriples,
-        other_held: Sequence[FloatArray] = (),
-        other_pool: Sequence[FloatArray] = (),
-    ) -> Self:
-        """Put held facts among the proposals of a pool, keeping those that the model would have proposed.
-
-        ``other_held`` and ``other_pool`` are what other models give the two.
-        """
+    def among(cls, held: ScoredTriples, pool: ScoredTriples) -> Self:
+        """Put held facts among the proposals of a pool, keeping those that the model would have proposed."""
         fresh = pool.rows_of(held) < 0
         own = zip(held.columns().values(), pool.columns().values(), strict=True)
         heads, relations, tails = (np.concatenate([first[fresh], second]).tolist() for first, second in own)
@@ -62,9 +57,7 @@ class Held:
         true = np.arange(len(union)) < int(fresh.sum())
         near = best_place(union) <= PLACES
         keep = ~true | near if (true & near).sum() >= 2 else np.ones(len(union), dtype=np.bool_)
-        others = zip(other_held, other_pool, strict=True)
-        more = tuple(np.concatenate([first[fresh], second])[keep] for first, second in others)
-        return cls(Graph.of(held), union.take(keep), true[keep], False, more)
+        return cls(Graph.of(held), union.take(keep), true[keep], own_questions=False, proposed=False)
 
 
 def best_place(triples: ScoredTriples) -> FloatArray:
@@ -143,7 +136,7 @@ def learn_from_held(
     """Learn from held facts what evidence is worth; return that, and the facts to look at candidates with."""
     before = without(graph, held.facts)
     lesson = gather_evidence(before, held.proposals, held.other_scores, limits, progress=progress)
-    worth = learn_worth(lesson, held.true, held.own_questions)
+    worth = learn_worth(lesson, held.true, held.own_questions, held.proposed)
     return worth, known_to(worth, graph, before)
 
 

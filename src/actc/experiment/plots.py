@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from actc.errors import MissingExtraError
 from actc.experiment.rows import Row
 from actc.tables.deliver import write_beside
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Okabe & Ito's palette: told apart by colour-blind readers and in print.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -41,10 +44,24 @@ def curves_of(rows: Sequence[Row], names: Mapping[str, str]) -> list[Curve]:
     return curves
 
 
-def draw_learning_curves(curves: Sequence[Curve], levels: Mapping[str, float], title: str, path: str | Path) -> None:
-    """Draw accuracy by budget to a PNG or SVG file; ``levels`` are horizontal lines (name: accuracy in %)."""
+def draw_learning_curves(
+    curves: Sequence[Curve], levels: Mapping[str, float] | None = None, title: str = "", path: str | Path | None = None
+) -> Figure:
+    """Draw accuracy by budget and return the figure.
+
+    Parameters
+    ----------
+    curves : sequence of Curve
+        See :func:`curves_of`.
+    levels : dict, optional
+        Horizontal lines: name and accuracy in %.
+    title : str
+        Above the picture.
+    path : path, optional
+        A PNG or SVG file to write it to.
+    """
     figure_module, backend = _matplotlib()
-    figure = figure_module.Figure(figsize=(8.0, 5.6), layout="constrained")
+    figure: Figure = figure_module.Figure(figsize=(8.0, 5.6), layout="constrained")
     backend.FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     budgets = sorted({budget for curve in curves for budget in curve.budgets})
@@ -54,7 +71,7 @@ def draw_learning_curves(curves: Sequence[Curve], levels: Mapping[str, float], t
         low, high = np.subtract(curve.means, curve.errors), np.add(curve.means, curve.errors)
         axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
         axes.plot(x, curve.means, color=colour, marker=marker, markersize=5, label=curve.name)
-    for (name, level), style in zip(levels.items(), ("--", ":", "-."), strict=False):
+    for (name, level), style in zip((levels or {}).items(), ("--", ":", "-."), strict=False):
         axes.axhline(level, color="#555555", linewidth=1, linestyle=style, label=f"{name}: {level:.1f}")
     axes.set_xticks(range(len(budgets)), [str(budget) for budget in budgets])
     axes.set_xlabel("triples judged by a person")
@@ -63,8 +80,10 @@ def draw_learning_curves(curves: Sequence[Curve], levels: Mapping[str, float], t
     axes.grid(axis="y", color="#dddddd")
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(frameon=False, fontsize=9, loc="outside lower center", ncols=2)
-    with write_beside(path) as temporary:
-        figure.savefig(temporary, format=Path(path).suffix[1:], dpi=150)
+    if path is not None:
+        with write_beside(path) as temporary:
+            figure.savefig(temporary, format=Path(path).suffix[1:], dpi=150)
+    return figure
 
 
 def _matplotlib() -> tuple[Any, Any]:

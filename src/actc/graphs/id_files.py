@@ -61,11 +61,11 @@ class IdFiles:
         heads, kinds, tails = named
         return Graph.from_columns(heads, kinds, tails)
 
-    def read_names(self, path: Path) -> tuple[dict[int, str], dict[int, str]]:
-        """Return the names of entities and of relations, by number."""
+    def read_names(self, path: str | Path) -> tuple[dict[int, str], dict[int, str]]:
+        """Return the names of entities and of relations in a folder, by number."""
         return (
-            read_names(path / self.entities, counted=self.counted, name_first=self.name_first),
-            read_names(path / self.relations, counted=self.counted, name_first=self.name_first),
+            read_names(Path(path) / self.entities, counted=self.counted, name_first=self.name_first),
+            read_names(Path(path) / self.relations, counted=self.counted, name_first=self.name_first),
         )
 
     def write(self, path: Path, graph: Graph, base: Bases, extras: Mapping[str, Any]) -> None:
@@ -73,8 +73,9 @@ class IdFiles:
         raise OptionError("Folders of numbers are read, not written; choose another format.")
 
 
-def read_names(path: Path, *, counted: bool = False, name_first: bool = False) -> dict[int, str]:
+def read_names(path: str | Path, *, counted: bool = False, name_first: bool = False) -> dict[int, str]:
     """Read a file of numbers and names."""
+    path = Path(path)
     rows = _rows(path, 2, counted)
     numbers = _numbers(path, rows, 1 if name_first else 0, counted)
     names = dict(zip(numbers, (row[0 if name_first else 1] for row in rows), strict=True))

@@ -8,10 +8,14 @@ import shlex
 import subprocess
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from actc.errors import ActcError, OptionError
 from actc.judges.replies import NO_ANSWER, Question, Reply, read_reply
+
+GOODBYE_SECONDS = 10.0
+"""How long a program that closed its output may still take to read questions."""
 
 
 def ask_program(command: str, questions: Iterable[Question]) -> Iterator[tuple[Question, Reply]]:
@@ -34,7 +38,8 @@ def ask_program(command: str, questions: Iterable[Question]) -> Iterator[tuple[Q
         ) from None
     waiting: dict[int, Question] = {}
     with process:
-        threading.Thread(target=_feed, args=(process, questions, waiting), daemon=True).start()
+        feeder = threading.Thread(target=_feed, args=(process, questions, waiting), daemon=True)
+        feeder.start()
         assert process.stdout is not None
         try:
             for line in process.stdout:
@@ -44,6 +49,11 @@ def ask_program(command: str, questions: Iterable[Question]) -> Iterator[tuple[Q
         except BaseException:  # whoever asked is not there any more
             process.kill()
             raise
+        finally:
+            feeder.join(GOODBYE_SECONDS)
+            if feeder.is_alive():  # it says nothing any more, and does not listen
+                process.kill()
+                feeder.join()
     if process.returncode:
         raise ActcError(f"The program ended with code {process.returncode}; what it said before that is kept.")
 
@@ -66,9 +76,11 @@ def _feed(process: subprocess.Popen[bytes], questions: Iterable[Question], waiti
             waiting[question.triple] = question
             process.stdin.write(json.dumps(question.told, ensure_ascii=False).encode() + b"\n")
             process.stdin.flush()
-        process.stdin.close()
     except (OSError, ValueError):  # the program closed its input; what it said counts
         pass
+    finally:
+        with suppress(OSError, ValueError):  # what it did not read cannot be written any more
+            process.stdin.close()
 
 
 def _read_line(line: bytes) -> tuple[int | None, Reply]:

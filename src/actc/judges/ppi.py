@@ -67,7 +67,7 @@ def estimate_share(answers: FloatArray, guesses: FloatArray, everything: FloatAr
         return _nothing(float(everything.mean()) if total else 0.5, count)
     counted = _tune(answers, guesses)
     share = float(counted * everything.mean() + (answers - counted * guesses).mean())
-    left = _what_is_left(answers - counted * guesses, answers)
+    left = _what_is_left(answers - counted * guesses, answers, level)
     alone = clopper_pearson(float(answers.sum()), count, level)
     return _bounds(share, count, count, left * (1 - count / total), level, counted, alone)
 
@@ -101,7 +101,7 @@ def estimate_recall(
     share = amount(truth * accepted, guesses * accepted, all_guesses * all_accepted) / true
     plain = float(accepted[truth == 1].mean())
     off, off_alone = ((accepted - plain) * (truth - much * guesses) for much in (counted, 0.0))
-    left = _what_is_left(off, off_alone) * (1 - count / len(all_guesses))
+    left = _what_is_left(off, off_alone, level) * (1 - count / len(all_guesses))
     return _bounds(share, trues, count, left, level, counted, clopper_pearson(plain * trues, trues, level))
 
 
@@ -117,11 +117,17 @@ def _tune(answers: FloatArray, guesses: FloatArray) -> float:
     return float(np.clip(together / (spread + 0.05), 0, 1))
 
 
-def _what_is_left(residuals: FloatArray, alone: FloatArray) -> float:
-    """Return the variance of what people found less what was guessed, as a share of that without guesses."""
+def _what_is_left(residuals: FloatArray, alone: FloatArray, level: float) -> float:
+    """Return the variance of what people found less what was guessed, as a share of that without guesses.
+
+    How much guesses count was fitted to the same answers, and so was the variance: both cost a little.
+    """
+    from scipy.special import ndtri, stdtrit
+
     count = len(residuals)
     with_guesses, without = (float(((one - one.mean()) ** 2).sum()) for one in (residuals, alone))
-    fitted = count / max(count - 1, 1)  # how much guesses count was fitted to the same answers
+    degrees, tail = max(count - 2, 1), (1 + level) / 2
+    fitted = count / degrees * float(stdtrit(degrees, tail) / ndtri(tail)) ** 2
     return (fitted * with_guesses + MADE_UP) / (without + MADE_UP)
 
 

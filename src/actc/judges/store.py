@@ -22,6 +22,8 @@ from actc.judges.replies import Question, Reply
 
 FILE = "judges.sqlite"
 VERSION = 1
+REPLIES_A_STATE = 200
+"""A planner need not look at every single reply."""
 SCHEMA = f"""
     CREATE TABLE judge (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, created REAL NOT NULL);
     CREATE TABLE reply (
@@ -129,14 +131,16 @@ class ReplyStore:
             row = connection.execute("SELECT differing FROM choice ORDER BY id DESC LIMIT 1").fetchone()
         return float(row[0]) if row else 0.0
 
-    def state(self) -> tuple[int, int]:
-        """Return numbers that change with every reply and every choice."""
-        if not self.path.exists():
-            return 0, 0
+    def state(self) -> int:
+        """Return a number that changes when people should be asked other triples because of what judges said.
+
+        It stays while nobody wants to see differences; else a run of a judge moves it every so many replies.
+        """
+        if not self.differing:
+            return 0
         with self.open() as connection:
-            sql = "SELECT (SELECT coalesce(max(rowid), 0) FROM reply), (SELECT coalesce(max(id), 0) FROM choice)"
-            replies, choices = connection.execute(sql).fetchone()
-            return int(replies), int(choices)
+            sql = "SELECT (SELECT coalesce(max(rowid), 0) FROM reply) / ? + (SELECT max(id) FROM choice)"
+            return 1 + int(connection.execute(sql, (REPLIES_A_STATE,)).fetchone()[0])
 
     def counts(self) -> dict[str, int]:
         """Return how many triples each judge was asked about, by its name; of a change of prompt, each time."""

@@ -23,7 +23,7 @@ from actc.models.score_triples import Scorer, refuse_strangers
 from actc.tables.database import open_database
 from actc.tables.deliver import check_writable, clear_leftovers, write_beside
 from actc.tables.files import copy_options, quote, quote_file, write_triples
-from actc.triples import BoolArray, FloatArray, IntArray
+from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 
 MEMORY = 2**28  # bytes for one table of scores
 PART = 20_000  # questions in one part
@@ -181,6 +181,21 @@ class _KnownAnswers:
         rows = np.repeat(np.arange(len(known)), counts)
         offsets = np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts)
         return rows, self.answers[np.repeat(first, counts) + offsets]
+
+
+def collect_candidates(search: CandidateSearch) -> ScoredTriples:
+    """Return the candidates, each once, from the highest score to the lowest, in memory."""
+    parts = list(search.parts())
+    if not parts:
+        raise OptionError("There is no question to ask; any_entity=True asks about every entity.")
+    found = [search.answer(part) for part in parts]
+    heads, tails, scores = (np.concatenate(column) for column in zip(*found, strict=True))
+    if not len(scores):
+        raise OptionError("The model proposes nothing new; ask for more answers to a question (best).")
+    relations = np.repeat([part.relation for part in parts], [len(part[0]) for part in found])
+    order = np.lexsort((tails, relations, heads, -scores))  # the higher score of a triple that two questions found
+    every = Graph(heads, relations, tails, search.graph.entity_names, search.graph.relation_names)
+    return every.with_scores(scores).take(order).unique().with_used_names()
 
 
 def write_candidates(

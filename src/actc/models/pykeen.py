@@ -14,7 +14,7 @@ import logging
 import re
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ import numpy as np
 
 from actc.errors import ActcError, ChoiceError, FileError, MissingExtraError, OptionError
 from actc.graphs.graph import Graph
+from actc.models.candidates import CandidateSearch, Wanted, collect_candidates
 from actc.models.saved_model import damaged, read_tensors
 from actc.models.score_triples import score_triples as score_graph
 from actc.models.train_model import find_device
@@ -107,12 +108,38 @@ def score_triples(result: Any, triples: Any) -> ScoredTriples:
     triples : pykeen TriplesFactory, or array of str of shape (N, 3)
         Names of head, relation and tail; a triple that is there twice is scored once.
     """
+    return score_graph(from_result(result), _as_graph(triples))
+
+
+def propose_triples(
+    result: Any, best: int = 5, *, known: Any = None, relations: Sequence[str] = (), any_entity: bool = False
+) -> ScoredTriples:
+    """Ask a pipeline's result for new triples: its best answers to (head, relation, ?) and (?, relation, tail).
+
+    Parameters
+    ----------
+    result : pykeen.pipeline.PipelineResult
+    best : int
+        How many answers to a question.
+    known : pykeen TriplesFactory, or array of str of shape (N, 3), optional
+        Facts that are not proposed; those of the training, if not given.
+    relations : sequence of str
+        Only these; all if empty.
+    any_entity : bool
+        Take any entity as an answer; otherwise those that fit by what the known facts say of the relation.
+    """
+    wanted = Wanted(best, relations=tuple(relations), any_entity=any_entity)
+    facts = _as_graph(result.training if known is None else known)
+    return collect_candidates(CandidateSearch(from_result(result), facts, wanted))
+
+
+def _as_graph(triples: Any) -> Graph:
     if hasattr(triples, "label_triples"):
         triples = triples.label_triples(triples.mapped_triples)
     names = np.asarray(triples, dtype=object)
     if names.ndim != 2 or names.shape[1] != 3:
         raise OptionError(f"Rows of head, relation and tail were expected, not an array of shape {names.shape}.")
-    return score_graph(from_result(result), Graph.from_columns(*names.T))
+    return Graph.from_columns(*names.T)
 
 
 def _names(code_of: dict[str, int]) -> tuple[str, ...]:

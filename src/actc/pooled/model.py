@@ -398,7 +398,8 @@ _V2_WITH_KNOWN = Prior(
 )
 
 # Scores that evidence made. All pool labels of six proving cells ask for intercepts from -1.4 to .4 and slopes from .9
-# to 1.6 (docs/evidence.md); three widths were tried and decided alike.
+# to 1.6 (docs/evidence.md); half and twice these widths decide nearly alike (benchmarks/evidence/choice.csv, line and
+# tau).
 _LOG_ODDS = Prior(
     {"one": (0.0, 0.5), "diff": (0.0, 0.25), "slope": (1.0, 0.3)},
     tau=(0.6, 0.25),

@@ -76,9 +76,9 @@ def overrule_lines(posterior: Posterior, annotations: Annotations) -> Posterior:
     Nothing is overruled before there are 200 labels in all, whichever relations they are in: below that the common part
     of the model is still moving, and so is every line. How many a relation itself needs is said by the margin.
 
-    A moved line keeps the covariance of the old one, for picks and for intervals of cuts. What decisions are worth is
-    judged by the fitted lines, which are kept beside the moved ones (``trust.expect``): a cut that was chosen because
-    labels agree with it looks better on these labels than it is.
+    A moved line keeps the covariance of the old one, for picks and for intervals of cuts. A cut that was chosen because
+    labels agree with it looks better on these labels than it is; so what decisions are worth is judged by the fitted
+    lines too, which are kept beside the moved ones (``trust.expect``).
     """
     if len(annotations) < TUNED.overrule_from:
         return posterior

@@ -41,6 +41,10 @@ class Connections:
         while self._idle:
             self._idle.pop().close()
 
+    def __del__(self) -> None:
+        """Close them with the session that used them; from Python 3.13 on SQLite warns where nobody did."""
+        self.close()
+
 
 def database_address(path: Path, writing: bool = True) -> str:
     """Return a database's address for SQLite: to read and write, or to read alone, where nothing can be written.

@@ -161,7 +161,7 @@ def _read_lines(path: Path, who: str) -> Iterator[Line]:
                 continue
             try:
                 told = json.loads(text)
-            except json.JSONDecodeError:
+            except ValueError:
                 raise FileError(f"{place}: this is no JSON object.") from None
             if not isinstance(told, dict):
                 raise FileError(f"{place}: an object was expected, with head, relation, tail and said.")

@@ -93,7 +93,7 @@ class Planner:
         picks = self._add_wished(fit, picks, given_out, wished)
         uniform = self.session.asked_at_random(annotations)
         outlook = look_ahead(fit, self.method, annotations, picks, self.pool, self.accepted, uniform)
-        self._write(last, picks, outlook, anew=bool(self.seen) and self.seen[1:] != state[1:])
+        self._write(last, picks, outlook, anew=bool(self.seen) and self.seen[1] != choices)
         self.seen, self.accepted = state, outlook.accepted
         self.took = time.monotonic() - started
         return True

@@ -84,7 +84,9 @@ def _read_json(path: Path, language: str, wanted: Container[str] | None) -> Iter
     try:
         with open_text(path) as lines:
             content = json.load(lines)
-    except json.JSONDecodeError as error:
+    except UnicodeDecodeError:
+        raise
+    except ValueError as error:
         raise FileError(f"{path}: this is no JSON file ({error}).") from None
     if not isinstance(content, dict):
         raise FileError(f"{path}: an object was expected, with one entry per id, or one object with an id a line.")
@@ -108,7 +110,7 @@ def _read_json_lines(path: Path, language: str) -> Iterator[Row]:
 def _one_entity(line: str) -> dict[str, Any] | None:
     try:
         content = json.loads(line.strip().rstrip(","))
-    except json.JSONDecodeError:
+    except ValueError:
         return None
     return content if isinstance(content, dict) and isinstance(content.get("id"), str) else None
 

@@ -225,7 +225,7 @@ def _read_content(path: Path) -> dict[str, Any]:
         raise FileError(f"{path}: there is no such file.")
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # no JSON, no text, or a number of thousands of digits
         line = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise FileError(f"{path}{line}: this is no JSON file; thresholds are written by `actc calibrate`.") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:

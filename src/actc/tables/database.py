@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from actc.errors import OptionError
+from actc.frames import silence
 
 LEAST_MEMORY = 256e6
 
@@ -14,9 +15,7 @@ def open_database() -> Any:
     """Open a database in memory, which closes at the end of a ``with`` block."""
     import duckdb
 
-    connection = duckdb.connect()
-    connection.execute("SET enable_progress_bar=false")  # it would write into the standard output
-    return connection
+    return silence(duckdb.connect())
 
 
 def parse_memory(text: str) -> int:

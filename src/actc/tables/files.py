@@ -31,6 +31,7 @@ from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTri
 
 LOG = logging.getLogger("actc")
 TRIPLE = ("head", "relation", "tail")
+MOST_FIRST = 100_000  # characters of a first line; csv takes no cell of many more
 COLUMNS = (*TRIPLE, "score", "label")
 # WN11 and FB13, as they are given out, write -1 for false.
 LABELS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False, "-1": False, "-1.0": False}
@@ -391,13 +392,15 @@ def first_line(path: Path) -> str:
     """Return the first line that is not empty, without its end."""
     try:
         with open_text(path) as lines:
-            first = next((line for line in lines if line.strip()), "")
+            first = next((line for line in iter(lambda: lines.readline(MOST_FIRST + 1), "") if line.strip()), "")
     except UnicodeDecodeError:
         raise FileError(f"{path}: the text is not UTF-8; convert the file first.") from None
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise FileError(f"{path}: the gzip file is truncated or damaged; copy or download it again.") from None
     if not first:
         raise FileError(f"{path}: the file is empty.")
+    if len(first) > MOST_FIRST:
+        raise FileError(f"{path}, line 1: more than {MOST_FIRST:,} characters without a line end; this is no table.")
     return str(first).rstrip("\r\n")
 
 

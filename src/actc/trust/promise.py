@@ -167,7 +167,7 @@ def _longest_borne_out(
     """Return the least probability accepted, and how sure the promise is, by the model and by the answers, each alone.
 
     What the answers inside a list say is set against what the model expected of them, not of the list: so it does not
-    matter that answers are more frequent near its end.
+    matter that answers are more frequent in one part of it than in another. But there must be some in its last part.
     """
     order = np.argsort(-rank, kind="stable")
     bars, count = rank[order], np.arange(1, len(order) + 1)
@@ -179,7 +179,10 @@ def _longest_borne_out(
     chance = np.minimum(
         (lucky >= demand.target).mean(axis=0), chance_kept(demand.target, trues, judged, sizes, expected)
     )
-    kept = np.flatnonzero((chance >= demand.confidence) & np.append(bars[1:] < bars[:-1], True))
+    before = judged[np.maximum((1 - TUNED.last_part) * count, 1).astype(np.int64) - 1]
+    answered_for = judged - before >= TUNED.least_due * TUNED.last_part * judged
+    whole = np.append(bars[1:] < bars[:-1], True)
+    kept = np.flatnonzero((chance >= demand.confidence) & answered_for & whole)
     return (float(bars[kept[-1]]), float(chance[kept[-1]])) if kept.size else (np.inf, np.nan)
 
 

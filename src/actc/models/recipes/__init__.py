@@ -113,8 +113,9 @@ def load_recipe(name: str) -> Recipe:
 def _parse(text: str, name: str) -> Recipe:
     try:
         content = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise FileError(f"{name}, line {error.lineno}: this is no JSON ({error.msg}).") from None
+    except ValueError as error:
+        line = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise FileError(f"{name}{line}: this is no JSON ({error}).") from None
     if not isinstance(content, dict) or "model" not in content:
         raise FileError(f"{name}: a recipe is a JSON object that names at least its model.")
     known = [field.name for field in fields(Recipe)]

@@ -1,0 +1,68 @@
+"""From a pool to accepted triples in two calls, with data frames in and out."""
+
+from __future__ import annotations
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from actc import Calibrator, accept_triples, pick_triples
+from actc.errors import OptionError, RowError
+from actc.triples import Annotations
+
+TRIPLE = ["head", "relation", "tail"]
+
+
+def judged(pool, labels, count=20):
+    asked = pick_triples(pool, count)
+    asked["label"] = labels[pool.find(*(asked[name] for name in TRIPLE))]
+    return asked
+
+
+def test_the_picks_are_the_calibrator_s(pool):
+    rows = Calibrator("pooled", random_state=3).select(5, pool)
+    assert pick_triples(pool, 5, seed=3)[TRIPLE].to_numpy().tolist() == [list(pool.triple(row)) for row in rows]
+
+
+def test_what_was_judged_is_not_picked_again(pool, labels):
+    answers = judged(pool, labels)
+    again = pick_triples(pool, 20, answers=answers)
+    assert len(pd.concat([answers, again]).drop_duplicates(TRIPLE)) == 40
+
+
+@pytest.mark.parametrize("method", ["pooled", "actc-lr-rndm", "localopt-acc"])
+def test_what_is_accepted_is_what_the_thresholds_say_and_what_people_said(pool, labels, method):
+    answers = judged(pool, labels)
+    accepted = accept_triples(pool, answers, method=method)
+    calibrator = Calibrator(method).fit(pool, Annotations.from_frame(pool, answers))
+    expected = calibrator.predict(pool)
+    expected[calibrator.annotations_.rows] = calibrator.annotations_.labels
+    assert accepted["head"].tolist() == pool.take(expected).columns()["head"].tolist()
+    by_people = accepted[accepted["decided_by"] == "person"]
+    assert set(by_people["head"]) == set(answers[answers["label"]]["head"])
+    assert ("probability" in accepted) == (method != "localopt-acc")
+
+
+def test_a_promise_of_precision_accepts_less_than_none(pool, labels):
+    answers = judged(pool, labels)
+    assert len(accept_triples(pool, answers, precision=0.99)) <= len(accept_triples(pool, answers))
+    with pytest.raises(OptionError, match="cannot say how sure it is"):
+        accept_triples(pool, answers, method="actc-lr-rndm", precision=0.9)
+
+
+@pytest.mark.parametrize(("library", "kind"), {"polars": pl.DataFrame, "pyarrow": pa.Table}.items())
+def test_frames_of_any_library_go_in_and_out(pool, labels, library, kind):
+    scored, answers = pool.to_frame(library), judged(pool, labels)
+    accepted = accept_triples(scored, answers.to_dict("list"), library=library)
+    assert isinstance(accepted, kind)
+    assert len(accepted) == len(accept_triples(pool, answers))
+
+
+def test_pooled_accepts_before_anybody_answers(pool):
+    assert set(accept_triples(pool)["decided_by"]) == {"method"}
+
+
+def test_an_answer_about_a_triple_without_a_score_is_named(pool):
+    with pytest.raises(RowError, match="is not among the scored triples"):
+        accept_triples(pool, {"head": ["x"], "relation": ["y"], "tail": ["z"], "label": [True]})

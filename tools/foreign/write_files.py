@@ -1,0 +1,62 @@
+"""Write what other tools are to read: tasks for Label Studio, votes for crowd-kit, a graph for KGTK.
+
+python tools/foreign/write_files.py FOLDER
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from actc import export_session, start_session
+from actc.graphs.formats import write_graph
+from actc.graphs.graph import Graph
+from actc.sample import load_sample
+from actc.session.combine import Votes, combine
+from actc.tables.files import write_scored
+
+ROOT = Path(__file__).parent.parent.parent
+XSD = "http://www.w3.org/2001/XMLSchema#"
+LITERALS = ['"plain"', '"Paris"@fr', '"l\'eau | \\"x\\""@fr-CA', f'"42"^^<{XSD}integer>', f'"-1.50"^^<{XSD}decimal>']
+LITERALS += [f'"1.5e-7"^^<{XSD}double>', f'"INF"^^<{XSD}double>', f'"2013-01-05"^^<{XSD}date>', '"x"^^<http://a/b>']
+RATES = ((0.95, 0.1), (0.9, 0.1), (0.97, 0.6), (0.8, 0.3), (0.85, 0.2))
+"""How often each of five people says "true" of true triples, and of false ones."""
+
+
+def write_tasks(folder: Path) -> None:
+    """Write twenty tasks and the labelling configuration that the docs give."""
+    write_scored(folder / "scores.tsv", load_sample().valid)
+    start_session(folder / "session", folder / "scores.tsv")
+    export_session(folder / "session", label_studio=folder / "tasks.json", count=20)
+    page = (ROOT / "docs" / "how-to" / "judge-triples.md").read_text(encoding="utf-8")
+    (folder / "config.xml").write_text(re.search(r"```xml\n(.*?)```", page, re.DOTALL)[1], encoding="utf-8")
+
+
+def write_votes(folder: Path) -> None:
+    """Write five people's votes on 2,000 triples, and the labels that ours makes of them."""
+    rng = np.random.default_rng(0)
+    truth = rng.random(2000) < 0.4
+    triples, people = (grid.ravel() for grid in np.meshgrid(np.arange(2000), np.arange(5), indexing="ij"))
+    labels = rng.random(len(triples)) < np.array(RATES)[people, np.where(truth[triples], 0, 1)]
+    found = combine(Votes(triples, people, labels, np.zeros(len(triples), dtype=bool)), "dawid-skene")
+    told = {"triples": triples, "people": people, "labels": labels, "rows": found.rows, "found": found.labels}
+    columns = {name: column.tolist() for name, column in told.items()}
+    (folder / "votes.json").write_text(json.dumps(columns), encoding="utf-8")
+
+
+def write_kgtk(folder: Path) -> None:
+    """Write a graph with every kind of value, and columns beside its edges."""
+    count = len(LITERALS)
+    graph = Graph.from_columns([f"Q{row}" for row in range(count)], ["P1"] * count, LITERALS)
+    more = {"score": np.linspace(-1, 1, count), "method": np.full(count, "pooled|x", dtype=object)}
+    write_graph(folder / "graph.kgtk.tsv", graph, extras=more)
+
+
+if __name__ == "__main__":
+    place = Path(sys.argv[1])
+    for write in (write_tasks, write_votes, write_kgtk):
+        write(place)
