@@ -17,7 +17,7 @@ def test_kill_9_loses_and_doubles_no_acknowledged_judgement(tmp_path):
 
 @pytest.mark.slow
 def test_twenty_annotators_at_once_meet_no_error_and_never_wait_for_a_card(tmp_path):
-    load = run_load(tmp_path, 100_000, 20, 5.0)
+    load = run_load(tmp_path, 100_000, 0, 20, 5.0)
     assert load.errors == 0
     assert load.starved == 0
     assert load.judgements >= 150

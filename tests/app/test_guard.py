@@ -101,7 +101,7 @@ def test_half_a_character_is_refused_and_the_next_answer_is_stored(session):
 
 
 def test_a_look_at_many_answers_is_not_taken_anew_every_two_seconds(session, monkeypatch):
-    from actc.app import server
+    from actc.app import owner
 
     looks = []
 
@@ -110,11 +110,11 @@ def test_a_look_at_many_answers_is_not_taken_anew_every_two_seconds(session, mon
         time.sleep(0.25)
         return {}
 
-    monkeypatch.setattr(server, "agreement", look)
+    monkeypatch.setattr(owner, "agreement", look)
     app, links = create_app(session), Links.of(session.folder)
     for _ in range(3):
-        server._recent_people(app, session, links)
+        owner._recent_people(app, session, links)
     assert len(looks) == 1
     session.add_annotator("somebody new")
-    server._recent_people(app, session, links)
+    owner._recent_people(app, session, links)
     assert len(looks) == 2

@@ -189,6 +189,7 @@ def test_a_full_disk_is_named_by_the_output_and_leaves_nothing(made, capsys, mon
         words = ["calibrate", "scores.tsv", "--labels", "labels.tsv"]
     out = tmp_path / "full"
     out.mkdir()
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # a module first imported here would be cut off as well
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (300, before[1]))

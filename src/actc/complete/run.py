@@ -190,7 +190,7 @@ def _find_candidates(
             weighed = weighed and keep_best(weighed, plan.answers)
         else:
             weighed = weigh_given(graph, held, candidates, scorer, advance)
-    notes += tell_learnt(None if weighed is None else weighed.worth, held)
+    notes += tell_learnt(None if weighed is None else weighed.worth, held, given is not None)
     if weighed is None:
         new = best_place(candidates) <= plan.answers if given is None else np.ones(len(candidates), dtype=np.bool_)
         return candidates.take(np.flatnonzero(new)), None, notes

@@ -169,11 +169,16 @@ def _two_lookups(advance: Callable[..., Any]) -> Progress:
     return lambda done, total, name: advance(1, 2 * total)
 
 
-def tell_learnt(worth: Worth | None, held: Graph | None) -> list[str]:
-    """Say where the weights of evidence come from, unless held facts taught them."""
+def tell_learnt(worth: Worth | None, held: Graph | None, given: bool = False) -> list[str]:
+    """Say where the weights of evidence come from, unless held facts among the model's proposals taught them.
+
+    ``given`` says that somebody else proposed the candidates.
+    """
     if worth is None:
         return ["The graph is too small to learn from what evidence is worth; the model's scores decide alone."]
     if worth.with_scores:
         return []
+    if given and held is not None:
+        return ["The model did not propose these candidates: what evidence is worth is learnt without its scores."]
     why = "No held facts are known" if held is None else "Too few held facts are among the proposals"
     return [f"{why}: the graph's own facts teach what evidence is worth, and scores do not count; --held gives some."]
