@@ -9,7 +9,6 @@ so that its reliability is known.
 from __future__ import annotations
 
 import json
-import shlex
 import subprocess
 import threading
 import time
@@ -17,7 +16,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from actc.errors import ActcError, OptionError
+from actc.errors import ActcError
+from actc.judges.ask_program import split_command
 from actc.session.agreement import Reliability, measure_reliability
 from actc.session.ask import Annotator, Task, put_tasks
 from actc.session.cards import make_card, plain
@@ -49,12 +49,7 @@ def ask_program(session: Session, command: str, count: int, name: str | None = N
     name : str, optional
         What to call it; its file's name if not given.
     """
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise OptionError(f"--program: {command!r} is no command ({str(error).lower()}).") from None
-    if not words:
-        raise OptionError("--program needs a command, such as 'python judge.py'.")
+    words = split_command(command)
     annotator = session.add_annotator(name or f"program {words[0].rpartition('/')[2]}"[:80], "program")
     tasks = _tasks(session, annotator, count)
     answered = sum(1 for _ in _answers(session, annotator, words, tasks))
