@@ -56,12 +56,10 @@ class Handler(BaseHTTPRequestHandler):
             server.times.append(time.monotonic())
             server.at_once += 1
             server.most_at_once = max(server.most_at_once, server.at_once)
-        try:
-            time.sleep(0.3 if mood == "slow" else server.seconds)
-            self.treat(mood, body)
-        finally:
-            with server.lock:
-                server.at_once -= 1
+        time.sleep(0.3 if mood == "slow" else server.seconds)
+        with server.lock:  # before the answer: whoever has it may ask the next question at once
+            server.at_once -= 1
+        self.treat(mood, body)
 
     def treat(self, mood, body):
         told = self.headers.get("Authorization", "")

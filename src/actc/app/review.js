@@ -92,6 +92,7 @@ async function decide(said) {
   const key = newKey();
   if (!(await send("/api/owner/settle", { triple: lines[here].triple, said, key }))) return;
   past.push([here, key]);
+  if (!at("settle").open) return; // closed while the word was on its way
   if (here + 1 < lines.length) return openAt(here + 1);
   await openAt(here);
   put("told", "That was the last one.");
@@ -103,6 +104,7 @@ async function undo() {
   if (!done) return;
   past.pop();
   put("told", "Taken back");
+  if (!at("settle").open) return;
   const number = lines.findIndex((line) => line.triple === done.triple);
   if (number < 0) lines.splice(place, 0, { triple: done.triple }); // a decision from before this list was read
   openAt(number < 0 ? place : number);

@@ -65,9 +65,10 @@ def test_two_annotators_side_by_side_and_the_owner_settles(shared, start_server,
     owner.click("#review li:first-child button")
     owner.wait_for_selector("#settle[open]")
     owner.click("#answers .true")
+    owner.keyboard.press("Escape")  # while the word is on its way
     wait_for(lambda: session.annotations().labels.tolist() == [True])
-    owner.keyboard.press("Escape")
     wait_for(lambda: owner.locator("#review li").count() == 3)
+    assert owner.locator("#settle[open]").count() == 0
     owner.fill("#name", "Cleo")
     owner.click("#add button")
     owner.wait_for_function("() => document.getElementById('added').textContent.includes('Cleo: http://127.0.0.1')")
