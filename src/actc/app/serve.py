@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 import threading
 import webbrowser
 from collections.abc import Callable, Sequence
@@ -16,6 +17,8 @@ from actc.session.plan import planning
 ALONE = "you"
 """The name of somebody who judges a session of their own."""
 MOST_CONNECTIONS = 2000
+SWITCH_SECONDS = 0.0005
+"""How long one thread may keep Python from the others: an answer needs it again after each of thirty statements."""
 
 
 def serve(
@@ -62,6 +65,7 @@ def serve(
         timeout_graceful_shutdown=2,
     )
     server = uvicorn.Server(config)
+    sys.setswitchinterval(SWITCH_SECONDS)
     with planning(folder, report):
         announce(links_of(session, host, listener.getsockname()[1]))
         server.run(sockets=[listener])
