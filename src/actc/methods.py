@@ -8,6 +8,8 @@ whoever wants thresholds, probabilities, the next triples to judge or how sure t
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Protocol, runtime_checkable
@@ -138,7 +140,7 @@ def find_method(text: str | Method) -> Method:
     if not names_module(text):
         return named_method(text)
     module, _, attribute = text.partition(":")
-    _IMPORTED[text] = _import_method(module, attribute)
+    _IMPORTED[text] = _check_method(import_named(module, attribute, f"the method {text}"), text)
     return _IMPORTED[text]
 
 
@@ -166,9 +168,15 @@ def names_module(text: str) -> bool:
     return name not in METHODS and bool(rest) and "=" not in rest
 
 
-def is_imported(text: str) -> bool:
-    """Say whether this process was told to import a method, ``module:name``."""
-    return text in _IMPORTED
+def imported_name(text: str) -> list[str]:
+    """Return a method's name for the command line of another process, if it is one that this process imported."""
+    return [text] if text in _IMPORTED else []
+
+
+def import_here(text: str) -> None:
+    """Import a method of the user's own in a process that was told its name, from the working folder if it is there."""
+    sys.path.append(os.getcwd())
+    find_method(text)
 
 
 def _with_options(name: str, method: Any, rest: str) -> Method:
@@ -202,16 +210,21 @@ def describe_options(method: Any) -> dict[str, Any]:
     return {name: v if isinstance(v, str | int | float | bool) else repr(v) for name, v in options.items()}
 
 
-def _import_method(module: str, attribute: str) -> Method:
+def import_named(module: str, attribute: str, wanted: str) -> Any:
+    """Import something out of a module; only for a name that the user gave, never for one out of a file.
+
+    Parameters
+    ----------
+    module, attribute : str
+    wanted : str
+        What it is imported for, as errors say it: ``--script``.
+    """
     try:
-        found = getattr(importlib.import_module(module), attribute)
+        return getattr(importlib.import_module(module), attribute)
     except (ImportError, TypeError, ValueError) as error:  # the latter two of names such as "" and ".x"
-        raise ActcError(
-            f"The module {module!r} of the method {module}:{attribute} cannot be imported: {error}."
-        ) from error
+        raise ActcError(f"The module {module!r} of {wanted} cannot be imported: {error}.") from error
     except AttributeError:
         raise ActcError(f"The module {module!r} has nothing called {attribute!r}.") from None
-    return _check_method(found, f"{module}:{attribute}")
 
 
 def _check_method(found: Any, name: str) -> Method:

@@ -278,15 +278,19 @@ class Triples:
         heads, relations = np.divmod(pairs, max(len(self.relation_names), 1))
         return replace(self, heads=heads, relations=relations, tails=tails)
 
-    def union(self, others: Triples) -> Triples:
-        """Return the triples of both tables, each once, with the names that they use."""
+    def followed_by(self, others: Triples) -> Triples:
+        """Return the triples of this table and then those of another, with the names that they use."""
         entities = Vocabulary(sorted({*self.entity_names, *others.entity_names}))
         relations = Vocabulary(sorted({*self.relation_names, *others.relation_names}))
         first, second = self.recoded(entities, relations), others.recoded(entities, relations)
         heads, relation_codes, tails = (
             np.append(getattr(first, name), getattr(second, name)) for name in ("heads", "relations", "tails")
         )
-        return Triples(heads, relation_codes, tails, entities, relations).unique().with_used_names()
+        return Triples(heads, relation_codes, tails, entities, relations).with_used_names()
+
+    def union(self, others: Triples) -> Triples:
+        """Return the triples of both tables, each once, with the names that they use."""
+        return self.followed_by(others).unique()
 
 
 def as_vocabulary(names: Sequence[str]) -> Vocabulary:

@@ -110,6 +110,14 @@ def test_an_input_is_never_written_over(home, tmp_path):
     assert (home / "scores.tsv").read_bytes() == before
 
 
+def test_no_file_of_a_session_is_written_over(home):
+    inside = [path for path in (home / "session").iterdir() if path.is_file()]
+    assert {"settings.json", "checksums.json", "pool.parquet", "judgements.sqlite"} <= {path.name for path in inside}
+    for path in (*inside, *(home / "session" / name for name in ("texts.sqlite", "judges.sqlite", "sketch.npz"))):
+        with pytest.raises(FileError, match="write somewhere else"):
+            check_output(path, overwrite=True)
+
+
 def test_links_pipes_and_databases_are_never_written_over(tmp_path):
     (tmp_path / "target").write_text("precious")
     (tmp_path / "link").symlink_to(tmp_path / "target")

@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
 from actc.errors import OptionError, TableError
 from actc.evidence.answers import NOTHING, move_weights
 from actc.evidence.method import PooledEvidence
-from actc.evidence.weigh import Held
+from actc.evidence.plan import Limits
+from actc.evidence.weigh import Held, learn_from_held
 from actc.evidence.weighed import WeighedTriples, weigh_pools
 from actc.experiment.cells import Cell, read_cell
 from actc.experiment.runs import run_experiment
@@ -147,6 +149,16 @@ def test_a_graph_of_a_few_facts_is_too_small_to_learn_from(cell):
     few = Graph.of(cell.known.take(np.arange(9)))
     with pytest.raises(TableError, match="9 facts is too small"):
         weigh_pools(few, [cell.valid])
+
+
+def test_scores_that_held_facts_cannot_weigh_are_left_to_the_answers(cell):
+    beside = Held.among(cell.held.proposals.take(cell.held.true), cell.valid)
+    graph = Graph.of(cell.known.union(beside.facts))
+    (weighed,) = weigh_pools(graph, [cell.valid], beside)
+    assert weighed.taught
+    score = weighed.pieces[:, weighed.piece_names.index("score")]
+    assert spearmanr(score, cell.valid.scores).statistic > 0.999
+    assert "score" not in learn_from_held(graph, beside, Limits.for_count(len(beside.proposals)))[0].columns
 
 
 def test_rows_that_are_taken_keep_their_pieces():

@@ -79,7 +79,7 @@ def test_a_program_judges_everything_once_and_nonsense_is_no_answer(session, tmp
 
 
 def test_a_program_that_says_nothing_and_does_not_listen_is_ended(session, tmp_path, monkeypatch):
-    monkeypatch.setattr("actc.judges.ask_program.GOODBYE_SECONDS", 0.2)
+    monkeypatch.setattr("actc.judges.converse.GOODBYE_SECONDS", 0.2)
     (tmp_path / "deaf.py").write_text("import os, time\nos.close(1)\ntime.sleep(60)\n")
     plenty = ["x" * 2000] * len(POOL)
     write_triples(tmp_path / "texts.csv", {**POOL.columns(), "source": plenty})

@@ -4,6 +4,7 @@ import { element, fetchJson, percent, put, showPicture, showProgress } from "/fi
 import { showReview, startReview } from "/files/review.js";
 
 const at = (id) => document.getElementById(id);
+let asked = 0;
 let paused = false;
 let rules = []; // what each rule would make of the answers
 let relations = [];
@@ -13,10 +14,14 @@ function number(value, digits = 2) {
   return value === null || value === undefined ? "–" : value.toFixed(digits);
 }
 
+// Nothing can be pressed before the page knows what holds; and what was asked first never replaces what was asked later.
 async function refresh() {
+  const mine = (asked += 1);
   const { status, content } = await fetchJson("/api/owner");
+  if (mine !== asked) return;
   if (status === 200) {
     draw(content);
+    at("main").inert = false;
     put("state", content.paused ? "Paused" : content.trouble ? `No new questions: ${content.trouble}` : "Live");
   } else {
     put("state", status === 401 ? "Open the owner's link again" : "No answer, trying again");
@@ -113,23 +118,26 @@ at("add").addEventListener("submit", async (event) => {
   if (status === 200) at("name").value = "";
   refresh();
 });
-at("spend").addEventListener("submit", async (event) => {
-  event.preventDefault();
-  await fetchJson("/api/owner/budget", { budget: Number(at("budget").value) });
-  at("budget").blur();
-  refresh();
-});
 
-at("fifty").addEventListener("click", async () => {
-  await fetchJson("/api/owner/budget", { budget: Number(at("budget").value) + 50 });
+// Change what holds for everybody; what does not work is said.
+async function change(what, body) {
+  const { status, content } = await fetchJson(`/api/owner/${what}`, body);
+  put("change-state", status === 200 ? "" : typeof content?.detail === "string" ? content.detail : "That did not work.");
   refresh();
-});
-at("share").addEventListener("submit", async (event) => {
+}
+
+at("spend").addEventListener("submit", (event) => {
   event.preventDefault();
-  await fetchJson("/api/owner/overlap", { overlap: Number(at("overlap").value) / 100 });
-  at("overlap").blur();
-  refresh();
+  at("budget").blur();
+  change("budget", { budget: Number(at("budget").value) });
 });
+at("fifty").addEventListener("click", () => change("budget", { budget: Number(at("budget").value) + 50 }));
+at("share").addEventListener("submit", (event) => {
+  event.preventDefault();
+  at("overlap").blur();
+  change("overlap", { overlap: Number(at("overlap").value) / 100 });
+});
+at("pause").addEventListener("click", () => change("pause", { paused: !paused }));
 
 // What the chosen rule would change, before it is chosen.
 function tellRule() {
@@ -211,11 +219,6 @@ at("sorts").addEventListener("click", (event) => {
 });
 at("find").addEventListener("input", drawRelations);
 at("all").addEventListener("toggle", readRelations);
-
-at("pause").addEventListener("click", async () => {
-  await fetchJson("/api/owner/pause", { paused: !paused });
-  refresh();
-});
 
 async function keepFresh() {
   if (!document.hidden) await refresh();

@@ -21,9 +21,15 @@ def look_here(context: click.Context, parameter: click.Parameter, given: Any) ->
     from actc.methods import names_module
 
     texts = [given] if isinstance(given, str) else list(given or ())
-    if any(names_module(text) for text in texts) and os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
+    if any(names_module(text) for text in texts):
+        import_from_here()
     return given
+
+
+def import_from_here() -> None:
+    """Let modules be imported from the working folder, after all other places."""
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
 
 
 def _allow(context: click.Context, parameter: click.Parameter, given: str | None) -> None:

@@ -92,7 +92,7 @@ def propose_candidates(
         return Proposed(questions, seconds)
     if not evidence:
         return Proposed(questions, seconds, write_candidates(search, out, progress))
-    proposals = out.with_name(out.name + ".proposals.parquet")
+    proposals = out.with_name(f".{out.name}.proposals.parquet")
     write_candidates(search, proposals, progress)
     ranked, worth = rank_by_evidence(known, facts, read_scored(proposals)[0], best)
     write_scored(out, ranked.take(np.argsort(-ranked.scores, kind="stable")))

@@ -50,10 +50,7 @@ class Held:
     def among(cls, held: ScoredTriples, pool: ScoredTriples) -> Self:
         """Put held facts among the proposals of a pool, keeping those that the model would have proposed."""
         fresh = pool.rows_of(held) < 0
-        own = zip(held.columns().values(), pool.columns().values(), strict=True)
-        heads, relations, tails = (np.concatenate([first[fresh], second]).tolist() for first, second in own)
-        scores = np.concatenate([held.scores[fresh], pool.scores])
-        union = ScoredTriples.from_columns(heads, relations, tails, scores)
+        union = held.take(fresh).followed_by(pool).with_scores(np.append(held.scores[fresh], pool.scores))
         true = np.arange(len(union)) < int(fresh.sum())
         near = best_place(union) <= PLACES
         keep = ~true | near if (true & near).sum() >= 2 else np.ones(len(union), dtype=np.bool_)

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 
 from actc.errors import TableError
 from actc.evidence.plan import Limits
+from actc.evidence.quantiles import Quantiles
 from actc.evidence.table import Evidence, gather_evidence
 from actc.evidence.weigh import Held, learn_from_held
-from actc.evidence.worth import Worth, learn_worth, pieces_of
+from actc.evidence.worth import Worth, learn_worth, pieces_of, score_columns
 from actc.graphs.graph import Graph
 from actc.triples import FloatArray, ScoredTriples
 
@@ -69,7 +70,10 @@ def weigh_pools(graph: Graph, pools: Sequence[ScoredTriples], held: Held | None 
     limits = Limits.for_count(max(lesson, *map(len, pools)))
     if held is not None:
         worth, seen = learn_from_held(graph, held, limits)
-        return [_with_log_odds(worth, gather_evidence(seen, pool, limits=limits)) for pool in pools]
+        tables = [gather_evidence(seen, pool, limits=limits) for pool in pools]
+        names = () if worth.with_scores else score_columns(tables[0])
+        places = Quantiles.of(pieces_of(tables[0], names), np.ones(len(pools[0])))
+        return [_with_log_odds(worth, table, names, places) for table in tables]
     worth = learn_from_known(graph, pools[0], limits)
     tables = [gather_evidence(graph, pool, limits=limits) for pool in pools]
     like = worth.log_odds(tables[0])
@@ -84,9 +88,7 @@ def learn_from_known(graph: Graph, pool: ScoredTriples, limits: Limits) -> Worth
     out = np.random.default_rng(0).permutation(len(graph)) < count
     unseen = graph.take(out)
     fresh = unseen.take(pool.rows_of(unseen) < 0)
-    both = zip(fresh.columns().values(), pool.columns().values(), strict=True)
-    heads, relations, tails = (np.concatenate(pair).tolist() for pair in both)
-    union = ScoredTriples.from_columns(heads, relations, tails, np.zeros(len(fresh) + len(pool)))
+    union = fresh.followed_by(pool).with_scores(np.zeros(len(fresh) + len(pool)))
     lesson = gather_evidence(graph.take(~out), union, limits=limits)
     return learn_worth(lesson, np.arange(len(union)) < len(fresh), own_questions=False, with_scores=False)
 
@@ -95,9 +97,11 @@ def _count_taken_out(graph: Graph) -> int:
     return min(int(TAKEN_OUT * len(graph)), MOST_TAKEN_OUT)
 
 
-def _with_log_odds(worth: Worth, evidence: Evidence) -> WeighedTriples:
+def _with_log_odds(worth: Worth, evidence: Evidence, names: tuple[str, ...], places: Quantiles) -> WeighedTriples:
+    """Give log-odds as scores; pieces that the held facts could not weigh, ``names``, stand beside for the answers."""
     scored = evidence.candidates.with_scores(worth.log_odds(evidence))
-    return WeighedTriples.of(scored, _pieces(worth, evidence), worth.columns, True)
+    pieces = np.column_stack([_pieces(worth, evidence), places.transform(pieces_of(evidence, names))])
+    return WeighedTriples.of(scored, pieces, (*worth.columns, *names), True)
 
 
 def _with_piece(worth: Worth, evidence: Evidence, mean: float, spread: float) -> WeighedTriples:

@@ -239,6 +239,11 @@ def _count_cases(held: BoolArray, share: float) -> FloatArray:
     return np.where(held, share / count, (1 - share) / (len(held) - count)) * len(held)
 
 
+def score_columns(evidence: Evidence) -> tuple[str, ...]:
+    """Return the names of the pieces that come from models' scores."""
+    return tuple(filter(_is_of_scores, evidence.columns))
+
+
 def _is_of_scores(name: str) -> bool:
     return re.sub(r"_\d+$", "", name) in QUESTION_COLUMNS  # score_2 is the second model's
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import shlex
-import subprocess
-import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import closing
 from typing import Any
 
-from actc.errors import ActcError, OptionError
+from actc.errors import OptionError
+from actc.judges.converse import converse, split_command
 from actc.judges.replies import NO_ANSWER, Question, Reply, read_reply
-
-GOODBYE_SECONDS = 10.0
-"""How long a program that closed its output may still take to read questions."""
+from actc.methods import import_named
 
 
 def ask_program(command: str, questions: Iterable[Question]) -> Iterator[tuple[Question, Reply]]:
@@ -29,58 +24,18 @@ def ask_program(command: str, questions: Iterable[Question]) -> Iterator[tuple[Q
     command : str
         The program and its arguments; no shell interprets it.
     """
-    words = split_command(command)
-    try:
-        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    except OSError as error:
-        raise ActcError(
-            f"The program {words[0]!r} cannot be started: {(error.strerror or str(error)).lower()}."
-        ) from None
     waiting: dict[int, Question] = {}
-    with process:
-        feeder = threading.Thread(target=_feed, args=(process, questions, waiting), daemon=True)
-        feeder.start()
-        assert process.stdout is not None
-        try:
-            for line in process.stdout:
-                triple, reply = _read_line(line)
-                if triple in waiting:
-                    yield waiting.pop(triple), reply
-        except BaseException:  # whoever asked is not there any more
-            process.kill()
-            raise
-        finally:
-            feeder.join(GOODBYE_SECONDS)
-            if feeder.is_alive():  # it says nothing any more, and does not listen
-                process.kill()
-                feeder.join()
-    if process.returncode:
-        raise ActcError(f"The program ended with code {process.returncode}; what it said before that is kept.")
 
-
-def split_command(command: str) -> list[str]:
-    """Return a command's words."""
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise OptionError(f"--program: {command!r} is no command ({str(error).lower()}).") from None
-    if not words:
-        raise OptionError("--program needs a command, such as 'python judge.py'.")
-    return words
-
-
-def _feed(process: subprocess.Popen[bytes], questions: Iterable[Question], waiting: dict[int, Question]) -> None:
-    assert process.stdin is not None
-    try:
+    def tell() -> Iterator[dict[str, Any]]:
         for question in questions:
             waiting[question.triple] = question
-            process.stdin.write(json.dumps(question.told, ensure_ascii=False).encode() + b"\n")
-            process.stdin.flush()
-    except (OSError, ValueError):  # the program closed its input; what it said counts
-        pass
-    finally:
-        with suppress(OSError, ValueError):  # what it did not read cannot be written any more
-            process.stdin.close()
+            yield question.told
+
+    with closing(converse(split_command(command), tell())) as lines:
+        for line in lines:
+            triple, reply = _read_line(line)
+            if triple in waiting:
+                yield waiting.pop(triple), reply
 
 
 def _read_line(line: bytes) -> tuple[int | None, Reply]:
@@ -106,12 +61,7 @@ def find_function(name: str) -> Callable[[dict[str, Any]], Any]:
     module, _, attribute = name.partition(":")
     if not module or not attribute:
         raise OptionError(f"--script: {name!r} names no function; write module:function.")
-    try:
-        found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, TypeError, ValueError) as error:
-        raise ActcError(f"The module {module!r} of --script cannot be imported: {error}.") from error
-    except AttributeError:
-        raise ActcError(f"The module {module!r} has nothing called {attribute!r}.") from None
+    found = import_named(module, attribute, "--script")
     if not callable(found):
         raise OptionError(f"--script: {name} is no function.")
     return found  # type: ignore[no-any-return]

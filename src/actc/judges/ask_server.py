@@ -12,10 +12,13 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
+from functools import partial
+from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -28,6 +31,8 @@ FIRST_WAIT, MOST_WAIT = 0.5, 60.0
 """Seconds before the first retry, doubled each time; and the longest."""
 MOST_IN_A_ROW = 20
 """So many questions that failed for good, one after the other: the server is not there."""
+Outcome = tuple[Question, Reply | None, str]
+"""A question, its reply, and if there is none, why."""
 
 
 class RequestError(Exception):
@@ -155,40 +160,47 @@ def ask_server(
     the limit of requests is reached. A server that does not answer a single question is an error.
     """
     traffic = traffic or Traffic(server.limit)
-    opener = urllib.request.build_opener(_NoRedirect())
-    pending, waiting, in_a_row, answered = iter(questions), set[Future[Any]](), 0, 0
-    with ThreadPoolExecutor(server.jobs, thread_name_prefix="judge") as threads:
+    ask = partial(_ask_until_answered, urllib.request.build_opener(_NoRedirect()), server, traffic)
+    in_a_row, answered = 0, False
+    with closing(_ask_side_by_side(ask, questions, server.jobs, traffic)) as found:
+        for question, reply, problem in found:
+            if reply is not None:
+                in_a_row, answered = 0, True
+                yield question, reply
+            elif problem:
+                in_a_row, traffic.problem = in_a_row + 1, problem
+                if in_a_row >= MOST_IN_A_ROW:
+                    raise ActcError(f"The server fails again and again ({problem}); the answers so far are kept.")
+    if in_a_row and not answered:
+        raise ActcError(f"The server answered nothing ({traffic.problem}).")
+
+
+def _ask_side_by_side(
+    ask: Callable[[Question], Outcome], questions: Iterable[Question], jobs: int, traffic: Traffic
+) -> Generator[Outcome, None, None]:
+    """Ask several questions at a time.
+
+    No more than ``jobs`` are on their way or not yet taken: a process that is killed asks no more than those again.
+    """
+    pending, waiting = iter(questions), set[Future[Outcome]]()
+    with ThreadPoolExecutor(jobs, thread_name_prefix="judge") as threads:
         try:
             while True:
-                while len(waiting) < 2 * server.jobs and traffic.requests < traffic.limit:
-                    question = next(pending, None)
-                    if question is None:
-                        break
-                    waiting.add(threads.submit(_ask_until_answered, opener, server, question, traffic))
-                if not waiting and in_a_row and not answered:
-                    raise ActcError(f"The server answered nothing ({traffic.problem}).")
+                free = jobs - len(waiting) if traffic.requests < traffic.limit else 0
+                waiting |= {threads.submit(ask, question) for question in islice(pending, free)}
                 if not waiting:
                     return
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 for future in done:
-                    found, reply, problem = future.result()
-                    if reply is not None:
-                        in_a_row, answered = 0, answered + 1
-                        yield found, reply
-                    elif problem:
-                        in_a_row, traffic.problem = in_a_row + 1, problem
-                        if in_a_row >= MOST_IN_A_ROW:
-                            raise ActcError(
-                                f"The server fails again and again ({problem}); the answers so far are kept."
-                            )
+                    yield future.result()
         finally:
             traffic.stop.set()
             threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _ask_until_answered(
-    opener: urllib.request.OpenerDirector, server: Server, question: Question, traffic: Traffic
-) -> tuple[Question, Reply | None, str]:
+    opener: urllib.request.OpenerDirector, server: Server, traffic: Traffic, question: Question
+) -> Outcome:
     problem = ""
     for attempt in range(server.retries + 1):
         traffic.wait(0.0 if attempt == 0 else min(FIRST_WAIT * 2 ** (attempt - 1), MOST_WAIT))

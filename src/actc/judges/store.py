@@ -6,19 +6,18 @@ answer is on the disk when the next one is taken; (judge, key of the question) i
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from urllib.parse import quote
 
 import numpy as np
 
 from actc.errors import FileError, OptionError
 from actc.judges.answers import JudgeAnswers
 from actc.judges.replies import Question, Reply
+from actc.tables.sqlite import database_address
 
 FILE = "judges.sqlite"
 VERSION = 1
@@ -69,7 +68,8 @@ class ReplyStore:
     def open(self) -> Iterator[sqlite3.Connection]:
         """Open the file; each statement is a transaction of its own."""
         try:
-            with closing(sqlite3.connect(self._address(), timeout=30, isolation_level=None, uri=True)) as connection:
+            address = database_address(self.path)
+            with closing(sqlite3.connect(address, timeout=30, isolation_level=None, uri=True)) as connection:
                 # In WAL mode what is committed survives the end of any process, and one sync at a checkpoint is enough.
                 connection.execute("PRAGMA synchronous = NORMAL")
                 version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -78,17 +78,6 @@ class ReplyStore:
                 yield connection
         except sqlite3.DatabaseError as error:
             raise FileError(f"{self.path}: the machine answers cannot be opened ({error}).") from None
-
-    def _address(self) -> str:
-        """Return the file's address for SQLite, which cannot keep notes beside it where nothing can be written."""
-        address = f"file:{quote(str(self.path))}"
-        return address if os.access(self.path.parent, os.W_OK) else f"{address}?mode=ro&immutable=1"
-
-    def copy_to(self, folder: Path) -> None:
-        """Copy it into another folder, as of this moment; nothing where there is nothing."""
-        if self.path.exists():
-            with self.open() as connection, closing(sqlite3.connect(folder / FILE)) as copy:
-                connection.backup(copy)
 
     def add_judge(self, name: str) -> int:
         """Return the number of the judge of that name, new or not."""

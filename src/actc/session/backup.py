@@ -8,13 +8,10 @@ from contextlib import closing
 from pathlib import Path
 
 from actc.errors import FileError
-from actc.judges.store import ReplyStore
-from actc.session.connections import copy_database, database_address
 from actc.session.session import Session
 from actc.session.trouble import TROUBLE
 from actc.tables.deliver import write_folder
-
-DATABASES = ("judgements.sqlite", "names.sqlite", "judges.sqlite")
+from actc.tables.sqlite import copy_database, database_address
 
 
 def backup_session(session: str | Path | Session, copy: str | Path) -> int:
@@ -42,7 +39,6 @@ def backup_session(session: str | Path | Session, copy: str | Path) -> int:
         # The databases first: rows that a judgement speaks of are in the other files before it is.
         count = session.store.copy_to(beside / "judgements.sqlite")
         session.names.copy_to(beside / "names.sqlite")
-        ReplyStore(session.folder).copy_to(beside)
         for path in session.folder.iterdir():
             _copy_file(path, beside / path.name)
         Session(beside).close()  # a copy that cannot be opened is none

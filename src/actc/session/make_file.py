@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from actc.errors import ActcError, SessionError
-from actc.methods import find_method, is_imported, names_module
+from actc.methods import import_here, imported_name
 from actc.session.examine import write_report
 from actc.session.exchange import write_history, write_labels
 from actc.session.results import Results
@@ -48,8 +48,7 @@ def make_file(session: Session, name: str) -> bytes:
 
 def _make_beside(session: Session, name: str, out: Path) -> None:
     """Make a file in another process; its error is ours."""
-    method = session.settings.method
-    own = [method] if names_module(method) and is_imported(method) else []
+    own = imported_name(session.settings.method)
     command = [sys.executable, "-P", "-m", "actc.session.make_file", str(session.folder), name, str(out), *own]
     done = subprocess.run(command, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
     if done.returncode:
@@ -59,8 +58,7 @@ def _make_beside(session: Session, name: str, out: Path) -> None:
 def main(folder: str, name: str, out: str, method: str | None = None) -> None:
     """Make one file; what goes wrong is one sentence on standard error."""
     if method is not None:
-        sys.path.append(str(Path.cwd()))
-        find_method(method)
+        import_here(method)
     try:
         MAKERS[name](Session(folder), Path(out))
     except ActcError as error:

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from actc.errors import FileError
-from actc.session.connections import Connections, copy_database, database_address
+from actc.session.connections import Connections
 from actc.session.read_names import NAME_COLUMNS, RDF_FORMATS, ending, read_names
 from actc.tables.files import read_triples
+from actc.tables.sqlite import copy_database, database_address
 
 FACTS_SINCE = 1
 """The version of the file from which on facts can be looked up by head and by tail, and examples at random."""

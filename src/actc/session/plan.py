@@ -22,7 +22,7 @@ import numpy as np
 
 from actc.judges.heed import Heeded
 from actc.judges.store import ReplyStore
-from actc.methods import Fit, find_method, is_imported, named_method, names_module
+from actc.methods import Fit, import_here, imported_name, named_method
 from actc.session.ask import PLACES, TASK, Task
 from actc.session.audit_plan import AuditPlanner
 from actc.session.judged import picked_blindly, put_differing_first, read_judged
@@ -221,8 +221,7 @@ def planner_command(folder: Path) -> list[str]:
     But for a method of the user's own, where this process was told to import it: then that one does so too.
     """
     method = Settings.read(folder / "settings.json").method
-    own = [method] if names_module(method) and is_imported(method) else []
-    return [sys.executable, "-P", "-m", "actc.session.plan", str(folder), *own]
+    return [sys.executable, "-P", "-m", "actc.session.plan", str(folder), *imported_name(method)]
 
 
 @contextmanager
@@ -291,8 +290,7 @@ def main(folder: str, method: str | None = None) -> None:
 
 def _plan_for_ever(folder: Path, method: str | None) -> None:
     if method is not None:
-        sys.path.append(os.getcwd())
-        find_method(method)
+        import_here(method)
     session = Session(folder, synced=False)
     planner = AuditPlanner(session) if session.settings.design else Planner(session)
     while True:

@@ -9,15 +9,14 @@ so that its reliability is known.
 from __future__ import annotations
 
 import json
-import subprocess
-import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing
 from dataclasses import dataclass
+from typing import Any
 
 from actc.errors import ActcError
-from actc.judges.ask_program import split_command
+from actc.judges.converse import converse, split_command
 from actc.session.agreement import Reliability, measure_reliability
 from actc.session.ask import Annotator, Task, put_tasks
 from actc.session.cards import make_card, plain
@@ -77,60 +76,32 @@ def _answers(session: Session, annotator: Annotator, words: list[str], tasks: Se
     waiting = {task.triple: task for task in tasks}
     if not waiting:
         return
-    try:
-        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
-    except OSError as error:
-        raise ActcError(
-            f"The program {words[0]!r} cannot be started: {(error.strerror or str(error)).lower()}."
-        ) from None
-    feeder = threading.Thread(target=_feed, args=(process, session, tasks), daemon=True)
-    feeder.start()
-    assert process.stdout is not None
-    try:
-        for number, line in enumerate(process.stdout, start=1):
+    with closing(converse(words, (_tell(session, task) for task in tasks))) as lines:
+        for number, line in enumerate(lines, start=1):
             if line.strip():
                 triple, said, note = _parse(line, number, waiting)
                 _store(session, annotator, waiting.pop(triple), said, note)
                 yield triple
-    except BaseException:
-        process.kill()
-        raise
-    finally:
-        process.stdout.close()
-        process.wait()
-        feeder.join()
-    if process.returncode:
-        raise ActcError(f"The program ended with code {process.returncode}; what it said before that is kept.")
 
 
-def _feed(process: subprocess.Popen[str], session: Session, tasks: Sequence[Task]) -> None:
-    assert process.stdin is not None
-    try:
-        for task in tasks:
-            card = make_card(session.names, task)
-            told = card | {
-                "sentence": plain(card["sentence"]),
-                **{part: [plain(one) for one in card[part]] for part in ("examples", "head_facts", "tail_facts")},
-                "score": task.score,
-            }
-            process.stdin.write(json.dumps(told, ensure_ascii=False) + "\n")
-            process.stdin.flush()
-    except OSError:  # the program closed its input; what it said counts
-        pass
-    finally:
-        with suppress(OSError):
-            process.stdin.close()
+def _tell(session: Session, task: Task) -> dict[str, Any]:
+    """Return what the program reads of a task."""
+    card = make_card(session.names, task)
+    return card | {
+        "sentence": plain(card["sentence"]),
+        **{part: [plain(one) for one in card[part]] for part in ("examples", "head_facts", "tail_facts")},
+        "score": task.score,
+    }
 
 
-def _parse(line: str, number: int, waiting: dict[int, Task]) -> tuple[int, str, str]:
+def _parse(line: bytes, number: int, waiting: dict[int, Task]) -> tuple[int, str, str]:
     place = f"Line {number} of the program's output"
     try:
         told = json.loads(line)
         triple, said = told["triple"], str(told["said"]).strip().lower()
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise ActcError(
-            f'{place} is no answer such as {{"triple": 12, "said": "true"}}: {line.strip()[:80]!r}'
-        ) from None
+        shown = line.decode(errors="replace").strip()[:80]
+        raise ActcError(f'{place} is no answer such as {{"triple": 12, "said": "true"}}: {shown!r}') from None
     if not isinstance(triple, int | float) or triple not in waiting:
         raise ActcError(f"{place} speaks of triple {triple!r}, which it was not asked, or answered already.")
     if said not in LABELS:

@@ -1,9 +1,9 @@
 """Why a candidate may be true or false, for the people who judge it: short sentences beside the pool.
 
-A session that was started with evidence has a file ``reasons.sqlite`` in its folder, one row for each candidate that
-has reasons: ``triple`` (the candidate's row in the pool, which judgements call a triple) and ``said``, a JSON list of
-short texts, the strongest first; what speaks against begins with "against: ". Ids stand in double brackets,
-``[[Q42]]``, and are replaced by names when they are read, so that names that were added later show too. On a card::
+A session that was started with evidence has a file ``reasons.sqlite`` in its folder (:mod:`actc.session.by_triple`),
+with a JSON list of short texts for each candidate that has reasons, the strongest first; what speaks against begins
+with "against: ". Ids stand in double brackets, ``[[Q42]]``, and are replaced by names when they are read, so that names
+that were added later show too. On a card::
 
     from actc.session.reasons import reasons_of
 
@@ -16,13 +16,11 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections.abc import Iterable, Sequence
-from contextlib import closing
 from pathlib import Path
 
+from actc.session.by_triple import read_by_triple, write_by_triple
 from actc.session.names import Names
-from actc.tables.deliver import write_beside
 
 FILE = "reasons.sqlite"
 MARKED = re.compile(r"\[\[(.*?)\]\]")
@@ -39,10 +37,7 @@ def write_reasons(folder: Path, reasons: Iterable[Sequence[str]]) -> None:
         One for each row of the pool, in its order; ids in double brackets.
     """
     rows = ((row, json.dumps(texts, ensure_ascii=False)) for row, texts in enumerate(reasons) if texts)
-    with write_beside(folder / FILE) as temporary, closing(sqlite3.connect(temporary)) as connection:
-        connection.execute("CREATE TABLE reason (triple INTEGER PRIMARY KEY, said TEXT NOT NULL)")
-        connection.executemany("INSERT INTO reason VALUES (?, ?)", rows)
-        connection.commit()
+    write_by_triple(folder / FILE, rows)
 
 
 def reasons_of(names: Names, triples: Iterable[int | None]) -> list[tuple[str, ...]]:
@@ -55,12 +50,8 @@ def reasons_of(names: Names, triples: Iterable[int | None]) -> list[tuple[str, .
     triples : iterable of int
         As judgements and tasks call them.
     """
-    triples, path = list(triples), names.path.with_name(FILE)
-    if not path.exists():
-        return [()] * len(triples)
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-        found = [connection.execute("SELECT said FROM reason WHERE triple = ?", (row,)).fetchone() for row in triples]
-    return [tuple(_named(text, names) for text in json.loads(row[0])) if row else () for row in found]
+    found = read_by_triple(names.path.with_name(FILE), list(triples))
+    return [tuple(_named(text, names) for text in json.loads(said)) if said else () for said in found]
 
 
 def _named(text: str, names: Names) -> str:

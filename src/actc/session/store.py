@@ -22,8 +22,9 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from actc.errors import FileError
-from actc.session.connections import Connections, copy_database, database_address
+from actc.session.connections import Connections
 from actc.session.seals import read_count, write_count
+from actc.tables.sqlite import copy_database, database_address
 from actc.triples import IntArray
 
 T = TypeVar("T")

@@ -1,23 +1,21 @@
 """The text that a candidate was taken from: shown on its card, and given to machine judges.
 
-A file ``texts.sqlite`` in a session's folder has one row for each candidate that came with a text: ``triple`` (its row
-in the pool) and ``source``. A session without such texts has no such file.
+A file ``texts.sqlite`` in a session's folder (:mod:`actc.session.by_triple`) has the text of each candidate that came
+with one. A session without such texts has no such file.
 """
 
 from __future__ import annotations
 
 import csv
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 
 from actc.errors import FileError
+from actc.session.by_triple import read_by_triple, write_by_triple
 from actc.session.names import Names
 from actc.tables.database import open_database
-from actc.tables.deliver import write_beside
 from actc.tables.files import TRIPLE, Layout, find_layout, first_line, quote_file, require
 from actc.triples import ScoredTriples
 
@@ -43,10 +41,7 @@ def write_texts(folder: Path, pool: ScoredTriples, table: str | Path) -> int:
     if column is None:
         raise FileError(f"{table}: there is no column {COLUMN!r}, which should have the text of each candidate.")
     rows = dict(_read_texts(layout, column, pool))
-    with write_beside(folder / FILE) as temporary, closing(sqlite3.connect(temporary)) as connection:
-        connection.execute("CREATE TABLE text (triple INTEGER PRIMARY KEY, source TEXT NOT NULL)")
-        connection.executemany("INSERT INTO text VALUES (?, ?)", sorted(rows.items()))
-        connection.commit()
+    write_by_triple(folder / FILE, sorted(rows.items()))
     return len(rows)
 
 
@@ -80,9 +75,4 @@ def _read_texts(layout: Layout, column: str, pool: ScoredTriples) -> Iterator[tu
 
 def source_of(names: Names, triple: int) -> str:
     """Return the text that a triple was taken from; empty where none is known."""
-    path = names.path.with_name(FILE)
-    if not path.exists():
-        return ""
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-        row = connection.execute("SELECT source FROM text WHERE triple = ?", (triple,)).fetchone()
-    return str(row[0]) if row else ""
+    return read_by_triple(names.path.with_name(FILE), [triple])[0]

@@ -89,7 +89,7 @@ class Server:
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
         self.process.send_signal(how)
-        self.process.wait(15)
+        self.process.wait(60)
         assert self.process.stdout is not None
         self.process.stdout.close()
 
@@ -127,7 +127,7 @@ def new_page(chromium: Browser) -> Iterator:
 
     def new(**options) -> Page:
         context = chromium.new_context(**options)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)  # a busy machine is no fault of the page
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
@@ -168,7 +168,7 @@ def saved(page: Page) -> None:
     page.wait_for_function("() => document.getElementById('saved').textContent === 'All saved'")
 
 
-def wait_for(true, seconds: float = 15.0) -> None:
+def wait_for(true, seconds: float = 60.0) -> None:
     """Wait until something holds."""
     until = time.monotonic() + seconds
     while not true():

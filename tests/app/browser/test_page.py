@@ -261,9 +261,10 @@ def test_arrow_down_reads_on_and_answers_nothing(long, start_server, new_page, s
     before = page.inner_text("#sentence")
     for _ in range(200):
         page.keyboard.press("ArrowDown")
-    page.wait_for_timeout(500)
-    why, dock = page.locator(".why").bounding_box(), page.locator(".dock").bounding_box()
-    assert why["y"] + why["height"] <= dock["y"], "the end of the card was not reached"
+    page.wait_for_function(
+        """() => document.querySelector(".why").getBoundingClientRect().bottom
+            <= document.querySelector(".dock").getBoundingClientRect().top"""
+    )  # the end of the card is reached
     assert page.inner_text("#sentence") == before
 
 
@@ -304,10 +305,10 @@ def test_not_sure_of_the_last_one_twice_ends_with_a_word(tmp_path, start_server,
     page = new_page()
     open_card(page, start_server(tmp_path / "session").links["you"])
     assert page.inner_text("#count") == "0 of 1"
-    for _ in range(2):
+    for answers in (["unsure"], ["unsure", "unsure"]):
         page.wait_for_selector("#card:not([hidden])")
         page.keyboard.press("s")
-        page.wait_for_selector("#card", state="hidden")
+        wait_for(lambda answers=answers: said(Session(tmp_path / "session")) == answers)
     page.wait_for_function("() => document.getElementById('message-title').textContent === 'Nothing is left for you'")
 
 
