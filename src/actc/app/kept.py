@@ -49,7 +49,7 @@ class Kept:
         if self._cards[0] != state:
             self._cards = (state, {})
         kept = self._cards[1]
-        found = {task: kept[task] for task in tasks if task in kept}
+        found = {task: card for task in tasks if (card := kept.get(task)) is not None}
         new = [task for task in tasks if task not in found]
         made = make_cards(self.session.names, new, self.session.settings.show_score, when)
         found |= zip(new, map(to_bytes, made), strict=True)
