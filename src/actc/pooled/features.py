@@ -94,7 +94,7 @@ class PreparedPool:
     agreement : float
         How much the features bear each other out, 0 ... 1.
     listed : float
-        How much the pool looks like lists of answers to questions, 0 ... 1; 0 where nobody looked.
+        How much the pool looks like lists of answers to questions, 0 ... 1.
     """
 
     normal: NormalScores
@@ -148,7 +148,8 @@ def prepare_pool(pool: ScoredTriples, known: ScoredTriples | None = None) -> Pre
     if isinstance(pool.sample_of, PreparedPool):
         return pool.sample_of
     prepared = prepare_columns(pool.scores, pool.relations, pool.relation_names, known, pool.by_score)
-    return replace(prepared, listed=_listed(pool))
+    several = max(_share_with_several(pool, ends) for ends in (pool.heads, pool.tails))
+    return replace(prepared, listed=looks_listed(several))
 
 
 def prepare_columns(
@@ -250,14 +251,18 @@ def _agreement(centre: FloatArray, skew: FloatArray, counts: IntArray) -> float:
     return float(max(strongly, closely))
 
 
-def _listed(pool: ScoredTriples) -> float:
+def looks_listed(several: float) -> float:
     """Return how much a pool looks like lists of answers to questions, 0 ... 1.
 
     A model's own proposals are its best few answers to each question (a head and a relation, or a relation and a tail),
     and few of them are true. So nearly every question of one side has several candidates. In other pools some have,
     too: there are entities that stand in one relation to many others.
+
+    Parameters
+    ----------
+    several : float
+        The share of questions that have several candidates, on the side where it is larger.
     """
-    several = max(_share_with_several(pool, ends) for ends in (pool.heads, pool.tails))
     few, most = TUNED.listed_between
     return float(np.clip((several - few) / (most - few), 0, 1))
 
