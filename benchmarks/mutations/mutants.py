@@ -206,7 +206,9 @@ SESSION = {
         ("for script in MIGRATIONS[version:]:", "for script in MIGRATIONS[1:]:", "recount or kept_apart"),
     ),
     "ask.py": (
-        ("need = min(need, budget - _spoken_for(connection, now))", "pass", "budget"),
+        ("need = min(need, _left_of(budget, need, connection, now))", "pass", "budget"),
+        ("if budget - labels - on_tables >= need:", "if budget - labels >= need:", "budget"),
+        ("if planned >= people * need:", "if planned >= need:", "scarce"),
         (
             "wanted > 1 AND wanted > answered AND wanted > answered + ",
             "wanted > 1 AND wanted > answered AND 2 > ",

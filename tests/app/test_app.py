@@ -9,9 +9,12 @@ import pytest
 from fastapi import testclient
 
 from actc.app.gate import MOST_BYTES, Bucket, host_name, loopback_names
+from actc.app.kept import Kept
 from actc.app.links import Links
 from actc.app.server import create_app
 from actc.session import OWNER, Session, Settings, start_session
+from actc.session.cards import make_cards
+from actc.session.start import add_session_names
 from actc.session.status import history
 from actc.tables.files import write_scored
 from tests.conftest import make_pool
@@ -361,3 +364,38 @@ def test_names_travel_as_text(tmp_path):
     answer = exchange(enter(create_app(session), session, "ada"))
     assert answer.headers["content-type"] == "application/json"
     assert answer.json()["cards"][0]["head"]["name"] == hostile
+
+
+def test_a_page_that_has_the_picture_is_not_sent_it_again(app, session):
+    browser = enter(app, session, "ada")
+    first = browser.get("/api/picture").json()
+    again = browser.get("/api/picture", params={"have": first["state"]}).json()
+    assert first["picture"]["advice"]
+    assert again["picture"] is None
+    assert again["progress"] == first["progress"]
+    session.set_budget(60)
+    assert browser.get("/api/picture", params={"have": first["state"]}).json()["picture"] == first["picture"]
+
+
+def test_names_that_were_added_show_on_cards_that_were_sent_before(app, session, tmp_path):
+    browser = enter(app, session, "ada")
+    card = exchange(browser).json()["cards"][0]
+    (tmp_path / "names.tsv").write_text(f"id\tname\n{card['head']['id']}\tAda's own name\n")
+    add_session_names(session, [tmp_path / "names.tsv"])
+    assert exchange(browser).json()["cards"][0]["head"]["name"] == "Ada's own name"
+
+
+def test_few_cards_are_kept_however_many_are_shown(session, monkeypatch):
+    monkeypatch.setattr("actc.app.kept.MOST_CARDS", 4)
+    kept, tasks = Kept(session), session.ask(session.annotator("ada"), 8)
+    assert json.loads(kept.cards(tasks)) == make_cards(session.names, tasks, False, session.reasons)
+    assert len(kept._cards[1]) == 4
+
+
+def test_the_owner_is_told_of_so_many_pairs_of_people_at_most(app, session, monkeypatch):
+    monkeypatch.setattr("actc.session.status.MOST_PAIRS", 0)
+    for name in ("ada", "bob"):
+        browser = enter(app, session, name)
+        exchange(browser, said(exchange(browser).json()["cards"][0], "true", f"{name}-1"))
+    seen = enter(app, session, OWNER).get("/api/owner").json()
+    assert (seen["agreement"]["shared"], seen["agreement"]["pairs"]) == (1, [])

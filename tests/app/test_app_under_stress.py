@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from benchmarks.people.crash import run_rounds
+from benchmarks.people.crowd import measure, prepare
 from benchmarks.people.load import run_load
 
 
@@ -23,3 +24,12 @@ def test_twenty_annotators_at_once_meet_no_error_and_never_wait_for_a_card(tmp_p
     assert load.judgements >= 150
     assert load.median_ms < 100  # the 95th percentile is measured in benchmarks/people, on a machine left alone
     assert load.memory_last_mb < 1.2 * load.memory_first_mb + 10
+
+
+@pytest.mark.slow
+def test_in_a_crowd_nobody_is_without_a_card(tmp_path):
+    names = prepare(tmp_path, 20_000, 1000, 60)
+    crowd = measure(tmp_path, names, 20_000, 1000, 5.0)
+    assert (crowd.errors, crowd.without_a_card) == (0, 0)
+    assert crowd.answers >= 150
+    assert crowd.answer_median < 100

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import subprocess
+import sys
 import threading
 import time
 
@@ -118,3 +120,16 @@ def test_a_look_at_many_answers_is_not_taken_anew_every_two_seconds(session, mon
     session.add_annotator("somebody new")
     owner._recent_people(app, session, links)
     assert len(looks) == 2
+
+
+def test_the_threads_of_a_server_share_one_heap():
+    program = (
+        "import ctypes, threading\n"
+        "from actc.app.serve import give_memory_back\n"
+        "give_memory_back()\n"
+        "threads = [threading.Thread(target=lambda: [bytes(10_000) for _ in range(100)]) for _ in range(4)]\n"
+        "[thread.start() for thread in threads], [thread.join() for thread in threads]\n"
+        "ctypes.CDLL(None).malloc_stats()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr.count("Arena ") == 1

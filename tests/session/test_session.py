@@ -367,6 +367,15 @@ def test_a_plan_is_never_short_of_triples(scores):
     assert not held & set(planned(session))
 
 
+def test_a_scarce_plan_is_shared_by_everybody(scores):
+    session = new_session(scores)
+    people = [session.add_annotator(f"person {number}") for number in range(8)]
+    with session.store.transaction() as connection:
+        connection.execute("DELETE FROM plan WHERE place >= 16")
+    assert [len(session.ask(one, 6)) for one in people] == [2] * 8
+    assert planned(session) == []
+
+
 def test_overlap_is_the_share_of_triples_that_two_shall_judge(scores):
     session = new_session(scores, overlap=0.25)
     wanted = [row["wanted"] for row in session.store.rows("SELECT wanted FROM plan")]

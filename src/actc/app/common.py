@@ -1,15 +1,15 @@
-"""What the routes of annotators and of the owner share: who asks, bodies without unknown fields, the picture."""
+"""What the routes of annotators and of the owner share: who asks, bodies without unknown fields."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Depends, FastAPI, HTTPException, Request
+from fastapi import Depends, HTTPException, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from actc.app.kept import Kept
 from actc.app.links import JUDGE_COOKIE, OWNER_COOKIE, Links
 from actc.session import Annotator, Session
-from actc.session.status import count_labels, picture
 
 LARGEST = 2**62
 Key = Annotated[str, Field(min_length=1, max_length=64, pattern="^[A-Za-z0-9_.-]+$")]
@@ -32,6 +32,20 @@ def links_of(request: Request) -> Links:
     """Return its links."""
     links: Links = request.app.state.links
     return links
+
+
+# What FastAPI finds out for a request: plain functions would each be handed to a thread and back.
+async def _session(request: Request) -> Session:
+    return session_of(request)
+
+
+async def _links(request: Request) -> Links:
+    return links_of(request)
+
+
+async def _kept(request: Request) -> Kept:
+    kept: Kept = request.app.state.kept
+    return kept
 
 
 async def judge_of(request: Request) -> Annotator:
@@ -57,8 +71,9 @@ def _signed_in(request: Request, kind: str, role: str) -> Annotator:
     return annotator
 
 
-Open = Annotated[Session, Depends(session_of)]
-OpenLinks = Annotated[Links, Depends(links_of)]
+Open = Annotated[Session, Depends(_session)]
+OpenLinks = Annotated[Links, Depends(_links)]
+OpenKept = Annotated[Kept, Depends(_kept)]
 Judge = Annotated[Annotator, Depends(judge_of)]
 Owner = Annotated[Annotator, Depends(owner_of)]
 REFUSED: dict[int | str, dict[str, Any]] = {
@@ -67,13 +82,3 @@ REFUSED: dict[int | str, dict[str, Any]] = {
     409: {"description": "Not asked, nothing to undo, or otherwise refused by the session"},
     429: {"description": "Too many requests"},
 }
-
-
-def same_picture(app: FastAPI, session: Session) -> dict[str, Any]:
-    """Return the picture, drawn once for everybody who looks at it."""
-    labels, budget = count_labels(session), session.budget
-    # The advice says whether there is a label, and whether the budget is spent: no other answer changes the picture.
-    state = (session.store.value("SELECT max(id) FROM outlook"), labels > 0, labels >= budget, budget)
-    if app.state.picture[0] != state:
-        app.state.picture = (state, picture(session))
-    return app.state.picture[1]  # type: ignore[no-any-return]

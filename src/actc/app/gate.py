@@ -29,6 +29,7 @@ HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
     "cache-control": "no-store",
 }
+SENT = {name.encode(): value.encode() for name, value in HEADERS.items()}
 
 
 class Bucket:
@@ -139,8 +140,7 @@ def _from_here(headers: dict[bytes, bytes], host: str) -> bool:
 
 
 def _with_headers(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    mine = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-    return [(name, value) for name, value in headers if name.decode().lower() not in HEADERS] + mine
+    return [(name, value) for name, value in headers if name.lower() not in SENT] + [*SENT.items()]
 
 
 async def _refuse(send: Send, status: int, sentence: str) -> None:

@@ -26,6 +26,7 @@ let failures = 0;
 let progress = null;
 let refused = [];      // sentences about answers that the server did not take
 let storage = null;
+let have = "";         // which picture is shown
 let only = "";         // the relation that this person wants to be asked about; all if empty
 
 function keep() {
@@ -421,7 +422,7 @@ window.addEventListener("beforeunload", (event) => {
 
 async function refreshPicture() {
   if (!document.hidden) {
-    const { status, content } = await fetchJson("/api/picture");
+    const { status, content } = await fetchJson(`/api/picture?have=${have}`);
     if (status === 200) drawPicture(content);
   }
   setTimeout(refreshPicture, 2000);
@@ -431,7 +432,8 @@ function drawPicture(content) {
   count(content.progress);
   showProgress(progress);
   put("title", content.title);
-  showPicture(content.picture, content.progress.goal, 8);
+  if (content.picture) showPicture(content.picture, content.progress.goal, 8); // none: nothing has changed
+  have = content.state;
 }
 
 async function begin() {

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, FastAPI, Path, Query, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 from pydantic import Field
 
-from actc.app.common import LARGEST, REFUSED, Key, Open, OpenLinks, Owner, Strict, same_picture
+from actc.app.common import LARGEST, REFUSED, Key, Open, OpenKept, OpenLinks, Owner, Strict
+from actc.app.kept import send_json, to_bytes
 from actc.app.links import Links
 from actc.session import Session
 from actc.session.combine import find_changes
@@ -18,7 +20,7 @@ from actc.session.review import count_reviews, list_reviews, show_review
 from actc.session.status import agreement, all_relations, history, people, progress
 from actc.session.trouble import read_trouble
 
-LONG, PAUSES = 0.2, 10  # what takes longer than so many seconds is done again after so many times as long
+LONG, PAUSES = 0.2, 30  # what takes longer than so many seconds is done again after so many times as long
 MOST_CHANGES = 20
 owning = APIRouter(prefix="/api/owner", responses=REFUSED)
 Kind = Literal["differ", "unsure", "noted"]
@@ -80,26 +82,27 @@ class RuleBody(Strict):
 
 
 @owning.get("")
-def get_overview(request: Request, session: Open, links: OpenLinks, owner: Owner) -> JSONResponse:
+async def get_overview(request: Request, session: Open, links: OpenLinks, kept: OpenKept, owner: Owner) -> Response:
     """Return everything about the session: progress, people, agreement, what waits for the owner."""
-    chosen = {"overlap": session.overlap, "combine": session.rule}
-    return JSONResponse(
-        {
-            "title": session.settings.title,
-            "settings": vars(session.settings) | chosen,
-            "paused": session.paused,
-            "trouble": read_trouble(session.folder),
-            "progress": progress(session),
-            "picture": same_picture(request.app, session),
-            **_recent_people(request.app, session, links),
-        }
+    # All of them in one thread of its own: annotators' threads stay free, and only one keeps the memory that it takes.
+    aside, loop = request.app.state.aside, asyncio.get_running_loop()
+    lines = await loop.run_in_executor(aside, _recent_people, request.app, session, links)
+    chosen, counts = {"overlap": session.overlap, "combine": session.rule}, progress(session)
+    return send_json(
+        title=session.settings.title,
+        settings=vars(session.settings) | chosen,
+        paused=session.paused,
+        trouble=read_trouble(session.folder),
+        progress=counts,
+        picture=kept.picture(counts)[1],
+        **lines,
     )
 
 
-def _recent_people(app: FastAPI, session: Session, links: Links) -> dict[str, Any]:
+def _recent_people(app: FastAPI, session: Session, links: Links) -> dict[str, bytes]:
     """Return who judged how, and where they differ: anew, unless that took long and was done a moment ago.
 
-    The page asks every two seconds; after 50,000 answers each time takes a good part of one.
+    The page asks every two seconds; after 50,000 answers of 200 people each time takes about one, and others wait.
     """
     everybody = session.annotators()
     state, now = (everybody, _last_of_owner(session), session.rule), time.monotonic()
@@ -109,8 +112,9 @@ def _recent_people(app: FastAPI, session: Session, links: Links) -> dict[str, An
             for line, one in zip(people(session, everybody), everybody, strict=True)
         ]
         found = {"people": lines, "agreement": agreement(session), "review": count_reviews(session)}
+        sent = {name: to_bytes(part) for name, part in found.items()}
         took = time.monotonic() - now
-        app.state.people = (state, took > LONG, time.monotonic() + PAUSES * took, found)
+        app.state.people = (state, took > LONG, time.monotonic() + PAUSES * took, sent)
     return app.state.people[3]  # type: ignore[no-any-return]
 
 

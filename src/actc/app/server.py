@@ -7,10 +7,14 @@ and it may be killed at any moment.
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from html import escape
 from importlib.resources import files
 from typing import Annotated, Any, Literal
 
+from anyio import to_thread
 from fastapi import APIRouter, FastAPI, HTTPException, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
@@ -18,17 +22,19 @@ from pydantic import Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from actc import __version__
-from actc.app.common import LARGEST, REFUSED, Judge, Key, Open, OpenLinks, Strict, links_of, same_picture, session_of
+from actc.app.common import LARGEST, REFUSED, Judge, Key, Open, OpenKept, OpenLinks, Strict, links_of, session_of
 from actc.app.gate import Bucket, Gate, loopback_names
+from actc.app.kept import Kept, send_json
 from actc.app.links import JUDGE_COOKIE, OWNER_COOKIE, Links
 from actc.app.owner import owning
 from actc.errors import ActcError, OptionError, SessionError
 from actc.session import Judgement, Session
-from actc.session.cards import make_cards
 from actc.session.record import is_storable
 from actc.session.status import all_relations, history, own_answers, progress, what_is_left
 
 MOST_CARDS = 32
+THREADS = 8
+"""Answers that are stored at once: those that wait for the disk together share a sync."""
 SCRIPT = "text/javascript; charset=utf-8"
 FILES = {
     **dict.fromkeys(("judge.js", "owner.js", "review.js", "card.js", "draw.js", "keys.js"), SCRIPT),
@@ -82,33 +88,34 @@ pages = APIRouter(include_in_schema=False)
 
 
 @judging.post("/exchange")
-def exchange(body: ExchangeBody, session: Open, judge: Judge) -> JSONResponse:
+def exchange(body: ExchangeBody, session: Open, kept: OpenKept, judge: Judge) -> Response:
     """Store judgements and return the cards that the annotator holds; everything is on the disk when this answers."""
     judgements = [Judgement(**one.model_dump()) for one in body.judgements]
     if body.relation is not None and not is_storable(body.relation):
         raise OptionError("The relation has half a character in it (a lone surrogate).")
     recorded, tasks = session.exchange(judge, judgements, body.cards, body.relation)
     left = "more" if tasks else what_is_left(session, judge, body.relation)
-    return JSONResponse(
-        {
-            "recorded": [vars(one) for one in recorded],
-            "cards": make_cards(session.names, tasks, session.settings.show_score, session.reasons),
-            "progress": progress(session, judge) | {"left": left},
-        }
-    )
+    counts = progress(session, judge) | {"left": left}
+    return send_json(recorded=[vars(one) for one in recorded], cards=kept.cards(tasks), progress=counts)
 
 
 @judging.get("/picture")
-def get_picture(request: Request, session: Open, links: OpenLinks, judge: Judge) -> JSONResponse:
-    """Return progress and what came of the answers so far."""
-    return JSONResponse(
-        {
-            "session": links.cookie(JUDGE_COOKIE),
-            "name": judge.name,
-            "title": session.settings.title,
-            "progress": progress(session, judge),
-            "picture": same_picture(request.app, session),
-        }
+async def get_picture(
+    session: Open, links: OpenLinks, kept: OpenKept, judge: Judge, have: Annotated[str, Query(max_length=64)] = ""
+) -> Response:
+    """Return progress and what came of the answers so far; no picture, where ``have`` is the state of the latest.
+
+    Every page looks every two seconds, so this is done at once: to hand it to a thread takes longer.
+    """
+    counts = progress(session, judge)
+    state, picture = kept.picture(counts)
+    return send_json(
+        session=links.cookie(JUDGE_COOKIE),
+        name=judge.name,
+        title=session.settings.title,
+        progress=counts,
+        state=state,
+        picture=None if have == state else picture,
     )
 
 
@@ -196,6 +203,13 @@ def _welcome(request: Request, token: str, kind: str, role: str, target: str) ->
     return response
 
 
+@asynccontextmanager
+async def _few_threads(app: FastAPI) -> AsyncIterator[None]:
+    """Let few threads do the work: they take turns anyway, and each keeps memory and connections."""
+    to_thread.current_default_thread_limiter().total_tokens = THREADS
+    yield
+
+
 def create_app(session: Session, host: str = "127.0.0.1") -> FastAPI:
     """Return the application over a session.
 
@@ -206,12 +220,14 @@ def create_app(session: Session, host: str = "127.0.0.1") -> FastAPI:
     host : str
         The address it will listen on, which decides the names it answers to.
     """
-    app = FastAPI(title="actc annotation session", version=__version__, docs_url=None, redoc_url=None)
+    title = "actc annotation session"
+    app = FastAPI(title=title, version=__version__, docs_url=None, redoc_url=None, lifespan=_few_threads)
     folder = files("actc.app")
     app.state.session = session
     app.state.links = Links.of(session.folder)
-    app.state.picture = (None, None)
+    app.state.kept = Kept(session)
     app.state.people = (None, False, 0.0, {})
+    app.state.aside = ThreadPoolExecutor(1, "aside")
     app.state.paces = Bucket(rate=50, burst=200)
     app.state.guesses = Bucket(rate=1 / 6, burst=20)
     app.state.files = {name: folder.joinpath(name).read_bytes() for name in (*FILES, "judge.html", "owner.html")}

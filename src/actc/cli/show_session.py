@@ -20,9 +20,10 @@ from actc.session.trouble import read_trouble
 def print_status(session: Session) -> None:
     """Print progress, the people, how far they agree, and what more answers would bring."""
     counts, settings, screen = progress(session), session.settings, console()
+    how = f"an audit, design {settings.design}" if settings.design else f"method {settings.method}"
     screen.print(
         f"{settings.title}: {write_count(counts)}, from "
-        f"{settings.triples:,} candidates of {settings.relations:,} relations; method {settings.method}.",
+        f"{settings.triples:,} candidates of {settings.relations:,} relations; {how}.",
         markup=False,
     )
     table = new_table("who", "judged", "true", "false", "unsure", "seconds", "same on repeats", "agrees with people")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 LEASE_SECONDS = 20 * 60.0
@@ -62,7 +62,7 @@ class Task:
 
     def as_row(self) -> tuple[Any, ...]:
         """Return the columns that the tables ``plan`` and ``task`` keep of it, in the order of ``TASK``."""
-        return astuple(self)[: len(STORED)]
+        return tuple(getattr(self, name) for name in STORED)
 
 
 STORED = tuple(field.name for field in fields(Task) if field.name != "purpose")
@@ -160,8 +160,9 @@ def top_up(
     for find, purpose in SOURCES:
         if need > 0 and (overlap > 0 or find is not _find_shared):
             need -= lease(connection, annotator, find(connection, annotator, need, now), purpose, now)
-    need = min(need, budget - _spoken_for(connection, now))
+    need = min(need, _left_of(budget, need, connection, now))
     if need > 0:
+        need = _fair_share(connection, need, held)
         need -= _lease_planned(connection, annotator, need, now)
     if need > 0 and held == 0:
         lease(connection, annotator, _find_unsure(connection, annotator, need, now, after=0), "again", now)
@@ -172,7 +173,8 @@ def top_up_relation(
 ) -> None:
     """Bring the triples of one relation on an annotator's table to ``count``: planned ones, as far as there are."""
     connection.execute("UPDATE lease SET expires = ? WHERE annotator = ?", (now + LEASE_SECONDS, annotator.id))
-    need = min(count - len(held_tasks(connection, annotator, count, relation)), budget - _spoken_for(connection, now))
+    need = count - len(held_tasks(connection, annotator, count, relation))
+    need = min(_left_of(budget, need, connection, now), need)
     if need > 0:
         _lease_planned(connection, annotator, need, now, relation)
 
@@ -206,15 +208,28 @@ def _lease_planned(
     return lease(connection, annotator, [task.triple for task in tasks], "new", now)
 
 
-def _spoken_for(connection: sqlite3.Connection, now: float) -> int:
-    """Count the triples that people labelled, or have on the table for the first time."""
-    return int(
-        connection.execute(
-            "SELECT labels + (SELECT count(DISTINCT triple) FROM lease JOIN task USING (triple) "
-            "WHERE expires > ? AND labelled = 0) FROM total",
-            (now,),
-        ).fetchone()[0]
-    )
+def _fair_share(connection: sqlite3.Connection, need: int, held: int) -> int:
+    """Return how many planned triples somebody may take, so that some are left for everybody until there are more."""
+    planned, on_tables, people = connection.execute(
+        "SELECT (SELECT count(*) FROM plan), (SELECT count(*) FROM lease), "
+        "(SELECT count(*) FROM annotator WHERE kind = 'person' AND link >= 0)"
+    ).fetchone()
+    if planned >= people * need:
+        return need
+    share = max(1, (planned + on_tables) // people)
+    return int(max(0, min(need, share - held)))
+
+
+def _left_of(budget: int, need: int, connection: sqlite3.Connection, now: float) -> int:
+    """Return how many triples the budget leaves, besides those labelled or on a table for the first time.
+
+    Where more than ``need`` are left whatever lies on the tables, that is not looked at one by one.
+    """
+    labels, on_tables = connection.execute("SELECT labels, (SELECT count(*) FROM lease) FROM total").fetchone()
+    if budget - labels - on_tables >= need:
+        return need
+    new = "SELECT count(DISTINCT triple) FROM lease JOIN task USING (triple) WHERE expires > ? AND labelled = 0"
+    return int(budget - labels - connection.execute(new, (now,)).fetchone()[0])
 
 
 def _lease_repeat(connection: sqlite3.Connection, annotator: Annotator, repeats: float, now: float) -> int:

@@ -32,8 +32,8 @@ from actc.session.settings import Settings
 from actc.session.trouble import end_trouble, tell_trouble
 from actc.triples import Annotations, BoolArray, IntArray, Picks, ScoredTriples
 
-LEAST_PLANNED, MOST_PLANNED = 128, 1024
-FIRST_PLANNED = 600
+LEAST_PLANNED, MOST_PLANNED = 128, 4096
+FIRST_PLANNED = 2000
 """The first plan must last, for all annotators together, until a planner has read the pool and made the next."""
 HELD_EACH = 6
 """Cards on the table of an annotator's page: a plan has as many for everybody, besides those it must last with."""
@@ -119,10 +119,10 @@ class Planner:
     def choose(self, fit: Fit, annotations: Annotations, count: int, besides: IntArray) -> Picks:
         """Return the next triples to judge, best first, none of ``besides``."""
         busy = np.setdiff1d(besides, annotations.rows)
-        count = min(count + len(busy), len(self.pool) - len(annotations))
+        most = min(count + len(busy), len(self.pool) - len(annotations))
         # The method imagines answers to what it picks first, so what is out for judgement is picked, then left out.
-        picks = fit.pick(count, np.random.default_rng([self.session.settings.seed, len(annotations)]))
-        return picks.take(np.flatnonzero(~np.isin(picks.rows, busy)))
+        picks = fit.pick(most, np.random.default_rng([self.session.settings.seed, len(annotations)]))
+        return picks.take(np.flatnonzero(~np.isin(picks.rows, busy))[:count])
 
     def _wished(self) -> list[str]:
         """Return the relations that somebody asked for lately, of which the plan holds too few triples."""

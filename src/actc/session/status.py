@@ -18,6 +18,7 @@ from actc.session.session import Session
 from actc.trust.ask import Advice
 
 MOST_POINTS = 120
+MOST_PAIRS = 100  # 200 people are 19,900 pairs
 
 
 def count_labels(session: Session) -> int:
@@ -25,21 +26,29 @@ def count_labels(session: Session) -> int:
     return int(session.store.value("SELECT labels FROM total"))
 
 
+# One statement: every look and every answer asks for it.
+_PROGRESS = """
+    SELECT labels, (SELECT triples FROM budget ORDER BY id DESC LIMIT 1) AS budget,
+        (SELECT coalesce(max(id), 0) FROM judgement) AS judgements,
+        (SELECT answered FROM annotator WHERE id = ?) AS mine,
+        (SELECT count(*) FROM (SELECT 1 FROM annotator WHERE kind = 'person' AND link >= 0 LIMIT 2)) = 1 AS alone
+    FROM total
+"""
+
+
 def progress(session: Session, annotator: Annotator | None = None) -> dict[str, Any]:
     """Return the counts that change with every answer."""
-    budget, labels, triples = session.budget, count_labels(session), session.settings.triples
+    [found] = session.store.rows(_PROGRESS, (None if annotator is None else annotator.id,))
+    triples = session.settings.triples
     counts = {
-        "labels": labels,
-        "budget": budget,
+        "labels": found["labels"],
+        "budget": found["budget"],
         "triples": triples,
-        "goal": min(budget, triples),
-        "done": labels >= budget,
-        "judgements": int(session.store.value("SELECT coalesce(max(id), 0) FROM judgement")),
+        "goal": min(found["budget"], triples),
+        "done": found["labels"] >= found["budget"],
+        "judgements": found["judgements"],
     }
-    if annotator is not None:
-        counts["mine"] = int(session.store.value("SELECT answered FROM annotator WHERE id = ?", (annotator.id,)))
-        counts["alone"] = len(session.people()) == 1
-    return counts
+    return counts if annotator is None else counts | {"mine": found["mine"], "alone": bool(found["alone"])}
 
 
 def write_count(counts: dict[str, Any]) -> str:
@@ -207,12 +216,13 @@ def _repeats(session: Session) -> dict[int, dict[str, int]]:
 
 
 def agreement(session: Session) -> dict[str, Any]:
-    """Return agreement among people, by name."""
+    """Return agreement among people, by name, and that of the first pairs of them."""
     votes = session.votes()
     found = measure_agreement(votes)
     name = {annotator.id: annotator.name for annotator in session.annotators()}
     pairs = [
-        {"first": name[a], "second": name[b], "cohen": _number(kappa)} for (a, b), kappa in sorted(found.pairs.items())
+        {"first": name[a], "second": name[b], "cohen": _number(kappa)}
+        for (a, b), kappa in sorted(found.pairs.items())[:MOST_PAIRS]
     ]
     return {
         "shared": found.shared,

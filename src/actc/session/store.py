@@ -28,6 +28,8 @@ from actc.tables.sqlite import copy_database, database_address
 from actc.triples import IntArray
 
 T = TypeVar("T")
+MOST_AT_ONCE = 4096
+"""Rows that are held as Python's numbers while they become an array: memory once used for many is not given back."""
 
 JUDGED = "id, at, annotator, triple, said, purpose, key, seconds, note, shown, probability, undoes"
 ASKED = "triple, head, relation, tail, score"
@@ -273,6 +275,7 @@ class Store:
         connection.execute(f"PRAGMA synchronous = {'FULL' if self.synced else 'NORMAL'}")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA cache_size = -512")  # in KB; there may be as many connections as threads
+        connection.execute("PRAGMA wal_autocheckpoint = 4000")  # pages; each time, one answer waits for two more syncs
         return connection
 
     @contextmanager
@@ -345,9 +348,11 @@ class Store:
         with self._connections.borrow() as connection, self._named():
             cursor = connection.cursor()
             cursor.row_factory = None
-            found = cursor.execute(sql, values).fetchall()
-        flat = np.fromiter(chain.from_iterable(found), dtype=np.int64, count=columns * len(found))
-        return flat.reshape(-1, columns)
+            cursor.execute(sql, values)
+            parts = [np.zeros(0, dtype=np.int64)]
+            while some := cursor.fetchmany(MOST_AT_ONCE):
+                parts.append(np.fromiter(chain.from_iterable(some), dtype=np.int64, count=columns * len(some)))
+        return np.concatenate(parts).reshape(-1, columns)
 
     def check(self) -> None:
         """Refuse a database that is not what was written: a disk, or a copy, may have changed a bit of it."""
