@@ -71,7 +71,10 @@ POOLED = {
             "drawn_as_from",
         ),
         ("0.5 / count, 1 - 0.5 / count)", "0.0, 1.0)", "version_answers"),
+        ("several = max(_share_with_several", "several = min(_share_with_several", "look_like_proposals"),
+        ("(counts >= TUNED.several)", "(counts >= TUNED.several - 1)", "no_lists"),
     ),
+    "regimes.py": (("trust = TUNED.listed_trust * pool.listed", "trust = 0.0", "look_like_proposals"),),
     "model.py": (
         ("(of_slope + 2 * count)", "(of_slope + count)", "version_answers"),
         (
@@ -294,7 +297,7 @@ TESTS = {
     "session/exchange.py": ("tests/session/test_session_answers.py",),
 }
 """Tests of a source file, where they are fewer than those of its folder: whoever waits for them is grateful."""
-POOLED_TESTS = tuple(f"tests/pooled/test_{name}.py" for name in ("shipped_numbers", "pooled", "sketch_pool"))
+POOLED_TESTS = tuple(f"tests/pooled/test_{name}.py" for name in ("shipped_numbers", "pooled", "regimes", "sketch_pool"))
 
 
 def all_mutants() -> list[Mutant]:

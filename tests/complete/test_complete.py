@@ -11,11 +11,12 @@ import pytest
 from actc import ScoredTriples
 from actc.complete.completion import complete, read_oracle
 from actc.complete.run import CompletionPlan, complete_graph
-from actc.complete.weighing import best_placed
+from actc.complete.weighing import LEAST_ASKED, LOG_ODDS, best_placed, worth_asking
 from actc.errors import ActcError, FileError, OptionError
 from actc.graphs.formats import read_graph, write_graph
 from actc.graphs.graph import Graph
 from actc.models.keep_out import keep_out
+from actc.numeric import sigmoid
 from actc.session import Judgement, Session
 from actc.session.reasons import reasons_of
 from actc.tables.files import read_scored, write_triples
@@ -380,6 +381,20 @@ def test_facts_are_hardly_ever_worse_than_promised():
     # On such pools the promise errs on the careful side; but whoever knows nothing is off by more, and says less.
     assert -0.12 < np.mean(off) < 0.02
     assert max(widths) < 0.5  # so few answers leave open which kind of pool this is
+
+
+def test_where_one_candidate_in_a_thousand_is_true_the_questions_are_not_about_the_others():
+    rng = np.random.default_rng(0)
+    log_odds = 3 * rng.normal(size=60_000) - 11
+    labels = rng.random(60_000) < sigmoid(log_odds)
+    names = [f"e{k}" for k in range(60_000)]
+    candidates = ScoredTriples.from_columns(names, ["r"] * 60_000, ["t"] * 60_000, log_odds)
+    rows = worth_asking(candidates, np.arange(60_000))
+    assert len(rows) == LEAST_ASKED
+    assert log_odds[rows].min() >= np.delete(log_odds, rows).max()
+    oracle = lambda triples, rows: labels[rows]  # noqa: E731
+    everything, hopeful = (complete(candidates, oracle, asked, method=LOG_ODDS) for asked in (np.arange(60_000), rows))
+    assert hopeful.judged.labels.sum() > 3 * everything.judged.labels.sum()
 
 
 def test_nothing_is_promised_where_nothing_is_accepted():

@@ -75,10 +75,48 @@ def test_weights_add_up_and_no_label_leaves_them_as_they_start() -> None:
     pool, labels = make_pool(0.4)
     prepared = prepare_pool(pool)
     shares = np.array([regime.share * KINDS[regime.kind](prepared.agreement) for regime in REGIMES[False]])
+    shares = shares[shares > 0]  # nothing looks like lists here
     start = fit_regimes(prepared, Annotations(), REGIMES[False])
     np.testing.assert_allclose([weight for weight, _ in start.mixture], shares / shares.sum())
     later = fit_regimes(prepared, Annotations(np.arange(30), labels[:30]), REGIMES[False])
     assert sum(weight for weight, _ in later.mixture) == pytest.approx(1.0)
+
+
+def as_lists(pool: ScoredTriples, each: int, side: str = "head") -> ScoredTriples:
+    """The same scores and relations, but so many candidates share a head (or a tail) within their relation."""
+    questions = [f"q{i // (8 * each)}" for i in range(len(pool))]
+    answers = [f"a{i}" for i in range(len(pool))]
+    heads, tails = (questions, answers) if side == "head" else (answers, questions)
+    return ScoredTriples.from_columns(heads, pool.columns()["relation"], tails, pool.scores)
+
+
+@pytest.mark.parametrize("side", ["head", "tail"])
+def test_five_answers_to_each_question_look_like_proposals_before_any_label(side) -> None:
+    pool, _ = make_pool(0.4)
+    accepted, weights = [], []
+    for table in (pool, as_lists(pool, 5, side)):
+        prepared = prepare_pool(table)
+        start = fit_regimes(prepared, Annotations(), REGIMES[False])
+        accepted.append((start.logits(prepared.x, prepared.relations) >= 0).mean())
+        weights.append(sum(weight for weight, part in start.mixture if part.theta[0] < -1))
+    assert accepted[1] < 0.6 * accepted[0]
+    assert weights[0] < 0.5 < 0.85 < weights[1] < 1
+
+
+def test_two_answers_to_each_question_or_one_with_very_many_are_no_lists() -> None:
+    pool, _ = make_pool(0.4)
+    hub = ["hub"] * 200 + [f"q{i}" for i in range(200)]
+    names = [f"a{i}" for i in range(400)]
+    with_hub = ScoredTriples.from_columns(hub, pool.columns()["relation"], names, pool.scores)
+    assert [prepare_pool(table).listed for table in (pool, as_lists(pool, 2), with_hub)] == [0, 0, 0]
+    assert prepare_pool(as_lists(pool, 5)).listed == 1
+
+
+def test_labels_overrule_what_looks_like_lists() -> None:
+    pool, labels = make_pool(0.9, seed=2)
+    prepared = prepare_pool(as_lists(pool, 5))
+    posterior = fit_regimes(prepared, Annotations(np.arange(25), labels[:25]), REGIMES[False])
+    assert (posterior.logits(prepared.x, prepared.relations) >= 0).mean() > 0.75
 
 
 def test_the_average_is_the_mean_of_its_draws_and_as_wide_as_they_are() -> None:

@@ -15,6 +15,7 @@ from actc.pooled.features import POINTS, prepare_pool
 from actc.pooled.model import PRIORS, find_cuts, fit
 from actc.pooled.picks import _Unlabelled, best_pick
 from actc.pooled.sketch import sketch_pool, thin_transform
+from actc.pooled.sketch_file import read_sketch, write_sketch
 from actc.tables.calibration import Calibration
 from actc.tables.files import write_triples
 from tests.conftest import make_pool
@@ -55,6 +56,20 @@ def test_what_is_measured_is_exact(whole, sketched):
         assert sketch.features[name].tolist() == full.features[name].tolist()
     assert sketch.points.tolist() == full.points.tolist()
     assert sketch.sizes.tolist() == full.counts.tolist()
+
+
+@pytest.mark.parametrize("side", ["head", "tail"])
+def test_lists_of_answers_are_recognised_in_the_whole_and_not_by_the_sample(side, tmp_path):
+    questions, answers = np.arange(6_000) // 5, np.arange(6_000)
+    names = {"head": questions, "tail": answers} if side == "head" else {"head": answers, "tail": questions}
+    table = {name: np.char.add("e", codes.astype(str)) for name, codes in names.items()}
+    table |= {"relation": np.char.add("r", (questions % 3).astype(str)), "score": np.sin(np.arange(6_000.0))}
+    write_triples(tmp_path / "lists.parquet", {name: table[name] for name in ("head", "relation", "tail", "score")})
+    sketched = sketch_pool(tmp_path / "lists.parquet", sample=600)
+    assert prepare_pool(sketched).listed == 1
+    assert prepare_pool(sketched.take(np.arange(len(sketched)))).listed == 0
+    write_sketch(tmp_path, sketched)
+    assert prepare_pool(read_sketch(tmp_path)).listed == 1
 
 
 def test_sampled_rows_keep_their_scores_and_places(whole, sketched):

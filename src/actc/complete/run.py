@@ -28,6 +28,7 @@ from actc.complete.weighing import (
     tell_learnt,
     weigh_given,
     weigh_proposals,
+    worth_asking,
 )
 from actc.errors import OptionError
 from actc.evidence.weigh import best_place
@@ -42,7 +43,7 @@ from actc.models.saved_model import save_model
 from actc.models.score_triples import Scorer, refuse_strangers, score_triples
 from actc.models.train_model import best_device, train_model
 from actc.tables.files import read_scored, write_scored
-from actc.triples import ScoredTriples
+from actc.triples import IntArray, ScoredTriples
 
 PLAIN_HELD = 0.02  # of the graph, to stop by, where nothing is learnt from held facts
 PLAIN_METHOD = "pooled"
@@ -95,7 +96,7 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
         completion = complete(
             ready.candidates,
             oracle,
-            judgeable,
+            ready.worth_asking(judgeable),
             known=ready.known,
             method=ready.method(plan),
             budget=plan.budget,
@@ -130,6 +131,10 @@ class _Ready:
         """Return who chooses questions and thresholds."""
         return plan.method or (PLAIN_METHOD if self.reasons is None else LOG_ODDS)
 
+    def worth_asking(self, rows: IntArray) -> IntArray:
+        """Return those of some candidates that questions may be about: all, unless the evidence says better."""
+        return rows if self.reasons is None else worth_asking(self.candidates, rows)
+
 
 def _prepare(plan: CompletionPlan, whole: Graph, stage: Stage) -> _Ready:
     """Train or load, propose or take, score; what an earlier run into the same folder finished is not done again."""
@@ -155,6 +160,7 @@ def _prepare(plan: CompletionPlan, whole: Graph, stage: Stage) -> _Ready:
         notes = [*(note for note in whole.notes if "literal" not in note), literals, *notes]
     else:
         notes = [*whole.notes, *notes]
+    notes = [*_tell_training(begun.done["model"]), *notes]
     seconds = time.perf_counter() - started
     begun = begun.finish("scores", {"notes": notes, "seconds": seconds})
     return _Ready(candidates, known, begun.done["model"], notes, seconds, reasons)
@@ -207,7 +213,7 @@ def _start_session(plan: CompletionPlan, ready: _Ready, folder: Path) -> list[st
     """Split off the calibration pool and make a session of it, in which people are asked."""
     from actc.session import Settings, start_session
 
-    rows = split_pool(np.arange(len(ready.candidates)), np.random.default_rng(plan.seed))
+    rows = split_pool(ready.worth_asking(np.arange(len(ready.candidates))), np.random.default_rng(plan.seed))
     pool = plan.out / "pool.parquet"
     write_scored(pool, ready.candidates.take(rows))
     title = plan.graph.name.partition(".")[0]
@@ -275,6 +281,13 @@ def _find_model(plan: CompletionPlan, graph: Graph, stage: Stage) -> dict[str, A
         )
     save_model(trained, plan.out / "model", held)
     return {"recipe": name, **trained.facts}
+
+
+def _tell_training(model: dict[str, Any]) -> list[str]:
+    """Say where the model had no time to learn all that it could."""
+    if not model.get("out_of_time"):
+        return []
+    return [f"Training ended by the clock in epoch {model['epochs']}; a longer --seconds makes better proposals."]
 
 
 def _keep_out(plan: CompletionPlan, graph: Graph) -> tuple[Graph, Graph]:

@@ -17,12 +17,15 @@ from actc.evidence.weigh import Held, Weighed, best_place, weigh_candidates
 from actc.evidence.worth import Worth
 from actc.graphs.graph import Graph
 from actc.models.score_triples import Scorer, score_triples
+from actc.numeric import sigmoid
 from actc.triples import BoolArray, IntArray, ScoredTriples
 
 LOG_ODDS = "pooled:prior=log-odds"
 """The method for scores that are log-odds by evidence."""
 EVIDENCE, WORTH = "evidence.npz", "worth.json"
 MORE = 2  # times as many answers to a question are weighed as are kept
+HOPELESS = 0.05  # of the candidates expected to be true: the least likely, which hold no more, are not asked about
+LEAST_ASKED = 10_000  # candidates are asked about however hopeless
 MOST_PROPOSED = 2_000_000  # of which MOST_WEIGHED are weighed, those placed best
 MOST_WEIGHED = 1_000_000  # proposals; each takes half a kilobyte of evidence, a few times over
 
@@ -99,6 +102,26 @@ def keep_best(weighed: Weighed, best: int) -> Weighed:
     """Return the candidates that are among the best so many answers to one of their questions, by all the evidence."""
     rows = np.flatnonzero(best_place(weighed.candidates) <= best)
     return replace(weighed, evidence=weighed.evidence.take(rows), log_odds=weighed.log_odds[rows])
+
+
+def worth_asking(candidates: ScoredTriples, rows: IntArray) -> IntArray:
+    """Return those of some candidates that questions should be about: not the hopeless ones.
+
+    Of a large graph's proposals one in a hundred or a thousand is true. Among all of them a hundred questions would
+    find none, and say nothing of where "true" begins.
+
+    Parameters
+    ----------
+    candidates : ScoredTriples
+        Their scores are log-odds by evidence.
+    rows : int array
+        Rising.
+    """
+    chance = sigmoid(candidates.scores[rows])
+    order = np.argsort(chance, kind="stable")
+    hopeless = np.cumsum(chance[order]) <= HOPELESS * chance.sum()
+    hopeless[-LEAST_ASKED:] = False
+    return np.sort(rows[order[~hopeless]])
 
 
 def split_proposals(proposals: ScoredTriples, graph: Graph, held: Graph) -> tuple[ScoredTriples, BoolArray]:

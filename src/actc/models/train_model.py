@@ -148,6 +148,8 @@ def train_model(
             break
     torch.set_float32_matmul_precision(precision)
     facts = {"epochs": epoch, "seconds": round(time.perf_counter() - started, 1), "device": device, "seed": seed}
+    if not in_time:
+        facts["out_of_time"] = True
     if held_out is not None:
         weights = course.best
         facts |= {"best_epoch": course.best_epoch, "held_out_mrr": round(course.best_rank, 4)}

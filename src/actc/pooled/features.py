@@ -6,7 +6,7 @@ whatever the pool's size. In order: the transform of the scores, the relations' 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -93,6 +93,8 @@ class PreparedPool:
         Quantiles of x in each relation, each standing for ``sizes / POINTS`` triples.
     agreement : float
         How much the features bear each other out, 0 ... 1.
+    listed : float
+        How much the pool looks like lists of answers to questions, 0 ... 1.
     """
 
     normal: NormalScores
@@ -107,6 +109,7 @@ class PreparedPool:
     features: dict[str, FloatArray]
     points: FloatArray
     agreement: float
+    listed: float = 0.0
 
     def __len__(self) -> int:
         return len(self.x)
@@ -144,7 +147,9 @@ def prepare_pool(pool: ScoredTriples, known: ScoredTriples | None = None) -> Pre
     """
     if isinstance(pool.sample_of, PreparedPool):
         return pool.sample_of
-    return prepare_columns(pool.scores, pool.relations, pool.relation_names, known, pool.by_score)
+    prepared = prepare_columns(pool.scores, pool.relations, pool.relation_names, known, pool.by_score)
+    several = max(_share_with_several(pool, ends) for ends in (pool.heads, pool.tails))
+    return replace(prepared, listed=looks_listed(several))
 
 
 def prepare_columns(
@@ -244,6 +249,29 @@ def _agreement(centre: FloatArray, skew: FloatArray, counts: IntArray) -> float:
     strongly = np.clip(unshrunk / TUNED.strong, 0, 1) ** 2
     closely = np.clip((together / max(spread, 1e-12) - TUNED.loose) / (TUNED.close - TUNED.loose), 0, 1)
     return float(max(strongly, closely))
+
+
+def looks_listed(several: float) -> float:
+    """Return how much a pool looks like lists of answers to questions, 0 ... 1.
+
+    A model's own proposals are its best few answers to each question (a head and a relation, or a relation and a tail),
+    and few of them are true. So nearly every question of one side has several candidates. In other pools some have,
+    too: there are entities that stand in one relation to many others.
+
+    Parameters
+    ----------
+    several : float
+        The share of questions that have several candidates, on the side where it is larger.
+    """
+    few, most = TUNED.listed_between
+    return float(np.clip((several - few) / (most - few), 0, 1))
+
+
+def _share_with_several(pool: ScoredTriples, ends: IntArray) -> float:
+    """Return which share of the questions that begin (or end) with these entities has several candidates."""
+    questions = ends.astype(np.int64) * len(pool.relation_names) + pool.relations
+    counts = np.unique(questions, return_counts=True)[1]
+    return float((counts >= TUNED.several).mean())
 
 
 def quantile_points(x_grouped: FloatArray, starts: IntArray, counts: IntArray) -> FloatArray:

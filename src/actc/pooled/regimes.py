@@ -48,14 +48,24 @@ def weigh_features(agreement: float) -> float:
     return float(_trust(agreement) * TUNED.agreeing**agreement)
 
 
-def weigh_no_features(agreement: float) -> float:
-    """Return the weight of regimes in which features say nothing, or the same of all relations."""
+def weigh_one_cut(agreement: float) -> float:
+    """Return the weight of regimes in which relations differ, and a relation's centre alone tells by how much."""
     return float((1 - _trust(agreement)) * TUNED.agreeing**agreement)
 
 
 def weigh_alike(agreement: float) -> float:
+    """Return the weight of regimes in which relations do not differ, which features that agree speak against."""
+    return float(1 - _trust(agreement))
+
+
+def weigh_always(agreement: float) -> float:
     """Return the weight of regimes that have nothing to do with features: always the same."""
     return 1.0
+
+
+def weigh_never(agreement: float) -> float:
+    """Return the weight of regimes that only lists of answers speak for."""
+    return 0.0
 
 
 def _trust(agreement: float) -> float:
@@ -65,11 +75,14 @@ def _trust(agreement: float) -> float:
 
 KINDS = {
     "features": weigh_features,  # the shape of a relation's scores tells how many of its candidates are true
-    "alike": weigh_no_features,  # about the same share is true in every relation
-    "one-cut": weigh_no_features,  # one cut for all relations
-    "proposals": weigh_alike,  # a model's own proposals: mostly false
-    "mostly-true": weigh_alike,
+    "alike": weigh_alike,  # about the same share is true in every relation
+    "one-cut": weigh_one_cut,  # one cut for all relations
+    "proposals": weigh_always,  # a model's own proposals: mostly false
+    "lists": weigh_never,  # the same, nearly all false
+    "mostly-true": weigh_always,
 }
+IN_LISTS = ("proposals", "lists")
+"""The kinds that a pool is of if it looks like lists of answers to questions."""
 
 
 def make_regimes(features: Prior) -> tuple[Regime, ...]:
@@ -106,6 +119,8 @@ def make_regimes(features: Prior) -> tuple[Regime, ...]:
         Regime("proposals", prior(False, 0.3, 0.4, -2.0), 0.10),
         Regime("proposals", prior(True, 1.2, 2.6, -2.2), 0.08),
         Regime("proposals", prior(True, 0.8, 1.5, -1.5), 0.10),
+        Regime("lists", prior(False, 0.8, 2.6, -3.2), 0.20),
+        Regime("lists", prior(True, 1.2, 2.6, -3.2), 0.20),
         Regime("mostly-true", prior(False, 1.2, 1.5, 0.8), 0.05),
     )
 
@@ -122,13 +137,30 @@ class _Priors:
     @classmethod
     def of(cls, regimes: tuple[Regime, ...], pool: PreparedPool) -> _Priors:
         priors = [regime.prior for regime in regimes]
-        shares = np.array([regime.share * KINDS[regime.kind](pool.agreement) for regime in regimes])
+        shares = _shares(regimes, pool)
         return cls(
             np.stack([prior.mean for prior in priors]),
             np.stack([prior.precision for prior in priors]),
             np.stack([1 / prior.tau_squared for prior in priors]),
-            np.log(shares / shares.sum()),
+            np.log(shares),
         )
+
+
+def _shares(regimes: tuple[Regime, ...], pool: PreparedPool) -> FloatArray:
+    """Return each regime's weight before any label, shape (K,)."""
+    shares = np.array([regime.share * KINDS[regime.kind](pool.agreement) for regime in regimes])
+    in_lists = np.array([regime.share * (regime.kind in IN_LISTS) for regime in regimes])
+    shares /= shares.sum()
+    if not in_lists.any():
+        return shares
+    trust = TUNED.listed_trust * pool.listed
+    return np.asarray((1 - trust) * shares + trust * in_lists / in_lists.sum())
+
+
+@lru_cache(maxsize=8)
+def _possible(pool: PreparedPool, regimes: tuple[Regime, ...]) -> tuple[Regime, ...]:
+    """Return the regimes that have any weight in a pool."""
+    return tuple(regime for regime, share in zip(regimes, _shares(regimes, pool), strict=True) if share > 0)
 
 
 def fit_regimes(pool: PreparedPool, annotations: Annotations, regimes: tuple[Regime, ...]) -> Posterior:
@@ -142,6 +174,7 @@ def fit_regimes(pool: PreparedPool, annotations: Annotations, regimes: tuple[Reg
         What is known of it; may be empty.
     regimes : tuple of Regime
     """
+    regimes = _possible(pool, regimes)
     start = _start(pool, regimes)
     if not len(annotations):
         return _average(pool, start)
@@ -149,9 +182,9 @@ def fit_regimes(pool: PreparedPool, annotations: Annotations, regimes: tuple[Reg
     whole = design(pool, regimes[0].prior)
     modes = _find_modes(labels, whole[labels.relations], priors)
     weights = _weights(priors.log_share + modes.evidence())
-    # A few labels of one relation say little about the others where features do not agree, so the start is kept in the
-    # average beside them, as if it were worth that many labels.
-    kept = TUNED.start_counts * (1 - pool.agreement)
+    # A few labels of one relation say little about the others where features do not agree or do not matter, so the
+    # start is kept in the average beside them, as if it were worth that many labels.
+    kept = TUNED.start_counts * max(1 - pool.agreement, pool.listed)
     kept /= kept + len(annotations)
     found = modes.posteriors(pool, whole, np.flatnonzero(weights > TUNED.least_weight))
     parts = [((1 - kept) * weights[k], posterior) for k, posterior in found]

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from actc.errors import FileError, OptionError, RowError
-from actc.pooled.features import POINTS, NormalScores, PreparedPool, prepare_columns
+from actc.pooled.features import POINTS, NormalScores, PreparedPool, looks_listed, prepare_columns
+from actc.pooled.tuned import TUNED
 from actc.tables.database import open_database
 from actc.tables.files import TRIPLE, find_layout, quote, read_failed, require
 from actc.tables.parts import (
@@ -33,6 +34,7 @@ from actc.triples import FloatArray, IntArray, ScoredTriples, Vocabulary
 KNOTS = 100_000
 ENDS = 1_000
 SAMPLE = 200_000
+FIRST = 1_000_000  # candidates among which lists are looked for
 MOST_RELATIONS = 100_000  # each has 21 points, and rows of its own in the sample
 
 
@@ -69,7 +71,9 @@ def sketch_pool(
         try:
             names, relations, scores = _read_columns(connection, candidates)
             judged = _find_labelled(connection, candidates, labelled)
-            whole = prepare_columns(scores, relations, names, known)
+            whole = replace(
+                prepare_columns(scores, relations, names, known), listed=_look_for_lists(connection, candidates)
+            )
             rows = np.union1d(_choose_rows(whole, sample, np.random.default_rng(seed)), judged)
             heads, tails = _read_names(connection, candidates, rows)
         except duckdb.Error as error:
@@ -106,6 +110,19 @@ def _read_columns(connection: Any, candidates: Candidates) -> tuple[tuple[str, .
     if connection.execute(nameless).fetchall()[0][0]:
         raise find_bad_row(connection, candidates, NAMELESS)
     return names, np.asarray(table["code"]), np.asarray(table["score"])
+
+
+def _look_for_lists(connection: Any, candidates: Candidates) -> float:
+    """Return how much the first candidates look like lists of answers; lists are written one after the other."""
+    first = f"SELECT {candidates.layout.texts(TRIPLE)} FROM {candidates.source} LIMIT {FIRST}"
+    several = [
+        connection.execute(
+            f"SELECT avg(CAST(answers >= {TUNED.several} AS INTEGER)) FROM "
+            f"(SELECT count(*) AS answers FROM ({first}) GROUP BY relation, {end})"
+        ).fetchall()[0][0]
+        for end in ("head", "tail")
+    ]
+    return looks_listed(max(several))
 
 
 def _choose_rows(whole: PreparedPool, sample: int, random: np.random.Generator) -> IntArray:

@@ -74,6 +74,7 @@ def write_sketch(folder: Path, sample: ScoredTriples) -> None:
     arrays = {name: np.asarray(getattr(pool, name)) for name in _ARRAYS}
     arrays |= {name: getattr(pool.normal, name) for name in _NORMAL}
     arrays |= {_FEATURE + name: values for name, values in pool.features.items()}
+    arrays["listed"] = np.asarray(pool.listed)
     write_scored(folder / SAMPLE, sample)
     with write_beside(folder / MEASURED) as temporary, temporary.open("wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
@@ -92,6 +93,7 @@ def read_sketch(folder: Path) -> ScoredTriples:
     if not np.array_equal(measured["relations"], sample.relations):
         raise FileError(f"{folder / MEASURED}: this is the sketch of another sample than {SAMPLE} beside it.")
     measured["agreement"] = float(measured["agreement"])
+    measured["listed"] = float(arrays.get("listed", 0.0))  # nobody looked when older sketches were made
     features = {name.removeprefix(_FEATURE): values for name, values in arrays.items() if name.startswith(_FEATURE)}
     pool = PreparedPool(normal, sample.relation_names, features=features, **measured)
     return replace(sample, sample_of=pool)

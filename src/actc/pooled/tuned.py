@@ -60,13 +60,20 @@ class Tuned:
     margin: float = 0.5
     walk: float = 0.7
     # Which kind of pool is it? The weight of the kinds whose features tell relations apart, in pools whose features do
-    # not agree and in pools whose features do; how much more these and the kinds without features weigh, beside a
+    # not agree and in pools whose features do; how much more the kinds in which relations differ weigh, beside a
     # model's own proposals, where features agree; how many labels the start counts for where they do not; the weight
-    # below which a kind is left out. benchmarks/proving/trials.csv.gz.
+    # below which a kind is left out. benchmarks/proving/trials.csv.gz; agreeing: lists.csv.gz beside it.
     feature_trust: tuple[float, float] = (0.25, 0.98)
-    agreeing: float = 16.0
+    agreeing: float = 32.0
     start_counts: float = 2.0
     least_weight: float = 1e-3
+    # How many candidates of one question are several; from which share of such questions on a pool begins to look like
+    # lists of answers, and from which it does: of the pools of proposals made for one side all questions have several,
+    # of others up to .44 (.57 where proposals for both sides were mixed). How much weight the kinds of proposals then
+    # have. Between: not tuned. benchmarks/proving/lists.csv.gz.
+    several: int = 3
+    listed_between: tuple[float, float] = (0.5, 0.9)
+    listed_trust: float = 0.9
 
 
 TUNED = Tuned()
