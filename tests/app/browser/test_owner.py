@@ -100,8 +100,13 @@ def test_the_owner_decides_by_keys_with_the_whole_card_and_takes_it_back(differi
     place(owner, "1 of 3")
     first = owner.inner_text("#sentence")
     assert owner.locator("#meanings dt").count() == 3
-    assert "are you sure?" in owner.inner_text("#who")
     assert "score" in owner.inner_text("#belief")
+    notes = [owner.inner_text("#who")]
+    for key, words in (("j", "2 of 3"), ("j", "3 of 3"), ("k", "2 of 3"), ("k", "1 of 3")):
+        owner.keyboard.press(key)
+        place(owner, words)
+        notes.append(owner.inner_text("#who"))
+    assert any("are you sure?" in note for note in notes)
     owner.keyboard.press("t")
     place(owner, "2 of 3")
     owner.keyboard.press("ArrowLeft")
