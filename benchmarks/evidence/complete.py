@@ -19,6 +19,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
+
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
 from actc.tables.files import read_scored, write_triples
@@ -48,7 +50,7 @@ def measure(folder: Path, options: list[str], seed: int) -> dict[str, object]:
         subprocess.run(asked, cwd=out, check=True)
         seconds = time.perf_counter() - started
         report = json.loads((out / "better" / "report.json").read_text(encoding="utf-8"))
-        accepted = read_graph(out / "better" / "accepted.tsv")
+        accepted = read_graph(out / "better" / "accepted.tsv") if report["accepted"] else known.take(np.arange(0))
         candidates = read_scored(out / "better" / "candidates.parquet")[0]
         true, hidden = int(truth.contains(accepted).sum()), len(truth) - len(known)
         share = truth.contains(Graph.of(candidates)).mean()
