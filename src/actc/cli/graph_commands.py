@@ -213,7 +213,7 @@ def candidates_command(
     callback=look_here,
     help="See: actc methods. [default: pooled; with evidence pooled:prior=log-odds]",
 )
-@click.option("--seconds", type=float, default=300.0, show_default=True, help="How long to train on a CPU at most.")
+@click.option("--seconds", type=float, default=600.0, show_default=True, help="How long to train on a CPU at most.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A folder.")
 @base_option

@@ -58,7 +58,7 @@ class CompletionPlan:
     names: tuple[Path, ...] = ()
     budget: int = 100
     method: str | None = None
-    seconds: float = 300.0
+    seconds: float = 600.0
     seed: int = 0
     base: Base = ""
     trust: bool = False
