@@ -173,9 +173,15 @@ def imported_name(text: str) -> list[str]:
     return [text] if text in _IMPORTED else []
 
 
+def search_here() -> None:
+    """Let modules that the user names be found in the working folder too, after all other places."""
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+
+
 def import_here(text: str) -> None:
     """Import a method of the user's own in a process that was told its name, from the working folder if it is there."""
-    sys.path.append(os.getcwd())
+    search_here()
     find_method(text)
 
 

@@ -29,7 +29,7 @@ class Kept:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self._files = [session.names.path.with_name(name) for name in (session.names.path.name, REASONS, TEXTS)]
+        self._files = [session.names.path, session.folder / REASONS, session.folder / TEXTS]
         self._picture = ("", b"")
         self._cards: tuple[Any, dict[Task, bytes]] = (None, {})
 

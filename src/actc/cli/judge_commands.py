@@ -7,13 +7,15 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import allow_method_option, examples, import_from_here, progress_bar, quiet_option
+from actc.cli.parts import allow_method_option, examples, progress_bar, quiet_option
 
 
 def _look_here(context: click.Context, parameter: click.Parameter, given: str | None) -> str | None:
     """Look for a function of the user's own in the working folder: for this option's sake, and no other."""
     if given is not None:
-        import_from_here()
+        from actc.methods import search_here
+
+        search_here()
     return given
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,18 +17,12 @@ def examples(*lines: str) -> str:
 
 def look_here(context: click.Context, parameter: click.Parameter, given: Any) -> Any:
     """Look for a method of the user's own, module:name, in the working folder: for this option's sake, and no other."""
-    from actc.methods import names_module
+    from actc.methods import names_module, search_here
 
     texts = [given] if isinstance(given, str) else list(given or ())
     if any(names_module(text) for text in texts):
-        import_from_here()
+        search_here()
     return given
-
-
-def import_from_here() -> None:
-    """Let modules be imported from the working folder, after all other places."""
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
 
 
 def _allow(context: click.Context, parameter: click.Parameter, given: str | None) -> None:
