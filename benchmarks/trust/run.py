@@ -8,6 +8,7 @@ and runs-promise.csv.gz (precision on demand at confidence 0.9: true precision o
 controller, if it is installed, and a plain Clopper-Pearson scan, which both need random picks). Picks are random,
 active (the pooled method's own), or checked: its own with the promise known beforehand, so that some of them check
 what would be accepted. ``--tune`` takes half of valid as pool, the other half as target, and never opens test.
+``--others`` tries other numbers than those of ``actc.trust.tuned`` too, from which left_out.py chooses.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import argparse
 import csv
 import gzip
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,16 +29,20 @@ from actc.metrics import accuracy
 from actc.pooled.draws import foresee
 from actc.pooled.model import find_cuts
 from actc.triples import BoolArray, FloatArray
+from actc.trust import certify, expect, promise
 from actc.trust.discrepancy import drawn_picks
-from actc.trust.expect import expect
-from actc.trust.promise import Demand, promise
+from actc.trust.tuned import TUNED, Tuned
 
 COVERAGE_BUDGETS = (10, 20, 50, 100, 200, 500)
 PROMISE_BUDGETS = (50, 100, 200, 500)
 PRECISIONS = (0.8, 0.9, 0.95)
 CONFIDENCE = 0.9
 DRAWS, POINTS = 200, 400
-KEYS = ("cell", "kind", "picks", "run", "budget")
+SHIPPED = "shipped"
+WIDTHS = [("believed", value) for value in (0.1, 0.15, 0.3)] + [("first_doubt", value) for value in (0.0, 7.0, 28.0)]
+COUNTS = [("model_counts", value) for value in (0.0, 5.0, 20.0)] + [("least_due", value) for value in (0.0, 0.8)]
+"""Other numbers that intervals and promises could rest on."""
+KEYS = ("cell", "kind", "picks", "run", "budget", "setting")
 COVERAGE = (*KEYS, "quantity", "truth", "middle", "low", "high", "model_low", "model_high", "source")
 PROMISE = (*KEYS, "asked", "who", "accepted", "precision")
 
@@ -66,31 +72,51 @@ class Judged:
         return float(self.run.pair.test_labels[decisions].mean()) if decisions.any() else float("nan")
 
 
-def coverage(one: Judged) -> Iterator[tuple[Any, ...]]:
+def settings(others: list[tuple[str, float]]) -> Iterator[str]:
+    """Let the functions work with their own numbers, then with one of the others after the other; yield the name."""
+    yield SHIPPED
+    for field, value in others:
+        _use(replace(TUNED, **{field: value}))
+        yield f"{field}={value:g}"
+    _use(TUNED)
+
+
+def _use(tuned: Tuned) -> None:
+    certify.TUNED = expect.TUNED = promise.TUNED = tuned
+
+
+def coverage(one: Judged, others: bool) -> Iterator[tuple[Any, ...]]:
     """Yield the intervals and the truth."""
     pair, seed = one.run.pair, one.run.number
     cuts = find_cuts(one.posterior)
-    found = expect(one.posterior, cuts, one.annotations, one.uniform, pair.test, DRAWS, POINTS, seed, each=False)
     decisions = one.decide(cuts)
     truth = {"accuracy": accuracy(pair.test_labels, decisions), "precision": one.precision(decisions)}
     on_pool = pair.valid.scores >= cuts[pair.valid.relations]
     model = foresee(one.posterior, on_pool, np.random.default_rng(seed), DRAWS, POINTS, len(pair.test))
-    for name, value in truth.items():
-        own = np.quantile(getattr(model, name), [0.05, 0.95])
-        numbers = (value, found.overall.middle(name), *found.overall.interval(name), *own)
-        yield (*one.key, name, *(f"{number:.4f}" for number in numbers), found.source)
+    state = (one.posterior, cuts, one.annotations, one.uniform, pair.test)
+    for setting in settings(WIDTHS if others else []):
+        found = expect.expect(*state, DRAWS, POINTS, seed, each=False)
+        for name, value in truth.items():
+            own = np.quantile(getattr(model, name), [0.05, 0.95])
+            numbers = (value, found.overall.middle(name), *found.overall.interval(name), *own)
+            yield (*one.key, setting, name, *(f"{number:.4f}" for number in numbers), found.source)
 
 
-def promises(one: Judged, rivals: bool) -> Iterator[tuple[Any, ...]]:
+def promises(one: Judged, others: bool) -> Iterator[tuple[Any, ...]]:
     """Yield what everyone accepts at each demand."""
+    for setting in settings(COUNTS if others else []):
+        yield from _promises(one, setting)
+
+
+def _promises(one: Judged, setting: str) -> Iterator[tuple[Any, ...]]:
     pair, pool = one.run.pair, one.run.pair.valid
     precisions = [one.promised] if one.promised else PRECISIONS
-    demands = [Demand("precision", asked, CONFIDENCE) for asked in precisions]
+    demands = [promise.Demand("precision", asked, CONFIDENCE) for asked in precisions]
     state = (one.posterior, one.annotations, pair.test)
-    found = promise(*state, demands, DRAWS, POINTS, one.run.number, one.drawn)
+    found = promise.promise(*state, demands, DRAWS, POINTS, one.run.number, one.drawn)
     for asked, ours in zip(precisions, found, strict=True):
         accepts = {"actc": one.decide(ours.cuts)}
-        if one.run.picks == "random" and rivals:
+        if one.run.picks == "random" and setting == SHIPPED:
             scores, labels = pool.scores[one.annotations.rows], one.annotations.labels
             accepts["scan"] = pair.test.scores >= scan_cut(scores, labels, asked, CONFIDENCE)
             cut = mapie_cut(pool.scores, scores, labels, asked, CONFIDENCE)
@@ -98,7 +124,7 @@ def promises(one: Judged, rivals: bool) -> Iterator[tuple[Any, ...]]:
                 accepts["mapie"] = pair.test.scores >= cut
         for who, decisions in accepts.items():
             share = f"{decisions.mean():.4f}"
-            yield (*one.key, asked, who, share, f"{one.precision(decisions):.4f}")
+            yield (*one.key, setting, asked, who, share, f"{one.precision(decisions):.4f}")
 
 
 def main() -> None:
@@ -109,8 +135,10 @@ def main() -> None:
     parser.add_argument("--cells", default=",".join(CELLS))
     parser.add_argument("--kinds", default="plain")
     parser.add_argument("--picks", default=",".join(METHOD), help="random, active, checked 0.8, ...")
-    parser.add_argument("--only-promise", action="store_true", help="No intervals, and no rivals.")
+    parser.add_argument("--budgets", default=",".join(map(str, COVERAGE_BUDGETS)))
+    parser.add_argument("--only", choices=("intervals", "promises"), help="Leave the others out.")
     parser.add_argument("--tune", action="store_true")
+    parser.add_argument("--others", action="store_true", help="Try other numbers too.")
     parser.add_argument("--out", default="runs")
     options = parser.parse_args()
     kinds = list(KINDS) if options.kinds == "all" else options.kinds.split(",")
@@ -124,13 +152,13 @@ def main() -> None:
         promise_rows.writerow(PROMISE)
         picks = options.picks.split(",")
         for run in runs(options.cells.split(","), kinds, numbers, COVERAGE_BUDGETS[-1], options.tune, picks):
-            for budget in PROMISE_BUDGETS if options.only_promise else COVERAGE_BUDGETS:
+            for budget in map(int, options.budgets.split(",")):
                 if budget <= len(run.annotations):
                     one = Judged(run, budget)
-                    if not options.only_promise and not one.promised:
-                        coverage_rows.writerows(coverage(one))
-                    if budget in PROMISE_BUDGETS:
-                        promise_rows.writerows(promises(one, rivals=not options.only_promise))
+                    if options.only != "promises" and not one.promised:
+                        coverage_rows.writerows(coverage(one, options.others))
+                    if options.only != "intervals" and budget in PROMISE_BUDGETS:
+                        promise_rows.writerows(promises(one, options.others))
             first.flush()
             second.flush()
 

@@ -17,15 +17,16 @@ from typing import Any
 import numpy as np
 
 HERE = Path(__file__).parent
+SHIPPED = "shipped"
 COVERAGE = "kind,cell,picks,budget,quantity,runs,held,half_width,bias,on_looks_alone,model_held,model_half_width"
 PROMISE = "kind,cell,picks,budget,precision,who,runs,broken,nothing_accepted,accepted"
 
 
-def read(names: Iterable[str], part: str) -> Iterable[dict[str, str]]:
+def read(names: Iterable[str], part: str, setting: str = SHIPPED) -> Iterable[dict[str, str]]:
     """Read the rows of several runs; a run that was stopped early counts as far as it got."""
     for name in names:
         with gzip.open(f"{name}-{part}.csv.gz", "rt", newline="") as file, suppress(EOFError):
-            yield from (row for row in csv.DictReader(file) if None not in row.values())
+            yield from (row for row in csv.DictReader(file) if None not in row.values() and row["setting"] == setting)
 
 
 def write(path: Path, head: str, rows: Iterable[list[Any]]) -> None:

@@ -23,7 +23,7 @@ from actc.pooled.draws import cut_intervals, draw_lines, foresee, gain_left
 from actc.pooled.features import POINTS, NormalScores, prepare_pool
 from actc.pooled.method import Pooled
 from actc.pooled.model import OBJECTIVES, PRIORS, Posterior, Prior, crossings, design, find_cuts, fit
-from actc.pooled.overrule import overrule_lines
+from actc.pooled.overrule import decide_without, overrule_lines
 from actc.pooled.picks import (
     PROMISE_CHECK,
     RANDOM_CHECK,
@@ -418,6 +418,26 @@ def test_an_overruling_that_hangs_on_one_label_is_called_fragile() -> None:
         undone |= was - now
     assert undone == set(moved.fragile.tolist())
     assert 0 < len(undone) < len(was)
+
+
+def test_each_label_is_decided_by_the_cut_that_the_others_would_choose() -> None:
+    pool, labels = bent_pool(30, 4000)
+    annotations = Annotations(np.arange(400), labels[:400])
+    prepared = prepare_pool(pool)
+    posterior = fit(prepared, annotations, PRIORS["v2"].pool_only)
+    without = decide_without(posterior, annotations)
+    expected = np.zeros(400, dtype=np.int64)
+    for at in range(400):
+        rest = np.delete(np.arange(400), at)
+        moved = overrule_lines(posterior, Annotations(annotations.rows[rest], annotations.labels[rest]))
+        relation = prepared.relations[at]
+        if (moved.beta[relation] != posterior.beta[relation]).any():
+            accepts = prepared.x[at] >= crossings(moved.beta[[relation]])[0]
+            expected[at] = 1 if accepts else -1
+    assert (without == expected).mean() > 0.99  # the labels between two cuts are counted before one is taken out
+    own = decisions(overrule_lines(posterior, annotations), pool)[:400]
+    chosen = expected != 0
+    assert (labels[:400] == own)[chosen].mean() > (labels[:400] == (without > 0))[chosen].mean()
 
 
 def test_a_line_is_not_moved_to_part_equal_scores() -> None:

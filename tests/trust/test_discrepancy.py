@@ -74,8 +74,15 @@ def test_looks_that_stand_alone_are_not_shrunk():
 
 def test_a_few_looks_alike_do_not_mean_no_spread():
     three = correct(np.array(0.5), np.array(3), np.array(0.0), np.array(0.0), alone=True)
-    assert three.scale == pytest.approx(np.sqrt(2 * 0.25 / 4 / 3))
+    assert three.scale == pytest.approx(np.sqrt(4 * 0.25 / 6 / 3))
     assert three.degrees == 4
+
+
+def test_ten_looks_without_a_true_one_do_not_prove_that_there_is_none():
+    """One in six is true: ten looks miss them all in one run of six."""
+    found = correct(np.array(1 / 6), np.array(10), np.array(-10 / 6), np.array(10 / 36), believed=0.5)
+    upper = 1 / 6 + found.mean + 1.645 * found.scale
+    assert upper > 0.15
 
 
 def test_a_belief_that_counts_little_has_few_degrees_of_freedom_and_one_that_counts_much_has_many():

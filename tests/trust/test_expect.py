@@ -48,9 +48,9 @@ def test_intervals_hold_the_truth_as_often_as_they_say_and_not_always(cap):
 def test_what_the_looks_say_of_the_accepted_moves_precision_and_nothing_else():
     """Looks among the accepted all turn out false: the accepted are worse than thought, the rejected are not."""
     pool, labels, _ = make_truth()
-    posterior, annotations = fit_on_random(pool, labels, 200)
+    posterior, annotations = fit_on_random(pool, labels, 150)
     cuts = find_cuts(posterior)
-    above = looks_above(posterior, look(posterior, annotations, np.ones(200, dtype=bool)), cuts)
+    above = looks_above(posterior, look(posterior, annotations, np.ones(150, dtype=bool)), cuts)
     before = expect(posterior, cuts, annotations, above, pool).overall
     worse = type(annotations)(annotations.rows, annotations.labels & ~above)
     after = expect(posterior, cuts, worse, above, pool).overall
@@ -122,7 +122,7 @@ def test_it_says_what_it_rests_on():
 def test_relations_add_up_to_the_whole():
     found, _ = run(1.0, 150, 0)
     assert sum(one.triples for one in found.relations.values()) == pytest.approx(found.overall.triples, abs=8)
-    assert sum(one.accepted for one in found.relations.values()) == pytest.approx(found.overall.accepted, abs=8)
+    assert sum(one.accepted for one in found.relations.values()) == pytest.approx(found.overall.accepted, abs=12)
 
 
 def test_precision_of_nothing_is_undefined_and_may_be_anything():

@@ -25,6 +25,7 @@ class _Slots:
     Relation g with l_g labels has l_g + 1 slots, one after the other.
     """
 
+    order: IntArray  # (l,) labels by relation and score
     relations: IntArray  # (K,)
     starts: IntArray  # (K,) first slot of each
     group: IntArray  # (slots,)
@@ -49,6 +50,7 @@ class _Slots:
         suffix = np.cumsum(_spread(gain, label_slot, len(group), 0.0)[::-1])[::-1]
         past = np.append(suffix, 0.0)[np.append(starts[1:], len(group))]
         return cls(
+            order,
             relations,
             starts,
             group,
@@ -58,6 +60,23 @@ class _Slots:
             x_above=_spread(pool.x[rows], label_slot, len(group), np.inf),
             worth=suffix - past[group],
         )
+
+    def best_so_far(self, worth: FloatArray) -> IntArray:
+        """Return, for each slot, the first best one of its relation's slots up to it."""
+        # One group after the other, each above all before it: one running maximum serves for all.
+        raised = worth + self._step(worth) * self.group
+        rises = np.append(True, raised[1:] > np.maximum.accumulate(raised)[:-1])
+        return np.maximum.accumulate(np.where(rises, np.arange(len(raised)), 0))
+
+    def best_from_here(self, worth: FloatArray) -> IntArray:
+        """Return, for each slot, the first best one of its relation's slots from it on."""
+        back = (worth - self._step(worth) * self.group)[::-1]
+        rises = np.append(True, back[1:] >= np.maximum.accumulate(back)[:-1])
+        return len(back) - 1 - np.maximum.accumulate(np.where(rises, np.arange(len(back)), 0))[::-1]
+
+    @staticmethod
+    def _step(worth: FloatArray) -> float:
+        return float(4 * (1 + np.abs(worth[np.isfinite(worth)]).max()))
 
 
 def _spread(values: FloatArray, slots: IntArray, size: int, empty: float) -> FloatArray:
@@ -82,18 +101,73 @@ def overrule_lines(posterior: Posterior, annotations: Annotations) -> Posterior:
     """
     if len(annotations) < TUNED.overrule_from:
         return posterior
-    slots = _Slots.of(posterior, annotations)
-    worth = slots.worth + TUNED.line_counts * _line_worth(posterior, slots)
-    worth[slots.x_below == slots.x_above] = -np.inf  # equal scores cannot be told apart
-    best = _first_best(worth, slots)
-    line = crossings(posterior.beta[slots.relations])
-    rejected = np.add.reduceat((slots.x_above < line[slots.group]).astype(np.int64), slots.starts)
-    own = slots.starts + rejected
-    won, between = worth[best] - worth[own], np.abs(best - own)
-    overruled = won > TUNED.margin + TUNED.walk * np.sqrt(between)
-    fragile = won - 1 <= TUNED.margin + TUNED.walk * np.sqrt(np.maximum(between - 1, 0))
+    race = _Race.of(posterior, annotations)
+    slots, best = race.slots, race.best
+    won, between = race.worth[best] - race.worth[race.own], race.between
+    overruled = won > _needed(between)
+    fragile = won - 1 <= _needed(between - 1)
     moved = _move(posterior, slots.relations[overruled], _middle(slots, best[overruled]))
     return replace(moved, fitted=posterior, fragile=slots.relations[overruled & fragile])
+
+
+def decide_without(fitted: Posterior, annotations: Annotations) -> IntArray:
+    """Return what labels that overrule a line would decide of each label's own triple if that label were missing.
+
+    1 accept, -1 reject, 0 where the line would not be overruled; shape (l,).
+
+    Parameters
+    ----------
+    fitted : Posterior
+        The lines before any was moved.
+    annotations : Annotations
+        The labels that it was fitted on.
+    """
+    race = _Race.of(fitted, annotations)
+    slots, worth = race.slots, race.worth
+    code = fitted.pool.relations[annotations.rows[slots.order]]
+    group = np.searchsorted(slots.relations, code)
+    accepting = np.arange(len(group)) + group  # the last slot that accepts the label; the next one rejects it
+    gain = np.where(annotations.labels[slots.order], 1.0, -1.0)
+    best_accepting, best_rejecting = slots.best_so_far(worth)[accepting], slots.best_from_here(worth)[accepting + 1]
+    accept, reject = worth[best_accepting] - gain, worth[best_rejecting]
+    best = np.where(accept >= reject, best_accepting, best_rejecting)
+    own = race.own[group]
+    own_accepts = own <= accepting
+    won = np.maximum(accept, reject) - worth[own] + np.where(own_accepts, gain, 0.0)
+    between = np.abs(best - own) - (own_accepts != (accept >= reject))  # the label itself may be one of them
+    overruled = won > _needed(between)
+    decisions = np.zeros(len(group), dtype=np.int64)
+    decisions[slots.order] = np.where(overruled, np.where(accept >= reject, 1, -1), 0)
+    return decisions
+
+
+@dataclass(frozen=True, eq=False)
+class _Race:
+    """The cut that each relation's labels ask for, and the line's own, among all slots."""
+
+    slots: _Slots
+    worth: FloatArray  # (slots,) of the labels, and of what the line expects
+    best: IntArray  # (K,) slots
+    own: IntArray  # (K,)
+
+    @classmethod
+    def of(cls, posterior: Posterior, annotations: Annotations) -> _Race:
+        slots = _Slots.of(posterior, annotations)
+        worth = slots.worth + TUNED.line_counts * _line_worth(posterior, slots)
+        worth[slots.x_below == slots.x_above] = -np.inf  # equal scores cannot be told apart
+        line = crossings(posterior.beta[slots.relations])
+        rejected = np.add.reduceat((slots.x_above < line[slots.group]).astype(np.int64), slots.starts)
+        return cls(slots, worth, _first_best(worth, slots), slots.starts + rejected)
+
+    @property
+    def between(self) -> IntArray:
+        """How many labels lie between the two cuts, shape (K,)."""
+        return np.asarray(np.abs(self.best - self.own))
+
+
+def _needed(between: IntArray) -> FloatArray:
+    """Return by how many labels a cut must be better than the line's, given the labels between the two."""
+    return np.asarray(TUNED.margin + TUNED.walk * np.sqrt(np.maximum(between, 0)))
 
 
 def _line_worth(posterior: Posterior, slots: _Slots) -> FloatArray:

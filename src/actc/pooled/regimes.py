@@ -55,7 +55,7 @@ def weigh_one_cut(agreement: float) -> float:
 
 def weigh_alike(agreement: float) -> float:
     """Return the weight of regimes in which relations do not differ, which features that agree speak against."""
-    return float(1 - _trust(agreement))
+    return float((1 - _trust(0.0)) * (1 - agreement) ** 2)
 
 
 def weigh_always(agreement: float) -> float:
@@ -85,19 +85,26 @@ IN_LISTS = ("proposals", "lists")
 """The kinds that a pool is of if it looks like lists of answers to questions."""
 
 
-def make_regimes(features: Prior) -> tuple[Regime, ...]:
+def make_regimes(features: Prior, one: float, steep: float) -> tuple[Regime, ...]:
     """Return the regimes, given the prior of pools whose features tell.
 
-    Shares and numbers: benchmarks/proving/trials.csv.gz.
+    Parameters
+    ----------
+    features : Prior
+        What is believed of the features' coefficients there.
+    one, steep : float
+        The intercept there, and the slope where scores tell true from false well.
+
+    Shares and numbers: benchmarks/proving/trials.csv.gz; of the kind "features": features.csv.gz beside it.
     """
 
-    def prior(features_tell: bool, tau: float, slope: float, one: float) -> Prior:
+    def prior(features_tell: bool, tau: float, slope: float, intercept: float) -> Prior:
         coefficients = dict(features.coefficients)
         for name in FEATURES:
             if name in coefficients:
                 mean, sd = coefficients[name]
                 coefficients[name] = (mean, sd) if features_tell else (0.0, 0.3)
-        return Prior({**coefficients, "one": (one, 0.5), "slope": (slope, 0.5)}, (tau, 0.5))
+        return Prior({**coefficients, "one": (intercept, 0.5), "slope": (slope, 0.5)}, (tau, 0.5))
 
     def one_cut(slope: float) -> Prior:
         # Scores are centred on their relation's median; a coefficient like the slope puts all cuts at one score.
@@ -112,9 +119,9 @@ def make_regimes(features: Prior) -> tuple[Regime, ...]:
         Regime("alike", prior(False, 0.3, 2.8, -0.6), 0.1375),
         Regime("one-cut", one_cut(1.5), 0.1375),
         Regime("one-cut", one_cut(2.8), 0.1375),
-        Regime("features", prior(True, 0.8, 1.5, -0.35), 0.22),
-        Regime("features", prior(True, 1.5, 1.5, -0.35), 0.1925),
-        Regime("features", prior(True, 1.2, 2.8, -0.35), 0.1375),
+        Regime("features", prior(True, 0.8, 1.5, one), 0.22),
+        Regime("features", prior(True, 1.5, 1.5, one), 0.1925),
+        Regime("features", prior(True, 1.2, steep, one), 0.06875),
         Regime("proposals", prior(False, 0.3, 1.5, -2.2), 0.12),
         Regime("proposals", prior(False, 0.3, 0.4, -2.0), 0.10),
         Regime("proposals", prior(True, 1.2, 2.6, -2.2), 0.08),
@@ -351,7 +358,7 @@ def _sum_groups(values: FloatArray, labels: LabelTable) -> FloatArray:
 
 
 REGIMES = {
-    False: make_regimes(PRIORS["v3"].pool_only),
-    True: make_regimes(PRIORS["v3"].with_known),
+    False: make_regimes(PRIORS["v3"].pool_only, one=-0.42, steep=2.4),
+    True: make_regimes(PRIORS["v3"].with_known, one=-0.35, steep=2.8),
 }
 """The kinds of pools, without and with known triples."""

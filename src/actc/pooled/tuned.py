@@ -62,9 +62,10 @@ class Tuned:
     # Which kind of pool is it? The weight of the kinds whose features tell relations apart, in pools whose features do
     # not agree and in pools whose features do; how much more the kinds in which relations differ weigh, beside a
     # model's own proposals, where features agree; how many labels the start counts for where they do not; the weight
-    # below which a kind is left out. benchmarks/proving/trials.csv.gz; agreeing: lists.csv.gz beside it.
+    # below which a kind is left out. benchmarks/proving/trials.csv.gz; agreeing: lists.csv.gz
+    # and features.csv.gz beside it.
     feature_trust: tuple[float, float] = (0.25, 0.98)
-    agreeing: float = 32.0
+    agreeing: float = 48.0
     start_counts: float = 2.0
     least_weight: float = 1e-3
     # How many candidates of one question are several; from which share of such questions on a pool begins to look like

@@ -149,8 +149,10 @@ def correct(
     bernoulli = np.maximum(shares * (1 - shares), TUNED.least_spread)
     seen = np.maximum(counts, 1)
     mean = sums / seen
-    # Two made-up residuals of the size that the model expects: three looks alike do not mean no spread.
-    spread = (squares - seen * mean**2 + 2 * bernoulli) / (seen + 1)
+    # Two made-up true answers and two made-up false ones, as Agresti and Coull have it: where one in six is true, ten
+    # looks without a true one are no wonder, and do not mean that there is no spread.
+    count, total = counts + 4, sums + 2 - 4 * shares
+    spread = (squares + 2 * (1 - shares) ** 2 + 2 * shares**2 - total**2 / count) / (count - 1)
     error = np.where(counts > 0, spread / seen, np.inf)
     degrees = np.maximum(counts + 1.0, 2.0)
     if alone:

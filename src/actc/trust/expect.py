@@ -13,7 +13,8 @@ import numpy as np
 from actc.numeric import drawn_probabilities, even_places
 from actc.pooled.draws import draw_lines
 from actc.pooled.features import PreparedPool
-from actc.pooled.model import Posterior
+from actc.pooled.model import Posterior, find_cuts
+from actc.pooled.overrule import decide_without
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.trust.discrepancy import Correction, Looks, correct, look, misfit
 from actc.trust.intervals import Interval
@@ -175,10 +176,17 @@ def expect(
     if alone:
         p = np.broadcast_to(p.mean(axis=0), p.shape)
         sides = (p[:, accepted], p[:, ~accepted])
-    seen = (looks.residuals[above], looks.residuals[~above])
     beliefs = (believe(int(answered_above.sum())), believe(int((~answered_above).sum())))
-    corrections = [_correct_share(*each_side, alone) for each_side in zip(sides, seen, beliefs, strict=True)]
-    shifts = [correction.draw(draws, random) for correction in corrections]
+    placements = _placements(posterior, annotations, answers, cuts, answered_above, draws)
+    shifts = [
+        np.concatenate(
+            [
+                _correct_share(side, looks.residuals[took[uniform] == inside], believed, alone).draw(count, random)
+                for took, count in placements
+            ]
+        )
+        for side, inside, believed in zip(sides, (True, False), beliefs, strict=True)
+    ]
     overall = _Tally.of(part, p, accepted, shifts, random).quality()
     relations = _expect_relations(posterior, cuts, target, shifts, alone, random) if each else {}
     source = "looks" if alone else "model and looks" if len(looks.labels) else "model"
@@ -193,8 +201,29 @@ def _draw(part: EvenPart, posterior: Posterior, draws: int, random: np.random.Ge
     """
     if posterior.fitted is None:
         return part.draw(posterior, draws, random)
-    halves = ((posterior.fitted, draws // 2), (posterior, draws - draws // 2))
+    halves = zip((posterior.fitted, posterior), _halves(draws), strict=True)
     return np.concatenate([part.draw(lines, count, random) for lines, count in halves])
+
+
+def _halves(draws: int) -> tuple[int, int]:
+    return draws // 2, draws - draws // 2
+
+
+def _placements(
+    posterior: Posterior, annotations: Annotations, answers: Looks, cuts: FloatArray, above: BoolArray, draws: int
+) -> list[tuple[BoolArray, int]]:
+    """Return which answers are taken as accepted, and for how many of the draws.
+
+    A cut that labels chose gets these labels right more often than others. So where labels overruled lines, for the
+    draws of the lines as fitted, each answer is decided by the cut that the other labels would have chosen.
+    """
+    if posterior.fitted is None:
+        return [(above, draws)]
+    without = decide_without(posterior.fitted, annotations)
+    chosen = (cuts == find_cuts(posterior))[answers.relations]  # not by somebody else, or for F1
+    line = np.where(chosen, answers.logits >= 0, above)
+    strict = np.where(chosen & (without != 0), without > 0, line)
+    return list(zip((strict, above), _halves(draws), strict=True))
 
 
 def _expect_relations(
