@@ -145,9 +145,31 @@ def print_low_choice() -> None:
         print(f"| {', '.join(group)} | {chosen} | {there} |")
 
 
+def choose_features(method: str) -> list[tuple[tuple[str, ...], str]]:
+    """Return which numbers of the kind "features" are chosen when a graph is left out, by a method's own means."""
+    found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    with gzip.open(HERE / "features.csv.gz", "rt", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if row["method"] == method and int(row["budget"]):
+                found[row["trial"]][row["graph"]].append(100 * float(row["accuracy"]))
+    common = sorted(set.intersection(*(set(graphs) for graphs in found.values())))
+    table = {trial: {graph: float(np.mean(graphs[graph])) for graph in common} for trial, graphs in found.items()}
+    worlds = (("codex-s", "codex-m"), *((graph,) for graph in common if graph not in ("codex-s", "codex-m")))
+    return [(left, choose(table, left)) for left in worlds]
+
+
+def print_features_choice() -> None:
+    """Print the same."""
+    print("\n| method | left out | chosen on the others |\n| --- | --- | --- |")
+    for method in METHODS:
+        for left, chosen in choose_features(method):
+            print(f"| `{method}` | {', '.join(left)} | {chosen} |")
+
+
 if __name__ == "__main__":
     found = read_means()
     print_accuracy(found)
     print_regrets(found)
     print_choice()
     print_low_choice()
+    print_features_choice()

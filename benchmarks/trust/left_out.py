@@ -4,8 +4,9 @@
 
 takes runs that ``run.py --others`` wrote. On all other graphs (CoDEx-S and CoDEx-M with their proposals are one), it
 chooses the narrowest intervals that hold in 85% of the runs of every graph, picks, budget and quantity (if none do,
-those whose worst is best), and the promises that accept most of those broken in at most 10%, alike. Writes
-left-out-intervals.csv and left-out-promises.csv: what the choice and the shipped numbers then do on the left-out graph.
+those whose worst is best), and the promises that accept most of those broken in at most 12% (ten, and the luck of two
+hundred runs), alike. Writes left-out-intervals.csv and left-out-promises.csv: what the choice and the shipped numbers
+then do on the left-out graph.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 import numpy as np
 from summarise import HERE, SHIPPED, table_of, write
 
-LEAST_HELD, MOST_BROKEN = 0.85, 0.1
+LEAST_HELD, MOST_BROKEN = 0.85, 0.12
 INTERVALS = "left_out,chosen,runs,held,worst_held,half_width,shipped_held,shipped_worst_held,shipped_half_width"
 PROMISES = "left_out,chosen,runs,broken,worst_broken,accepted,shipped_broken,shipped_worst_broken,shipped_accepted"
 

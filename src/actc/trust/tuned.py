@@ -1,7 +1,8 @@
 """Every number of the trust functions that was chosen, not derived: one table, and what chose each.
 
 All were chosen on validation triples, half of them playing the test, but for ``unseen`` (docs/trust.md, "Measured").
-The trials were not kept; the files named here, in benchmarks/trust, are the rows that the chosen numbers led to.
+The trials were not kept; the files named here, in benchmarks/trust, are the rows that the chosen numbers led to, and
+left-out-intervals.csv and left-out-promises.csv say what would have been chosen without each of the graphs.
 """
 
 from __future__ import annotations
