@@ -59,6 +59,9 @@ METHODS_UNDER_STRESS = (
     "pooled",
     "pooled:prior=plain",
     "pooled-known",
+    "pooled-rndm:prior=v2",
+    "pooled:prior=v2",
+    "pooled-known:prior=v2",
     "localopt-acc",
 )
 
