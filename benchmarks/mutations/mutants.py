@@ -74,7 +74,11 @@ POOLED = {
         ("several = max(_share_with_several", "several = min(_share_with_several", "look_like_proposals"),
         ("(counts >= TUNED.several)", "(counts >= TUNED.several - 1)", "no_lists"),
     ),
-    "regimes.py": (("trust = TUNED.listed_trust * pool.listed", "trust = 0.0", "look_like_proposals"),),
+    "regimes.py": (
+        ("trust = TUNED.listed_trust * pool.listed", "trust = 0.0", "look_like_proposals"),
+        ("* (1 - agreement) ** 2", "", "version_answers"),
+        ("kept /= kept + len(annotations)", "kept = 0.0", "counts_as_two"),
+    ),
     "model.py": (
         ("(of_slope + 2 * count)", "(of_slope + count)", "version_answers"),
         (
@@ -110,10 +114,13 @@ POOLED = {
     ),
     "overrule.py": (
         (
-            "overruled = won > TUNED.margin + TUNED.walk * np.sqrt(between)",
-            "overruled = won > TUNED.margin",
+            "TUNED.margin + TUNED.walk * np.sqrt(np.maximum(between, 0))",
+            "TUNED.margin + 0.0 * between",
             "version_answers",
         ),
+        ("- (own_accepts != (accept >= reject))", "", "others_would_choose"),
+        ("accept, reject = worth[best_accepting] - gain,", "accept, reject = worth[best_accepting],", "others_would"),
+        ("worth - self._step(worth) * self.group", "worth", "others_would_choose"),
         ("won - 1 <=", "won <=", "fragile"),
         (
             "worth = slots.worth + TUNED.line_counts * _line_worth(posterior, slots)",
@@ -163,10 +170,13 @@ TRUST = {
             "correction",
         ),
         ("degrees / np.maximum(weight, 0.05)", "degrees", "belief"),
+        ("(squares + 2 * (1 - shares) ** 2 + 2 * shares**2 - total**2 / count)", "(squares - seen * mean**2)", "looks"),
     ),
     "expect.py": (
         ("right = true_accepted + (size - count - true_rejected)", "right = true_accepted + (size - count)", "four"),
         ("[(1 - level) / 2, (1 + level) / 2])", "[1 - level, level])", "as_much_below"),
+        ("return list(zip((strict, above)", "return list(zip((above, above)", "cut_of_the_others"),
+        ("chosen = (cuts == find_cuts(posterior))", "chosen = (cuts == cuts)", "cut_of_the_others"),
     ),
     "intervals.py": (("tail = (1 - level) / 2\n    low", "tail = 1 - level\n    low", "scipys"),),
     "promise.py": (
@@ -225,7 +235,7 @@ SESSION = {
             "survive or bad_judgement",
         ),
     ),
-    "agreement.py": (("kept = ~votes.final\n", "kept = np.ones(len(votes), dtype=bool)\n", "owners_decision"),),
+    "agreement.py": (("share**2 + (1 - share) ** 2", "share**2", "fleiss or kappa"),),
     "program.py": (
         (
             "for row in picks.rows.tolist() if row not in done][:count]",
@@ -238,7 +248,7 @@ SESSION = {
         ('if told.get("said") != "undo" and not told.get("undone"):', 'if told.get("said") != "undo":', "come_back"),
         ("drop_from_plan(connection, [task])", "pass", "not_asked_any"),
     ),
-    "status.py": (("AND purpose = 'repeat' AND said != 'undo' ", "AND said != 'undo' ", "repeat"),),
+    "status.py": (("WHERE purpose = 'repeat' AND said != 'undo' ", "WHERE said != 'undo' ", "repeat"),),
 }
 
 JUDGES = {

@@ -82,6 +82,18 @@ def test_weights_add_up_and_no_label_leaves_them_as_they_start() -> None:
     assert sum(weight for weight, _ in later.mixture) == pytest.approx(1.0)
 
 
+def test_where_features_do_not_agree_the_start_counts_as_two_labels() -> None:
+    pool, labels = make_pool(0.4)
+    prepared = prepare_pool(pool)
+    start = {id(part): weight for weight, part in fit_regimes(prepared, Annotations(), REGIMES[False]).mixture}
+    doubt = 1 - prepared.agreement
+    for count in (1, 8):
+        later = fit_regimes(prepared, Annotations(np.arange(count), labels[:count]), REGIMES[False])
+        kept = sum(weight for weight, part in later.mixture if id(part) in start)
+        assert kept == pytest.approx(2 * doubt / (2 * doubt + count))
+        assert kept > 0.1
+
+
 def as_lists(pool: ScoredTriples, each: int, side: str = "head") -> ScoredTriples:
     """The same scores and relations, but so many candidates share a head (or a tail) within their relation."""
     questions = [f"q{i // (8 * each)}" for i in range(len(pool))]

@@ -1,0 +1,21 @@
+"""The list of faults that the tests should notice keeps step with the code."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_every_fault_can_be_made_where_it_says_and_its_tests_are_there():
+    spec = importlib.util.spec_from_file_location("mutants", ROOT / "benchmarks" / "mutations" / "mutants.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    mutants = list(module.all_mutants())
+    assert len(mutants) > 100
+    for mutant in mutants:
+        text = (ROOT / "src" / "actc" / mutant.file).read_text(encoding="utf-8")
+        assert text.count(mutant.old) == 1, (mutant.file, mutant.old)
+        compile(text.replace(mutant.old, mutant.new), mutant.file, "exec")
+        assert all((ROOT / test).exists() for test in mutant.tests), mutant.tests
