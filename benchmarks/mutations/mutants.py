@@ -118,8 +118,8 @@ POOLED = {
             "TUNED.margin + 0.0 * between",
             "version_answers",
         ),
-        ("- (own_accepts != (accept >= reject))", "", "others_would_choose"),
-        ("accept, reject = worth[best_accepting] - gain,", "accept, reject = worth[best_accepting],", "others_would"),
+        ("- (own_accepts != accepts)", "", "others_would_choose"),
+        ("worth[best_accepting] - slots.gain", "worth[best_accepting]", "others_would_choose"),
         ("worth - self._step(worth) * self.group", "worth", "others_would_choose"),
         ("won - 1 <=", "won <=", "fragile"),
         (

@@ -11,16 +11,13 @@ then do on the left-out graph.
 
 from __future__ import annotations
 
-import csv
-import gzip
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from summarise import HERE, SHIPPED, table_of, write
+from summarise import HERE, SHIPPED, read, table_of, write
 
 LEAST_HELD, MOST_BROKEN = 0.85, 0.12
 INTERVALS = "left_out,chosen,runs,held,worst_held,half_width,shipped_held,shipped_worst_held,shipped_half_width"
@@ -46,18 +43,16 @@ def wrong_promise(row: dict[str, str]) -> tuple[bool, float]:
     return float(row["precision"]) < float(row["asked"]), 1 - float(row["accepted"])
 
 
-def read(names: list[str], part: str) -> Table:
-    """Read what became of every run."""
+def tabulate(names: list[str], part: str) -> Table:
+    """Count what became of every run."""
     judge, last = (wrong_interval, "quantity") if part == "coverage" else (wrong_promise, "asked")
     found: dict[tuple[str, ...], list[tuple[bool, float]]] = defaultdict(list)
-    for name in names:
-        with gzip.open(f"{name}-{part}.csv.gz", "rt", newline="") as file, suppress(EOFError):
-            for row in csv.DictReader(file):
-                undefined = part == "coverage" and row["truth"] == "nan"
-                ours = part == "coverage" or (row["who"] == "actc" and row["picks"] != "active")
-                if row["kind"] == "plain" and ours and not undefined:
-                    key = (row["setting"], row["cell"].partition("/")[0], row["picks"], row["budget"], row[last])
-                    found[key].append(judge(row))
+    for row in read(names, part):
+        undefined = part == "coverage" and row["truth"] == "nan"
+        ours = part == "coverage" or (row["who"] == "actc" and row["picks"] != "active")
+        if row["kind"] == "plain" and ours and not undefined:
+            key = (row["setting"], row["cell"].partition("/")[0], row["picks"], row["budget"], row[last])
+            found[key].append(judge(row))
     rows = defaultdict(list)
     for (setting, graph, *_), values in sorted(found.items()):
         rows[setting, graph].append([len(values), *np.mean(values, axis=0)])
@@ -105,6 +100,6 @@ if __name__ == "__main__":
             ("promise", PROMISES, MOST_BROKEN),
         ):
             path = HERE / ("left-out-intervals.csv" if part == "coverage" else "left-out-promises.csv")
-            write(path, head, leave_out(read(sys.argv[1:], part), limit, part == "coverage"))
+            write(path, head, leave_out(tabulate(sys.argv[1:], part), limit, part == "coverage"))
     print_table("left-out-intervals.csv")
     print_table("left-out-promises.csv")

@@ -23,11 +23,16 @@ COVERAGE = "kind,cell,picks,budget,quantity,runs,held,half_width,bias,on_looks_a
 PROMISE = "kind,cell,picks,budget,precision,who,runs,broken,nothing_accepted,accepted"
 
 
-def read(names: Iterable[str], part: str, setting: str = SHIPPED) -> Iterable[dict[str, str]]:
+def read(names: Iterable[str], part: str) -> Iterable[dict[str, str]]:
     """Read the rows of several runs; a run that was stopped early counts as far as it got."""
     for name in names:
         with gzip.open(f"{name}-{part}.csv.gz", "rt", newline="") as file, suppress(EOFError):
-            yield from (row for row in csv.DictReader(file) if None not in row.values() and row["setting"] == setting)
+            yield from (row for row in csv.DictReader(file) if None not in row.values())
+
+
+def read_shipped(names: Iterable[str], part: str) -> Iterable[dict[str, str]]:
+    """Read those of them that rest on the shipped numbers."""
+    return (row for row in read(names, part) if row["setting"] == SHIPPED)
 
 
 def write(path: Path, head: str, rows: Iterable[list[Any]]) -> None:
@@ -46,7 +51,7 @@ def groups(cell: str) -> tuple[str, str, str]:
 def count_coverage(names: list[str]) -> Iterable[list[Any]]:
     """Yield one line per cell, kind, picks, budget and quantity; and one for each graph, and for all together."""
     table = defaultdict(list)
-    for row in read(names, "coverage"):
+    for row in read_shipped(names, "coverage"):
         numbers = [float(row[key]) for key in ("truth", "middle", "low", "high", "model_low", "model_high")]
         for cell in groups(row["cell"]):
             key = (row["kind"], cell, row["picks"], int(row["budget"]), row["quantity"])
@@ -71,7 +76,7 @@ def count_coverage(names: list[str]) -> Iterable[list[Any]]:
 def count_promises(names: list[str]) -> Iterable[list[Any]]:
     """Yield how often a promise was broken, how often none was made, and the share of triples accepted."""
     table = defaultdict(list)
-    for row in read(names, "promise"):
+    for row in read_shipped(names, "promise"):
         for cell in groups(row["cell"]):
             key = (row["kind"], cell, row["picks"], int(row["budget"]), row["asked"], row["who"])
             table[key].append([float(row["precision"]) < float(row["asked"]), float(row["accepted"])])

@@ -26,6 +26,8 @@ class _Slots:
     """
 
     order: IntArray  # (l,) labels by relation and score
+    accepting: IntArray  # (l,) in that order, the last slot that accepts the label; the next one rejects it
+    gain: FloatArray  # (l,) in that order, right labels that accepting it adds
     relations: IntArray  # (K,)
     starts: IntArray  # (K,) first slot of each
     group: IntArray  # (slots,)
@@ -51,6 +53,8 @@ class _Slots:
         past = np.append(suffix, 0.0)[np.append(starts[1:], len(group))]
         return cls(
             order,
+            label_slot,
+            gain,
             relations,
             starts,
             group,
@@ -123,21 +127,16 @@ def decide_without(fitted: Posterior, annotations: Annotations) -> IntArray:
         The labels that it was fitted on.
     """
     race = _Race.of(fitted, annotations)
-    slots, worth = race.slots, race.worth
-    code = fitted.pool.relations[annotations.rows[slots.order]]
-    group = np.searchsorted(slots.relations, code)
-    accepting = np.arange(len(group)) + group  # the last slot that accepts the label; the next one rejects it
-    gain = np.where(annotations.labels[slots.order], 1.0, -1.0)
+    slots, worth, accepting = race.slots, race.worth, race.slots.accepting
     best_accepting, best_rejecting = slots.best_so_far(worth)[accepting], slots.best_from_here(worth)[accepting + 1]
-    accept, reject = worth[best_accepting] - gain, worth[best_rejecting]
-    best = np.where(accept >= reject, best_accepting, best_rejecting)
-    own = race.own[group]
+    accept, reject = worth[best_accepting] - slots.gain, worth[best_rejecting]
+    accepts = accept >= reject
+    best, own = np.where(accepts, best_accepting, best_rejecting), race.own[slots.group[accepting]]
     own_accepts = own <= accepting
-    won = np.maximum(accept, reject) - worth[own] + np.where(own_accepts, gain, 0.0)
-    between = np.abs(best - own) - (own_accepts != (accept >= reject))  # the label itself may be one of them
-    overruled = won > _needed(between)
-    decisions = np.zeros(len(group), dtype=np.int64)
-    decisions[slots.order] = np.where(overruled, np.where(accept >= reject, 1, -1), 0)
+    won = np.maximum(accept, reject) - worth[own] + np.where(own_accepts, slots.gain, 0.0)
+    between = np.abs(best - own) - (own_accepts != accepts)  # the label itself may be one of them
+    decisions = np.zeros(len(accepting), dtype=np.int64)
+    decisions[slots.order] = np.where(won > _needed(between), np.where(accepts, 1, -1), 0)
     return decisions
 
 
