@@ -44,7 +44,7 @@ from actc.models.train_model import best_device, train_model
 from actc.tables.files import read_scored, write_scored
 from actc.triples import IntArray, ScoredTriples
 
-PLAIN_HELD = 0.02  # of the graph, to stop by, where nothing is learnt from held facts
+PLAIN_HELD = 0.02  # of the graph, to stop by, where nothing is learnt from a holdout
 PLAIN_METHOD = "pooled"
 
 
