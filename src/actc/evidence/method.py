@@ -31,30 +31,36 @@ class PooledEvidence:
         ``expected-gain`` (where a label is expected to set most decisions right), or a name in ``SELECTORS``.
     move : bool
         Whether answers move the weights of the pieces.
+    promised : float
+        As for ``pooled``.
     """
 
     summary: str = ""
     selector: str = OWN_SELECTOR
     move: bool = True
+    promised: float = 0.0
 
     reads: ClassVar[str] = "evidence"
 
     @property
     def by_chance(self) -> bool:
         """Whether chance plays a part in what it selects."""
-        return Pooled(selector=self.selector).by_chance
+        return self._base.by_chance
 
     def batch(self, judged: int) -> int:
         """Return how many triples to judge before asking again."""
-        return Pooled(selector=self.selector).batch(judged)
+        return self._base.batch(judged)
+
+    @property
+    def _base(self) -> Pooled:
+        return Pooled(selector=self.selector, prior="log-odds", promised=self.promised)
 
     def fit(self, pool: ScoredTriples, answers: Annotations, known: ScoredTriples | None = None) -> EvidenceFit:
         """Return the fit on the answers, of which there may be none."""
         if isinstance(pool, WeighedTriples) and not pool.taught:
-            base = Pooled(selector=self.selector, known=True).fit(pool, answers, known)
-        else:
-            base = Pooled(selector=self.selector, prior="log-odds").fit(pool, answers)
-        return EvidenceFit(self, pool, answers, base)
+            untaught = Pooled(selector=self.selector, known=True, promised=self.promised)
+            return EvidenceFit(self, pool, answers, untaught.fit(pool, answers, known))
+        return EvidenceFit(self, pool, answers, self._base.fit(pool, answers))
 
 
 @dataclass(frozen=True, eq=False)
