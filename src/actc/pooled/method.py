@@ -37,9 +37,6 @@ class Pooled:
         Whether to learn about relations from the scores of triples that the graph holds already.
     prior : str
         What is believed before any label, see ``PRIORS``.
-    promised : float
-        A precision that will be promised of what is accepted, such as 0.9: every second pick then checks a random one
-        of those that the promise would accept. 0 for none.
     """
 
     summary: str = ""
@@ -47,7 +44,6 @@ class Pooled:
     objective: str = "accuracy"
     known: bool = False
     prior: str = "v3"
-    promised: float = 0.0
 
     wants_squashed: ClassVar[bool] = False
     least_budget: ClassVar[int] = 0
@@ -75,8 +71,6 @@ class Pooled:
             raise ChoiceError("prior of the pooled method", self.prior, PRIORS)
         if self.objective not in OBJECTIVES:
             raise ChoiceError("objective of the pooled method", self.objective, OBJECTIVES)
-        if not 0 <= self.promised < 1:
-            raise OptionError(f"A promised precision of {self.promised} is out of range; give a share between 0 and 1.")
         if self.selector != OWN_SELECTOR:
             find_selector(self.selector)  # refuses a selector that does not exist
         return PooledFit(self, pool, answers, self._prepare(pool, known))
@@ -162,7 +156,9 @@ class PooledFit:
         """Return the next triples to judge."""
         if self.method.selector == OWN_SELECTOR:
             check_count(self.pool, self.answers, count)
-            return pick_expected_gain(self.draws, self.answers, count, random, self.method.promised)
+            taken = self.pool.relations[self.pool.scores >= self.cuts[self.pool.relations]]
+            accepted = np.bincount(taken, minlength=len(self.pool.relation_names))
+            return pick_expected_gain(self.draws, self.answers, count, random, accepted)
         return select_triples(self.pool, self.answers, count, self.method.selector, random, self._estimate)
 
     def _estimate(self, relation: int | None = None) -> FloatArray:

@@ -16,7 +16,7 @@ from actc.pooled.features import PreparedPool
 from actc.pooled.model import Posterior, find_cuts
 from actc.pooled.overrule import decide_without
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
-from actc.trust.discrepancy import Correction, Looks, correct, look, misfit
+from actc.trust.discrepancy import Correction, LeftOut, correct, leave_one_out, misfit
 from actc.trust.intervals import Interval
 from actc.trust.tuned import TUNED
 
@@ -119,11 +119,11 @@ class Expectation:
     overall : Quality
     relations : dict of str to Quality
         Of the relations that the target has, of many of the largest; these rest on the model, shifted as a whole by
-        what the looks say.
-    source : {"model", "model and looks", "looks"}
+        what the answers say.
+    source : {"model", "model and answers", "answers"}
         What the overall numbers rest on.
-    looks : int
-        How many uniform picks were looked at.
+    checks : int
+        How many answers had a known chance to be asked.
     misfit : float
         How surprising they are to the model: a p-value.
     """
@@ -131,7 +131,7 @@ class Expectation:
     overall: Quality
     relations: dict[str, Quality]
     source: str
-    looks: int
+    checks: int
     misfit: float
 
 
@@ -139,7 +139,6 @@ def expect(
     posterior: Posterior,
     cuts: FloatArray,
     annotations: Annotations,
-    uniform: BoolArray,
     target: ScoredTriples,
     draws: int = 400,
     points: int = 2000,
@@ -155,9 +154,7 @@ def expect(
     cuts : float array of shape (R + 1,)
         Where each relation of the pool is cut, in scores; the last is for any other relation.
     annotations : Annotations
-        What was judged.
-    uniform : bool array of shape (l,)
-        Which of them were picked uniformly, see :func:`actc.trust.discrepancy.uniform_picks`.
+        What was judged, with the chance that each answer had to be asked.
     target : ScoredTriples
         The set decided on; the pool itself, or new candidates like it.
     each : bool
@@ -167,21 +164,21 @@ def expect(
     part = take_evenly(posterior.pool, target, points)
     p = _draw(part, posterior, draws, random)
     accepted = part.scores >= cuts[part.relations]
-    answers = look(posterior, annotations, np.ones(len(annotations), dtype=np.bool_))
-    answered_above = looks_above(posterior, answers, cuts)
-    looks, above = answers.take(uniform), answered_above[uniform]
+    answers = leave_one_out(posterior, annotations)
+    above = answers_above(posterior, answers, cuts)
     sides = (p[:, accepted], p[:, ~accepted])
-    surprise = misfit(looks, above, (_spread(sides[0]), _spread(sides[1])))
-    alone = surprise < TUNED.surprise and len(looks.labels) >= TUNED.enough_looks
+    surprise = misfit(answers, above, (_spread(sides[0]), _spread(sides[1])))
+    checks = int(annotations.proves.sum())
+    alone = surprise < TUNED.surprise and checks >= TUNED.enough_checks
     if alone:
         p = np.broadcast_to(p.mean(axis=0), p.shape)
         sides = (p[:, accepted], p[:, ~accepted])
-    beliefs = (believe(int(answered_above.sum())), believe(int((~answered_above).sum())))
-    placements = _placements(posterior, annotations, answers, cuts, answered_above, draws)
+    beliefs = (believe(int(above.sum())), believe(int((~above).sum())))
+    placements = _placements(posterior, annotations, answers, cuts, above, draws)
     shifts = [
         np.concatenate(
             [
-                _correct_share(side, looks.residuals[took[uniform] == inside], believed, alone).draw(count, random)
+                _correct_share(side, answers, took == inside, believed, alone).draw(count, random)
                 for took, count in placements
             ]
         )
@@ -189,8 +186,8 @@ def expect(
     ]
     overall = _Tally.of(part, p, accepted, shifts, random).quality()
     relations = _expect_relations(posterior, cuts, target, shifts, alone, random) if each else {}
-    source = "looks" if alone else "model and looks" if len(looks.labels) else "model"
-    return Expectation(overall, relations, source, len(looks.labels), surprise)
+    source = "answers" if alone else "model and answers" if checks else "model"
+    return Expectation(overall, relations, source, checks, surprise)
 
 
 def _draw(part: EvenPart, posterior: Posterior, draws: int, random: np.random.Generator) -> FloatArray:
@@ -210,7 +207,7 @@ def _halves(draws: int) -> tuple[int, int]:
 
 
 def _placements(
-    posterior: Posterior, annotations: Annotations, answers: Looks, cuts: FloatArray, above: BoolArray, draws: int
+    posterior: Posterior, annotations: Annotations, answers: LeftOut, cuts: FloatArray, above: BoolArray, draws: int
 ) -> list[tuple[BoolArray, int]]:
     """Return which answers are taken as accepted, and for how many of the draws.
 
@@ -243,16 +240,16 @@ def _expect_relations(
     return {names[at]: tally.quality(at) for at in np.unique(part.relations).tolist() if at < len(names)}
 
 
-def looks_above(posterior: Posterior, looks: Looks, cuts: FloatArray) -> BoolArray:
-    """Say of each look whether it would be accepted had its answer not moved its relation's line."""
+def answers_above(posterior: Posterior, answers: LeftOut, cuts: FloatArray) -> BoolArray:
+    """Say of each answered triple whether it would be accepted had its answer not moved its relation's line."""
     codes = np.arange(len(cuts))
     finite = np.where(np.isfinite(cuts), cuts, 0.0)
     x = posterior.pool.centred(finite, codes)
     level = (posterior.fitted or posterior).logits(x, codes)
-    fragile = posterior.fragile  # without the look's answer, the fitted line would have decided there
+    fragile = posterior.fragile  # without that answer, the fitted line would have decided there
     level[fragile] = posterior.logits(x[fragile], fragile)
     level = np.where(np.isfinite(cuts), level, cuts)
-    return np.asarray(looks.logits >= level[looks.relations])
+    return np.asarray(answers.logits >= level[answers.relations])
 
 
 def believe(answers: int) -> float:
@@ -266,11 +263,11 @@ def believe(answers: int) -> float:
     return float(TUNED.believed * np.sqrt(1 + TUNED.first_doubt / (1 + answers / TUNED.doubt_lasts)))
 
 
-def _correct_share(p: FloatArray, residuals: FloatArray, believed: float, alone: bool) -> Correction:
-    """Return the correction of one set's share of true triples; where nobody looked, looks cannot stand alone."""
+def _correct_share(p: FloatArray, answers: LeftOut, mine: BoolArray, believed: float, alone: bool) -> Correction:
+    """Return the correction of one set's share of true triples; where no answer is, answers cannot stand alone."""
     share = np.asarray(p.mean() if p.size else 0.5)
-    count, total, squares = (np.asarray(value) for value in (len(residuals), residuals.sum(), (residuals**2).sum()))
-    return correct(share, count, total, squares, alone and len(residuals) > 0, believed)
+    count, total, squares = answers.sums(mine)
+    return correct(share, count, total, squares, alone and bool(count > 0), believed)
 
 
 def _spread(p: FloatArray) -> float:

@@ -26,10 +26,10 @@ class Tuned:
     # What is left of the information when the answer of a label that stands nearly alone is taken out. Not tuned:
     # against division by zero.
     least_information: float = 0.05
-    # Below this p-value the looks contradict the model, and from so many looks on they stand alone. coverage.csv,
-    # on_looks_alone: how often that was so.
+    # Below this p-value the answers contradict the model, and from so many on they stand alone. coverage.csv,
+    # on_answers_alone: how often that was so.
     surprise: float = 0.01
-    enough_looks: int = 20
+    enough_checks: int = 20
     # Standard errors of bad news from which on the answers on a list overrule the model, and how many answers that
     # takes; a list with fewer borrows the next ones. promise.csv, who = actc: broken.
     contradicts: float = 1.3
