@@ -19,28 +19,6 @@ def draws_of(fit: Fit, method: str) -> Posterior:
     return fit.draws
 
 
-def find_demand(
-    precision: float | None = None,
-    recall: float | None = None,
-    false_accept: float | None = None,
-    false_reject: float = 1.0,
-    confidence: float = 0.9,
-    each: bool = False,
-) -> Demand | None:
-    """Return the one demand that is made, None where none is; costs are of one wrong decision."""
-    cost = None
-    if false_accept is not None:
-        if not (false_accept > 0 and false_reject > 0):
-            costs = f"Costs of {false_accept:g} and {false_reject:g}"
-            raise OptionError(f"{costs} are out of range; give positive numbers.")
-        cost = false_accept / false_reject
-    asked = {"precision": precision, "recall": recall, "cost": cost}
-    made = [(kind, value) for kind, value in asked.items() if value is not None]
-    if len(made) > 1:
-        raise OptionError(f"Only one of {' and '.join(kind for kind, _ in made)} can be demanded at a time.")
-    return Demand(*made[0], confidence, each) if made else None
-
-
 def thresholds_on_demand(
     posterior: Posterior,
     pool: ScoredTriples,
@@ -69,5 +47,5 @@ def describe_promise(kept: Promise | None) -> Promised | None:
     """Return a promise, if there is one, as thresholds.json has it."""
     if kept is None:
         return None
-    demand, chance = kept.demand, None if np.isnan(kept.chance) else kept.chance
-    return Promised(demand.kind, demand.target, demand.confidence, demand.each, chance, list(kept.left_out))
+    chance = None if np.isnan(kept.chance) else kept.chance
+    return Promised(kept.demand.target, kept.demand.confidence, chance, kept.left_out)
