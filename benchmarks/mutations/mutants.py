@@ -179,20 +179,7 @@ TRUST = {
         ("chosen = (cuts == find_cuts(posterior))", "chosen = (cuts == cuts)", "cut_of_the_others"),
     ),
     "intervals.py": (("tail = (1 - level) / 2\n    low", "tail = 1 - level\n    low", "scipys"),),
-    "promise.py": (
-        (" & answered_for & whole", " & whole", "ends_where"),
-        ("scale = scale * np.sqrt(1 + TUNED.unseen / (1 + place))", "pass", "nobody_looked_at_each"),
-        (
-            "wrong = (1 - lists.accepted) * lists.sizes * demand.target",
-            "wrong = (1 - lists.accepted) * lists.sizes",
-            "dearer",
-        ),
-        (
-            "off = off.where((wide >= TUNED.window) & (news > TUNED.contradicts * alone.scale), alone)",
-            "pass",
-            "for_their_relation",
-        ),
-    ),
+    "promise.py": ((" & answered_for & whole", " & whole", "ends_where"),),
     "shift.py": (
         ("np.abs(p - q).sum() / 2 - expected", "np.abs(p - q).sum() - expected", "share_that"),
         ("np.abs(p - q).sum() / 2 - expected,", "np.abs(p - q).sum() / 2,", "share_that"),

@@ -111,7 +111,7 @@ def promises(one: Judged, others: bool) -> Iterator[tuple[Any, ...]]:
 def _promises(one: Judged, setting: str) -> Iterator[tuple[Any, ...]]:
     pair, pool = one.run.pair, one.run.pair.valid
     precisions = [one.promised] if one.promised else PRECISIONS
-    demands = [promise.Demand("precision", asked, CONFIDENCE) for asked in precisions]
+    demands = [promise.Demand(asked, CONFIDENCE) for asked in precisions]
     state = (one.posterior, one.annotations, pair.test)
     found = promise.promise(*state, demands, DRAWS, POINTS, one.run.number, one.drawn)
     for asked, ours in zip(precisions, found, strict=True):

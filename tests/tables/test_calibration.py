@@ -71,7 +71,7 @@ def test_a_file_that_is_no_thresholds_file_is_refused(tmp_path, content, sentenc
 
 def test_everything_that_was_written_is_read_back(tmp_path, thresholds, pool):
     sources = Sources(tmp_path / "a" / "scores.tsv", tmp_path / "labels.tsv", sketch=True, picks="random")
-    promise = Promised("cost", np.inf, 0.9, True, None, ["r1"])
+    promise = Promised(0.8, 0.9, None, ("r1",))
     write(tmp_path / "t.json", thresholds, pool, sources=sources, promise=promise, transform={"mean": 1.5})
     again = Calibration.read(tmp_path / "t.json")
     assert (again.sources, again.promise, again.transform) == (sources, promise, {"mean": 1.5})
@@ -80,6 +80,15 @@ def test_everything_that_was_written_is_read_back(tmp_path, thresholds, pool):
     assert again.counts.triples.tolist() == pool.relation_counts.tolist()
     again.write(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_text() == (tmp_path / "t.json").read_text()
+
+
+@pytest.mark.parametrize("other", [{"kind": "recall"}, {"kind": "cost", "target": "inf"}, {"each_relation": True}])
+def test_a_promise_of_a_kind_that_is_no_longer_made_is_not_read(tmp_path, thresholds, pool, other):
+    write(tmp_path / "t.json", thresholds, pool, promise=Promised(0.8, 0.9, 0.95, ()))
+    content = json.loads((tmp_path / "t.json").read_text())
+    content["promise"] |= other
+    (tmp_path / "t.json").write_text(json.dumps(content))
+    assert Calibration.read(tmp_path / "t.json").promise is None
 
 
 def test_paths_are_relative_to_the_file_and_move_with_it(tmp_path, thresholds, pool):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -100,26 +99,21 @@ PATHS = ("scores", "labels", "known", "session")
 
 @dataclass(frozen=True)
 class Promised:
-    """What thresholds promise; see ``actc calibrate --help``.
+    """The precision that thresholds promise.
 
     Parameters
     ----------
-    kind : {"precision", "recall", "cost"}
     target, confidence : float
-    each_relation : bool
-        Whether it holds for each relation by itself.
     chance : float, optional
         How probable it is that the promise is kept; None where nothing is accepted.
-    left_out : sequence of str
+    left_out : tuple of str
         Relations of which nothing is accepted.
     """
 
-    kind: str
     target: float
     confidence: float
-    each_relation: bool
     chance: float | None
-    left_out: Sequence[str] = ()
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +168,7 @@ class Calibration:
                 "annotated_true": counts.annotated_true,
             },
             "sources": _write_sources(self.sources, path.absolute().parent),
-            "promise": None if self.promise is None else asdict(self.promise),
+            "promise": None if self.promise is None else {"kind": "precision", **asdict(self.promise)},
             "default": self.thresholds.default,
             "curves": None if curves is None else _curves_head(curves),
             "relations": dict(zip(self.thresholds.relation_names, self._relations(), strict=True)),
@@ -296,9 +290,11 @@ def _read_sources(content: dict[str, Any], folder: Path) -> Sources:
 
 
 def _read_promise(content: dict[str, Any] | None) -> Promised | None:
-    if content is None:
+    """Read a promise; none of another kind, as older files have."""
+    if content is None or content["kind"] != "precision" or content.get("each_relation"):
         return None
-    return Promised(**content | {name: float(content[name]) for name in ("target", "confidence")})
+    target, confidence = float(content["target"]), float(content["confidence"])
+    return Promised(target, confidence, content["chance"], tuple(content["left_out"]))
 
 
 def _curves_head(curves: Curves) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from actc.tables.files import read_annotations, read_scored, write_scored, write
 from actc.tables.parts import read_candidates
 from actc.triples import Annotations, ScoredTriples, Thresholds
 from actc.trust.discrepancy import PICKS, drawn_picks, uniform_picks
-from actc.trust.on_demand import describe_promise, draws_of, find_demand, thresholds_on_demand
+from actc.trust.on_demand import describe_promise, draws_of, thresholds_on_demand
 from actc.trust.promise import Demand, Promise
 
 PathLike = str | Path
@@ -30,11 +30,7 @@ def calibrate(
     sketch: bool = False,
     picks: str = "unknown",
     precision: float | None = None,
-    recall: float | None = None,
-    cost_false_accept: float | None = None,
-    cost_false_reject: float = 1.0,
     confidence: float = 0.9,
-    each_relation: bool = False,
     out: PathLike | None = None,
 ) -> Calibration:
     """Find thresholds from annotations that exist, as ``actc calibrate`` does.
@@ -54,14 +50,10 @@ def calibrate(
     picks : {"unknown", "random", "expected-gain"}
         How the labelled triples were picked. A promised precision rests on those that were drawn at random: all of them
         if this is unknown.
-    precision, recall, cost_false_accept : float, optional
-        What the thresholds promise, at most one of them; pooled methods only.
-    cost_false_reject : float
-        What a false reject costs where ``cost_false_accept`` is given.
+    precision : float, optional
+        What the thresholds promise; pooled methods only.
     confidence : float
         How probable the promise should be.
-    each_relation : bool
-        Make the promise for each relation by itself.
     out : path, optional
         Write thresholds.json there. Only thresholds from files can be reported on later.
 
@@ -74,7 +66,7 @@ def calibrate(
     [False, False, True, True]
     """
     find_method(method)  # refuses one that does not exist, before anything else is looked at
-    demand = find_demand(precision, recall, cost_false_accept, cost_false_reject, confidence, each_relation)
+    demand = None if precision is None else Demand(precision, confidence)
     sources = find_sources(scores, labels, known, sketch=sketch, picks=picks)
     _refuse_combinations(method, labels is not None, sketch, demand)
     facts = read_scored(known)[0] if isinstance(known, PathLike) else known

@@ -1,22 +1,49 @@
 """What do answers alone allow to promise of a list, whatever the model believes of it?
 
-Both functions need answers on triples that were drawn at random, from the whole set or from the list itself. The model
+Both functions need answers whose chance to be asked is known, each weighted by its inverse. The model
 only says which triples come first, and counts for a few answers. So where it is wrong, less is accepted; a promise is
 not broken more often.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from actc.triples import BoolArray, FloatArray, IntArray
+from actc.triples import FloatArray
 from actc.trust.tuned import TUNED
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """What the first 0, 1, 2 ... of some weighted values are worth together, each of shape (l + 1,).
+
+    Parameters
+    ----------
+    counts : float array
+        How many equally weighted values they are worth (Kish).
+    means : float array
+        Their weighted mean; 0 of none.
+    whole : float array
+        Their weights added up.
+    """
+
+    counts: FloatArray
+    means: FloatArray
+    whole: FloatArray
+
+    @classmethod
+    def of(cls, values: FloatArray, weights: FloatArray) -> Weighed:
+        """Add up values in their order."""
+        whole, squares, total = (np.append(0.0, np.cumsum(one)) for one in (weights, weights**2, weights * values))
+        return cls(whole**2 / np.maximum(squares, 1e-300), total / np.maximum(whole, 1e-300), whole)
 
 
 def chance_kept(
     target: float,
     trues: FloatArray,
-    judged: IntArray,
+    judged: FloatArray,
     sizes: FloatArray,
     expected: FloatArray | None = None,
 ) -> FloatArray:
@@ -45,7 +72,9 @@ def chance_kept(
     return np.asarray(np.where(true > 0, kept, 0.0))
 
 
-def lowest_cut(scores: FloatArray, labels: BoolArray, size: float, target: float, confidence: float) -> float:
+def lowest_cut(
+    scores: FloatArray, labels: FloatArray, weights: FloatArray, size: float, target: float, confidence: float
+) -> float:
     """Return one cut for all relations from which on answers alone show the precision; infinite where none does.
 
     Cuts are tried from the top, from the first on that has enough answers above it to pass, to the first that fails:
@@ -53,19 +82,19 @@ def lowest_cut(scores: FloatArray, labels: BoolArray, size: float, target: float
 
     Parameters
     ----------
-    scores, labels : arrays of shape (l,)
-        Of judged triples, a random draw; scores on any scale.
+    scores, labels, weights : float arrays of shape (l,)
+        Of judged triples: scores on any scale, 1 for true, the inverse of the chance to be asked.
     size : float
         How many triples the set has that the cut is for.
     """
     order = np.argsort(-scores, kind="stable")
-    ranked = scores[order]
-    whole = np.append(ranked[1:] < ranked[:-1], True) if len(ranked) else np.zeros(0, dtype=np.bool_)
-    judged = np.arange(1, len(order) + 1)[whole]  # equal scores are accepted together or not at all
-    sizes = judged / max(len(order), 1) * size
+    ranked, answers = scores[order], Weighed.of(labels[order], weights[order])
+    last = np.append(ranked[1:] < ranked[:-1], True)[: len(ranked)]  # equal scores are accepted together or not at all
+    judged, sizes = answers.counts[1:][last], (answers.whole / max(answers.whole[-1], 1e-300))[1:][last] * size
     could = np.flatnonzero(chance_kept(target, judged, judged, sizes) >= confidence)
     if not could.size:
         return np.inf
-    passes = chance_kept(target, np.cumsum(labels[order])[whole], judged, sizes)[could[0] :] >= confidence
+    trues = (answers.counts * answers.means)[1:][last]
+    passes = chance_kept(target, trues, judged, sizes)[could[0] :] >= confidence
     length = int(np.argmin(np.append(passes, False)))
-    return float(ranked[whole][could[0] + length - 1]) if length else np.inf
+    return float(ranked[last][could[0] + length - 1]) if length else np.inf

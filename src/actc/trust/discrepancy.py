@@ -93,11 +93,6 @@ class Correction:
     scale: FloatArray
     degrees: FloatArray
 
-    def where(self, mask: BoolArray, other: Correction) -> Correction:
-        """Return a table of corrections with some taken from another one."""
-        pairs = zip((self.mean, self.scale, self.degrees), (other.mean, other.scale, other.degrees), strict=True)
-        return Correction(*(np.where(mask, theirs, ours) for ours, theirs in pairs))
-
     def draw(self, count: int, random: np.random.Generator) -> FloatArray:
         """Return draws of a single correction, shape (count,)."""
         return np.asarray(self.mean + self.scale * random.standard_t(self.degrees, count))

@@ -14,7 +14,8 @@ import numpy as np
 
 from actc.calibrator import Calibrator
 from actc.triples import Annotations, ScoredTriples
-from actc.trust.on_demand import draws_of, find_demand, thresholds_on_demand
+from actc.trust.on_demand import draws_of, thresholds_on_demand
+from actc.trust.promise import Demand
 
 
 def pick_triples(
@@ -97,7 +98,7 @@ def accept_triples(
     """
     triples = _as_pool(pool)
     judged = Annotations() if answers is None else Annotations.from_frame(triples, answers)
-    demand = find_demand(precision, None, None, 1.0, confidence, False)
+    demand = None if precision is None else Demand(precision, confidence)
     calibrator = Calibrator(method).fit(triples, judged, known)
     cuts = calibrator.thresholds_
     if demand is not None:

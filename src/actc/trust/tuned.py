@@ -1,6 +1,6 @@
 """Every number of the trust functions that was chosen, not derived: one table, and what chose each.
 
-All were chosen on validation triples, half of them playing the test, but for ``unseen`` (docs/trust.md, "Measured").
+All were chosen on validation triples, half of them playing the test (docs/trust.md, "Measured").
 The trials were not kept; the files named here, in benchmarks/trust, are the rows that the chosen numbers led to, and
 left-out-intervals.csv and left-out-promises.csv say what would have been chosen without each of the graphs.
 """
@@ -30,13 +30,6 @@ class Tuned:
     # on_answers_alone: how often that was so.
     surprise: float = 0.01
     enough_checks: int = 20
-    # Standard errors of bad news from which on the answers on a list overrule the model, and how many answers that
-    # takes; a list with fewer borrows the next ones. promise.csv, who = actc: broken.
-    contradicts: float = 1.3
-    window: int = 30
-    # A list with so few answers inside is promised less: the model is wrong most where nobody looked. Added after a
-    # first run on test triples. promise.csv, who = actc, 50 and 100 labels: broken.
-    unseen: float = 8.0
     # How many answers the model counts for when answers decide on a promise. With 20, promises broke more often on
     # UMLS; with 5, fewer triples were accepted at 50 answers. Chosen on twelve runs on all graphs; those of
     # promise.csv are others.
