@@ -38,10 +38,12 @@ def which_set(question: int) -> str:
 
     Both kinds of checks come from the first questions on, each in its share, evenly spread.
     """
-    for within, share in SHARES.items():
-        if int((question + 1) * share) > int(question * share):
-            return within
-    return ""
+    checks = sum(SHARES.values())
+    before = int(question * checks)
+    if int((question + 1) * checks) == before:
+        return ""
+    rejected = SHARES["rejected"] / checks
+    return "rejected" if int((before + 1) * rejected) > int(before * rejected) else "accepted"
 
 
 def batch_size(count: int) -> int:
@@ -231,7 +233,7 @@ def pick_expected_gain(
 
 
 class _Checks:
-    """Random draws from what is accepted now, and from the rest, spread over relations.
+    """Random draws from what is accepted now, and from the rest.
 
     Parameters
     ----------
@@ -272,9 +274,9 @@ class _Checks:
         if not left.any():
             return self.free.any_place(random), "pool"
         size = left * self.weight
-        # Relations that are behind their share of the checks come first: none that brings many goes unlooked.
-        behind = np.where(left > 0, np.maximum(size / size.sum() * (drawn.sum() + 1) - drawn, 0), 0)
-        share = np.cumsum(behind if behind.any() else size)
+        # None that brings many goes unlooked: a relation that should have had two checks by now comes first.
+        due = size * (size * (drawn.sum() + 1) >= 2 * size.sum()) * (drawn == 0)
+        share = np.cumsum(due if due.any() else size)
         relation = int(np.searchsorted(share, random.random() * share[-1], side="right"))
         drawn[relation] += 1
         start = self.bottom if within == "accepted" else self.free.pool.starts
@@ -357,8 +359,11 @@ class _Unlabelled:
         """Return the chance that :meth:`near_point` takes a place, for one of the triples that it stands for."""
         low, high = self._bounds(relation, point)
         left = self.rank(high) - self.rank(low)
-        inside = 1 / left if left and low <= place < high else 0.0
+        inside = 1 / left if left and low <= place < high else float(not left and self._is_of(relation, place))
         return inside * int(self.pool.counts[relation]) / max(int(self.pool.sizes[relation]), 1)
+
+    def _is_of(self, relation: int, place: int) -> bool:
+        return bool(self.pool.starts[relation] <= place < self.pool.starts[relation + 1])
 
     def _bounds(self, relation: int, point: int) -> tuple[int, int]:
         """Return the first place that a point stands for, and the one after its last."""

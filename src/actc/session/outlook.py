@@ -75,7 +75,6 @@ def look_ahead(
     planned: Picks,
     pool: ScoredTriples,
     before: BoolArray | None,
-    uniform: BoolArray,
 ) -> Outlook:
     """Say what a fit expects, as far as its method knows.
 
@@ -87,8 +86,6 @@ def look_ahead(
         The triples to be asked next.
     before : bool array of shape (N,), optional
         The decisions of the refit before.
-    uniform : bool array of shape (l,)
-        Which annotations were picked uniformly.
     """
     nothing: list[float | None] = [None] * len(planned)
     plain = Outlook(len(annotations), None, None, None, None, None, None, None, [], nothing, nothing)
@@ -106,7 +103,7 @@ def look_ahead(
     if fit.draws is None:
         return replace(fitted, expected=_expect(fit, pool, accepted))
     cuts = fit.thresholds.cuts_and_default
-    found = expect(fit.draws, cuts, annotations, uniform, pool, DRAWS, POINTS, each=False).overall
+    found = expect(fit.draws, cuts, annotations, pool, DRAWS, POINTS, each=False, settled=annotations).overall
     pays = method.selector == OWN_SELECTOR and len(planned) > 0  # ten answers picked otherwise bring less than that
     return _add_doubts(fitted, fit.draws, planned, found, pays)
 

@@ -9,7 +9,7 @@ statistical inference, Zrnic and Candes 2024). Where the answers contradict the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from actc.trust.tuned import TUNED
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class Answered:
     """Answered triples, and what the model says of each without its answer.
 
     Parameters
@@ -33,6 +33,8 @@ class LeftOut:
         The relation of each.
     weights : float array of shape (l,)
         The inverse of the chance that each had to be asked; 0 where nobody knows it.
+    drawn : bool array of shape (l,)
+        Which were drawn at random from a set: without any of these in a part, its answers prove nothing.
     """
 
     labels: BoolArray
@@ -40,6 +42,7 @@ class LeftOut:
     variances: FloatArray
     relations: IntArray
     weights: FloatArray
+    drawn: BoolArray
 
     @property
     def probabilities(self) -> FloatArray:
@@ -61,14 +64,14 @@ class LeftOut:
         """
         weights, residuals = self.weights[mask], self.residuals[mask]
         whole = weights.sum()
-        if not whole:
+        if not self.drawn[mask].any():
             return np.asarray(0.0), np.asarray(0.0), np.asarray(0.0)
         count = whole**2 / (weights**2).sum()
         share = weights / whole * count
         return np.asarray(count), np.asarray(share @ residuals), np.asarray(share @ residuals**2)
 
 
-def leave_one_out(posterior: Posterior, annotations: Annotations) -> LeftOut:
+def leave_one_out(posterior: Posterior, annotations: Annotations) -> Answered:
     """Take each answer out of the fit, approximately: one step of Newton's method backwards.
 
     Parameters
@@ -76,13 +79,19 @@ def leave_one_out(posterior: Posterior, annotations: Annotations) -> LeftOut:
     posterior : Posterior
         The fit on ``annotations``; of lines that labels overruled, the fitted ones count.
     """
-    pool, rows, labels = posterior.pool, annotations.rows, annotations.labels
-    relations = pool.relations[rows]
-    logits, variances = (posterior.fitted or posterior).moments(pool.x[rows], relations)
-    p = sigmoid(logits)
-    without = variances / np.maximum(1 - p * (1 - p) * variances, TUNED.least_information)
+    found = with_own_answers(posterior.fitted or posterior, annotations)
+    p = sigmoid(found.logits)
+    without = found.variances / np.maximum(1 - p * (1 - p) * found.variances, TUNED.least_information)
+    return replace(found, logits=found.logits - without * (found.labels - p), variances=without)
+
+
+def with_own_answers(posterior: Posterior, annotations: Annotations) -> Answered:
+    """Return the same by the fit as it is, each answer in it."""
+    pool, relations = posterior.pool, posterior.pool.relations[annotations.rows]
+    moments = posterior.moments(pool.x[annotations.rows], relations)
     weights = np.where(annotations.proves, 1 / annotations.chance, 0.0)
-    return LeftOut(labels, logits - without * (labels - p), without, relations, weights)
+    drawn = annotations.proves & (annotations.within != "")
+    return Answered(annotations.labels, *moments, relations, weights, drawn)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +114,7 @@ def correct(
     squares: FloatArray,
     alone: bool = False,
     believed: float = TUNED.believed,
+    spread: float = 0.0,
 ) -> Correction:
     """Return how far shares of true triples are off, given the residuals of the answers in each set.
 
@@ -118,6 +128,8 @@ def correct(
         Let the answers speak alone, without the belief that the error is small.
     believed : float
         How large the error of a share p is believed to be before any answer, in units of sqrt(p (1 - p)).
+    spread : float
+        The variance of the share that the model admits itself.
     """
     bernoulli = np.maximum(shares * (1 - shares), TUNED.least_spread)
     seen = np.maximum(counts, 1)
@@ -125,18 +137,18 @@ def correct(
     # Two made-up true answers and two made-up false ones, as Agresti and Coull have it: where one in six is true, ten
     # answers without a true one are no wonder, and do not mean that there is no spread.
     count, total = counts + 4, sums + 2 - 4 * shares
-    spread = (squares + 2 * (1 - shares) ** 2 + 2 * shares**2 - total**2 / count) / (count - 1)
-    error = np.where(counts > 0, spread / seen, np.inf)
+    variance = (squares + 2 * (1 - shares) ** 2 + 2 * shares**2 - total**2 / count) / (count - 1)
+    error = np.where(counts > 0, variance / seen, np.inf)
     degrees = np.maximum(counts + 1.0, 2.0)
     if alone:
         return Correction(mean, np.sqrt(error), degrees)
-    believed_error = believed**2 * bernoulli
+    believed_error = believed**2 * bernoulli + spread
     weight = believed_error / (believed_error + error)
     # The belief counts for the degrees of freedom in proportion to its weight: it is no estimate.
     return Correction(weight * mean, np.sqrt(believed_error * (1 - weight)), degrees / np.maximum(weight, 0.05))
 
 
-def misfit(answers: LeftOut, accepted: BoolArray, spread: tuple[float, float]) -> float:
+def misfit(answers: Answered, accepted: BoolArray, spread: tuple[float, float]) -> float:
     """Return how surprising the answers are to the model: a p-value for accepted and rejected ones together.
 
     Parameters
