@@ -223,13 +223,6 @@ SESSION = {
         ),
     ),
     "agreement.py": (("share**2 + (1 - share) ** 2", "share**2", "fleiss or kappa"),),
-    "program.py": (
-        (
-            "for row in picks.rows.tolist() if row not in done][:count]",
-            "for row in picks.rows.tolist()][:count]",
-            "asked_twice",
-        ),
-    ),
     "results.py": (("ANTI JOIN judged USING (head, relation, tail)", "", "last_word"),),
     "exchange.py": (
         ('if told.get("said") != "undo" and not told.get("undone"):', 'if told.get("said") != "undo":', "come_back"),
@@ -290,7 +283,6 @@ TESTS = {
     "session/status.py": ("tests/session/test_session.py",),
     "session/results.py": ("tests/session/test_session_answers.py", "tests/session/test_session_large.py"),
     "session/agreement.py": ("tests/session/test_session_answers.py",),
-    "session/program.py": ("tests/session/test_session_answers.py",),
     "session/exchange.py": ("tests/session/test_session_answers.py",),
 }
 """Tests of a source file, where they are fewer than those of its folder: whoever waits for them is grateful."""

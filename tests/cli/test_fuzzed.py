@@ -39,12 +39,12 @@ ALWAYS = {
     "complete": ["--seconds", "0.01", "--budget", "3"],
     "bench": ["--jobs", "1", "--repeats", "1", "--method", "localopt-acc"],
     "demo": ["--repeats", "1"],
-    "annotate": ["--program"],
+    "annotate": ["--host", "256.0.0.1"],  # where nobody can listen
     "judge": ["--retries", "0", "--timeout", "1", "--program"],
-    "audit": ["--host", "256.0.0.1"],  # where nobody can listen
+    "audit": ["--host", "256.0.0.1"],
     "paper": ["--from"],
 }
-NEVER = ("--engine", "--master", "--backend", "--address", "--terminal", "--url", "--help")
+NEVER = ("--engine", "--master", "--terminal", "--url", "--help")
 CHANGES = ("import", "names", "annotate", "judge")  # the session that they are given
 # Whose earlier outputs they are: those may be replaced unasked.
 OWN = {

@@ -131,4 +131,4 @@ def test_a_program_that_judges_keeps_its_own_path(home):
         "    print(json.dumps({'triple': json.loads(line)['triple'], 'said': beside.word}), flush=True)\n"
     )
     assert "PYTHONSAFEPATH" not in os.environ
-    actc("annotate", "s", "--program", f"{sys.executable} judge.py", "--count", "3", "--quiet")
+    actc("judge", "s", "--program", f"{sys.executable} judge.py", "--count", "3", "--quiet")

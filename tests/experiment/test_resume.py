@@ -14,7 +14,6 @@ from joblib import Parallel, delayed
 import actc
 from actc.cli.main import commands
 from actc.errors import FileError, OptionError
-from actc.experiment.backends import Workers
 from actc.experiment.cells import CellFolder
 from actc.experiment.measurements import read_measurements
 from actc.experiment.plans import REPEATS_IN_SHARE, Conditions, Plan
@@ -40,7 +39,7 @@ def run(folders, tmp_path):
     """Run a plan into a file of that name and return its lines without the seconds."""
 
     def run(name="rows.csv", runs=RUNS, jobs=1, conditions=CONDITIONS, **options):
-        run_plan_to_file(Plan(folders, runs, conditions), tmp_path / name, workers=Workers(jobs), **options)
+        run_plan_to_file(Plan(folders, runs, conditions), tmp_path / name, jobs=jobs, **options)
         return without_seconds(tmp_path / name)
 
     return run

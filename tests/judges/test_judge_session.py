@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import sys
 import time
@@ -20,7 +21,6 @@ from actc.session.judge import CHOICES, judge_triples, make_question
 from actc.session.judge_report import audit_with_judges, report_judges
 from actc.session.judged import DIFFERING, picked_blindly, read_judged
 from actc.session.plan import Planner
-from actc.session.program import ask_program
 from actc.session.results import Results
 from actc.tables.files import read_scored, write_triples
 from actc.triples import Annotations
@@ -79,7 +79,7 @@ def test_a_program_judges_everything_once_and_nonsense_is_no_answer(session, tmp
 
 
 def test_a_program_that_says_nothing_and_does_not_listen_is_ended(session, tmp_path, monkeypatch):
-    monkeypatch.setattr("actc.judges.converse.GOODBYE_SECONDS", 0.2)
+    monkeypatch.setattr("actc.judges.ask_program.GOODBYE_SECONDS", 0.2)
     (tmp_path / "deaf.py").write_text("import os, time\nos.close(1)\ntime.sleep(60)\n")
     plenty = ["x" * 2000] * len(POOL)
     write_triples(tmp_path / "texts.csv", {**POOL.columns(), "source": plenty})
@@ -262,18 +262,15 @@ def test_an_audit_with_judges_is_narrower_and_right(session, tmp_path):
     assert audit_with_judges(Session(session.folder), accepted, Annotations(), 0.9).interval == (0, 1)
 
 
-def test_programs_that_annotated_count_as_judges_too(session, tmp_path):
-    let_people_answer(session, 20)
-    ask_program(session, f'{sys.executable} -c "{OLD}"', 10, "old rule")
+def test_programs_whose_answers_were_imported_count_as_judges_too(session, tmp_path):
+    columns = POOL.columns()
+    said = [{name: str(columns[name][row]) for name in ("head", "relation", "tail")} for row in range(30)]
+    lines = [one | {"name": "old rule", "kind": "program", "said": "true"} for one in said]
+    (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    actc.import_judgements(session, tmp_path / "said.jsonl")
     judged = read_judged(session)
     assert judged.names == ("old rule",)
     assert len(judged) == 30
-
-
-OLD = (
-    "import json, sys; [print(json.dumps({'triple': json.loads(line)['triple'], 'said': 'true'}), flush=True) "
-    "for line in sys.stdin]"
-)
 
 
 def test_a_copy_of_a_session_has_its_judges(session, tmp_path):

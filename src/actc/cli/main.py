@@ -52,8 +52,6 @@ EXTRAS = {
     "pykeen": "pykeen",
     "rdf": "pyoxigraph",
     "spark": "pyspark",
-    "dask": "dask",
-    "ray": "ray",
 }
 """Each extra and the package that it is about."""
 

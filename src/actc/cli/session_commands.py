@@ -106,13 +106,10 @@ def start_command(
         "actc annotate my-session",
         "actc annotate my-session --annotator Ada --annotator Bob --host 0.0.0.0",
         "actc annotate my-session --terminal",
-        "actc annotate my-session --program 'python judge.py' --count 100",
     ),
 )
 @click.argument("session", type=click.Path(path_type=Path))
 @click.option("--terminal", is_flag=True, help="Judge here, in the terminal.")
-@click.option("--program", help="Let a program judge: JSON lines in, JSON lines out. Kept apart from people's answers.")
-@click.option("--count", default=0, show_default=True, help="Triples for the program besides those that people judged.")
 @click.option("--reasons", help="From now on, show what the graph says of a triple: after (the answer), beside, never.")
 @page_options
 @allow_method_option
@@ -121,35 +118,21 @@ def annotate_command(
     session: Path,
     annotators: tuple[str, ...],
     terminal: bool,
-    program: str | None,
-    count: int,
     reasons: str | None,
     host: str,
     port: int,
     browser: bool,
     quiet: bool,
 ) -> None:
-    """Judge triples: on a page, in the terminal, or by a program."""
+    """Judge triples: on a page, or in the terminal."""
     if reasons is not None:
         from actc.session import Session
 
         Session(session).change("reasons", reasons)
-    if program is not None:
-        _ask_program(session, program, count, annotators, quiet)
-    elif terminal:
+    if terminal:
         _judge_here(session, annotators)
     else:
         serve_page(session, annotators, host, port, browser, quiet)
-
-
-def _ask_program(session: Path, program: str, count: int, annotators: tuple[str, ...], quiet: bool) -> None:
-    from actc.cli.show_session import print_program
-    from actc.session import Session
-    from actc.session.program import ask_program
-
-    run = ask_program(Session(session), program, count, annotators[0] if annotators else None)
-    if not quiet:
-        print_program(run)
 
 
 def _judge_here(session: Path, annotators: tuple[str, ...]) -> None:

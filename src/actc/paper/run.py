@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 
 from actc.errors import OptionError
-from actc.experiment.backends import Workers
 from actc.experiment.cells import Cell
 from actc.experiment.datasets import DATASETS, data_folder, has_authors_scores, list_models, load_cell
 from actc.experiment.measurements import PAPER_METRICS, Measurements, read_measurements
@@ -74,8 +73,6 @@ def run_paper(
     repeats: int = 100,
     conditions: Conditions | None = None,
     jobs: int = -1,
-    backend: str = "loky",
-    address: str | None = None,
     progress: Progress = ignore_progress,
 ) -> Path:
     """Run what the items need, resuming from ``out/rows.csv``, and write them all; returns the page's path.
@@ -92,7 +89,7 @@ def run_paper(
         CoDEx-S alone and at most ``QUICK_REPEATS`` repeats: a look, not a measurement.
     conditions : Conditions, optional
         The paper's by default, with the authors' draws.
-    repeats, jobs, backend, address, progress
+    repeats, jobs, progress
         See ``run_experiment``.
     """
     chosen = list(items) or list(ITEMS)
@@ -102,7 +99,7 @@ def run_paper(
     runs = plan_runs(chosen, own_methods, places, min(repeats, QUICK_REPEATS) if quick else repeats)
     rows = out / "rows.csv"
     plan = Plan([StoredCell(*place) for place in places], runs, conditions or Conditions(draws="authors"))
-    run_plan_to_file(plan, rows, workers=Workers(jobs, backend, address), progress=progress)
+    run_plan_to_file(plan, rows, jobs=jobs, progress=progress)
     return write_paper(read_measurements(rows).only(runs), chosen, out, own_methods)
 
 

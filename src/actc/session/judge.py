@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from actc.errors import ChoiceError, OptionError
-from actc.judges.ask_program import ask_program, ask_script
+from actc.judges.ask_program import ask_program, ask_script, split_command
 from actc.judges.ask_server import Server, Traffic, ask_server, read_key
-from actc.judges.converse import split_command
 from actc.judges.prompt import fill_prompt, read_prompt
 from actc.judges.replies import Question, Reply, key_of
 from actc.judges.store import ReplyStore

@@ -15,7 +15,7 @@ DIFFERING = "Chosen to learn what machine judges are worth."
 
 
 def read_judged(session: Session) -> JudgeAnswers:
-    """Return what machines said: by ``actc judge``, and by ``actc annotate --program``."""
+    """Return what machines said: to ``actc judge``, and in files that were imported."""
     found, votes = ReplyStore(session.folder).answers(), session.votes("program")
     if not len(votes.triples):
         return found
