@@ -25,7 +25,7 @@ from cells import find_cells
 from sklearn.metrics import average_precision_score
 
 from actc.evidence import trees, worth
-from actc.evidence.plan import QUESTION_COLUMNS
+from actc.evidence.plan import SCORE_COLUMNS
 from actc.evidence.table import Evidence
 from actc.evidence.worth import Worth, learn_worth
 from actc.triples import BoolArray, FloatArray
@@ -37,7 +37,7 @@ COUNTS = (100, 200, 400, 700, 900)
 DOUBTS = (1.0, 5.0, 20.0)
 STEEPER = (1.0, 1.5, 2.0, 3.0)
 PLACES = ("place_among_tails", "place_among_heads", "behind_best_tail", "behind_best_head")
-LEFT_AMONG = {"all": (), "no places": PLACES, "no scores": QUESTION_COLUMNS}
+LEFT_AMONG = {"all": (), "no places": PLACES, "no scores": SCORE_COLUMNS}
 MOST = 4000  # of a pool, where many trees are compared
 FIELDS = ("graph", "model", "held", "setting", "value", "measure", "figure")
 Found = tuple[str, object, float]

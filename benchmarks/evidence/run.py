@@ -23,14 +23,14 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from actc.evidence import trees
 from actc.evidence import worth as of_worth
-from actc.evidence.plan import QUESTION_COLUMNS
+from actc.evidence.plan import SCORE_COLUMNS
 from actc.evidence.table import Evidence
 from actc.evidence.worth import Worth, learn_worth
 from actc.triples import BoolArray, FloatArray
 from tables import Tables, open_tables
 
 PREFIXES = {
-    "question": QUESTION_COLUMNS,
+    "question": SCORE_COLUMNS,
     "slots": ("head_slot", "tail_slot"),
     "entities": ("head_degree", "tail_degree", "head_share", "tail_share", "same_entity"),
     "pair": ("pair",),

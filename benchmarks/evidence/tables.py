@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from cells import Cell, read_cell
 
-from actc.evidence.plan import GRAPH_COLUMNS, Limits, question_columns
+from actc.evidence.plan import GRAPH_COLUMNS, Limits, score_columns
 from actc.evidence.table import Evidence, gather_evidence
 from actc.evidence.weigh import Held, without
 from actc.graphs.graph import Graph
@@ -62,7 +62,7 @@ class Tables:
         path = self.folder / f"{kept}-{self.limits.doubt:g}-{self.limits.path_edges}.npy"
         if path.exists():
             nothing = np.zeros((len(candidates), 0), dtype=np.int64)
-            return Evidence(candidates, (*question_columns(1), *GRAPH_COLUMNS), np.load(path), nothing, (), ())
+            return Evidence(candidates, (*score_columns(1), *GRAPH_COLUMNS), np.load(path), nothing, (), ())
         graph = self.cell.known if known else without(self.cell.known, self.cell.held.facts)
         evidence = gather_evidence(Graph.of(graph), candidates, limits=self.limits)
         np.save(path, evidence.values)

@@ -90,7 +90,7 @@ def test_the_report_says_what_the_evidence_was_worth(folder, tmp_path):
     evidence = json.loads((tmp_path / "out" / "report.json").read_text())["evidence"]
     held = triples_of(tmp_path / "out" / "model" / "held.tsv")
     assert held < triples_of(folder / "graph.tsv")
-    assert 2 <= evidence["held_facts"] <= len(held)
+    assert 2 <= evidence["holdout_facts"] <= len(held)
     assert 0 < evidence["expected_share"] < 1
     assert "relatives" in " ".join(evidence["weights"])
     assert "## What the graph says" in (tmp_path / "out" / "report.md").read_text()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -17,8 +16,9 @@ from actc.pooled.model import OBJECTIVES, PRIORS, Posterior, cuts_at, fit
 from actc.pooled.overrule import overrule_lines
 from actc.pooled.picks import batch_size, best_pick, pick_expected_gain
 from actc.pooled.regimes import REGIMES, fit_regimes
+from actc.pooled.tuned import TUNED
 from actc.three_steps.select_triples import check_count, find_selector, select_triples
-from actc.triples import Annotations, FloatArray, Picks, ScoredTriples, Thresholds
+from actc.triples import Annotations, BoolArray, FloatArray, Picks, ScoredTriples, Thresholds
 
 OWN_SELECTOR = "expected-gain"
 
@@ -45,16 +45,10 @@ class Pooled:
     known: bool = False
     prior: str = "v3"
 
-    wants_squashed: ClassVar[bool] = False
-    least_budget: ClassVar[int] = 0
-    needs_evidence: ClassVar[bool] = False
-    knows_doubt: ClassVar[bool] = True
-    takes_sketch: ClassVar[bool] = True
-
     @property
-    def needs_known(self) -> bool:
-        """Whether it cannot do without the known triples' scores."""
-        return self.known
+    def reads(self) -> str:
+        """What it reads beside the pool: the scores of known triples, or nothing."""
+        return "known" if self.known else "pool"
 
     @property
     def by_chance(self) -> bool:
@@ -74,12 +68,6 @@ class Pooled:
         if self.selector != OWN_SELECTOR:
             find_selector(self.selector)  # refuses a selector that does not exist
         return PooledFit(self, pool, answers, self._prepare(pool, known))
-
-    def find_cuts(
-        self, pool: ScoredTriples, annotation_sets: Sequence[Annotations], known: ScoredTriples | None = None
-    ) -> FloatArray:
-        """Return each set's cuts, shape (S, R + 1), the default last."""
-        return np.stack([self.fit(pool, answers, known).cuts for answers in annotation_sets])
 
     def _prepare(self, pool: ScoredTriples, known: ScoredTriples | None) -> PreparedPool:
         if PRIORS[self.prior].of_log_odds:
@@ -143,10 +131,20 @@ class PooledFit:
         """The logit from which on a triple is accepted."""
         return OBJECTIVES[self.method.objective](self.draws)
 
+    def accepts(self, triples: ScoredTriples) -> BoolArray:
+        """Say of any triples whether they are accepted, shape (M,): with the best accuracy, where P(true) >= 1/2."""
+        return np.asarray(triples.scores >= self.cuts[self.prepared.relation_codes(triples)])
+
     def probabilities(self, triples: ScoredTriples) -> FloatArray:
-        """Return P(true) of any triples, shape (M,)."""
+        """Return P(true) of any triples, shape (M,), which rises with the score as the decisions do."""
         relations = self.prepared.relation_codes(triples)
-        return self.draws.probabilities(self.prepared.centred(triples.scores, relations), relations)
+        return self._rising.probabilities(self.prepared.centred(triples.scores, relations), relations)
+
+    @cached_property
+    def _rising(self) -> Posterior:
+        """The lines without a slope below the least that cuts are found with, so that P(true) and cuts agree."""
+        intercept, slopes = self.draws.beta[:, :1], self.draws.beta[:, 1:]
+        return replace(self.draws, beta=np.hstack([intercept, np.maximum(slopes, TUNED.slope_floor)]))
 
     def _repr_html_(self) -> str:
         """Return the thresholds as a table, for a notebook."""

@@ -83,9 +83,9 @@ def calibrate(
 
 def _refuse_combinations(method: str, labelled: bool, sketch: bool, demand: Demand | None) -> None:
     found = find_method(method)
-    if not labelled and found.least_budget > 0:
+    if not labelled and finds_cuts(found):
         raise OptionError(f"{method} needs annotations: give a file of judged triples with --labels.")
-    if sketch and not found.takes_sketch:
+    if sketch and finds_cuts(found):
         raise OptionError(f"{method} looks at every candidate; --sketch goes with the pooled methods only.")
     if sketch and demand is not None:
         raise OptionError("A promise is about the whole pool, which a sketch is not; leave --sketch out.")
