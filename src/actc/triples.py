@@ -518,7 +518,7 @@ class Annotations:
     asked : str or object array of shape (l,)
         Why it was asked, one of ``ASKED``.
     within : str or object array of shape (l,)
-        The set that it was drawn from: ``pool``, ``accepted``, ``rejected``, ``relation``; empty where it was not drawn.
+        The set that it was drawn from: ``pool``, ``accepted``, ``rejected``, ``relation``; empty where it was not.
     chance : float or float array of shape (l,)
         How probable it was that this question was about this triple; NaN where nobody knows. An answer without a
         chance teaches, and proves nothing.
@@ -528,11 +528,11 @@ class Annotations:
 
     rows: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     labels: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
-    asked: NDArray[np.object_] = "given"  # type: ignore[assignment]
-    within: NDArray[np.object_] = ""  # type: ignore[assignment]
-    chance: FloatArray = np.nan  # type: ignore[assignment]
-    who: NDArray[np.object_] = ""  # type: ignore[assignment]
-    at: NDArray[np.object_] = ""  # type: ignore[assignment]
+    asked: Any = "given"
+    within: Any = ""
+    chance: Any = np.nan
+    who: Any = ""
+    at: Any = ""
 
     def __post_init__(self) -> None:
         rows, labels = np.asarray(self.rows), np.asarray(self.labels)
@@ -610,7 +610,7 @@ class Annotations:
     @property
     def proves(self) -> BoolArray:
         """Which answers prove something beside what they teach: those that were asked with a known chance."""
-        return np.isfinite(self.chance)
+        return np.asarray(np.isfinite(self.chance))
 
     def plus(self, more: Annotations) -> Self:
         """Return these annotations followed by more."""
@@ -628,7 +628,7 @@ class Annotations:
 
     def drawn_at_random(self, pool: Sized) -> Self:
         """Return the same answers, if the user says so, as a plain random draw from the pool."""
-        return replace(self, asked="random", within="pool", chance=1 / max(len(pool), 1))  # type: ignore[arg-type]
+        return replace(self, asked="random", within="pool", chance=1 / max(len(pool), 1))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -646,10 +646,10 @@ class Picks:
     """
 
     rows: IntArray
-    asked: NDArray[np.object_] = "gain"  # type: ignore[assignment]
-    within: NDArray[np.object_] = ""  # type: ignore[assignment]
-    chance: FloatArray = np.nan  # type: ignore[assignment]
-    reasons: NDArray[np.object_] = ""  # type: ignore[assignment]
+    asked: Any = "gain"
+    within: Any = ""
+    chance: Any = np.nan
+    reasons: Any = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", np.asarray(self.rows, dtype=np.int64))
@@ -673,13 +673,11 @@ class Picks:
 
     def plus(self, more: Picks) -> Self:
         """Return these picks followed by more."""
-        return type(self)(
-            *(np.concatenate([getattr(self, name), getattr(more, name)]) for name in ("rows", *PICKED))
-        )
+        return type(self)(*(np.concatenate([getattr(self, name), getattr(more, name)]) for name in ("rows", *PICKED)))
 
     def answered(self, labels: ArrayLike, who: str = "", at: str = "") -> Annotations:
         """Return what was said of the picks, with how each was asked."""
-        return Annotations(self.rows, np.asarray(labels), self.asked, self.within, self.chance, who, at)  # type: ignore[arg-type]
+        return Annotations(self.rows, np.asarray(labels), self.asked, self.within, self.chance, who, at)
 
 
 PICKED = ("asked", "within", "chance", "reasons")

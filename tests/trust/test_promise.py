@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from actc.trust.on_demand import describe_promise, draws_of, thresholds_on_demand
 
 from actc import METHODS, Annotations
 from actc.errors import OptionError
-from actc.trust.on_demand import describe_promise, draws_of, thresholds_on_demand
 from actc.trust.promise import Demand, promise
 from tests.synthetic import fit_on_random, make_truth
 

@@ -14,6 +14,7 @@ from actc.cli.parts import (
     examples,
     method_option,
     overwrite_option,
+    promise_options,
     quiet_option,
 )
 from actc.errors import OptionError
@@ -173,6 +174,7 @@ def status_command(session: Path, quiet: bool) -> None:
     "--label-studio", type=click.Path(path_type=Path), help="The next triples as Label Studio's tasks: .json."
 )
 @click.option("--count", default=100, show_default=True, help="How many tasks for Label Studio.")
+@promise_options
 @allow_method_option
 @overwrite_option
 @quiet_option

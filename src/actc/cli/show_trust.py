@@ -10,7 +10,8 @@ from rich.text import Text
 from actc.cli.show import MOST_RELATIONS, console, new_table
 from actc.session.examine import AuditResult, AuditSlice, QuestionList
 from actc.trust.audit import write_verdict
-from actc.trust.report import Report, Share
+from actc.trust.expect import Share
+from actc.trust.report import Report
 from actc.trust.shift import Shift
 
 DISAGREES = 0.05

@@ -253,6 +253,6 @@ def _select_step_by_step(cell: Cell, method: Method, budgets: Sequence[int], rng
     for budget in budgets:
         while len(annotations) < budget:
             count = min(budget - len(annotations), method.batch(len(annotations)))
-            rows = method.fit(cell.valid, annotations, cell.known).pick(count, rng).rows
-            annotations = annotations.plus(rows, cell.valid_labels[rows])
+            picks = method.fit(cell.valid, annotations, cell.known).pick(count, rng)
+            annotations = annotations.plus(picks.answered(cell.valid_labels[picks.rows]))
     return annotations.rows

@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from actc.numeric import line_heights, line_variances, moderate, moderation, psi, sigmoid, table_heights
+from actc.numeric import line_heights, moderate, moderation, psi, sigmoid, table_heights
 from actc.pooled.features import POINTS, PreparedPool
 from actc.pooled.model import Posterior
 from actc.pooled.tuned import TUNED

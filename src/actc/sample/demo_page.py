@@ -92,7 +92,7 @@ def _quality_rows(demo: Demo) -> Iterable[list[str]]:
 
 
 def _question_rows(demo: Demo) -> Iterable[list[str]]:
-    annotations = demo.calibrator.annotations_
+    annotations = demo.case.annotations
     for row, label in zip(annotations.rows.tolist(), annotations.labels.tolist(), strict=True):
         answer = "<span class=yes>true</span>" if label else "<span class=no>false</span>"
         yield [escape(demo.sample.sentence(*demo.sample.valid.triple(row))), answer]

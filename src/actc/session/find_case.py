@@ -43,7 +43,9 @@ def find_case(source: str | Path | Session | Case | Opened, demand: Demand | Non
     if folder is None:
         return Opened(read_case(source, calibration))
     if not folder.is_dir():
-        raise FileError(f"{source}: it came from the session {folder}, which is not there; put it back, or export anew.")
+        raise FileError(
+            f"{source}: it came from the session {folder}, which is not there; put it back, or export anew."
+        )
     session, more = Session(folder), calibration.sources.candidates
     candidates = None if more is None else read_scored(more)[0]
     found, name = calibration.thresholds, Path(source).name

@@ -146,8 +146,8 @@ class Exceptions:
         cls, triples: ScoredTriples, accepted: BoolArray, by: NDArray[np.object_], probability: FloatArray
     ) -> Exceptions:
         """Take triples with what is decided of each."""
-        names = (column.tolist() for column in triples.columns().values())
-        return cls(*names, accepted.tolist(), by.tolist(), probability.tolist())
+        heads, relations, tails = (column.tolist() for column in triples.columns().values())
+        return cls(heads, relations, tails, accepted.tolist(), by.tolist(), probability.tolist())
 
     def __len__(self) -> int:
         return len(self.heads)
@@ -341,12 +341,14 @@ def _read_promise(content: dict[str, Any] | None) -> Promised | None:
 
 def _read_exceptions(content: dict[str, Any]) -> Exceptions:
     """Read what is decided of single triples; nothing from older files."""
-    texts = [[str(cell) for cell in content.get(name, [])] for name in ("heads", "relations", "tails", "by")]
+    heads, relations, tails, by = (
+        [str(cell) for cell in content.get(name, [])] for name in ("heads", "relations", "tails", "by")
+    )
     accepted = [bool(cell) for cell in content.get("accepted", [])]
     probability = [float(cell) for cell in content.get("probability", [])]
-    if len({len(accepted), len(probability), *map(len, texts)}) > 1:
+    if len({len(column) for column in (heads, relations, tails, accepted, by, probability)}) > 1:
         raise ValueError("exceptions of unequal length")
-    return Exceptions(*texts[:3], accepted, texts[3], probability)
+    return Exceptions(heads, relations, tails, accepted, by, probability)
 
 
 def _curves_head(curves: Curves) -> dict[str, Any]:

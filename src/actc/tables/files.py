@@ -176,7 +176,7 @@ def read_annotations(path: str | Path, triples: ScoredTriples) -> Annotations:
         columns = connection.execute("SELECT * EXCLUDE (row, label) FROM loaded ORDER BY row").fetchnumpy()
     told = {name: _read_how(layout, name, columns[name]) for name in how}
     with rows_named_by(layout):
-        return Annotations.from_columns(triples, *(columns[name] for name in TRIPLE), labels, **told)
+        return Annotations.from_columns(triples, columns["head"], columns["relation"], columns["tail"], labels, **told)
 
 
 def _read_how(layout: Layout, name: str, texts: Any) -> NDArray[Any]:

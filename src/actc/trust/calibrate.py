@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from actc.errors import ChoiceError, FileError, OptionError
-from actc.methods import describe_options, find_method
+from actc.methods import describe_options, find_method, finds_cuts
 from actc.pooled.sketch import sketch_pool
 from actc.tables.calibration import Calibration, Counts, Exceptions, Promised, Sources
 from actc.tables.curves import tabulate_curves

@@ -1,7 +1,7 @@
 """One open case, and the one decision: pool, answers and judges, fitted once, and handed to whoever decides or reports.
 
-Whatever says which triples are accepted asks :meth:`Case.decide`: a person's word, then judges, then the method. Whatever
-says how good that is asks :attr:`Case.expectation`.
+Whatever says which triples are accepted asks :meth:`Case.decide`: a person's word, then judges, then the method.
+Whatever says how good that is asks :attr:`Case.expectation`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from actc.errors import OptionError
 from actc.judges.answers import JudgeAnswers
 from actc.judges.heed import Heeded
-from actc.methods import Fit, Method, named_method
+from actc.methods import Fit, Method, named_method, thresholds_of
 from actc.pooled.model import Posterior
 from actc.triples import Annotations, BoolArray, FloatArray, ScoredTriples, Thresholds
 from actc.trust.expect import Expectation, expect
@@ -124,12 +124,9 @@ class Case:
         if self.promise is not None:
             own = np.ones(len(self.pool.relation_names), dtype=np.bool_)
             return Thresholds(self.pool.relation_names, self.promise.cuts[:-1], float(self.promise.cuts[-1]), own)
-        thresholds = self.found or self.fit.thresholds
-        if thresholds is None:
-            raise OptionError(
-                f"{self.method} needs more than {len(self.annotations)} answers before it finds thresholds; judge some."
-            )
-        return thresholds
+        if not len(self.annotations) and self.found is None and self.fit.thresholds is None:
+            raise OptionError(f"{self.method} needs answers before it finds thresholds; judge some triples.")
+        return self.found or thresholds_of(self.fit)
 
     @cached_property
     def heeded(self) -> Heeded | None:
@@ -158,7 +155,9 @@ class Case:
 
     def decide(self, triples: ScoredTriples) -> Decisions:
         """Decide on any triples: a person's word, then judges, then the method."""
-        accepted, probability = self.thresholds.decide(triples), self.fit.probabilities(triples)
+        own = self.found is None and self.demand is None
+        accepted = self.fit.accepts(triples) if own else self.thresholds.decide(triples)
+        probability = self.fit.probabilities(triples)
         by = np.full(len(triples), "method", dtype=object)
         if self.heeded is not None:
             assert probability is not None

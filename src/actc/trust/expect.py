@@ -17,7 +17,7 @@ from actc.pooled.features import PreparedPool
 from actc.pooled.model import Posterior, find_cuts
 from actc.pooled.overrule import decide_without
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
-from actc.trust.discrepancy import Correction, Answered, correct, leave_one_out, misfit, with_own_answers
+from actc.trust.discrepancy import Answered, Correction, correct, leave_one_out, misfit, with_own_answers
 from actc.trust.intervals import Interval
 from actc.trust.tuned import TUNED
 

@@ -73,7 +73,9 @@ class Report:
     judges: tuple[str, ...] = ()  # what machine judges brought, in sentences
 
     def __repr__(self) -> str:
-        counts = f"{len(self.case.annotations):,} answers, {self.accepted:,} of {self.case.target.stands_for:,} accepted"
+        counts = (
+            f"{len(self.case.annotations):,} answers, {self.accepted:,} of {self.case.target.stands_for:,} accepted"
+        )
         return f"Report({self.case.name!r}, {self.case.method}, {counts})"
 
     def _repr_html_(self) -> str:
@@ -244,8 +246,8 @@ def as_interval(share: Share) -> Interval:
 _RESTS_ON = {
     "model": "These numbers rest on the model alone, widened by how far off it was found on pools it was not made for. "
     "No answer has a known chance to be asked, so nothing has checked the model here; an audit would.",
-    "model and answers": "These numbers rest on the model, corrected by {checks} answers, each by the chance it had to be "
-    "asked; they do not contradict the model (p = {chance:.2g}).",
-    "answers": "The model does not fit here (p = {chance:.2g}), so the overall numbers rest on {checks} answers, each by "
-    "the chance it had to be asked. Numbers of single relations still rest on the model: do not lean on them.",
+    "model and answers": "These numbers rest on the model, corrected by {checks} answers, each by the chance it had to "
+    "be asked; they do not contradict the model (p = {chance:.2g}).",
+    "answers": "The model does not fit here (p = {chance:.2g}), so the overall numbers rest on {checks} answers, each "
+    "by the chance it had to be asked. Numbers of single relations still rest on the model: do not lean on them.",
 }

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from actc.tables.deliver import write_beside
+from actc.trust.expect import Share
 from actc.trust.intervals import Interval, wilson
-from actc.trust.report import TRUSTED_FROM, RelationLine, Report, Share, as_interval
+from actc.trust.report import TRUSTED_FROM, RelationLine, Report, as_interval
 from actc.trust.svg import histogram, learning_curve, reliability, shares, whisker
 
 MOST_PICTURES = 24
@@ -126,9 +127,9 @@ def _headline(report: Report) -> Iterable[str]:
     case, precision = report.case, report.quality["precision"]
     yield f"<h1>{_verdict(report, precision)}</h1>"
     yield (
-        f'<p class="soft">{escape(case.name)}: {case.pool.stands_for:,} candidates in '
-        f"{len(case.pool.relation_names):,} relations, {len(case.annotations):,} of them judged by a person, "
-        f"method {escape(case.method)}.</p>"
+        f'<p class="soft">{escape(case.name)}: {case.target.stands_for:,} candidates in '
+        f"{len(case.target.relation_names):,} relations, {len(case.annotations):,} of them judged by a person, "
+        f"method {escape(str(case.method))}.</p>"
     )
     names = {
         "precision": "of the accepted are true",
@@ -143,9 +144,9 @@ def _headline(report: Report) -> Iterable[str]:
 
 def _verdict(report: Report, precision: Share | None) -> str:
     if precision is None:
-        return f"None of {report.case.pool.stands_for:,} candidates is accepted."
+        return f"None of {report.case.target.stands_for:,} candidates is accepted."
     return (
-        f"{report.accepted:,} of {report.case.pool.stands_for:,} candidates are accepted; "
+        f"{report.accepted:,} of {report.case.target.stands_for:,} candidates are accepted; "
         f"about {precision.middle:.0%} of them are true ({precision.low:.0%} to {precision.high:.0%})."
     )
 
