@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from actc.numeric import moderate, sigmoid
+from actc.numeric import moderate
+from actc.pooled.draws import leave_one_out
 from actc.pooled.model import Posterior
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray
 from actc.trust.tuned import TUNED
@@ -71,18 +72,10 @@ class Answered:
         return np.asarray(count), np.asarray(share @ residuals), np.asarray(share @ residuals**2)
 
 
-def leave_one_out(posterior: Posterior, annotations: Annotations) -> Answered:
-    """Take each answer out of the fit, approximately: one step of Newton's method backwards.
-
-    Parameters
-    ----------
-    posterior : Posterior
-        The fit on ``annotations``; of lines that labels overruled, the fitted ones count.
-    """
-    found = with_own_answers(posterior.fitted or posterior, annotations)
-    p = sigmoid(found.logits)
-    without = found.variances / np.maximum(1 - p * (1 - p) * found.variances, TUNED.least_information)
-    return replace(found, logits=found.logits - without * (found.labels - p), variances=without)
+def answers_left_out(posterior: Posterior, annotations: Annotations) -> Answered:
+    """Return what the model says of each answered triple without its answer."""
+    logits, variances = leave_one_out(posterior, annotations)
+    return replace(with_own_answers(posterior, annotations), logits=logits, variances=variances)
 
 
 def with_own_answers(posterior: Posterior, annotations: Annotations) -> Answered:

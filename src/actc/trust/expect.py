@@ -17,7 +17,7 @@ from actc.pooled.features import PreparedPool
 from actc.pooled.model import Posterior, find_cuts
 from actc.pooled.overrule import decide_without
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
-from actc.trust.discrepancy import Answered, Correction, correct, leave_one_out, misfit, with_own_answers
+from actc.trust.discrepancy import Answered, Correction, answers_left_out, correct, misfit, with_own_answers
 from actc.trust.intervals import Interval
 from actc.trust.tuned import TUNED
 
@@ -190,7 +190,7 @@ def expect(
     part = take_evenly(posterior.pool, target, points)
     p = judges.sway(_draw(part, posterior, draws, random), part)
     accepted = judges.decide(part, cuts)
-    answers = judges.tell(leave_one_out(posterior, annotations), annotations)
+    answers = judges.tell(answers_left_out(posterior, annotations), annotations)
     above = judges.place(answers_above(posterior, answers, cuts), answers, annotations)
     known = _Settled.of(posterior.pool, target, cuts, settled)
     sides = (p[:, accepted], p[:, ~accepted])

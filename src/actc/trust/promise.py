@@ -19,7 +19,7 @@ from actc.pooled.features import PreparedPool
 from actc.pooled.model import Posterior
 from actc.triples import Annotations, FloatArray, ScoredTriples
 from actc.trust.certify import Weighed, chance_kept, lowest_cut
-from actc.trust.discrepancy import leave_one_out
+from actc.trust.discrepancy import answers_left_out
 from actc.trust.expect import EvenPart, take_evenly
 from actc.trust.tuned import TUNED
 
@@ -107,7 +107,7 @@ class _Answered:
     @classmethod
     def of(cls, posterior: Posterior, annotations: Annotations) -> _Answered:
         proving = annotations.take(annotations.proves)
-        left_out, pool = leave_one_out(posterior, proving), posterior.pool
+        left_out, pool = answers_left_out(posterior, proving), posterior.pool
         order = np.argsort(-left_out.probabilities, kind="stable")
         residuals = Weighed.of(left_out.residuals[order], left_out.weights[order])
         z = pool.x[proving.rows] + pool.features["c"][pool.relations[proving.rows]]

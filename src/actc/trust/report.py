@@ -17,7 +17,7 @@ from actc.tables.files import write_triples
 from actc.triples import FloatArray, IntArray, ScoredTriples, as_vocabulary
 from actc.trust.ask import Advice, ThreeWay, decide_three_ways, weigh_next_answers
 from actc.trust.case import Case
-from actc.trust.discrepancy import leave_one_out
+from actc.trust.discrepancy import answers_left_out
 from actc.trust.expect import QUANTITIES, Expectation, Share, expect
 from actc.trust.intervals import Interval, check_level
 from actc.trust.tuned import TUNED
@@ -130,7 +130,7 @@ def make_report(case: Case, level: float = 0.9, price: float = TUNED.price, seed
         find_questions(case, three, spread=True),
         weigh_next_answers(posterior, price),
         _learning_curve(case, level, seed),
-        leave_one_out(posterior, case.annotations).probabilities,
+        answers_left_out(posterior, case.annotations).probabilities,
     )
 
 
