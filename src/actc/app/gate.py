@@ -1,4 +1,4 @@
-"""What every request passes: the right host, a bounded body in bounded time, a bounded rate, and headers on the way out.
+"""What every request passes: the right host, a bounded body in bounded time, a bounded rate, and headers sent.
 
 The page takes data from strangers (names, descriptions) and answers from people who hold a secret link. Scripts and
 styles come from this server's own files only, nothing inline, and nothing is fetched from anywhere else.
