@@ -233,9 +233,9 @@ SESSION = {
 
 JUDGES = {
     "ask_server.py": (
-        ("if self.requests >= self.limit:", "if self.requests > self.limit:", "limit"),
+        ("if traffic.requests >= traffic.limit:", "if traffic.requests > traffic.limit:", "limit"),
         ('return text.replace(key, "(key)") if key else text', "return text", "nowhere_else"),
-        ("self.resume_at - time.monotonic(), 0.0", "0.0", "left_alone"),
+        ("traffic.resume_at - time.monotonic(), 0.0", "0.0", "left_alone"),
     ),
     "store.py": (("INSERT OR IGNORE INTO reply", "INSERT OR REPLACE INTO reply", "once"),),
     "worth.py": (

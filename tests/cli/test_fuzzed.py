@@ -49,8 +49,6 @@ CHANGES = ("import", "names", "annotate", "judge")  # the session that they are 
 # Whose earlier outputs they are: those may be replaced unasked.
 OWN = {
     "th.json": ("calibrate", "export"),
-    "history.jsonl": ("export",),
-    "studio.json": ("export",),
     "rows.csv": ("bench",),
 }
 WRITES = {"export": ("--labels", "--history", "--thresholds", "--accepted", "--label-studio"), "demo": (), "paper": ()}

@@ -48,6 +48,7 @@ def _stop(sentence: str) -> None:
 EXTRAS = {
     "plots": "matplotlib",
     "app": "fastapi",
+    "judge": "httpx",
     "train": "torch",
     "pykeen": "pykeen",
     "rdf": "pyoxigraph",

@@ -183,10 +183,9 @@ def export_command(session: Path, overwrite: bool, quiet: bool, **options: Any) 
     from actc.session.results import export_session
     from actc.tables.overwrite import check_output
 
-    kinds = {"history": "history", "thresholds": "thresholds", "accepted": "accepted", "label_studio": "label-studio"}
-    for name in ("labels", *kinds):
+    for name in ("labels", "history", "thresholds", "accepted", "label_studio"):
         if options[name] is not None:
-            check_output(options[name], kinds.get(name), overwrite=overwrite, inputs=(session,))
+            check_output(options[name], name, overwrite=overwrite, inputs=(session,))
     for count, what, path in export_session(session, **options):
         if not quiet:
             print(f"{count:,} {what}: {path}")

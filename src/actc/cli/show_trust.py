@@ -94,9 +94,7 @@ def print_shifts(shifts: Sequence[Shift]) -> None:
 
 _KINDS = {
     "anytime": "anytime: stop when you like",
-    "wilson": "wilson: right on average, if the number was fixed before",
     "clopper-pearson": "clopper-pearson: never too short, if the number was fixed before",
-    "highest-density": "highest-density: shortest, from a flat-ended prior",
     "relation": "within each relation",
     "head": "by head entity",
 }

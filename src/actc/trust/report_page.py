@@ -11,7 +11,7 @@ import numpy as np
 
 from actc.tables.deliver import write_beside
 from actc.trust.expect import Share
-from actc.trust.intervals import Interval, wilson
+from actc.trust.intervals import Interval, clopper_pearson
 from actc.trust.report import TRUSTED_FROM, RelationLine, Report, as_interval
 from actc.trust.svg import histogram, learning_curve, reliability, shares, whisker
 
@@ -249,7 +249,7 @@ def _belief(report: Report) -> str:
     bounds = []
     for at in range(len(edges) + 1):
         mine = labels[which == at]
-        bounds.append(wilson(int(mine.sum()), len(mine), report.level) if len(mine) else Interval(0.0, 1.0))
+        bounds.append(clopper_pearson(int(mine.sum()), len(mine), report.level) if len(mine) else Interval(0.0, 1.0))
     figures = []
     if len(labels):
         words = (
