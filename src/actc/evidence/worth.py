@@ -150,14 +150,11 @@ class Worth:
         return dict(zip(self.columns, self.ridge.weights.tolist(), strict=True))
 
     def save(self, path: str | Path) -> None:
-        """Write it as JSON."""
-        content = {
-            "columns": list(self.columns),
-            "weights": self.weights(),
-            "share": self.share,
-            "holdout": self.holdout,
-        }
-        content |= {"ridge": self.ridge.to_data(), "trees": self.trees.to_data() if self.trees else None}
+        """Write it as JSON; what trees learn from stands beside it, in a file that ends in .npz."""
+        if self.trees is not None:
+            self.trees.save(Path(path).with_suffix(".npz"))
+        content = {"columns": list(self.columns), "weights": self.weights(), "share": self.share}
+        content |= {"holdout": self.holdout, "ridge": self.ridge.to_data(), "trees": self.trees is not None}
         write_json(path, content)
 
     @classmethod
@@ -165,7 +162,7 @@ class Worth:
         """Read what :meth:`save` wrote."""
         try:
             data = json.loads(Path(path).read_text(encoding="utf-8"))
-            trees = Trees.from_data(data["trees"]) if data["trees"] else None
+            trees = Trees.load(Path(path).with_suffix(".npz")) if data["trees"] else None
             ridge = Ridge.from_data(data["ridge"])
             return cls(tuple(data["columns"]), ridge, trees, float(data["share"]), int(data["holdout"]))
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -213,7 +210,7 @@ def learn_worth(evidence: Evidence, true: BoolArray, rest_is_false: bool = False
         ridge = ridge.steeper(CHOICES.steeper, table[~true], share)
     trees = None
     if rest_is_false and count >= CHOICES.many:
-        trees = Trees.learn(with_rivals(table, ridge, evidence.candidates), true, _count_cases(true, share))
+        trees = Trees(with_rivals(table, ridge, evidence.candidates), true, _count_cases(true, share))
     return Worth(columns, ridge, trees, share, count)
 
 
