@@ -29,7 +29,7 @@ def measure(cell, **options):
 
 
 @pytest.mark.filterwarnings("ignore")  # of Dask, about itself
-@pytest.mark.slow
+@pytest.mark.long
 def test_dask_gives_the_rows_of_this_machine_from_processes_of_its_own(cell):
     local = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
     with local as cluster, distributed.Client(cluster) as client:
@@ -41,13 +41,13 @@ def test_dask_gives_the_rows_of_this_machine_from_processes_of_its_own(cell):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.slow
+@pytest.mark.long
 def test_dask_starts_a_cluster_here_when_no_address_is_given(cell):
     assert measure(cell, jobs=2, backend="dask") == measure(cell)
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.slow
+@pytest.mark.long
 def test_ray_gives_the_rows_of_this_machine(cell):
     assert measure(cell, jobs=2, backend="ray") == measure(cell)
 
@@ -57,7 +57,7 @@ def test_processes_of_this_machine_give_the_same_rows(cell):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_scheduler_that_is_not_there_is_named(cell):
     with pytest.raises(ActcError, match="There is no Dask scheduler at tcp://127.0.0.1:1"):
         measure(cell, backend="dask", address="tcp://127.0.0.1:1")
@@ -81,7 +81,7 @@ def test_an_address_needs_a_cluster():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.slow
+@pytest.mark.long
 def test_dask_reads_folders_itself(tmp_path):
     folder = CellFolder(write_toy_scores(tmp_path, [("codex-s", "toy")]) / "scores" / "codex-s" / "toy")
     assert measure(folder, jobs=2, backend="dask") == measure(folder)
