@@ -78,6 +78,7 @@ def test_the_planner_imports_nothing_from_the_working_folder(home):
     assert not (home / "sprung").exists()
 
 
+@pytest.mark.long
 def test_an_extra_is_not_looked_for_in_the_working_folder(home):
     look = (
         "import os, sys; from actc.cli.main import commands\n"
@@ -87,6 +88,7 @@ def test_an_extra_is_not_looked_for_in_the_working_folder(home):
     assert subprocess.run([sys.executable, "-P", "-c", look], check=False).returncode == 0
 
 
+@pytest.mark.long
 def test_processes_of_a_comparison_import_nothing_from_the_working_folder(home):
     cell = home / "d" / "m"
     cell.mkdir(parents=True)
@@ -106,6 +108,7 @@ def test_a_method_of_one_s_own_is_found_by_the_option(home):
     actc("report", "thresholds.json", "--method", "own:mine", "--quiet")
 
 
+@pytest.mark.long
 def test_a_session_with_a_method_of_one_s_own_goes_on_with_the_option(home):
     (home / "own.py").write_text(OWN)
     actc("start", "s", "scores.tsv", "--method", "own:mine", "--quiet")
@@ -122,6 +125,7 @@ def test_a_name_never_imports():
     assert named_method("actc-lr-rndm:n=50").n == 50  # type: ignore[attr-defined]
 
 
+@pytest.mark.long
 def test_a_program_that_judges_keeps_its_own_path(home):
     """The command keeps its helpers from the working folder; a user's program is no helper of it."""
     start_session(home / "s", home / "scores.tsv", Settings(budget=20)).close()

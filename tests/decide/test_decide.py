@@ -322,7 +322,7 @@ def test_progress_adds_up_to_everything(tmp_path: Path) -> None:
     assert sum(told) == 100
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_million_relations_and_one_with_nine_tenths_of_all_candidates(tmp_path: Path) -> None:
     count = 1_000_000
     relation = "CASE WHEN i % 10 > 0 THEN 'r0' ELSE 'r' || (i // 10) END"
@@ -346,6 +346,7 @@ decide_candidates(Thresholds(("r",), np.array([0.5]), 0.5, np.array([True])), sy
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("out", ["out", "out.parquet"])
 def test_a_killed_run_leaves_no_output_and_the_next_one_is_right(tmp_path: Path, out: str) -> None:
     columns = "'h' || hash(i) AS head, 'r' AS relation, 't' || hash(-i) AS tail, i % 2 AS score"

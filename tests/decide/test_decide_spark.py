@@ -20,7 +20,7 @@ from actc.errors import ActcError, FileError, OptionError
 from actc.tables.curves import KNOTS, Curves
 from actc.triples import Thresholds
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 THRESHOLDS = Thresholds(("knows", "likes"), np.array([0.5, -0.25]), 0.75, np.array([True, True]))
 # Ties at the cut, both zeros, names in three scripts, two heads per best tail, an unseen relation.
@@ -32,12 +32,9 @@ FROM range({}) t(i)
 """
 
 
-@pytest.fixture(scope="module")
-def session():
-    builder = pyspark.sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    session = builder.config("spark.sql.shuffle.partitions", "2").config("spark.driver.memory", "1g").getOrCreate()
-    yield session
-    session.stop()
+@pytest.fixture
+def session(spark):
+    return spark
 
 
 @pytest.fixture
@@ -63,9 +60,13 @@ def sorted_bytes(folder: Path) -> bytes:
 CURVES = Curves(("knows", "likes"), -0.9, 0.9, np.random.default_rng(0).random((3, KNOTS)))
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"keep_all": True}, {"best_only": True}, {"keep_all": True, "best_only": True, "curves": CURVES}]
-)
+ALL_OPTIONS = {"keep_all": True, "best_only": True, "curves": CURVES}
+ONE_OPTION = [
+    pytest.param(options, marks=pytest.mark.long) for options in ({}, {"keep_all": True}, {"best_only": True})
+]
+
+
+@pytest.mark.parametrize("options", [ALL_OPTIONS, *ONE_OPTION])
 def test_spark_writes_the_same_bytes_as_duckdb(session, parts, tmp_path, options):
     ours = decide_candidates(THRESHOLDS, parts, tmp_path / "duckdb", **options)
     theirs = decide_candidates(THRESHOLDS, parts, tmp_path / "spark", engine="spark", **options)
@@ -77,6 +78,7 @@ def test_spark_writes_the_same_bytes_as_duckdb(session, parts, tmp_path, options
         assert getattr(theirs, name).tolist() == getattr(ours, name).tolist()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("suffix", ["csv", "tsv"])
 def test_spark_reads_text_as_duckdb_does(session, parts, tmp_path, suffix):
     path = tmp_path / f"in.{suffix}"
@@ -99,6 +101,7 @@ BAD = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", BAD)
 def test_spark_names_the_part_with_a_bad_row_and_writes_nothing(session, parts, tmp_path, case):
     duckdb.sql(f"COPY (SELECT {BAD[case][0]}) TO '{parts}/part-2.parquet'")
@@ -107,12 +110,14 @@ def test_spark_names_the_part_with_a_bad_row_and_writes_nothing(session, parts, 
     assert [path.name for path in tmp_path.iterdir()] == ["parts"]
 
 
+@pytest.mark.long
 def test_spark_refuses_text_that_only_java_reads_as_a_number(session, tmp_path):
     (tmp_path / "in.tsv").write_text("a\tknows\tb\t1\na\tknows\tc\t2d\n")
     with pytest.raises(FileError, match="'2d'"):
         decide_candidates(THRESHOLDS, tmp_path / "in.tsv", tmp_path / "out", engine="spark")
 
 
+@pytest.mark.long
 def test_spark_names_a_damaged_part(session, parts, tmp_path):
     damaged = bytearray((parts / "part-1.parquet").read_bytes())
     damaged[50:5000] = b"\xff" * 4950
@@ -122,6 +127,7 @@ def test_spark_names_a_damaged_part(session, parts, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long
 def test_addresses_are_left_to_spark_and_replaced_only_on_demand(session, parts, tmp_path):
     urls = [(parts / f"part-{i}.parquet").as_uri() for i in (0, 1)]
     out = (tmp_path / "out").as_uri()
@@ -202,6 +208,7 @@ class Cluster:
             self.kill(process)
 
 
+@pytest.mark.long
 def test_a_cluster_survives_the_death_of_a_worker(tmp_path):
     folder = tmp_path / "parts"
     folder.mkdir()
@@ -228,6 +235,7 @@ def test_a_cluster_survives_the_death_of_a_worker(tmp_path):
     assert sorted_bytes(tmp_path / "out") == sorted_bytes(tmp_path / "duckdb")
 
 
+@pytest.mark.long
 def test_executors_need_no_python(parts, tmp_path):
     """A session of its own, whose workers would be started with a Python that is not there."""
     code = (

@@ -18,8 +18,8 @@ def said(session: Session) -> list[str]:
     return [line["said"] for line in history(session, None, 9999)][::-1]
 
 
-def test_a_new_user_judges_undoes_skips_leaves_and_goes_on(sample, start_server, new_page):
-    server = start_server(sample)
+def test_a_new_user_judges_undoes_skips_leaves_and_goes_on(sample, start_process, new_page):
+    server = start_process(sample)
     session = Session(sample)
     page = new_page()
     open_card(page, server.links["you"])
@@ -75,8 +75,9 @@ def test_a_held_key_answers_once(sample, start_server, new_page):
     assert said(Session(sample)) == ["false"]
 
 
-def test_answers_given_while_the_server_is_dead_arrive_when_it_is_back(sample, start_server, new_page):
-    server = start_server(sample)
+@pytest.mark.long
+def test_answers_given_while_the_server_is_dead_arrive_when_it_is_back(sample, start_process, new_page):
+    server = start_process(sample)
     page = new_page()
     open_card(page, server.links["you"])
     page.wait_for_timeout(500)
