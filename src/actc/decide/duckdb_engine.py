@@ -128,16 +128,17 @@ def _copy_query(plan: Plan, candidates: Candidates, out: Path) -> str:
     rows = _with_decision(plan, _with_words(plan, _joined(plan, candidates.layout, candidates.source)))
     if plan.curves is not None:
         rows = _with_probability(plan.curves, rows)
-    columns = ", ".join((f"{_checked_head(out)} AS head", *plan.columns[1:]))
+    columns = ", ".join((f"{_checked_head(out)} AS head", *(f'"{name}"' for name in plan.columns[1:])))
     return f"COPY (SELECT {columns} FROM ({rows})) TO {quote(str(out))} ({_options(out)})"
 
 
 def _with_words(plan: Plan, rows: str) -> str:
     """Add who decided, and whether a word of somebody's accepts a triple (1, 0, NULL where nobody spoke)."""
     if not len(plan.exceptions):
-        return f"SELECT *, NULL AS word, 'method' AS by, NULL AS told FROM ({rows})"
+        return f"SELECT *, NULL AS word, 'method' AS \"by\", NULL AS told FROM ({rows})"
     same = "CAST(c.head AS VARCHAR) = w.head AND c.relation = w.relation AND CAST(c.tail AS VARCHAR) = w.tail"
-    return f"SELECT c.*, word, coalesce(who, 'method') AS by, told FROM ({rows}) AS c LEFT JOIN words AS w ON {same}"
+    by = "coalesce(who, 'method') AS \"by\""
+    return f"SELECT c.*, word, {by}, told FROM ({rows}) AS c LEFT JOIN words AS w ON {same}"
 
 
 def _with_decision(plan: Plan, rows: str) -> str:

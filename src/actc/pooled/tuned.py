@@ -35,8 +35,8 @@ class Tuned:
     # How often the mode and tau are found in turn. Not tuned: as first specified.
     rounds: int = 2
     # Which share of the questions checks what is accepted now, and what is rejected now. benchmarks/trust/run.py.
-    check_accepted: float = 0.3
-    check_rejected: float = 0.1
+    check_accepted: float = 0.35
+    check_rejected: float = 0.2
     # How many labels at one point are imagined, their gain shared among them: one label rarely turns a decision,
     # several do. tuned.csv, imagined.
     imagined: tuple[float, ...] = (1.0, 4.0, 16.0)

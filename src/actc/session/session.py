@@ -280,10 +280,10 @@ class Session:
         told = {
             triple: how
             for triple, *how in self.store.rows(
-                "SELECT triple, asked, within, chance, group_concat(DISTINCT name), min(at) FROM answer "
-                "JOIN task USING (triple) JOIN judgement ON judgement.id = judgement "
+                "SELECT task.triple, asked, within, chance, group_concat(DISTINCT name), min(judgement.at) FROM answer "
+                "JOIN task ON task.triple = answer.triple JOIN judgement ON judgement.id = answer.judgement "
                 "JOIN annotator ON annotator.id = answer.annotator "
-                "WHERE label IS NOT NULL AND kind != 'program' GROUP BY triple"
+                "WHERE label IS NOT NULL AND kind != 'program' GROUP BY task.triple"
             )
         }
         columns = list(zip(*(told[row] for row in found.rows.tolist()), strict=True)) or [()] * 5
