@@ -43,6 +43,7 @@ RULE = {
     | {"decide", "trust", "judges", "graphs", "models", "session", "complete", "experiment", "paper", "sample", "app"},
 }
 HEAVY = {"sklearn", "scipy", "torch", "matplotlib", "duckdb", "joblib", "rich", "click", "fastapi", "pandas", "pyspark"}
+HEAVY |= {"jinja2"}
 
 
 def find_modules(source):
