@@ -12,11 +12,7 @@ from playwright.sync_api import Page
 from actc.session import Session, Settings, start_session
 from actc.session.status import history
 from tests.app.browser.conftest import open_card, run, saved, wait_for
-
-
-def later(value: object) -> object:
-    """One more of a kind: a case for `make test-long`."""
-    return pytest.param(value, marks=pytest.mark.long)
+from tests.conftest import later
 
 
 def said(session: Session) -> list[str]:
