@@ -290,8 +290,8 @@ def _small_print(report: Report) -> str:
     return (
         '<h2>What is promised, and when</h2><p class="note">Probabilities come from one logistic model over all '
         "relations, which share strength; the bounds add how far such a model was found off on pools it was not made "
-        "for, corrected by answers on uniformly picked triples. They hold for candidates drawn like this pool, scored "
-        "by the same model, and for answers that are right. New candidates whose scores are distributed differently "
+        "for, corrected by answers whose chance to be asked is known. They hold for candidates drawn like this pool, "
+        "scored by the same model, and for answers that are right. New candidates whose scores are distributed differently "
         "need a look first; an audit of the accepted triples needs no model at all. Numbers of a single relation rest "
         "on the model more than the overall ones do.</p>"
     )
