@@ -592,7 +592,11 @@ class Annotations:
 
         The columns of ``HOW`` that it has say how each was asked.
         """
-        how = {name: as_list(column) for name, column in read_optional(frame, HOW).items()}
+        unknown: dict[str, Any] = {"asked": "given", "chance": np.nan}
+        how = {
+            name: [unknown.get(name, "") if cell is None or cell != cell else cell for cell in as_list(column)]
+            for name, column in read_optional(frame, HOW).items()
+        }
         return cls.from_columns(triples, *read_frame(frame, ("head", "relation", "tail", "label")), **how)
 
     def __len__(self) -> int:

@@ -80,7 +80,7 @@ def test_the_page_begins_with_figures_and_fits_on_a_phone(finished):
     page = (finished / "index.html").read_text()
     assert page.index("numbers that the paper prints") < page.index('<section id="figure')
     assert page.index('<section id="figure') < page.index('<section id="table')
-    assert "white-space: nowrap" not in page[page.index("nav ul") : page.index(".wide")]
+    assert "white-space: nowrap" not in page[page.index("nav ul") : page.index(".paper table")]
 
 
 def test_the_page_asks_nothing_of_the_outside(finished):

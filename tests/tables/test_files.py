@@ -206,6 +206,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path):
         pass
 
 
+@pytest.mark.long
 def test_many_rows_are_read_in_seconds_and_in_their_order(tmp_path):
     from time import perf_counter
 

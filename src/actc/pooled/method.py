@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
@@ -16,7 +16,6 @@ from actc.pooled.model import OBJECTIVES, PRIORS, Posterior, cuts_at, fit
 from actc.pooled.overrule import overrule_lines
 from actc.pooled.picks import batch_size, best_pick, pick_expected_gain
 from actc.pooled.regimes import REGIMES, fit_regimes
-from actc.pooled.tuned import TUNED
 from actc.three_steps.select_triples import check_count, find_selector, select_triples
 from actc.triples import Annotations, BoolArray, FloatArray, Picks, ScoredTriples, Thresholds
 
@@ -136,15 +135,20 @@ class PooledFit:
         return np.asarray(triples.scores >= self.cuts[self.prepared.relation_codes(triples)])
 
     def probabilities(self, triples: ScoredTriples) -> FloatArray:
-        """Return P(true) of any triples, shape (M,), which rises with the score as the decisions do."""
+        """Return P(true) of any triples, shape (M,).
+
+        A line that is flat or falls with the score, which few answers can make of it, has no cut of its own; there
+        P(true) stays on the side of 1/2 that the cut for the best accuracy says.
+        """
         relations = self.prepared.relation_codes(triples)
-        return self._rising.probabilities(self.prepared.centred(triples.scores, relations), relations)
+        p = self.draws.probabilities(self.prepared.centred(triples.scores, relations), relations)
+        likely = triples.scores >= self._even_cuts[relations]
+        return np.where(likely, np.maximum(p, 0.5), np.minimum(p, np.nextafter(0.5, 0)))
 
     @cached_property
-    def _rising(self) -> Posterior:
-        """The lines without a slope below the least that cuts are found with, so that P(true) and cuts agree."""
-        intercept, slopes = self.draws.beta[:, :1], self.draws.beta[:, 1:]
-        return replace(self.draws, beta=np.hstack([intercept, np.maximum(slopes, TUNED.slope_floor)]))
+    def _even_cuts(self) -> FloatArray:
+        """Where each relation's line crosses an even chance, the default last, shape (R + 1,)."""
+        return cuts_at(self.draws, self.draws.beta)
 
     def _repr_html_(self) -> str:
         """Return the thresholds as a table, for a notebook."""
