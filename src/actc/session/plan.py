@@ -31,6 +31,7 @@ from actc.session.session import Session
 from actc.session.settings import Settings
 from actc.session.trouble import end_trouble, tell_trouble
 from actc.triples import Annotations, BoolArray, IntArray, Picks, ScoredTriples
+from actc.trust.case import Case
 
 LEAST_PLANNED, MOST_PLANNED = 128, 4096
 FIRST_PLANNED = 2000
@@ -91,7 +92,8 @@ class Planner:
         picks = self.choose(fit, annotations, self._plan_size(last), given_out)
         picks = self._show_differences(picks, annotations, fit, given_out)
         picks = self._add_wished(fit, picks, given_out, wished)
-        outlook = look_ahead(fit, self.method, annotations, picks, self.pool, self.accepted)
+        case = Case(self.pool, annotations, self.known, self.method, fitted=fit)
+        outlook = look_ahead(case, picks, self.accepted)
         self._write(last, picks, outlook, anew=bool(self.seen) and self.seen[1] != choices)
         self.seen, self.accepted = state, outlook.accepted
         self.took = time.monotonic() - started
