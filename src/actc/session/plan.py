@@ -92,7 +92,8 @@ class Planner:
         picks = self.choose(fit, annotations, self._plan_size(last), given_out)
         picks = self._show_differences(picks, annotations, fit, given_out)
         picks = self._add_wished(fit, picks, given_out, wished)
-        case = Case(self.pool, annotations, self.known, self.method, fitted=fit)
+        judged = read_judged(self.session)
+        case = Case(self.pool, annotations, self.known, self.method, judged, fitted=fit)
         outlook = look_ahead(case, picks, self.accepted)
         self._write(last, picks, outlook, anew=bool(self.seen) and self.seen[1] != choices)
         self.seen, self.accepted = state, outlook.accepted
