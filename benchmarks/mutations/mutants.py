@@ -64,7 +64,6 @@ POOLED = {
         ("gap - np.average(gap[told], weights=counts[told])", "gap - np.average(gap[told])", "average_triple"),
         ("known_counts >= TUNED.known_enough", "known_counts > TUNED.known_enough", "five_known"),
         ("weight @ skew - skew", "skew - weight @ skew", "version_answers"),
-        ("counts[:, None] / POINTS - 0.5\n", "counts[:, None] / POINTS\n", "version_answers"),
         (
             "return (self.sizes / np.maximum(self.counts, 1))[self.relations]",
             "return np.ones(len(self.relations))",
@@ -74,26 +73,32 @@ POOLED = {
         ("several = max(_share_with_several", "several = min(_share_with_several", "look_like_proposals"),
         ("(counts >= TUNED.several)", "(counts >= TUNED.several - 1)", "no_lists"),
     ),
+    "humps.py": (
+        ("counts[:, None] / points - 0.5, 0, last)", "counts[:, None] / points, 0, last)", "version_answers"),
+        ("two * depth", "depth", "version_answers"),
+        ("clear * counts / (counts + TUNED.hump_shrink)", "clear", "version_answers"),
+        ("points = logit(np.clip(points, 1e-6, 1 - 1e-6))", "points = points + 0.0", "squashed"),
+        ("lowest = height.argmin(axis=1)", "lowest = height.argmax(axis=1)", "between_the_humps"),
+    ),
     "regimes.py": (
-        ("trust = TUNED.listed_trust * pool.listed", "trust = 0.0", "look_like_proposals"),
-        ("* (1 - agreement) ** 2", "", "version_answers"),
+        ("TUNED.listed_trust * pool.listed if few.any() else 0.0", "0.0", "look_like_proposals"),
+        ("least + (most - least) * pool.agreement", "least", "features_that_agree"),
         ("kept /= kept + len(annotations)", "kept = 0.0", "counts_as_two"),
     ),
-    "model.py": (
-        ("(of_slope + 2 * count)", "(of_slope + count)", "version_answers"),
-        (
-            "(self.freedom * sd**2 + square) / (self.freedom + 1)",
-            "(self.freedom * sd**2 + square) / self.freedom",
-            "version_answers",
-        ),
-        ("np.where(height < 0, beta[..., 1]", "np.where(height > 0, beta[..., 1]", "version_answers"),
+    "solve.py": (
+        ("(1 - pool.listed) * pool", "pool", "humps_do_not_count"),
+        ("np.repeat((0.0, 0.5, 1.0), len(seen))", "np.repeat((1.0, 0.5, 0.0), len(seen))", "is_the_cut"),
+        ("(of_slope + 2 * count)", "(of_slope + count)", "one_fit_is"),
+        ("(freedom + 1) / (freedom * sd**2 + square)", "freedom / (freedom * sd**2 + square)", "log_odds_answers"),
         (
             "covariance = own + follow @ theta_covariance @ follow.transpose(0, 2, 1)",
             "covariance = own",
             "version_answers",
         ),
+    ),
+    "model.py": (
+        ("np.where(height < 0, beta[..., 1]", "np.where(height > 0, beta[..., 1]", "version_answers"),
         ("np.clip(p[np.argmax(expected)], 1e-6, 0.5)", "np.clip(p[np.argmax(expected)], 1e-6, 1.0)", "rather_true"),
-        ("self.least_trust + (1 - self.least_trust) * pool.agreement", "self.least_trust", "version_answers"),
         ('"diff": (zero, -one, one)', '"diff": (zero, one, -one)', "version_answers"),
         ("(np.cumsum(weight) + true[-1])", "np.cumsum(weight)", "version_answers"),
     ),
@@ -307,7 +312,8 @@ TESTS = {
     "session/exchange.py": ("tests/session/test_session_answers.py",),
 }
 """Tests of a source file, where they are fewer than those of its folder: whoever waits for them is grateful."""
-POOLED_TESTS = tuple(f"tests/pooled/test_{name}.py" for name in ("shipped_numbers", "pooled", "regimes", "sketch_pool"))
+_POOLED = ("shipped_numbers", "pooled", "humps", "regimes", "sketch_pool")
+POOLED_TESTS = tuple(f"tests/pooled/test_{name}.py" for name in _POOLED)
 
 
 def all_mutants() -> list[Mutant]:
