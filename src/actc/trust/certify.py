@@ -90,11 +90,14 @@ def lowest_cut(
     order = np.argsort(-scores, kind="stable")
     ranked, answers = scores[order], Weighed.of(labels[order], weights[order])
     last = np.append(ranked[1:] < ranked[:-1], True)[: len(ranked)]  # equal scores are accepted together or not at all
-    judged, sizes = answers.counts[1:][last], (answers.whole / max(answers.whole[-1], 1e-300))[1:][last] * size
-    could = np.flatnonzero(chance_kept(target, judged, judged, sizes) >= confidence)
+    counts, whole, trues = (one[1:][last] for one in (answers.counts, answers.whole, answers.counts * answers.means))
+    sizes = whole / max(answers.whole[-1], 1e-300) * size
+    # What was seldom asked may be what is false, and few answers have not seen it: the false answer that the bound makes
+    # up weighs as much as the heaviest of all.
+    judged = counts + np.maximum(weights.max(initial=0.0) * counts / np.maximum(whole, 1e-300) - 1, 0)
+    could = np.flatnonzero(chance_kept(target, counts, judged, sizes) >= confidence)
     if not could.size:
         return np.inf
-    trues = (answers.counts * answers.means)[1:][last]
     passes = chance_kept(target, trues, judged, sizes)[could[0] :] >= confidence
     length = int(np.argmin(np.append(passes, False)))
     return float(ranked[last][could[0] + length - 1]) if length else np.inf
