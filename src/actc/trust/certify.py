@@ -92,8 +92,8 @@ def lowest_cut(
     last = np.append(ranked[1:] < ranked[:-1], True)[: len(ranked)]  # equal scores are accepted together or not at all
     counts, whole, trues = (one[1:][last] for one in (answers.counts, answers.whole, answers.counts * answers.means))
     sizes = whole / max(answers.whole[-1], 1e-300) * size
-    # What was seldom asked may be what is false, and few answers have not seen it: the false answer that the bound makes
-    # up weighs as much as the heaviest of all.
+    # What was seldom asked may be what is false, and few answers have not seen it: so the false answer that the bound
+    # makes up weighs as much as the heaviest of all.
     judged = counts + np.maximum(weights.max(initial=0.0) * counts / np.maximum(whole, 1e-300) - 1, 0)
     could = np.flatnonzero(chance_kept(target, counts, judged, sizes) >= confidence)
     if not could.size:
