@@ -38,6 +38,11 @@ def make_pool(size: int = 60, relations: int = 3, seed: int = 0) -> tuple[Scored
     return pool, labels
 
 
+def later(value: object) -> object:
+    """One more of a kind: a parameter that is left to `make test-long`."""
+    return pytest.param(value, marks=pytest.mark.long)
+
+
 @pytest.fixture
 def pool() -> ScoredTriples:
     return make_pool()[0]

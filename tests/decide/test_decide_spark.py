@@ -17,8 +17,9 @@ import pytest
 
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError, FileError, OptionError
+from actc.tables.calibration import Calibration, Counts, Exceptions
 from actc.tables.curves import KNOTS, Curves
-from actc.triples import Thresholds
+from actc.triples import Annotations, ScoredTriples, Thresholds
 
 pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
@@ -60,6 +61,22 @@ def sorted_bytes(folder: Path) -> bytes:
 CURVES = Curves(("knows", "likes"), -0.9, 0.9, np.random.default_rng(0).random((3, KNOTS)))
 
 
+# A word on every sixteenth triple, whatever it scores: yes and no, of people and of judges.
+SPOKEN = duckdb.sql(f"SELECT * FROM ({QUERY.format(4000)}) WHERE hash(tail) % 16 = 3 ORDER BY tail").fetchall()
+WORDS = Exceptions(
+    *([str(row[at]) for row in SPOKEN] for at in range(3)),
+    [at % 3 > 0 for at in range(len(SPOKEN))],
+    [("person", "judges", "oracle")[at % 3] for at in range(len(SPOKEN))],
+    [(0.0, 0.7, 1.0)[at % 3] for at in range(len(SPOKEN))],
+)
+
+
+def with_words(curves: Curves | None = None) -> Calibration:
+    pool = ScoredTriples.from_columns(["a", "a"], ["knows", "likes"], ["b", "c"], [0.0, 1.0])
+    counts = Counts.of(pool, Annotations(), np.zeros(2, dtype=bool))
+    return Calibration(THRESHOLDS, "pooled", {}, counts, curves=curves, exceptions=WORDS)
+
+
 ALL_OPTIONS = {"keep_all": True, "best_only": True, "curves": CURVES}
 ONE_OPTION = [
     pytest.param(options, marks=pytest.mark.long) for options in ({}, {"keep_all": True}, {"best_only": True})
@@ -67,9 +84,13 @@ ONE_OPTION = [
 
 
 @pytest.mark.parametrize("options", [ALL_OPTIONS, *ONE_OPTION])
-def test_spark_writes_the_same_bytes_as_duckdb(session, parts, tmp_path, options):
-    ours = decide_candidates(THRESHOLDS, parts, tmp_path / "duckdb", **options)
-    theirs = decide_candidates(THRESHOLDS, parts, tmp_path / "spark", engine="spark", **options)
+@pytest.mark.parametrize("words", [True, pytest.param(False, marks=pytest.mark.long)])
+def test_spark_writes_the_same_bytes_as_duckdb(session, parts, tmp_path, options, words):
+    thresholds = with_words() if words else THRESHOLDS
+    ours = decide_candidates(thresholds, parts, tmp_path / "duckdb", **options)
+    theirs = decide_candidates(thresholds, parts, tmp_path / "spark", engine="spark", **options)
+    told = duckdb.sql(f"SELECT DISTINCT \"by\" FROM '{tmp_path}/spark/*.parquet'").fetchall()
+    assert {row[0] for row in told} >= ({"method", "oracle", "judges"} if words else {"method"})
     assert sorted_bytes(tmp_path / "spark") == sorted_bytes(tmp_path / "duckdb")
     assert theirs.relation_names == ours.relation_names
     if ours.expected_precision is not None:

@@ -31,7 +31,7 @@ from actc.cli.parts import examples, overwrite_option, progress_bar, quiet_optio
     "--scores",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="A further model's scores of candidates and held facts; repeatable.",
+    help="A further model's scores of candidates and holdout facts; repeatable.",
 )
 @base_option
 @overwrite_option

@@ -168,7 +168,7 @@ def candidates_command(
         )
     said = f"{out}: {proposed.candidates} candidates"
     if options["evidence"]:
-        said += "; their scores are log-odds, for --method pooled:prior=log-odds"
+        said += "; their scores are log-odds, for --method pooled-evidence"
     say(quiet or dry_run, *proposed.notes, f"{said}.")
 
 

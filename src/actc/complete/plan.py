@@ -39,8 +39,8 @@ class CompletionPlan:
     precision, confidence : float, optional
         Promise this share of true facts among those that the method accepts, with this confidence.
     budget, method, seed
-        How many answers to ask for, 0 to ask nobody; who chooses the questions and the thresholds (pooled, for
-        log-odds where there is evidence); where draws start from.
+        How many answers to ask for, 0 to ask nobody; who chooses the questions and the thresholds (pooled, with
+        evidence pooled-evidence); where draws start from.
     base : str, or two of them
         What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
     trust : bool

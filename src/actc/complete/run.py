@@ -45,7 +45,7 @@ from actc.session.find_case import Opened, session_case
 from actc.tables.files import read_scored, write_scored
 from actc.triples import BoolArray, IntArray, ScoredTriples
 
-PLAIN_HELD = 0.02  # of the graph, to stop by, where nothing is learnt from held facts
+PLAIN_HELD = 0.02  # of the graph, to stop by, where nothing is learnt from a holdout
 PLAIN_METHOD = "pooled"
 
 

@@ -145,7 +145,7 @@ def _with_decision(plan: Plan, rows: str) -> str:
     accepted = "coalesce(word = 1, score >= threshold)"
     only_accepted = "" if plan.keep_all else f"WHERE {accepted}"
     if plan.best_only:
-        place = "row_number() OVER (PARTITION BY head, relation ORDER BY word DESC NULLS LAST, score DESC, tail)"
+        place = "row_number() OVER (PARTITION BY head, relation ORDER BY coalesce(2 * word, 1) DESC, score DESC, tail)"
         rows = f"SELECT *, {place} AS place FROM ({rows}) {only_accepted}"
         accepted += " AND place = 1"
         only_accepted = "" if plan.keep_all else f"WHERE {accepted}"

@@ -157,7 +157,7 @@ def _is_bad() -> Any:
 def _with_words(session: Any, plan: Plan, joined: Any) -> Any:
     """Add who decided, and whether a word of somebody's accepts a triple (1, 0, NULL where nobody spoke)."""
     if not len(plan.exceptions):
-        nothing = {"word": sql.lit(None), "told": sql.lit(None).cast("double"), "by": sql.lit("method")}
+        nothing = {"word": sql.lit(None).cast("bigint"), "told": sql.lit(None).cast("double"), "by": sql.lit("method")}
         return joined.withColumns(nothing)
     words = _make_table(session, plan.words)
     same = [joined[name].cast("string") == words[name] for name in ("head", "relation", "tail")]
@@ -171,7 +171,7 @@ def _choose(session: Any, plan: Plan, joined: Any) -> Any:
     rows = joined if plan.keep_all else joined.where(accepted)
     if plan.best_only:
         best_first = Window.partitionBy("head", "relation").orderBy(
-            sql.desc_nulls_last("word"), sql.desc("score"), sql.asc("tail")
+            sql.coalesce(2 * sql.col("word"), sql.lit(1)).desc(), sql.desc("score"), sql.asc("tail")
         )
         rows = rows.withColumn("place", sql.row_number().over(best_first))
         accepted = accepted & (sql.col("place") == 1)

@@ -96,10 +96,6 @@ class Evidence:
         """Return one piece of evidence, shape (N,)."""
         return np.asarray(self.values[:, self.columns.index(name)])
 
-    def name_codes(self, name: str) -> IntArray:
-        """Return the codes of one thing that sentences name, shape (N,)."""
-        return np.asarray(self.named[:, list(NAMED_COLUMNS).index(name)])
-
     def take(self, rows: ArrayLike) -> Self:
         """Return the evidence of some candidates."""
         rows = np.asarray(rows)

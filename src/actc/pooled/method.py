@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
@@ -12,16 +12,17 @@ import numpy as np
 from actc.errors import ChoiceError, OptionError
 from actc.pooled.draws import cut_intervals
 from actc.pooled.features import PreparedPool, prepare_pool
-from actc.pooled.log_odds import prepare_log_odds
-from actc.pooled.model import OBJECTIVES, PRIORS, Posterior, cuts_at, fit
+from actc.pooled.log_odds import fit_log_odds, prepare_log_odds
+from actc.pooled.model import OBJECTIVES, Posterior, cuts_at
 from actc.pooled.overrule import overrule_lines
 from actc.pooled.picks import batch_size, best_pick, pick_expected_gain
 from actc.pooled.regimes import REGIMES, fit_regimes
-from actc.pooled.tuned import TUNED
 from actc.three_steps.select_triples import check_count, find_selector, select_triples
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, Picks, ScoredTriples, Thresholds
 
 OWN_SELECTOR = "expected-gain"
+LOG_ODDS = "log-odds"
+PRIORS = ("pool", LOG_ODDS)
 
 
 @dataclass(frozen=True)
@@ -37,14 +38,15 @@ class Pooled:
     known : bool
         Whether to learn about relations from the scores of triples that the graph holds already.
     prior : str
-        What is believed before any label, see ``PRIORS``.
+        ``pool``: what the pool itself tells is believed before any label. ``log-odds``: the scores are log-odds, and
+        are believed.
     """
 
     summary: str = ""
     selector: str = OWN_SELECTOR
     objective: str = "accuracy"
     known: bool = False
-    prior: str = "v3"
+    prior: str = "pool"
 
     @property
     def reads(self) -> str:
@@ -71,7 +73,7 @@ class Pooled:
         return PooledFit(self, pool, answers, self._prepare(pool, known))
 
     def _prepare(self, pool: ScoredTriples, known: ScoredTriples | None) -> PreparedPool:
-        if PRIORS[self.prior].of_log_odds:
+        if self.prior == LOG_ODDS:
             return prepare_log_odds(pool)
         if not self.known:
             return prepare_pool(pool)
@@ -104,13 +106,11 @@ class PooledFit:
     @cached_property
     def draws(self) -> Posterior:
         """Every relation's line as a Gaussian, from which any number of lines can be drawn."""
-        version = PRIORS[self.method.prior]
-        if version.averages:
-            posterior = fit_regimes(self.prepared, self.answers, REGIMES[self.method.known])
+        if self.method.prior == LOG_ODDS:
+            posterior = fit_log_odds(self.prepared, self.answers)
         else:
-            prior = version.with_known if self.method.known else version.pool_only
-            posterior = fit(self.prepared, self.answers, prior)
-        return overrule_lines(posterior, self.answers) if version.overrules else posterior
+            posterior = fit_regimes(self.prepared, self.answers, REGIMES[self.method.known])
+        return overrule_lines(posterior, self.answers)
 
     @cached_property
     def cuts(self) -> FloatArray:
@@ -137,15 +137,20 @@ class PooledFit:
         return np.asarray(triples.scores >= self.cuts[self.prepared.relation_codes(triples)])
 
     def probabilities(self, triples: ScoredTriples) -> FloatArray:
-        """Return P(true) of any triples, shape (M,), which rises with the score as the decisions do."""
+        """Return P(true) of any triples, shape (M,).
+
+        A line that is flat or falls with the score, which few answers can make of it, has no cut of its own; there
+        P(true) stays on the side of 1/2 that the cut for the best accuracy says.
+        """
         relations = self.prepared.relation_codes(triples)
-        return self._rising.probabilities(self.prepared.centred(triples.scores, relations), relations)
+        p = self.draws.probabilities(self.prepared.centred(triples.scores, relations), relations)
+        likely = triples.scores >= self._even_cuts[relations]
+        return np.where(likely, np.maximum(p, 0.5), np.minimum(p, np.nextafter(0.5, 0)))
 
     @cached_property
-    def _rising(self) -> Posterior:
-        """The lines without a slope below the least that cuts are found with, so that P(true) and cuts agree."""
-        intercept, slopes = self.draws.beta[:, :1], self.draws.beta[:, 1:]
-        return replace(self.draws, beta=np.hstack([intercept, np.maximum(slopes, TUNED.slope_floor)]))
+    def _even_cuts(self) -> FloatArray:
+        """Where each relation's line crosses an even chance, the default last, shape (R + 1,)."""
+        return cuts_at(self.draws, self.draws.beta)
 
     def _repr_html_(self) -> str:
         """Return the thresholds as a table, for a notebook."""

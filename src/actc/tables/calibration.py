@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -341,14 +341,13 @@ def _read_promise(content: dict[str, Any] | None) -> Promised | None:
 
 def _read_exceptions(content: dict[str, Any]) -> Exceptions:
     """Read what is decided of single triples; nothing from older files."""
-    heads, relations, tails, by = (
-        [str(cell) for cell in content.get(name, [])] for name in ("heads", "relations", "tails", "by")
-    )
-    accepted = [bool(cell) for cell in content.get("accepted", [])]
-    probability = [float(cell) for cell in content.get("probability", [])]
-    if len({len(column) for column in (heads, relations, tails, accepted, by, probability)}) > 1:
+    found = Exceptions(**{one.name: list(content.get(one.name, [])) for one in fields(Exceptions)})
+    if len({len(column) for column in vars(found).values()}) > 1:
         raise ValueError("exceptions of unequal length")
-    return Exceptions(heads, relations, tails, accepted, by, probability)
+    texts = [*found.heads, *found.relations, *found.tails, *found.by]
+    if not all(isinstance(cell, str) for cell in texts) or not all(isinstance(cell, bool) for cell in found.accepted):
+        raise TypeError("exceptions of another kind")
+    return replace(found, probability=[float(cell) for cell in found.probability])
 
 
 def _curves_head(curves: Curves) -> dict[str, Any]:

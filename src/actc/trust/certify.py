@@ -1,6 +1,6 @@
 """What do answers alone allow to promise of a list, whatever the model believes of it?
 
-Both functions need answers whose chance to be asked is known, each weighted by its inverse. The model
+They need answers whose chance to be asked is known, each weighted by its inverse. The model
 only says which triples come first, and counts for a few answers. So where it is wrong, less is accepted; a promise is
 not broken more often.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from actc.triples import FloatArray
+from actc.triples import BoolArray, FloatArray
 from actc.trust.tuned import TUNED
 
 
@@ -22,7 +22,7 @@ class Weighed:
     Parameters
     ----------
     counts : float array
-        How many equally weighted values they are worth (Kish).
+        How many equally weighted values they are worth (Kish); 0 before the first that was drawn at random.
     means : float array
         Their weighted mean; 0 of none.
     whole : float array
@@ -34,10 +34,12 @@ class Weighed:
     whole: FloatArray
 
     @classmethod
-    def of(cls, values: FloatArray, weights: FloatArray) -> Weighed:
+    def of(cls, values: FloatArray, weights: FloatArray, drawn: BoolArray) -> Weighed:
         """Add up values in their order."""
         whole, squares, total = (np.append(0.0, np.cumsum(one)) for one in (weights, weights**2, weights * values))
-        return cls(whole**2 / np.maximum(squares, 1e-300), total / np.maximum(whole, 1e-300), whole)
+        proves = np.append(False, np.logical_or.accumulate(drawn))
+        counts = np.where(proves, whole**2 / np.maximum(squares, 1e-300), 0.0)
+        return cls(counts, total / np.maximum(whole, 1e-300), whole)
 
 
 def chance_kept(
@@ -70,34 +72,3 @@ def chance_kept(
     worth = np.maximum(worth, 1e-9)
     kept = 1 - betainc(np.maximum(mean * worth, 1e-9), (1 - mean) * worth, target)
     return np.asarray(np.where(true > 0, kept, 0.0))
-
-
-def lowest_cut(
-    scores: FloatArray, labels: FloatArray, weights: FloatArray, size: float, target: float, confidence: float
-) -> float:
-    """Return one cut for all relations from which on answers alone show the precision; infinite where none does.
-
-    Cuts are tried from the top, from the first on that has enough answers above it to pass, to the first that fails:
-    since each is only looked at if all before it passed, looking at many costs no confidence.
-
-    Parameters
-    ----------
-    scores, labels, weights : float arrays of shape (l,)
-        Of judged triples: scores on any scale, 1 for true, the inverse of the chance to be asked.
-    size : float
-        How many triples the set has that the cut is for.
-    """
-    order = np.argsort(-scores, kind="stable")
-    ranked, answers = scores[order], Weighed.of(labels[order], weights[order])
-    last = np.append(ranked[1:] < ranked[:-1], True)[: len(ranked)]  # equal scores are accepted together or not at all
-    counts, whole, trues = (one[1:][last] for one in (answers.counts, answers.whole, answers.counts * answers.means))
-    sizes = whole / max(answers.whole[-1], 1e-300) * size
-    # What was seldom asked may be what is false, and few answers have not seen it: so the false answer that the bound
-    # makes up weighs as much as the heaviest of all.
-    judged = counts + np.maximum(weights.max(initial=0.0) * counts / np.maximum(whole, 1e-300) - 1, 0)
-    could = np.flatnonzero(chance_kept(target, counts, judged, sizes) >= confidence)
-    if not could.size:
-        return np.inf
-    passes = chance_kept(target, trues, judged, sizes)[could[0] :] >= confidence
-    length = int(np.argmin(np.append(passes, False)))
-    return float(ranked[last][could[0] + length - 1]) if length else np.inf

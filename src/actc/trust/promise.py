@@ -2,8 +2,7 @@
 
 Triples are ranked by how probably true they are; every length of that list is tried at once, under every draw of what
 may be true (the pooled posterior, what the model may be off, the luck of a finite set). The longest list that keeps
-the promise often enough is accepted. A precision must also be borne out by the answers themselves (``certify``); where
-these allow more by one cut for all relations, that is taken.
+the promise often enough is accepted. A precision must also be borne out by the answers themselves (``certify``).
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from actc.numeric import cut_between
 from actc.pooled.features import PreparedPool
 from actc.pooled.model import Posterior
 from actc.triples import Annotations, FloatArray, ScoredTriples
-from actc.trust.certify import Weighed, chance_kept, lowest_cut
+from actc.trust.certify import Weighed, chance_kept
 from actc.trust.discrepancy import answers_left_out
 from actc.trust.expect import EvenPart, take_evenly
 from actc.trust.tuned import TUNED
@@ -94,25 +93,18 @@ class _Answered:
     """What answers of known chance say by themselves.
 
     ``probabilities`` (a,): what the model would have said without the answer, falling; ``residuals``: what the first so
-    many answers are worth, their residuals as values; ``z`` (a,), ``labels`` (a,), ``weights`` (a,): normal scores,
-    answers and inverse chances, in the order of judging.
+    many answers are worth, their residuals as values.
     """
 
     probabilities: FloatArray
     residuals: Weighed
-    z: FloatArray
-    labels: FloatArray
-    weights: FloatArray
 
     @classmethod
     def of(cls, posterior: Posterior, annotations: Annotations) -> _Answered:
-        proving = annotations.take(annotations.proves)
-        left_out, pool = answers_left_out(posterior, proving), posterior.pool
-        order = np.argsort(-left_out.probabilities, kind="stable")
-        residuals = Weighed.of(left_out.residuals[order], left_out.weights[order])
-        z = pool.x[proving.rows] + pool.features["c"][pool.relations[proving.rows]]
-        labels = proving.labels.astype(np.float64)
-        return cls(left_out.probabilities[order], residuals, z, labels, left_out.weights)
+        answers = answers_left_out(posterior, annotations.take(annotations.proves))
+        order = np.argsort(-answers.probabilities, kind="stable")
+        worth = Weighed.of(answers.residuals[order], answers.weights[order], answers.drawn[order])
+        return cls(answers.probabilities[order], worth)
 
 
 def _keep(
@@ -127,10 +119,6 @@ def _keep(
     names = pool.relation_names
     bar, chance = _longest_borne_out(demand, p, rank, answered, part.weights[0], random)
     cuts = _cuts(part, rank, np.full(len(names) + 1, bar))
-    lowest = lowest_cut(answered.z, answered.labels, answered.weights, part.total, demand.target, demand.confidence)
-    one_cut = float(pool.normal.to_cuts(np.array([lowest - 1e-9]))[0])  # just below: the lowest one is accepted
-    if (part.scores >= one_cut).sum() > (rank >= bar).sum():
-        cuts, chance = np.full(len(names) + 1, one_cut), demand.confidence
     cuts[-1] = np.inf  # nothing was judged there, nothing can be promised
     left_out = tuple(names[at] for at in np.unique(part.relations).tolist() if at < len(names) and cuts[at] == np.inf)
     return Promise(demand, cuts, chance, left_out)
