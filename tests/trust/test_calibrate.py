@@ -123,7 +123,7 @@ def test_labels_without_the_columns_teach_and_promise_nothing(files):
     labels = files / "labels.tsv"
     found = calibrate(files / "scores.tsv", labels, precision=0.7)
     assert np.isinf(found.thresholds.cuts_and_default).all()
-    assert (found.promise.chance, found.proving) == (None, 0)
+    assert (found.promise.chance, found.counts.proving) == (None, 0)
     assert {*found.exceptions.by} == {"person"}
     assert np.isfinite(calibrate(files / "scores.tsv", labels).thresholds.cuts).all()
     output = " ".join(said(files, "--precision", 0.7).split())
@@ -134,6 +134,7 @@ def test_labels_without_the_columns_teach_and_promise_nothing(files):
 def test_a_random_draw_promises_in_the_user_s_own_name(files):
     found = calibrate(files / "scores.tsv", files / "labels.tsv", precision=0.7, picks="random")
     assert found.promise.chance >= 0.9
+    assert found.counts.proving == 200
     assert np.isfinite(found.thresholds.cuts).any()
     output = said(files, "--precision", 0.7, "--picks", "random")
     assert "the precision of what is accepted is 0.7 or more" in output
