@@ -56,7 +56,6 @@ def test_a_promise_is_said_written_and_kept(folder):
 
 
 def test_labels_that_do_not_say_how_they_were_asked_prove_nothing(folder):
-    pool, labels = folder
     run(*CALIBRATE, "--precision", 0.8)
     run("decide", "thresholds.json", "scores.tsv", "--out", "accepted.tsv", "--quiet")
     rows = Path("accepted.tsv").read_text().splitlines()[1:]
