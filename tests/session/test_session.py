@@ -337,8 +337,8 @@ def test_the_plan_leaves_out_what_is_on_somebodys_table(scores):
 class Interrupted(Planner):
     """A planner during whose work people go on: one answers, another is given triples."""
 
-    def choose(self, *arguments):
-        picks = super().choose(*arguments)
+    def _show_differences(self, *arguments):
+        picks = super()._show_differences(*arguments)
         self.judged = set(judge(self.session, self.session.annotator("ada"), 3))
         self.held = {task.triple for task in self.session.ask(self.session.annotator("bob"), 4)}
         return picks

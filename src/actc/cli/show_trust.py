@@ -19,7 +19,7 @@ DISAGREES = 0.05
 
 def print_report(report: Report, written: Sequence[Path]) -> None:
     """Print the report's headline, its relations and where it is written."""
-    screen, total, answers = console(), report.case.pool.stands_for, len(report.case.annotations)
+    screen, total, answers = console(), report.case.target.stands_for, len(report.case.annotations)
     screen.print(f"{report.accepted:,} of {total:,} candidates are accepted, from {answers:,} answers.")
     for name, share in report.quality.items():
         screen.print(f"  {name:<10}{_percent(share)}")

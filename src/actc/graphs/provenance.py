@@ -83,7 +83,7 @@ def _numbers(layout: Layout, name: str, cells: Any) -> FloatArray:
 
 
 def made_by_method(extras: Mapping[str, Any], count: int) -> BoolArray:
-    """Say of each of the triples whether a machine decided it: no person, nor the one who wrote the graph."""
+    """Say of each triple whether a method or a machine decided it, not a person, nor the one who wrote the graph."""
     nothing = [None] * count
     methods, deciders = (list(extras.get(name, nothing)) for name in ("method", "by"))
     if "method" not in extras:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
@@ -11,15 +12,17 @@ import numpy as np
 from actc.errors import ChoiceError, OptionError
 from actc.pooled.draws import cut_intervals
 from actc.pooled.features import PreparedPool, prepare_pool
-from actc.pooled.log_odds import prepare_log_odds
-from actc.pooled.model import OBJECTIVES, PRIORS, Posterior, cuts_at, fit
+from actc.pooled.log_odds import fit_log_odds, prepare_log_odds
+from actc.pooled.model import OBJECTIVES, Posterior, cuts_at
 from actc.pooled.overrule import overrule_lines
 from actc.pooled.picks import batch_size, best_pick, pick_expected_gain
 from actc.pooled.regimes import REGIMES, fit_regimes
 from actc.three_steps.select_triples import check_count, find_selector, select_triples
-from actc.triples import Annotations, BoolArray, FloatArray, Picks, ScoredTriples, Thresholds
+from actc.triples import Annotations, BoolArray, FloatArray, IntArray, Picks, ScoredTriples, Thresholds
 
 OWN_SELECTOR = "expected-gain"
+LOG_ODDS = "log-odds"
+PRIORS = ("pool", LOG_ODDS)
 
 
 @dataclass(frozen=True)
@@ -35,14 +38,15 @@ class Pooled:
     known : bool
         Whether to learn about relations from the scores of triples that the graph holds already.
     prior : str
-        What is believed before any label, see ``PRIORS``.
+        ``pool``: what the pool itself tells is believed before any label. ``log-odds``: the scores are log-odds, and
+        are believed.
     """
 
     summary: str = ""
     selector: str = OWN_SELECTOR
     objective: str = "accuracy"
     known: bool = False
-    prior: str = "v3"
+    prior: str = "pool"
 
     @property
     def reads(self) -> str:
@@ -69,7 +73,7 @@ class Pooled:
         return PooledFit(self, pool, answers, self._prepare(pool, known))
 
     def _prepare(self, pool: ScoredTriples, known: ScoredTriples | None) -> PreparedPool:
-        if PRIORS[self.prior].of_log_odds:
+        if self.prior == LOG_ODDS:
             return prepare_log_odds(pool)
         if not self.known:
             return prepare_pool(pool)
@@ -102,13 +106,11 @@ class PooledFit:
     @cached_property
     def draws(self) -> Posterior:
         """Every relation's line as a Gaussian, from which any number of lines can be drawn."""
-        version = PRIORS[self.method.prior]
-        if version.averages:
-            posterior = fit_regimes(self.prepared, self.answers, REGIMES[self.method.known])
+        if self.method.prior == LOG_ODDS:
+            posterior = fit_log_odds(self.prepared, self.answers)
         else:
-            prior = version.with_known if self.method.known else version.pool_only
-            posterior = fit(self.prepared, self.answers, prior)
-        return overrule_lines(posterior, self.answers) if version.overrules else posterior
+            posterior = fit_regimes(self.prepared, self.answers, REGIMES[self.method.known])
+        return overrule_lines(posterior, self.answers)
 
     @cached_property
     def cuts(self) -> FloatArray:
@@ -158,10 +160,20 @@ class PooledFit:
         """Return the next triples to judge."""
         if self.method.selector == OWN_SELECTOR:
             check_count(self.pool, self.answers, count)
-            taken = self.pool.relations[self.pool.scores >= self.cuts[self.pool.relations]]
-            accepted = np.bincount(taken, minlength=len(self.pool.relation_names))
-            return pick_expected_gain(self.draws, self.answers, count, random, accepted)
+            return pick_expected_gain(self.draws, self.answers, count, random, self._count_accepted())
         return select_triples(self.pool, self.answers, count, self.method.selector, random, self._estimate)
+
+    def _count_accepted(self) -> IntArray:
+        """Return how many rows of each relation are accepted, shape (R,), by search: a pick reads no whole pool."""
+        scores, members, ends = self.pool.scores, self.prepared.members, self.prepared.starts.tolist()
+        spans = zip(ends[:-1], ends[1:], self.cuts[:-1].tolist(), strict=False)
+        return np.array(
+            [
+                end - bisect_left(range(end), cut, start, key=lambda at: scores[members[at]])
+                for start, end, cut in spans
+            ],
+            dtype=np.int64,
+        )
 
     def _estimate(self, relation: int | None = None) -> FloatArray:
         return self.probabilities(self.pool if relation is None else self.pool.as_if(relation))

@@ -15,12 +15,10 @@ from actc.pooled.picks import gains_of
 from actc.triples import Annotations, BoolArray, IntArray, Picks, ScoredTriples, Thresholds
 from actc.trust.ask import weigh_next_answers
 from actc.trust.case import Case
-from actc.trust.expect import Quality, expect
+from actc.trust.expect import Quality
 
 MOST_RELATIONS = 24
 """Whose course is kept, refit by refit."""
-DRAWS, POINTS = 200, 1000
-"""As in a report's learning curve: a refit must not take long, and the next one is made soon."""
 MOST_LOOKED_AT = 4000
 """Triples of the pool that the expected accuracy is worked out on, where the method has no draws."""
 
@@ -96,12 +94,9 @@ def look_ahead(case: Case, planned: Picks, before: BoolArray | None) -> Outlook:
     )
     if fit.draws is None:
         return replace(fitted, expected=_expect(fit, pool, accepted))
-    cuts = fit.thresholds.cuts_and_default
-    found = expect(fit.draws, cuts, annotations, pool, DRAWS, POINTS, each=False, settled=annotations).overall
-    pays = (
-        case.found_method.selector == OWN_SELECTOR and len(planned) > 0
-    )  # ten answers picked otherwise bring less than that
-    return _add_doubts(fitted, fit.draws, planned, found, pays)
+    # Ten answers picked otherwise bring less than what is said of them.
+    pays = case.found_method.selector == OWN_SELECTOR and len(planned) > 0
+    return _add_doubts(fitted, fit.draws, planned, case.expectation.overall, pays)
 
 
 def _add_doubts(fitted: Outlook, posterior: Posterior, planned: Picks, found: Quality, pays: bool) -> Outlook:

@@ -30,7 +30,7 @@ from actc.session.outlook import Outlook, look_ahead
 from actc.session.session import Session
 from actc.session.settings import Settings
 from actc.session.trouble import end_trouble, tell_trouble
-from actc.triples import Annotations, BoolArray, IntArray, Picks, ScoredTriples
+from actc.triples import BoolArray, IntArray, Picks, ScoredTriples
 from actc.trust.case import Case
 
 LEAST_PLANNED, MOST_PLANNED = 128, 4096
@@ -86,35 +86,25 @@ class Planner:
         if state == self.seen and not wished and not (short and self._untouched() > 0):
             return False
         started = time.monotonic()
-        annotations = self.session.annotations()
-        fit = self.fit(annotations)
+        case = Case(self.pool, self.session.annotations(), self.known, self.method, read_judged(self.session))
         given_out = self._given_out()
-        picks = self.choose(fit, annotations, self._plan_size(last), given_out)
-        picks = self._show_differences(picks, annotations, fit, given_out)
-        picks = self._add_wished(fit, picks, given_out, wished)
-        case = Case(self.pool, annotations, self.known, self.method, fitted=fit)
+        picks = choose_next(case, self._plan_size(last), given_out, self.session.settings.seed)
+        picks = self._show_differences(picks, case, given_out)
+        picks = self._add_wished(case.fit, picks, given_out, wished)
         outlook = look_ahead(case, picks, self.accepted)
         self._write(last, picks, outlook, anew=bool(self.seen) and self.seen[1] != choices)
         self.seen, self.accepted = state, outlook.accepted
         self.took = time.monotonic() - started
         return True
 
-    def fit(self, annotations: Annotations) -> Fit:
-        """Return the method's fit on the answers; without thresholds, where it cannot do without more."""
-        return self.method.fit(self.pool, annotations, self.known)
-
-    def _show_differences(self, picks: Picks, annotations: Annotations, fit: Fit, given_out: IntArray) -> Picks:
+    def _show_differences(self, picks: Picks, case: Case, given_out: IntArray) -> Picks:
         """Put triples on which judges and model differ among the picks, if the owner wants it."""
         share = ReplyStore(self.session.folder).differing
-        believed = fit.probabilities(self.pool) if share else None
-        if believed is None:  # and what judges said is not read: a refit takes as long as without them
+        believed = case.fit.probabilities(self.pool) if share else None
+        if believed is None:
             return picks
-        besides = np.union1d(given_out, annotations.rows)
-        return put_differing_first(picks, read_judged(self.session), believed, share, besides)
-
-    def choose(self, fit: Fit, annotations: Annotations, count: int, besides: IntArray) -> Picks:
-        """Return the next triples to judge, best first, none of ``besides``."""
-        return choose_next(fit, self.pool, annotations, count, besides, self.session.settings.seed)
+        besides = np.union1d(given_out, case.annotations.rows)
+        return put_differing_first(picks, case.judged, believed, share, besides)
 
     def _wished(self) -> list[str]:
         """Return the relations that somebody asked for lately, of which the plan holds too few triples."""
@@ -195,14 +185,13 @@ class Planner:
         return 1 + int(np.random.default_rng([self.session.settings.seed, row]).random() < overlap)
 
 
-def choose_next(
-    fit: Fit, pool: ScoredTriples, annotations: Annotations, count: int, besides: IntArray, seed: int
-) -> Picks:
-    """Return the triples that a fit would ask next, best first, none of ``besides``."""
-    busy = np.setdiff1d(besides, annotations.rows)
-    most = min(count + len(busy), len(pool) - len(annotations))
+def choose_next(case: Case, count: int, besides: IntArray, seed: int) -> Picks:
+    """Return the triples to ask next, best first, none of ``besides``."""
+    judged = case.annotations.rows
+    busy = np.setdiff1d(besides, judged)
+    most = min(count + len(busy), len(case.pool) - len(judged))
     # The method imagines answers to what it picks first, so what is out for judgement is picked, then left out.
-    picks = fit.pick(most, np.random.default_rng([seed, len(annotations)]))
+    picks = case.fit.pick(most, np.random.default_rng([seed, len(judged)]))
     return picks.take(np.flatnonzero(~np.isin(picks.rows, busy))[:count])
 
 

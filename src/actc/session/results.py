@@ -45,9 +45,7 @@ def next_tasks(opened: Opened, count: int) -> list[Task]:
     """Return the triples that would be asked next."""
     assert opened.session is not None
     case = opened.case
-    picks = choose_next(
-        case.fit, case.pool, case.annotations, count, case.annotations.rows, opened.session.settings.seed
-    )
+    picks = choose_next(case, count, case.annotations.rows, opened.session.settings.seed)
     return [task_of(case.pool, row, "The next to be asked.") for row in picks.rows.tolist()]
 
 
