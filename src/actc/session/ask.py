@@ -122,7 +122,8 @@ def note_wish(connection: sqlite3.Connection, annotator: Annotator, relation: st
     )
     connection.execute(
         "DELETE FROM lease WHERE annotator = ? AND purpose = 'new' AND triple IN "
-        "(SELECT triple FROM lease JOIN task USING (triple) WHERE annotator = ? AND (relation != ? OR chance IS NOT NULL))",
+        "(SELECT triple FROM lease JOIN task USING (triple) WHERE annotator = ? "
+        "AND (relation != ? OR chance IS NOT NULL))",
         (annotator.id, annotator.id, relation),
     )
 
