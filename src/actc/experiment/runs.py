@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from actc.errors import OptionError
-from actc.experiment.backends import Workers, run_everywhere
 from actc.experiment.cells import Cell, CellSource, check_names, read_folder_once
 from actc.experiment.draws import draw_orders
 from actc.experiment.plans import PAPER_BUDGETS, Conditions, Plan, Share
+from actc.experiment.processes import run_everywhere
 from actc.experiment.resume import open_rows, place_of_conditions
 from actc.experiment.rows import Row, Run, format_row, read_rows
-from actc.methods import Method
+from actc.methods import Method, finds_cuts
 from actc.metrics import count_decisions, find_metric
 from actc.tables.deliver import check_writable
 from actc.triples import Annotations, FloatArray, IntArray
@@ -46,8 +46,6 @@ def run_experiment(
     metrics: Sequence[str] = (),
     out: str | Path | None = None,
     jobs: int = 1,
-    backend: str = "loky",
-    address: str | None = None,
     progress: Progress = ignore_progress,
 ) -> list[Row]:
     """Measure every method in every cell at every budget, several times.
@@ -75,10 +73,6 @@ def run_experiment(
         an interrupted run goes on when it is started again. Rows that are found there have six digits.
     jobs : int
         Processes; the rows are the same for any number.
-    backend : {"loky", "dask", "ray"}
-        Where the processes are: on this machine, or on a cluster; the rows are the same.
-    address : str, optional
-        The cluster's scheduler; without it one is started on this machine.
     progress : callable
         Told how many more repeats are done, and how many there are in all.
     """
@@ -93,15 +87,14 @@ def run_experiment(
         plan = plan.with_budgets(_reachable_budgets(loaded))
     for cell in loaded:
         _check_cell(cell, plan)
-    workers = Workers(jobs, backend, address)
     if out is None:
-        return run_plan(plan, workers=workers, progress=progress)
+        return run_plan(plan, jobs=jobs, progress=progress)
     also = {
         "cells": [f"{cell.dataset}/{cell.model} ({cell.digest})" for cell in loaded],
         "methods": list(plan.methods),
         "repeats": repeats,
     }
-    return _run_to_complete_file(plan, Path(out), also, workers, progress)
+    return _run_to_complete_file(plan, Path(out), also, jobs, progress)
 
 
 def further_metrics(names: Sequence[str]) -> tuple[str, ...]:
@@ -121,17 +114,15 @@ def _check_cell(cell: Cell, plan: Plan) -> None:
             f"which has {len(cell.valid)} triples."
         )
     for name, method in plan.methods.items():
-        if budgets and budgets[-1] < method.least_budget:
-            raise OptionError(f"{name} needs a budget of at least {method.least_budget}, not {budgets[-1]}.")
-        if method.needs_known and cell.known is None:
+        if budgets and not plan.conditions.affordable(method):
+            raise OptionError(f"{name} needs a budget of at least 1, not {budgets[-1]}.")
+        if method.reads != "pool" and cell.known is None:
             raise OptionError(f"{name} needs a train.tsv beside valid.tsv in {cell.dataset}/{cell.model}.")
 
 
-def _run_to_complete_file(
-    plan: Plan, out: Path, also: Mapping[str, Any], workers: Workers, progress: Progress
-) -> list[Row]:
+def _run_to_complete_file(plan: Plan, out: Path, also: Mapping[str, Any], jobs: int, progress: Progress) -> list[Row]:
     part = check_writable(out).with_name(out.name + ".part")
-    new = run_plan_to_file(plan, part, also=also, workers=workers, progress=progress)
+    new = run_plan_to_file(plan, part, also=also, jobs=jobs, progress=progress)
     rows = read_rows(part, plan.conditions.metrics)
     rows[len(rows) - len(new) :] = new
     part.replace(out)
@@ -139,9 +130,9 @@ def _run_to_complete_file(
     return rows
 
 
-def run_plan(plan: Plan, *, workers: Workers | None = None, progress: Progress = ignore_progress) -> list[Row]:
+def run_plan(plan: Plan, *, jobs: int = 1, progress: Progress = ignore_progress) -> list[Row]:
     """Run a plan in memory and return its rows."""
-    return [row for part in _run_shares(plan, plan.shares, workers or Workers(), progress) for row in part]
+    return [row for part in _run_shares(plan, plan.shares, jobs, progress) for row in part]
 
 
 def run_plan_to_file(
@@ -149,7 +140,7 @@ def run_plan_to_file(
     path: Path,
     *,
     also: Mapping[str, Any] | None = None,
-    workers: Workers | None = None,
+    jobs: int = 1,
     progress: Progress = ignore_progress,
 ) -> list[Row]:
     """Run what a file of rows lacks of a plan, appending rows as they come; return these.
@@ -161,8 +152,8 @@ def run_plan_to_file(
         The file; what its rows have in common stands beside it, in ``path.json``.
     also : mapping, optional
         What must be the same as when the file was begun, beside the conditions.
-    workers : Workers, optional
-        Where it runs; in this process by default.
+    jobs : int
+        Processes.
     progress : callable
         Told how many more repeats are done and how many there are in all: once for those that were in the
         file already, then after every share.
@@ -172,14 +163,14 @@ def run_plan_to_file(
     new: list[Row] = []
     with path.open("a", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, lineterminator="\n")
-        for rows in _run_shares(plan, todo, workers or Workers(), progress):
+        for rows in _run_shares(plan, todo, jobs, progress):
             writer.writerows(map(format_row, rows))
             out.flush()
             new += rows
     return new
 
 
-def _run_shares(plan: Plan, todo: Sequence[Share], workers: Workers, progress: Progress) -> Iterator[list[Row]]:
+def _run_shares(plan: Plan, todo: Sequence[Share], jobs: int, progress: Progress) -> Iterator[list[Row]]:
     total, missing = (sum(share.stop - share.start for share in shares) for shares in (plan.shares, todo))
     progress(total - missing, total)
     most = max((share.stop for share in plan.shares), default=0)
@@ -188,7 +179,7 @@ def _run_shares(plan: Plan, todo: Sequence[Share], workers: Workers, progress: P
         for share in todo
     ]
     fresh = any(not isinstance(source, Cell) for source in plan.sources)
-    for share, rows in zip(todo, run_everywhere(run_share, calls, workers, fresh=fresh), strict=True):
+    for share, rows in zip(todo, run_everywhere(run_share, calls, jobs, fresh=fresh), strict=True):
         yield rows
         progress(share.stop - share.start, total)
 
@@ -214,7 +205,7 @@ def run_share(
         )
         labels = view.valid_labels[rows]
         sets += [Annotations(rows[:budget], labels[:budget]) for budget in budgets]
-    measure = _measure_fits if method.needs_evidence else _measure_cuts
+    measure = _measure_cuts if finds_cuts(method) else _measure_fits
     figures, seconds = measure(view, method, sets, ("accuracy", "f1", *conditions.metrics), start)
     accuracy, f1, *further = figures.tolist()
     keys = [(budget, repeat) for repeat in range(share.start, share.stop) for budget in budgets]
@@ -226,16 +217,16 @@ def run_share(
 
 
 def _view_of(cell: Cell, method: Method, conditions: Conditions) -> Cell:
-    if method.needs_evidence:
+    if method.reads == "evidence":
         return cell.weighed
-    return cell.squashed if conditions.squash and method.wants_squashed else cell
+    return cell.squashed if conditions.squash and finds_cuts(method) else cell
 
 
 def _measure_cuts(
-    view: Cell, method: Method, sets: Sequence[Annotations], metrics: Sequence[str], start: float
+    view: Cell, method: Any, sets: Sequence[Annotations], metrics: Sequence[str], start: float
 ) -> tuple[FloatArray, float]:
     """Return what each set's cuts come to on the test triples, shape (metrics, S), and seconds per set."""
-    cuts = method.find_cuts(view.valid, sets, view.known)
+    cuts = method.find_cuts(view.valid, sets)
     seconds = (time.perf_counter() - start) / len(sets)
     return view.labelled_test.measure(cuts, metrics), seconds
 
@@ -243,9 +234,8 @@ def _measure_cuts(
 def _measure_fits(
     view: Cell, method: Method, sets: Sequence[Annotations], metrics: Sequence[str], start: float
 ) -> tuple[FloatArray, float]:
-    """Do the same for a method whose answers move the scores themselves, so that no cut is common to all sets."""
-    fits = [method.fit(view.valid, answers, view.known) for answers in sets]
-    accepted = [np.asarray(fit.probabilities(view.test)) >= 0.5 for fit in fits]
+    """Do the same by a fit for each set."""
+    accepted = [method.fit(view.valid, answers, view.known).accepts(view.test) for answers in sets]
     seconds = (time.perf_counter() - start) / len(sets)
     counts = [count_decisions(view.test_labels, decisions) for decisions in accepted]
     return np.array([[find_metric(name)(count)[0] for count in counts] for name in metrics]), seconds
@@ -263,6 +253,6 @@ def _select_step_by_step(cell: Cell, method: Method, budgets: Sequence[int], rng
     for budget in budgets:
         while len(annotations) < budget:
             count = min(budget - len(annotations), method.batch(len(annotations)))
-            rows = method.fit(cell.valid, annotations, cell.known).pick(count, rng).rows
-            annotations = annotations.plus(rows, cell.valid_labels[rows])
+            picks = method.fit(cell.valid, annotations, cell.known).pick(count, rng)
+            annotations = annotations.plus(picks.answered(cell.valid_labels[picks.rows]))
     return annotations.rows

@@ -30,18 +30,9 @@ class Tuned:
     # mode and tau are found in turn. As first specified.
     tau_weight: tuple[float, float] = (10.0, 20.0)
     rounds: int = 2
-    # From the 50th label on every fifth pick is uniform, so that something checks the model. What that buys:
-    # benchmarks/trust/coverage.csv, active, 100 labels and more, held beside model_held. What it costs: tuned.csv,
-    # audit_every.
-    audit_from: int = 50
-    audit_every: int = 5
-    # Where a precision is promised: from which label on, and how often, a pick checks what would be accepted; how far
-    # above the promise (of what is left to 1) the model's expectation of that list stays; its least share of the pool.
-    # Not tuned.
-    check_from: int = 10
-    check_every: int = 2
-    check_above: float = 0.3
-    check_least: float = 0.02
+    # Which share of the questions checks what is accepted now, and what is rejected now. benchmarks/trust/run.py.
+    check_accepted: float = 0.35
+    check_rejected: float = 0.2
     # How many labels at one point are imagined, their gain shared among them: one label rarely turns a decision,
     # several do. tuned.csv, imagined.
     imagined: tuple[float, ...] = (1.0, 4.0, 16.0)
