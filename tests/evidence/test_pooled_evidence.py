@@ -17,7 +17,7 @@ from actc.evidence.weigh import Lesson, learn
 from actc.experiment.cells import Cell, read_cell
 from actc.experiment.runs import run_experiment
 from actc.graphs.graph import Graph
-from actc.methods import METHODS, thresholds_of
+from actc.methods import METHODS, find_method, thresholds_of
 from actc.metrics import accuracy
 from actc.numeric import sigmoid
 from actc.tables.files import write_scored, write_triples
@@ -116,6 +116,8 @@ def test_without_pieces_it_decides_by_thresholds_in_log_odds(cell, count):
     assert fit.thresholds.decide(plain).tolist() == fit.accepts(plain).tolist()
     assert fit.accepts(plain).tolist() == (fit.probabilities(plain) >= 0.5).tolist()
     assert fit.weights == {}
+    line = find_method("pooled:prior=log-odds").fit(plain, answers)  # what it is made of
+    assert fit.thresholds.cuts.tolist() == line.thresholds.cuts.tolist()
     kept = PooledEvidence(move=False).fit(weighed, answers)
     assert kept.thresholds.cuts.tolist() == fit.thresholds.cuts.tolist()
 

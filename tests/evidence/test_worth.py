@@ -111,6 +111,13 @@ def test_a_model_may_know_only_some_candidates_and_marks_say_who_proposed_them(t
     assert np.isnan(weighed.evidence.column("place_among_tails")).sum() == np.isnan(scores[~lesson.true]).sum()
 
 
+def test_candidates_that_lack_a_piece_of_the_lesson_are_refused(town):
+    graph, facts, pool, _ = town
+    both = pool.followed_by(facts).with_scores(np.append(pool.scores, facts.scores))
+    with pytest.raises(TableError, match="The candidates have no 'score', which the lesson's proposals have"):
+        weigh(graph, Proposals(pool), Lesson.found(facts, both))
+
+
 def test_no_model_is_needed(town):
     graph, facts, pool, truth = town
     weighed = weigh(graph, Proposals(pool), Lesson(facts, Proposals(facts.followed_by(pool)), np.arange(100) < 20))

@@ -94,6 +94,8 @@ class Evidence:
 
     def column(self, name: str) -> FloatArray:
         """Return one piece of evidence, shape (N,)."""
+        if name not in self.columns:
+            raise TableError(f"The candidates have no {name!r}, which the lesson's proposals have; give both the same.")
         return np.asarray(self.values[:, self.columns.index(name)])
 
     def take(self, rows: ArrayLike) -> Self:
