@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from actc.judges.ppi import PoweredQuality, assess_decisions
 
 from actc.experiment.cells import read_cell
 from actc.judges.answers import JudgeAnswers
 from actc.judges.heed import Heeded, heed_judges
-from actc.judges.ppi import PoweredQuality, assess_decisions
 from actc.methods import find_method
 from actc.metrics import brier, calibration_error
 from actc.triples import Annotations, BoolArray, ScoredTriples

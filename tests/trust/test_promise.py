@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -108,15 +106,6 @@ def test_forty_answers_that_contradict_the_model_speak_alone():
     assert accepted_by(kept, pool).mean() < 0.1
 
 
-def test_good_news_counts_only_from_answers_of_known_chance():
-    pool, labels, _ = make_truth()
-    posterior, annotations = fit_on_random(pool, labels, 60)
-    good = replace(annotations, labels=np.ones(60, dtype=bool))  # every answer is true
-    drawn, chosen = (promise(posterior, one, pool, [Demand(0.9)])[0] for one in (good, replace(good, chance=np.nan)))
-    assert accepted_by(drawn, pool).mean() > 0.9  # sixty of sixty: nearly all will be true, whatever the model thinks
-    assert not accepted_by(chosen, pool).any()
-
-
 def test_a_list_ends_where_answers_do():
     """Sixty true answers from the best twentieth of the pool say nothing about what comes far after it."""
     pool, labels, _ = make_truth()
@@ -131,17 +120,6 @@ def test_a_list_ends_where_answers_do():
         shares.append(accepted_by(kept, pool).mean())
     assert 0.03 < shares[0] < 0.1
     assert shares[1] > 0.25
-
-
-def test_where_one_cut_does_for_all_relations_no_model_is_needed():
-    """Answers on a random draw show that the upper half is true; the model, fitted on none of them, doubts it."""
-    pool, _, _ = make_truth()
-    posterior, _ = fit_on_random(pool, pool.scores > 0, 0)
-    rows = np.random.default_rng(0).permutation(len(pool))[:120]
-    answers = Annotations(rows, pool.scores[rows] > np.median(pool.scores)).drawn_at_random(pool)
-    decisions = accepted_by(promise(posterior, answers, pool, [Demand(0.9)])[0], pool)
-    assert 0.4 < decisions.mean() < 0.6
-    assert (pool.scores[decisions] > np.median(pool.scores)).mean() >= 0.9
 
 
 def test_triples_of_one_probability_are_accepted_together_or_not_at_all():
