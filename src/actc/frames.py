@@ -61,7 +61,6 @@ def read_frame(frame: Any, names: Sequence[str]) -> list[Any]:
 
     Parameters
     ----------
-    frame : pandas or polars DataFrame, pyarrow Table or dict of columns
     names : sequence of str
         Such as head, relation, tail, score.
     """

@@ -59,7 +59,6 @@ class Gate:
 
     Parameters
     ----------
-    app : ASGI application
     hosts : set of str, or None
         Names under which this server may be addressed; None for any. A server on loopback answers to loopback names
         only, so that no page from elsewhere can reach it under a name of its own.

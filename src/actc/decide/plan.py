@@ -21,7 +21,6 @@ class Plan:
 
     Parameters
     ----------
-    thresholds : Thresholds
     curves : Curves or None
         Where a column ``probability`` comes from.
     keep_all : bool

@@ -3,12 +3,10 @@
 Where things come from, first match wins:
 
 * the folder named by the environment variable ``ACTC_DATA``, laid out as ``codex-s/train.txt`` and
-  ``scores/codex-s/complex/valid.tsv.gz``; with it set nothing is ever downloaded;
+  ``scores/codex-s/complex/valid.tsv.gz``;
 * a checkout of this project's repository: the triples as arrays in ``benchmarks/codex``, the scores of the models in
-  ``benchmarks/scores`` (``ACTC_SCORES`` points elsewhere), arrays in the row order of the CoDEx files;
-* without a checkout, the public homes of the triples and of the scores that the authors of ACTC published (model
-  ``complex-authors``), each at one commit, each file checked by its SHA-256, kept in the user's cache (``ACTC_CACHE``,
-  else ``$XDG_CACHE_HOME/actc``, else ``~/.cache/actc``).
+  ``benchmarks/scores`` (``ACTC_SCORES`` points elsewhere), arrays in the row order of the CoDEx files; the model
+  ``complex-authors`` is what the authors of ACTC published.
 """
 
 from __future__ import annotations
@@ -22,30 +20,8 @@ import numpy as np
 
 from actc.errors import ChoiceError, FileError
 from actc.experiment.cells import Cell, read_cell
-from actc.experiment.download import fetch_file
 from actc.triples import BoolArray, FloatArray, ScoredTriples
 
-CODEX = (
-    "https://raw.githubusercontent.com/tsafavi/codex/52cd012200f2c4c19f214c4276dca7d69052a419/data/triples/"
-    "{dataset}/{name}"
-)
-AUTHORS = (
-    "https://raw.githubusercontent.com/anasedova/ACTC/9374bdb56f7d2177260bcfc601b72b1234eec696/codex-s/complex/{name}"
-)
-CHECKSUMS = {
-    "codex-s/train.txt": "64f93b7f314f3936a6f65739721429db3f6a7c8f5a1e1104ec3bb544f7434f59",
-    "codex-s/valid.txt": "3831c0e57daef03c3a18cdd1a72e370b496f696c5218883d35c7d2ab8a6a772c",
-    "codex-s/valid_negatives.txt": "c1d84860d6ee786419f1f118d0e9479c6614283b3e267afc158734389036901f",
-    "codex-s/test.txt": "27127fcb34688c4778e88a39ef3c9b540807da846021e9d9685660ac1838aca1",
-    "codex-s/test_negatives.txt": "d3fb32c41f3be26d09484ace571965806f1ade0ca712551b0de684c283cdbb22",
-    "codex-m/train.txt": "d99c3437ab51690391a26d96976adf6e5494dba7ef6902e77000551bfa566556",
-    "codex-m/valid.txt": "11c323096367354940846b9ed940c5dabddc1d20a70474222babe7e7fd28b28d",
-    "codex-m/valid_negatives.txt": "454a4f66ae85495e6e7df0a9f591ed3b8b6efbbcca515414cb641a28625cbcb2",
-    "codex-m/test.txt": "0575ce05e4ce915e395bb4f708e8df9547989dd4c8c71407cbfd78c19daffcf7",
-    "codex-m/test_negatives.txt": "7caaf71f7a85fbd915dce8199f5b1e1744ead58e0675549fcb01c60599944648",
-    "complex-authors/valid_score.tsv": "b4058b1c5e2d2306f2003b53ca77380023c2ba5e94966bbda45fd65ad83d19ba",
-    "complex-authors/test_score.tsv": "b57c8378cef4620f253354c31f1ef0eeb076b8ea051ca66930657a9c47c93f5b",
-}
 DATASETS = ("codex-s", "codex-m")
 MODELS = ("complex", "conve", "transe", "rescal")
 SPLITS = ("train", "valid", "test")
@@ -53,6 +29,7 @@ CODEX_FILES = ("train", "valid", "valid_negatives", "test", "test_negatives")
 TRIPLES = Path("benchmarks") / "codex"
 SCORES = Path("benchmarks") / "scores"
 AUTHORS_MODEL = "complex-authors"
+WAY_OUT = "run from a checkout of the repository, or point ACTC_SCORES and ACTC_DATA to a copy of the data."
 # The score files' text has this many significant digits; the arrays are that text in single precision.
 DIGITS = {"train": 6, "valid": 7, "test": 7}
 
@@ -101,7 +78,7 @@ def load_cell(dataset: str, model: str, *, with_known: bool = True) -> Cell:
 
 
 def load_triples(dataset: str, split: str) -> LabelledTriples:
-    """Load the training, validation or test triples of a data set, downloading them if need be."""
+    """Load the training, validation or test triples of a data set."""
     _check_choice("data set", dataset, DATASETS)
     _check_choice("split", split, SPLITS)
     true = load_columns(dataset, split)
@@ -118,17 +95,16 @@ def load_columns(dataset: str, name: str) -> tuple[list[str], ...]:
         path = local / dataset / f"{name}.txt"
         if not path.is_file():
             raise FileError(f"ACTC_DATA is {local}, but {path} is missing.")
-    elif arrays.is_dir():
-        return _spell_out(arrays, name)
-    else:
-        path = _fetch(CODEX.format(dataset=dataset, name=f"{name}.txt"), f"{dataset}/{name}.txt")
-    return _read_columns(path, 3)
+        return _read_columns(path, 3)
+    if not arrays.is_dir():
+        raise FileError(f"CoDEx is not here ({arrays}); {WAY_OUT}")
+    return _spell_out(arrays, name)
 
 
 def load_scored(dataset: str, model: str, split: str) -> tuple[ScoredTriples, BoolArray]:
     """Load a split with the scores of a model as they were published, and its labels."""
     triples = load_triples(dataset, split)
-    scores = load_authors_scores(split, triples) if model == AUTHORS_MODEL else load_array(dataset, model, split)
+    scores = load_array(dataset, model, split)
     if len(scores) != len(triples):
         raise FileError(
             f"There are {len(scores)} scores of {model} for the {len(triples)} {split} triples of {dataset}."
@@ -140,28 +116,9 @@ def load_array(dataset: str, model: str, split: str) -> FloatArray:
     """Load the committed scores of one split: shape (N,), in the row order of the CoDEx files."""
     path = scores_folder() / dataset / model / f"{split}.npy"
     if not path.is_file():
-        raise FileError(
-            f"There are no scores of {model} on {dataset} ({split}): {path} is missing. "
-            "Run from a checkout of the repository, or point ACTC_SCORES to its benchmarks/scores."
-        )
-    return round_significant(np.load(path, allow_pickle=False).astype(np.float64), DIGITS[split])
-
-
-def load_authors_scores(split: str, triples: LabelledTriples) -> FloatArray:
-    """Load the scores that the authors of ACTC published for ComplEx on CoDEx-S (valid and test only)."""
-    _check_choice("split with published scores", split, ("valid", "test"))
-    local = data_folder()
-    if local is not None:
-        raise FileError(f"ACTC_DATA is {local}, but it has no folder scores/codex-s/complex-authors.")
-    packed = scores_folder() / "codex-s" / AUTHORS_MODEL / f"{split}.npy"
-    if packed.is_file():
-        return np.asarray(np.load(packed, allow_pickle=False), dtype=np.float64)
-    name = f"{split}_score.tsv"
-    path = _fetch(AUTHORS.format(name=name), f"complex-authors/{name}")
-    heads, relations, tails, scores = _read_columns(path, 4)
-    if (tuple(heads), tuple(relations), tuple(tails)) != (triples.heads, triples.relations, triples.tails):
-        raise FileError(f"{path} does not list the triples of CoDEx-S in their order.")
-    return np.array(scores, dtype=np.float64)
+        raise FileError(f"There are no scores of {model} on {dataset} ({split}): {path} is missing; {WAY_OUT}")
+    scores = np.load(path, allow_pickle=False).astype(np.float64)
+    return scores if model == AUTHORS_MODEL else round_significant(scores, DIGITS[split])
 
 
 def round_significant(values: FloatArray, digits: int) -> FloatArray:
@@ -192,9 +149,10 @@ def has_known_scores(dataset: str, model: str) -> bool:
 
 
 def has_authors_scores() -> bool:
-    """Say whether the scores that the authors published are at hand, or may be downloaded."""
+    """Say whether the scores that the authors published are at hand."""
     local = data_folder()
-    return local is None or (local / "scores" / "codex-s" / AUTHORS_MODEL).is_dir()
+    folder = scores_folder() if local is None else local / "scores"
+    return (folder / "codex-s" / AUTHORS_MODEL).is_dir()
 
 
 def data_folder() -> Path | None:
@@ -206,12 +164,6 @@ def data_folder() -> Path | None:
     if not folder.is_dir():
         raise FileError(f"ACTC_DATA is {named!r}, which is not a folder.")
     return folder
-
-
-def cache_folder() -> Path:
-    """Return the folder that downloads are kept in."""
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(os.environ.get("ACTC_CACHE") or Path(base) / "actc").expanduser()
 
 
 def scores_folder() -> Path:
@@ -234,13 +186,6 @@ def _spell_out(folder: Path, name: str) -> tuple[list[str], ...]:
     )
     heads, links, tails = np.load(folder / f"{name}.npy", allow_pickle=False)
     return entities[heads].tolist(), relations[links].tolist(), entities[tails].tolist()
-
-
-def _fetch(url: str, name: str) -> Path:
-    try:
-        return fetch_file(url, cache_folder() / name, CHECKSUMS[name])
-    except FileError as error:
-        raise FileError(f"{error} A copy of the data can be named with the variable ACTC_DATA.") from error
 
 
 def _read_columns(path: Path, width: int) -> tuple[list[str], ...]:

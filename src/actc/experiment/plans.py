@@ -83,7 +83,6 @@ class Plan:
         Where the cells come from; no two have the same data set and model.
     repeats : mapping of Run to int
         What is run, in this order, and how often.
-    conditions : Conditions
     copied : bool
         Whether the rows of a method without chance are written once for every repeat.
     """

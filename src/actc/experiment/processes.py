@@ -27,7 +27,6 @@ def run_everywhere(
 
     Parameters
     ----------
-    function : callable
     calls : sequence of tuple
         Its arguments, call by call.
     jobs : int

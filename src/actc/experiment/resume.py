@@ -31,7 +31,6 @@ def open_rows(path: Path, plan: Plan, also: Mapping[str, Any]) -> set[Share]:
 
     Parameters
     ----------
-    path : Path
     plan : Plan
         Its conditions must be those of the file; rows of runs that it does not have stay.
     also : mapping

@@ -147,7 +147,6 @@ def run_plan_to_file(
 
     Parameters
     ----------
-    plan : Plan
     path : Path
         The file; what its rows have in common stands beside it, in ``path.json``.
     also : mapping, optional

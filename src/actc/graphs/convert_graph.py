@@ -16,7 +16,6 @@ class Converted:
 
     Parameters
     ----------
-    graph : Graph
     notes : tuple of str
         What a person should know: what was left out, and why.
     """

@@ -47,7 +47,6 @@ def encode(
 
     Parameters
     ----------
-    connection : duckdb connection
     where : callable
         Says where a 0-based row of the table stands in its file, for messages.
     entity_name, relation_name : str

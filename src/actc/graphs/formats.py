@@ -29,7 +29,6 @@ class GraphFormat:
 
     Parameters
     ----------
-    summary : str
     suffixes : tuple of str
         Endings of the file names it goes by.
     read : callable
@@ -67,7 +66,6 @@ def read_graph(path: str | Path, format: str | None = None, base: Base = "") -> 
 
     Parameters
     ----------
-    path : path
     format : str, optional
         A name in ``FORMATS``; by the file's name if not given.
     base : str, or two of them
@@ -97,8 +95,6 @@ def write_graph(
 
     Parameters
     ----------
-    path : path
-    graph : Graph
     format, base
         As in :func:`read_graph`; here ``base`` is put before names that are not IRIs.
     extras : dict of columns, optional
@@ -125,10 +121,8 @@ def read_extras(path: str | Path, graph: Graph, format: str | None = None) -> di
 
     Parameters
     ----------
-    path : path
     graph : Graph
         As :func:`read_graph` read it from there.
-    format : str, optional
 
     Returns
     -------

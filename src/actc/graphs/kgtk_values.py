@@ -133,7 +133,6 @@ def to_symbol(name: str, kept: Container[str | None]) -> str:
 
     Parameters
     ----------
-    name : str
     kept : container of str
         Kinds of values that the file uses as names, such as numbers for ids; these stay as they are.
     """

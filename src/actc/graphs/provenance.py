@@ -33,7 +33,6 @@ def read_provenance(
         Whose ``position`` has the known columns that are there.
     triple : dict
         The SQL of head, relation and tail.
-    graph : Graph
     named : callable
         Turns triples of cells into triples of names, where the two differ.
     plain : callable

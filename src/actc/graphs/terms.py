@@ -42,7 +42,6 @@ def entity_term(name: str, base: str, may_be_literal: bool) -> str:
 
     Parameters
     ----------
-    name : str
     base : str
         Put before names that are not terms of their own.
     may_be_literal : bool

@@ -78,10 +78,8 @@ class CandidateSearch:
 
     Parameters
     ----------
-    scorer : Scorer
     graph : Graph
         The known facts; they are left out.
-    wanted : Wanted
     """
 
     def __init__(self, scorer: Scorer, graph: Graph, wanted: Wanted) -> None:

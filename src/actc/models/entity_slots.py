@@ -19,7 +19,6 @@ def fitting_entities(graph: Graph, share: float = SHARE) -> BoolArray:
 
     Parameters
     ----------
-    graph : Graph
     share : float
         A slot opens this one to its entities when at least this share of them fill both.
     """

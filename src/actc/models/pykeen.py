@@ -30,7 +30,7 @@ from actc.models.train_model import find_device
 from actc.tables.deliver import write_beside
 from actc.triples import FloatArray, IntArray, ScoredTriples, Vocabulary
 
-PICKLE, TRIPLES, VALIDATION = "trained_model.pkl", "training_triples", "validation_triples"
+PICKLE, TRIPLES = "trained_model.pkl", "training_triples"
 STATE, CONFIG = "model_state.pt", "model_config.json"
 BATCH = 1024
 # Models that are made of embeddings and arithmetic alone. Others take parts by name (NodePiece's tokenizers can fetch
@@ -49,7 +49,6 @@ class PykeenScorer:
 
     Parameters
     ----------
-    model : pykeen.models.Model
     entity_names, relation_names : tuple of str
         Names of the model's codes, in the order of the codes.
     """
@@ -104,7 +103,6 @@ def score_triples(result: Any, triples: Any) -> ScoredTriples:
 
     Parameters
     ----------
-    result : pykeen.pipeline.PipelineResult
     triples : pykeen TriplesFactory, or array of str of shape (N, 3)
         Names of head, relation and tail; a triple that is there twice is scored once.
     """
@@ -118,7 +116,6 @@ def propose_triples(
 
     Parameters
     ----------
-    result : pykeen.pipeline.PipelineResult
     best : int
         How many answers to a question.
     known : pykeen TriplesFactory, or array of str of shape (N, 3), optional
@@ -156,7 +153,6 @@ def load_result(folder: str | Path, *, trust: bool = False, device: str | None =
 
     Parameters
     ----------
-    folder : path
     trust : bool
         Whether the pickle in it may be read, which can run any code. Weights (``model_state.pt``) of a plain model
         need no trust.
@@ -180,26 +176,14 @@ def load_result(folder: str | Path, *, trust: bool = False, device: str | None =
 
 
 def find_unseen(folder: str | Path, graph: Graph) -> Graph:
-    """Find facts that a saved result was not trained on: those of a graph that are not among its training triples.
-
-    Those in a folder ``validation_triples`` count too, where somebody put one beside: PyKEEN itself writes none.
-    """
-    folder = Path(folder)
-    names = [_read_names(folder / TRIPLES / f"{kind}_to_id.tsv.gz") for kind in ("entity", "relation")]
-    trained, *beside = (
-        _name_triples(_read_triples(folder / part / "numeric_triples.tsv.gz"), names)
-        for part in (TRIPLES, VALIDATION)
-        if part == TRIPLES or (folder / part).is_dir()
-    )
-    true = Graph.of(graph.union(beside[0])) if beside else graph
-    codes = true.recoded(*names)
-    familiar = (codes.heads >= 0) & (codes.relations >= 0) & (codes.tails >= 0)
-    return true.take(np.flatnonzero(familiar & ~trained.contains(true)))
-
-
-def _name_triples(codes: IntArray, names: list[tuple[str, ...]]) -> Graph:
+    """Find facts that a saved result was not trained on: those of a graph that are not among its training triples."""
+    folder = Path(folder) / TRIPLES
+    names = [_read_names(folder / f"{kind}_to_id.tsv.gz") for kind in ("entity", "relation")]
     entities, relations = (np.array(column, dtype=object) for column in names)
-    return Graph.from_columns(entities[codes[:, 0]], relations[codes[:, 1]], entities[codes[:, 2]])
+    heads, links, tails = _read_triples(folder / "numeric_triples.tsv.gz").T
+    trained, codes = Graph.from_columns(entities[heads], relations[links], entities[tails]), graph.recoded(*names)
+    familiar = (codes.heads >= 0) & (codes.relations >= 0) & (codes.tails >= 0)
+    return graph.take(np.flatnonzero(familiar & ~trained.contains(graph)))
 
 
 def save_weights(
@@ -209,7 +193,6 @@ def save_weights(
 
     Parameters
     ----------
-    result : pykeen.pipeline.PipelineResult
     folder : path
         Made where it is not there; it may be the one that ``save_to_directory`` wrote.
     model, model_kwargs : str and dict, optional

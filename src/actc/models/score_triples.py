@@ -37,8 +37,6 @@ def score_triples(
 
     Parameters
     ----------
-    scorer : Scorer
-    graph : Graph
     progress : callable
         Called with the triples just scored and their number.
     """

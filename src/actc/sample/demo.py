@@ -35,7 +35,6 @@ class Demo:
 
     Parameters
     ----------
-    sample : Sample
     rows : list of Row
         Accuracy and F1 by method, budget and repeat.
     levels : dict of (accuracy, F1)

@@ -103,7 +103,6 @@ class Promised:
 
     Parameters
     ----------
-    target, confidence : float
     chance : float, optional
         How probable it is that the promise is kept; None where nothing is accepted.
     left_out : tuple of str
@@ -122,18 +121,14 @@ class Calibration:
 
     Parameters
     ----------
-    thresholds : Thresholds
     method : str
         Its name, with options if it was given any.
     options : dict
         The method's options as plain values.
-    counts : Counts
     transform : dict, optional
         What was done to the scores before the method saw them; the thresholds are in scores as they were given.
     curves : Curves, optional
         P(true) against the score, where the method has probabilities.
-    sources : Sources
-    promise : Promised, optional
     actc_version, created : str
         Which version of actc found the thresholds, and when.
     """

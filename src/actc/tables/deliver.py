@@ -199,7 +199,6 @@ def clear_leftovers(folder: Path, name: str | None = None) -> None:
 
     Parameters
     ----------
-    folder : Path
     name : str, optional
         Only what was to become this; without it everything, which is for folders of our own.
     """

@@ -69,7 +69,6 @@ class StepsFit:
 
     Parameters
     ----------
-    method : SelectingMethod
     pool, answers, known
         What it was fitted on, in units of the caller's scores.
     squash : Squash or None

@@ -89,7 +89,6 @@ class Advice:
 
     Parameters
     ----------
-    go_on : bool
     gain : float
         Right decisions in the pool, beyond the triples asked about, that the next ten answers are expected to bring by
         moving the thresholds, reckoned carefully: one answer in each of the ten relations where it brings most.

@@ -25,7 +25,6 @@ class Shift:
 
     Parameters
     ----------
-    relation : str
     pool, candidates : int
         How many there are.
     distance : float

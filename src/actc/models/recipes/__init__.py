@@ -41,7 +41,6 @@ class Recipe:
         new.
     start, spread : str, float
         What the vectors are drawn from: ``normal`` and ``uniform`` with this standard deviation or bound, or Xavier's.
-    entity_dropout, relation_dropout, feature_map_dropout, projection_dropout : float
     """
 
     model: str
