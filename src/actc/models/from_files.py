@@ -89,6 +89,7 @@ def train_model(
         them, in held.tsv, since they say what evidence is worth.
     seconds : float
         Stop when so much time has passed.
+    seed : int
     base : str, or two of them
         What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
     device : str, optional
