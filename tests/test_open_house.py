@@ -63,7 +63,7 @@ def test_a_selector_is_one_function_and_one_entry_for_a_session_and_its_reason_r
     write_scored(tmp_path / "scores.parquet", pool)
     session = start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings(highest))
     task = session.ask(session.add_annotator("ada"))[0]
-    assert (task.triple, task.uniform) == (pool.by_score[-1], False)
+    assert (task.triple, task.asked, task.chance) == (pool.by_score[-1], "gain", None)
     assert make_card(session.names, task)["why"] == WHY
     session.close()
 
@@ -175,6 +175,7 @@ def test_without_app_every_module_imports(house):
     assert place.startswith(str(house))
 
 
+@pytest.mark.long
 def test_without_app_every_other_job_is_done(house, tmp_path):
     pool, labels = make_pool(200)
     write_scored(tmp_path / "scores.tsv", pool)
@@ -217,6 +218,7 @@ def test_without_app_the_page_is_refused_in_a_sentence(house, tmp_path):
     assert "judge in the terminal: --terminal" in done.stderr
 
 
+@pytest.mark.long
 def test_without_app_the_tests_of_sessions_and_of_the_package_pass(house):
     asked = [
         "tests/session/test_session.py",

@@ -1,6 +1,6 @@
 """How far answers may move what evidence says, compared on the pool halves of the proving ground.
 
-Each pool is halved by question: answers come from one half, accuracy is measured on the other, then the other way
+Each pool is halved by slot: answers come from one half, accuracy is measured on the other, then the other way
 round. No test half is looked at. Rows are added to those of choice.py, and chosen.py reads both.
 
 Run: ACTC_PROVING=FOLDER python benchmarks/evidence/choice_answers.py --out benchmarks/evidence/choice.csv
@@ -25,11 +25,11 @@ from cells import find_cells
 from choice import FIELDS, learn
 
 from actc.evidence import answers, trees
-from actc.evidence.weighed import WeighedTriples
+from actc.evidence.pools import WeighedTriples
 from actc.evidence.worth import pieces_of
 from actc.experiment.cells import Cell
 from actc.experiment.runs import run_experiment
-from actc.pooled.model import PRIORS
+from actc.pooled import log_odds
 from actc.triples import BoolArray
 from tables import Tables, open_tables
 
@@ -47,9 +47,9 @@ def weigh_pool(tables: Tables) -> WeighedTriples:
 
 
 def halve(name: str, pool: WeighedTriples, labels: BoolArray) -> list[Cell]:
-    """Return two cells, the halves of a pool by question, either being what answers come from."""
-    questions = pool.heads * len(pool.relation_names) + pool.relations
-    codes = np.unique(questions, return_inverse=True)[1]
+    """Return two cells, the halves of a pool by slot, either being what answers come from."""
+    slots = pool.heads * len(pool.relation_names) + pool.relations
+    codes = np.unique(slots, return_inverse=True)[1]
     side = np.random.default_rng(0).integers(0, 2, codes.max() + 1)[codes] == 0
     cells = []
     for rows in (side, ~side):
@@ -63,8 +63,8 @@ def halve(name: str, pool: WeighedTriples, labels: BoolArray) -> list[Cell]:
 @contextmanager
 def setting(name: str, value: float) -> Iterator[None]:
     """Put another value in the place of the chosen one."""
-    kept = answers.NOTHING, answers.WIDTHS, PRIORS["log-odds"]
-    prior = kept[2].pool_only
+    kept = answers.NOTHING, answers.WIDTHS, log_odds.PRIOR
+    prior = log_odds.PRIOR
     try:
         if name == "nothing":
             answers.NOTHING = value
@@ -74,10 +74,10 @@ def setting(name: str, value: float) -> Iterator[None]:
             prior = replace(prior, tau=(value * prior.tau[0], value * prior.tau[1]))
         else:
             prior = replace(prior, coefficients={k: (m, value * s) for k, (m, s) in prior.coefficients.items()})
-        PRIORS["log-odds"] = replace(kept[2], pool_only=prior, with_known=prior)
+        log_odds.PRIOR = prior
         yield
     finally:
-        answers.NOTHING, answers.WIDTHS, PRIORS["log-odds"] = kept
+        answers.NOTHING, answers.WIDTHS, log_odds.PRIOR = kept
 
 
 def try_settings(tables: Tables) -> Iterator[list[object]]:
@@ -114,7 +114,7 @@ def main() -> None:
                 continue
             tables = open_tables(folder, kept)
             for row in try_settings(tables):
-                row = [folder.parent.name, folder.name, int(tables.cell.held.true.sum()), *row]
+                row = [folder.parent.name, folder.name, int(tables.cell.lesson.true.sum()), *row]
                 print(*row, flush=True)
                 writer.writerow(row)
                 file.flush()

@@ -1,7 +1,6 @@
 """What the pooled method is worth: on the eight CoDEx cells, on two that nothing was tuned on, under stress, as odds.
 
     python benchmarks/pooled/run.py cells            writes cells.csv.gz
-    python benchmarks/pooled/run.py held-out         writes held-out.csv.gz
     python benchmarks/pooled/run.py stress           writes stress.csv.gz
     python benchmarks/pooled/run.py probabilities    writes probabilities.csv
     python benchmarks/pooled/run.py pictures         writes thresholds.csv, picks.csv
@@ -30,7 +29,7 @@ from actc.experiment.draws import draw_orders
 from actc.experiment.plans import PAPER_BUDGETS
 from actc.experiment.rows import COLUMNS, Row
 from actc.experiment.runs import run_experiment
-from actc.methods import METHODS, Method
+from actc.methods import METHODS, Method, finds_cuts
 from actc.metrics import brier, calibration_error
 from actc.pooled.features import prepare_pool
 from actc.triples import Annotations, FloatArray, IntArray
@@ -48,20 +47,11 @@ METHODS_ON_CELLS = (
     "pooled-known-rndm",
     "actc-lr-rndm",
     "localopt-acc",
-    "pooled:prior=v2",
-    "pooled-known:prior=v2",
-    "pooled:prior=v1",
-    "pooled-known:prior=v1",
 )
 METHODS_UNDER_STRESS = (
     "pooled-rndm",
-    "pooled-rndm:prior=plain",
     "pooled",
-    "pooled:prior=plain",
     "pooled-known",
-    "pooled-rndm:prior=v2",
-    "pooled:prior=v2",
-    "pooled-known:prior=v2",
     "localopt-acc",
 )
 
@@ -75,13 +65,6 @@ def run_cells(repeats: int = 20) -> None:
     """Measure every method on the eight cells."""
     rows = run_experiment(read_cells(), METHODS_ON_CELLS, BUDGETS, repeats=repeats, seed=SEED, jobs=JOBS, progress=show)
     write_rows(HERE / "cells.csv.gz", rows)
-
-
-def run_held_out(repeats: int = 20) -> None:
-    """Measure every method on TuckER's cells, of which no number of the method knows anything."""
-    cells = [load_cell(data, "tucker") for data in ("codex-s", "codex-m")]
-    rows = run_experiment(cells, METHODS_ON_CELLS, BUDGETS, repeats=repeats, seed=SEED, jobs=JOBS, progress=show)
-    write_rows(HERE / "held-out.csv.gz", rows)
 
 
 def run_stress(repeats: int = 3) -> None:
@@ -139,7 +122,7 @@ def estimate_random(name: str) -> Callable[[Cell, int], Estimates]:
     """Return probabilities by a method that judges random triples."""
 
     def estimates(cell: Cell, repeats: int) -> Estimates:
-        view = cell.squashed if METHODS[name].wants_squashed else cell
+        view = cell.squashed if finds_cuts(METHODS[name]) else cell
         for repeat, rows in enumerate(draw_orders(len(cell.valid), PAPER_BUDGETS, repeats, SEED, "numpy")):
             for budget in PAPER_BUDGETS:
                 judged = Annotations(rows[:budget], cell.valid_labels[rows[:budget]])
@@ -182,9 +165,8 @@ def run_pictures(judged: int = 50) -> None:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(("relation", "triples", "method", "accepted_share"))
         for name, (method, judged_rows) in sets.items():
-            view = cell.squashed.valid if method.wants_squashed else pool
-            cuts = method.find_cuts(view, [Annotations(judged_rows, labels[judged_rows])])[0]
-            accepted = np.bincount(pool.relations, view.scores >= cuts[pool.relations]) / pool.relation_counts
+            taken = method.fit(pool, Annotations(judged_rows, labels[judged_rows])).accepts(pool)
+            accepted = np.bincount(pool.relations, taken) / pool.relation_counts
             for code, relation in enumerate(pool.relation_names):
                 writer.writerow((relation, pool.relation_counts[code], name, f"{accepted[code]:.4f}"))
     with open(HERE / "picks.csv", "w", newline="", encoding="utf-8") as out:
@@ -229,7 +211,6 @@ PROBABILITIES: dict[str, Callable[[Cell, int], Estimates]] = {
 if __name__ == "__main__":
     parts = {
         "cells": run_cells,
-        "held-out": run_held_out,
         "stress": run_stress,
         "probabilities": run_probabilities,
         "pictures": run_pictures,

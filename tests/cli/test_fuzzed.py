@@ -231,6 +231,7 @@ def may_change(name: str, words: list[str]) -> set[str]:
     return {path for path in told - inputs if not path.startswith("session/")}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CASES)
 def test_any_call_ends_with_a_sentence_and_harms_nothing(homes, name):
     home, kept = homes

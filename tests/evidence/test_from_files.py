@@ -8,9 +8,7 @@ import pytest
 
 from actc import add_evidence
 from actc.errors import ActcError
-from actc.evidence.from_files import load_evidence, save_evidence
 from actc.evidence.plan import GRAPH_COLUMNS
-from actc.evidence.table import gather_evidence
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
 from actc.tables.files import read_scored, write_scored, write_triples
@@ -19,7 +17,7 @@ from actc.triples import ScoredTriples
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Write marriages and birthplaces, some of them held, and candidates: half follow from a marriage, half do not."""
+    """Write marriages and birthplaces, a holdout, and candidates: half follow from a marriage, half do not."""
     folder = tmp_path_factory.mktemp("evidence")
     random = np.random.default_rng(0)
     both = [(f"p{k}", "spouse", f"p{k + 1}") for k in range(0, 80, 2)]
@@ -56,13 +54,13 @@ def test_what_the_graph_bears_out_is_ranked_above_what_it_does_not(folder, tmp_p
     assert with_pair > without + 1
 
 
-def test_without_held_facts_the_model_score_is_left_out_and_that_is_said(folder, tmp_path):
+def test_without_holdout_facts_the_model_score_is_left_out_and_that_is_said(folder, tmp_path):
     added = run(folder, tmp_path / "e.tsv", held=None)
     assert "score" not in added.weighed.worth.columns
-    assert any("No held facts" in note for note in added.notes)
+    assert any("No holdout facts" in note for note in added.notes)
 
 
-def test_scores_count_only_where_the_model_proposed_the_held_facts(folder, tmp_path):
+def test_scores_count_only_where_the_model_proposed_the_holdout(folder, tmp_path):
     apart = run(folder, tmp_path / "apart.tsv")
     assert "score" not in apart.weighed.worth.columns
     assert any("not among the candidates" in note for note in apart.notes)
@@ -91,33 +89,16 @@ def test_what_cannot_be_weighed_is_refused_in_a_sentence(folder, tmp_path):
     for graph, candidates, options, sentence in (
         ("graph.tsv", tmp_path / "other.tsv", {}, "no entity in common"),
         ("graph.tsv", tmp_path / "bare.tsv", {}, "there is no column score"),
-        ("graph.tsv", folder / "candidates.tsv", {"held": folder / "facts.tsv"}, "10 of the 10 held facts have no"),
+        ("graph.tsv", folder / "candidates.tsv", {"held": folder / "facts.tsv"}, "10 of the 10 holdout facts have no"),
         ("graph.tsv", folder / "candidates.tsv", {"scores": [folder / "held.tsv"]}, "of the 60 candidates have no"),
-        ("graph.tsv", folder / "held.tsv", {"held": folder / "held.tsv"}, "all candidates are held facts"),
+        ("graph.tsv", folder / "held.tsv", {"held": folder / "held.tsv"}, "all candidates are holdout facts"),
     ):
         with pytest.raises(ActcError, match=sentence):
             add_evidence(folder / graph, candidates, out, **options)
     assert not out.exists()
 
 
-def test_saved_evidence_reloads_equal(folder, tmp_path):
-    evidence = run(folder, tmp_path / "e.tsv").weighed.evidence
-    save_evidence(tmp_path / "evidence.npz", evidence)
-    again = load_evidence(tmp_path / "evidence.npz", evidence.candidates)
-    assert np.allclose(again.values, evidence.values, rtol=1e-6)
-    assert np.array_equal(again.named, evidence.named)
-    assert (again.columns, again.entity_names) == (evidence.columns, evidence.entity_names)
-
-
-def test_evidence_of_other_candidates_is_refused(folder, tmp_path):
-    graph = Graph.from_columns(["a", "b"], ["r", "r"], ["b", "c"])
-    candidates = Graph.from_columns(["a"], ["r"], ["c"]).with_scores(np.zeros(1))
-    save_evidence(tmp_path / "evidence.npz", gather_evidence(graph, candidates))
-    with pytest.raises(ActcError, match="it has 1 rows, not one for each of the 2"):
-        load_evidence(tmp_path / "evidence.npz", graph.with_scores(np.zeros(2)))
-
-
-def test_validation_triples_of_a_libkge_folder_that_have_scores_are_held_facts(folder, tmp_path):
+def test_validation_triples_of_a_libkge_folder_that_have_scores_are_the_holdout(folder, tmp_path):
     graph, held = (read_graph(folder / f"{name}.tsv") for name in ("graph", "facts"))
     names = sorted({*graph.entity_names, *held.entity_names}), list(graph.relation_names)
     for kind, column in zip(("entity", "relation"), names, strict=True):
@@ -131,4 +112,4 @@ def test_validation_triples_of_a_libkge_folder_that_have_scores_are_held_facts(f
     write_scored(tmp_path / "scored.tsv", ScoredTriples.from_columns(*columns, scores))
     added = add_evidence(tmp_path, tmp_path / "scored.tsv", tmp_path / "e.parquet")
     assert added.weighed.worth.with_scores
-    assert not any("No held facts" in note for note in added.notes)
+    assert not any("No holdout facts" in note for note in added.notes)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from actc.errors import ChoiceError, OptionError, TableError
 from actc.evidence.plan import Limits, candidate_steps, graph_steps
-from actc.evidence.table import gather_evidence, stream_evidence
+from actc.evidence.table import Proposals, gather_evidence, stream_evidence
 from actc.evidence.write_table import write_evidence
 from actc.graphs.graph import Graph
 from actc.triples import ScoredTriples
@@ -33,8 +33,9 @@ def make(known, asked, scores=None):
     return graph, ScoredTriples.from_columns(heads, relations, tails, scores)
 
 
-def look(known, asked, scores=None, **options):
-    return gather_evidence(*make(known, asked, scores), **options)
+def look(known, asked, scores=None, other_scores=(), **options):
+    graph, candidates = make(known, asked, scores)
+    return gather_evidence(graph, Proposals(candidates, (candidates.scores, *other_scores)), **options)
 
 
 @settings(max_examples=15, deadline=None)
@@ -51,6 +52,7 @@ TIGHT = Limits(path_edges=2, path_facts=2, rule_edges=2, rule_holders=2, rare_ed
 ALL_BUT_PATHS = replace(TIGHT, path_edges=256, path_facts=2000)
 
 
+@pytest.mark.long
 @settings(max_examples=15, deadline=None)
 @given(facts, st.data(), st.sampled_from([TIGHT, ALL_BUT_PATHS]))
 def test_a_candidate_that_is_a_fact_moves_nothing_when_limits_cut_either(known, data, limits):

@@ -188,6 +188,7 @@ def test_only_the_prompt_and_the_model_s_name_leave(folder):
     assert "Authorization" not in server.headers[0]
 
 
+@pytest.mark.long
 def test_a_run_that_is_killed_goes_on_where_it_was_and_nothing_is_lost_or_doubled(folder):
     command = [sys.executable, "-m", "actc.cli.main", "judge", str(folder / "session"), "--model", "small"]
     command += ["--prompt", str(folder / "prompt.txt"), "--which", "all", "--jobs", "2"]

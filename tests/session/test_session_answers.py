@@ -20,7 +20,8 @@ from actc.session.agreement import fleiss_kappa, krippendorff_alpha, measure_agr
 from actc.session.cards import link_of, make_card, plain
 from actc.session.combine import COMBINERS, Votes, combine, compare_rules
 from actc.session.exchange import read_judgements, write_history, write_label_studio, write_labels
-from actc.session.results import Results, export_session
+from actc.session.find_case import find_case
+from actc.session.results import export_session, next_tasks
 from actc.session.start import add_session_names, count_named
 from actc.session.status import count_labels, history, people
 from actc.session.terminal import judge_in_terminal
@@ -233,8 +234,7 @@ def test_a_key_that_was_used_for_another_answer_is_refused_and_nothing_of_the_fi
 
 
 def test_label_studio_gets_tasks_and_gives_answers(session, tmp_path):
-    results = Results(session)
-    write_label_studio(session, tmp_path / "tasks.json", results.next_tasks(5))
+    write_label_studio(session, tmp_path / "tasks.json", next_tasks(find_case(session), 5))
     tasks = json.loads((tmp_path / "tasks.json").read_text())
     assert len(tasks) == 5
     for number, task in enumerate(tasks):

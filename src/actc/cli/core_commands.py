@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import examples, method_option, overwrite_option, progress_bar, quiet_option
+from actc.cli.parts import examples, method_option, overwrite_option, progress_bar, promise_options, quiet_option
 
 PATH = click.Path(path_type=Path)
 
@@ -64,10 +64,9 @@ def methods_command(quiet: bool) -> None:
     "--picks",
     default="unknown",
     show_default=True,
-    help="How the labelled were picked: random, expected-gain, unknown.",
+    help="How the labelled were picked: as their columns say (unknown), or by a random draw, in your name (random).",
 )
-@click.option("--precision", type=float, help="Accept as many as keep this precision, with --confidence.")
-@click.option("--confidence", default=0.9, show_default=True, help="How probable the promise should be.")
+@promise_options
 @click.option("--out", type=PATH, default=Path("thresholds.json"), show_default=True)
 @overwrite_option
 @quiet_option

@@ -30,7 +30,7 @@ PATH = click.Path(path_type=Path)
     "OpenKE folder; else the graph's own facts, scores left out]",
 )
 @click.option(
-    "--scores", multiple=True, type=PATH, help="A further model's scores of candidates and held facts; repeatable."
+    "--scores", multiple=True, type=PATH, help="A further model's scores of candidates and holdout facts; repeatable."
 )
 @base_option
 @overwrite_option
@@ -51,7 +51,7 @@ def evidence_command(graph: Path, candidates: Path, out: Path, overwrite: bool, 
         )
     worth = added.weighed.worth
     told = f"{len(added.weighed.log_odds)} candidates, {worth.share:.1%} of them expected to be true"
-    say(quiet, *added.notes, f"{out}: {told}; learnt from {worth.held} held facts.")
+    say(quiet, *added.notes, f"{out}: {told}; learnt from {worth.holdout} holdout facts.")
 
 
 COMMANDS = [evidence_command]

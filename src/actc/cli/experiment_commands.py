@@ -68,7 +68,7 @@ def bench_command(
         check_output(options["out"], "rows", overwrite=overwrite, inputs=folders)
     cells = [CellFolder(folder) for folder in folders]
     known = all(cell.has_known for cell in cells)
-    usable = [name for name, method in METHODS.items() if known or not method.needs_known]
+    usable = [name for name, method in METHODS.items() if known or method.reads == "pool"]
     chosen = [name for text in methods for name in split_methods(text)] or usable
     with progress_bar("Repeats", quiet) as advance:
         rows = run_experiment(cells, chosen, parse_budgets(budgets), squash=not raw, progress=advance, **options)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import examples, look_here, overwrite_option, progress_bar, quiet_option
+from actc.cli.parts import examples, look_here, overwrite_option, progress_bar, promise_options, quiet_option
 
 PATH = click.Path(path_type=Path)
 GRAPH = click.argument("graph", type=PATH)
@@ -167,7 +167,7 @@ def candidates_command(
         )
     said = f"{out}: {proposed.candidates} candidates"
     if options["evidence"]:
-        said += "; their scores are log-odds, for --method pooled:prior=log-odds"
+        said += "; their scores are log-odds, for --method pooled-evidence"
     say(quiet or dry_run, *proposed.notes, f"{said}.")
 
 
@@ -202,9 +202,10 @@ def candidates_command(
     type=PATH,
     help="Names of entities or relations, for the people who judge; see: actc start --help. Repeatable.",
 )
-@click.option("--budget", default=100, show_default=True, help="How many answers to ask for.")
+@click.option("--budget", default=100, show_default=True, help="How many answers to ask for; 0 asks nobody.")
+@promise_options
 @click.option(
-    "--method", callback=look_here, help="See: actc methods. [default: pooled; with evidence pooled:prior=log-odds]"
+    "--method", callback=look_here, help="See: actc methods. [default: pooled; with evidence pooled-evidence]"
 )
 @click.option("--seconds", type=float, default=600.0, show_default=True, help="How long to train on a CPU at most.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)

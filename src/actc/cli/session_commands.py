@@ -14,6 +14,7 @@ from actc.cli.parts import (
     examples,
     method_option,
     overwrite_option,
+    promise_options,
     quiet_option,
 )
 from actc.errors import OptionError
@@ -171,6 +172,7 @@ def status_command(session: Path, quiet: bool) -> None:
 @click.option("--accepted", type=PATH, help="The accepted triples: .tsv, .csv or .parquet.")
 @click.option("--label-studio", type=PATH, help="The next triples as Label Studio's tasks: .json.")
 @click.option("--count", default=100, show_default=True, help="How many tasks for Label Studio.")
+@promise_options
 @allow_method_option
 @overwrite_option
 @quiet_option

@@ -119,10 +119,10 @@ def print_demo(demo: Demo) -> None:
     from actc.experiment.plots import sketch_learning_curves
     from actc.sample.demo import ANSWERS, METHOD
 
-    screen, sample, fitted = console(), demo.sample, demo.calibrator
+    screen, sample, asked = console(), demo.sample, demo.case.annotations.first(6)
     screen.print(f"[bold]1  A model scored {len(sample.valid):,} candidate facts; a person judges {ANSWERS} of them[/]")
     screen.print(f"     {METHOD} chooses which, and the sample's labels play the person:")
-    for row, label in zip(fitted.annotations_.rows[:6].tolist(), fitted.annotations_.labels[:6].tolist(), strict=True):
+    for row, label in zip(asked.rows.tolist(), asked.labels.tolist(), strict=True):
         screen.print(Text(f"     {sample.sentence(*sample.valid.triple(row))}?  {'true' if label else 'false'}"))
     screen.print("     ...\n")
     screen.print("[bold]2  What the answers buy: accuracy on test triples in %, by triples judged[/]\n")

@@ -16,7 +16,7 @@ from actc.evidence.plan import (
     candidate_steps,
     graph_steps,
     last_uses,
-    question_step,
+    score_step,
     whole_rows,
 )
 from actc.graphs.graph import Graph
@@ -48,7 +48,9 @@ def put_tables(connection: Any, graph: Graph, candidates: Graph, scores: Sequenc
     _put(connection, "fact", f"SELECT DISTINCT {codes} FROM given", given)
     given = {"id": np.arange(len(candidates)), "h": candidates.heads, "r": candidates.relations, "t": candidates.tails}
     given |= {f"score{k}": np.asarray(column, dtype=np.float64) for k, column in enumerate(scores)}
-    columns = "".join(f", score{k}" for k in range(len(scores)))
+    columns = "".join(
+        f", CASE WHEN isnan(score{k}) THEN NULL ELSE score{k} END AS score{k}" for k in range(len(scores))
+    )
     _put(connection, "candidate", f"SELECT id, {codes}{columns} FROM given", given)
 
 
@@ -67,17 +69,12 @@ def _put(connection: Any, table: str, query: str, given: dict[str, Any]) -> None
 
 def count_steps(limits: Limits, candidates: int, models: int) -> int:
     """Return how many steps there will be to report."""
-    return len(graph_steps(limits)) + models + count_chunks(candidates) * len(candidate_steps(limits))
-
-
-def count_chunks(candidates: int) -> int:
-    """Return in how many chunks so many candidates are looked at."""
-    return -(-candidates // CHUNK)
+    return len(graph_steps(limits)) + models + -(-candidates // CHUNK) * len(candidate_steps(limits))
 
 
 def count_graph(connection: Any, limits: Limits, models: int, report: Report) -> None:
-    """Count what is counted once: the graph's tables, and the places of candidates in their questions."""
-    steps = [question_step(k) for k in range(models)] + graph_steps(limits)
+    """Count what is counted once: the graph's tables, and the places of candidates in their slots."""
+    steps = [score_step(k) for k in range(models)] + graph_steps(limits)
 
     def compress(name: str) -> None:
         # Tables in memory are compressed by this alone; else ten million facts would be written to disk and read again.
@@ -89,8 +86,8 @@ def count_graph(connection: Any, limits: Limits, models: int, report: Report) ->
 
 def look_at_chunks(connection: Any, limits: Limits, candidates: int, report: Report) -> Iterator[int]:
     """Make the table ``evidence`` for one chunk of the candidates after another, and give the number of each."""
-    for chunk in range(count_chunks(candidates)):
-        ids = f"id >= {chunk * CHUNK} AND id < {(chunk + 1) * CHUNK}"
+    for chunk, start in enumerate(range(0, candidates, CHUNK)):
+        ids = f"id >= {start} AND id < {start + CHUNK}"
         connection.execute(f"CREATE OR REPLACE VIEW candidate_part AS SELECT * FROM candidate WHERE {ids}")
         _run_steps(connection, candidate_steps(limits), {"evidence", "asked"}, report)
         yield chunk

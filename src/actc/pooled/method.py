@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
@@ -12,15 +12,17 @@ import numpy as np
 from actc.errors import ChoiceError, OptionError
 from actc.pooled.draws import cut_intervals
 from actc.pooled.features import PreparedPool, prepare_pool
-from actc.pooled.log_odds import prepare_log_odds
-from actc.pooled.model import OBJECTIVES, PRIORS, Posterior, cuts_at, fit
+from actc.pooled.log_odds import fit_log_odds, prepare_log_odds
+from actc.pooled.model import OBJECTIVES, Posterior, cuts_at
 from actc.pooled.overrule import overrule_lines
 from actc.pooled.picks import batch_size, best_pick, pick_expected_gain
 from actc.pooled.regimes import REGIMES, fit_regimes
 from actc.three_steps.select_triples import check_count, find_selector, select_triples
-from actc.triples import Annotations, FloatArray, Picks, ScoredTriples, Thresholds
+from actc.triples import Annotations, BoolArray, FloatArray, IntArray, Picks, ScoredTriples, Thresholds
 
 OWN_SELECTOR = "expected-gain"
+LOG_ODDS = "log-odds"
+PRIORS = ("pool", LOG_ODDS)
 
 
 @dataclass(frozen=True)
@@ -36,29 +38,20 @@ class Pooled:
     known : bool
         Whether to learn about relations from the scores of triples that the graph holds already.
     prior : str
-        What is believed before any label, see ``PRIORS``.
-    promised : float
-        A precision that will be promised of what is accepted, such as 0.9: every second pick then checks a random one
-        of those that the promise would accept. 0 for none.
+        ``pool``: what the pool itself tells is believed before any label. ``log-odds``: the scores are log-odds, and
+        are believed.
     """
 
     summary: str = ""
     selector: str = OWN_SELECTOR
     objective: str = "accuracy"
     known: bool = False
-    prior: str = "v3"
-    promised: float = 0.0
-
-    wants_squashed: ClassVar[bool] = False
-    least_budget: ClassVar[int] = 0
-    needs_evidence: ClassVar[bool] = False
-    knows_doubt: ClassVar[bool] = True
-    takes_sketch: ClassVar[bool] = True
+    prior: str = "pool"
 
     @property
-    def needs_known(self) -> bool:
-        """Whether it cannot do without the known triples' scores."""
-        return self.known
+    def reads(self) -> str:
+        """What it reads beside the pool: the scores of known triples, or nothing."""
+        return "known" if self.known else "pool"
 
     @property
     def by_chance(self) -> bool:
@@ -75,20 +68,12 @@ class Pooled:
             raise ChoiceError("prior of the pooled method", self.prior, PRIORS)
         if self.objective not in OBJECTIVES:
             raise ChoiceError("objective of the pooled method", self.objective, OBJECTIVES)
-        if not 0 <= self.promised < 1:
-            raise OptionError(f"A promised precision of {self.promised} is out of range; give a share between 0 and 1.")
         if self.selector != OWN_SELECTOR:
             find_selector(self.selector)  # refuses a selector that does not exist
         return PooledFit(self, pool, answers, self._prepare(pool, known))
 
-    def find_cuts(
-        self, pool: ScoredTriples, annotation_sets: Sequence[Annotations], known: ScoredTriples | None = None
-    ) -> FloatArray:
-        """Return each set's cuts, shape (S, R + 1), the default last."""
-        return np.stack([self.fit(pool, answers, known).cuts for answers in annotation_sets])
-
     def _prepare(self, pool: ScoredTriples, known: ScoredTriples | None) -> PreparedPool:
-        if PRIORS[self.prior].of_log_odds:
+        if self.prior == LOG_ODDS:
             return prepare_log_odds(pool)
         if not self.known:
             return prepare_pool(pool)
@@ -121,13 +106,11 @@ class PooledFit:
     @cached_property
     def draws(self) -> Posterior:
         """Every relation's line as a Gaussian, from which any number of lines can be drawn."""
-        version = PRIORS[self.method.prior]
-        if version.averages:
-            posterior = fit_regimes(self.prepared, self.answers, REGIMES[self.method.known])
+        if self.method.prior == LOG_ODDS:
+            posterior = fit_log_odds(self.prepared, self.answers)
         else:
-            prior = version.with_known if self.method.known else version.pool_only
-            posterior = fit(self.prepared, self.answers, prior)
-        return overrule_lines(posterior, self.answers) if version.overrules else posterior
+            posterior = fit_regimes(self.prepared, self.answers, REGIMES[self.method.known])
+        return overrule_lines(posterior, self.answers)
 
     @cached_property
     def cuts(self) -> FloatArray:
@@ -149,10 +132,25 @@ class PooledFit:
         """The logit from which on a triple is accepted."""
         return OBJECTIVES[self.method.objective](self.draws)
 
+    def accepts(self, triples: ScoredTriples) -> BoolArray:
+        """Say of any triples whether they are accepted, shape (M,): with the best accuracy, where P(true) >= 1/2."""
+        return np.asarray(triples.scores >= self.cuts[self.prepared.relation_codes(triples)])
+
     def probabilities(self, triples: ScoredTriples) -> FloatArray:
-        """Return P(true) of any triples, shape (M,)."""
+        """Return P(true) of any triples, shape (M,).
+
+        A line that is flat or falls with the score, which few answers can make of it, has no cut of its own; there
+        P(true) stays on the side of 1/2 that the cut for the best accuracy says.
+        """
         relations = self.prepared.relation_codes(triples)
-        return self.draws.probabilities(self.prepared.centred(triples.scores, relations), relations)
+        p = self.draws.probabilities(self.prepared.centred(triples.scores, relations), relations)
+        likely = triples.scores >= self._even_cuts[relations]
+        return np.where(likely, np.maximum(p, 0.5), np.minimum(p, np.nextafter(0.5, 0)))
+
+    @cached_property
+    def _even_cuts(self) -> FloatArray:
+        """Where each relation's line crosses an even chance, the default last, shape (R + 1,)."""
+        return cuts_at(self.draws, self.draws.beta)
 
     def _repr_html_(self) -> str:
         """Return the thresholds as a table, for a notebook."""
@@ -162,8 +160,20 @@ class PooledFit:
         """Return the next triples to judge."""
         if self.method.selector == OWN_SELECTOR:
             check_count(self.pool, self.answers, count)
-            return pick_expected_gain(self.draws, self.answers, count, random, self.method.promised)
+            return pick_expected_gain(self.draws, self.answers, count, random, self._count_accepted())
         return select_triples(self.pool, self.answers, count, self.method.selector, random, self._estimate)
+
+    def _count_accepted(self) -> IntArray:
+        """Return how many rows of each relation are accepted, shape (R,), by search: a pick reads no whole pool."""
+        scores, members, ends = self.pool.scores, self.prepared.members, self.prepared.starts.tolist()
+        spans = zip(ends[:-1], ends[1:], self.cuts[:-1].tolist(), strict=False)
+        return np.array(
+            [
+                end - bisect_left(range(end), cut, start, key=lambda at: scores[members[at]])
+                for start, end, cut in spans
+            ],
+            dtype=np.int64,
+        )
 
     def _estimate(self, relation: int | None = None) -> FloatArray:
         return self.probabilities(self.pool if relation is None else self.pool.as_if(relation))

@@ -16,7 +16,7 @@ MOST_ACCEPTED = 40
 
 def write_page(demo: Demo, picture: Path) -> Path:
     """Write the page beside the picture, the picture inside it."""
-    path, sample, annotations = picture.with_name("report.html"), demo.sample, demo.calibrator.annotations_
+    path, sample, annotations = picture.with_name("report.html"), demo.sample, demo.case.annotations
     asked = zip(annotations.rows.tolist(), annotations.labels.tolist(), strict=True)
     taken = demo.best_accepted[:MOST_ACCEPTED].tolist()
     budgets = sorted({row.budget for row in demo.rows})

@@ -2,8 +2,7 @@
 
 Triples are ranked by how probably true they are; every length of that list is tried at once, under every draw of what
 may be true (the pooled posterior, what the model may be off, the luck of a finite set). The longest list that keeps
-the promise often enough is accepted. A precision must also be borne out by the answers themselves (``certify``); where
-these allow more by one cut for all relations, that is taken.
+the promise often enough is accepted. A precision must also be borne out by the answers themselves (``certify``).
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from actc.errors import OptionError
 from actc.numeric import cut_between
 from actc.pooled.features import PreparedPool
 from actc.pooled.model import Posterior
-from actc.triples import Annotations, BoolArray, FloatArray, ScoredTriples
-from actc.trust.certify import chance_kept, lowest_cut
-from actc.trust.discrepancy import Looks, look
+from actc.triples import Annotations, FloatArray, ScoredTriples
+from actc.trust.certify import Weighed, chance_kept
+from actc.trust.discrepancy import answers_left_out
 from actc.trust.expect import EvenPart, take_evenly
 from actc.trust.tuned import TUNED
 
@@ -67,7 +66,6 @@ def promise(
     draws: int = 400,
     points: int = 2000,
     seed: int = 0,
-    drawn: BoolArray | None = None,
 ) -> list[Promise]:
     """Choose cuts that accept as many triples of the target as each demand allows.
 
@@ -77,43 +75,36 @@ def promise(
         The pooled fit on ``annotations``.
     target : ScoredTriples
         The set decided on; the pool itself, or new candidates like it.
-    drawn : bool array of shape (l,), optional
-        Which answers are on triples that were drawn at random, from the pool or from what would be accepted; all of
-        them, from the pool, if not given.
+    annotations : Annotations
+        What was judged; the promise rests on the answers whose chance to be asked is known. Without any, nothing can be
+        promised.
     """
     random = np.random.default_rng(seed)
     posterior = posterior.fitted or posterior  # lines that labels overruled agree with those labels too well
     part = take_evenly(posterior.pool, target, points)
     p = part.draw(posterior, draws, random)
     rank = _rising(posterior, part)
-    # However a triple was picked, its own answer had no part in it: as a check of bad news every answer will do.
-    looks = look(posterior, annotations, np.ones(len(annotations), dtype=np.bool_))
-    answered = _Answered.of(posterior, annotations, looks, np.ones_like(annotations.labels) if drawn is None else drawn)
+    answered = _Answered.of(posterior, annotations)
     return [_keep(demand, part, p, rank, answered, posterior.pool, random) for demand in demands]
 
 
 @dataclass(frozen=True, eq=False)
 class _Answered:
-    """What answers on random draws say by themselves.
+    """What answers of known chance say by themselves.
 
-    ``probabilities`` (a,): what the model would have said without the answer, falling; ``surplus`` (a + 1,): true
-    answers among the first so many, less what the model expected; ``z``, ``labels`` (u,): normal scores and answers,
-    where all were drawn from the whole pool.
+    ``probabilities`` (a,): what the model would have said without the answer, falling; ``residuals``: what the first so
+    many answers are worth, their residuals as values.
     """
 
     probabilities: FloatArray
-    surplus: FloatArray
-    z: FloatArray
-    labels: BoolArray
+    residuals: Weighed
 
     @classmethod
-    def of(cls, posterior: Posterior, annotations: Annotations, looks: Looks, drawn: BoolArray) -> _Answered:
-        probabilities, residuals = looks.probabilities[drawn], looks.residuals[drawn]
-        order = np.argsort(-probabilities, kind="stable")
-        surplus = np.append(0.0, np.cumsum(residuals[order]))
-        pool, rows = posterior.pool, annotations.rows[drawn.all() & drawn]
-        z = pool.x[rows] + pool.features["c"][pool.relations[rows]]
-        return cls(probabilities[order], surplus, z, annotations.labels[drawn.all() & drawn])
+    def of(cls, posterior: Posterior, annotations: Annotations) -> _Answered:
+        answers = answers_left_out(posterior, annotations.take(annotations.proves))
+        order = np.argsort(-answers.probabilities, kind="stable")
+        worth = Weighed.of(answers.residuals[order], answers.weights[order], answers.drawn[order])
+        return cls(answers.probabilities[order], worth)
 
 
 def _keep(
@@ -128,10 +119,6 @@ def _keep(
     names = pool.relation_names
     bar, chance = _longest_borne_out(demand, p, rank, answered, part.weights[0], random)
     cuts = _cuts(part, rank, np.full(len(names) + 1, bar))
-    lowest = lowest_cut(answered.z, answered.labels, part.total, demand.target, demand.confidence)
-    one_cut = float(pool.normal.to_cuts(np.array([lowest - 1e-9]))[0])  # just below: the lowest one is accepted
-    if (part.scores >= one_cut).sum() > (rank >= bar).sum():
-        cuts, chance = np.full(len(names) + 1, one_cut), demand.confidence
     cuts[-1] = np.inf  # nothing was judged there, nothing can be promised
     left_out = tuple(names[at] for at in np.unique(part.relations).tolist() if at < len(names) and cuts[at] == np.inf)
     return Promise(demand, cuts, chance, left_out)
@@ -142,23 +129,24 @@ def _longest_borne_out(
 ) -> tuple[float, float]:
     """Return the least probability accepted, and how sure the promise is, by the model and by the answers, each alone.
 
-    What the answers inside a list say is set against what the model expected of them, not of the list: so it does not
-    matter that answers are more frequent in one part of it than in another. But there must be some in its last part.
+    What the answers inside a list say is set against what the model expected of them, not of the list. But there must
+    be some in its last part.
     """
     order = np.argsort(-rank, kind="stable")
     bars, count = rank[order], np.arange(1, len(order) + 1)
     shares, sizes = np.cumsum(p[:, order], axis=1) / count, np.asarray(count * scale, dtype=np.float64)
     expected = shares.mean(axis=0)
-    judged = np.searchsorted(-answered.probabilities, -bars, side="right")
-    trues = np.clip(judged * expected + answered.surplus[judged], 0, judged)
+    inside = np.searchsorted(-answered.probabilities, -bars, side="right")
+    judged, whole = answered.residuals.counts[inside], answered.residuals.whole[inside]
+    trues = np.clip(judged * (expected + answered.residuals.means[inside]), 0, judged)
     lucky = shares + random.standard_normal((len(p), 1)) * np.sqrt(shares * (1 - shares) / sizes)
     chance = np.minimum(
         (lucky >= demand.target).mean(axis=0), chance_kept(demand.target, trues, judged, sizes, expected)
     )
-    before = judged[np.maximum((1 - TUNED.last_part) * count, 1).astype(np.int64) - 1]
-    answered_for = judged - before >= TUNED.least_due * TUNED.last_part * judged
-    whole = np.append(bars[1:] < bars[:-1], True)
-    kept = np.flatnonzero((chance >= demand.confidence) & answered_for & whole)
+    before = whole[np.maximum((1 - TUNED.last_part) * count, 1).astype(np.int64) - 1]
+    answered_for = (judged > 0) & (whole - before >= TUNED.least_due * TUNED.last_part * whole)
+    ends = np.append(bars[1:] < bars[:-1], True)  # triples of one probability are accepted together
+    kept = np.flatnonzero((chance >= demand.confidence) & answered_for & ends)
     return (float(bars[kept[-1]]), float(chance[kept[-1]])) if kept.size else (np.inf, np.nan)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from actc.tables.deliver import write_beside
 from actc.tables.pages import render
+from actc.trust.case import ORACLE
 from actc.trust.intervals import Interval, clopper_pearson
 from actc.trust.report import TRUSTED_FROM, RelationLine, Report, as_interval
 from actc.trust.svg import histogram, learning_curve, reliability, shares, whisker
@@ -60,6 +61,7 @@ def write_page(report: Report, path: str | Path, words: Words | None = None) -> 
         case=report.case,
         words=words or Words(),
         quantities=QUANTITIES,
+        judged_by="an oracle" if (report.case.annotations.who == ORACLE).any() else "people",
         doubtful=sorted(doubtful, key=lambda line: -line.accepted),
         most_lines=MOST_LINES,
         trusted_from=TRUSTED_FROM,
@@ -90,7 +92,8 @@ def _draw_curve(report: Report) -> str:
 
 def _draw_scores(report: Report) -> list[tuple[RelationLine, str]]:
     """Draw where the scores and the threshold of each of the larger relations are."""
-    pool, annotations, found = report.case.pool, report.case.annotations, []
+    pool, found = report.case.target, list[tuple[RelationLine, str]]()
+    annotations = report.case.answers_in(pool)
     low, high = map(float, np.quantile(pool.scores, [0.002, 0.998]))
     span = Interval(low, high) if high > low else Interval(low - 1, high + 1)
     for line in report.relations[:MOST_PICTURES]:

@@ -23,13 +23,10 @@ class Tuned:
     doubt_lasts: float = 3.0
     # Of p (1 - p): a share near 1 is not believed exactly either. Not tuned: as for a share of 0.96.
     least_spread: float = 0.04
-    # What is left of the information when the answer of a label that stands nearly alone is taken out. Not tuned:
-    # against division by zero.
-    least_information: float = 0.05
-    # Below this p-value the looks contradict the model, and from so many looks on they stand alone. coverage.csv,
-    # on_looks_alone: how often that was so.
+    # Below this p-value the answers contradict the model, and from so many on they stand alone. coverage.csv,
+    # on_answers_alone: how often that was so.
     surprise: float = 0.01
-    enough_looks: int = 20
+    enough_checks: int = 20
     # How many answers the model counts for when answers decide on a promise. With 20, promises broke more often on
     # UMLS; with 5, fewer triples were accepted at 50 answers. Chosen on twelve runs on all graphs; those of
     # promise.csv are others.
