@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from actc.judges.ppi import PoweredQuality, assess_decisions
 
 from actc.experiment.cells import read_cell
 from actc.judges.answers import JudgeAnswers
