@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from actc import METHODS, Annotations, Calibrator, ScoredTriples
 from actc.errors import ActcError, ChoiceError, OptionError
-from actc.methods import describe_options, find_method
+from actc.evidence.pools import WeighedTriples
+from actc.methods import describe_options, find_method, finds_cuts
 from tests.conftest import make_pool
 
 PAPER_METHODS = [
@@ -93,8 +94,8 @@ def test_a_method_may_come_from_a_module(pool, labels, tmp_path, monkeypatch):
         "from actc.methods import METHODS, SelectingMethod\n"
         "class Mine(SelectingMethod):\n"
         "    summary, selector = 'mine', 'random'\n"
-        "    def find_cuts(self, pool, annotation_sets, known=None):\n"
-        "        return METHODS['localopt-acc'].find_cuts(pool, annotation_sets, known)\n"
+        "    def find_cuts(self, pool, annotation_sets):\n"
+        "        return METHODS['localopt-acc'].find_cuts(pool, annotation_sets)\n"
         "mine = Mine()\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
@@ -140,14 +141,59 @@ def test_a_baseline_has_no_probabilities(pool, labels):
         find_method("localopt-acc:selector=uncertainty").fit(pool, Annotations()).pick(1, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if not method.needs_evidence])
+@pytest.mark.parametrize("name", METHODS)
 def test_a_fit_says_none_where_it_cannot_know_and_picks_before_the_first_answer(name, pool, labels):
     method, known = METHODS[name], pool.take(np.flatnonzero(labels))
     fit = method.fit(pool, Annotations(), known)
     picks = fit.pick(4, np.random.default_rng(0))
     assert len(set(picks.rows.tolist())) == len(picks.reasons) == 4
-    assert (fit.thresholds is None) == (method.least_budget > 0)
-    assert (fit.draws is not None) == method.knows_doubt == (fit.gain is not None)
+    assert (fit.thresholds is None) == (name in PAPER_METHODS) == finds_cuts(method)
+    assert (fit.draws is None) == (fit.gain is None) == (name in PAPER_METHODS)
+
+
+def make_scored(kind, seed):
+    """Make a pool in other units: probabilities, distances, log-odds, log-odds with evidence beside them."""
+    pool, labels = make_pool(150, seed=seed)
+    if kind == "distance":
+        return pool.with_scores(-300 * (1 - pool.scores) - 7), labels
+    if kind == "probability":
+        return pool, labels
+    scored = pool.with_scores(8 * pool.scores - 5)
+    if kind == "log-odds":
+        return scored, labels
+    pieces = np.random.default_rng(seed).normal(size=(len(pool), 3)) + labels[:, None]
+    return WeighedTriples.of(scored, pieces, ("one", "two", "three"), taught=kind == "evidence"), labels
+
+
+@pytest.mark.parametrize("kind", ["probability", "distance", "log-odds", "evidence", "untaught"])
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_decides_in_the_pools_own_units_and_alike_at_every_door(name, kind):
+    pool, labels = make_scored(kind, seed=1)
+    for count, wrong in ((0, False), (1, False), (60, False), (60, True)):
+        if count == 0 and name in PAPER_METHODS:
+            with pytest.raises(OptionError, match="at least one annotation"):
+                METHODS[name].fit(pool, Annotations()).accepts(pool)
+        else:
+            check_decisions(name, pool, labels, annotate(pool, labels ^ wrong, count), far=9 if wrong else 2)
+
+
+def check_decisions(name, pool, labels, answers, far):
+    """Hold what one fit says to itself; answers that contradict every score make flat lines, which cross far out."""
+    known = pool.take(np.flatnonzero(labels))
+    fit = METHODS[name].fit(pool, answers, known)
+    accepted = fit.accepts(pool)
+    if fit.thresholds is None:
+        assert name.startswith("pooled-evidence")  # answers moved weights
+        assert isinstance(pool, WeighedTriples)
+        assert len(answers) > 0
+    else:
+        assert fit.thresholds.decide(pool).tolist() == accepted.tolist()
+        cuts, spread = fit.thresholds.cuts_and_default, np.ptp(pool.scores)
+        near = (cuts >= pool.scores.min() - far * spread) & (cuts <= pool.scores.max() + far * spread)
+        assert (near | np.isinf(cuts)).all()
+    if name not in PAPER_METHODS:
+        assert accepted.tolist() == (fit.probabilities(pool) >= 0.5).tolist()
+    assert Calibrator(name).fit(pool, answers, known).predict(pool).tolist() == accepted.tolist()
 
 
 @pytest.mark.parametrize("name", ["actc-lr-rndm", "actc-gp-rndm", "actc-lr-uni"])

@@ -1,4 +1,4 @@
-"""How many answers to a question should be weighed, and how many kept by evidence? F1 of `complete` at 100 answers.
+"""How many proposals for a slot should be weighed, and how many kept by evidence? F1 of `complete` at 100 answers.
 
 RUNS/GRAPH/sSEED is what `actc complete RUNS/GRAPH/graph.tsv --oracle RUNS/GRAPH/truth.tsv --seed SEED` wrote, graph and
 truth as in complete.py; its model is used.
@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from actc.complete.completion import complete
-from actc.complete.weighing import LOG_ODDS, keep_best, weigh_proposals
+from actc.complete.weighing import LOG_ODDS, weigh_proposals
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
 from actc.models.candidates import CandidateSearch, Wanted, write_candidates
@@ -29,7 +29,7 @@ FIELDS = ("graph", "seed", "asked", "kept", "candidates", "hidden_among_them", "
 
 
 def propose(folder: Path, known: Graph, asked: int) -> ScoredTriples:
-    """Ask the model of a run for so many answers to each question."""
+    """Ask the model of a run for so many proposals for each slot."""
     scorer = load_scorer(folder / "model", device="cpu")
     with tempfile.TemporaryDirectory() as place:
         write_candidates(CandidateSearch(scorer, known, Wanted(asked)), Path(place) / "proposals.parquet")
@@ -39,11 +39,11 @@ def propose(folder: Path, known: Graph, asked: int) -> ScoredTriples:
 def measure(folder: Path, asked: int, kept: list[int]) -> list[dict[str, object]]:
     """Weigh so many answers, keep fewer or all of them, and hold what is accepted to the truth."""
     graph, truth = (read_graph(folder.parent / f"{name}.tsv") for name in ("graph", "truth"))
-    held, seed, rows = read_held(folder / "model"), int(folder.name[1:]), []
-    proposals = propose(folder, graph.take(np.flatnonzero(~held.contains(graph))), asked)
-    weighed, _ = weigh_proposals(graph, held, proposals, lambda *steps: None)
+    holdout, seed, rows = read_held(folder / "model"), int(folder.name[1:]), []
+    proposals = propose(folder, graph.take(np.flatnonzero(~holdout.contains(graph))), asked)
+    weighed, _ = weigh_proposals(graph, holdout, proposals, lambda *steps: None)
     for most in [*(count for count in kept if count < asked), asked]:
-        candidates = (weighed if most == asked else keep_best(weighed, most)).candidates.with_used_names()
+        candidates = (weighed if most == asked else weighed.keep_best(most)).candidates.with_used_names()
         true, hidden = truth.contains(Graph.of(candidates)), len(truth) - len(graph)
         everyone = np.arange(len(candidates))
         done = complete(candidates, lambda _, rows, true=true: true[rows], everyone, method=LOG_ODDS, seed=seed)

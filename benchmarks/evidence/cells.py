@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.evidence.weigh import Held
+from actc.evidence.table import Proposals
+from actc.evidence.weigh import Lesson
 from actc.graphs.graph import Graph
 from actc.tables.files import read_scored
 from actc.triples import BoolArray, ScoredTriples
@@ -17,13 +18,13 @@ from actc.triples import BoolArray, ScoredTriples
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """One model's proposals on one graph: known facts, held facts, a pool, and a test half with truth."""
+    """One model's proposals on one graph: known facts, a lesson, a pool, and a test half with truth."""
 
     graph_name: str
     model: str
     known: Graph
-    held: Held
-    scored_held: ScoredTriples
+    lesson: Lesson
+    holdout: ScoredTriples
     pool: ScoredTriples
     test: ScoredTriples
     truth: BoolArray
@@ -38,20 +39,20 @@ def find_cells() -> list[Path]:
 
 
 def read_cell(folder: Path) -> Cell:
-    """Read one cell; its graph holds the training facts and the held ones."""
-    train, held = (read_scored(folder / f"{name}.tsv.gz")[0] for name in ("train", "held"))
+    """Read one cell; its graph holds the training facts and the holdout."""
+    train, holdout = (read_scored(folder / f"{name}.tsv.gz")[0] for name in ("train", "held"))
     (pool, _), (test, truth) = (read_scored(folder / f"{name}.tsv.gz") for name in ("valid", "test"))
-    both = zip(train.columns().values(), held.columns().values(), strict=True)
+    both = zip(train.columns().values(), holdout.columns().values(), strict=True)
     known = Graph.from_columns(*(np.concatenate(pair).tolist() for pair in both))
     assert truth is not None
-    return Cell(folder.parent.name, folder.name, known, read_held(folder, held, pool), held, pool, test, truth)
+    return Cell(folder.parent.name, folder.name, known, read_lesson(folder, holdout, pool), holdout, pool, test, truth)
 
 
-def read_held(folder: Path, held: ScoredTriples, pool: ScoredTriples) -> Held:
-    """Read the proposals for the held facts' own questions where there are any, else take those of the pool."""
+def read_lesson(folder: Path, holdout: ScoredTriples, pool: ScoredTriples) -> Lesson:
+    """Read the proposals for the holdout facts' own slots where there are any, else take those of the pool."""
     path = folder / "held_proposals.tsv.gz"
     if not path.exists():
-        return Held.among(held, pool)
+        return Lesson.placed(holdout, pool)
     proposals, true = read_scored(path)
     assert true is not None
-    return Held(Graph.of(held), proposals, true)
+    return Lesson(holdout, Proposals.of(proposals), true, rest_is_false=True)

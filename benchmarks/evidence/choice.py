@@ -3,9 +3,9 @@
 Run: ACTC_PROVING=FOLDER python benchmarks/evidence/choice.py --out benchmarks/evidence/choice.csv
 then `chosen.py` reads the rows and says what each graph would get by the others. No test half is looked at.
 
-Settings: ``ridge`` (its strength), ``rounds`` (of boosting), ``learner`` (ridge or trees, learnt from so many held
-facts), ``looked`` (whether candidates are looked at with the held facts or without), ``doubt`` (of rules), ``steeper``
-(weights learnt against unlabelled proposals, the held facts being put among the pool), ``among`` (which
+Settings: ``ridge`` (its strength), ``rounds`` (of boosting), ``learner`` (ridge or trees, learnt from so many holdout
+facts), ``looked`` (whether candidates are looked at with the holdout or without), ``doubt`` (of rules), ``steeper``
+(weights learnt against unlabelled proposals, the holdout facts being put among the pool), ``among`` (which
 of the model's pieces count there). ``figure`` is the average precision; for ``steeper``, which ranks nothing
 anew, the mean log-likelihood.
 """
@@ -25,7 +25,7 @@ from cells import find_cells
 from sklearn.metrics import average_precision_score
 
 from actc.evidence import trees, worth
-from actc.evidence.plan import QUESTION_COLUMNS
+from actc.evidence.plan import SCORE_COLUMNS
 from actc.evidence.table import Evidence
 from actc.evidence.worth import Worth, learn_worth
 from actc.triples import BoolArray, FloatArray
@@ -37,7 +37,7 @@ COUNTS = (100, 200, 400, 700, 900)
 DOUBTS = (1.0, 5.0, 20.0)
 STEEPER = (1.0, 1.5, 2.0, 3.0)
 PLACES = ("place_among_tails", "place_among_heads", "behind_best_tail", "behind_best_head")
-LEFT_AMONG = {"all": (), "no places": PLACES, "no scores": QUESTION_COLUMNS}
+LEFT_AMONG = {"all": (), "no places": PLACES, "no scores": SCORE_COLUMNS}
 MOST = 4000  # of a pool, where many trees are compared
 FIELDS = ("graph", "model", "held", "setting", "value", "measure", "figure")
 Found = tuple[str, object, float]
@@ -58,11 +58,11 @@ def choices(rounds: int | None = None, **values: float) -> Iterator[None]:
 
 def learn(tables: Tables, lesson: Evidence | None = None, rows: FloatArray | None = None) -> Worth:
     """Learn from the lesson, or some of its rows."""
-    held, lesson = tables.cell.held, lesson or tables.lesson()
-    true = held.true
+    taught, lesson = tables.cell.lesson, lesson or tables.lesson()
+    true = taught.true
     if rows is not None:
         lesson, true = lesson.take(rows), true[rows]
-    return learn_worth(lesson, true, held.own_questions, held.proposed)
+    return learn_worth(lesson, true, taught.rest_is_false)
 
 
 def precision(tables: Tables, learnt: Worth, known: bool, rows: slice = slice(None)) -> float:
@@ -83,25 +83,23 @@ def try_ridges(tables: Tables) -> Iterator[Found]:
 
 
 def try_rounds(tables: Tables) -> Iterator[Found]:
-    """Yield numbers of rounds: the first rounds of a long run are a short one."""
-    with choices(rounds=max(ROUNDS), many=0):
-        learnt = learn(tables)
-    assert learnt.trees is not None
+    """Yield numbers of rounds."""
+    shipped = trees.SETTINGS["max_iter"]
     for rounds in ROUNDS:
-        roots = learnt.trees.roots.reshape(trees.SEEDS, -1)[:, :rounds].ravel()
-        shorter = replace(learnt, trees=replace(learnt.trees, roots=roots))
-        yield "rounds", rounds, precision(tables, shorter, False)
-        if rounds == trees.SETTINGS["max_iter"]:
-            yield "looked-trees", "before", precision(tables, shorter, False)
-            yield "looked-trees", "known", precision(tables, shorter, True)
+        with choices(rounds=rounds, many=0):
+            learnt = learn(tables)
+            yield "rounds", rounds, precision(tables, learnt, False)
+            if rounds == shipped:
+                yield "looked-trees", "before", precision(tables, learnt, False)
+                yield "looked-trees", "known", precision(tables, learnt, True)
 
 
 def try_learners(tables: Tables) -> Iterator[Found]:
-    """Yield both learners, learnt from the questions of so many held facts."""
-    proposals, true = tables.cell.held.proposals, tables.cell.held.true
-    questions = proposals.heads * len(proposals.relation_names) + proposals.relations
-    order = np.random.default_rng(0).permutation(np.unique(questions))
-    rank = np.argsort(order)[np.searchsorted(np.sort(order), questions)]
+    """Yield both learners, learnt from the slots of so many holdout facts."""
+    proposals, true = tables.cell.lesson.proposals.triples, tables.cell.lesson.true
+    slots = proposals.heads * len(proposals.relation_names) + proposals.relations
+    order = np.random.default_rng(0).permutation(np.unique(slots))
+    rank = np.argsort(order)[np.searchsorted(np.sort(order), slots)]
     until = np.sort(rank[true])
     for count in COUNTS:
         rows = np.flatnonzero(rank <= until[min(count, len(until)) - 1])
@@ -112,21 +110,21 @@ def try_learners(tables: Tables) -> Iterator[Found]:
 
 
 def try_steeper(tables: Tables) -> Iterator[Found]:
-    """Yield factors of the weights, and how likely they make the pool's labels; held facts are put among the pool."""
-    among = tables.among()
+    """Yield factors of the weights, and how likely they make the pool's labels; the holdout is put among the pool."""
+    placed = tables.placed()
     for steeper in STEEPER:
         with choices(steeper=steeper):
-            log_odds = learn(among).log_odds(tables.pool(True))
+            log_odds = learn(placed).log_odds(tables.pool(True))
         yield "steeper", steeper, _likelihood(log_odds, tables.labels)
 
 
 def try_scores(tables: Tables) -> Iterator[Found]:
-    """Yield which of the model's pieces count where held facts are put among the pool."""
-    among = tables.among()
-    lesson = among.lesson()
+    """Yield which of the model's pieces count where holdout facts are put among the pool."""
+    placed = tables.placed(with_scores=True)
+    lesson = placed.lesson()
     for name, left in LEFT_AMONG.items():
         rest = lesson.only([column for column in lesson.columns if column not in left])
-        learnt = learn_worth(rest, among.cell.held.true, False)
+        learnt = learn_worth(rest, placed.cell.lesson.true)
         yield "among", name, precision(tables, learnt, True)
 
 
@@ -145,7 +143,7 @@ def try_doubts(folder: Path, kept: Path) -> Iterator[Found]:
 def try_settings(folder: Path, kept: Path, wanted: list[str]) -> Iterator[Found]:
     """Yield all that is tried on one cell."""
     tables = open_tables(folder, kept)
-    own = tables.cell.held.own_questions
+    own = tables.cell.lesson.rest_is_false
     if "ridge" in wanted:
         yield from try_ridges(tables)
     if "rounds" in wanted and own:
@@ -177,7 +175,7 @@ def main() -> None:
         for folder in find_cells():
             if options.graphs and folder.parent.name not in options.graphs:
                 continue
-            held = int(open_tables(folder, kept).cell.held.true.sum())
+            held = int(open_tables(folder, kept).cell.lesson.true.sum())
             for setting, value, figure in try_settings(folder, kept, options.settings):
                 measure = "log-likelihood" if setting == "steeper" else "average precision"
                 row = [folder.parent.name, folder.name, held, setting, value, measure, f"{figure:.4f}"]

@@ -1,6 +1,6 @@
 """How far answers may move what evidence says, compared on the pool halves of the proving ground.
 
-Each pool is halved by question: answers come from one half, accuracy is measured on the other, then the other way
+Each pool is halved by slot: answers come from one half, accuracy is measured on the other, then the other way
 round. No test half is looked at. Rows are added to those of choice.py, and chosen.py reads both.
 
 Run: ACTC_PROVING=FOLDER python benchmarks/evidence/choice_answers.py --out benchmarks/evidence/choice.csv
@@ -25,7 +25,7 @@ from cells import find_cells
 from choice import FIELDS, learn
 
 from actc.evidence import answers, trees
-from actc.evidence.weighed import WeighedTriples
+from actc.evidence.pools import WeighedTriples
 from actc.evidence.worth import pieces_of
 from actc.experiment.cells import Cell
 from actc.experiment.runs import run_experiment
@@ -47,9 +47,9 @@ def weigh_pool(tables: Tables) -> WeighedTriples:
 
 
 def halve(name: str, pool: WeighedTriples, labels: BoolArray) -> list[Cell]:
-    """Return two cells, the halves of a pool by question, either being what answers come from."""
-    questions = pool.heads * len(pool.relation_names) + pool.relations
-    codes = np.unique(questions, return_inverse=True)[1]
+    """Return two cells, the halves of a pool by slot, either being what answers come from."""
+    slots = pool.heads * len(pool.relation_names) + pool.relations
+    codes = np.unique(slots, return_inverse=True)[1]
     side = np.random.default_rng(0).integers(0, 2, codes.max() + 1)[codes] == 0
     cells = []
     for rows in (side, ~side):
@@ -114,7 +114,7 @@ def main() -> None:
                 continue
             tables = open_tables(folder, kept)
             for row in try_settings(tables):
-                row = [folder.parent.name, folder.name, int(tables.cell.held.true.sum()), *row]
+                row = [folder.parent.name, folder.name, int(tables.cell.lesson.true.sum()), *row]
                 print(*row, flush=True)
                 writer.writerow(row)
                 file.flush()

@@ -1,7 +1,7 @@
 """Should answers move the weights of the pieces where `actc complete` decides? The same answers, decided both ways.
 
-``pooled-evidence`` asks what ``pooled:prior=log-odds`` asks, so one run's answers serve both. RUNS/GRAPH/sSEED is what
-`actc complete RUNS/GRAPH/graph.tsv --oracle RUNS/GRAPH/truth.tsv --seed SEED` wrote, graph and truth as in complete.py.
+``pooled-evidence`` asks the same whether it moves weights or not, so one run's answers serve both. RUNS/GRAPH/sSEED is
+what `actc complete RUNS/GRAPH/graph.tsv --oracle RUNS/GRAPH/truth.tsv --seed SEED` wrote, as in complete.py.
 
 Run: python benchmarks/evidence/moved.py RUNS --out benchmarks/evidence/moved.csv
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from actc.complete.weighing import Reasons
-from actc.evidence.weighed import WeighedTriples
+from actc.evidence.pools import WeighedTriples
 from actc.evidence.worth import pieces_of
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
@@ -42,18 +42,16 @@ def measure(folder: Path, seed: int) -> list[dict[str, object]]:
     candidates, graph = read_run(folder), read_graph(folder.parent / "graph.tsv")
     truth = read_graph(folder.parent / "truth.tsv")
     true, hidden = truth.contains(Graph.of(candidates)), len(truth) - len(graph)
-    plain, moving = find_method("pooled:prior=log-odds"), find_method("pooled-evidence")
+    names = ("pooled-evidence:move=false", "pooled-evidence")
+    plain, moving = map(find_method, names)
     random, answers, rows = np.random.default_rng(seed), Annotations(), []
     while len(answers) < max(BUDGETS):
         count = min([plain.batch(len(answers)), *(n - len(answers) for n in BUDGETS if n > len(answers))])
         picks = plain.fit(candidates, answers).pick(count, random)
         answers = answers.plus(picks.rows, true[picks.rows])
         if len(answers) in BUDGETS:
-            moved = moving.fit(candidates, answers).rescored(candidates).scores >= 0
-            for method, accepted in (
-                ("pooled:prior=log-odds", plain.fit(candidates, answers).thresholds.decide(candidates)),
-                ("pooled-evidence", moved),
-            ):
+            for method, decider in zip(names, (plain, moving), strict=True):
+                accepted = decider.fit(candidates, answers).accepts(candidates)
                 accepted[answers.rows] = answers.labels
                 right, taken = int((accepted & true).sum()), int(accepted.sum())
                 figures = (right / max(taken, 1), right / hidden, 2 * right / (taken + hidden))

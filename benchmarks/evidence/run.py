@@ -23,14 +23,14 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from actc.evidence import trees
 from actc.evidence import worth as of_worth
-from actc.evidence.plan import QUESTION_COLUMNS
+from actc.evidence.plan import SCORE_COLUMNS
 from actc.evidence.table import Evidence
 from actc.evidence.worth import Worth, learn_worth
 from actc.triples import BoolArray, FloatArray
 from tables import Tables, open_tables
 
 PREFIXES = {
-    "question": QUESTION_COLUMNS,
+    "question": SCORE_COLUMNS,
     "slots": ("head_slot", "tail_slot"),
     "entities": ("head_degree", "tail_degree", "head_share", "tail_share", "same_entity"),
     "pair": ("pair",),
@@ -68,9 +68,7 @@ def measure(tables: Tables, pieces: list[str]) -> Iterator[dict[str, object]]:
     for piece in ["", *pieces]:
         start = time.process_time()
         with without_rivals(piece == "rivals"):
-            worth = learn_worth(
-                leave_out(tables.lesson(), piece), cell.held.true, cell.held.own_questions, cell.held.proposed
-            )
+            worth = learn_worth(leave_out(tables.lesson(), piece), cell.lesson.true, cell.lesson.rest_is_false)
             grown = worth.trees is not None
             if piece == "rivals" and not grown:
                 continue
@@ -83,7 +81,7 @@ def measure(tables: Tables, pieces: list[str]) -> Iterator[dict[str, object]]:
 
 
 def _describe(worth: Worth, truth: BoolArray) -> list[object]:
-    return [worth.held, "trees" if worth.trees else "ridge", f"{worth.share:.3f}", f"{truth.mean():.3f}"]
+    return [worth.holdout, "trees" if worth.trees else "ridge", f"{worth.share:.3f}", f"{truth.mean():.3f}"]
 
 
 def _rank(truth: BoolArray, scores: FloatArray) -> list[str]:

@@ -1,7 +1,7 @@
 """The evidence of a cell, looked up once and kept in a folder, so that a trial of a setting takes seconds.
 
-Three sets of candidates, each looked at without the held facts ("before") and with them ("known"):
-the lesson (proposals among which the held facts are), the pool, the test half.
+Three sets of candidates, each looked at without the holdout facts ("before") and with them ("known"):
+the lesson (proposals among which the holdout facts are), the pool, the test half.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 from cells import Cell, read_cell
 
-from actc.evidence.plan import GRAPH_COLUMNS, Limits, question_columns
-from actc.evidence.table import Evidence, gather_evidence
-from actc.evidence.weigh import Held, without
+from actc.evidence.plan import GRAPH_COLUMNS, Limits, score_columns
+from actc.evidence.table import Evidence, Proposals, gather_evidence
+from actc.evidence.weigh import Lesson
 from actc.graphs.graph import Graph
 from actc.tables.files import read_scored
-from actc.triples import BoolArray, ScoredTriples
+from actc.triples import BoolArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,28 +42,35 @@ class Tables:
 
     def lesson(self) -> Evidence:
         """Return the evidence that weights are learnt from."""
-        name = "lesson" if self.cell.held.own_questions else "among"
-        return self._gather(name, self.cell.held.proposals, False)
+        lesson = self.cell.lesson
+        return self._gather("lesson" if lesson.rest_is_false else "placed", lesson.proposals, False)
 
-    def among(self) -> Tables:
-        """Return the tables of the cell as if there were no proposals for the held facts' own questions."""
-        return replace(self, cell=replace(self.cell, held=Held.among(self.cell.scored_held, self.cell.pool)))
+    def placed(self, with_scores: bool = False) -> Tables:
+        """Return the tables of the cell as if there were no proposals for the holdout facts' own slots."""
+        lesson = Lesson.placed(self.cell.holdout, self.cell.pool)
+        if with_scores:
+            lesson = replace(lesson, proposals=Proposals.of(lesson.proposals.triples))
+        return replace(self, cell=replace(self.cell, lesson=lesson))
 
     def pool(self, known: bool) -> Evidence:
-        """Return the evidence of the pool, looked at with the held facts or without."""
-        return self._gather("pool", self.cell.pool, known)
+        """Return the evidence of the pool, looked at with the holdout or without."""
+        return self._gather("pool", Proposals.of(self.cell.pool), known)
 
     def test(self, known: bool) -> Evidence:
-        """Return the evidence of the test half, looked at with the held facts or without."""
-        return self._gather("test", self.cell.test, known)
+        """Return the evidence of the test half, looked at with the holdout or without."""
+        return self._gather("test", Proposals.of(self.cell.test), known)
 
-    def _gather(self, name: str, candidates: ScoredTriples, known: bool) -> Evidence:
-        kept = f"{self.cell.graph_name}-{self.cell.model}-{name}-{'known' if known else 'before'}"
+    def _gather(self, name: str, candidates: Proposals, known: bool) -> Evidence:
+        models = len(candidates.scores)
+        kept = f"{self.cell.graph_name}-{self.cell.model}-{name}-{models}-{'known' if known else 'before'}"
         path = self.folder / f"{kept}-{self.limits.doubt:g}-{self.limits.path_edges}.npy"
         if path.exists():
             nothing = np.zeros((len(candidates), 0), dtype=np.int64)
-            return Evidence(candidates, (*question_columns(1), *GRAPH_COLUMNS), np.load(path), nothing, (), ())
-        graph = self.cell.known if known else without(self.cell.known, self.cell.held.facts)
+            return Evidence(
+                candidates.triples, (*score_columns(models), *GRAPH_COLUMNS), np.load(path), nothing, (), ()
+            )
+        facts = self.cell.known
+        graph = facts if known else facts.take(~self.cell.holdout.contains(facts))
         evidence = gather_evidence(Graph.of(graph), candidates, limits=self.limits)
         np.save(path, evidence.values)
         return evidence
@@ -75,5 +82,5 @@ def open_tables(folder: Path, kept: Path, doubt: float | None = None, limits_of:
     cell = read_cell(folder)
     labels = read_scored(folder / "valid.tsv.gz")[1]
     assert labels is not None
-    limits = Limits.for_count(max(len(cell.pool), len(cell.test), len(cell.held.proposals), limits_of))
+    limits = Limits.for_count(max(len(cell.pool), len(cell.test), len(cell.lesson.proposals), limits_of))
     return Tables(cell, labels, kept, limits if doubt is None else replace(limits, doubt=doubt))

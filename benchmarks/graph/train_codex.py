@@ -24,7 +24,7 @@ from actc.metrics import accuracy, f1
 from actc.models.recipes import load_recipe
 from actc.models.saved_model import EmbeddingScorer, save_model
 from actc.models.train_model import train_model
-from actc.triples import Annotations, Thresholds
+from actc.triples import Annotations
 
 
 def read_lines(path: Path) -> list[list[str]]:
@@ -77,9 +77,7 @@ def main() -> None:
         graph.with_scores(scorer.score(graph.heads, graph.relations, graph.tails)) for graph in (valid, test, train)
     ]
     everything = Annotations(np.arange(len(valid)), valid_labels)
-    cuts = METHODS["localopt-acc"].find_cuts(tables[0], [everything])[0]
-    own = np.ones(len(cuts) - 1, dtype=bool)
-    decisions = Thresholds(tables[0].relation_names, cuts[:-1], float(cuts[-1]), own).decide(tables[1])
+    decisions = METHODS["localopt-acc"].fit(tables[0], everything).accepts(tables[1])
     arguments.out.mkdir(parents=True, exist_ok=True)
     for split, table in zip(("valid", "test", "train"), tables, strict=True):
         np.save(arguments.out / f"{split}.npy", table.scores.astype(np.float32))

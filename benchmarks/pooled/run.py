@@ -30,7 +30,7 @@ from actc.experiment.draws import draw_orders
 from actc.experiment.plans import PAPER_BUDGETS
 from actc.experiment.rows import COLUMNS, Row
 from actc.experiment.runs import run_experiment
-from actc.methods import METHODS, Method
+from actc.methods import METHODS, Method, finds_cuts
 from actc.metrics import brier, calibration_error
 from actc.pooled.features import prepare_pool
 from actc.triples import Annotations, FloatArray, IntArray
@@ -139,7 +139,7 @@ def estimate_random(name: str) -> Callable[[Cell, int], Estimates]:
     """Return probabilities by a method that judges random triples."""
 
     def estimates(cell: Cell, repeats: int) -> Estimates:
-        view = cell.squashed if METHODS[name].wants_squashed else cell
+        view = cell.squashed if finds_cuts(METHODS[name]) else cell
         for repeat, rows in enumerate(draw_orders(len(cell.valid), PAPER_BUDGETS, repeats, SEED, "numpy")):
             for budget in PAPER_BUDGETS:
                 judged = Annotations(rows[:budget], cell.valid_labels[rows[:budget]])
@@ -182,9 +182,8 @@ def run_pictures(judged: int = 50) -> None:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(("relation", "triples", "method", "accepted_share"))
         for name, (method, judged_rows) in sets.items():
-            view = cell.squashed.valid if method.wants_squashed else pool
-            cuts = method.find_cuts(view, [Annotations(judged_rows, labels[judged_rows])])[0]
-            accepted = np.bincount(pool.relations, view.scores >= cuts[pool.relations]) / pool.relation_counts
+            taken = method.fit(pool, Annotations(judged_rows, labels[judged_rows])).accepts(pool)
+            accepted = np.bincount(pool.relations, taken) / pool.relation_counts
             for code, relation in enumerate(pool.relation_names):
                 writer.writerow((relation, pool.relation_counts[code], name, f"{accepted[code]:.4f}"))
     with open(HERE / "picks.csv", "w", newline="", encoding="utf-8") as out:

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from actc.errors import OptionError, TableError
-from actc.methods import Fit, Method, find_method
+from actc.methods import Fit, Method, find_method, finds_cuts
 from actc.tables.curves import Curves, tabulate_curves
 from actc.three_steps.squash_scores import Squash
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
@@ -33,8 +33,9 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    thresholds_ : Thresholds
-        One cut per relation, in units of the scores given to :meth:`fit`; with an interval, from pooled methods.
+    thresholds_ : Thresholds or None
+        One cut per relation, in units of the scores given to :meth:`fit`; with an interval, from pooled methods. None
+        where no cut on the score says what :meth:`predict` says.
     classes_ : bool array of shape (2,)
         False and True, in the order of :meth:`predict_proba`'s columns.
     fit_ : Fit
@@ -89,12 +90,12 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
         method = find_method(self.method)
         answers = Annotations() if annotations is None else _check_answers(annotations)
         fit = method.fit(_check_triples(triples), answers, known)
-        if fit.thresholds is None:
-            raise OptionError(f"This method needs at least {method.least_budget} annotation(s), not {len(answers)}.")
+        if not len(answers) and finds_cuts(method):
+            raise OptionError("This method needs at least 1 annotation(s), not 0.")
         self.pool_, self.annotations_, self.known_ = triples, answers, known
         self.fit_: Fit = fit
         self.classes_: BoolArray = np.array([False, True])
-        self.thresholds_: Thresholds = fit.thresholds
+        self.thresholds_: Thresholds | None = fit.thresholds
         self.squash_: Squash | None = fit.squash
         return self
 
@@ -107,7 +108,7 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
     def predict(self, triples: ScoredTriples) -> BoolArray:
         """Say of each triple whether it is accepted, shape (N,)."""
         check_is_fitted(self)
-        return self.thresholds_.decide(_check_triples(triples))
+        return self.fit_.accepts(_check_triples(triples))
 
     def score(self, triples: ScoredTriples, labels: ArrayLike) -> float:
         """Return the accuracy on labelled triples: the share that is accepted if true, rejected if false.

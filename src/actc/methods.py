@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -22,24 +21,32 @@ from actc.pooled.method import Pooled
 from actc.pooled.model import Posterior
 from actc.three_steps.method import Actc, GlobalOpt, LocalOpt, SelectingMethod
 from actc.three_steps.squash_scores import Squash
-from actc.triples import Annotations, FloatArray, Picks, ScoredTriples, Thresholds
+from actc.triples import Annotations, BoolArray, FloatArray, Picks, ScoredTriples, Thresholds
 
-__all__ = ["METHODS", "Fit", "Method", "SelectingMethod", "describe_options", "find_method", "named_method"]
+__all__ = [
+    "METHODS", "Fit", "Method", "SelectingMethod", "describe_options", "find_method", "finds_cuts", "named_method",
+    "thresholds_of",
+]  # fmt: skip
 
 
 class Fit(Protocol):
     """What a method makes of the answers on a pool: fitted once, asked often.
 
     Each thing is worked out when it is first asked for, and kept: whoever only wants the next triples to judge does
-    not pay for intervals. What a method cannot say is None, never an error.
+    not pay for intervals. What a method cannot say is None.
     """
 
     @property
     def thresholds(self) -> Thresholds | None:
         """One cut per relation, in units of the pool's own scores, with an interval where the method knows one.
 
-        None while there are fewer answers than the method's ``least_budget``.
+        None where no cut says what :meth:`accepts` says: the method needs an answer first, or decides by more than the
+        score.
         """
+        ...
+
+    def accepts(self, triples: ScoredTriples) -> BoolArray:
+        """Say of any triples whether they are accepted, shape (M,); refused while the method needs an answer first."""
         ...
 
     @property
@@ -68,7 +75,11 @@ class Fit(Protocol):
 
 @runtime_checkable
 class Method(Protocol):
-    """What the calibrator, the experiment and the command line ask of a method."""
+    """What the calibrator, the experiment and the command line ask of a method.
+
+    It may also have ``find_cuts(pool, answer_sets)``, which returns the cuts of many sets of answers at once, shape
+    (S, R + 1), the default last: an experiment is quicker by it; see :func:`finds_cuts`.
+    """
 
     @property
     def summary(self) -> str:
@@ -86,33 +97,8 @@ class Method(Protocol):
         ...
 
     @property
-    def wants_squashed(self) -> bool:
-        """Whether it was made for scores in (0, 1): its fit squashes others, callers of ``find_cuts`` must."""
-        ...
-
-    @property
-    def least_budget(self) -> int:
-        """How many annotations it needs to find thresholds."""
-        ...
-
-    @property
-    def needs_known(self) -> bool:
-        """Whether it cannot do without the scores of known triples."""
-        ...
-
-    @property
-    def needs_evidence(self) -> bool:
-        """Whether it cannot do without the graph's evidence beside every triple (``evidence.weighed``)."""
-        ...
-
-    @property
-    def knows_doubt(self) -> bool:
-        """Whether its fits can say how sure they are: whether they have ``draws``."""
-        ...
-
-    @property
-    def takes_sketch(self) -> bool:
-        """Whether a sketch of a pool too large to hold is enough for it."""
+    def reads(self) -> str:
+        """What it reads beside the pool: ``known`` triples' scores, the graph's ``evidence``, or no more: ``pool``."""
         ...
 
     def batch(self, judged: int) -> int:
@@ -123,11 +109,20 @@ class Method(Protocol):
         """Return what it makes of the answers."""
         ...
 
-    def find_cuts(
-        self, pool: ScoredTriples, annotation_sets: Sequence[Annotations], known: ScoredTriples | None = None
-    ) -> FloatArray:
-        """Return the cuts of many annotation sets at once, shape (S, R + 1), the default last: for experiments."""
-        ...
+
+def finds_cuts(method: Method) -> bool:
+    """Say whether a method is of the paper's kind: cuts in scores from 0 to 1, from one answer on, of a whole pool."""
+    return hasattr(method, "find_cuts")
+
+
+def thresholds_of(fit: Fit) -> Thresholds:
+    """Return the thresholds of a fit, for whoever writes or shows them; refuse one that decides by more than a cut."""
+    if fit.thresholds is None:
+        raise OptionError(
+            "No threshold on the score says what this fit accepts: answers moved the weights of the evidence. Ask "
+            "`fit.accepts`, or leave the weights as they are with pooled-evidence:move=false."
+        )
+    return fit.thresholds
 
 
 def find_method(text: str | Method) -> Method:
@@ -268,6 +263,8 @@ METHODS: dict[str, Method] = {
     "pooled-rndm": Pooled("Ours: one model over all relations, random triples", "random"),
     "pooled-known": Pooled("Ours: pooled, and the scores of known triples tell about relations", known=True),
     "pooled-known-rndm": Pooled("Ours: pooled, with known triples' scores, random triples", "random", known=True),
-    "pooled-evidence": PooledEvidence("Ours: pooled, over what the graph says of each candidate"),
-    "pooled-evidence-rndm": PooledEvidence("Ours: pooled, over the graph's evidence, random triples", "random"),
+    "pooled-evidence": PooledEvidence("Ours: pooled, over log-odds by what the graph says of each candidate"),
+    "pooled-evidence-rndm": PooledEvidence(
+        "Ours: pooled, over log-odds by the graph's evidence, random triples", "random"
+    ),
 }

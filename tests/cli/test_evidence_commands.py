@@ -11,7 +11,7 @@ def test_evidence_writes_a_table_and_says_what_to_expect(folder, tmp_path):  # n
     call = ("evidence", "graph.tsv", "candidates.tsv", "--held", "held.tsv", "--out", tmp_path / "e.tsv")
     result = actc(*call, cwd=folder)
     assert "60 candidates" in result.stdout
-    assert "learnt from 10 held facts" in result.stdout
+    assert "learnt from 10 holdout facts" in result.stdout
     assert len(read_scored(tmp_path / "e.tsv")[0]) == 60
 
 

@@ -90,7 +90,7 @@ def test_the_report_says_what_the_evidence_was_worth(folder, tmp_path):
     evidence = json.loads((tmp_path / "out" / "report.json").read_text())["evidence"]
     held = triples_of(tmp_path / "out" / "model" / "held.tsv")
     assert held < triples_of(folder / "graph.tsv")
-    assert 2 <= evidence["held_facts"] <= len(held)
+    assert 2 <= evidence["holdout_facts"] <= len(held)
     assert 0 < evidence["expected_share"] < 1
     assert "relatives" in " ".join(evidence["weights"])
     assert "## What the graph says" in (tmp_path / "out" / "report.md").read_text()
@@ -134,22 +134,22 @@ def test_of_too_many_proposals_the_best_placed_are_weighed():
     assert len(best_placed(proposals, most=6)) == 6
 
 
-def test_held_facts_are_no_candidates(folder, tmp_path):
+def test_holdout_facts_are_no_candidates(folder, tmp_path):
     complete_graph(plan(folder, tmp_path / "out", candidates=None))
     held = triples_of(tmp_path / "out" / "model" / "held.tsv")
     assert held
     assert not held & triples_of(tmp_path / "out" / "candidates.parquet")
 
 
-def test_a_model_that_remembers_no_held_facts_is_weighed_by_the_graphs_own_and_that_is_said(folder, tmp_path):
+def test_a_model_that_remembers_no_holdout_facts_is_weighed_by_the_graphs_own_and_that_is_said(folder, tmp_path):
     complete_graph(plan(folder, tmp_path / "first"))
     (tmp_path / "first" / "model" / "held.tsv").unlink()
     lines = complete_graph(plan(folder, tmp_path / "second", model=tmp_path / "first" / "model")).lines
-    assert any(line.startswith("No held facts are known: the graph's own facts teach") for line in lines)
+    assert any(line.startswith("No holdout facts are known: the graph's own facts teach") for line in lines)
     assert "reasons" in (tmp_path / "second" / "accepted.tsv").read_text().splitlines()[0]
 
 
-def test_held_facts_of_ones_own_are_not_learnt(folder, tmp_path):
+def test_holdout_facts_of_ones_own_are_not_learnt(folder, tmp_path):
     lines = (folder / "graph.tsv").read_text().splitlines()
     (tmp_path / "held.tsv").write_text("\n".join([lines[0], *lines[-4:]]) + "\n")
     complete_graph(plan(folder, tmp_path / "out", held=tmp_path / "held.tsv"))
@@ -208,7 +208,7 @@ def test_a_folder_that_was_begun_differently_is_refused(folder, tmp_path):
     complete_graph(plan(folder, tmp_path / "out", oracle=None))
     with pytest.raises(OptionError, match="was begun with --best 10, not 3; give the name of a new folder"):
         complete_graph(plan(folder, tmp_path / "out", oracle=None, best=3))
-    with pytest.raises(OptionError, match="asks for pooled:prior=log-odds, not for actc-lr-rndm"):
+    with pytest.raises(OptionError, match="asks for pooled-evidence, not for actc-lr-rndm"):
         complete_graph(plan(folder, tmp_path / "out", oracle=None, method="actc-lr-rndm"))
     (tmp_path / "graph.tsv").write_text("a\tr\tb\nb\tr\tc\n")
     with pytest.raises(OptionError, match="was begun with another graph"):

@@ -9,9 +9,9 @@ from actc.complete.propose import propose_candidates, rank_by_evidence
 from actc.complete.weighing import ask_for
 from actc.errors import OptionError
 from actc.evidence import duckdb_engine
-from actc.evidence.in_chunks import score_in_chunks
 from actc.evidence.plan import Limits
 from actc.evidence.table import gather_evidence
+from actc.evidence.weigh import Learnt
 from actc.evidence.worth import CHOICES, learn_worth
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
@@ -23,7 +23,7 @@ from tests.models.test_train_model import make_graph
 
 
 def with_held(facts, pool):
-    """Return proposals among which are the held facts."""
+    """Return proposals among which are the holdout facts."""
     columns = zip(facts.columns().values(), pool.columns().values(), strict=True)
     scores = np.concatenate([facts.scores, pool.scores])
     return ScoredTriples.from_columns(*(np.concatenate(pair) for pair in columns), scores)
@@ -39,7 +39,7 @@ def test_the_best_by_evidence_are_kept_whatever_the_model_thinks():
     assert not Graph.of(facts).contains(Graph.of(ranked)).any()
 
 
-def test_without_held_facts_the_graphs_own_say_what_evidence_is_worth():
+def test_without_holdout_facts_the_graphs_own_say_what_evidence_is_worth():
     graph, _, pool, truth = make_town()
     ranked, worth = rank_by_evidence(graph, None, pool, best=1)
     assert not worth.with_scores
@@ -60,14 +60,14 @@ def test_chunks_score_as_the_whole_does(many, monkeypatch):
     graph, _, pool, truth = make_town()
     limits = Limits.for_count(len(pool))
     evidence = gather_evidence(graph, pool, limits=limits)
-    worth = learn_worth(evidence, truth)
+    worth = learn_worth(evidence, truth, rest_is_false=True)
     assert (worth.trees is not None) == (many == 10)
     monkeypatch.setattr(duckdb_engine, "CHUNK", 30)
-    np.testing.assert_allclose(score_in_chunks(worth, graph, pool, limits), worth.log_odds(evidence))
+    np.testing.assert_allclose(Learnt(worth, graph, limits).score(pool), worth.log_odds(evidence))
 
 
-def test_held_facts_without_evidence_are_refused(tmp_path):
-    with pytest.raises(OptionError, match="--held: held facts say what evidence is worth"):
+def test_holdout_facts_without_evidence_are_refused(tmp_path):
+    with pytest.raises(OptionError, match="--held: holdout facts say what evidence is worth"):
         propose_candidates(tmp_path, tmp_path / "graph.tsv", tmp_path / "c.tsv", held=tmp_path / "held.tsv")
 
 
@@ -86,7 +86,7 @@ def test_a_model_of_ones_own_proposes_by_evidence(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.tsv", "graph.tsv", "model"]
 
 
-def test_validation_triples_of_a_folder_of_numbers_are_held_facts(tmp_path):
+def test_validation_triples_of_a_folder_of_numbers_are_holdout_facts(tmp_path):
     for name, text in {
         "entity_ids.del": "0\tada\n1\tbob\n2\teve\n",
         "relation_ids.del": "0\tknows\n",

@@ -19,7 +19,7 @@ from actc.triples import ScoredTriples
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Write marriages and birthplaces, some of them held, and candidates: half follow from a marriage, half do not."""
+    """Write marriages and birthplaces, a holdout, and candidates: half follow from a marriage, half do not."""
     folder = tmp_path_factory.mktemp("evidence")
     random = np.random.default_rng(0)
     both = [(f"p{k}", "spouse", f"p{k + 1}") for k in range(0, 80, 2)]
@@ -56,13 +56,13 @@ def test_what_the_graph_bears_out_is_ranked_above_what_it_does_not(folder, tmp_p
     assert with_pair > without + 1
 
 
-def test_without_held_facts_the_model_score_is_left_out_and_that_is_said(folder, tmp_path):
+def test_without_holdout_facts_the_model_score_is_left_out_and_that_is_said(folder, tmp_path):
     added = run(folder, tmp_path / "e.tsv", held=None)
     assert "score" not in added.weighed.worth.columns
-    assert any("No held facts" in note for note in added.notes)
+    assert any("No holdout facts" in note for note in added.notes)
 
 
-def test_scores_count_only_where_the_model_proposed_the_held_facts(folder, tmp_path):
+def test_scores_count_only_where_the_model_proposed_the_holdout(folder, tmp_path):
     apart = run(folder, tmp_path / "apart.tsv")
     assert "score" not in apart.weighed.worth.columns
     assert any("not among the candidates" in note for note in apart.notes)
@@ -91,9 +91,9 @@ def test_what_cannot_be_weighed_is_refused_in_a_sentence(folder, tmp_path):
     for graph, candidates, options, sentence in (
         ("graph.tsv", tmp_path / "other.tsv", {}, "no entity in common"),
         ("graph.tsv", tmp_path / "bare.tsv", {}, "there is no column score"),
-        ("graph.tsv", folder / "candidates.tsv", {"held": folder / "facts.tsv"}, "10 of the 10 held facts have no"),
+        ("graph.tsv", folder / "candidates.tsv", {"held": folder / "facts.tsv"}, "10 of the 10 holdout facts have no"),
         ("graph.tsv", folder / "candidates.tsv", {"scores": [folder / "held.tsv"]}, "of the 60 candidates have no"),
-        ("graph.tsv", folder / "held.tsv", {"held": folder / "held.tsv"}, "all candidates are held facts"),
+        ("graph.tsv", folder / "held.tsv", {"held": folder / "held.tsv"}, "all candidates are holdout facts"),
     ):
         with pytest.raises(ActcError, match=sentence):
             add_evidence(folder / graph, candidates, out, **options)
@@ -117,7 +117,7 @@ def test_evidence_of_other_candidates_is_refused(folder, tmp_path):
         load_evidence(tmp_path / "evidence.npz", graph.with_scores(np.zeros(2)))
 
 
-def test_validation_triples_of_a_libkge_folder_that_have_scores_are_held_facts(folder, tmp_path):
+def test_validation_triples_of_a_libkge_folder_that_have_scores_are_the_holdout(folder, tmp_path):
     graph, held = (read_graph(folder / f"{name}.tsv") for name in ("graph", "facts"))
     names = sorted({*graph.entity_names, *held.entity_names}), list(graph.relation_names)
     for kind, column in zip(("entity", "relation"), names, strict=True):
@@ -131,4 +131,4 @@ def test_validation_triples_of_a_libkge_folder_that_have_scores_are_held_facts(f
     write_scored(tmp_path / "scored.tsv", ScoredTriples.from_columns(*columns, scores))
     added = add_evidence(tmp_path, tmp_path / "scored.tsv", tmp_path / "e.parquet")
     assert added.weighed.worth.with_scores
-    assert not any("No held facts" in note for note in added.notes)
+    assert not any("No holdout facts" in note for note in added.notes)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from actc.evidence.duckdb_engine import open_tables
-from actc.evidence.plan import GRAPH_COLUMNS, QUESTION_COLUMNS
+from actc.evidence.plan import GRAPH_COLUMNS, SCORE_COLUMNS
 from actc.evidence.table import Work, gather_evidence
 from actc.graphs.graph import Graph
 from actc.triples import ScoredTriples
@@ -34,7 +34,7 @@ def answers():
     """Run every query of the page, in its order, beside the plan."""
     graph, candidates = make_world()
     evidence = gather_evidence(graph, candidates)
-    work = Work.of(graph, candidates, (), None, None)
+    work = Work.of(graph, candidates)
     found = {}
     with open_tables(work.graph, work.asked, work.scores, "1GB") as connection:
         connection.execute("CREATE VIEW candidates AS SELECT id, h, r, t, score0 AS score FROM candidate")
@@ -44,7 +44,7 @@ def answers():
     return evidence, found
 
 
-@pytest.mark.parametrize("column", [name for name in QUERIES if name in {*GRAPH_COLUMNS, *QUESTION_COLUMNS}])
+@pytest.mark.parametrize("column", [name for name in QUERIES if name in {*GRAPH_COLUMNS, *SCORE_COLUMNS}])
 def test_the_query_on_the_page_gives_what_the_plan_gives(answers, column):
     evidence, found = answers
     said = np.array([found[column].get(row) or 0 for row in range(len(evidence))])
@@ -55,5 +55,5 @@ def test_the_query_on_the_page_gives_what_the_plan_gives(answers, column):
 def test_every_kind_of_evidence_has_a_query_and_every_column_is_named():
     kinds = {re.sub(r"^(head|tail)_", "", name).split("_")[0] for name in QUERIES}
     assert {"place", "slot", "share", "pair", "kind", "path", "rule", "relatives"} <= kinds
-    said = {name for name in (*GRAPH_COLUMNS, *QUESTION_COLUMNS) if not name.startswith("tail_")}
+    said = {name for name in (*GRAPH_COLUMNS, *SCORE_COLUMNS) if not name.startswith("tail_")}
     assert {name for name in said if f"`{name}`" not in PAGE} == set()

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from actc import Calibrator
 from actc.errors import OptionError, TableError
 from actc.evidence.answers import NOTHING, move_weights
 from actc.evidence.method import PooledEvidence
-from actc.evidence.plan import Limits
-from actc.evidence.weigh import Held, learn_from_held
-from actc.evidence.weighed import WeighedTriples, weigh_pools
+from actc.evidence.pools import WeighedTriples, weigh_pools
+from actc.evidence.weigh import Lesson, learn
 from actc.experiment.cells import Cell, read_cell
 from actc.experiment.runs import run_experiment
 from actc.graphs.graph import Graph
-from actc.methods import METHODS
+from actc.methods import METHODS, thresholds_of
 from actc.metrics import accuracy
 from actc.numeric import sigmoid
 from actc.tables.files import write_scored, write_triples
@@ -27,13 +27,13 @@ from tests.evidence.test_worth import make_town
 NOBODY = Annotations()
 
 
-def make_cell(with_held=True):
+def make_cell(with_holdout=True):
     """Two halves of a town's questions: a pool and a test, the model's scores being noise."""
     graph, facts, asked, truth = make_town(people=90)
     first = np.arange(len(asked)) < len(asked) // 2
-    held = Held.among(facts, asked.take(first)) if with_held else None
+    lesson = Lesson.placed(facts, asked.take(first)) if with_holdout else None
     known = graph.with_scores(np.zeros(len(graph)))
-    return Cell("town", "noise", asked.take(first), truth[first], asked.take(~first), truth[~first], known, held)
+    return Cell("town", "noise", asked.take(first), truth[first], asked.take(~first), truth[~first], known, lesson)
 
 
 def write_labelled(path, triples, labels):
@@ -54,7 +54,7 @@ def cell():
 
 @pytest.fixture(scope="module")
 def plain_cell():
-    return make_cell(with_held=False)
+    return make_cell(with_holdout=False)
 
 
 def test_with_unseen_facts_the_graph_ranks_before_any_answer(cell):
@@ -85,11 +85,39 @@ def test_without_unseen_facts_answers_bring_the_evidence_in(plain_cell):
     assert fit.weights["taught"] > 0
 
 
-def test_what_is_asked_for_is_in_the_units_of_the_moved_scores(cell):
+def test_where_answers_moved_weights_no_threshold_is_given_and_the_calibrator_heeds_them(cell):
     answers = Annotations(np.arange(30), cell.valid_labels[:30])
-    fit = PooledEvidence().fit(cell.weighed.valid, answers)
-    decided = fit.thresholds.decide(fit.rescored(cell.weighed.test))
-    assert decided.tolist() == (fit.probabilities(cell.weighed.test) >= 0.5).tolist()
+    calibrator = Calibrator("pooled-evidence").fit(cell.weighed.valid, answers)
+    assert calibrator.thresholds_ is None
+    with pytest.raises(OptionError, match="No threshold on the score says what this fit accepts"):
+        thresholds_of(calibrator.fit_)
+    accepted = calibrator.predict(cell.weighed.test)
+    assert accepted.tolist() == (calibrator.predict_proba(cell.weighed.test)[:, 1] >= 0.5).tolist()
+    assert accuracy(cell.test_labels, accepted) > 0.95
+
+
+def test_answers_change_what_is_predicted():
+    pieces = np.random.default_rng(1).normal(size=(300, 5))
+    pool, truth = make_weighed(pieces, np.full(300, -1.0)), pieces[:, 3] > 0
+    judged = Annotations(np.arange(150), truth[:150])
+    before, after = (
+        Calibrator("pooled-evidence").fit(pool, answers).score(pool, truth) for answers in (NOBODY, judged)
+    )
+    assert before < 0.6
+    assert after > 0.9
+
+
+@pytest.mark.parametrize("count", [0, 30])
+def test_without_pieces_it_decides_by_thresholds_in_log_odds(cell, count):
+    weighed = cell.weighed.valid
+    plain = weighed.with_scores(weighed.scores)
+    answers = Annotations(np.arange(count), cell.valid_labels[:count])
+    fit = PooledEvidence().fit(plain, answers)
+    assert fit.thresholds.decide(plain).tolist() == fit.accepts(plain).tolist()
+    assert fit.accepts(plain).tolist() == (fit.probabilities(plain) >= 0.5).tolist()
+    assert fit.weights == {}
+    kept = PooledEvidence(move=False).fit(weighed, answers)
+    assert kept.thresholds.cuts.tolist() == fit.thresholds.cuts.tolist()
 
 
 def test_answers_that_contradict_the_evidence_turn_it_down():
@@ -136,13 +164,10 @@ def test_the_order_of_answers_does_not_matter(cell):
     np.testing.assert_array_equal(*(fit.moved.weights for fit in fits))
 
 
-def test_it_refuses_a_pool_without_a_graph_in_one_sentence(cell):
-    with pytest.raises(OptionError, match="needs the known triples, which are the graph"):
-        PooledEvidence().fit(cell.valid, NOBODY)
-    with pytest.raises(OptionError, match="needs the evidence beside the pool"):
-        PooledEvidence().fit(cell.valid, NOBODY, cell.known)
-    with pytest.raises(OptionError, match="needs the evidence beside the triples"):
-        PooledEvidence().fit(cell.weighed.valid, NOBODY).probabilities(cell.valid)
+def test_it_refuses_triples_without_evidence_where_answers_moved_weights(cell):
+    fit = PooledEvidence().fit(cell.weighed.valid, Annotations(np.arange(9), cell.valid_labels[:9]))
+    with pytest.raises(OptionError, match="weigh them with the pool"):
+        fit.accepts(cell.valid)
 
 
 def test_a_graph_of_a_few_facts_is_too_small_to_learn_from(cell):
@@ -151,14 +176,14 @@ def test_a_graph_of_a_few_facts_is_too_small_to_learn_from(cell):
         weigh_pools(few, [cell.valid])
 
 
-def test_scores_that_held_facts_cannot_weigh_are_left_to_the_answers(cell):
-    beside = Held.among(cell.held.proposals.take(cell.held.true), cell.valid)
-    graph = Graph.of(cell.known.union(beside.facts))
+def test_scores_that_the_lesson_cannot_weigh_are_left_to_the_answers(cell):
+    beside = Lesson.placed(cell.lesson.holdout, cell.valid)
+    graph = Graph.of(cell.known)
     (weighed,) = weigh_pools(graph, [cell.valid], beside)
     assert weighed.taught
     score = weighed.pieces[:, weighed.piece_names.index("score")]
     assert spearmanr(score, cell.valid.scores).statistic > 0.999
-    assert "score" not in learn_from_held(graph, beside, Limits.for_count(len(beside.proposals)))[0].columns
+    assert "score" not in learn(graph, beside).worth.columns
 
 
 def test_rows_that_are_taken_keep_their_pieces():
@@ -170,18 +195,19 @@ def test_a_folder_may_hold_facts_the_model_was_not_trained_on(cell, tmp_path):
     write_labelled(tmp_path / "valid.tsv", cell.valid, cell.valid_labels)
     write_labelled(tmp_path / "test.tsv", cell.test, cell.test_labels)
     write_scored(tmp_path / "train.tsv", cell.known)
-    assert read_cell(tmp_path).held is None
-    held = cell.held.proposals.take(cell.held.true)
-    write_scored(tmp_path / "held.tsv", held)
-    assert not read_cell(tmp_path).held.own_questions
-    assert read_cell(tmp_path, with_known=False).held is None
-    write_labelled(tmp_path / "held_proposals.tsv", cell.held.proposals, cell.held.true)
-    read = read_cell(tmp_path).held
-    assert read.own_questions
-    assert len(read.facts) == read.true.sum() == len(held)
+    assert read_cell(tmp_path).lesson is None
+    write_scored(tmp_path / "held.tsv", cell.lesson.holdout)
+    assert not read_cell(tmp_path).lesson.rest_is_false
+    assert read_cell(tmp_path, with_known=False).lesson is None
+    write_labelled(tmp_path / "held_proposals.tsv", cell.lesson.proposals.triples, cell.lesson.true)
+    read = read_cell(tmp_path).lesson
+    assert read.rest_is_false
+    assert read.proposals.scores
+    assert len(read.holdout) == len(cell.lesson.holdout)
+    assert read.true.sum() == cell.lesson.true.sum()
 
 
-def test_the_graph_is_what_is_known_and_what_was_held(cell):
-    fresh = ~cell.held.facts.contains(cell.known)
+def test_the_graph_is_what_is_known_and_the_holdout(cell):
+    fresh = ~cell.lesson.holdout.contains(cell.known)
     apart = replace(cell, known=cell.known.take(fresh))
     np.testing.assert_array_equal(apart.weighed.valid.scores, cell.weighed.valid.scores)

@@ -105,7 +105,7 @@ def by_trees():
     evidence = gather_evidence(graph, pool)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("actc.evidence.worth.CHOICES", type(CHOICES)(many=10))
-        return evidence, learn_worth(evidence, truth), truth
+        return evidence, learn_worth(evidence, truth, rest_is_false=True), truth
 
 
 def test_where_trees_decide_their_reasons_are_given(by_trees):

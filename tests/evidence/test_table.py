@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from actc.errors import ChoiceError, OptionError, TableError
 from actc.evidence.plan import Limits, candidate_steps, graph_steps
-from actc.evidence.table import gather_evidence, stream_evidence
+from actc.evidence.table import Proposals, gather_evidence, stream_evidence
 from actc.evidence.write_table import write_evidence
 from actc.graphs.graph import Graph
 from actc.triples import ScoredTriples
@@ -33,8 +33,9 @@ def make(known, asked, scores=None):
     return graph, ScoredTriples.from_columns(heads, relations, tails, scores)
 
 
-def look(known, asked, scores=None, **options):
-    return gather_evidence(*make(known, asked, scores), **options)
+def look(known, asked, scores=None, other_scores=(), **options):
+    graph, candidates = make(known, asked, scores)
+    return gather_evidence(graph, Proposals(candidates, (candidates.scores, *other_scores)), **options)
 
 
 @settings(max_examples=15, deadline=None)

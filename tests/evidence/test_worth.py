@@ -1,21 +1,25 @@
-"""What evidence is worth, learnt from held facts."""
+"""What evidence is worth, learnt from holdout facts."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from actc.errors import FileError, TableError
 from actc.evidence.quantiles import Quantiles
+from actc.evidence.table import Proposals
 from actc.evidence.trees import Trees
-from actc.evidence.weigh import Held, best_place, weigh_candidates, without
+from actc.evidence.weigh import Lesson, best_place, find_lesson, learn, weigh
 from actc.evidence.worth import CHOICES, Worth, ahead_of_rivals, learn_worth
 from actc.graphs.graph import Graph
+from actc.numeric import sigmoid
 from actc.triples import ScoredTriples
 
 
 def make_town(people=60, seed=0):
-    """Everybody who lives in a town works there: half of the work is unknown, a part of it held."""
+    """Everybody who lives in a town works there: half of the work is unknown, a part of it is the holdout."""
     rng = np.random.default_rng(seed)
     homes = rng.integers(0, 4, people)
     lives = [(f"p{i}", "lives in", f"town{home}") for i, home in enumerate(homes)]
@@ -36,10 +40,10 @@ def town():
 @pytest.fixture(scope="module")
 def weighed(town):
     graph, facts, pool, _ = town
-    return weigh_candidates(graph, pool, Held.among(facts, pool))
+    return weigh(graph, pool, Lesson.placed(facts, pool))
 
 
-def test_held_facts_teach_what_a_score_of_noise_does_not_know(town, weighed):
+def test_holdout_facts_teach_what_a_score_of_noise_does_not_know(town, weighed):
     truth = town[3]
     assert weighed.log_odds[truth].min() > weighed.log_odds[~truth].max()
     assert weighed.candidates.scores.tolist() == weighed.log_odds.tolist()
@@ -58,21 +62,62 @@ def test_a_file_that_holds_no_weights_is_refused(tmp_path):
         Worth.load(tmp_path / "worth.json")
 
 
-def test_without_unseen_facts_scores_and_places_are_left_out(weighed):
-    held = np.arange(len(weighed.evidence)) < 10
-    worth = learn_worth(weighed.evidence, held, with_scores=False)
-    assert "pair_best" in worth.columns
-    assert not {"score", "place_among_tails", "above_relation"} & set(worth.columns)
+def test_the_lesson_is_the_best_there_is(town):
+    graph, facts, pool, _ = town
+    both = pool.followed_by(facts).with_scores(np.append(pool.scores, facts.scores))
+    found = find_lesson(graph, both, Graph.of(facts))
+    assert found.true.sum() == len(facts)
+    assert found.proposals.scores
+    placed = find_lesson(graph, pool, facts)
+    assert placed.true.sum() >= 2
+    assert not placed.proposals.scores
+    taken = find_lesson(graph, pool, Graph.of(facts))  # without scores nobody knows where to put them
+    assert graph.contains(taken.holdout).all()
+    assert len(taken.holdout) == len(graph) // 10
+    for lesson in (placed, taken):
+        assert not {"score", "place_among_tails", "above_relation"} & set(learn(graph, lesson).worth.columns)
 
 
-def test_too_few_held_facts_are_refused(weighed):
-    with pytest.raises(TableError, match="1 of 80 proposals are held facts"):
+def test_a_share_that_is_known_is_what_is_expected(town):
+    graph, facts, pool, _ = town
+    lesson = Lesson.placed(facts, pool)
+    learnt = learn(graph, replace(lesson, share=0.3))
+    rest = lesson.proposals.take(~lesson.true)
+    assert learnt.worth.share == 0.3
+    before = graph.take(~lesson.holdout.contains(graph))
+    assert sigmoid(replace(learnt, graph=before).score(rest)).mean() == pytest.approx(0.3, abs=0.02)
+
+
+def test_a_model_may_know_only_some_candidates_and_marks_say_who_proposed_them(town):
+    graph, facts, pool, truth = town
+    both = pool.followed_by(facts)
+    known, random = np.append(truth, np.ones(len(facts), bool)), np.random.default_rng(0)
+    scores = np.where(random.random(len(both)) < 0.5, np.nan, known + random.normal(size=len(both)) / 9)
+    proposals = Proposals(both, (scores,), {"by_rule": np.isnan(scores).astype(float)})
+    lesson = Lesson.found(facts, proposals)
+    learnt = learn(graph, lesson)
+    assert {"score", "has_score", "by_rule"} <= set(learnt.worth.columns)
+    assert learnt.worth.weights()["score"] > 0
+    weighed = learnt.weigh(proposals.take(~lesson.true))
+    assert np.isfinite(weighed.log_odds).all()
+    assert weighed.log_odds[truth].min() > weighed.log_odds[~truth].max()
+    assert np.isnan(weighed.evidence.column("place_among_tails")).sum() == np.isnan(scores[~lesson.true]).sum()
+
+
+def test_no_model_is_needed(town):
+    graph, facts, pool, truth = town
+    weighed = weigh(graph, Proposals(pool), Lesson(facts, Proposals(facts.followed_by(pool)), np.arange(100) < 20))
+    assert weighed.log_odds[truth].min() > weighed.log_odds[~truth].max()
+
+
+def test_too_few_holdout_facts_are_refused(weighed):
+    with pytest.raises(TableError, match="1 of 80 proposals are holdout facts"):
         learn_worth(weighed.evidence, np.arange(80) < 1)
 
 
-def test_many_held_facts_grow_trees_that_are_saved_too(weighed, monkeypatch, tmp_path):
+def test_many_holdout_facts_grow_trees_that_are_saved_too(weighed, monkeypatch, tmp_path):
     monkeypatch.setattr("actc.evidence.worth.CHOICES", type(CHOICES)(many=10))
-    worth = learn_worth(weighed.evidence, np.arange(len(weighed.evidence)) % 4 == 0)
+    worth = learn_worth(weighed.evidence, np.arange(len(weighed.evidence)) % 4 == 0, rest_is_false=True)
     assert worth.trees is not None
     worth.save(tmp_path / "worth.json")
     again = Worth.load(tmp_path / "worth.json")
@@ -87,11 +132,10 @@ def test_trees_say_what_scikit_learn_says():
     rng = np.random.default_rng(0)
     table = rng.normal(size=(300, 4))
     labels = table[:, 0] + rng.normal(size=300) > 0
-    trees = Trees.learn(table, labels, np.ones(300))
+    trees = Trees(table, labels, np.ones(300))
     models = [HistGradientBoostingClassifier(random_state=k, **SETTINGS).fit(table, labels) for k in range(SEEDS)]
     expected = np.mean([model.decision_function(table) for model in models], axis=0)
     np.testing.assert_allclose(trees.log_odds(table), expected, atol=1e-6)
-    assert trees.weights(4).argmax() == 0
 
 
 def test_quantiles_keep_the_order_and_share_ties():
@@ -106,11 +150,6 @@ def test_a_rival_is_the_best_other_one_of_the_group():
     assert ahead.tolist() == [-2, 1, -1, 0]
 
 
-def test_the_better_of_two_questions_gives_the_place():
+def test_the_better_of_two_slots_gives_the_place():
     triples = ScoredTriples.from_columns("aab", "rrr", "xyx", [1, 2, 3])
     assert best_place(triples).tolist() == [2, 1, 1]
-
-
-def test_held_facts_are_not_looked_at_with_themselves(town):
-    graph, facts, _, _ = town
-    assert len(without(graph, Graph.of(facts))) == len(graph) - len(facts)

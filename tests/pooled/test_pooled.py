@@ -505,37 +505,29 @@ def test_normal_scores_of_known_values_fall_between_their_neighbours() -> None:
 @pytest.mark.parametrize("name", [name for name, method in METHODS.items() if isinstance(method, Pooled)])
 def test_pooled_methods_answer_every_question_from_zero_labels_on(name: str) -> None:
     pool, labels = random_pool(5, 300)
-    known = pool.take(np.flatnonzero(labels)) if METHODS[name].needs_known else None
+    known = pool.take(np.flatnonzero(labels)) if METHODS[name].reads == "known" else None
     for judged in (0, 1, 60):
         annotations = Annotations(np.arange(judged), labels[:judged])
-        cuts = METHODS[name].find_cuts(pool, [annotations], known)
         fit = METHODS[name].fit(pool, annotations, known)
         p, rows = fit.probabilities(pool), fit.pick(7, np.random.default_rng(0)).rows
-        assert cuts.shape == (1, len(pool.relation_names) + 1)
+        assert fit.cuts.shape == (len(pool.relation_names) + 1,)
         assert ((p > 0) & (p < 1)).all()
         assert len(np.unique(rows)) == 7
-        np.testing.assert_array_equal(pool.scores >= cuts[0, pool.relations], p >= 0.5)
-
-
-def test_cuts_do_not_depend_on_the_other_annotation_sets() -> None:
-    pool, labels = random_pool(5, 300)
-    sets = [Annotations(np.arange(n), labels[:n]) for n in (0, 3, 50)]
-    together = METHODS["pooled"].find_cuts(pool, sets)
-    np.testing.assert_array_equal(together, [METHODS["pooled"].find_cuts(pool, [one])[0] for one in sets])
+        np.testing.assert_array_equal(pool.scores >= fit.cuts[pool.relations], p >= 0.5)
 
 
 def test_a_method_that_needs_known_triples_says_so() -> None:
     pool, _ = random_pool(5, 300)
     with pytest.raises(OptionError, match="known"):
-        METHODS["pooled-known"].find_cuts(pool, [Annotations()])
+        METHODS["pooled-known"].fit(pool, Annotations())
 
 
 def test_misspelt_options_are_refused_with_the_choices() -> None:
     pool, _ = random_pool(5, 300)
     with pytest.raises(ChoiceError, match="v1"):
-        find_method("pooled:prior=v0").find_cuts(pool, [Annotations()])
+        find_method("pooled:prior=v0").fit(pool, Annotations())
     with pytest.raises(ChoiceError, match="accuracy"):
-        find_method("pooled:objective=acuracy").find_cuts(pool, [Annotations()])
+        find_method("pooled:objective=acuracy").fit(pool, Annotations())
     with pytest.raises(ChoiceError, match="random"):
         find_method("pooled:selector=rndm").fit(pool, Annotations())
 

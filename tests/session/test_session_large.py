@@ -147,7 +147,7 @@ def test_labels_of_candidates_outside_the_sample_are_taken_in(session, whole, tm
     assert after.stands_for == SIZE
     answers = session.annotations()
     assert sorted(map(after.triple, answers.rows.tolist())) == sorted(map(pool.triple, rows.tolist()))
-    exact = METHODS["pooled"].find_cuts(pool, [Annotations(rows, truth[rows])])[0]
+    exact = METHODS["pooled"].fit(pool, Annotations(rows, truth[rows])).cuts
     assert Results(session).thresholds.cuts == pytest.approx(exact[:-1], abs=0.01)
     line = '{"head": "nobody", "relation": "r1", "tail": "t", "said": "true"}'
     (tmp_path / "said.jsonl").write_text(line + "\n")

@@ -31,7 +31,7 @@ from actc.cli.parts import examples, overwrite_option, progress_bar, quiet_optio
     "--scores",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="A further model's scores of candidates and held facts; repeatable.",
+    help="A further model's scores of candidates and holdout facts; repeatable.",
 )
 @base_option
 @overwrite_option
@@ -52,7 +52,7 @@ def evidence_command(graph: Path, candidates: Path, out: Path, overwrite: bool, 
         )
     worth = added.weighed.worth
     told = f"{len(added.weighed.log_odds)} candidates, {worth.share:.1%} of them expected to be true"
-    say(quiet, *added.notes, f"{out}: {told}; learnt from {worth.held} held facts.")
+    say(quiet, *added.notes, f"{out}: {told}; learnt from {worth.holdout} holdout facts.")
 
 
 COMMANDS = [evidence_command]

@@ -82,7 +82,7 @@ def bench_command(
         check_output(out, "rows", overwrite=overwrite, inputs=folders)
     cells = [CellFolder(folder) for folder in folders]
     known = all(cell.has_known for cell in cells)
-    usable = [name for name, method in METHODS.items() if known or not method.needs_known]
+    usable = [name for name, method in METHODS.items() if known or method.reads == "pool"]
     with progress_bar("Repeats", quiet) as advance:
         rows = run_experiment(
             cells,

@@ -15,7 +15,7 @@ from actc.errors import FileError, OptionError
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import Base
-from actc.methods import Method, find_method
+from actc.methods import Method, find_method, thresholds_of
 from actc.tables.files import find_layout, read_annotations
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.trust.expect import expect
@@ -66,7 +66,7 @@ class Completion:
         return {
             "score": self.candidates.scores[rows],
             "probability": np.ma.masked_invalid(self.probabilities[rows].round(4)),
-            "threshold": self.calibrator.thresholds_.of(self.candidates)[rows],
+            "threshold": thresholds_of(self.calibrator.fit_).of(self.candidates)[rows],
             "method": np.full(len(rows), self.calibrator.method, dtype=object),
             "date": np.full(len(rows), datetime.now(UTC).date().isoformat(), dtype=object),
             "decided_by": np.where(person[rows], "person", "method").astype(object),
@@ -211,7 +211,7 @@ def _expect_precision(
     draws = np.ones(1)
     if by_method:
         taken = candidates.take(np.setdiff1d(np.flatnonzero(accepted), judged.rows))
-        cuts = calibrator.thresholds_.cuts_and_default
+        cuts = thresholds_of(calibrator.fit_).cuts_and_default
         draws = expect(
             posterior, cuts, calibrator.annotations_, uniform, taken, seed=seed, each=False
         ).overall.precision

@@ -11,7 +11,6 @@ import numpy as np
 from actc.complete.completion import Completion
 from actc.complete.plan import CompletionPlan
 from actc.complete.weighing import Reasons
-from actc.methods import find_method
 from actc.session.cards import plain, sentence
 from actc.session.find_case import find_case, find_session
 from actc.triples import IntArray, encode_columns
@@ -28,7 +27,7 @@ def write_next_page(
     """Write the page beside the thresholds, where the method gives probabilities; return it, and what to run next."""
     accepted = shlex.quote(str(thresholds.with_name("accepted.tsv")))
     audit = f"actc audit {accepted} --count 100 --out {shlex.quote(str(thresholds.with_name('slice.tsv')))}"
-    if not find_method(completion.calibrator.method).knows_doubt:
+    if completion.calibrator.fit_.draws is None:
         return [], audit
     report = make_report(find_case(thresholds))
     more = plan.command(budget=2 * max(plan.budget, len(completion.judged)))

@@ -85,7 +85,7 @@ class CompletionPlan:
                 raise FileError(f"{path}: there is no such file.")
 
     def _check_method(self) -> None:
-        if self.method is not None and find_method(self.method).needs_known and self.evidence:
+        if self.method is not None and find_method(self.method).reads == "known" and self.evidence:
             raise OptionError(
                 f"--method: {self.method} compares scores with those of known facts, which evidence has none of; "
                 "give --no-evidence too."

@@ -7,12 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.complete.weighing import MORE, best_placed, split_proposals, tell_learnt
+from actc.complete.weighing import MORE, best_placed, only_new, tell_learnt
 from actc.errors import OptionError, TableError
-from actc.evidence.in_chunks import score_in_chunks
 from actc.evidence.plan import Limits
-from actc.evidence.weigh import Held, best_place, learn_from_held
-from actc.evidence.weighed import learn_from_known
+from actc.evidence.weigh import best_place, find_lesson, learn
 from actc.evidence.worth import Worth
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
@@ -56,7 +54,7 @@ def propose_candidates(
     out : path
         A .parquet, .tsv or .csv file.
     best : int
-        How many answers to a question.
+        How many proposals for a slot.
     evidence : bool
         Whether the best answers are those with most evidence among twice as many of the model's; the score is then
         the log-odds by score and evidence.
@@ -80,7 +78,7 @@ def propose_candidates(
     out = check_writable(out)
     copy_options(out)  # refuses an ending that no table has, before anything is asked
     if held is not None and not evidence:
-        raise OptionError("--held: held facts say what evidence is worth; give --evidence too.")
+        raise OptionError("--held: holdout facts say what evidence is worth; give --evidence too.")
     wanted = Wanted(best * MORE if evidence and best > 0 else best, tuple(sides) or SIDES, tuple(relations), any_entity)
     known = without_literals(read_graph(graph, base=base))
     facts = _find_facts(Path(model), Path(graph), known, held, base) if evidence else None
@@ -105,9 +103,9 @@ def _find_facts(model: Path, file: Path, graph: Graph, held: str | Path | None, 
 
 
 def rank_by_evidence(
-    graph: Graph, held: Graph | None, proposals: ScoredTriples, best: int
+    graph: Graph, holdout: Graph | None, proposals: ScoredTriples, best: int
 ) -> tuple[ScoredTriples, Worth | None]:
-    """Score proposals by all the evidence, and keep the best answers to each question.
+    """Score proposals by all the evidence, and keep the best of each slot.
 
     Evidence is looked up chunk by chunk; what it is worth is learnt from at most a million of the proposals.
 
@@ -115,11 +113,11 @@ def rank_by_evidence(
     ----------
     graph : Graph
         The known facts.
-    held : Graph or None
+    holdout : Graph or None
         Facts that the model was not trained on; the proposals were made as if these were not known.
     proposals : ScoredTriples
     best : int
-        How many answers to a question are kept.
+        How many proposals for a slot are kept.
 
     Returns
     -------
@@ -127,24 +125,11 @@ def rank_by_evidence(
         The new ones, their scores being log-odds; by the model's score where the graph is too small to learn from.
     worth : Worth or None
     """
-    candidates = proposals if held is None else split_proposals(proposals, graph, held)[0]
-    limits = Limits.for_count(len(proposals))
-    learnt = _learn(graph, held, best_placed(proposals), limits)
-    if learnt is not None:
-        worth, seen = learnt
-        candidates = candidates.with_scores(score_in_chunks(worth, seen, candidates, limits))
-    kept = candidates.take(np.flatnonzero(best_place(candidates) <= best))
-    return kept, None if learnt is None else learnt[0]
-
-
-def _learn(graph: Graph, held: Graph | None, lesson: ScoredTriples, limits: Limits) -> tuple[Worth, Graph] | None:
-    """Learn what evidence is worth, from held facts or else from the graph's own; None where it is too small."""
-    if held is not None:
-        true = held.contains(Graph.of(lesson))
-        if 2 <= int(true.sum()) < len(lesson):
-            every = Graph.of(graph.union(held))
-            return learn_from_held(every, Held(held, lesson, true, own_questions=False), limits)
+    candidates, worth = only_new(proposals, graph, holdout), None
     try:
-        return learn_from_known(graph, lesson, limits), graph
-    except TableError:
-        return None
+        lesson = find_lesson(graph, best_placed(proposals), holdout)
+        learnt = learn(graph, lesson, Limits.for_count(len(proposals)))
+        candidates, worth = candidates.with_scores(learnt.score(candidates)), learnt.worth
+    except TableError:  # too small to learn from
+        pass
+    return candidates.take(np.flatnonzero(best_place(candidates) <= best)), worth

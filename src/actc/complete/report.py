@@ -193,7 +193,7 @@ def _tell_evidence(evidence: dict[str, Any] | None) -> list[str]:
         "",
         "## What the graph says",
         "",
-        f"{evidence['held_facts']} held facts taught what each piece of evidence is worth, and that "
+        f"{evidence['holdout_facts']} holdout facts taught what each piece of evidence is worth, and that "
         f"{evidence['expected_share']:.1%} of the candidates should be true. The heaviest pieces, in log-odds for one "
         "standard deviation:",
         "",

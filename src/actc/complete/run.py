@@ -24,7 +24,6 @@ from actc.complete.weighing import (
     Reasons,
     ask_for,
     best_placed,
-    keep_best,
     tell_learnt,
     weigh_given,
     weigh_proposals,
@@ -45,7 +44,7 @@ from actc.models.train_model import best_device, train_model
 from actc.tables.files import read_scored, write_scored
 from actc.triples import IntArray, ScoredTriples
 
-PLAIN_HELD = 0.02  # of the graph, to stop by, where nothing is learnt from held facts
+PLAIN_HELD = 0.02  # of the graph, to stop by, where nothing is learnt from a holdout
 PLAIN_METHOD = "pooled"
 
 
@@ -193,7 +192,7 @@ def _find_candidates(
             placed = best_placed(candidates)
             notes += _tell_cut(len(candidates), len(placed))
             weighed, candidates = weigh_proposals(graph, held, placed, advance)
-            weighed = weighed and keep_best(weighed, plan.answers)
+            weighed = weighed and weighed.keep_best(plan.answers)
         else:
             weighed = weigh_given(graph, held, candidates, scorer, advance)
     notes += tell_learnt(None if weighed is None else weighed.worth, held, given is not None)

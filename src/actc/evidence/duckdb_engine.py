@@ -16,7 +16,7 @@ from actc.evidence.plan import (
     candidate_steps,
     graph_steps,
     last_uses,
-    question_step,
+    score_step,
     whole_rows,
 )
 from actc.graphs.graph import Graph
@@ -48,7 +48,9 @@ def put_tables(connection: Any, graph: Graph, candidates: Graph, scores: Sequenc
     _put(connection, "fact", f"SELECT DISTINCT {codes} FROM given", given)
     given = {"id": np.arange(len(candidates)), "h": candidates.heads, "r": candidates.relations, "t": candidates.tails}
     given |= {f"score{k}": np.asarray(column, dtype=np.float64) for k, column in enumerate(scores)}
-    columns = "".join(f", score{k}" for k in range(len(scores)))
+    columns = "".join(
+        f", CASE WHEN isnan(score{k}) THEN NULL ELSE score{k} END AS score{k}" for k in range(len(scores))
+    )
     _put(connection, "candidate", f"SELECT id, {codes}{columns} FROM given", given)
 
 
@@ -76,8 +78,8 @@ def count_chunks(candidates: int) -> int:
 
 
 def count_graph(connection: Any, limits: Limits, models: int, report: Report) -> None:
-    """Count what is counted once: the graph's tables, and the places of candidates in their questions."""
-    steps = [question_step(k) for k in range(models)] + graph_steps(limits)
+    """Count what is counted once: the graph's tables, and the places of candidates in their slots."""
+    steps = [score_step(k) for k in range(models)] + graph_steps(limits)
 
     def compress(name: str) -> None:
         # Tables in memory are compressed by this alone; else ten million facts would be written to disk and read again.

@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 
 from actc.errors import FileError, OptionError, TableError
-from actc.evidence.plan import Limits
-from actc.evidence.table import Evidence, Progress, gather_evidence
-from actc.evidence.weigh import Held, Weighed, weigh_candidates
-from actc.evidence.weighed import learn_from_known
+from actc.evidence.table import Evidence, Progress, Proposals
+from actc.evidence.weigh import Weighed, find_lesson, weigh
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.id_files import read_validation
@@ -22,9 +20,10 @@ from actc.tables.deliver import check_writable, write_beside
 from actc.tables.files import copy_options, find_layout, read_scored, write_triples
 from actc.triples import FloatArray, ScoredTriples, Triples
 
+NO_HOLDOUT = "No holdout facts were given: scores do not count in the log-odds; --held gives them their weight."
 NOT_PROPOSED = (
-    "The held facts are not among the candidates: scores do not count in the log-odds, since those of facts that the "
-    "model did not propose cannot be compared with those that it did."
+    "The holdout facts are not among the candidates: scores do not count in the log-odds, since those of facts that "
+    "the model did not propose cannot be compared with those that it did."
 )
 
 
@@ -83,10 +82,11 @@ def add_evidence(
     if set(known.entity_names).isdisjoint(given.entity_names):
         raise FileError(f"{candidates}: it has no entity in common with {graph}; is it about another graph?")
     if held is None:
-        facts = _find_validation(Path(graph), given)
+        holdout = _find_validation(Path(graph), given)
     else:
-        facts = _read_held(Path(held), base, [(Path(candidates), given), *others])
-    weighed, notes = _weigh(known, given, facts, others, progress)
+        holdout = _read_holdout(Path(held), base, [(Path(candidates), given), *others])
+    more = [_scores_of(given, path, scored, "candidates") for path, scored in others]
+    weighed, notes = _weigh(known, Proposals(given, (given.scores, *more)), holdout, progress)
     write_triples(out, evidence_columns(weighed))
     return EvidenceAdded(weighed, (*known.notes, *notes))
 
@@ -108,12 +108,12 @@ def _read_candidates(path: Path, others: list[tuple[Path, ScoredTriples]]) -> tu
     return graph.with_scores(_scores_of(graph, *others[0], "candidates")), True
 
 
-def _read_held(path: Path, base: Base, scored: list[tuple[Path, ScoredTriples]]) -> ScoredTriples:
-    """Read held facts with the first model's scores, from the file itself or from where the candidates are."""
+def _read_holdout(path: Path, base: Base, scored: list[tuple[Path, ScoredTriples]]) -> ScoredTriples:
+    """Read holdout facts with the first model's scores, from the file itself or from where the candidates are."""
     if "score" in find_layout(path, order=("head", "relation", "tail", "score")).position:
         return read_scored(path)[0]
     facts = read_graph(path, base=base)
-    return facts.with_scores(_scores_of(facts, *scored[0], "held facts"))
+    return facts.with_scores(_scores_of(facts, *scored[0], "holdout facts"))
 
 
 def _find_validation(graph: Path, scored: ScoredTriples) -> ScoredTriples | None:
@@ -134,43 +134,19 @@ def _scores_of(triples: Triples, path: Path, scored: ScoredTriples, what: str) -
 
 
 def _weigh(
-    known: Graph,
-    given: ScoredTriples,
-    facts: ScoredTriples | None,
-    others: list[tuple[Path, ScoredTriples]],
-    progress: Progress | None,
+    known: Graph, given: Proposals, holdout: ScoredTriples | None, progress: Progress | None
 ) -> tuple[Weighed, list[str]]:
-    """Weigh candidates by held facts, or by the graph's own where there are none."""
-    more = [_scores_of(given, path, scored, "candidates") for path, scored in others]
-    if facts is None:
-        note = "No held facts were given: scores do not count in the log-odds; --held gives them their weight."
-        return weigh_by_known(known, given, more, progress), [note]
-    held = _find_held(facts, given, more)
+    """Weigh candidates by holdout facts, or by the graph's own where there are none."""
+    if holdout is None:
+        return weigh(known, given, find_lesson(known, given, None), progress=progress), [NO_HOLDOUT]
+    if holdout.contains(given.triples).all():
+        raise OptionError("--held: all candidates are holdout facts; other proposals are needed to compare them with.")
+    lesson = find_lesson(known, given, holdout)
     try:
-        weighed = weigh_candidates(Graph.of(known.union(facts)), given, held, more, progress=progress)
+        weighed = weigh(known, given, lesson, progress=progress)
     except TableError as error:
         raise OptionError(f"--held: {error}") from None
-    return weighed, [] if held.proposed else [NOT_PROPOSED]
-
-
-def _find_held(facts: ScoredTriples, given: ScoredTriples, more: list[FloatArray]) -> Held:
-    """Take the held facts that stand among the candidates; where none do, put them there."""
-    true = facts.rows_of(given) >= 0
-    if true.all():
-        raise OptionError("--held: all candidates are held facts; other proposals are needed to compare them with.")
-    if true.sum() >= 2:
-        return Held(Graph.of(facts), given, true, own_questions=False, other_scores=more)
-    return Held.among(facts, given.take(np.flatnonzero(~true)))
-
-
-def weigh_by_known(
-    graph: Graph, candidates: ScoredTriples, other_scores: Sequence[FloatArray] = (), progress: Progress | None = None
-) -> Weighed:
-    """Weigh candidates by some of the graph's own facts, taken out of it; scores are left out."""
-    limits = Limits.for_count(len(candidates))
-    worth = learn_from_known(graph, candidates, limits)
-    evidence = gather_evidence(graph, candidates, other_scores, limits, progress=progress)
-    return Weighed(evidence, worth, worth.log_odds(evidence))
+    return weighed, [] if lesson.proposals.scores else [NOT_PROPOSED]
 
 
 def save_evidence(path: Path, evidence: Evidence) -> None:

@@ -1,8 +1,7 @@
-"""The pooled method over the graph's evidence: its options, and the fit that answers every question about it."""
+"""The pooled method over log-odds by the graph's evidence: its options, and the fit that answers for it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -11,19 +10,20 @@ import numpy as np
 
 from actc.errors import OptionError
 from actc.evidence.answers import Moved, move_weights
-from actc.evidence.weighed import WeighedTriples
+from actc.evidence.pools import WeighedTriples
 from actc.numeric import moderate
 from actc.pooled.method import OWN_SELECTOR, Pooled, PooledFit
 from actc.pooled.model import Posterior
-from actc.triples import Annotations, FloatArray, Picks, ScoredTriples, Thresholds
+from actc.triples import Annotations, BoolArray, FloatArray, Picks, ScoredTriples, Thresholds
 
 
 @dataclass(frozen=True)
 class PooledEvidence:
-    """The pooled method over a score that knows what the graph says of each candidate.
+    """The pooled method over log-odds by the graph's evidence, such as ``actc evidence`` writes as scores.
 
-    Where facts that the model was not trained on taught what evidence is worth, the score is the log-odds by all the
-    evidence; else it is ``pooled-known`` over the model's own score. Either way answers move the weights of the pieces.
+    Where the pool has the pieces of evidence beside it (``pools.WeighedTriples``), answers move the weights of the
+    pieces too. Where no facts were left to teach what the pieces are worth, it begins as ``pooled-known`` over the
+    model's own score.
 
     Parameters
     ----------
@@ -37,12 +37,7 @@ class PooledEvidence:
     selector: str = OWN_SELECTOR
     move: bool = True
 
-    wants_squashed: ClassVar[bool] = False
-    least_budget: ClassVar[int] = 0
-    needs_known: ClassVar[bool] = True
-    needs_evidence: ClassVar[bool] = True
-    knows_doubt: ClassVar[bool] = True
-    takes_sketch: ClassVar[bool] = False
+    reads: ClassVar[str] = "evidence"
 
     @property
     def by_chance(self) -> bool:
@@ -54,24 +49,12 @@ class PooledEvidence:
         return Pooled(selector=self.selector).batch(judged)
 
     def fit(self, pool: ScoredTriples, answers: Annotations, known: ScoredTriples | None = None) -> EvidenceFit:
-        """Return the fit on the answers, of which there may be none; the pool must have its evidence beside it."""
-        if not isinstance(pool, WeighedTriples):
-            missing = "the known triples, which are the graph" if known is None else "the evidence beside the pool"
-            raise OptionError(
-                f"This method needs {missing}: `actc bench` looks it up from a train.tsv in the folder; elsewhere run "
-                "`actc evidence` first and calibrate the scores that it writes with pooled:prior=log-odds."
-            )
-        if pool.taught:
-            base = Pooled(selector=self.selector, prior="log-odds").fit(pool, answers)
-        else:
+        """Return the fit on the answers, of which there may be none."""
+        if isinstance(pool, WeighedTriples) and not pool.taught:
             base = Pooled(selector=self.selector, known=True).fit(pool, answers, known)
+        else:
+            base = Pooled(selector=self.selector, prior="log-odds").fit(pool, answers)
         return EvidenceFit(self, pool, answers, base)
-
-    def find_cuts(
-        self, pool: ScoredTriples, annotation_sets: Sequence[Annotations], known: ScoredTriples | None = None
-    ) -> FloatArray:
-        """Return each set's cuts, shape (S, R + 1): 0, since scores that answers moved are log-odds."""
-        return np.zeros((len(annotation_sets), len(pool.relation_names) + 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,14 +71,14 @@ class EvidenceFit:
     """
 
     method: PooledEvidence
-    pool: WeighedTriples
+    pool: ScoredTriples
     answers: Annotations
     base: PooledFit
     squash: ClassVar[None] = None
 
     @property
     def draws(self) -> Posterior:
-        """Every relation's line as a Gaussian, what moved weights add being left aside."""
+        """Every relation's line as a Gaussian; what moved weights add is left out."""
         return self.base.draws
 
     @property
@@ -104,10 +87,10 @@ class EvidenceFit:
         return self.base.gain
 
     @cached_property
-    def moved(self) -> Moved:
-        """By how much the answers moved the weights of the pieces."""
-        if not self.method.move:
-            return Moved(np.zeros(self.pool.pieces.shape[1]), 1.0)
+    def moved(self) -> Moved | None:
+        """By how much the answers moved the weights of the pieces; None where nothing was moved."""
+        if not (self.method.move and len(self.answers) and isinstance(self.pool, WeighedTriples)):
+            return None
         rows = np.sort(self.answers.rows)  # the result must not depend on the order of judging
         labels = self.answers.labels[np.argsort(self.answers.rows)]
         return move_weights(self.pool.pieces[rows], self._moments(self.pool)[0][rows], labels)
@@ -115,27 +98,35 @@ class EvidenceFit:
     @property
     def weights(self) -> dict[str, float]:
         """By how much the answers moved the weight of each piece: log-odds per standard deviation."""
+        if self.moved is None or not isinstance(self.pool, WeighedTriples):
+            return {}
         return dict(zip(self.pool.piece_names, self.moved.weights.tolist(), strict=True))
 
-    @cached_property
-    def thresholds(self) -> Thresholds:
-        """0 for every relation, in units of the scores that :meth:`rescored` gives."""
-        return Thresholds.from_cuts(self.pool, self.answers, np.zeros(len(self.pool.relation_names) + 1))
+    @property
+    def thresholds(self) -> Thresholds | None:
+        """One cut per relation in the pool's log-odds; None where answers moved weights: no cut says that."""
+        return self.base.thresholds if self.moved is None else None
 
-    def rescored(self, triples: WeighedTriples) -> ScoredTriples:
-        """Return triples with log-odds by score, evidence and answers as scores."""
-        return triples.with_scores(self._moments(triples)[0] + triples.pieces @ self.moved.weights)
+    def accepts(self, triples: ScoredTriples) -> BoolArray:
+        """Say of any triples whether they are accepted, shape (M,)."""
+        return self.base.accepts(triples) if self.moved is None else self._moved_moments(triples)[0] >= 0
 
     def probabilities(self, triples: ScoredTriples) -> FloatArray:
-        """Return P(true) of any triples that have their evidence beside them, shape (M,)."""
-        if not isinstance(triples, WeighedTriples):
-            raise OptionError("This method needs the evidence beside the triples; use weigh_pools.")
-        mean, variance = self._moments(triples)
-        return moderate(mean + triples.pieces @ self.moved.weights, variance)
+        """Return P(true) of any triples, shape (M,)."""
+        return self.base.probabilities(triples) if self.moved is None else moderate(*self._moved_moments(triples))
 
     def pick(self, count: int, random: np.random.Generator) -> Picks:
         """Return the next triples to judge."""
         return self.base.pick(count, random)
+
+    def _moved_moments(self, triples: ScoredTriples) -> tuple[FloatArray, FloatArray]:
+        assert self.moved is not None
+        if not isinstance(triples, WeighedTriples):
+            raise OptionError(
+                "Answers moved the weights of evidence, so triples need theirs: weigh them with the pool."
+            )
+        mean, variance = self._moments(triples)
+        return mean + triples.pieces @ self.moved.weights, variance
 
     def _moments(self, triples: ScoredTriples) -> tuple[FloatArray, FloatArray]:
         prepared = self.base.prepared

@@ -83,50 +83,53 @@ def collect() -> str:
     return f"SELECT q.id, {columns} FROM asked q{joins}"
 
 
-def question_step(k: int) -> Step:
-    """Return what the scores of model ``k`` say of a candidate among the others for the same two questions."""
+def score_step(k: int) -> Step:
+    """Return what the scores of model ``k`` say of a candidate among the others for the same two slots.
+
+    NULL where the model has no score of the candidate.
+    """
     score = f"c.score{k}"
-    tails, heads = (f"OVER (PARTITION BY {one} ORDER BY {score} DESC)" for one in ("c.h, c.r", "c.r, c.t"))
-    # The highest score of a question is that of its first row, so that it needs no sort of its own.
+    tails, heads = (f"OVER (PARTITION BY {one} ORDER BY {score} DESC NULLS LAST)" for one in ("c.h, c.r", "c.r, c.t"))
+    places = [f"CASE WHEN {score} IS NOT NULL THEN {small(f'rank() {over}')} END" for over in (tails, heads)]
+    # The highest score of a slot is that of its first row, so that it needs no sort of its own.
     query = f"""
-        SELECT c.id, {score} AS score, {small(f"rank() {tails}")} AS place_among_tails,
-               {small(f"rank() {heads}")} AS place_among_heads,
+        SELECT c.id, {score} AS score, {places[0]} AS place_among_tails, {places[1]} AS place_among_heads,
                {score} - max({score}) {tails} AS behind_best_tail, {score} - max({score}) {heads} AS behind_best_head,
                {score} - m.mean AS above_relation
         FROM candidate c JOIN (SELECT r, avg(score{k}) AS mean FROM candidate GROUP BY r) m ON m.r = c.r"""
-    return Step(f"question{k}", query)
+    return Step(f"scored{k}", query)
 
 
-QUESTION_COLUMNS = (
+SCORE_COLUMNS = (
     "score", "place_among_tails", "place_among_heads", "behind_best_tail", "behind_best_head", "above_relation"
 )  # fmt: skip
 
 
-def question_columns(models: int) -> list[str]:
-    """Return the names of what is said of the questions by so many models, those of the second end in _2 and so on."""
-    return [f"{name}_{k + 1}" if k else name for k in range(models) for name in QUESTION_COLUMNS]
+def score_columns(models: int) -> list[str]:
+    """Return the names of the pieces that so many models' scores give; those of the second end in _2 and so on."""
+    return [f"{name}_{k + 1}" if k else name for k in range(models) for name in SCORE_COLUMNS]
 
 
-def question_rows(models: int) -> str:
-    """Return the SQL of what is said of the questions of the candidates looked at, in their order."""
-    asked = [f"question{k}.{name}" for k in range(models) for name in QUESTION_COLUMNS]
-    columns = ", ".join(f"{sql} AS {name}" for sql, name in zip(asked, question_columns(models), strict=True))
-    return f"SELECT {columns} FROM asked c {_join_questions(models)} ORDER BY c.id"
+def score_rows(models: int) -> str:
+    """Return the SQL of the pieces that scores give, of the candidates looked at, in their order."""
+    asked = [f"scored{k}.{name}" for k in range(models) for name in SCORE_COLUMNS]
+    columns = [f"{sql} AS {name}" for sql, name in zip(asked, score_columns(models), strict=True)]
+    return f"SELECT {', '.join(['c.id', *columns])} FROM asked c {_join_scores(models)} ORDER BY c.id"
 
 
 def whole_rows(models: int) -> str:
     """Return the SQL of the rows that people read: names, and all pieces of evidence."""
-    asked = [f"question{k}.{name}" for k in range(models) for name in QUESTION_COLUMNS]
-    columns = [f"CAST({sql} AS DOUBLE) AS {name}" for sql, name in zip(asked, question_columns(models), strict=True)]
+    asked = [f"scored{k}.{name}" for k in range(models) for name in SCORE_COLUMNS]
+    columns = [f"CAST({sql} AS DOUBLE) AS {name}" for sql, name in zip(asked, score_columns(models), strict=True)]
     columns += [f"CAST(e.{name} AS DOUBLE) AS {name}" for name in GRAPH_COLUMNS]
     return f"""
         SELECT h.name AS head, r.name AS relation, t.name AS tail, {", ".join(columns)}
-        FROM asked c JOIN evidence e ON e.id = c.id {_join_questions(models)} JOIN entity_name h ON h.code = c.h
+        FROM asked c JOIN evidence e ON e.id = c.id {_join_scores(models)} JOIN entity_name h ON h.code = c.h
         JOIN relation_name r ON r.code = c.r JOIN entity_name t ON t.code = c.t ORDER BY c.id"""
 
 
-def _join_questions(models: int) -> str:
-    return " ".join(f"JOIN question{k} ON question{k}.id = c.id" for k in range(models))
+def _join_scores(models: int) -> str:
+    return " ".join(f"JOIN scored{k} ON scored{k}.id = c.id" for k in range(models))
 
 
 def last_uses(steps: list[Step], kept: set[str]) -> dict[str, list[str]]:

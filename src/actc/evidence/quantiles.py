@@ -33,8 +33,8 @@ class Quantiles:
         return cls(tuple(values for values, _ in pairs), tuple(normal for _, normal in pairs))
 
     def transform(self, table: FloatArray) -> FloatArray:
-        """Return the normal quantiles of a table of shape (N, F)."""
-        columns = [np.interp(*pair) for pair in zip(table.T, self.values, self.normal, strict=True)]
+        """Return the normal quantiles of a table of shape (N, F); 0, which says nothing, where a piece is missing."""
+        columns = [np.nan_to_num(np.interp(*knots)) for knots in zip(table.T, self.values, self.normal, strict=True)]
         return np.column_stack(columns) if columns else np.zeros((len(table), 0))
 
     def to_data(self) -> list[Any]:
@@ -50,8 +50,11 @@ class Quantiles:
 def _knots(column: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     from scipy.special import ndtri
 
-    values, place = np.unique(column, return_inverse=True)
-    mass = np.bincount(place, weights=weights)
+    there = np.isfinite(column)
+    if not there.any():
+        return np.zeros(1), np.zeros(1)
+    values, place = np.unique(column[there], return_inverse=True)
+    mass = np.bincount(place, weights=weights[there])
     middle = (np.cumsum(mass) - mass / 2) / mass.sum()  # equal values share the middle of their places
     if len(values) > KNOTS:
         keep = np.unique(np.searchsorted(middle, np.linspace(0, 1, KNOTS)).clip(0, len(values) - 1))

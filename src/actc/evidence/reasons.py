@@ -19,7 +19,7 @@ from actc.triples import BoolArray, FloatArray, IntArray
 TOPICS = {f"{side}_{name}": f"{side}_{name}" for side in SIDES for name in ("slot", "kind", "rule", "relatives")}
 TOPICS |= {f"{side}_{name}": f"{side}_share" for side in SIDES for name in ("degree", "share")}
 TOPICS |= {"pair": "pair", "path": "path", "same": "same"}
-TOPICS |= dict.fromkeys(("score", "place", "behind", "above"), "question")
+TOPICS |= dict.fromkeys(("score", "place", "behind", "above"), "score")
 LEAST = 0.05  # log-odds; what weighs less is no reason
 BATCH = 20_000  # candidates whose strengths are worked out together
 

@@ -171,15 +171,15 @@ def _say_same(row: Row, speaks_for: bool) -> str:
     return "head and tail are the same" if row.value("same_entity") else ""
 
 
-def _say_question(row: Row, speaks_for: bool) -> str:
+def _say_score(row: Row, speaks_for: bool) -> str:
     tail, head = int(row.value("place_among_tails")), int(row.value("place_among_heads"))
     score = "high" if speaks_for else "low"
     return f"a {score} score: place {tail} of the tails and {head} of the heads proposed"
 
 
 def _say_rivals(row: Row, speaks_for: bool) -> str:
-    than = "no other answer" if speaks_for else "another answer"
-    return f"{than} to the same question has more evidence"
+    than = "no other candidate" if speaks_for else "another candidate"
+    return f"{than} for the same place has more evidence"
 
 
 SENTENCES: dict[str, Sentence] = {
@@ -192,4 +192,4 @@ SENTENCES: dict[str, Sentence] = {
         "relatives": _say_relatives,
         "share": _say_share,
     }.items()
-} | {"pair": _say_pair, "path": _say_path, "same": _say_same, "question": _say_question, "rivals": _say_rivals}
+} | {"pair": _say_pair, "path": _say_path, "same": _say_same, "score": _say_score, "rivals": _say_rivals}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from actc.evidence.duckdb_engine import put_names, put_tables
-from actc.evidence.plan import Step, candidate_steps, graph_steps, last_uses, question_step, whole_rows
+from actc.evidence.plan import Step, candidate_steps, graph_steps, last_uses, score_step, whole_rows
 from actc.evidence.table import Work
 from actc.tables.database import open_database
 from actc.tables.files import quote
@@ -23,7 +23,7 @@ GIVEN = ("fact", "candidate", "entity_name", "relation_name")
 
 def write_rows(work: Work, out: Path, memory: int) -> None:
     """Write the rows of a work to a folder of Parquet parts; see ``actc.evidence.write_table.Engine``."""
-    steps = [question_step(k) for k in range(work.models)] + graph_steps(work.limits) + candidate_steps(work.limits)
+    steps = [score_step(k) for k in range(work.models)] + graph_steps(work.limits) + candidate_steps(work.limits)
     with tempfile.TemporaryDirectory(prefix="actc-") as folder, open_session(None, memory) as session:
         _put_tables(session, work, Path(folder))
         _run_steps(session, work, steps, Path(folder))
@@ -42,7 +42,7 @@ def _put_tables(session: Any, work: Work, folder: Path) -> None:
 
 
 def _run_steps(session: Any, work: Work, steps: list[Step], folder: Path) -> None:
-    gone = last_uses(steps, {"evidence", "asked", *(f"question{k}" for k in range(work.models))})
+    gone = last_uses(steps, {"evidence", "asked", *(f"scored{k}" for k in range(work.models))})
     for step in steps:
         if step.part:
             session.sql(step.part_query).createOrReplaceTempView(step.part)

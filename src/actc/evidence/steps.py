@@ -117,5 +117,5 @@ def together() -> str:
 
 
 def within(limit: int, edge: str, place: str) -> str:
-    """Return SQL that keeps an entity's first edges, as if the candidate's own at ``place`` were not there."""
+    """Return SQL that keeps an entity's first edges, as many as ``limit`` beside the candidate's own at ``place``."""
     return f"{edge} <= {limit} + CASE WHEN {place} <= {limit} THEN 1 ELSE 0 END"

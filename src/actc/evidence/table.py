@@ -6,9 +6,9 @@ and ``write_table.write_evidence`` writes it to Parquet without a value passing 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,12 +16,52 @@ from numpy.typing import ArrayLike
 
 from actc.errors import TableError
 from actc.evidence import duckdb_engine as engine
-from actc.evidence.plan import GRAPH_COLUMNS, NAMED_COLUMNS, Limits, question_columns, question_rows
+from actc.evidence.plan import GRAPH_COLUMNS, NAMED_COLUMNS, Limits, score_columns, score_rows
 from actc.graphs.graph import Graph
-from actc.triples import FloatArray, IntArray, ScoredTriples
+from actc.triples import FloatArray, IntArray, ScoredTriples, Triples
 
 Progress = Callable[[int, int, str], None]
 VOCABULARIES = ("entity_names", "relation_names")
+
+
+@dataclass(frozen=True, eq=False)
+class Proposals:
+    """Triples to look at, and what their proposers say of each.
+
+    Parameters
+    ----------
+    triples : Triples
+        N triples.
+    scores : tuple of float arrays of shape (N,)
+        One for each model; NaN where a model has no score.
+    marks : mapping of str to float array of shape (N,)
+        Further pieces of evidence, such as who proposed it or the confidence of a rule; NaN where one is missing.
+    """
+
+    triples: Triples
+    scores: tuple[FloatArray, ...] = ()
+    marks: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        lengths = [len(column) for column in (*self.scores, *self.marks.values())]
+        if set(lengths) - {len(self.triples)}:
+            raise TableError(
+                f"Each model must score the same {len(self.triples)} candidates; the columns have {lengths} rows."
+            )
+
+    @classmethod
+    def of(cls, given: Self | ScoredTriples) -> Self:
+        """Take a model's scored triples as its proposals."""
+        return cls(given, (given.scores,)) if isinstance(given, ScoredTriples) else given
+
+    def __len__(self) -> int:
+        return len(self.triples)
+
+    def take(self, rows: ArrayLike) -> Self:
+        """Return the given rows, or those that a mask keeps."""
+        rows = np.asarray(rows)
+        marks = {name: values[rows] for name, values in self.marks.items()}
+        return type(self)(self.triples.take(rows), tuple(scores[rows] for scores in self.scores), marks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,18 +70,19 @@ class Evidence:
 
     Parameters
     ----------
-    candidates : ScoredTriples
+    candidates : Triples
         N candidates.
     columns : tuple of str
         Names of the F pieces of evidence.
     values : float array of shape (N, F)
+        NaN where a piece is missing.
     named : int array of shape (N, M)
         Codes that the sentences name, in the order of ``NAMED_COLUMNS``.
     entity_names, relation_names : tuple of str
         Of the codes in ``named``; slot 2 r is relation r from its head, 2 r + 1 from its tail.
     """
 
-    candidates: ScoredTriples
+    candidates: Triples
     columns: tuple[str, ...]
     values: FloatArray
     named: IntArray
@@ -72,8 +113,7 @@ class Evidence:
 
 def gather_evidence(
     graph: Graph,
-    candidates: ScoredTriples,
-    other_scores: Sequence[FloatArray] = (),
+    candidates: Proposals | ScoredTriples,
     limits: Limits | None = None,
     memory: str = "4GB",
     progress: Progress | None = None,
@@ -84,41 +124,35 @@ def gather_evidence(
     ----------
     graph : Graph
         Known facts. A candidate that is one of them is looked at as if it were not.
-    candidates : ScoredTriples
-        Candidates with a model's scores; the places in their questions are counted among all of them.
-    other_scores : sequence of float arrays of shape (N,)
-        What other models give the same candidates.
+    candidates : Proposals or ScoredTriples
+        Places in slots are counted among all of them.
     limits : Limits, optional
         How much is looked at.
     memory : str
         What the database may use; beyond that it writes to disk.
     progress : function of (done, total, name), optional
         Called after each step.
-
-    Returns
-    -------
-    Evidence
     """
-    parts = list(stream_evidence(graph, candidates, other_scores, limits, memory, progress))
+    parts = list(stream_evidence(graph, candidates, limits, memory, progress))
     if len(parts) == 1:
         return parts[0]
     values, named = (np.concatenate([getattr(part, name) for part in parts]) for name in ("values", "named"))
-    return replace(parts[0], candidates=candidates, values=values, named=named)
+    return replace(parts[0], candidates=Proposals.of(candidates).triples, values=values, named=named)
 
 
 def stream_evidence(
     graph: Graph,
-    candidates: ScoredTriples,
-    other_scores: Sequence[FloatArray] = (),
+    candidates: Proposals | ScoredTriples,
     limits: Limits | None = None,
     memory: str = "4GB",
     progress: Progress | None = None,
 ) -> Iterator[Evidence]:
     """Give the evidence of a chunk of candidates after the other, in their order; options as :func:`gather_evidence`.
 
-    Of each chunk 500 bytes per candidate are held, of all candidates only codes and scores.
+    Of each chunk 500 bytes per candidate are held, of all candidates only codes, scores and marks.
     """
-    work = Work.of(graph, candidates, other_scores, limits, progress)
+    candidates = Proposals.of(candidates)
+    work = Work.of(graph, candidates, limits, progress)
     with work.open(memory) as connection:
         for chunk in engine.look_at_chunks(connection, work.limits, len(candidates), work.report):
             rows = np.arange(chunk * engine.CHUNK, min((chunk + 1) * engine.CHUNK, len(candidates)))
@@ -139,21 +173,15 @@ class Work:
     def of(
         cls,
         graph: Graph,
-        candidates: ScoredTriples,
-        other_scores: Sequence[FloatArray],
-        limits: Limits | None,
-        progress: Progress | None,
+        candidates: Proposals | ScoredTriples,
+        limits: Limits | None = None,
+        progress: Progress | None = None,
     ) -> Self:
-        scores = (candidates.scores, *other_scores)
-        if any(len(column) != len(candidates) for column in scores):
-            lengths = [len(column) for column in scores]
-            raise TableError(
-                f"Each model must score the same {len(candidates)} candidates; the columns have {lengths} rows."
-            )
-        limits = limits or Limits.for_count(len(candidates))
-        names = [tuple(sorted({*getattr(graph, one), *getattr(candidates, one)})) for one in VOCABULARIES]
-        report = _count_steps(progress, engine.count_steps(limits, len(candidates), len(scores)))
-        return cls(graph.recoded(*names), Graph.of(candidates).recoded(*names), scores, limits, report)
+        asked = Proposals.of(candidates)
+        limits = limits or Limits.for_count(len(asked))
+        names = [tuple(sorted({*getattr(graph, one), *getattr(asked.triples, one)})) for one in VOCABULARIES]
+        report = _count_steps(progress, engine.count_steps(limits, len(asked), len(asked.scores)))
+        return cls(graph.recoded(*names), Graph.of(asked.triples).recoded(*names), asked.scores, limits, report)
 
     @property
     def models(self) -> int:
@@ -167,20 +195,25 @@ class Work:
             yield connection
 
 
-def _fetch(connection: Any, work: Work, candidates: ScoredTriples) -> Evidence:
+def _fetch(connection: Any, work: Work, candidates: Proposals) -> Evidence:
     """Return the evidence of the chunk that was looked at last."""
     rows = connection.execute("SELECT * FROM evidence ORDER BY id").fetchnumpy()
-    columns = question_columns(work.models)
-    asked = connection.execute(question_rows(work.models)).fetchnumpy()
+    columns = score_columns(work.models)
+    asked = connection.execute(score_rows(work.models)).fetchnumpy()
     pieces = [asked[name] for name in columns] + [rows[name] for name in GRAPH_COLUMNS]
     return Evidence(
-        candidates,
-        (*columns, *GRAPH_COLUMNS),
-        np.column_stack(pieces).astype(np.float64),
+        candidates.triples,
+        (*columns, *GRAPH_COLUMNS, *candidates.marks),
+        np.column_stack([*map(_with_nan, pieces), *candidates.marks.values()]),
         np.column_stack([rows[name] for name in NAMED_COLUMNS]).astype(np.int64),
         work.graph.entity_names,
         work.graph.relation_names,
     )
+
+
+def _with_nan(column: Any) -> FloatArray:
+    """Return a column of the database with NaN where it has NULL."""
+    return np.ma.filled(np.ma.asarray(column).astype(np.float64), np.nan)
 
 
 def _count_steps(progress: Progress | None, total: int) -> engine.Report:

@@ -1,13 +1,16 @@
-"""Boosted trees as plain arrays: learnt by scikit-learn, evaluated here, saved as data without code."""
+"""Boosted trees over evidence. They are saved as what they learn from: data, from which the same trees grow again."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from actc.triples import BoolArray, FloatArray, IntArray
+from actc.tables.deliver import write_beside
+from actc.triples import BoolArray, FloatArray
 
 SEEDS = 3
 SETTINGS = {
@@ -19,82 +22,44 @@ SETTINGS = {
     "max_features": 0.4,
     "early_stopping": False,
 }
-FIELDS = ("feature", "threshold", "left", "right", "value", "gain")
 
 
 @dataclass(frozen=True, eq=False)
 class Trees:
-    """A sum of trees: log-odds = start + the leaf of every tree that a row falls into.
+    """The mean of a few runs of boosted trees, which see different columns.
 
     Parameters
     ----------
-    roots : int array of shape (T,)
-        The node each tree begins with.
-    feature, left, right : int array of shape (M,)
-        For each node the column it asks (-1: a leaf), and where to go on.
-    threshold, value, gain : float array of shape (M,)
-        Go left when the column is at most the threshold; the log-odds of a leaf; how much a question helped.
-    start : float
+    table : float array of shape (N, F)
+        What they learn from; NaN where a piece is missing.
+    labels : bool array of shape (N,)
+    cases : float array of shape (N,)
+        How much each row counts.
     """
 
-    roots: IntArray
-    feature: IntArray
-    threshold: FloatArray
-    left: IntArray
-    right: IntArray
-    value: FloatArray
-    gain: FloatArray
-    start: float
+    table: FloatArray
+    labels: BoolArray
+    cases: FloatArray
 
-    @classmethod
-    def learn(cls, table: FloatArray, labels: BoolArray, weights: FloatArray) -> Self:
-        """Learn from a table of shape (N, F), the mean of a few runs that see different columns."""
+    @cached_property
+    def models(self) -> list[Any]:
+        """The fitted classifiers of scikit-learn, grown when they are first needed."""
         from sklearn.ensemble import HistGradientBoostingClassifier
 
-        parts: dict[str, list[Any]] = {name: [] for name in FIELDS}
-        roots: list[int] = []
-        nodes, start = 0, 0.0
-        for seed in range(SEEDS):
-            model = HistGradientBoostingClassifier(random_state=seed, **SETTINGS).fit(table, labels, weights)
-            start += float(np.ravel(model._baseline_prediction)[0]) / SEEDS
-            for (predictor,) in model._predictors:
-                tree = predictor.nodes
-                leaf = tree["is_leaf"].astype(bool)
-                parts["feature"].append(np.where(leaf, -1, tree["feature_idx"].astype(np.int64)))
-                parts["threshold"].append(np.where(leaf, 0.0, tree["num_threshold"]))
-                parts["left"].append(nodes + tree["left"].astype(np.int64))
-                parts["right"].append(nodes + tree["right"].astype(np.int64))
-                parts["value"].append(np.where(leaf, tree["value"] / SEEDS, 0.0))
-                parts["gain"].append(np.where(leaf, 0.0, tree["gain"]))
-                roots.append(nodes)
-                nodes += len(tree)
-        return cls(np.array(roots), start=start, **{name: np.concatenate(part) for name, part in parts.items()})
+        new = (HistGradientBoostingClassifier(random_state=seed, **SETTINGS) for seed in range(SEEDS))
+        return [model.fit(self.table, self.labels, self.cases) for model in new]
 
     def log_odds(self, table: FloatArray) -> FloatArray:
-        """Return the log-odds of each row of a table of shape (N, F), shape (N,)."""
-        total = np.full(len(table), self.start)
-        rows = np.arange(len(table))
-        for root in self.roots.tolist():
-            at = np.full(len(table), root)
-            while (asks := self.feature[at] >= 0).any():
-                below = table[rows, np.maximum(self.feature[at], 0)] <= self.threshold[at]
-                at = np.where(asks, np.where(below, self.left[at], self.right[at]), at)
-            total += self.value[at]
-        return total
+        """Return the log-odds of each row of a table of shape (n, F), shape (n,)."""
+        return np.asarray(np.mean([model.decision_function(table) for model in self.models], axis=0))
 
-    def weights(self, columns: int) -> FloatArray:
-        """Return the share of each column in all that the trees' questions gained, shape (F,)."""
-        asks = self.feature >= 0
-        gain = np.bincount(self.feature[asks], weights=self.gain[asks], minlength=columns)
-        return np.asarray(gain / max(gain.sum(), 1e-12))
-
-    def to_data(self) -> dict[str, Any]:
-        """Return it as lists."""
-        return {"start": self.start, "roots": self.roots.tolist()} | {
-            name: getattr(self, name).tolist() for name in FIELDS
-        }
+    def save(self, path: Path) -> None:
+        """Write what they learn from, as plain arrays."""
+        with write_beside(path) as temporary, temporary.open("wb") as file:
+            np.savez_compressed(file, table=self.table, labels=self.labels, cases=self.cases)
 
     @classmethod
-    def from_data(cls, data: dict[str, Any]) -> Self:
-        """Read what :meth:`to_data` wrote."""
-        return cls(start=float(data["start"]), **{name: np.array(data[name]) for name in ("roots", *FIELDS)})
+    def load(cls, path: Path) -> Self:
+        """Read what :meth:`save` wrote."""
+        with np.load(path, allow_pickle=False) as saved:
+            return cls(saved["table"], saved["labels"], saved["cases"])

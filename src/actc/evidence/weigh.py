@@ -1,78 +1,116 @@
-"""Graph, candidates and held facts in; candidates scored by all the evidence out."""
+"""One weighing of evidence, for every door: from a lesson to the log-odds of any candidates.
+
+A lesson is a table of proposals among which are holdout facts: facts of the graph that are taken out of it before
+anything is looked up. It teaches what each piece of evidence is worth; by that worth candidates get their log-odds::
+
+    lesson = find_lesson(graph, proposals, holdout)
+    weighed = weigh(graph, candidates, lesson)     # log-odds, and the evidence that reasons are made of
+    log_odds = learn(graph, lesson).score(candidates)   # log-odds alone, of any number of candidates
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 
+from actc.errors import TableError
 from actc.evidence.plan import Limits
-from actc.evidence.table import Evidence, Progress, gather_evidence
-from actc.evidence.worth import Worth, learn_worth
+from actc.evidence.table import Evidence, Progress, Proposals, gather_evidence, stream_evidence
+from actc.evidence.worth import Worth, compare_rivals, learn_worth, pieces_of
 from actc.graphs.graph import Graph
-from actc.triples import BoolArray, FloatArray, ScoredTriples
+from actc.triples import BoolArray, FloatArray, ScoredTriples, Triples
 
-PLACES = 5  # a held fact counts as one the model would have proposed when it is among so many best of a question
+PLACES = 5  # a holdout fact counts as one the model would have proposed when it is among so many best of a slot
+TAKEN_OUT = 0.1  # share of the graph's facts that stand for unseen ones where there are none
+MOST_TAKEN_OUT = 5000
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
-    """Facts the model was not trained on, and those of them that stand among what it proposed.
+class Lesson:
+    """What the worth of evidence is learnt from.
 
     Parameters
     ----------
-    facts : Graph
-        All of them.
-    proposals : ScoredTriples
-        N proposals.
+    holdout : Triples
+        Facts that the proposers did not know: models were not trained on them, rules were mined without them. They are
+        taken out of the graph before the proposals are looked at.
+    proposals : Proposals
+        N proposals. Their scores and marks count if they have any: leave them out where those of the holdout facts
+        cannot be compared with those of the others.
     true : bool array of shape (N,)
-        True for the proposals that are held facts.
-    own_questions : bool
-        True when the proposals are those for the held facts' own questions, so that the share of held ones says how
-        many proposals are true.
-    other_scores : sequence of float arrays of shape (N,)
-        What other models give the proposals.
-    proposed : bool
-        True when the model proposed the held facts as it did the others. False when they were put among proposals for
-        other questions: then they have fewer rivals and lower scores, and scores must not be compared.
+        True for the proposals that are holdout facts.
+    rest_is_false : bool
+        True when the proposals are all that was proposed for the holdout facts' own slots: the others then count as
+        false. False when the others are unlabelled, with true ones among them.
+    share : float, optional
+        The share of true ones to expect among unlabelled proposals, if it is known from elsewhere, such as the share
+        of the holdout that was proposed; else it is estimated.
     """
 
-    facts: Graph
-    proposals: ScoredTriples
+    holdout: Triples
+    proposals: Proposals
     true: BoolArray
-    own_questions: bool = True
-    other_scores: Sequence[FloatArray] = ()
-    proposed: bool = True
+    rest_is_false: bool = False
+    share: float | None = None
 
     @classmethod
-    def among(cls, held: ScoredTriples, pool: ScoredTriples) -> Self:
-        """Put held facts among the proposals of a pool, keeping those that the model would have proposed."""
-        fresh = pool.rows_of(held) < 0
-        union = held.take(fresh).followed_by(pool).with_scores(np.append(held.scores[fresh], pool.scores))
-        true = np.arange(len(union)) < int(fresh.sum())
+    def found(cls, holdout: Triples, proposals: Proposals | ScoredTriples) -> Self:
+        """Find the holdout facts among proposals, which were made as if these were not known."""
+        proposals = Proposals.of(proposals)
+        return cls(holdout, proposals, holdout.contains(proposals.triples))
+
+    @classmethod
+    def placed(cls, holdout: ScoredTriples, pool: ScoredTriples) -> Self:
+        """Put holdout facts among a pool, those that would have been proposed by their score.
+
+        They have fewer rivals and lower scores than if the model had proposed them, so scores are left out.
+        """
+        fresh = holdout.take(pool.rows_of(holdout) < 0)
+        union = fresh.followed_by(pool).with_scores(np.append(fresh.scores, pool.scores))
+        true = np.arange(len(union)) < len(fresh)
         near = best_place(union) <= PLACES
         keep = ~true | near if (true & near).sum() >= 2 else np.ones(len(union), dtype=np.bool_)
-        return cls(Graph.of(held), union.take(keep), true[keep], own_questions=False, proposed=False)
+        return cls(holdout, Proposals(union.take(keep)), true[keep])
+
+    @classmethod
+    def taken(cls, graph: Graph, pool: Triples) -> Self:
+        """Take some of the graph's own facts out of it, and put them among a pool; what was proposed does not count."""
+        count = min(int(TAKEN_OUT * len(graph)), MOST_TAKEN_OUT)
+        if count < 2:
+            raise TableError(f"A graph of {len(graph)} facts is too small to learn from; it needs at least 20.")
+        out = graph.take(np.random.default_rng(0).permutation(len(graph)) < count)
+        fresh = out.take(pool.rows_of(out) < 0)
+        union = fresh.followed_by(pool)
+        return cls(out, Proposals(union), np.arange(len(union)) < len(fresh))
 
 
-def best_place(triples: ScoredTriples) -> FloatArray:
-    """Return each triple's place by score in the better of its two questions, 1 the best, shape (N,)."""
-    places = []
-    for end in (triples.heads, triples.tails):
-        question = end * len(triples.relation_names) + triples.relations
-        order = np.lexsort((-triples.scores, question))
-        begins = np.append(True, np.diff(question[order]) != 0)
-        place = np.empty(len(order))
-        place[order] = np.arange(len(order)) - np.flatnonzero(begins)[np.cumsum(begins) - 1] + 1
-        places.append(place)
-    return np.minimum(*places)
+def find_lesson(graph: Graph, proposals: Proposals | ScoredTriples, holdout: Triples | None) -> Lesson:
+    """Return the best lesson there is.
 
+    Holdout facts among the proposals, if two are there; else, if they have scores, the holdout facts put among the
+    proposals; else some of the graph's own facts.
 
-def without(graph: Graph, facts: Graph) -> Graph:
-    """Return a graph without some facts."""
-    return graph.take(~facts.contains(graph))
+    Parameters
+    ----------
+    graph : Graph
+        The known facts.
+    proposals : Proposals
+        What was proposed as if the holdout facts were not known.
+    holdout : Triples or None
+        Scored by the first model, if that is possible.
+    """
+    proposals = Proposals.of(proposals)
+    if holdout is not None:
+        lesson = Lesson.found(holdout, proposals)
+        if 2 <= lesson.true.sum() < len(proposals):
+            return lesson
+        if isinstance(holdout, ScoredTriples) and proposals.scores:
+            pool = proposals.triples.with_scores(proposals.scores[0])
+            return Lesson.placed(holdout, pool.take(~lesson.true))
+    return Lesson.taken(graph, proposals.triples)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,52 +133,114 @@ class Weighed:
         """The candidates, their score being the log-odds."""
         return self.evidence.candidates.with_scores(self.log_odds)
 
+    @property
+    def pieces(self) -> FloatArray:
+        """The pieces that were weighed, as normal quantiles, shape (N, F)."""
+        return self.worth.ridge.quantiles.transform(pieces_of(self.evidence, self.worth.columns))
 
-def weigh_candidates(
-    graph: Graph,
-    candidates: ScoredTriples,
-    held: Held,
-    other_scores: Sequence[FloatArray] = (),
-    limits: Limits | None = None,
-    progress: Progress | None = None,
-) -> Weighed:
-    """Learn from held facts what evidence is worth, and score candidates by it.
+    def keep_best(self, best: int) -> Self:
+        """Keep the candidates that are among the best so many of one of their slots, by all the evidence."""
+        rows = np.flatnonzero(best_place(self.candidates) <= best)
+        return replace(self, evidence=self.evidence.take(rows), log_odds=self.log_odds[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What a lesson taught, and what candidates are looked at with.
+
+    Parameters
+    ----------
+    worth : Worth
+    graph : Graph
+        The facts that candidates are looked at with.
+    limits : Limits
+        How much is looked at: the same as in the lesson.
+    """
+
+    worth: Worth
+    graph: Graph
+    limits: Limits
+
+    def weigh(self, candidates: Proposals | ScoredTriples, progress: Progress | None = None) -> Weighed:
+        """Return the log-odds of candidates with their evidence, which is held in memory."""
+        evidence = gather_evidence(self.graph, candidates, self.limits, progress=progress)
+        return Weighed(evidence, self.worth, self.worth.log_odds(evidence))
+
+    def score(self, candidates: Proposals | ScoredTriples, progress: Progress | None = None) -> FloatArray:
+        """Return the log-odds of any number of candidates, shape (N,): evidence is looked up chunk by chunk.
+
+        Trees compare a candidate with its rivals, which may be in other chunks: for them all is looked up twice.
+        """
+
+        def chunks() -> Iterator[FloatArray]:
+            for part in stream_evidence(self.graph, candidates, self.limits, progress=progress):
+                yield pieces_of(part, self.worth.columns)
+
+        ridge, trees = self.worth.ridge, self.worth.trees
+        log_odds = np.concatenate([ridge.log_odds(table) for table in chunks()])
+        if trees is None:
+            return log_odds
+        rivals, scored, done = compare_rivals(log_odds, Proposals.of(candidates).triples), [], 0
+        for table in chunks():
+            scored.append(trees.log_odds(np.column_stack([table, rivals[done : done + len(table)]])))
+            done += len(table)
+        return np.concatenate(scored)
+
+
+def learn(graph: Graph, lesson: Lesson, limits: Limits | None = None, progress: Progress | None = None) -> Learnt:
+    """Learn what evidence is worth.
 
     Parameters
     ----------
     graph : Graph
-        All known facts, the held ones too.
-    candidates : ScoredTriples
-        What is to be decided.
-    held : Held
-        Facts the model was not trained on among its proposals.
-    other_scores : sequence of float arrays of shape (N,)
-        What other models give the candidates; ``held`` has theirs too.
-
-    Returns
-    -------
-    Weighed
+        The known facts; whether it has the holdout facts or not.
+    lesson : Lesson
+    limits : Limits, optional
+        How much is looked at; by the size of the lesson if not given.
     """
-    limits = limits or Limits.for_count(max(len(candidates), len(held.proposals)))
-    worth, seen = learn_from_held(graph, held, limits, progress)
-    evidence = gather_evidence(seen, candidates, other_scores, limits, progress=progress)
-    return Weighed(evidence, worth, worth.log_odds(evidence))
+    limits = limits or Limits.for_count(len(lesson.proposals))
+    whole = graph if graph.contains(lesson.holdout).all() else Graph.of(graph.union(lesson.holdout))
+    before = whole.take(~lesson.holdout.contains(whole))
+    table = gather_evidence(before, lesson.proposals, limits, progress=progress)
+    worth = learn_worth(table, lesson.true, lesson.rest_is_false, lesson.share)
+    # Trees split at exact counts, so they need candidates to be looked at in the graph that the lesson was looked at
+    # in; the ridge bears the small difference, and profits from every fact.
+    return Learnt(worth, whole if worth.trees is None else before, limits)
 
 
-def learn_from_held(
-    graph: Graph, held: Held, limits: Limits | None = None, progress: Progress | None = None
-) -> tuple[Worth, Graph]:
-    """Learn from held facts what evidence is worth; return that, and the facts to look at candidates with."""
-    before = without(graph, held.facts)
-    lesson = gather_evidence(before, held.proposals, held.other_scores, limits, progress=progress)
-    worth = learn_worth(lesson, held.true, held.own_questions, held.proposed)
-    return worth, known_to(worth, graph, before)
+def weigh(
+    graph: Graph,
+    candidates: Proposals | ScoredTriples,
+    lesson: Lesson,
+    limits: Limits | None = None,
+    progress: Progress | None = None,
+) -> Weighed:
+    """Learn from a lesson what evidence is worth, and give candidates their log-odds by it.
 
-
-def known_to(worth: Worth, graph: Graph, before: Graph) -> Graph:
-    """Return the facts that candidates are looked at with.
-
-    Trees cut at exact counts, so candidates must be looked at in the graph that the held facts were looked at in; the
-    ridge bears the small difference, and where held facts are few every fact counts.
+    Parameters
+    ----------
+    graph : Graph
+        The known facts; whether it has the holdout facts or not.
+    candidates : Proposals
+        What is to be decided, with the scores and marks that the lesson's proposals have.
+    lesson : Lesson
+    limits : Limits, optional
+        How much is looked at; by the number of candidates if not given.
+    progress : function of (done, total, name), optional
+        Called after each step of each of two look-ups: of the lesson, of the candidates.
     """
-    return graph if worth.trees is None else before
+    limits = limits or Limits.for_count(max(len(candidates), len(lesson.proposals)))
+    return learn(graph, lesson, limits, progress).weigh(candidates, progress)
+
+
+def best_place(triples: ScoredTriples) -> FloatArray:
+    """Return each triple's place by score in the better of its two slots, 1 the best, shape (N,)."""
+    places = []
+    for end in (triples.heads, triples.tails):
+        slot = end * len(triples.relation_names) + triples.relations
+        order = np.lexsort((-triples.scores, slot))
+        begins = np.append(True, np.diff(slot[order]) != 0)
+        place = np.empty(len(order))
+        place[order] = np.arange(len(order)) - np.flatnonzero(begins)[np.cumsum(begins) - 1] + 1
+        places.append(place)
+    return np.minimum(*places)

@@ -1,7 +1,7 @@
-"""What the evidence is worth: learnt from facts that the model was not trained on, against its proposals.
+"""What each piece of evidence is worth, learnt from proposals among which are holdout facts.
 
-A ridge logistic model on normal quantiles comes first, and is all where held facts are few. Where they are many, what
-it says of a candidate is compared with what it says of the best rivals for the same questions, and boosted trees learn
+A ridge logistic model on normal quantiles comes first, and is all where holdout facts are few. Where they are many, a
+candidate's log-odds by the ridge are compared with those of its best rivals for the same slots, and boosted trees learn
 from all of it.
 """
 
@@ -17,13 +17,13 @@ from typing import Any, Self
 import numpy as np
 
 from actc.errors import FileError, TableError
-from actc.evidence.plan import QUESTION_COLUMNS
+from actc.evidence.plan import SCORE_COLUMNS
 from actc.evidence.quantiles import Quantiles
 from actc.evidence.table import Evidence
 from actc.evidence.trees import Trees
 from actc.numeric import logit, sigmoid
 from actc.tables.files import write_json
-from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples
+from actc.triples import BoolArray, FloatArray, IntArray, Triples
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Choices:
     """Settings of the learner, each the best on the mean of the proving ground's pool halves.
 
     What each graph would get by the others is in ``benchmarks/evidence/chosen.csv``: ``ridge`` and ``steeper`` come out
-    as here but for one graph (UMLS would get 1 for ``steeper``); learnt from ``many`` held facts, trees are ahead on
+    as here but for one graph (UMLS would get 1 for ``steeper``); learnt from ``many`` holdout facts, trees are ahead on
     three of four graphs and level on the fourth. ``share`` is a first guess.
 
     Parameters
@@ -39,7 +39,7 @@ class Choices:
     ridge : float
         Strength of the ridge: one unit of a weight costs as much as this many cases.
     many : int
-        Held facts among the proposals from which trees are better than the ridge.
+        Holdout facts among the proposals from which trees are better than the ridge.
     share : float
         Share of true proposals to begin with where it has to be estimated.
     steeper : float
@@ -55,6 +55,7 @@ class Choices:
 
 CHOICES = Choices()
 FOLDS = 5
+HAS = "has_"
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,15 +123,15 @@ class Worth:
         On the pieces, the ridge's log-odds and how far ahead of its rivals a candidate is, F + 3 columns.
     share : float
         The share of true candidates to expect before any answer.
-    held : int
-        How many held facts it was learnt from.
+    holdout : int
+        How many holdout facts it was learnt from.
     """
 
     columns: tuple[str, ...]
     ridge: Ridge
     trees: Trees | None
     share: float
-    held: int
+    holdout: int
 
     def log_odds(self, evidence: Evidence) -> FloatArray:
         """Return the log-odds that each candidate is true, shape (N,)."""
@@ -141,7 +142,7 @@ class Worth:
 
     @property
     def with_scores(self) -> bool:
-        """Whether the models' scores count: not where the graph's own facts taught it."""
+        """Whether models' scores count: not where the lesson had none that can be compared."""
         return any(map(_is_of_scores, self.columns))
 
     def weights(self) -> dict[str, float]:
@@ -149,9 +150,11 @@ class Worth:
         return dict(zip(self.columns, self.ridge.weights.tolist(), strict=True))
 
     def save(self, path: str | Path) -> None:
-        """Write it as JSON."""
-        content = {"columns": list(self.columns), "weights": self.weights(), "share": self.share, "held": self.held}
-        content |= {"ridge": self.ridge.to_data(), "trees": self.trees.to_data() if self.trees else None}
+        """Write it as JSON; what trees learn from stands beside it, in a file that ends in .npz."""
+        if self.trees is not None:
+            self.trees.save(Path(path).with_suffix(".npz"))
+        content = {"columns": list(self.columns), "weights": self.weights(), "share": self.share}
+        content |= {"holdout": self.holdout, "ridge": self.ridge.to_data(), "trees": self.trees is not None}
         write_json(path, content)
 
     @classmethod
@@ -159,72 +162,79 @@ class Worth:
         """Read what :meth:`save` wrote."""
         try:
             data = json.loads(Path(path).read_text(encoding="utf-8"))
-            trees = Trees.from_data(data["trees"]) if data["trees"] else None
+            trees = Trees.load(Path(path).with_suffix(".npz")) if data["trees"] else None
             ridge = Ridge.from_data(data["ridge"])
-            return cls(tuple(data["columns"]), ridge, trees, float(data["share"]), int(data["held"]))
+            return cls(tuple(data["columns"]), ridge, trees, float(data["share"]), int(data["holdout"]))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise FileError(f"{path} does not hold weights of evidence ({error}); learn them again.") from None
 
 
 def pieces_of(evidence: Evidence, columns: Sequence[str]) -> FloatArray:
-    """Return some pieces of evidence in single precision, shape (N, F).
+    """Return some pieces of evidence in single precision, shape (N, F); ``has_x`` is 1 where piece ``x`` is there.
 
     A database adds numbers up in any order, so their last digits differ from run to run, and trees would cut at them.
     """
-    return evidence.only(columns).values.astype(np.float32).astype(np.float64)
+    pieces = [
+        np.isfinite(evidence.column(name.removeprefix(HAS))) if name.startswith(HAS) else evidence.column(name)
+        for name in columns
+    ]
+    return np.stack(pieces, axis=1).astype(np.float32).astype(np.float64) if pieces else np.zeros((len(evidence), 0))
 
 
-def learn_worth(evidence: Evidence, held: BoolArray, own_questions: bool = True, with_scores: bool = True) -> Worth:
-    """Learn from proposals of which some are held facts.
+def learn_worth(evidence: Evidence, true: BoolArray, rest_is_false: bool = False, share: float | None = None) -> Worth:
+    """Learn from proposals of which some are holdout facts; parameters as those of ``weigh.Lesson``.
 
     Parameters
     ----------
     evidence : Evidence
-        Of N proposals, looked at in a graph without the held facts.
-    held : bool array of shape (N,)
-        True for the held facts.
-    own_questions : bool
-        True when these are the proposals for the held facts' own questions, so that the share of held ones among them
-        is the share of true ones. Otherwise it is estimated, and the other proposals count as unlabelled.
-    with_scores : bool
-        False where scores and places of held facts and proposals cannot be compared: the model was trained on the held
-        facts, or they were put among proposals for other questions. Then they are left out.
-
-    Returns
-    -------
-    Worth
+        Of N proposals. Of a score or a mark that some of them lack, whether it is there is a piece of its own.
+    true : bool array of shape (N,)
+        True for the holdout facts.
+    rest_is_false : bool
+        Whether the others are false; else they count as unlabelled.
+    share : float, optional
+        The share of true ones to expect among unlabelled proposals; estimated if not given.
     """
-    held = np.asarray(held, dtype=np.bool_)
-    count = int(held.sum())
-    if count < 2 or count == len(held):
-        raise TableError(f"{count} of {len(held)} proposals are held facts; two and other proposals are needed.")
-    columns = tuple(name for name in evidence.columns if with_scores or not _is_of_scores(name))
+    true = np.asarray(true, dtype=np.bool_)
+    count = int(true.sum())
+    if count < 2 or count == len(true):
+        raise TableError(f"{count} of {len(true)} proposals are holdout facts; two and other proposals are needed.")
+    columns = (*evidence.columns, *_sometimes_missing(evidence))
     table = pieces_of(evidence, columns)
-    share = count / len(held) if own_questions else expect_share(table, held)
-    ridge = Ridge.learn(table, held, _count_cases(held, share), CHOICES.ridge)
-    if not own_questions:
-        ridge = ridge.steeper(CHOICES.steeper, table[~held], share)
+    if rest_is_false:
+        share = count / len(true)
+    elif share is None:
+        share = expect_share(table, true)
+    ridge = Ridge.learn(table, true, _count_cases(true, share), CHOICES.ridge)
+    if not rest_is_false:
+        ridge = ridge.steeper(CHOICES.steeper, table[~true], share)
     trees = None
-    if own_questions and count >= CHOICES.many:
-        trees = Trees.learn(with_rivals(table, ridge, evidence.candidates), held, _count_cases(held, share))
+    if rest_is_false and count >= CHOICES.many:
+        trees = Trees(with_rivals(table, ridge, evidence.candidates), true, _count_cases(true, share))
     return Worth(columns, ridge, trees, share, count)
 
 
-def expect_share(table: FloatArray, held: BoolArray) -> float:
+def _sometimes_missing(evidence: Evidence) -> list[str]:
+    """Return names for whether a piece is there, of the pieces that some rows lack; places go with their score."""
+    names = [name for name in evidence.columns if np.isnan(evidence.column(name)).any()]
+    return [HAS + name for name in names if not _is_of_scores(name) or name.startswith("score")]
+
+
+def expect_share(table: FloatArray, true: BoolArray) -> float:
     """Estimate the share of true ones among unlabelled proposals from a table of shape (N, F).
 
-    Half of the true ones stand above the median held fact, and hardly a false one does, so the share is twice that of
-    the proposals there. Each row is judged by weights learnt without it.
+    Half of the true ones stand above the median holdout fact, and hardly a false one does, so the share is twice that
+    of the proposals there. Log-odds are by weights of the other folds.
     """
-    fold = np.random.default_rng(0).integers(0, FOLDS, len(held))
-    log_odds = np.zeros(len(held))
+    fold = np.random.default_rng(0).integers(0, FOLDS, len(true))
+    log_odds = np.zeros(len(true))
     for k in range(FOLDS):
         rest, these = fold != k, fold == k
-        if held[rest].any() and these.any():
-            cases = _count_cases(held[rest], CHOICES.share)
-            log_odds[these] = Ridge.learn(table[rest], held[rest], cases, CHOICES.ridge).log_odds(table[these])
-    above = float((log_odds[~held] >= np.median(log_odds[held])).mean())
-    return min(max(2 * above, 0.5 / len(held)), 0.9)
+        if true[rest].any() and these.any():
+            cases = _count_cases(true[rest], CHOICES.share)
+            log_odds[these] = Ridge.learn(table[rest], true[rest], cases, CHOICES.ridge).log_odds(table[these])
+    above = float((log_odds[~true] >= np.median(log_odds[true])).mean())
+    return min(max(2 * above, 0.5 / len(true)), 0.9)
 
 
 def _bounds(log_odds: FloatArray, share: float) -> tuple[float, float]:
@@ -233,27 +243,27 @@ def _bounds(log_odds: FloatArray, share: float) -> tuple[float, float]:
     return middle - float(log_odds.max()), middle - float(log_odds.min())
 
 
-def _count_cases(held: BoolArray, share: float) -> FloatArray:
-    """Weight rows so that held facts are the given share of all, shape (N,)."""
-    count = int(held.sum())
-    return np.where(held, share / count, (1 - share) / (len(held) - count)) * len(held)
+def _count_cases(true: BoolArray, share: float) -> FloatArray:
+    """Weight rows so that holdout facts are the given share of all, shape (N,)."""
+    count = int(true.sum())
+    return np.where(true, share / count, (1 - share) / (len(true) - count)) * len(true)
 
 
-def score_columns(evidence: Evidence) -> tuple[str, ...]:
+def score_pieces(evidence: Evidence) -> tuple[str, ...]:
     """Return the names of the pieces that come from models' scores."""
     return tuple(filter(_is_of_scores, evidence.columns))
 
 
 def _is_of_scores(name: str) -> bool:
-    return re.sub(r"_\d+$", "", name) in QUESTION_COLUMNS  # score_2 is the second model's
+    return re.sub(r"_\d+$", "", name) in SCORE_COLUMNS  # score_2 is the second model's
 
 
-def with_rivals(table: FloatArray, ridge: Ridge, candidates: ScoredTriples) -> FloatArray:
+def with_rivals(table: FloatArray, ridge: Ridge, candidates: Triples) -> FloatArray:
     """Put the ridge's log-odds beside the pieces, and how far ahead of its rivals each is: shape (N, F + 3)."""
     return np.column_stack([table, compare_rivals(ridge.log_odds(table), candidates)])
 
 
-def compare_rivals(log_odds: FloatArray, candidates: ScoredTriples) -> FloatArray:
+def compare_rivals(log_odds: FloatArray, candidates: Triples) -> FloatArray:
     """Return log-odds, and how far they are ahead of the best rival for the tail and for the head, shape (N, 3)."""
     tails = candidates.heads * len(candidates.relation_names) + candidates.relations
     heads = candidates.tails * len(candidates.relation_names) + candidates.relations

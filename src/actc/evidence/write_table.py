@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from actc.errors import ChoiceError, MissingExtraError, OptionError
 from actc.evidence import duckdb_engine
 from actc.evidence.plan import Limits
-from actc.evidence.table import Progress, Work
+from actc.evidence.table import Progress, Proposals, Work
 from actc.graphs.graph import Graph
 from actc.tables.database import parse_memory
 from actc.tables.deliver import deliver
 from actc.tables.files import quote
-from actc.triples import FloatArray, ScoredTriples
+from actc.triples import ScoredTriples
 
 Engine = Callable[[Work, Path, str], None]
 """Writes the rows of a work to a path, a folder of parts or a file that ends in .parquet, in so much memory."""
@@ -22,9 +22,8 @@ Engine = Callable[[Work, Path, str], None]
 
 def write_evidence(
     graph: Graph,
-    candidates: ScoredTriples,
+    candidates: Proposals | ScoredTriples,
     out: str | Path,
-    other_scores: Sequence[FloatArray] = (),
     limits: Limits | None = None,
     memory: str = "4GB",
     engine: str = "duckdb",
@@ -57,7 +56,7 @@ def write_evidence(
             f"{out.name}: {engine} writes evidence as Parquet; give the name of a folder without an ending."
         )
     parse_memory(memory)
-    work = Work.of(graph, candidates, other_scores, limits, progress)
+    work = Work.of(graph, candidates, limits, progress)
     with deliver(out, overwrite) as place:
         ENGINES[engine](work, place, memory)
     return out

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
 
 from actc.errors import FileError, OptionError
-from actc.evidence.weigh import Held
-from actc.evidence.weighed import weigh_pools
+from actc.evidence.pools import weigh_pools
+from actc.evidence.table import Proposals
+from actc.evidence.weigh import Lesson
 from actc.graphs.graph import Graph
 from actc.metrics import LabelledScores
 from actc.tables.files import read_scored
@@ -40,7 +43,7 @@ class CellSource(Protocol):
 class Cell:
     """One model on one data set: a labelled pool to calibrate on and labelled triples to test on.
 
-    ``known`` are triples that the graph holds, with scores; ``held`` facts that the model was not trained on.
+    ``known`` are triples that the graph holds, with scores; ``lesson`` has facts that the model was not trained on.
     """
 
     dataset: str
@@ -50,7 +53,7 @@ class Cell:
     test: ScoredTriples
     test_labels: BoolArray
     known: ScoredTriples | None = None
-    held: Held | None = None
+    lesson: Lesson | None = None
 
     @cached_property
     def squashed(self) -> Cell:
@@ -63,13 +66,10 @@ class Cell:
 
     @cached_property
     def weighed(self) -> Cell:
-        """The cell with the graph's evidence beside its triples; the graph is what is known and what was held."""
+        """The cell with the graph's evidence beside its triples; the graph is what is known and the holdout."""
         if self.known is None:
             raise OptionError(f"{self.dataset}/{self.model}: there are no known triples, so there is no graph.")
-        graph = Graph.of(self.known)
-        if self.held is not None:
-            graph = Graph.of(graph.union(self.held.facts))
-        valid, test = weigh_pools(graph, [self.valid, self.test], self.held)
+        valid, test = weigh_pools(Graph.of(self.known), [self.valid, self.test], self.lesson)
         return replace(self, valid=valid, test=test)
 
     @cached_property
@@ -80,15 +80,14 @@ class Cell:
     @property
     def digest(self) -> str:
         """A few letters that change with any score, label or relation of the cell."""
+        columns: list[NDArray[Any]] = [self.valid_labels, self.test_labels]
+        for triples in (self.valid, self.test, *([] if self.known is None else [self.known])):
+            columns += [triples.relations, triples.scores]
+        if self.lesson is not None:
+            columns += [self.lesson.true, self.lesson.proposals.triples.relations, *self.lesson.proposals.scores]
         found = hashlib.sha256()
-        for triples in (
-            self.valid,
-            self.test,
-            *([] if self.known is None else [self.known]),
-            *([] if self.held is None else [self.held.proposals]),
-        ):
-            found.update(triples.relations.tobytes() + triples.scores.tobytes())
-        found.update(self.valid_labels.tobytes() + self.test_labels.tobytes())
+        for column in columns:
+            found.update(column.tobytes())
         return found.hexdigest()[:12]
 
     def load(self, with_known: bool) -> Cell:
@@ -132,7 +131,7 @@ def read_cell(folder: str | Path, *, with_known: bool = True) -> Cell:
     """Read ``valid`` and ``test`` (head, relation, tail, score, label) and, if there, ``train`` (no label needed).
 
     Beside ``train`` may stand ``held``, facts that the model was not trained on, with scores, and ``held_proposals``,
-    what the model proposes for the held facts' own questions, labelled 1 for the held ones.
+    what the model proposes for the slots of those facts, labelled 1 for the facts.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -141,9 +140,9 @@ def read_cell(folder: str | Path, *, with_known: bool = True) -> Cell:
     test, test_labels = _read_labelled(folder, "test")
     train = _find_split(folder, "train") if with_known else None
     known = None if train is None else read_scored(train)[0]
-    held = _read_held(folder, valid) if with_known else None
+    lesson = _read_lesson(folder, valid) if with_known else None
     source = CellFolder(folder)
-    return Cell(source.dataset, source.model, valid, valid_labels, test, test_labels, known, held)
+    return Cell(source.dataset, source.model, valid, valid_labels, test, test_labels, known, lesson)
 
 
 def check_names(sources: Sequence[CellSource]) -> None:
@@ -159,15 +158,16 @@ def _find_split(folder: Path, split: str) -> Path | None:
     return next((path for path in paths if path.exists()), None)
 
 
-def _read_held(folder: Path, pool: ScoredTriples) -> Held | None:
-    """Read held facts among the proposals for their own questions or, where there are none, among those of the pool."""
+def _read_lesson(folder: Path, pool: ScoredTriples) -> Lesson | None:
+    """Read holdout facts, among the proposals for their own slots or, where there are none, among those of the pool."""
     path = _find_split(folder, "held")
     if path is None:
         return None
-    facts = read_scored(path)[0]
+    holdout = read_scored(path)[0]
     if _find_split(folder, "held_proposals") is None:
-        return Held.among(facts, pool)
-    return Held(Graph.of(facts), *_read_labelled(folder, "held_proposals"))
+        return Lesson.placed(holdout, pool)
+    proposals, true = _read_labelled(folder, "held_proposals")
+    return Lesson(holdout, Proposals.of(proposals), true, rest_is_false=True)
 
 
 def _read_labelled(folder: Path, split: str) -> tuple[ScoredTriples, BoolArray]:

@@ -12,7 +12,7 @@ from actc.errors import OptionError
 from actc.experiment.cells import CellSource
 from actc.experiment.draws import check_draws
 from actc.experiment.rows import Run
-from actc.methods import Method, find_method
+from actc.methods import Method, find_method, finds_cuts
 from actc.metrics import find_metric
 
 PAPER_BUDGETS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -53,7 +53,7 @@ class Conditions:
 
     def affordable(self, method: Method) -> tuple[int, ...]:
         """Return the budgets that the method can work with, so that one experiment may start others from zero."""
-        return tuple(budget for budget in self.budgets if budget >= method.least_budget)
+        return tuple(budget for budget in self.budgets if budget > 0 or not finds_cuts(method))
 
 
 class Share(NamedTuple):
@@ -122,7 +122,7 @@ class Plan:
     @cached_property
     def needs_known(self) -> bool:
         """Whether any method looks at the known triples."""
-        return any(method.needs_known for method in self.methods.values())
+        return any(method.reads != "pool" for method in self.methods.values())
 
     def with_budgets(self, budgets: tuple[int, ...]) -> Plan:
         """Return the plan with other budgets."""

@@ -22,7 +22,7 @@ from actc.experiment.draws import draw_orders
 from actc.experiment.plans import PAPER_BUDGETS, Conditions, Plan, Share
 from actc.experiment.resume import open_rows, place_of_conditions
 from actc.experiment.rows import Row, Run, format_row, read_rows
-from actc.methods import Method
+from actc.methods import Method, finds_cuts
 from actc.metrics import count_decisions, find_metric
 from actc.tables.deliver import check_writable
 from actc.triples import Annotations, FloatArray, IntArray
@@ -121,9 +121,9 @@ def _check_cell(cell: Cell, plan: Plan) -> None:
             f"which has {len(cell.valid)} triples."
         )
     for name, method in plan.methods.items():
-        if budgets and budgets[-1] < method.least_budget:
-            raise OptionError(f"{name} needs a budget of at least {method.least_budget}, not {budgets[-1]}.")
-        if method.needs_known and cell.known is None:
+        if budgets and not plan.conditions.affordable(method):
+            raise OptionError(f"{name} needs a budget of at least 1, not {budgets[-1]}.")
+        if method.reads != "pool" and cell.known is None:
             raise OptionError(f"{name} needs a train.tsv beside valid.tsv in {cell.dataset}/{cell.model}.")
 
 
@@ -214,7 +214,7 @@ def run_share(
         )
         labels = view.valid_labels[rows]
         sets += [Annotations(rows[:budget], labels[:budget]) for budget in budgets]
-    measure = _measure_fits if method.needs_evidence else _measure_cuts
+    measure = _measure_cuts if finds_cuts(method) else _measure_fits
     figures, seconds = measure(view, method, sets, ("accuracy", "f1", *conditions.metrics), start)
     accuracy, f1, *further = figures.tolist()
     keys = [(budget, repeat) for repeat in range(share.start, share.stop) for budget in budgets]
@@ -226,16 +226,16 @@ def run_share(
 
 
 def _view_of(cell: Cell, method: Method, conditions: Conditions) -> Cell:
-    if method.needs_evidence:
+    if method.reads == "evidence":
         return cell.weighed
-    return cell.squashed if conditions.squash and method.wants_squashed else cell
+    return cell.squashed if conditions.squash and finds_cuts(method) else cell
 
 
 def _measure_cuts(
-    view: Cell, method: Method, sets: Sequence[Annotations], metrics: Sequence[str], start: float
+    view: Cell, method: Any, sets: Sequence[Annotations], metrics: Sequence[str], start: float
 ) -> tuple[FloatArray, float]:
     """Return what each set's cuts come to on the test triples, shape (metrics, S), and seconds per set."""
-    cuts = method.find_cuts(view.valid, sets, view.known)
+    cuts = method.find_cuts(view.valid, sets)
     seconds = (time.perf_counter() - start) / len(sets)
     return view.labelled_test.measure(cuts, metrics), seconds
 
@@ -243,9 +243,8 @@ def _measure_cuts(
 def _measure_fits(
     view: Cell, method: Method, sets: Sequence[Annotations], metrics: Sequence[str], start: float
 ) -> tuple[FloatArray, float]:
-    """Do the same for a method whose answers move the scores themselves, so that no cut is common to all sets."""
-    fits = [method.fit(view.valid, answers, view.known) for answers in sets]
-    accepted = [np.asarray(fit.probabilities(view.test)) >= 0.5 for fit in fits]
+    """Do the same by a fit for each set."""
+    accepted = [method.fit(view.valid, answers, view.known).accepts(view.test) for answers in sets]
     seconds = (time.perf_counter() - start) / len(sets)
     counts = [count_decisions(view.test_labels, decisions) for decisions in accepted]
     return np.array([[find_metric(name)(count)[0] for count in counts] for name in metrics]), seconds

@@ -13,7 +13,7 @@ from actc.tables.files import write_triples
 
 HELD_FILE = "held.tsv"
 SHARE = 0.1  # of the graph; enough to learn from, few enough not to be missed
-MOST = 5000  # more held facts teach hardly more, and the model needs its facts
+MOST = 5000  # more holdout facts teach hardly more, and the model needs its facts
 
 
 def keep_out(graph: Graph, share: float = SHARE, seed: int = 0) -> tuple[Graph, Graph]:

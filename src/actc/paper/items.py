@@ -72,7 +72,7 @@ def plan_runs(
     """
     wanted: dict[Run, int] = {}
     chosen = [find_item(name) for name in items]
-    needs_known = {method for method in own_methods if find_method(method).needs_known}
+    needs_known = {method for method in own_methods if find_method(method).reads != "pool"}
     for place in places:
         impossible = set() if has_known_scores(*place) else needs_known
         for item in (item for item in chosen if item.wants(place)):

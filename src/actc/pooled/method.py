@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
@@ -18,7 +17,7 @@ from actc.pooled.overrule import overrule_lines
 from actc.pooled.picks import batch_size, best_pick, pick_expected_gain
 from actc.pooled.regimes import REGIMES, fit_regimes
 from actc.three_steps.select_triples import check_count, find_selector, select_triples
-from actc.triples import Annotations, FloatArray, Picks, ScoredTriples, Thresholds
+from actc.triples import Annotations, BoolArray, FloatArray, Picks, ScoredTriples, Thresholds
 
 OWN_SELECTOR = "expected-gain"
 
@@ -49,16 +48,10 @@ class Pooled:
     prior: str = "v3"
     promised: float = 0.0
 
-    wants_squashed: ClassVar[bool] = False
-    least_budget: ClassVar[int] = 0
-    needs_evidence: ClassVar[bool] = False
-    knows_doubt: ClassVar[bool] = True
-    takes_sketch: ClassVar[bool] = True
-
     @property
-    def needs_known(self) -> bool:
-        """Whether it cannot do without the known triples' scores."""
-        return self.known
+    def reads(self) -> str:
+        """What it reads beside the pool: the scores of known triples, or nothing."""
+        return "known" if self.known else "pool"
 
     @property
     def by_chance(self) -> bool:
@@ -80,12 +73,6 @@ class Pooled:
         if self.selector != OWN_SELECTOR:
             find_selector(self.selector)  # refuses a selector that does not exist
         return PooledFit(self, pool, answers, self._prepare(pool, known))
-
-    def find_cuts(
-        self, pool: ScoredTriples, annotation_sets: Sequence[Annotations], known: ScoredTriples | None = None
-    ) -> FloatArray:
-        """Return each set's cuts, shape (S, R + 1), the default last."""
-        return np.stack([self.fit(pool, answers, known).cuts for answers in annotation_sets])
 
     def _prepare(self, pool: ScoredTriples, known: ScoredTriples | None) -> PreparedPool:
         if PRIORS[self.prior].of_log_odds:
@@ -149,10 +136,25 @@ class PooledFit:
         """The logit from which on a triple is accepted."""
         return OBJECTIVES[self.method.objective](self.draws)
 
+    def accepts(self, triples: ScoredTriples) -> BoolArray:
+        """Say of any triples whether they are accepted, shape (M,): with the best accuracy, where P(true) >= 1/2."""
+        return np.asarray(triples.scores >= self.cuts[self.prepared.relation_codes(triples)])
+
     def probabilities(self, triples: ScoredTriples) -> FloatArray:
-        """Return P(true) of any triples, shape (M,)."""
+        """Return P(true) of any triples, shape (M,).
+
+        A line that is flat or falls with the score, which few answers can make of it, has no cut of its own; there
+        P(true) stays on the side of 1/2 that the cut for the best accuracy says.
+        """
         relations = self.prepared.relation_codes(triples)
-        return self.draws.probabilities(self.prepared.centred(triples.scores, relations), relations)
+        p = self.draws.probabilities(self.prepared.centred(triples.scores, relations), relations)
+        likely = triples.scores >= self._even_cuts[relations]
+        return np.where(likely, np.maximum(p, 0.5), np.minimum(p, np.nextafter(0.5, 0)))
+
+    @cached_property
+    def _even_cuts(self) -> FloatArray:
+        """Where each relation's line crosses an even chance, the default last, shape (R + 1,)."""
+        return cuts_at(self.draws, self.draws.beta)
 
     def _repr_html_(self) -> str:
         """Return the thresholds as a table, for a notebook."""

@@ -12,7 +12,7 @@ from actc.experiment.cells import Cell
 from actc.experiment.plots import Curve, curves_of
 from actc.experiment.rows import Row
 from actc.experiment.runs import Progress, ignore_progress, run_experiment
-from actc.methods import METHODS
+from actc.methods import METHODS, thresholds_of
 from actc.metrics import accuracy, f1, report_by_relation
 from actc.sample import Sample, load_sample
 from actc.three_steps.squash_scores import Squash
@@ -69,7 +69,7 @@ class Demo:
         pool, annotations = self.calibrator.pool_, self.calibrator.annotations_
         judged = np.bincount(pool.relations[annotations.rows], minlength=len(pool.relation_names))
         count = dict(zip(pool.relation_names, judged.tolist(), strict=True))
-        reports = report_by_relation(self.calibrator.thresholds_, self.sample.test, self.sample.test_labels)
+        reports = report_by_relation(thresholds_of(self.calibrator.fit_), self.sample.test, self.sample.test_labels)
         return [
             (
                 self.sample.relations[one.relation].name,
@@ -139,5 +139,6 @@ def _without_calibration(sample: Sample) -> tuple[float, float]:
 def _with_every_label(cell: Cell) -> tuple[float, float]:
     """Find each relation's best cut with every label of the pool."""
     everything = Annotations(np.arange(len(cell.valid)), cell.valid_labels)
-    quality = cell.labelled_test.measure(METHODS["localopt-acc"].find_cuts(cell.valid, [everything]))
+    cuts = thresholds_of(METHODS["localopt-acc"].fit(cell.valid, everything)).cuts_and_default
+    quality = cell.labelled_test.measure(cuts[None])
     return float(quality[0][0]), float(quality[1][0])

@@ -151,11 +151,11 @@ def sample_files() -> tuple[Path, tuple[Path, ...], Path]:
 
 def _take_pool(scores: Path, folder: Path, settings: Settings, known: ScoredTriples | None) -> ScoredTriples:
     """Copy the candidates into the session; return them, or the sample that stands for them."""
-    from actc.methods import find_method
+    from actc.methods import find_method, finds_cuts
     from actc.pooled.sketch import sketch_pool
 
     candidates, copy = find_candidates([scores]), folder / "pool.parquet"
-    if find_method(settings.method).takes_sketch and count_candidates(candidates) > MOST_HELD:
+    if not finds_cuts(find_method(settings.method)) and count_candidates(candidates) > MOST_HELD:
         sample = sketch_pool(scores, known, seed=settings.seed)
         copy_candidates(candidates, copy)
         write_sketch(folder, sample)

@@ -17,7 +17,7 @@ from actc.three_steps.estimate_labels import FittedRelations, estimate_labels
 from actc.three_steps.groups import Groups
 from actc.three_steps.select_triples import find_selector, select_triples
 from actc.three_steps.squash_scores import Squash, needs_squashing
-from actc.triples import Annotations, FloatArray, Picks, ScoredTriples, Thresholds
+from actc.triples import Annotations, BoolArray, FloatArray, Picks, ScoredTriples, Thresholds
 
 Probabilities = Callable[[ScoredTriples], FloatArray]
 
@@ -25,17 +25,13 @@ Probabilities = Callable[[ScoredTriples], FloatArray]
 class SelectingMethod:
     """The part that the paper's methods share: triples by a named selector, and a fit around ``find_cuts``.
 
-    A method of your own needs to write no more than ``find_cuts``; ``learn`` besides, if it has probabilities.
+    A method of your own needs to write no more than ``find_cuts``; ``learn`` besides, if it has probabilities. Both see
+    scores from 0 to 1.
     """
 
-    selector: Any
-    summary: str
-    wants_squashed: ClassVar[bool] = True
-    least_budget: ClassVar[int] = 1
-    needs_known: ClassVar[bool] = False
-    needs_evidence: ClassVar[bool] = False
-    knows_doubt: ClassVar[bool] = False
-    takes_sketch: ClassVar[bool] = False
+    selector: Any = "random"
+    summary: str = ""
+    reads: ClassVar[str] = "pool"
 
     @property
     def by_chance(self) -> bool:
@@ -49,12 +45,9 @@ class SelectingMethod:
     def fit(self, pool: ScoredTriples, answers: Annotations, known: ScoredTriples | None = None) -> StepsFit:
         """Return the fit on the answers; scores that leave [0, 1] are squashed, which nobody outside notices."""
         find_selector(self.selector)  # refuses a selector that does not exist
-        squash = Squash.of(pool) if self.wants_squashed and needs_squashing(pool) else None
-        return StepsFit(self, pool, answers, known, squash)
+        return StepsFit(self, pool, answers, Squash.of(pool) if needs_squashing(pool) else None)
 
-    def find_cuts(
-        self, pool: ScoredTriples, annotation_sets: Sequence[Annotations], known: ScoredTriples | None = None
-    ) -> FloatArray:
+    def find_cuts(self, pool: ScoredTriples, annotation_sets: Sequence[Annotations]) -> FloatArray:
         """Return each set's cuts, shape (S, R + 1), the default last."""
         raise NotImplementedError(f"{type(self).__name__} is no method yet: write its find_cuts.")
 
@@ -70,7 +63,7 @@ class StepsFit:
     Parameters
     ----------
     method : SelectingMethod
-    pool, answers, known
+    pool, answers
         What it was fitted on, in units of the caller's scores.
     squash : Squash or None
         How the method saw the scores; None if as they are.
@@ -79,21 +72,25 @@ class StepsFit:
     method: SelectingMethod
     pool: ScoredTriples
     answers: Annotations
-    known: ScoredTriples | None
     squash: Squash | None
     draws: ClassVar[None] = None
     gain: ClassVar[None] = None
 
     @cached_property
     def thresholds(self) -> Thresholds | None:
-        """One cut per relation, in units of the pool's scores; None before the method has enough answers."""
-        if len(self.answers) < self.method.least_budget:
+        """One cut per relation, in units of the pool's scores; None before the first answer."""
+        if not len(self.answers):
             return None
-        known = None if self.known is None else self._seen(self.known)
-        cuts = self.method.find_cuts(self._seen_pool, [self.answers], known)[0]
+        cuts = self.method.find_cuts(self._seen_pool, [self.answers])[0]
         if self.squash is not None:
             cuts = self.squash.undo(cuts, self.pool)
         return Thresholds.from_cuts(self.pool, self.answers, cuts)
+
+    def accepts(self, triples: ScoredTriples) -> BoolArray:
+        """Say of any triples whether they are accepted, shape (M,)."""
+        if self.thresholds is None:
+            raise OptionError(NO_ANSWER)
+        return self.thresholds.decide(triples)
 
     def probabilities(self, triples: ScoredTriples) -> FloatArray | None:
         """Return P(true) of any triples, shape (M,); None if the method has no probabilities."""
@@ -162,9 +159,7 @@ class Actc(SelectingMethod):
     uniform: bool = False
     as_printed: bool = False
 
-    def find_cuts(
-        self, pool: ScoredTriples, annotation_sets: Sequence[Annotations], known: ScoredTriples | None = None
-    ) -> FloatArray:
+    def find_cuts(self, pool: ScoredTriples, annotation_sets: Sequence[Annotations]) -> FloatArray:
         """Return each set's cuts, shape (S, R + 1), the default last."""
         _check_budgets(annotation_sets)
         if self.default not in DEFAULTS:
@@ -192,9 +187,7 @@ class LocalOpt(SelectingMethod):
     objective: Any = "accuracy"
     uniform: bool = False
 
-    def find_cuts(
-        self, pool: ScoredTriples, annotation_sets: Sequence[Annotations], known: ScoredTriples | None = None
-    ) -> FloatArray:
+    def find_cuts(self, pool: ScoredTriples, annotation_sets: Sequence[Annotations]) -> FloatArray:
         """Return each set's cuts, shape (S, R + 1), the default last."""
         _check_budgets(annotation_sets)
         return local_opt(pool, Groups.of(pool, annotation_sets, self.uniform), self.objective)
@@ -218,9 +211,7 @@ class GlobalOpt(SelectingMethod):
     passes: int = 1
     default: str = "found"
 
-    def find_cuts(
-        self, pool: ScoredTriples, annotation_sets: Sequence[Annotations], known: ScoredTriples | None = None
-    ) -> FloatArray:
+    def find_cuts(self, pool: ScoredTriples, annotation_sets: Sequence[Annotations]) -> FloatArray:
         """Return each set's cuts, shape (S, R + 1), the default last."""
         _check_budgets(annotation_sets)
         if self.default not in GLOBAL_DEFAULTS:
@@ -230,8 +221,9 @@ class GlobalOpt(SelectingMethod):
 
 def _check_budgets(annotation_sets: Sequence[Annotations]) -> None:
     if any(len(annotations) == 0 for annotations in annotation_sets):
-        raise OptionError("This method needs at least one annotation; only the pooled methods work without any.")
+        raise OptionError(NO_ANSWER)
 
 
+NO_ANSWER = "This method needs at least one annotation; only the pooled methods work without any."
 DEFAULTS = ("estimates", "annotations")
 GLOBAL_DEFAULTS: dict[str, float | None] = {"found": None, "half": 0.5}

@@ -36,7 +36,8 @@ class Squash:
         place = np.searchsorted(squashed, cuts)
         edges = np.concatenate([[-np.inf], raw, [np.inf]])
         inverse = np.where(cuts <= 0, -np.inf, np.where(cuts >= 1, np.inf, logit(cuts) + self.mean))
-        return np.clip(inverse, np.nextafter(edges[place], np.inf), edges[place + 1])
+        above = np.where(place > 0, np.nextafter(edges[place], np.inf), -np.inf)
+        return np.clip(inverse, above, edges[place + 1])
 
 
 def needs_squashing(triples: ScoredTriples) -> bool:

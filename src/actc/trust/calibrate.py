@@ -7,7 +7,7 @@ from typing import Any
 
 from actc.calibrator import Calibrator
 from actc.errors import OptionError
-from actc.methods import Fit, describe_options, find_method, named_method
+from actc.methods import Fit, describe_options, find_method, finds_cuts, named_method, thresholds_of
 from actc.pooled.sketch import sketch_pool
 from actc.tables.calibration import Calibration, Counts, Sources
 from actc.tables.curves import tabulate_curves
@@ -95,9 +95,9 @@ def calibrate(
 
 def _refuse_combinations(method: str, labelled: bool, sketch: bool, demand: Demand | None) -> None:
     found = find_method(method)
-    if not labelled and found.least_budget > 0:
+    if not labelled and finds_cuts(found):
         raise OptionError(f"{method} needs annotations: give a file of judged triples with --labels.")
-    if sketch and not found.takes_sketch:
+    if sketch and finds_cuts(found):
         raise OptionError(f"{method} looks at every candidate; --sketch goes with the pooled methods only.")
     if sketch and demand is not None:
         raise OptionError("A promise is about the whole pool, which a sketch is not; leave --sketch out.")
@@ -187,8 +187,7 @@ def describe_calibration(
     thresholds, promise : Thresholds and Promise, optional
         Those that keep a promise, instead of the fit's own.
     """
-    squash, thresholds = fit.squash, thresholds or fit.thresholds
-    assert thresholds is not None
+    squash, thresholds = fit.squash, thresholds or thresholds_of(fit)
     return Calibration(
         thresholds,
         method,

@@ -99,10 +99,11 @@ def accept_triples(
     judged = Annotations() if answers is None else Annotations.from_frame(triples, answers)
     demand = find_demand(precision, None, None, 1.0, confidence, False)
     calibrator = Calibrator(method).fit(triples, judged, known)
-    cuts = calibrator.thresholds_
-    if demand is not None:
-        cuts, _ = thresholds_on_demand(draws_of(calibrator.fit_, method), triples, judged, demand)
-    accepted, decided_by = cuts.decide(triples), np.full(len(triples), "method", dtype=object)
+    if demand is None:
+        accepted = calibrator.predict(triples)
+    else:
+        accepted = thresholds_on_demand(draws_of(calibrator.fit_, method), triples, judged, demand)[0].decide(triples)
+    decided_by = np.full(len(triples), "method", dtype=object)
     accepted[judged.rows], decided_by[judged.rows] = judged.labels, "person"
     kept = triples.take(accepted)
     probability = calibrator.fit_.probabilities(kept)
