@@ -12,6 +12,7 @@ from actc.evidence import mine_rules as plan
 from actc.evidence.mine_rules import HUBS, RULE_LIMITS, RuleLimits
 from actc.evidence.rule_engines import Store, open_store
 from actc.evidence.steps import Step
+from actc.evidence.table import Proposals
 from actc.graphs.graph import Graph
 from actc.tables.database import parse_memory
 from actc.triples import FloatArray, IntArray
@@ -96,13 +97,19 @@ class RuleProposals:
         """The confidence of the surest rule of each candidate, shape (N,)."""
         return np.asarray(self.rules.confidence[self.rule])
 
+    def proposals(self) -> Proposals:
+        """Return the candidates with what the rules say of each, as pieces of evidence."""
+        marks = {"rule_confidence": self.confidence, "rules_together": self.together}
+        return Proposals(self.candidates, marks=marks)
+
     def columns(self) -> dict[str, Any]:
-        """Return a table: head, relation, tail, score (the rule's confidence), rule, rule_confidence, rules."""
+        """Return a table: head, relation, tail, score, the surest rule, its confidence, the number of rules, who."""
         used, place = np.unique(self.rule, return_inverse=True)
         texts = np.array([self.rules.text(int(rule)) for rule in used], dtype=object)
         named = self.candidates.columns()
         score = {"score": self.confidence, "rule": texts[place] if len(used) else np.zeros(0, dtype=object)}
-        return {**named, **score, "rule_confidence": self.confidence, "rules": self.count}
+        who = np.full(len(self), "rules", dtype=object)
+        return {**named, **score, "rule_confidence": self.confidence, "rules": self.count, "proposed_by": who}
 
 
 def propose_by_rules(

@@ -1,0 +1,95 @@
+"""How many unlabelled proposals are true: a logistic curve with a ceiling, fitted to holdout facts among them.
+
+Of the true proposals that look alike, the same share is labelled, namely those in the holdout. So the chance that a
+proposal is a labelled one rises with its log-odds to a ceiling below 1, and the ceiling is that share. Above the least
+tenth of the holdout facts the curve may rise faster, never slower: a slow rise there could be an ever higher ceiling.
+A few true ones stand anywhere (the lapse).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from actc.numeric import sigmoid
+from actc.triples import BoolArray, FloatArray
+
+BINS = 64  # of holdout facts, and of the others
+LEAST = 0.1  # of the holdout facts are below the knot
+STEEPER = 2.0  # times as steep, at most, counts what is above the knot: a step has no slope
+BOUNDS = ((-8, 8), (-20, 20), (-2, 4), (-8, 4), (-15, -1))
+STARTS = ((-1.5, 0.0, 0.5, -2.0, -7.0), (1.0, 0.0, 0.5, -2.0, -7.0))
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """What the curve says.
+
+    Parameters
+    ----------
+    labelled : float
+        The share of the true ones that are labelled.
+    slope : float
+        By how much the log-odds have to be multiplied: true ones among the unlabelled flatten them. Above the knot.
+    share : float
+        The share of true ones among the unlabelled.
+    fitted : tuple of float
+        What was fitted, for another fit to start from.
+    """
+
+    labelled: float
+    slope: float
+    share: float
+    fitted: tuple[float, ...]
+
+
+def fit_ceiling(
+    log_odds: FloatArray, true: BoolArray, cases: FloatArray, starts: Sequence[tuple[float, ...]] = STARTS
+) -> Ceiling:
+    """Fit the curve by likelihood.
+
+    Parameters
+    ----------
+    log_odds : float array of shape (N,)
+        Of proposals, each by weights that were learnt without it.
+    true : bool array of shape (N,)
+        True for holdout facts; the others are unlabelled.
+    cases : float array of shape (N,)
+        For how many proposals each stands.
+    starts : sequence of tuples of float
+        Where the search starts.
+    """
+    from scipy.optimize import minimize
+
+    knot, spread = float(np.quantile(log_odds[true], LEAST)), max(float(log_odds[true].std()), 1e-6)
+    place, labelled, others = _bin((log_odds - knot) / spread, true, cases)
+    low, high = np.minimum(place, 0), np.maximum(place, 0)
+
+    def loss(given: FloatArray) -> float:
+        ceiling, lapse = sigmoid(given[0]), sigmoid(given[4])
+        steep = np.exp(given[2])
+        curve = sigmoid(given[1] + steep * low + (steep + np.exp(given[3])) * high)
+        chance = (ceiling * (lapse + (1 - lapse) * curve)).clip(1e-12, 1 - 1e-12)
+        return -float((labelled * np.log(chance) + others * np.log1p(-chance)).sum())
+
+    fits = [minimize(loss, start, method="L-BFGS-B", bounds=BOUNDS, options={"ftol": 1e-7}) for start in starts]
+    best = min(fits, key=lambda fit: float(fit.fun)).x
+    ceiling = float(sigmoid(best[0]))
+    share = labelled.sum() * (1 - ceiling) / ceiling / others.sum()
+    return Ceiling(
+        ceiling, float(np.exp(best[2])) / spread, float(np.clip(share, 0.5 / others.sum(), 0.9)), tuple(best)
+    )
+
+
+def _bin(place: FloatArray, true: BoolArray, cases: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the mean place of each bin, and how many labelled and other proposals are in it."""
+    grid = np.linspace(0, 1, BINS + 1)[1:-1]
+    edges = np.unique(np.concatenate([np.quantile(place[rows], grid) for rows in (true, ~true)]))
+    bins = np.searchsorted(edges, place, side="right")
+    counts = np.bincount(bins, cases)
+    used = counts > 0
+    middle = np.bincount(bins, cases * place)[used] / counts[used]
+    labelled = np.bincount(bins, cases * true, minlength=len(counts))[used].astype(np.float64)
+    return middle, labelled, np.asarray(counts[used] - labelled, dtype=np.float64)
