@@ -7,13 +7,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from actc.evidence.table import Proposals
 from actc.evidence.weigh import Lesson
+from actc.experiment import cells
 from actc.graphs.graph import Graph
-from actc.tables.files import read_scored
-from actc.triples import BoolArray, ScoredTriples
+from actc.triples import BoolArray, ScoredTriples, Triples
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +21,9 @@ class Cell:
     model: str
     known: Graph
     lesson: Lesson
-    holdout: ScoredTriples
+    holdout: Triples
     pool: ScoredTriples
+    labels: BoolArray
     test: ScoredTriples
     truth: BoolArray
 
@@ -40,19 +38,8 @@ def find_cells() -> list[Path]:
 
 def read_cell(folder: Path) -> Cell:
     """Read one cell; its graph holds the training facts and the holdout."""
-    train, holdout = (read_scored(folder / f"{name}.tsv.gz")[0] for name in ("train", "held"))
-    (pool, _), (test, truth) = (read_scored(folder / f"{name}.tsv.gz") for name in ("valid", "test"))
-    both = zip(train.columns().values(), holdout.columns().values(), strict=True)
-    known = Graph.from_columns(*(np.concatenate(pair).tolist() for pair in both))
-    assert truth is not None
-    return Cell(folder.parent.name, folder.name, known, read_lesson(folder, holdout, pool), holdout, pool, test, truth)
-
-
-def read_lesson(folder: Path, holdout: ScoredTriples, pool: ScoredTriples) -> Lesson:
-    """Read the proposals for the holdout facts' own slots where there are any, else take those of the pool."""
-    path = folder / "held_proposals.tsv.gz"
-    if not path.exists():
-        return Lesson.placed(holdout, pool)
-    proposals, true = read_scored(path)
-    assert true is not None
-    return Lesson(holdout, Proposals.of(proposals), true, rest_is_false=True)
+    read = cells.read_cell(folder)
+    assert read.known is not None
+    assert read.lesson is not None
+    holdout, pool, test = read.lesson.holdout, (read.valid, read.valid_labels), (read.test, read.test_labels)
+    return Cell(read.dataset, read.model, Graph.of(read.known.union(holdout)), read.lesson, holdout, *pool, *test)

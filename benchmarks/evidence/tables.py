@@ -16,8 +16,7 @@ from actc.evidence.plan import GRAPH_COLUMNS, Limits, score_columns
 from actc.evidence.table import Evidence, Proposals, gather_evidence
 from actc.evidence.weigh import Lesson
 from actc.graphs.graph import Graph
-from actc.tables.files import read_scored
-from actc.triples import BoolArray
+from actc.triples import BoolArray, ScoredTriples
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +46,9 @@ class Tables:
 
     def placed(self, with_scores: bool = False) -> Tables:
         """Return the tables of the cell as if there were no proposals for the holdout facts' own slots."""
-        lesson = Lesson.placed(self.cell.holdout, self.cell.pool)
+        holdout = self.cell.holdout
+        assert isinstance(holdout, ScoredTriples)
+        lesson = Lesson.placed(holdout, self.cell.pool)
         if with_scores:
             lesson = replace(lesson, proposals=Proposals.of(lesson.proposals.triples))
         return replace(self, cell=replace(self.cell, lesson=lesson))
@@ -80,7 +81,5 @@ def open_tables(folder: Path, kept: Path, doubt: float | None = None, limits_of:
     """Return the tables of a cell, of which those that were looked up before are read from a folder."""
     kept.mkdir(exist_ok=True, parents=True)
     cell = read_cell(folder)
-    labels = read_scored(folder / "valid.tsv.gz")[1]
-    assert labels is not None
     limits = Limits.for_count(max(len(cell.pool), len(cell.test), len(cell.lesson.proposals), limits_of))
-    return Tables(cell, labels, kept, limits if doubt is None else replace(limits, doubt=doubt))
+    return Tables(cell, cell.labels, kept, limits if doubt is None else replace(limits, doubt=doubt))

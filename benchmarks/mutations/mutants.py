@@ -52,8 +52,8 @@ THREE_STEPS = {
         ("if not 0 <= count <= left:", "if not 0 <= count <= len(pool):", "more_than"),
     ),
     "squash_scores.py": (
-        ("return np.clip(inverse, np.nextafter(edges[place], np.inf), edges[place + 1])", "return cuts", "undone"),
-        ("np.clip(inverse, np.nextafter(edges[place], np.inf), edges[place + 1])", "inverse", "undone"),
+        ("return np.clip(inverse, above, edges[place + 1])", "return cuts", "undone"),
+        ("np.clip(inverse, above, edges[place + 1])", "inverse", "undone"),
     ),
 }
 

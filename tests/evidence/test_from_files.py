@@ -8,9 +8,7 @@ import pytest
 
 from actc import add_evidence
 from actc.errors import ActcError
-from actc.evidence.from_files import load_evidence, save_evidence
 from actc.evidence.plan import GRAPH_COLUMNS
-from actc.evidence.table import gather_evidence
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
 from actc.tables.files import read_scored, write_scored, write_triples
@@ -98,23 +96,6 @@ def test_what_cannot_be_weighed_is_refused_in_a_sentence(folder, tmp_path):
         with pytest.raises(ActcError, match=sentence):
             add_evidence(folder / graph, candidates, out, **options)
     assert not out.exists()
-
-
-def test_saved_evidence_reloads_equal(folder, tmp_path):
-    evidence = run(folder, tmp_path / "e.tsv").weighed.evidence
-    save_evidence(tmp_path / "evidence.npz", evidence)
-    again = load_evidence(tmp_path / "evidence.npz", evidence.candidates)
-    assert np.allclose(again.values, evidence.values, rtol=1e-6)
-    assert np.array_equal(again.named, evidence.named)
-    assert (again.columns, again.entity_names) == (evidence.columns, evidence.entity_names)
-
-
-def test_evidence_of_other_candidates_is_refused(folder, tmp_path):
-    graph = Graph.from_columns(["a", "b"], ["r", "r"], ["b", "c"])
-    candidates = Graph.from_columns(["a"], ["r"], ["c"]).with_scores(np.zeros(1))
-    save_evidence(tmp_path / "evidence.npz", gather_evidence(graph, candidates))
-    with pytest.raises(ActcError, match="it has 1 rows, not one for each of the 2"):
-        load_evidence(tmp_path / "evidence.npz", graph.with_scores(np.zeros(2)))
 
 
 def test_validation_triples_of_a_libkge_folder_that_have_scores_are_the_holdout(folder, tmp_path):

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from actc.errors import FileError, TableError
+from actc.evidence.keep_weighed import load_weighed, save_weighed
 from actc.evidence.quantiles import Quantiles
 from actc.evidence.table import Proposals
 from actc.evidence.trees import Trees
 from actc.evidence.weigh import Lesson, best_place, find_lesson, learn, weigh
-from actc.evidence.worth import CHOICES, Worth, ahead_of_rivals, learn_worth
+from actc.evidence.worth import CHOICES, ahead_of_rivals, learn_worth
 from actc.graphs.graph import Graph
 from actc.numeric import sigmoid
 from actc.triples import ScoredTriples
@@ -50,16 +51,22 @@ def test_holdout_facts_teach_what_a_score_of_noise_does_not_know(town, weighed):
 
 
 def test_saved_weights_give_the_same_log_odds(weighed, tmp_path):
-    weighed.worth.save(tmp_path / "worth.json")
-    again = Worth.load(tmp_path / "worth.json")
-    np.testing.assert_allclose(again.log_odds(weighed.evidence), weighed.log_odds)
+    save_weighed(tmp_path / "kept.npz", weighed.evidence, weighed.worth)
+    evidence, again = load_weighed(tmp_path / "kept.npz", weighed.evidence.candidates)
+    np.testing.assert_allclose(again.log_odds(evidence), weighed.log_odds)
     assert again.weights() == weighed.worth.weights()
+    assert (again.share, again.holdout, again.trees) == (weighed.worth.share, weighed.worth.holdout, None)
+    assert np.array_equal(evidence.named, weighed.evidence.named)
+    assert (evidence.columns, evidence.entity_names) == (weighed.evidence.columns, weighed.evidence.entity_names)
 
 
-def test_a_file_that_holds_no_weights_is_refused(tmp_path):
-    (tmp_path / "worth.json").write_text("{}")
-    with pytest.raises(FileError, match="does not hold weights"):
-        Worth.load(tmp_path / "worth.json")
+def test_a_file_that_holds_no_weights_or_those_of_others_is_refused(weighed, tmp_path):
+    (tmp_path / "kept.npz").write_text("{}")
+    with pytest.raises(FileError, match="does not hold weighed evidence"):
+        load_weighed(tmp_path / "kept.npz", weighed.evidence.candidates)
+    save_weighed(tmp_path / "kept.npz", weighed.evidence, weighed.worth)
+    with pytest.raises(FileError, match="it has 80 rows, not one for each of the 3"):
+        load_weighed(tmp_path / "kept.npz", weighed.evidence.candidates.take([0, 1, 2]))
 
 
 def test_the_lesson_is_the_best_there_is(town):
@@ -104,6 +111,13 @@ def test_a_model_may_know_only_some_candidates_and_marks_say_who_proposed_them(t
     assert np.isnan(weighed.evidence.column("place_among_tails")).sum() == np.isnan(scores[~lesson.true]).sum()
 
 
+def test_candidates_that_lack_a_piece_of_the_lesson_are_refused(town):
+    graph, facts, pool, _ = town
+    both = pool.followed_by(facts).with_scores(np.append(pool.scores, facts.scores))
+    with pytest.raises(TableError, match="The candidates have no 'score', which the lesson's proposals have"):
+        weigh(graph, Proposals(pool), Lesson.found(facts, both))
+
+
 def test_no_model_is_needed(town):
     graph, facts, pool, truth = town
     weighed = weigh(graph, Proposals(pool), Lesson(facts, Proposals(facts.followed_by(pool)), np.arange(100) < 20))
@@ -119,8 +133,8 @@ def test_many_holdout_facts_grow_trees_that_are_saved_too(weighed, monkeypatch, 
     monkeypatch.setattr("actc.evidence.worth.CHOICES", type(CHOICES)(many=10))
     worth = learn_worth(weighed.evidence, np.arange(len(weighed.evidence)) % 4 == 0, rest_is_false=True)
     assert worth.trees is not None
-    worth.save(tmp_path / "worth.json")
-    again = Worth.load(tmp_path / "worth.json")
+    save_weighed(tmp_path / "kept.npz", weighed.evidence, worth)
+    again = load_weighed(tmp_path / "kept.npz", weighed.evidence.candidates)[1]
     np.testing.assert_allclose(again.log_odds(weighed.evidence), worth.log_odds(weighed.evidence))
 
 

@@ -173,7 +173,7 @@ def candidates_command(
         )
     said = f"{out}: {proposed.candidates} candidates"
     if options["evidence"]:
-        said += "; their scores are log-odds, for --method pooled:prior=log-odds"
+        said += "; their scores are log-odds, for --method pooled-evidence"
     say(quiet and not dry_run, *proposed.notes)
     say(quiet or dry_run, f"{said}.")
 
@@ -217,7 +217,7 @@ def candidates_command(
 @click.option(
     "--method",
     callback=look_here,
-    help="See: actc methods. [default: pooled; with evidence pooled:prior=log-odds]",
+    help="See: actc methods. [default: pooled; with evidence pooled-evidence]",
 )
 @click.option("--seconds", type=float, default=600.0, show_default=True, help="How long to train on a CPU at most.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)

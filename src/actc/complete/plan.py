@@ -36,8 +36,8 @@ class CompletionPlan:
     names : sequence of path
         Names of entities or relations, for the people who judge.
     budget, method, seed
-        How many answers to ask for; who chooses the questions and the thresholds (pooled, for log-odds where there
-        is evidence); where draws start from.
+        How many answers to ask for; who chooses the questions and the thresholds (pooled, with evidence
+        pooled-evidence); where draws start from.
     base : str, or two of them
         What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
     trust : bool

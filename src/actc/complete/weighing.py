@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from actc.errors import TableError
-from actc.evidence.from_files import load_evidence, save_evidence
+from actc.evidence.keep_weighed import load_weighed, save_weighed
 from actc.evidence.reasons import give_reasons
 from actc.evidence.table import Evidence
 from actc.evidence.weigh import Weighed, best_place, find_lesson, weigh
@@ -22,7 +22,7 @@ from actc.triples import BoolArray, IntArray, ScoredTriples, Triples
 
 LOG_ODDS = "pooled-evidence"
 """The method for scores that are log-odds by evidence."""
-EVIDENCE, WORTH = "evidence.npz", "worth.json"
+WEIGHED = "evidence.npz"
 MORE = 2  # times as many proposals for a slot are weighed as are kept
 HOPELESS = (
     0.05  # of the expected number of true candidates: the least likely ones that hold so many are not asked about
@@ -70,15 +70,13 @@ class Reasons:
 
     def save(self, folder: Path) -> None:
         """Write it into the folder of a completion."""
-        save_evidence(folder / EVIDENCE, self.evidence)
-        self.worth.save(folder / WORTH)
+        save_weighed(folder / WEIGHED, self.evidence, self.worth)
 
     @classmethod
     def load(cls, folder: Path, candidates: ScoredTriples, graph: Graph) -> Reasons | None:
         """Read it back; None where the run used no evidence."""
-        if not (folder / WORTH).exists():
-            return None
-        return cls(load_evidence(folder / EVIDENCE, candidates), Worth.load(folder / WORTH), graph)
+        path = folder / WEIGHED
+        return cls(*load_weighed(path, candidates), graph) if path.exists() else None
 
 
 def best_placed(proposals: ScoredTriples, most: int = MOST_WEIGHED) -> ScoredTriples:

@@ -7,8 +7,6 @@ much each counts: pieces that say nothing are turned down by the answers themsel
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from actc.numeric import sigmoid
@@ -20,24 +18,8 @@ NOTHING = 0.5  # the belief, before any answer, that the pieces have nothing to 
 STEPS = 25
 
 
-@dataclass(frozen=True, eq=False)
-class Moved:
-    """By how much answers moved the weights.
-
-    Parameters
-    ----------
-    weights : float array of shape (F,)
-        What each piece adds to the logit, per standard deviation.
-    nothing : float
-        The belief that the pieces have nothing to add.
-    """
-
-    weights: FloatArray
-    nothing: float
-
-
-def move_weights(pieces: FloatArray, logits: FloatArray, truth: BoolArray) -> Moved:
-    """Return how answers move the weights.
+def move_weights(pieces: FloatArray, logits: FloatArray, truth: BoolArray) -> FloatArray:
+    """Return what answers make each piece add to the logit, per standard deviation, shape (F,).
 
     Parameters
     ----------
@@ -48,22 +30,20 @@ def move_weights(pieces: FloatArray, logits: FloatArray, truth: BoolArray) -> Mo
     truth : bool array of shape (l,)
         The answers.
     """
-    if not len(truth):
-        return Moved(np.zeros(pieces.shape[1]), NOTHING)
     answers = truth.astype(np.float64)
     fits = [_fit_width(pieces, logits, answers, width) for width in WIDTHS]
     likelihood = np.array([_likelihood(logits, answers), *(value for _, value in fits)])
     belief = np.exp(likelihood - likelihood.max()) * np.array([NOTHING, *[(1 - NOTHING) / len(WIDTHS)] * len(WIDTHS)])
     belief /= belief.sum()
-    return Moved(belief[1:] @ np.stack([weights for weights, _ in fits]), float(belief[0]))
+    return np.asarray(belief[1:] @ np.stack([weights for weights, _ in fits]))
 
 
 def _fit_width(pieces: FloatArray, logits: FloatArray, truth: FloatArray, width: float) -> tuple[FloatArray, float]:
     """Return the weights' mode under a Gaussian of one width, and the log of how likely it makes the answers."""
-    weights, held = np.zeros(pieces.shape[1]), np.eye(pieces.shape[1]) / width**2
+    weights, prior = np.zeros(pieces.shape[1]), np.eye(pieces.shape[1]) / width**2
     for _ in range(STEPS):
         p = sigmoid(logits + pieces @ weights)
-        hessian = (pieces * (p * (1 - p))[:, None]).T @ pieces + held
+        hessian = (pieces * (p * (1 - p))[:, None]).T @ pieces + prior
         step = np.linalg.solve(hessian, pieces.T @ (p - truth) + weights / width**2)
         weights = weights - step
         if np.abs(step).max() < 1e-4:

@@ -78,9 +78,9 @@ def fit_ceiling(
     best = min(fits, key=lambda fit: float(fit.fun)).x
     ceiling = float(sigmoid(best[0]))
     share = labelled.sum() * (1 - ceiling) / ceiling / others.sum()
-    return Ceiling(
-        ceiling, float(np.exp(best[2])) / spread, float(np.clip(share, 0.5 / others.sum(), 0.9)), tuple(best)
-    )
+    share = float(np.clip(share, 0.5 / others.sum(), 0.9))
+    slope = np.exp(best[2]) + min(np.exp(best[3]), STEEPER * np.exp(best[2]))
+    return Ceiling(ceiling, float(slope) / spread, share, tuple(best))
 
 
 def _bin(place: FloatArray, true: BoolArray, cases: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -69,12 +69,7 @@ def _put(connection: Any, table: str, query: str, given: dict[str, Any]) -> None
 
 def count_steps(limits: Limits, candidates: int, models: int) -> int:
     """Return how many steps there will be to report."""
-    return len(graph_steps(limits)) + models + count_chunks(candidates) * len(candidate_steps(limits))
-
-
-def count_chunks(candidates: int) -> int:
-    """Return in how many chunks so many candidates are looked at."""
-    return -(-candidates // CHUNK)
+    return len(graph_steps(limits)) + models + -(-candidates // CHUNK) * len(candidate_steps(limits))
 
 
 def count_graph(connection: Any, limits: Limits, models: int, report: Report) -> None:
@@ -91,8 +86,8 @@ def count_graph(connection: Any, limits: Limits, models: int, report: Report) ->
 
 def look_at_chunks(connection: Any, limits: Limits, candidates: int, report: Report) -> Iterator[int]:
     """Make the table ``evidence`` for one chunk of the candidates after another, and give the number of each."""
-    for chunk in range(count_chunks(candidates)):
-        ids = f"id >= {chunk * CHUNK} AND id < {(chunk + 1) * CHUNK}"
+    for chunk, start in enumerate(range(0, candidates, CHUNK)):
+        ids = f"id >= {start} AND id < {start + CHUNK}"
         connection.execute(f"CREATE OR REPLACE VIEW candidate_part AS SELECT * FROM candidate WHERE {ids}")
         _run_steps(connection, candidate_steps(limits), {"evidence", "asked"}, report)
         yield chunk

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from actc.errors import FileError, OptionError, TableError
-from actc.evidence.table import Evidence, Progress, Proposals
+from actc.evidence.table import Progress, Proposals
 from actc.evidence.weigh import Weighed, find_lesson, weigh
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.id_files import read_validation
 from actc.graphs.terms import Base, without_literals
-from actc.tables.deliver import check_writable, write_beside
+from actc.tables.deliver import check_writable
 from actc.tables.files import copy_options, find_layout, read_scored, write_triples
 from actc.triples import FloatArray, ScoredTriples, Triples
 
@@ -147,26 +147,3 @@ def _weigh(
     except TableError as error:
         raise OptionError(f"--held: {error}") from None
     return weighed, [] if lesson.proposals.scores else [NOT_PROPOSED]
-
-
-def save_evidence(path: Path, evidence: Evidence) -> None:
-    """Write evidence beside candidates that are kept elsewhere, as plain arrays."""
-    with write_beside(path) as temporary, temporary.open("wb") as file:
-        np.savez(
-            file,
-            values=evidence.values.astype(np.float32),
-            named=evidence.named.astype(np.int32),
-            columns=np.array(evidence.columns),
-            entities=np.array(evidence.entity_names),
-            relations=np.array(evidence.relation_names),
-        )
-
-
-def load_evidence(path: Path, candidates: ScoredTriples) -> Evidence:
-    """Read what :func:`save_evidence` wrote of these candidates."""
-    with np.load(path, allow_pickle=False) as saved:
-        names = [tuple(saved[name].tolist()) for name in ("columns", "entities", "relations")]
-        values, named = saved["values"].astype(np.float64), saved["named"].astype(np.int64)
-    if len(values) != len(candidates):
-        raise FileError(f"{path}: it has {len(values)} rows, not one for each of the {len(candidates)} candidates.")
-    return Evidence(candidates, names[0], values, named, names[1], names[2])

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from actc.errors import OptionError
-from actc.evidence.answers import Moved, move_weights
+from actc.evidence.answers import move_weights
 from actc.evidence.pools import WeighedTriples
 from actc.numeric import moderate
 from actc.pooled.method import OWN_SELECTOR, Pooled, PooledFit
@@ -31,30 +31,36 @@ class PooledEvidence:
         ``expected-gain`` (where a label is expected to set most decisions right), or a name in ``SELECTORS``.
     move : bool
         Whether answers move the weights of the pieces.
+    promised : float
+        As for ``pooled``.
     """
 
     summary: str = ""
     selector: str = OWN_SELECTOR
     move: bool = True
+    promised: float = 0.0
 
     reads: ClassVar[str] = "evidence"
 
     @property
     def by_chance(self) -> bool:
         """Whether chance plays a part in what it selects."""
-        return Pooled(selector=self.selector).by_chance
+        return self._base.by_chance
 
     def batch(self, judged: int) -> int:
         """Return how many triples to judge before asking again."""
-        return Pooled(selector=self.selector).batch(judged)
+        return self._base.batch(judged)
+
+    @property
+    def _base(self) -> Pooled:
+        return Pooled(selector=self.selector, prior="log-odds", promised=self.promised)
 
     def fit(self, pool: ScoredTriples, answers: Annotations, known: ScoredTriples | None = None) -> EvidenceFit:
         """Return the fit on the answers, of which there may be none."""
         if isinstance(pool, WeighedTriples) and not pool.taught:
-            base = Pooled(selector=self.selector, known=True).fit(pool, answers, known)
-        else:
-            base = Pooled(selector=self.selector, prior="log-odds").fit(pool, answers)
-        return EvidenceFit(self, pool, answers, base)
+            untaught = Pooled(selector=self.selector, known=True, promised=self.promised)
+            return EvidenceFit(self, pool, answers, untaught.fit(pool, answers, known))
+        return EvidenceFit(self, pool, answers, self._base.fit(pool, answers))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +93,8 @@ class EvidenceFit:
         return self.base.gain
 
     @cached_property
-    def moved(self) -> Moved | None:
-        """By how much the answers moved the weights of the pieces; None where nothing was moved."""
+    def moved(self) -> FloatArray | None:
+        """By how much the answers moved the weight of each piece, shape (F,); None where nothing was moved."""
         if not (self.method.move and len(self.answers) and isinstance(self.pool, WeighedTriples)):
             return None
         rows = np.sort(self.answers.rows)  # the result must not depend on the order of judging
@@ -100,7 +106,7 @@ class EvidenceFit:
         """By how much the answers moved the weight of each piece: log-odds per standard deviation."""
         if self.moved is None or not isinstance(self.pool, WeighedTriples):
             return {}
-        return dict(zip(self.pool.piece_names, self.moved.weights.tolist(), strict=True))
+        return dict(zip(self.pool.piece_names, self.moved.tolist(), strict=True))
 
     @property
     def thresholds(self) -> Thresholds | None:
@@ -126,7 +132,7 @@ class EvidenceFit:
                 "Answers moved the weights of evidence, so triples need theirs: weigh them with the pool."
             )
         mean, variance = self._moments(triples)
-        return mean + triples.pieces @ self.moved.weights, variance
+        return mean + triples.pieces @ self.moved, variance
 
     def _moments(self, triples: ScoredTriples) -> tuple[FloatArray, FloatArray]:
         prepared = self.base.prepared

@@ -112,20 +112,21 @@ def score_columns(models: int) -> list[str]:
 
 def score_rows(models: int) -> str:
     """Return the SQL of the pieces that scores give, of the candidates looked at, in their order."""
-    asked = [f"scored{k}.{name}" for k in range(models) for name in SCORE_COLUMNS]
-    columns = [f"{sql} AS {name}" for sql, name in zip(asked, score_columns(models), strict=True)]
-    return f"SELECT {', '.join(['c.id', *columns])} FROM asked c {_join_scores(models)} ORDER BY c.id"
+    return f"SELECT {', '.join(['c.id', *_score_pieces(models)])} FROM asked c {_join_scores(models)} ORDER BY c.id"
 
 
 def whole_rows(models: int) -> str:
     """Return the SQL of the rows that people read: names, and all pieces of evidence."""
-    asked = [f"scored{k}.{name}" for k in range(models) for name in SCORE_COLUMNS]
-    columns = [f"CAST({sql} AS DOUBLE) AS {name}" for sql, name in zip(asked, score_columns(models), strict=True)]
-    columns += [f"CAST(e.{name} AS DOUBLE) AS {name}" for name in GRAPH_COLUMNS]
+    columns = [*_score_pieces(models), *(f"CAST(e.{name} AS DOUBLE) AS {name}" for name in GRAPH_COLUMNS)]
     return f"""
         SELECT h.name AS head, r.name AS relation, t.name AS tail, {", ".join(columns)}
         FROM asked c JOIN evidence e ON e.id = c.id {_join_scores(models)} JOIN entity_name h ON h.code = c.h
         JOIN relation_name r ON r.code = c.r JOIN entity_name t ON t.code = c.t ORDER BY c.id"""
+
+
+def _score_pieces(models: int) -> list[str]:
+    given = [f"scored{k}.{name}" for k in range(models) for name in SCORE_COLUMNS]
+    return [f"CAST({sql} AS DOUBLE) AS {name}" for sql, name in zip(given, score_columns(models), strict=True)]
 
 
 def _join_scores(models: int) -> str:

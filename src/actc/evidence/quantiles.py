@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -36,15 +36,6 @@ class Quantiles:
         """Return the normal quantiles of a table of shape (N, F); 0, which says nothing, where a piece is missing."""
         columns = [np.nan_to_num(np.interp(*knots)) for knots in zip(table.T, self.values, self.normal, strict=True)]
         return np.column_stack(columns) if columns else np.zeros((len(table), 0))
-
-    def to_data(self) -> list[Any]:
-        """Return it as lists."""
-        return [[v.tolist(), n.tolist()] for v, n in zip(self.values, self.normal, strict=True)]
-
-    @classmethod
-    def from_data(cls, data: list[Any]) -> Self:
-        """Read what :meth:`to_data` wrote."""
-        return cls(tuple(np.array(v) for v, _ in data), tuple(np.array(n) for _, n in data))
 
 
 def _knots(column: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:

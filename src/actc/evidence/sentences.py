@@ -7,6 +7,7 @@ few relatives may have the fact, and yet more than is usual, but a reader takes 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from actc.evidence.plan import NAMED_COLUMNS, SIDES
 from actc.evidence.slots import Filled, Slots
@@ -77,18 +78,15 @@ Sentence = Callable[[Row, bool], str]
 NAMED_PLACES = {name: place for place, name in enumerate(NAMED_COLUMNS)}
 
 
-def _say_slot(side: str) -> Sentence:
-    def say(row: Row, speaks_for: bool) -> str:
-        count, found = int(row.value(f"{side}_slot_filled")), row.filled(side)
-        if not count:
-            return f"{_count_words(row, side, 0)} yet"
-        if found.single < FEW:
-            return f"{_count_words(row, side, count)} already, where {row.value(f'{side}_slot_usual'):.3g} is usual"
-        which = f" ({found.first})" if count == found.entities == 1 else ""
-        only = f"{_count_words(row, side, count)} already{which}, and {found.single:.0%} have only one"
-        return "" if speaks_for else only
-
-    return say
+def _say_slot(side: str, row: Row, speaks_for: bool) -> str:
+    count, found = int(row.value(f"{side}_slot_filled")), row.filled(side)
+    if not count:
+        return f"{_count_words(row, side, 0)} yet"
+    if found.single < FEW:
+        return f"{_count_words(row, side, count)} already, where {row.value(f'{side}_slot_usual'):.3g} is usual"
+    which = f" ({found.first})" if count == found.entities == 1 else ""
+    only = f"{_count_words(row, side, count)} already{which}, and {found.single:.0%} have only one"
+    return "" if speaks_for else only
 
 
 def _count_words(row: Row, side: str, count: int) -> str:
@@ -99,50 +97,36 @@ def _count_words(row: Row, side: str, count: int) -> str:
     return f"{number} {'has' if count < 2 else 'have'} {row.relation} {row.tail}"
 
 
-def _say_kind(side: str) -> Sentence:
-    def say(row: Row, speaks_for: bool) -> str:
-        share = row.value(f"{side}_kind_best")
-        has = f"has {row.relation}" if side == "head" else f"{row.relation} ends in"
-        if speaks_for:
-            return f"{row.end(side)} is of a kind that {has} ({share:.0%})" if share >= FEW else ""
-        return f"{row.end(side)} is of a kind that {has} seldom ({share:.0%} at best)" if share < FEW else ""
-
-    return say
+def _say_kind(side: str, row: Row, speaks_for: bool) -> str:
+    share = row.value(f"{side}_kind_best")
+    has = f"has {row.relation}" if side == "head" else f"{row.relation} ends in"
+    if speaks_for:
+        return f"{row.end(side)} is of a kind that {has} ({share:.0%})" if share >= FEW else ""
+    return f"{row.end(side)} is of a kind that {has} seldom ({share:.0%} at best)" if share < FEW else ""
 
 
-def _say_rule(side: str) -> Sentence:
-    def say(row: Row, speaks_for: bool) -> str:
-        share, end = row.value(f"{side}_rule_best"), row.end(side)
-        if row.code(f"{side}_rule_slot") < 0 or share <= 0:
-            return "" if speaks_for else f"nothing that shares a fact with {end} has {row.goal(side)}"
-        if speaks_for:
-            fact = row.fact(f"{side}_rule_slot", f"{side}_rule_entity")
-            return f"of all X with {fact}, as {end}, {share:.0%} have {row.goal(side)}"
-        return f"of what shares a fact with {end}, {share:.0%} at best have {row.goal(side)}" if share < FEW else ""
-
-    return say
+def _say_rule(side: str, row: Row, speaks_for: bool) -> str:
+    share, end = row.value(f"{side}_rule_best"), row.end(side)
+    if row.code(f"{side}_rule_slot") < 0 or share <= 0:
+        return "" if speaks_for else f"nothing that shares a fact with {end} has {row.goal(side)}"
+    if speaks_for:
+        fact = row.fact(f"{side}_rule_slot", f"{side}_rule_entity")
+        return f"of all X with {fact}, as {end}, {share:.0%} have {row.goal(side)}"
+    return f"of what shares a fact with {end}, {share:.0%} at best have {row.goal(side)}" if share < FEW else ""
 
 
-def _say_relatives(side: str) -> Sentence:
-    def say(row: Row, speaks_for: bool) -> str:
-        count, total = int(row.value(f"{side}_relatives_five")), row.code(f"{side}_relatives_count")
-        if not total or (count == 0 if speaks_for else count == total):
-            return ""
-        return (
-            f"{count or 'none'} of the {total} entities most like {row.end(side)} {'has' if count == 1 else 'have'} it"
-        )
-
-    return say
+def _say_relatives(side: str, row: Row, speaks_for: bool) -> str:
+    count, total = int(row.value(f"{side}_relatives_five")), row.code(f"{side}_relatives_count")
+    if not total or (count == 0 if speaks_for else count == total):
+        return ""
+    return f"{count or 'none'} of the {total} entities most like {row.end(side)} {'has' if count == 1 else 'have'} it"
 
 
-def _say_share(side: str) -> Sentence:
-    def say(row: Row, speaks_for: bool) -> str:
-        share, degree = row.value(f"{side}_share"), int(row.value(f"{side}_degree"))
-        where = ("begin with", "begins with") if side == "head" else ("end in", "ends in")
-        many = f"{share:.1%} of all {row.relation} {where[0]}" if share else f"no {row.relation} {where[1]}"
-        return f"{many} {row.end(side)}, which is in {degree} facts"
-
-    return say
+def _say_share(side: str, row: Row, speaks_for: bool) -> str:
+    share, degree = row.value(f"{side}_share"), int(row.value(f"{side}_degree"))
+    where = ("begin with", "begins with") if side == "head" else ("end in", "ends in")
+    many = f"{share:.1%} of all {row.relation} {where[0]}" if share else f"no {row.relation} {where[1]}"
+    return f"{many} {row.end(side)}, which is in {degree} facts"
 
 
 def _say_pair(row: Row, speaks_for: bool) -> str:
@@ -183,7 +167,7 @@ def _say_rivals(row: Row, speaks_for: bool) -> str:
 
 
 SENTENCES: dict[str, Sentence] = {
-    f"{side}_{name}": say(side)
+    f"{side}_{name}": partial(say, side)
     for side in SIDES
     for name, say in {
         "slot": _say_slot,

@@ -94,11 +94,9 @@ class Evidence:
 
     def column(self, name: str) -> FloatArray:
         """Return one piece of evidence, shape (N,)."""
+        if name not in self.columns:
+            raise TableError(f"The candidates have no {name!r}, which the lesson's proposals have; give both the same.")
         return np.asarray(self.values[:, self.columns.index(name)])
-
-    def name_codes(self, name: str) -> IntArray:
-        """Return the codes of one thing that sentences name, shape (N,)."""
-        return np.asarray(self.named[:, list(NAMED_COLUMNS).index(name)])
 
     def take(self, rows: ArrayLike) -> Self:
         """Return the evidence of some candidates."""

@@ -1,15 +1,13 @@
-"""Boosted trees over evidence. They are saved as what they learn from: data, from which the same trees grow again."""
+"""Boosted trees over evidence, kept as what they learn from: data, from which the same trees grow again."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from actc.tables.deliver import write_beside
 from actc.triples import BoolArray, FloatArray
 
 SEEDS = 3
@@ -52,14 +50,3 @@ class Trees:
     def log_odds(self, table: FloatArray) -> FloatArray:
         """Return the log-odds of each row of a table of shape (n, F), shape (n,)."""
         return np.asarray(np.mean([model.decision_function(table) for model in self.models], axis=0))
-
-    def save(self, path: Path) -> None:
-        """Write what they learn from, as plain arrays."""
-        with write_beside(path) as temporary, temporary.open("wb") as file:
-            np.savez_compressed(file, table=self.table, labels=self.labels, cases=self.cases)
-
-    @classmethod
-    def load(cls, path: Path) -> Self:
-        """Read what :meth:`save` wrote."""
-        with np.load(path, allow_pickle=False) as saved:
-            return cls(saved["table"], saved["labels"], saved["cases"])

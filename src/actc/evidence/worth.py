@@ -7,22 +7,19 @@ from all of it.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from actc.errors import FileError, TableError
+from actc.errors import TableError
 from actc.evidence.plan import SCORE_COLUMNS
 from actc.evidence.quantiles import Quantiles
 from actc.evidence.table import Evidence
 from actc.evidence.trees import Trees
 from actc.numeric import logit, sigmoid
-from actc.tables.files import write_json
 from actc.triples import BoolArray, FloatArray, IntArray, Triples
 
 
@@ -99,15 +96,6 @@ class Ridge:
         intercept = brentq(lambda more: float(sigmoid(log_odds + more).mean()) - share, *_bounds(log_odds, share))
         return replace(self, weights=times * self.weights, intercept=float(intercept))
 
-    def to_data(self) -> dict[str, Any]:
-        """Return it as lists."""
-        return {"quantiles": self.quantiles.to_data(), "weights": self.weights.tolist(), "intercept": self.intercept}
-
-    @classmethod
-    def from_data(cls, data: dict[str, Any]) -> Self:
-        """Read what :meth:`to_data` wrote."""
-        return cls(Quantiles.from_data(data["quantiles"]), np.array(data["weights"]), float(data["intercept"]))
-
 
 @dataclass(frozen=True, eq=False)
 class Worth:
@@ -148,25 +136,6 @@ class Worth:
     def weights(self) -> dict[str, float]:
         """Return the weight of every piece: log-odds per standard deviation; beside trees still those of the ridge."""
         return dict(zip(self.columns, self.ridge.weights.tolist(), strict=True))
-
-    def save(self, path: str | Path) -> None:
-        """Write it as JSON; what trees learn from stands beside it, in a file that ends in .npz."""
-        if self.trees is not None:
-            self.trees.save(Path(path).with_suffix(".npz"))
-        content = {"columns": list(self.columns), "weights": self.weights(), "share": self.share}
-        content |= {"holdout": self.holdout, "ridge": self.ridge.to_data(), "trees": self.trees is not None}
-        write_json(path, content)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read what :meth:`save` wrote."""
-        try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
-            trees = Trees.load(Path(path).with_suffix(".npz")) if data["trees"] else None
-            ridge = Ridge.from_data(data["ridge"])
-            return cls(tuple(data["columns"]), ridge, trees, float(data["share"]), int(data["holdout"]))
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise FileError(f"{path} does not hold weights of evidence ({error}); learn them again.") from None
 
 
 def pieces_of(evidence: Evidence, columns: Sequence[str]) -> FloatArray:

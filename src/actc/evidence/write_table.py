@@ -34,6 +34,8 @@ def write_evidence(
 
     Parameters
     ----------
+    candidates : Proposals or ScoredTriples
+        Their marks are not written.
     out : path
         A file that ends in .parquet, or a folder of parts; rows in the order of the candidates.
     memory : str
