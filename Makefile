@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 TORCH := $(patsubst torch==%,%,$(filter torch==%,$(file < constraints.txt)))
 
-.PHONY: help demo judge test test-versions test-tools check format docs dist clean
+.PHONY: help demo judge test test-long test-versions test-tools check check-docs format docs dist clean
 
 help: ## what can be made (this list)
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -16,8 +16,14 @@ judge: $(VENV)/app.stamp ## judge the packaged sample on a page of your browser
 	test -d actc-session || $(BIN)/actc start actc-session --sample
 	$(BIN)/actc annotate actc-session
 
-test: prepare $(VENV)/dev.stamp ## all tests; finds or installs the Chromium and the Java that they need
-	$(BIN)/python -m pytest -n auto
+# Tests that share something dear (a Spark session, say) are a group, and run in one process.
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup
+
+test: prepare $(VENV)/dev.stamp ## all tests but the long ones; finds or installs the Chromium and the Java that they need
+	$(PYTEST) -m 'not long'
+
+test-long: prepare $(VENV)/dev.stamp ## the long tests: real kills, packages, Spark, every page and notebook of the docs
+	$(PYTEST) -m long
 
 test-versions: ## the quick tests on the lowest and the newest versions allowed, on every Python from 3.11 to 3.13 here
 	tools/test_versions
@@ -25,10 +31,13 @@ test-versions: ## the quick tests on the lowest and the newest versions allowed,
 test-tools: $(VENV)/dev.stamp ## what Label Studio's SDK, crowd-kit and KGTK say of what we write for them
 	tools/test_tools
 
-check: $(VENV)/dev.stamp ## ruff (format, lint) and mypy --strict
+check: check-docs $(VENV)/dev.stamp ## ruff (format, lint), mypy --strict, and check-docs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+check-docs: $(VENV)/dev.stamp ## are the figures in the docs those of the committed rows? (docs/figures.sql)
+	$(BIN)/python docs/check_figures.py
 
 format: $(VENV)/dev.stamp ## let ruff put things right
 	$(BIN)/ruff format .

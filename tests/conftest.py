@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import os
 
+# Before numpy is loaded: as many tests run at once as there are cores, so one thread each, children included.
+os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -33,6 +38,11 @@ def make_pool(size: int = 60, relations: int = 3, seed: int = 0) -> tuple[Scored
     return pool, labels
 
 
+def later(value: object) -> object:
+    """One more of a kind: a parameter that is left to `make test-long`."""
+    return pytest.param(value, marks=pytest.mark.long)
+
+
 @pytest.fixture
 def pool() -> ScoredTriples:
     return make_pool()[0]
@@ -46,6 +56,20 @@ def labels() -> np.ndarray:
 @pytest.fixture(scope="session")
 def authors_cell() -> Cell:
     return load_cell("codex-s", "complex-authors")
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator:
+    """A Spark on this machine for all tests of this process; they are the group "spark", so that one process has it."""
+    import pyspark
+
+    builder = pyspark.sql.SparkSession.builder.master("local[2]").config("spark.driver.memory", "1g")
+    # Many small queries: compiling each to Java, or planning it anew, would take longer than running it.
+    for name in ("ui.enabled", "ui.showConsoleProgress", "sql.codegen.wholeStage", "sql.adaptive.enabled"):
+        builder = builder.config(f"spark.{name}", "false")
+    session = builder.config("spark.sql.shuffle.partitions", "1").getOrCreate()
+    yield session
+    session.stop()
 
 
 def refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:

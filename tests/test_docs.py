@@ -24,7 +24,14 @@ def runnable(page):
     return BLOCK.findall(page.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=lambda page: page.stem)
+PAGES_THAT_RUN = [
+    pytest.param(page, id=page.stem, marks=[] if page.stem == "README" else pytest.mark.long)
+    for page in PAGES
+    if runnable(page)
+]
+
+
+@pytest.mark.parametrize("page", PAGES_THAT_RUN)
 def test_every_block_of_a_page_runs_in_order(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
@@ -69,6 +76,7 @@ def test_every_link_between_pages_leads_somewhere():
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+@pytest.mark.long
 def test_the_site_is_built_without_a_warning_and_has_every_public_name(tmp_path):
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
@@ -80,6 +88,37 @@ def test_the_site_is_built_without_a_warning_and_has_every_public_name(tmp_path)
     assert (tmp_path / "search" / "search_index.json").stat().st_size > 100_000
     assert 'src="http' not in (tmp_path / "index.html").read_text(encoding="utf-8")  # it fetches nothing from elsewhere
     assert (tmp_path / "benchmarks" / "pooled" / "cells.csv.gz").is_file()  # what pages link to comes along
+
+
+def check_figures(folder):
+    spec = importlib.util.spec_from_file_location("check_figures", ROOT / "docs" / "check_figures.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return list(module.wrong_claims(folder))
+
+
+def test_a_figure_that_its_rows_do_not_bear_out_is_told(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "page.md").write_text("On the mean 2.5,\nat most 3; it never falls.")
+    (tmp_path / "rows.csv").write_text("kind,value\na,2\na,3\nb,\n")
+    claims = (
+        ("On the mean {:.1f}, at most {}", "SELECT avg(value), max(value)"),
+        ("it never falls", "SELECT min(value) > 0"),
+    )
+    rows = " FROM 'rows.csv' WHERE kind = '{}';\n"
+
+    def say(kind):
+        text = "".join(f"-- page.md: {words}\n{query}{rows.format(kind)}" for words, query in claims)
+        (tmp_path / "docs" / "figures.sql").write_text(text)
+        return check_figures(tmp_path)
+
+    assert say("a") == []
+    assert len(say("b")) == 2
+    (tmp_path / "page.md").write_text("On the mean 2.4, at most 3.")
+    assert say("a") == [
+        "page.md: the page does not say: On the mean 2.5, at most 3",
+        "page.md: the page does not say: it never falls",
+    ]
 
 
 def test_no_page_names_a_machine_of_the_makers():

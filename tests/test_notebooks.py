@@ -36,6 +36,7 @@ def outputs_of(notebook):
     return [output for output in every if output.get("name") != "stderr"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_shows_what_the_one_in_the_repository_shows(path, tmp_path):
     shown = outputs_of(run_notebook(path, tmp_path))

@@ -175,6 +175,7 @@ def test_without_app_every_module_imports(house):
     assert place.startswith(str(house))
 
 
+@pytest.mark.long
 def test_without_app_every_other_job_is_done(house, tmp_path):
     pool, labels = make_pool(200)
     write_scored(tmp_path / "scores.tsv", pool)
@@ -217,6 +218,7 @@ def test_without_app_the_page_is_refused_in_a_sentence(house, tmp_path):
     assert "judge in the terminal: --terminal" in done.stderr
 
 
+@pytest.mark.long
 def test_without_app_the_tests_of_sessions_and_of_the_package_pass(house):
     asked = [
         "tests/session/test_session.py",

@@ -19,6 +19,7 @@ import actc
 from tests.test_notebooks import outputs_of, run_notebook
 
 ROOT = Path(__file__).parent.parent
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("packages")]
 TEN_LINES = """\
 from pykeen.datasets import UMLS
 from pykeen.pipeline import pipeline

@@ -29,7 +29,7 @@ from actc.evidence.pools import WeighedTriples
 from actc.evidence.worth import pieces_of
 from actc.experiment.cells import Cell
 from actc.experiment.runs import run_experiment
-from actc.pooled.model import PRIORS
+from actc.pooled import log_odds
 from actc.triples import BoolArray
 from tables import Tables, open_tables
 
@@ -63,8 +63,8 @@ def halve(name: str, pool: WeighedTriples, labels: BoolArray) -> list[Cell]:
 @contextmanager
 def setting(name: str, value: float) -> Iterator[None]:
     """Put another value in the place of the chosen one."""
-    kept = answers.NOTHING, answers.WIDTHS, PRIORS["log-odds"]
-    prior = kept[2].pool_only
+    kept = answers.NOTHING, answers.WIDTHS, log_odds.PRIOR
+    prior = log_odds.PRIOR
     try:
         if name == "nothing":
             answers.NOTHING = value
@@ -74,10 +74,10 @@ def setting(name: str, value: float) -> Iterator[None]:
             prior = replace(prior, tau=(value * prior.tau[0], value * prior.tau[1]))
         else:
             prior = replace(prior, coefficients={k: (m, value * s) for k, (m, s) in prior.coefficients.items()})
-        PRIORS["log-odds"] = replace(kept[2], pool_only=prior, with_known=prior)
+        log_odds.PRIOR = prior
         yield
     finally:
-        answers.NOTHING, answers.WIDTHS, PRIORS["log-odds"] = kept
+        answers.NOTHING, answers.WIDTHS, log_odds.PRIOR = kept
 
 
 def try_settings(tables: Tables) -> Iterator[list[object]]:

@@ -1,12 +1,13 @@
-"""Change one line at a time, in a copy of the tree, and see whether a test notices.
+"""Make one fault at a time, in a copy of the tree, and see whether a test notices.
 
-    python benchmarks/mutations/run.py                      all changes that caught.csv does not know as noticed
-    python benchmarks/mutations/run.py --again --jobs 2     all of them, two copies at a time
-    python benchmarks/mutations/run.py trust/               those in files whose path begins so
+    python benchmarks/mutations/run.py trust/certify.py
+    python benchmarks/mutations/run.py three_steps/groups.py:Groups. --most 50 --jobs 2
+    python benchmarks/mutations/run.py pooled/model.py --tests tests/pooled/test_shipped_numbers.py --out rows.csv
 
-A change that no test notices is a survivor: it is printed, and the exit code is 1. What became of each is written to
-caught.csv as it comes. Tests run in processes that are forked from one that has loaded numpy and its like already, so a
-change costs little more than its tests.
+Files are named from ``src/actc``, after a colon the functions whose qualified name begins so; ``--most`` of a file's
+faults are drawn at random (``--seed``). The tests are those of the file's own name and its folder, but for the long
+ones. A fault that no test notices is printed: it wants a test, unless it makes no difference (a tolerance, say).
+Tests run in processes that are forked from one that has loaded numpy and its like already.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,21 +31,46 @@ sys.path.insert(0, str(Path(__file__).parent))
 from mutants import Mutant, all_mutants
 
 ROOT = Path(__file__).parents[2]
-ROWS = Path(__file__).parent / "caught.csv"
-LIMIT = 900
+LIMIT = 300
 """Seconds after which tests that do not end count as having noticed."""
 LOADED = ("numpy", "scipy.stats", "scipy.optimize", "sklearn.linear_model", "duckdb", "pytest", "click")
 
 
-class Row(NamedTuple):
-    """What became of one change; ``by`` is the first test that failed, or that the tests did not end."""
+class Trial(NamedTuple):
+    """A fault to try: where, which, and the tests that should notice."""
 
     file: str
+    mutant: Mutant
+    tests: tuple[str, ...]
+
+
+class Row(NamedTuple):
+    """What became of a fault; ``by`` is the first test that failed, or that the tests did not end."""
+
+    file: str
+    function: str
     line: int
     old: str
     new: str
-    caught: int
     by: str
+
+
+def find_trials(asked: argparse.Namespace) -> list[Trial]:
+    """Draw the faults of every file that was asked for."""
+    trials = []
+    for name in asked.files:
+        file, _, function = name.partition(":")
+        mutants = list(all_mutants((ROOT / "src" / "actc" / file).read_text(encoding="utf-8"), function))
+        random.Random(asked.seed).shuffle(mutants)
+        trials += [Trial(file, mutant, tuple(asked.tests or tests_of(file))) for mutant in mutants[: asked.most]]
+    return trials
+
+
+def tests_of(file: str) -> list[str]:
+    """Return the tests of a file's own name, then those of its folder."""
+    folder, name = ROOT / "tests" / Path(file).parent, f"test_{Path(file).name}"
+    rest = sorted(path for path in folder.glob("test_*.py") if path.name != name)
+    return [str(path.relative_to(ROOT)) for path in (folder / name, *rest) if path.exists()]
 
 
 def copy_tree(folder: Path) -> None:
@@ -60,27 +85,20 @@ def copy_tree(folder: Path) -> None:
     os.chdir(folder)
 
 
-def try_mutant(mutant: Mutant) -> Row:
-    """Make the change in the copy of this process, run the tests, and take the change back."""
-    path = Path("src", "actc", mutant.file)
+def try_mutant(trial: Trial) -> Row:
+    """Make the fault in the copy of this process, run the tests, and take it back."""
+    path, mutant = Path("src", "actc", trial.file), trial.mutant
     before = path.read_text(encoding="utf-8")
-    if before.count(mutant.old) != 1:
-        raise ValueError(f"{mutant.file}: {mutant.old!r} is there {before.count(mutant.old)} times, not once.")
-    after = before.replace(mutant.old, mutant.new)
-    compile(after, mutant.file, "exec")  # a change that is no Python is no fault that a test could find
-    path.write_text(after, encoding="utf-8")
-    by = run_tests((*mutant.tests, "-k", mutant.words))
+    path.write_text(mutant.source, encoding="utf-8")
+    by = run_tests(trial.tests)
     path.write_text(before, encoding="utf-8")
-    line = before[: before.index(mutant.old)].count("\n") + 1
-    row = Row(mutant.file, line, mutant.old.strip(), mutant.new.strip(), int(bool(by)), by)
-    print(f"{row.file}:{row.line}: {row.by or 'SURVIVED: ' + row.new}", flush=True)
+    row = Row(trial.file, mutant.function, mutant.line, mutant.old, mutant.new, by)
+    print(f"{row.file}:{row.line}: {row.by or f'SURVIVED: {row.old} -> {row.new}'}", flush=True)
     return row
 
 
 def run_tests(tests: tuple[str, ...]) -> str:
     """Return the first test that fails, nothing if all pass."""
-    import pytest
-
     log = Path("log.txt")
     child = os.fork()
     if child == 0:
@@ -91,8 +109,6 @@ def run_tests(tests: tuple[str, ...]) -> str:
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if status == 0:
         return ""
-    if status == pytest.ExitCode.NO_TESTS_COLLECTED:
-        raise ValueError(f"No test is called so: {tests}")
     if status == -signal.SIGALRM:
         return "does not end"
     told = log.read_text(encoding="utf-8", errors="replace")
@@ -111,58 +127,32 @@ def _be_pytest(tests: tuple[str, ...], log: Path) -> None:
     sys.dont_write_bytecode = True
     sys.path[:0] = [str(Path("src").absolute()), str(Path.cwd())]
     os.environ |= {"PYTHONPATH": str(Path("src").absolute()), "PYTHONDONTWRITEBYTECODE": "1"}
-    code = pytest.main(["-x", "-q", "-n", "0", "-p", "no:cacheprovider", *tests])
+    code = pytest.main(["-x", "-q", "-m", "not long", "-p", "no:cacheprovider", "-n", "0", *tests])
     sys.stdout.flush()
     os._exit(int(code))
 
 
 def main() -> None:
-    """Try the changes, several copies at a time."""
+    """Try the faults, several copies at a time."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("only", nargs="*", help="files below src/actc whose path begins so")
+    parser.add_argument("files", nargs="+", metavar="FILE[:FUNCTION]")
+    parser.add_argument("--tests", nargs="+")
+    parser.add_argument("--most", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--again", action="store_true", help="also those that were noticed before")
+    parser.add_argument("--out", type=Path, help="a .csv for what became of each")
     asked = parser.parse_args()
-    rows = {} if asked.again else read_rows()
-    chosen = [one for one in all_mutants() if not asked.only or one.file.startswith(tuple(asked.only))]
-    chosen = [one for one in chosen if not rows.get(name_of(one), (0,) * 5)[4]]
-    random.Random(0).shuffle(chosen)  # so that the first minutes show something of every folder
-    chosen.sort(key=lambda one: name_of(one) not in rows)  # survivors of the last run first
+    trials = find_trials(asked)
     for name in LOADED:
         importlib.import_module(name)
-    started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="actc-mutations-") as folder:
         context = multiprocessing.get_context("fork")
         with context.Pool(asked.jobs, copy_tree, (Path(folder),)) as pool:
-            for row in pool.imap_unordered(try_mutant, chosen):
-                rows[name_of(row)] = row
-                write_rows(rows)
-    caught = sum(row.caught for row in rows.values())
-    print(f"{caught} of {len(rows)} changes were noticed ({time.monotonic() - started:.0f} seconds).")
-    sys.exit(caught < len(rows))
-
-
-def name_of(change: Mutant | Row) -> tuple[str, str, str]:
-    """Return what tells a change from others: where, what, into what."""
-    return change.file, change.old.strip(), change.new.strip()
-
-
-def read_rows() -> dict[tuple[str, str, str], Row]:
-    """Return what is known already of the changes that are still in the list."""
-    if not ROWS.is_file():
-        return {}
-    with ROWS.open(encoding="utf-8", newline="") as file:
-        rows = [Row(line["file"], int(line["line"]), line["old"], line["new"], int(line["caught"]), line["by"])
-                for line in csv.DictReader(file)]  # fmt: skip
-    wanted = {name_of(one) for one in all_mutants()}
-    return {name_of(row): row for row in rows if name_of(row) in wanted}
-
-
-def write_rows(rows: dict[tuple[str, str, str], Row]) -> None:
-    """Write what is known, in the order of the list."""
-    known = [rows[name_of(one)] for one in all_mutants() if name_of(one) in rows]
-    with ROWS.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([Row._fields, *known])
+            rows = list(pool.imap_unordered(try_mutant, trials))
+    print(f"{sum(bool(row.by) for row in rows)} of {len(rows)} faults were noticed.")
+    if asked.out:
+        with asked.out.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([Row._fields, *sorted(rows)])
 
 
 if __name__ == "__main__":

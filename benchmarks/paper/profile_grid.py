@@ -1,6 +1,7 @@
 """Say where the time of the paper's grid goes: processor seconds by method and by part, one process, two cells.
 
-Usage: python benchmarks/paper/profile_grid.py [REPEATS]
+Usage: python benchmarks/paper/profile_grid.py [REPEATS], with MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_ as in
+experiment/processes.py.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import time
 from collections import Counter
 from typing import Any
 
-from actc.experiment.backends import keep_freed_memory
 from actc.experiment.plans import Conditions, Plan
 from actc.experiment.rows import Run
 from actc.experiment.runs import run_plan
@@ -71,7 +71,6 @@ def run(method: str, cell: tuple[str, str], repeats: int) -> None:
 def main() -> None:
     """Print seconds by method, then shares by part."""
     repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 25
-    keep_freed_memory()
     for cell in CELLS:
         run("localopt-acc", cell, repeats)  # loads the cell
     print(f"processor seconds for {repeats} repeats of all budgets, {len(CELLS)} cells")

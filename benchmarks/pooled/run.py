@@ -1,7 +1,6 @@
 """What the pooled method is worth: on the eight CoDEx cells, on two that nothing was tuned on, under stress, as odds.
 
     python benchmarks/pooled/run.py cells            writes cells.csv.gz
-    python benchmarks/pooled/run.py held-out         writes held-out.csv.gz
     python benchmarks/pooled/run.py stress           writes stress.csv.gz
     python benchmarks/pooled/run.py probabilities    writes probabilities.csv
     python benchmarks/pooled/run.py pictures         writes thresholds.csv, picks.csv
@@ -48,20 +47,11 @@ METHODS_ON_CELLS = (
     "pooled-known-rndm",
     "actc-lr-rndm",
     "localopt-acc",
-    "pooled:prior=v2",
-    "pooled-known:prior=v2",
-    "pooled:prior=v1",
-    "pooled-known:prior=v1",
 )
 METHODS_UNDER_STRESS = (
     "pooled-rndm",
-    "pooled-rndm:prior=plain",
     "pooled",
-    "pooled:prior=plain",
     "pooled-known",
-    "pooled-rndm:prior=v2",
-    "pooled:prior=v2",
-    "pooled-known:prior=v2",
     "localopt-acc",
 )
 
@@ -75,13 +65,6 @@ def run_cells(repeats: int = 20) -> None:
     """Measure every method on the eight cells."""
     rows = run_experiment(read_cells(), METHODS_ON_CELLS, BUDGETS, repeats=repeats, seed=SEED, jobs=JOBS, progress=show)
     write_rows(HERE / "cells.csv.gz", rows)
-
-
-def run_held_out(repeats: int = 20) -> None:
-    """Measure every method on TuckER's cells, of which no number of the method knows anything."""
-    cells = [load_cell(data, "tucker") for data in ("codex-s", "codex-m")]
-    rows = run_experiment(cells, METHODS_ON_CELLS, BUDGETS, repeats=repeats, seed=SEED, jobs=JOBS, progress=show)
-    write_rows(HERE / "held-out.csv.gz", rows)
 
 
 def run_stress(repeats: int = 3) -> None:
@@ -228,7 +211,6 @@ PROBABILITIES: dict[str, Callable[[Cell, int], Estimates]] = {
 if __name__ == "__main__":
     parts = {
         "cells": run_cells,
-        "held-out": run_held_out,
         "stress": run_stress,
         "probabilities": run_probabilities,
         "pictures": run_pictures,

@@ -18,19 +18,17 @@ import numpy as np
 
 from actc.experiment.cells import Cell, read_cell
 from actc.experiment.runs import run_experiment
-from actc.pooled import features, model, overrule, picks
+from actc.pooled import features, humps, model, overrule, picks, regimes, solve
 from actc.pooled.tuned import TUNED
 
 HERE = Path(__file__).parent
-MODULES = (features, model, overrule, picks)
+MODULES = (features, humps, model, overrule, picks, regimes, solve)
 CELLS = [f"{data}/{name}" for data in ("codex-s", "codex-m") for name in ("complex", "transe", "conve", "rescal")]
 BUDGETS, REPEATS = (20, 100, 500), 1
 VARIANTS: dict[str, list[object]] = {
     "shrink": [2, 32],
     "strong": [0.075, 0.3],
-    "loose": [0.5, 0.7],
     "slope_floor": [0.03, 0.3],
-    "tau_weight": [(3.0, 6.0), (30.0, 60.0)],
     "audit_every": [2, 10_000],
     "imagined": [(1.0,), (16.0,)],
     "overrule_from": [0, 10_000],

@@ -1,10 +1,10 @@
-"""Draw a panel for each graph from rows.csv.gz: accuracy by budget of ACTC, the second version and the shipped one."""
+"""Draw a panel for each graph from the committed rows: accuracy by budget of ACTC, the version before, and pooled."""
 
 from __future__ import annotations
 
-from summarise import HERE, names, read_means
+from benchmarks.proving.summarise import HERE, names, read_means
 
-COLOURS = {"actc-lr-rndm": "#888888", "pooled:prior=v2": "#E69F00", "pooled": "#0072B2", "pooled-known": "#009E73"}
+COLOURS = {"actc-lr-rndm": "#888888", "pooled:prior=v3": "#E69F00", "pooled": "#0072B2", "pooled-known": "#009E73"}
 
 
 def main() -> None:
@@ -16,7 +16,7 @@ def main() -> None:
 
     means = read_means()
     graphs, budgets = names(means)
-    sheet, axes = pyplot.subplots(3, 4, figsize=(14, 9), sharex=True)
+    sheet, axes = pyplot.subplots(3, 5, figsize=(17, 9), sharex=True)
     for graph, panel in zip(graphs, axes.flat, strict=False):
         for method, colour in COLOURS.items():
             there = [budget for budget in budgets if (graph, method, budget) in means]

@@ -25,7 +25,7 @@ from actc.experiment.runs import run_experiment
 from actc.sample import load_sample
 
 HERE = Path(__file__).parent
-METHODS = ("actc-lr-rndm", "pooled", "pooled-known", "pooled:prior=v2", "pooled-known:prior=v2")
+METHODS = ("actc-lr-rndm", "pooled", "pooled-known")
 COLUMNS = ("dataset", "model", "method", "budget", "repeat", "accuracy", "f1")
 
 

@@ -1,6 +1,6 @@
-"""Print what the committed rows say: accuracy by graph and budget, regret, the choice of the prior.
+"""Print what the committed rows say: accuracy by graph and budget, regrets, what would be chosen without each graph.
 
-python benchmarks/proving/summarise.py
+python -m benchmarks.proving.summarise
 """
 
 from __future__ import annotations
@@ -11,22 +11,25 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+from benchmarks.proving import choose
 
 HERE = Path(__file__).parent
 METHODS = ("pooled", "pooled-known")
-# People or a dictionary judged their candidates, or the world is closed; in the others false triples were made up.
-REAL = ("codex-s", "codex-m", "sample", "umls-top", "nations-top")
+VERSIONS = ("v2", "v3")
+"""Versions before this one, whose rows were kept (before.csv.gz) and whose code is gone."""
+CODEX = ("codex-s", "codex-m")
 
 Means = dict[tuple[str, str, int], tuple[float, float]]
 
 
-def read_means() -> Means:
+def read_means(files: tuple[str, ...] = ("rows.csv.gz", "before.csv.gz")) -> Means:
     """Return accuracy and F1 in per cent by graph, method and budget: the mean of a graph's cells."""
     cells = defaultdict(list)
-    with gzip.open(HERE / "rows.csv.gz", "rt", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            key = (row["dataset"], row["model"], row["method"], int(row["budget"]))
-            cells[key].append((100 * float(row["accuracy"]), 100 * float(row["f1"])))
+    for name in files:
+        with gzip.open(HERE / name, "rt", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                key = (row["dataset"], row["model"], row["method"], int(row["budget"]))
+                cells[key].append((100 * float(row["accuracy"]), 100 * float(row["f1"])))
     graphs = defaultdict(list)
     for (dataset, _, method, budget), values in cells.items():
         graphs[dataset, method, budget].append(np.mean(values, axis=0))
@@ -39,14 +42,16 @@ def names(means: Means) -> tuple[list[str], list[int]]:
 
 
 def print_accuracy(means: Means) -> None:
-    """Print accuracy of ACTC, v2 and the shipped version."""
+    """Print accuracy and F1 of ACTC, the versions before, and what is shipped."""
     graphs, budgets = names(means)
     print("| graph | method |", " | ".join(map(str, budgets)), "| mean of ten |")
     print("| --- " * (len(budgets) + 3) + "|")
     for graph in graphs:
-        for method in ("actc-lr-rndm", "pooled:prior=v2", "pooled", "pooled-known:prior=v2", "pooled-known"):
-            cells = [f"{means[graph, method, b][0]:.1f}" if (graph, method, b) in means else "–" for b in budgets]
-            print(f"| {graph} | `{method}` |", " | ".join(cells), f"| {mean_of_ten(means, graph, method):.2f} |")
+        for method in ("actc-lr-rndm", *(v for m in METHODS for v in (*(f"{m}:prior={n}" for n in VERSIONS), m))):
+            figures = [means.get((graph, method, budget)) for budget in budgets]
+            cells = ["–" if found is None else f"{found[0]:.1f}/{found[1]:.1f}" for found in figures]
+            ten = "/".join(f"{mean_of_ten(means, graph, method, which):.2f}" for which in (0, 1))
+            print(f"| {graph} | `{method}` |", " | ".join(cells), f"| {ten} |")
 
 
 def mean_of_ten(means: Means, graph: str, method: str, which: int = 0) -> float:
@@ -54,122 +59,56 @@ def mean_of_ten(means: Means, graph: str, method: str, which: int = 0) -> float:
     return float(np.mean([values[which] for (g, m, b), values in means.items() if (g, m) == (graph, method) and b > 0]))
 
 
-def find_regrets(means: Means, method: str) -> dict[str, tuple[float, float]]:
-    """Return, by graph, how far the worst budget is below the own start, and (from 5 on) below ACTC-LR_rndm."""
+def gains(means: Means, method: str, version: str, which: int = 0) -> dict[str, float]:
+    """Return by how much the mean of ten budgets is above a version before, by graph."""
+    graphs = names(means)[0]
+    return {
+        graph: mean_of_ten(means, graph, method, which) - mean_of_ten(means, graph, f"{method}:prior={version}", which)
+        for graph in graphs
+    }
+
+
+def find_regrets(means: Means, method: str) -> dict[str, tuple[float, float, float, float]]:
+    """Return, by graph, how far the worst budget is below: the own start; ACTC-LR_rndm from 5, at 1 and 2; v2 at 0."""
     graphs, budgets = names(means)
     regrets = {}
     for graph in graphs:
         mine = {b: means[graph, method, b][0] for b in budgets if (graph, method, b) in means}
         rival = {b: means[graph, "actc-lr-rndm", b][0] for b in mine if (graph, "actc-lr-rndm", b) in means}
-        start = max(mine[0] - value for value in mine.values())
-        regrets[graph] = (start, max(rival[b] - mine[b] for b in rival if b >= 5))
+        below = {b: rival[b] - mine[b] for b in rival}
+        regrets[graph] = (
+            max(mine[0] - value for value in mine.values()),
+            max(below[b] for b in below if b >= 5),
+            max(below[b] for b in below if b < 5),
+            means[graph, f"{method}:prior=v2", 0][0] - mine[0],
+        )
     return regrets
 
 
 def print_regrets(means: Means) -> None:
-    """Print the table of regrets."""
-    print("\n| graph | " + " | ".join(f"`{m}` below its start | below ACTC from 5 on" for m in METHODS) + " |")
-    print("| --- " * 5 + "|")
-    tables = [find_regrets(means, method) for method in METHODS]
-    for graph in tables[0]:
-        print(
-            f"| {graph} | "
-            + " | ".join(f"{start:.1f} | {rival:+.1f}" for start, rival in (t[graph] for t in tables))
-            + " |"
-        )
-
-
-def read_trials() -> dict[tuple[str, str], dict[str, float]]:
-    """Return the mean accuracy over ten budgets and both methods, by trial and graph."""
-    found = defaultdict(list)
-    with gzip.open(HERE / "trials.csv.gz", "rt", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            if int(row["budget"]):
-                found[row["trial"], row["graph"]].append(100 * float(row["accuracy"]))
-    table: dict[str, dict[str, float]] = defaultdict(dict)
-    for (trial, graph), values in found.items():
-        table[trial][graph] = float(np.mean(values))
-    return table
-
-
-def choose(trials: dict[str, dict[str, float]], left_out: tuple[str, ...]) -> str:
-    """Return the trial with the best mean over the other graphs, real pools counting twice."""
-
-    def worth(trial: str) -> float:
-        graphs = [graph for graph in trials[trial] if graph not in left_out]
-        weights = [2.0 if graph in REAL else 1.0 for graph in graphs]
-        return float(np.average([trials[trial][graph] for graph in graphs], weights=weights))
-
-    return max((trial for trial in trials if trial != "v2"), key=worth)
-
-
-def print_choice() -> None:
-    """Print which trial is chosen when a graph is left out, and what it then has there."""
-    trials = read_trials()
-    print("\n| left out | chosen on the others | accuracy there | v2 there |")
-    print("| --- | --- | --- | --- |")
-    for group in (("codex-s", "codex-m"), *((g,) for g in sorted(trials["v2"]) if g not in ("codex-s", "codex-m"))):
-        chosen = choose(trials, group)
-        there, before = (np.mean([trials[name][graph] for graph in group]) for name in (chosen, "v2"))
-        print(f"| {', '.join(group)} | {chosen} | {there:.2f} | {before:.2f} |")
-
-
-# Which kinds to add where a pool looks like lists of answers: trials that differ in nothing else.
-LOW = ("kept", "low-1", "low-2", "low-3", "low-5", "low-6")
-LISTS = (("codex-m-top", "codex-s-top"), ("fb15k-237-top",), ("wn18rr-top",))
-
-
-def read_lists() -> dict[tuple[str, str], float]:
-    """Return the mean accuracy over six budgets and both methods, by trial and graph, of the trials with lists."""
-    found = defaultdict(list)
-    with gzip.open(HERE / "lists.csv.gz", "rt", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            if 0 < int(row["budget"]) <= 50:
-                found[row["trial"], row["graph"]].append(100 * float(row["accuracy"]))
-    return {key: float(np.mean(values)) for key, values in found.items()}
-
-
-def print_low_choice() -> None:
-    """Print which kinds are chosen when a graph of lists is left out, and what they then have there."""
-    means = read_lists()
-
-    def worth(trial: str, graphs: tuple[tuple[str, ...], ...]) -> float:
-        return float(np.mean([np.mean([means[trial, name] for name in names]) for names in graphs]))
-
-    print("\n| lists left out | chosen on the others | accuracy there | without new kinds |")
-    print("| --- | --- | --- | --- |")
-    for group in LISTS:
-        others = tuple(graph for graph in LISTS if graph != group)
-        chosen = max(LOW, key=lambda trial: worth(trial, others))
-        there = " | ".join(f"{worth(trial, (group,)):.2f}" for trial in (chosen, "kept"))
-        print(f"| {', '.join(group)} | {chosen} | {there} |")
-
-
-def choose_features(method: str) -> list[tuple[tuple[str, ...], str]]:
-    """Return which numbers of the kind "features" are chosen when a graph is left out, by a method's own means."""
-    found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    with gzip.open(HERE / "features.csv.gz", "rt", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            if row["method"] == method and int(row["budget"]):
-                found[row["trial"]][row["graph"]].append(100 * float(row["accuracy"]))
-    common = sorted(set.intersection(*(set(graphs) for graphs in found.values())))
-    table = {trial: {graph: float(np.mean(graphs[graph])) for graph in common} for trial, graphs in found.items()}
-    worlds = (("codex-s", "codex-m"), *((graph,) for graph in common if graph not in ("codex-s", "codex-m")))
-    return [(left, choose(table, left)) for left in worlds]
-
-
-def print_features_choice() -> None:
-    """Print the same."""
-    print("\n| method | left out | chosen on the others |\n| --- | --- | --- |")
+    """Print the tables of regrets."""
     for method in METHODS:
-        for left, chosen in choose_features(method):
-            print(f"| `{method}` | {', '.join(left)} | {chosen} |")
+        print(f"\n| `{method}` | below its start | ACTC from 5 on | at 1 and 2 | v2 at 0 | over v2 | over v3 |")
+        print("| --- " * 7 + "|")
+        over = [gains(means, method, version) for version in VERSIONS]
+        for graph, found in find_regrets(means, method).items():
+            figures = [*found, *(by_graph[graph] for by_graph in over)]
+            print(f"| {graph} | " + " | ".join(f"{figure:+.1f}" for figure in figures) + " |")
+        means_over = " | ".join(f"{np.mean(list(by_graph.values())):+.2f}" for by_graph in over)
+        print(f"| mean | | | | | {means_over} |")
+
+
+def print_choices() -> None:
+    """Print which trial is chosen when a world is left out, and what it then has there."""
+    print("\n| left out | chosen on the others | accuracy there | of what is shipped | without humps |")
+    print("| --- " * 5 + "|")
+    for left, chosen, there in choose.choose(choose.read_choices()):
+        shown = " | ".join(f"{there[trial]:.2f}" for trial in (chosen, choose.SHIPPED, "hump_counts=0"))
+        print(f"| {', '.join(left)} | {chosen} | {shown} |")
 
 
 if __name__ == "__main__":
     found = read_means()
     print_accuracy(found)
     print_regrets(found)
-    print_choice()
-    print_low_choice()
-    print_features_choice()
+    print_choices()

@@ -2,13 +2,14 @@
 
     ACTC_PROVING=folder OMP_NUM_THREADS=1 python benchmarks/trust/run.py --runs 200 --out runs
 
-on CoDEx, the packaged sample and the proving ground, if it is there, writes runs-coverage.csv.gz (does the 90% interval
-of test accuracy and of accepted precision hold the truth, how wide is it; and the model's own, without any discrepancy)
-and runs-promise.csv.gz (precision on demand at confidence 0.9: true precision on test, triples accepted; beside MAPIE's
-controller, if it is installed, and a plain Clopper-Pearson scan, which both need random picks). Picks are random,
-active (the pooled method's own), or checked: its own with the promise known beforehand, so that some of them check
-what would be accepted. ``--tune`` takes half of valid as pool, the other half as target, and never opens test.
-``--others`` tries other numbers than those of ``actc.trust.tuned`` too, from which left_out.py chooses.
+on CoDEx, the packaged sample, a made pool of two relations and the proving ground, if it is there, writes
+runs-coverage.csv.gz (does the 90% interval of test accuracy and of accepted precision hold the truth, how wide is it; and
+the model's own, without any discrepancy) and runs-promise.csv.gz (precision on demand at confidence 0.9: true precision
+on test, triples accepted; beside MAPIE's controller, if it is installed, and a plain Clopper-Pearson scan, which both
+need random picks). Picks are random, or those of a session as it is by default, of one, two or five people who are not
+always sure and wish for a relation now and then. ``--tune`` takes half of valid as pool, the other half as target, and
+never opens test. ``--others`` tries other numbers than those of ``actc.trust.tuned`` too, from which left_out.py
+chooses.
 """
 
 from __future__ import annotations
@@ -24,17 +25,16 @@ import numpy as np
 from pools import CELLS, KINDS, METHOD, Run, runs
 from rivals import mapie_cut, scan_cut
 
-from actc.methods import METHODS, find_method
+from actc.methods import METHODS
 from actc.metrics import accuracy
 from actc.pooled.draws import foresee
 from actc.pooled.model import find_cuts
-from actc.triples import BoolArray, FloatArray
+from actc.triples import FloatArray
 from actc.trust import certify, expect, promise
-from actc.trust.discrepancy import drawn_picks
 from actc.trust.tuned import TUNED, Tuned
 
-COVERAGE_BUDGETS = (10, 20, 50, 100, 200, 500)
-PROMISE_BUDGETS = (50, 100, 200, 500)
+COVERAGE_BUDGETS = (20, 50, 100, 200)
+PROMISE_BUDGETS = (50, 100, 200)
 PRECISIONS = (0.8, 0.9, 0.95)
 CONFIDENCE = 0.9
 DRAWS, POINTS = 200, 400
@@ -42,7 +42,7 @@ SHIPPED = "shipped"
 WIDTHS = [("believed", value) for value in (0.1, 0.15, 0.3)] + [("first_doubt", value) for value in (0.0, 7.0, 28.0)]
 COUNTS = [("model_counts", value) for value in (0.0, 5.0, 20.0)] + [("least_due", value) for value in (0.0, 0.8)]
 """Other numbers that intervals and promises could rest on."""
-KEYS = ("cell", "kind", "picks", "run", "budget", "setting")
+KEYS = ("cell", "kind", "picks", "people", "run", "budget", "setting")
 COVERAGE = (*KEYS, "quantity", "truth", "middle", "low", "high", "model_low", "model_high", "source")
 PROMISE = (*KEYS, "asked", "who", "accepted", "precision")
 
@@ -51,17 +51,10 @@ class Judged:
     """One run at one budget: the fit, and the target's triples laid out for any cuts."""
 
     def __init__(self, run: Run, budget: int) -> None:
-        self.run, self.annotations, self.uniform = run, run.annotations.first(budget), run.uniform[:budget]
-        self.promised = getattr(find_method(METHOD[run.picks]), "promised", 0.0)
+        self.run, self.annotations = run, run.annotations.first(budget)
         self.posterior = METHODS["pooled"].fit(run.pair.valid, self.annotations).draws
         self.codes = self.posterior.pool.relation_codes(run.pair.test)
-        self.key = (run.cell, run.kind, run.picks.partition(" ")[0], run.number, budget)
-
-    @property
-    def drawn(self) -> BoolArray:
-        """Which answers are on random draws."""
-        picks = "random" if self.run.picks == "random" else "expected-gain"
-        return drawn_picks(len(self.annotations), picks, self.promised)
+        self.key = (run.cell, run.kind, run.picks, run.people, run.number, budget)
 
     def decide(self, cuts: FloatArray) -> np.ndarray:
         """Apply cuts to the target."""
@@ -93,7 +86,7 @@ def coverage(one: Judged, others: bool) -> Iterator[tuple[Any, ...]]:
     truth = {"accuracy": accuracy(pair.test_labels, decisions), "precision": one.precision(decisions)}
     on_pool = pair.valid.scores >= cuts[pair.valid.relations]
     model = foresee(one.posterior, on_pool, np.random.default_rng(seed), DRAWS, POINTS, len(pair.test))
-    state = (one.posterior, cuts, one.annotations, one.uniform, pair.test)
+    state = (one.posterior, cuts, one.annotations, pair.test)
     for setting in settings(WIDTHS if others else []):
         found = expect.expect(*state, DRAWS, POINTS, seed, each=False)
         for name, value in truth.items():
@@ -110,11 +103,10 @@ def promises(one: Judged, others: bool) -> Iterator[tuple[Any, ...]]:
 
 def _promises(one: Judged, setting: str) -> Iterator[tuple[Any, ...]]:
     pair, pool = one.run.pair, one.run.pair.valid
-    precisions = [one.promised] if one.promised else PRECISIONS
-    demands = [promise.Demand("precision", asked, CONFIDENCE) for asked in precisions]
+    demands = [promise.Demand(asked, CONFIDENCE) for asked in PRECISIONS]
     state = (one.posterior, one.annotations, pair.test)
-    found = promise.promise(*state, demands, DRAWS, POINTS, one.run.number, one.drawn)
-    for asked, ours in zip(precisions, found, strict=True):
+    found = promise.promise(*state, demands, DRAWS, POINTS, one.run.number)
+    for asked, ours in zip(PRECISIONS, found, strict=True):
         accepts = {"actc": one.decide(ours.cuts)}
         if one.run.picks == "random" and setting == SHIPPED:
             scores, labels = pool.scores[one.annotations.rows], one.annotations.labels
@@ -134,7 +126,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--cells", default=",".join(CELLS))
     parser.add_argument("--kinds", default="plain")
-    parser.add_argument("--picks", default=",".join(METHOD), help="random, active, checked 0.8, ...")
+    parser.add_argument("--picks", default=",".join(METHOD), help="random, session")
     parser.add_argument("--budgets", default=",".join(map(str, COVERAGE_BUDGETS)))
     parser.add_argument("--only", choices=("intervals", "promises"), help="Leave the others out.")
     parser.add_argument("--tune", action="store_true")
@@ -151,11 +143,12 @@ def main() -> None:
         coverage_rows.writerow(COVERAGE)
         promise_rows.writerow(PROMISE)
         picks = options.picks.split(",")
-        for run in runs(options.cells.split(","), kinds, numbers, COVERAGE_BUDGETS[-1], options.tune, picks):
-            for budget in map(int, options.budgets.split(",")):
+        budgets = [int(budget) for budget in options.budgets.split(",")]
+        for run in runs(options.cells.split(","), kinds, numbers, max(budgets), options.tune, picks):
+            for budget in budgets:
                 if budget <= len(run.annotations):
                     one = Judged(run, budget)
-                    if options.only != "promises" and not one.promised:
+                    if options.only != "promises":
                         coverage_rows.writerows(coverage(one, options.others))
                     if options.only != "intervals" and budget in PROMISE_BUDGETS:
                         promise_rows.writerows(promises(one, options.others))

@@ -19,7 +19,7 @@ import numpy as np
 
 HERE = Path(__file__).parent
 SHIPPED = "shipped"
-COVERAGE = "kind,cell,picks,budget,quantity,runs,held,half_width,bias,on_looks_alone,model_held,model_half_width"
+COVERAGE = "kind,cell,picks,budget,quantity,runs,held,half_width,bias,on_answers_alone,model_held,model_half_width"
 PROMISE = "kind,cell,picks,budget,precision,who,runs,broken,nothing_accepted,accepted"
 
 
@@ -55,7 +55,7 @@ def count_coverage(names: list[str]) -> Iterable[list[Any]]:
         numbers = [float(row[key]) for key in ("truth", "middle", "low", "high", "model_low", "model_high")]
         for cell in groups(row["cell"]):
             key = (row["kind"], cell, row["picks"], int(row["budget"]), row["quantity"])
-            table[key].append([*numbers, row["source"] == "looks"])
+            table[key].append([*numbers, row["source"] == "answers"])
     for key, values in sorted(table.items()):
         truth, middle, low, high, model_low, model_high, looks = np.array(values).T
         known = np.isfinite(truth)

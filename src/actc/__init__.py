@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from actc.session.examine import audit_accepted, check_shift, draw_audit, list_questions, write_report
     from actc.session.import_judgements import import_judgements
     from actc.session.judge import judge_triples
-    from actc.session.program import ask_program
     from actc.session.results import export_session
     from actc.session.start import add_session_names
     from actc.session.start_audit import start_audit
@@ -59,7 +58,6 @@ __all__ = [
     "accept_triples",
     "add_evidence",
     "add_session_names",
-    "ask_program",
     "audit_accepted",
     "backup_session",
     "calibrate",
@@ -95,7 +93,6 @@ _LAZY = {
     "accept_triples": "actc.trust.in_frames",
     "add_evidence": "actc.evidence.from_files",
     "add_session_names": "actc.session.start",
-    "ask_program": "actc.session.program",
     "audit_accepted": "actc.session.examine",
     "backup_session": "actc.session.backup",
     "calibrate": "actc.trust.calibrate",
@@ -128,7 +125,7 @@ TWINS = {
     "decide": ("decide_candidates",),
     "start": ("start_session",),
     "names": ("add_session_names",),
-    "annotate": ("Session", "ask_program"),
+    "annotate": ("Session",),
     "judge": ("judge_triples",),
     "status": ("Session",),
     "export": ("export_session",),

@@ -65,18 +65,29 @@ def read_frame(frame: Any, names: Sequence[str]) -> list[Any]:
     names : sequence of str
         Such as head, relation, tail, score.
     """
+    called = _columns_called(frame)
+    missing = [name for name in names if name not in called]
+    if missing:
+        told = ", ".join(map(str, called.values())) or "none"
+        raise TableError(f"The column {missing[0]!r} is missing (found: {told}); rename yours.")
+    return [frame[called[name]] for name in names]
+
+
+def read_optional(frame: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return those columns of the given names that a frame has."""
+    called = _columns_called(frame)
+    return {name: frame[called[name]] for name in names if name in called}
+
+
+def _columns_called(frame: Any) -> dict[str, Any]:
+    """Return the frame's own name of each column, by what the column is called here."""
     found = _column_names(frame)
     if found is None:
         raise TableError(
             f"A {type(frame).__name__} is no table with columns; give a pandas or polars DataFrame, an Arrow table or "
             "a dict of columns."
         )
-    called = {ALIASES.get(str(name).lower(), str(name).lower()): name for name in found}
-    missing = [name for name in names if name not in called]
-    if missing:
-        told = ", ".join(map(str, found)) or "none"
-        raise TableError(f"The column {missing[0]!r} is missing (found: {told}); rename yours.")
-    return [frame[called[name]] for name in names]
+    return {ALIASES.get(str(name).lower(), str(name).lower()): name for name in found}
 
 
 def _column_names(frame: Any) -> list[Any] | None:

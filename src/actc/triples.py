@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from actc.errors import RowError, TableError
-from actc.frames import SHOWN, as_arrow, as_list, html_table, make_frame, read_frame, silence
+from actc.frames import SHOWN, as_arrow, as_list, html_table, make_frame, read_frame, read_optional, silence
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -476,9 +476,38 @@ def _as_numbers(scores: ArrayLike) -> FloatArray:
         raise
 
 
+ASKED = ("random", "check", "gain", "differing", "wish", "repeat", "given")
+"""Why a triple was asked: drawn from the whole pool; drawn from what would be accepted, or from the rest; where an
+answer teaches most; where judges and method differ; of a relation that somebody wished for; asked again; nobody knows.
+"""
+HOW = ("asked", "within", "chance", "who", "at")
+"""The columns that say how an answer came about, in files and frames."""
+
+
+def _column(values: ArrayLike, like: IntArray, name: str, kind: Any) -> NDArray[Any]:
+    """Return one value for all rows, or one for each, as an array of their shape."""
+    column = np.asarray(values, dtype=kind)
+    if column.ndim and column.shape != like.shape:
+        raise TableError(f"There are {like.size} rows but {column.size} values of {name}.")
+    return np.array(np.broadcast_to(column, like.shape))
+
+
+def _check_how(asked: NDArray[np.object_], chance: FloatArray) -> None:
+    """Refuse ways of asking and chances that cannot be."""
+    strange = np.flatnonzero(~np.isin(asked, ASKED))
+    if strange.size:
+        way = asked[strange[0]]
+        raise RowError(int(strange[0]), f"{way!r} is no way to ask (column asked); there are: {', '.join(ASKED)}.")
+    wrong = np.flatnonzero(~(np.isnan(chance) | ((chance > 0) & (chance <= 1))))
+    if wrong.size:
+        raise RowError(int(wrong[0]), f"the chance is {chance[wrong[0]]}; a chance is above 0 and at most 1.")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Annotations:
-    """What a person said about some triples of a pool.
+    """What people said about some triples of a pool, and how each came to be asked.
+
+    Each of the last five is one value for all or one for each; what is promised of decisions rests on them.
 
     Parameters
     ----------
@@ -486,10 +515,24 @@ class Annotations:
         Rows of the pool, in the order they were judged; none twice.
     labels : bool array of shape (l,)
         True where the person said the triple is true.
+    asked : str or object array of shape (l,)
+        Why it was asked, one of ``ASKED``.
+    within : str or object array of shape (l,)
+        The set that it was drawn from: ``pool``, ``accepted``, ``rejected``, ``relation``; empty where it was not.
+    chance : float or float array of shape (l,)
+        How probable it was that this question was about this triple; NaN where nobody knows. An answer without a
+        chance teaches, and proves nothing.
+    who, at : str or object array of shape (l,)
+        Who said it, and when (ISO 8601).
     """
 
     rows: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     labels: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    asked: Any = "given"
+    within: Any = ""
+    chance: Any = np.nan
+    who: Any = ""
+    at: Any = ""
 
     def __post_init__(self) -> None:
         rows, labels = np.asarray(self.rows), np.asarray(self.labels)
@@ -506,6 +549,10 @@ class Annotations:
             raise RowError(int(wrong[0]), f"the label is {labels[wrong[0]]}; a label is 0 (false) or 1 (true).")
         object.__setattr__(self, "rows", rows.astype(np.int64))
         object.__setattr__(self, "labels", labels.astype(np.bool_))
+        for name in HOW:
+            kind = np.float64 if name == "chance" else object
+            object.__setattr__(self, name, _column(getattr(self, name), self.rows, name, kind))
+        _check_how(self.asked, self.chance)
 
     @classmethod
     def from_columns(
@@ -515,8 +562,12 @@ class Annotations:
         relations: Iterable[str],
         tails: Iterable[str],
         labels: ArrayLike,
+        **how: ArrayLike,
     ) -> Self:
-        """Find named, labelled triples in the pool; equal answers count once, contradicting ones are refused."""
+        """Find named, labelled triples in the pool; equal answers count once, contradicting ones are refused.
+
+        Of equal answers the first counts. ``how`` are any of the columns ``HOW``.
+        """
         values, named = np.asarray(labels), encode_columns(heads, relations, tails)
         if len(values) != len(named):
             raise TableError(f"There are {len(named)} annotated triples but {len(values)} labels.")
@@ -533,26 +584,55 @@ class Annotations:
             name = triples.triple(rows[at])
             raise RowError(at, f"the triple {name} has both labels; decide which one is right.", earlier)
         keep = np.sort(first)
-        return cls(rows[keep], values[keep])
+        return cls(rows[keep], values[keep], **{name: np.asarray(column)[keep] for name, column in how.items()})
 
     @classmethod
     def from_frame(cls, triples: ScoredTriples, frame: Any) -> Self:
-        """Find the triples of a data frame with the columns head, relation, tail and label in the pool."""
-        return cls.from_columns(triples, *read_frame(frame, ("head", "relation", "tail", "label")))
+        """Find the triples of a data frame with the columns head, relation, tail and label in the pool.
+
+        The columns of ``HOW`` that it has say how each was asked.
+        """
+        unknown: dict[str, Any] = {"asked": "given", "chance": np.nan}
+        how = {
+            name: [unknown.get(name, "") if cell is None or cell != cell else cell for cell in as_list(column)]
+            for name, column in read_optional(frame, HOW).items()
+        }
+        return cls.from_columns(triples, *read_frame(frame, ("head", "relation", "tail", "label")), **how)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __repr__(self) -> str:
-        return f"Annotations({len(self):,} triples, {int(self.labels.sum()):,} true)"
+        drawn = int(self.proves.sum())
+        return f"Annotations({len(self):,} triples, {int(self.labels.sum()):,} true, {drawn:,} of known chance)"
 
-    def plus(self, rows: ArrayLike, labels: ArrayLike) -> Self:
+    @property
+    def how(self) -> dict[str, NDArray[Any]]:
+        """How each came about, by the names of ``HOW``."""
+        return {name: getattr(self, name) for name in HOW}
+
+    @property
+    def proves(self) -> BoolArray:
+        """Which answers prove something beside what they teach: those that were asked with a known chance."""
+        return np.asarray(np.isfinite(self.chance))
+
+    def plus(self, more: Annotations) -> Self:
         """Return these annotations followed by more."""
-        return type(self)(np.concatenate([self.rows, rows]), np.concatenate([self.labels, labels]))
+        names = ("rows", "labels", *HOW)
+        return type(self)(*(np.concatenate([getattr(self, name), getattr(more, name)]) for name in names))
+
+    def take(self, places: ArrayLike) -> Self:
+        """Return some of the annotations (or those a mask keeps), in the order asked for."""
+        places = np.asarray(places)
+        return type(self)(*(getattr(self, name)[places] for name in ("rows", "labels", *HOW)))
 
     def first(self, count: int) -> Self:
         """Return the first ``count`` annotations."""
-        return replace(self, rows=self.rows[:count], labels=self.labels[:count])
+        return self.take(np.arange(min(count, len(self))))
+
+    def drawn_at_random(self, pool: Sized) -> Self:
+        """Return the same answers, if the user says so, as a plain random draw from the pool."""
+        return replace(self, asked="random", within="pool", chance=1 / max(len(pool), 1))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -563,33 +643,49 @@ class Picks:
     ----------
     rows : int array of shape (n,)
         Rows of the pool, the one to ask first in front; none twice.
-    uniform : bool array of shape (n,)
-        True where every triple that nobody had judged had the same chance to be chosen: an unbiased check.
-    reasons : tuple of str
-        Why each is asked, one sentence for the person who judges it.
+    asked, within, chance : as in Annotations
+        One value for all, or one for each.
+    reasons : str or tuple of str
+        Why it is asked, one sentence for the person who judges it.
     """
 
     rows: IntArray
-    uniform: BoolArray
-    reasons: tuple[str, ...]
+    asked: Any = "gain"
+    within: Any = ""
+    chance: Any = np.nan
+    reasons: Any = ""
 
     def __post_init__(self) -> None:
-        if not len(self.rows) == len(self.uniform) == len(self.reasons):
-            raise TableError(
-                f"There are {len(self.rows)} picked rows, {len(self.uniform)} marks and {len(self.reasons)} reasons."
-            )
+        object.__setattr__(self, "rows", np.asarray(self.rows, dtype=np.int64))
+        for name in PICKED:
+            kind = np.float64 if name == "chance" else object
+            object.__setattr__(self, name, _column(getattr(self, name), self.rows, name, kind))
+        _check_how(self.asked, self.chance)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __repr__(self) -> str:
-        return f"Picks({len(self):,} triples, {int(np.sum(self.uniform)):,} of them uniform)"
+        ways, counts = np.unique(self.asked.astype(str), return_counts=True)
+        told = ", ".join(f"{count:,} {way}" for way, count in zip(ways.tolist(), counts.tolist(), strict=True))
+        return f"Picks({len(self):,} triples: {told or 'none'})"
 
     def take(self, places: ArrayLike) -> Self:
-        """Return some of the picks, in the order asked for."""
-        chosen = np.arange(len(self))[np.asarray(places, dtype=np.int64)]
-        reasons = tuple(self.reasons[place] for place in chosen.tolist())
-        return replace(self, rows=self.rows[chosen], uniform=self.uniform[chosen], reasons=reasons)
+        """Return some of the picks (or those a mask keeps), in the order asked for."""
+        places = np.asarray(places)
+        return type(self)(self.rows[places], *(getattr(self, name)[places] for name in PICKED))
+
+    def plus(self, more: Picks) -> Self:
+        """Return these picks followed by more."""
+        return type(self)(*(np.concatenate([getattr(self, name), getattr(more, name)]) for name in ("rows", *PICKED)))
+
+    def answered(self, labels: ArrayLike, who: str = "", at: str = "") -> Annotations:
+        """Return what was said of the picks, with how each was asked."""
+        return Annotations(self.rows, np.asarray(labels), self.asked, self.within, self.chance, who, at)
+
+
+PICKED = ("asked", "within", "chance", "reasons")
+"""The columns of :class:`Picks` beside the rows."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

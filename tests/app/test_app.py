@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -20,13 +21,21 @@ from actc.tables.files import write_scored
 from tests.conftest import make_pool
 
 
-@pytest.fixture
-def session(tmp_path: Path) -> Session:
-    write_scored(tmp_path / "scores.parquet", make_pool(120, 3)[0])
-    made = start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings(overlap=1.0, budget=50))
+@pytest.fixture(scope="session")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A session that nobody has judged yet; to be copied."""
+    folder = tmp_path_factory.mktemp("started")
+    write_scored(folder / "scores.parquet", make_pool(120, 3)[0])
+    made = start_session(folder / "session", folder / "scores.parquet", Settings(overlap=1.0, budget=50))
     for name in ("ada", "bob"):
         made.add_annotator(name)
-    return made
+    made.close()
+    return folder / "session"
+
+
+@pytest.fixture
+def session(started: Path, tmp_path: Path) -> Session:
+    return Session(shutil.copytree(started, tmp_path / "session"))
 
 
 @pytest.fixture

@@ -71,6 +71,7 @@ def test_every_operation_is_fuzzed(schema):
     assert sorted((one.method.upper(), one.path) for one in found) == sorted(OPERATIONS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("method", "path", "mode"), CASES)
 def test_nothing_that_is_sent_breaks_the_server(served, schema, method, path, mode):
     session, _ = served

@@ -10,7 +10,7 @@ from benchmarks.people.crowd import measure, prepare
 from benchmarks.people.load import run_load
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_kill_9_loses_and_doubles_no_acknowledged_judgement(tmp_path):
     rounds = list(run_rounds(tmp_path, 8, longest=1.5, seed=1))
     assert rounds[-1].acknowledged > 50
@@ -18,7 +18,7 @@ def test_kill_9_loses_and_doubles_no_acknowledged_judgement(tmp_path):
     assert sum(one.doubled for one in rounds) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_twenty_annotators_at_once_meet_no_error_and_never_wait_for_a_card(tmp_path):
     load = run_load(tmp_path, 100_000, 0, 20, 5.0)
     assert load.errors == 0
@@ -28,7 +28,7 @@ def test_twenty_annotators_at_once_meet_no_error_and_never_wait_for_a_card(tmp_p
     assert load.memory_last_mb < 1.2 * load.memory_first_mb + 10
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_in_a_crowd_nobody_is_without_a_card(tmp_path):
     names = prepare(tmp_path, 20_000, 1000, 60)
     with ThreadPoolExecutor(1) as thread:  # the browser of other tests has an event loop in this one

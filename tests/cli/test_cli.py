@@ -1,14 +1,17 @@
-"""Every command as a person would call it: a process, an exit code, what it prints."""
+"""Every command as a person would call it: an exit code, what it prints."""
 
 from __future__ import annotations
 
 import csv
+import io
 import json
 import subprocess
 import sys
 import tomllib
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from importlib.metadata import version
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -25,22 +28,24 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 def actc(*words, cwd=None):
+    """Run a command in this process, which has loaded everything already."""
+    command = ["actc", *map(str, words)]
+    said, told = io.StringIO(), io.StringIO()
+    with (
+        chdir(cwd or "."),
+        mock.patch.object(sys, "argv", command),
+        redirect_stdout(said),
+        redirect_stderr(told),
+        pytest.raises(SystemExit) as end,
+    ):
+        main()
+    return subprocess.CompletedProcess(command, end.value.code, said.getvalue(), told.getvalue())
+
+
+def actc_process(*words):
+    """Run a command as a person would: in a process of its own."""
     command = [sys.executable, "-m", "actc.cli.main", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
-
-
-@pytest.fixture
-def actc_here(monkeypatch, capsys):
-    """As `actc`, in this process: for many calls that need not each start a Python."""
-
-    def call(*words):
-        command = ["actc", *map(str, words)]
-        monkeypatch.setattr(sys, "argv", command)
-        with pytest.raises(SystemExit) as end:
-            main()
-        return subprocess.CompletedProcess(command, end.value.code, *capsys.readouterr())
-
-    return call
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def columns(pool, labels=None):
@@ -71,7 +76,7 @@ def refused(result, sentence):
 
 
 def test_methods_are_listed():
-    result = actc("methods")
+    result = actc_process("methods")
     assert result.returncode == 0
     assert "globalopt-f1" in result.stdout
     assert actc("methods", "--quiet").stdout == ""
@@ -117,7 +122,7 @@ def test_one_class_only_is_allowed_but_said(folder, tmp_path):
     assert "every annotation is true" in result.stdout
 
 
-def test_bad_input_gets_one_sentence_and_nothing_is_written(actc_here, folder, tmp_path):
+def test_bad_input_gets_one_sentence_and_nothing_is_written(folder, tmp_path):
     out = tmp_path / "out.csv"
     labels = ("--labels", folder / "labels.tsv")
     (tmp_path / "broken.json").write_text("{")
@@ -145,7 +150,7 @@ def test_bad_input_gets_one_sentence_and_nothing_is_written(actc_here, folder, t
     ]
     for words, sentence in cases:
         words = (*words, "--method", "actc-lr-rndm") if words[0] == "calibrate" else words
-        assert refused(actc_here(*words), sentence), words
+        assert refused(actc(*words), sentence), words
         assert not out.exists()
 
 

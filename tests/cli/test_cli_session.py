@@ -60,7 +60,6 @@ def test_start_says_how_many_entities_have_a_name(tmp_path):
         (["start", "new", "--sample", "--overlap", "2"], "overlap is a share"),
         (["start", "new", "--sample", "--method", "poold"], "Did you mean 'pooled'"),
         (["annotate", "."], "no annotation session"),
-        (["annotate", "SESSION", "--program", "no-such-program", "--count", "1"], "cannot be started"),
         (["annotate", "SESSION", "--annotator", "owner"], "is taken in this session"),
         (["judge", ".", "--program", "true"], "no annotation session"),
         (["judge", "SESSION"], "Say who judges"),

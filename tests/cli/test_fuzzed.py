@@ -39,18 +39,16 @@ ALWAYS = {
     "complete": ["--seconds", "0.01", "--budget", "3"],
     "bench": ["--jobs", "1", "--repeats", "1", "--method", "localopt-acc"],
     "demo": ["--repeats", "1"],
-    "annotate": ["--program"],
+    "annotate": ["--host", "256.0.0.1"],  # where nobody can listen
     "judge": ["--retries", "0", "--timeout", "1", "--program"],
-    "audit": ["--host", "256.0.0.1"],  # where nobody can listen
+    "audit": ["--host", "256.0.0.1"],
     "paper": ["--from"],
 }
-NEVER = ("--engine", "--master", "--backend", "--address", "--terminal", "--url", "--help")
+NEVER = ("--engine", "--master", "--terminal", "--url", "--help")
 CHANGES = ("import", "names", "annotate", "judge")  # the session that they are given
 # Whose earlier outputs they are: those may be replaced unasked.
 OWN = {
     "th.json": ("calibrate", "export"),
-    "history.jsonl": ("export",),
-    "studio.json": ("export",),
     "rows.csv": ("bench",),
 }
 WRITES = {"export": ("--labels", "--history", "--thresholds", "--accepted", "--label-studio"), "demo": (), "paper": ()}
@@ -233,6 +231,7 @@ def may_change(name: str, words: list[str]) -> set[str]:
     return {path for path in told - inputs if not path.startswith("session/")}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CASES)
 def test_any_call_ends_with_a_sentence_and_harms_nothing(homes, name):
     home, kept = homes

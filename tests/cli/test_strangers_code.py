@@ -14,6 +14,7 @@ import pytest
 from actc.methods import named_method
 from actc.session import Session, Settings, start_session
 from actc.tables.files import write_rows_of, write_triples
+from tests.conftest import later
 from tests.synthetic import make_truth
 
 EVIL = "from pathlib import Path\nPath(__file__).with_name('sprung').touch()\nraise SystemExit('taken over')\n"
@@ -46,7 +47,9 @@ def replace_in(path: Path, **changes: str) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
 
 
-@pytest.mark.parametrize("command", [("report",), ("ask", "--out", "questions.tsv"), ("shift", "scores.tsv")])
+@pytest.mark.parametrize(
+    "command", [("report",), later(("ask", "--out", "questions.tsv")), later(("shift", "scores.tsv"))]
+)
 def test_a_thresholds_file_imports_nothing(home, command):
     actc("calibrate", "scores.tsv", "--labels", "labels.tsv", "--quiet")
     replace_in(home / "thresholds.json", method="evil:method")
@@ -56,7 +59,7 @@ def test_a_thresholds_file_imports_nothing(home, command):
     assert not (home / "sprung").exists()
 
 
-@pytest.mark.parametrize("command", ["status", "export", "report"])
+@pytest.mark.parametrize("command", [later("status"), later("export"), "report"])
 def test_a_session_s_settings_import_nothing(home, command):
     start_session(home / "s", home / "scores.tsv", Settings(budget=20)).close()
     replace_in(home / "s" / "settings.json", method="evil:method")
@@ -78,6 +81,7 @@ def test_the_planner_imports_nothing_from_the_working_folder(home):
     assert not (home / "sprung").exists()
 
 
+@pytest.mark.long
 def test_an_extra_is_not_looked_for_in_the_working_folder(home):
     look = (
         "import os, sys; from actc.cli.main import commands\n"
@@ -87,6 +91,7 @@ def test_an_extra_is_not_looked_for_in_the_working_folder(home):
     assert subprocess.run([sys.executable, "-P", "-c", look], check=False).returncode == 0
 
 
+@pytest.mark.long
 def test_processes_of_a_comparison_import_nothing_from_the_working_folder(home):
     cell = home / "d" / "m"
     cell.mkdir(parents=True)
@@ -106,6 +111,7 @@ def test_a_method_of_one_s_own_is_found_by_the_option(home):
     actc("report", "thresholds.json", "--method", "own:mine", "--quiet")
 
 
+@pytest.mark.long
 def test_a_session_with_a_method_of_one_s_own_goes_on_with_the_option(home):
     (home / "own.py").write_text(OWN)
     actc("start", "s", "scores.tsv", "--method", "own:mine", "--quiet")
@@ -122,6 +128,7 @@ def test_a_name_never_imports():
     assert named_method("actc-lr-rndm:n=50").n == 50  # type: ignore[attr-defined]
 
 
+@pytest.mark.long
 def test_a_program_that_judges_keeps_its_own_path(home):
     """The command keeps its helpers from the working folder; a user's program is no helper of it."""
     start_session(home / "s", home / "scores.tsv", Settings(budget=20)).close()
@@ -131,4 +138,4 @@ def test_a_program_that_judges_keeps_its_own_path(home):
         "    print(json.dumps({'triple': json.loads(line)['triple'], 'said': beside.word}), flush=True)\n"
     )
     assert "PYTHONSAFEPATH" not in os.environ
-    actc("annotate", "s", "--program", f"{sys.executable} judge.py", "--count", "3", "--quiet")
+    actc("judge", "s", "--program", f"{sys.executable} judge.py", "--count", "3", "--quiet")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
 
 from actc import ScoredTriples
-from actc.complete.completion import complete, read_oracle
+from actc.complete.completion import accepted_facts, ask_oracle, provenance_of, read_oracle
+from actc.complete.report import summarise
 from actc.complete.run import CompletionPlan, complete_graph
 from actc.complete.weighing import LEAST_ASKED, LOG_ODDS, best_placed, worth_asking
 from actc.errors import ActcError, FileError, OptionError
@@ -20,6 +21,7 @@ from actc.numeric import sigmoid
 from actc.session import Judgement, Session
 from actc.session.reasons import reasons_of
 from actc.tables.files import read_scored, write_triples
+from actc.trust.expect import Share
 from tests.conftest import make_pool
 from tests.models.test_train_model import make_graph, new_facts
 
@@ -68,11 +70,11 @@ def test_a_small_graph_grows_by_what_was_accepted(folder, tmp_path):
 def test_accepted_facts_carry_their_provenance(folder, tmp_path):
     complete_graph(plan(folder, tmp_path / "out"))
     header, *rows = (line.split("\t") for line in (tmp_path / "out" / "accepted.tsv").read_text().splitlines())
-    wanted = ["head", "relation", "tail", "score", "probability", "threshold", "method", "date", "decided_by"]
+    wanted = ["head", "relation", "tail", "score", "probability", "threshold", "method", "date", "by"]
     assert header == [*wanted, "reasons"]
     by_method = [row for row in rows if row[8] == "method"]
     assert by_method
-    assert {row[8] for row in rows} <= {"person", "method"}
+    assert {row[8] for row in rows} <= {"oracle", "method"}  # a file answered: nobody is said to have
     assert all(float(row[3]) >= float(row[5]) for row in by_method)
 
 
@@ -313,7 +315,7 @@ def test_an_oracle_of_another_graph_is_refused(folder, tmp_path):
 def test_baselines_decide_without_probabilities(folder, tmp_path):
     complete_graph(plan(folder, tmp_path / "out", method="localopt-acc"))
     header, *rows = (line.split("\t") for line in (tmp_path / "out" / "accepted.tsv").read_text().splitlines())
-    at, by = header.index("probability"), header.index("decided_by")
+    at, by = header.index("probability"), header.index("by")
     assert {row[at] for row in rows if row[by] == "method"} == {""}
 
 
@@ -351,9 +353,11 @@ def test_candidates_that_the_graph_holds_are_not_new(folder, tmp_path):
 
 def test_what_a_person_says_stands():
     pool, labels = make_pool(400, seed=3)
-    done = complete(pool, lambda triples, rows: ~labels[rows], np.arange(len(pool)), budget=40)
-    assert np.array_equal(done.accepted[done.judged.rows], done.judged.labels)
-    assert set(done.probabilities[done.judged.rows]) <= {0.0, 1.0}
+    case = ask_oracle(pool, lambda triples, rows: ~labels[rows], np.arange(len(pool)), budget=40)
+    done, judged = case.decisions, case.answers_in(pool)
+    assert np.array_equal(done.accepted[judged.rows], judged.labels)
+    assert set(done.probability[judged.rows]) <= {0.0, 1.0}
+    assert set(done.by[judged.rows]) == {"oracle"}
 
 
 def make_candidates(seed):
@@ -371,9 +375,9 @@ def test_facts_are_hardly_ever_worse_than_promised():
     for seed in range(24):
         candidates, labels = make_candidates(seed)
         oracle = lambda triples, rows, labels=labels: labels[rows]  # noqa: E731
-        done = complete(candidates, oracle, np.arange(len(candidates)), seed=seed)
-        low, middle, high = done.precision
-        precision = labels[done.accepted].mean()
+        case = ask_oracle(candidates, oracle, np.arange(len(candidates)), seed=seed)
+        middle, low, high = astuple(Share.of(case.expectation.overall, "precision", 0.9))
+        precision = labels[case.decisions.accepted].mean()
         not_worse.append(low <= precision)
         widths.append(high - low)
         off.append(middle - precision)
@@ -393,16 +397,20 @@ def test_where_one_candidate_in_a_thousand_is_true_the_questions_are_not_about_t
     assert len(rows) == LEAST_ASKED
     assert log_odds[rows].min() >= np.delete(log_odds, rows).max()
     oracle = lambda triples, rows: labels[rows]  # noqa: E731
-    everything, hopeful = (complete(candidates, oracle, asked, method=LOG_ODDS) for asked in (np.arange(60_000), rows))
-    assert hopeful.judged.labels.sum() > 3 * everything.judged.labels.sum()
+    everything, hopeful = (
+        ask_oracle(candidates, oracle, asked, method=LOG_ODDS).annotations for asked in (np.arange(60_000), rows)
+    )
+    assert hopeful.labels.sum() > 3 * everything.labels.sum()
 
 
 def test_nothing_is_promised_where_nothing_is_accepted():
     pool, _ = make_pool(200)
     for truth in (False, True):
-        done = complete(pool, lambda _, rows, truth=truth: np.full(len(rows), truth), np.arange(len(pool)), budget=60)
-        assert done.accepted.any() == truth
-        assert (done.precision is not None) == truth
+        oracle = lambda _, rows, truth=truth: np.full(len(rows), truth)  # noqa: E731
+        case = ask_oracle(pool, oracle, np.arange(len(pool)), budget=60)
+        report = summarise(case, Graph.of(pool), {})
+        assert case.decisions.accepted.any() == truth
+        assert (report["accepted_precision"] is not None) == truth
 
 
 def test_splitting_off_leaves_every_name_in_the_rest():
@@ -419,13 +427,15 @@ def test_impossible_plans_are_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OptionError, match="is a file"):
         CompletionPlan(tmp_path / "graph.tsv", tmp_path / "file")
-    with pytest.raises(OptionError, match="at least one answer"):
-        CompletionPlan(tmp_path / "graph.tsv", tmp_path / "out", budget=0)
+    with pytest.raises(OptionError, match="-1 answers cannot be asked for"):
+        CompletionPlan(tmp_path / "graph.tsv", tmp_path / "out", budget=-1)
+    with pytest.raises(OptionError, match="without answers nothing can be promised"):
+        CompletionPlan(tmp_path / "graph.tsv", tmp_path / "out", budget=0, precision=0.8)
 
 
 def test_facts_and_graph_agree_on_names():
     pool, labels = make_pool(100)
-    done = complete(pool, lambda triples, rows: labels[rows], np.arange(len(pool)), budget=30)
-    facts = done.facts()
+    case = ask_oracle(pool, lambda triples, rows: labels[rows], np.arange(len(pool)), budget=30)
+    facts = accepted_facts(case)
     assert isinstance(facts, Graph)
-    assert len(facts) == done.accepted.sum() == len(done.provenance()["score"])
+    assert len(facts) == case.decisions.accepted.sum() == len(provenance_of(case)["score"])

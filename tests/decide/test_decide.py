@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError, ChoiceError, FileError, OptionError
+from actc.tables.calibration import Calibration, Counts, Exceptions
 from actc.tables.curves import Curves
 from actc.tables.database import parse_memory
 from actc.tables.files import read_scored, write_triples
-from actc.triples import ScoredTriples, Thresholds
+from actc.triples import Annotations, ScoredTriples, Thresholds
 
 THRESHOLDS = Thresholds(("knows", "likes"), np.array([0.5, -1.0]), 2.0, np.array([True, True]))
 
@@ -49,7 +50,11 @@ ROWS = [
     ("c", "sees", "a", 2.0),
     ("c", "sees", "b", 1.9),
 ]
-ACCEPTED = [("a", "knows", "b", 0.5, 0.5), ("b", "likes", "c", -1.0, -1.0), ("c", "sees", "a", 2.0, 2.0)]
+ACCEPTED = [
+    ("a", "knows", "b", 0.5, 0.5, "method"),
+    ("b", "likes", "c", -1.0, -1.0, "method"),
+    ("c", "sees", "a", 2.0, 2.0, "method"),
+]
 
 
 @pytest.mark.parametrize("suffix", ["tsv", "csv", "tsv.gz", "csv.gz", "parquet"])
@@ -70,7 +75,7 @@ def test_counts_are_told_by_relation_and_unseen_relations_get_the_default(tmp_pa
 
 def test_all_candidates_can_be_kept_with_their_decision(tmp_path: Path) -> None:
     decide_candidates(THRESHOLDS, write_candidates(tmp_path / "in.csv", ROWS), tmp_path / "out.csv", keep_all=True)
-    assert [row[-1] for row in rows_of(tmp_path / "out.csv")] == [True, False, False, True, True, False]
+    assert [row[-2] for row in rows_of(tmp_path / "out.csv")] == [True, False, False, True, True, False]
 
 
 def test_many_files_and_folders_are_one_table(tmp_path: Path) -> None:
@@ -124,7 +129,7 @@ def test_the_best_tail_is_the_first_name_among_equal_scores(tmp_path: Path) -> N
     decided = decide_candidates(
         THRESHOLDS, write_candidates(tmp_path / "in.tsv", rows), tmp_path / "out.tsv", best_only=True
     )
-    assert rows_of(tmp_path / "out.tsv") == [("a", "knows", "b", 3.0, 0.5)]
+    assert rows_of(tmp_path / "out.tsv") == [("a", "knows", "b", 3.0, 0.5, "method")]
     assert decided.accepted.tolist() == [1]
 
 
@@ -138,7 +143,7 @@ def test_integer_names_and_narrow_scores_work(tmp_path: Path) -> None:
     query = "SELECT 7::INT AS subject, 1::SMALLINT AS predicate, 8::BIGINT AS object, 0.5::FLOAT AS score"
     thresholds = Thresholds(("1",), np.array([0.5]), 9.0, np.array([True]))
     decide_candidates(thresholds, write_sql(tmp_path / "in.parquet", query), tmp_path / "out.parquet")
-    assert rows_of(tmp_path / "out.parquet") == [(7, "1", 8, 0.5, 0.5)]
+    assert rows_of(tmp_path / "out.parquet") == [(7, "1", 8, 0.5, 0.5, "method")]
 
 
 CURVES = Curves(("knows", "likes"), -2.0, 2.0, np.array([[0, 0.25, 1], [0.5, 0.5, 0.5], [0, 0.5, 0.75]]))
@@ -158,6 +163,59 @@ def test_probabilities_are_looked_up_and_averaged(tmp_path: Path, out: str, best
     means = [expected[accepted & (codes == code)].mean() for code in range(3)]
     assert decided.expected_precision is not None
     assert decided.expected_precision == pytest.approx(means)
+
+
+WORDS = Exceptions(
+    ["a", "a", "c", "x"],
+    ["knows", "knows", "sees", "knows"],
+    ["b", "c", "b", "y"],
+    [False, True, True, True],
+    ["person", "person", "judges", "oracle"],
+    [0.0, 1.0, 0.625, 1.0],
+)
+"""A no to what would be accepted, a yes to what would not, a decision that judges turned, one that is no candidate."""
+
+
+def with_words(curves: Curves | None = None, words: Exceptions = WORDS) -> Calibration:
+    pool = ScoredTriples.from_columns(["a", "a"], ["knows", "likes"], ["b", "c"], [0.0, 1.0])
+    counts = Counts.of(pool, Annotations(), np.zeros(2, dtype=bool))
+    return Calibration(THRESHOLDS, "pooled", {}, counts, curves=curves, exceptions=words)
+
+
+@pytest.mark.parametrize("out", ["out.tsv", "out.parquet", "out"])
+@pytest.mark.parametrize("keep_all", [False, True])
+def test_somebodys_word_stands_whatever_the_score(tmp_path: Path, out: str, keep_all: bool) -> None:
+    with_words(CURVES).write(tmp_path / "thresholds.json")
+    candidates = write_candidates(tmp_path / "in.parquet", ROWS)
+    decided = decide_candidates(tmp_path / "thresholds.json", candidates, tmp_path / out, keep_all=keep_all)
+    rows = [row for row in rows_of(tmp_path / out) if not keep_all or row[6]]
+    assert [(*row[:3], row[-1]) for row in rows] == [
+        ("a", "knows", "c", "person"),
+        ("b", "likes", "c", "method"),
+        ("c", "sees", "a", "method"),
+        ("c", "sees", "b", "judges"),
+    ]
+    told = {row[:3]: row[5] for row in rows}
+    assert (told["a", "knows", "c"], told["c", "sees", "b"]) == (1.0, 0.625)
+    assert decided.accepted.tolist() == [1, 1, 2]
+
+
+@pytest.mark.parametrize("keep_all", [False, True])
+def test_the_best_tail_is_the_one_somebody_called_true_and_never_one_called_false(
+    tmp_path: Path, keep_all: bool
+) -> None:
+    rows = [
+        ("a", "knows", "b", 3.0),  # called false: the next best takes its place
+        ("a", "knows", "d", 2.0),
+        ("a", "knows", "e", 1.0),
+        ("f", "knows", "g", 3.0),
+        ("f", "knows", "h", -9.0),  # called true: before what scores higher
+    ]
+    words = Exceptions(["a", "f"], ["knows"] * 2, ["b", "h"], [False, True], ["person"] * 2, [0.0, 1.0])
+    candidates = write_candidates(tmp_path / "in.tsv", rows)
+    decide_candidates(with_words(words=words), candidates, tmp_path / "out.tsv", keep_all=keep_all, best_only=True)
+    accepted = [row for row in rows_of(tmp_path / "out.tsv") if not keep_all or row[5]]
+    assert [(*row[:3], row[-1]) for row in accepted] == [("a", "knows", "d", "method"), ("f", "knows", "h", "person")]
 
 
 def test_the_expected_precision_of_nothing_is_unknown(tmp_path: Path) -> None:
@@ -322,7 +380,7 @@ def test_progress_adds_up_to_everything(tmp_path: Path) -> None:
     assert sum(told) == 100
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_million_relations_and_one_with_nine_tenths_of_all_candidates(tmp_path: Path) -> None:
     count = 1_000_000
     relation = "CASE WHEN i % 10 > 0 THEN 'r0' ELSE 'r' || (i // 10) END"
@@ -346,6 +404,7 @@ decide_candidates(Thresholds(("r",), np.array([0.5]), 0.5, np.array([True])), sy
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("out", ["out", "out.parquet"])
 def test_a_killed_run_leaves_no_output_and_the_next_one_is_right(tmp_path: Path, out: str) -> None:
     columns = "'h' || hash(i) AS head, 'r' AS relation, 't' || hash(-i) AS tail, i % 2 AS score"

@@ -17,10 +17,11 @@ import pytest
 
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError, FileError, OptionError
+from actc.tables.calibration import Calibration, Counts, Exceptions
 from actc.tables.curves import KNOTS, Curves
-from actc.triples import Thresholds
+from actc.triples import Annotations, ScoredTriples, Thresholds
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 THRESHOLDS = Thresholds(("knows", "likes"), np.array([0.5, -0.25]), 0.75, np.array([True, True]))
 # Ties at the cut, both zeros, names in three scripts, two heads per best tail, an unseen relation.
@@ -32,12 +33,9 @@ FROM range({}) t(i)
 """
 
 
-@pytest.fixture(scope="module")
-def session():
-    builder = pyspark.sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    session = builder.config("spark.sql.shuffle.partitions", "2").config("spark.driver.memory", "1g").getOrCreate()
-    yield session
-    session.stop()
+@pytest.fixture
+def session(spark):
+    return spark
 
 
 @pytest.fixture
@@ -63,12 +61,36 @@ def sorted_bytes(folder: Path) -> bytes:
 CURVES = Curves(("knows", "likes"), -0.9, 0.9, np.random.default_rng(0).random((3, KNOTS)))
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"keep_all": True}, {"best_only": True}, {"keep_all": True, "best_only": True, "curves": CURVES}]
+# A word on every sixteenth triple, whatever it scores: yes and no, of people and of judges.
+SPOKEN = duckdb.sql(f"SELECT * FROM ({QUERY.format(4000)}) WHERE hash(tail) % 16 = 3 ORDER BY tail").fetchall()
+WORDS = Exceptions(
+    *([str(row[at]) for row in SPOKEN] for at in range(3)),
+    [at % 3 > 0 for at in range(len(SPOKEN))],
+    [("person", "judges", "oracle")[at % 3] for at in range(len(SPOKEN))],
+    [(0.0, 0.7, 1.0)[at % 3] for at in range(len(SPOKEN))],
 )
-def test_spark_writes_the_same_bytes_as_duckdb(session, parts, tmp_path, options):
-    ours = decide_candidates(THRESHOLDS, parts, tmp_path / "duckdb", **options)
-    theirs = decide_candidates(THRESHOLDS, parts, tmp_path / "spark", engine="spark", **options)
+
+
+def with_words(curves: Curves | None = None) -> Calibration:
+    pool = ScoredTriples.from_columns(["a", "a"], ["knows", "likes"], ["b", "c"], [0.0, 1.0])
+    counts = Counts.of(pool, Annotations(), np.zeros(2, dtype=bool))
+    return Calibration(THRESHOLDS, "pooled", {}, counts, curves=curves, exceptions=WORDS)
+
+
+ALL_OPTIONS = {"keep_all": True, "best_only": True, "curves": CURVES}
+ONE_OPTION = [
+    pytest.param(options, marks=pytest.mark.long) for options in ({}, {"keep_all": True}, {"best_only": True})
+]
+
+
+@pytest.mark.parametrize("options", [ALL_OPTIONS, *ONE_OPTION])
+@pytest.mark.parametrize("words", [True, pytest.param(False, marks=pytest.mark.long)])
+def test_spark_writes_the_same_bytes_as_duckdb(session, parts, tmp_path, options, words):
+    thresholds = with_words() if words else THRESHOLDS
+    ours = decide_candidates(thresholds, parts, tmp_path / "duckdb", **options)
+    theirs = decide_candidates(thresholds, parts, tmp_path / "spark", engine="spark", **options)
+    told = duckdb.sql(f"SELECT DISTINCT \"by\" FROM '{tmp_path}/spark/*.parquet'").fetchall()
+    assert {row[0] for row in told} >= ({"method", "oracle", "judges"} if words else {"method"})
     assert sorted_bytes(tmp_path / "spark") == sorted_bytes(tmp_path / "duckdb")
     assert theirs.relation_names == ours.relation_names
     if ours.expected_precision is not None:
@@ -77,6 +99,7 @@ def test_spark_writes_the_same_bytes_as_duckdb(session, parts, tmp_path, options
         assert getattr(theirs, name).tolist() == getattr(ours, name).tolist()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("suffix", ["csv", "tsv"])
 def test_spark_reads_text_as_duckdb_does(session, parts, tmp_path, suffix):
     path = tmp_path / f"in.{suffix}"
@@ -99,6 +122,7 @@ BAD = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", BAD)
 def test_spark_names_the_part_with_a_bad_row_and_writes_nothing(session, parts, tmp_path, case):
     duckdb.sql(f"COPY (SELECT {BAD[case][0]}) TO '{parts}/part-2.parquet'")
@@ -107,12 +131,14 @@ def test_spark_names_the_part_with_a_bad_row_and_writes_nothing(session, parts, 
     assert [path.name for path in tmp_path.iterdir()] == ["parts"]
 
 
+@pytest.mark.long
 def test_spark_refuses_text_that_only_java_reads_as_a_number(session, tmp_path):
     (tmp_path / "in.tsv").write_text("a\tknows\tb\t1\na\tknows\tc\t2d\n")
     with pytest.raises(FileError, match="'2d'"):
         decide_candidates(THRESHOLDS, tmp_path / "in.tsv", tmp_path / "out", engine="spark")
 
 
+@pytest.mark.long
 def test_spark_names_a_damaged_part(session, parts, tmp_path):
     damaged = bytearray((parts / "part-1.parquet").read_bytes())
     damaged[50:5000] = b"\xff" * 4950
@@ -122,6 +148,7 @@ def test_spark_names_a_damaged_part(session, parts, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long
 def test_addresses_are_left_to_spark_and_replaced_only_on_demand(session, parts, tmp_path):
     urls = [(parts / f"part-{i}.parquet").as_uri() for i in (0, 1)]
     out = (tmp_path / "out").as_uri()
@@ -202,6 +229,7 @@ class Cluster:
             self.kill(process)
 
 
+@pytest.mark.long
 def test_a_cluster_survives_the_death_of_a_worker(tmp_path):
     folder = tmp_path / "parts"
     folder.mkdir()
@@ -228,6 +256,7 @@ def test_a_cluster_survives_the_death_of_a_worker(tmp_path):
     assert sorted_bytes(tmp_path / "out") == sorted_bytes(tmp_path / "duckdb")
 
 
+@pytest.mark.long
 def test_executors_need_no_python(parts, tmp_path):
     """A session of its own, whose workers would be started with a Python that is not there."""
     code = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import duckdb
 import numpy as np
-import pyspark
 import pytest
 
 from actc.errors import OptionError
@@ -13,21 +12,15 @@ from actc.evidence.table import Proposals
 from actc.evidence.write_table import write_evidence
 from actc.graphs.graph import Graph
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 # So small that every list of this graph is cut somewhere.
 TIGHT = Limits(path_edges=4, path_facts=20, rule_edges=3, rule_holders=3, rare_edges=3, rare_holders=6, relatives=6)
 
 
-@pytest.fixture(scope="module")
-def session():
-    builder = pyspark.sql.SparkSession.builder.master("local[2]").config("spark.driver.memory", "1g")
-    # Forty small queries: compiling each to Java would take longer than running it.
-    for name in ("ui.enabled", "ui.showConsoleProgress", "sql.codegen.wholeStage", "sql.adaptive.enabled"):
-        builder = builder.config(f"spark.{name}", "false")
-    session = builder.config("spark.sql.shuffle.partitions", "1").getOrCreate()
-    yield session
-    session.stop()
+@pytest.fixture
+def session(spark):
+    return spark
 
 
 def draw(count, rng):
@@ -49,6 +42,7 @@ def read(folder):
     return duckdb.sql(f"SELECT * FROM read_parquet('{folder}/*.parquet') ORDER BY relation, head, tail").fetchnumpy()
 
 
+@pytest.mark.long
 def test_spark_writes_the_table_that_duckdb_writes(session, case, tmp_path):
     graph, candidates = case
     some = np.where(candidates.scores < 0.5, np.nan, np.round(np.sin(candidates.scores), 3))

@@ -52,6 +52,7 @@ TIGHT = Limits(path_edges=2, path_facts=2, rule_edges=2, rule_holders=2, rare_ed
 ALL_BUT_PATHS = replace(TIGHT, path_edges=256, path_facts=2000)
 
 
+@pytest.mark.long
 @settings(max_examples=15, deadline=None)
 @given(facts, st.data(), st.sampled_from([TIGHT, ALL_BUT_PATHS]))
 def test_a_candidate_that_is_a_fact_moves_nothing_when_limits_cut_either(known, data, limits):

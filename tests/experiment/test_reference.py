@@ -39,6 +39,7 @@ EXPECTED = {
 FIRST_50_REPEATS = {"actc-lr-rndm-f1": (72.5, 73.3), "actc-gp-rndm-f1": (73.0, 73.7)}
 # REFERENCE gives one decimal for most figures: half of the last digit comes on top of the tenth.
 TENTH = 0.1 + 0.05
+pytestmark = pytest.mark.xdist_group("reference")
 
 
 def mean(rows, method, budget=None, repeats=100):
@@ -65,6 +66,7 @@ def test_the_f1_rows_come_out_again(rows, method):
     assert mean(rows, method, repeats=50) == pytest.approx(FIRST_50_REPEATS[method], abs=TENTH)
 
 
+@pytest.mark.long
 def test_other_draws_give_averages_within_a_point(authors_cell, rows):
     random_ones = ["localopt-acc", "localopt-f1", "globalopt-f1", "actc-lr-rndm", "actc-gp-rndm", "actc-lr-uni"]
     others = run_experiment([authors_cell], random_ones, repeats=100, seed=12345, draws="numpy")
@@ -72,6 +74,7 @@ def test_other_draws_give_averages_within_a_point(authors_cell, rows):
         assert mean(others, method) == pytest.approx(EXPECTED[method][0], abs=1.0)
 
 
+@pytest.mark.long
 def test_the_authors_uncertainty_row_is_that_of_hash_seed_0_and_an_unconverged_classifier():
     code = (
         "from actc.experiment.datasets import load_cell; from actc.experiment.runs import run_experiment;"

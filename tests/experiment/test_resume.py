@@ -14,7 +14,6 @@ from joblib import Parallel, delayed
 import actc
 from actc.cli.main import commands
 from actc.errors import FileError, OptionError
-from actc.experiment.backends import Workers
 from actc.experiment.cells import CellFolder
 from actc.experiment.measurements import read_measurements
 from actc.experiment.plans import REPEATS_IN_SHARE, Conditions, Plan
@@ -40,7 +39,7 @@ def run(folders, tmp_path):
     """Run a plan into a file of that name and return its lines without the seconds."""
 
     def run(name="rows.csv", runs=RUNS, jobs=1, conditions=CONDITIONS, **options):
-        run_plan_to_file(Plan(folders, runs, conditions), tmp_path / name, workers=Workers(jobs), **options)
+        run_plan_to_file(Plan(folders, runs, conditions), tmp_path / name, jobs=jobs, **options)
         return without_seconds(tmp_path / name)
 
     return run
@@ -132,6 +131,7 @@ def test_missing_rows_are_one_sentence(tmp_path):
         read_measurements(tmp_path / "rows.csv")
 
 
+@pytest.mark.long
 def test_processes_left_over_from_other_work_do_not_remember_an_old_folder(folders, tmp_path):
     folder = CellFolder(write_toy_scores(tmp_path, CELLS[:1]) / "scores" / "codex-s" / "toy")
     Parallel(n_jobs=2)(delayed(folder.load)(False) for _ in range(4))  # kept by joblib, with the cell they read
@@ -167,6 +167,7 @@ def kill_in_mid_run(words, part):
     assert bench.wait() == -signal.SIGKILL, "it was done before it could be killed"
 
 
+@pytest.mark.long
 def test_a_killed_bench_goes_on_and_its_file_is_that_of_an_uninterrupted_one(folders, tmp_path):
     whole, killed, part = tmp_path / "whole.csv", tmp_path / "killed.csv", tmp_path / "killed.csv.part"
     commands.main(bench_words(folders, whole), standalone_mode=False)

@@ -14,7 +14,8 @@ KEY = "sk-not-for-any-file-4711"
 class ModelServer(ThreadingHTTPServer):
     """Answers true to what ends in an even number; ``moods`` says how each request in turn is treated.
 
-    "well", "slow", "busy" (429), "broken" (500), "cut" (half an answer), "nonsense", "hang-up"; after the last, well.
+    "well", "slow", "busy" (429), "broken" (500), "cut" (half an answer), "drip" (a letter at a time), "nonsense",
+    "huge" (numbers), "deep" (lists), "list" (no object), "hang-up"; after the last, well.
     """
 
     daemon_threads = True
@@ -85,17 +86,29 @@ class Handler(BaseHTTPRequestHandler):
             text = "The moon is made of cheese."
         if mood == "echo":
             text = f'{{"answer": "true", "reason": "you sent {self.headers.get("Authorization")}"}}'
+        if mood == "deep":
+            text = f'{{"answer": "true", "reason": {"[" * 800}{"]" * 800}}}'
+        if mood == "huge":
+            text = f'{{"answer": "true", "probability": 1{"0" * 400}}}'
         usage = {"prompt_tokens": 100, "completion_tokens": 10}
+        if mood == "huge":
+            usage["prompt_tokens"] = 10**30
         message = {"choices": [{"message": {"role": "assistant", "content": text}}], "usage": usage}
         with self.server.lock:
             self.server.answered[question] += mood != "cut"
-        self.reply(200, message, cut=mood == "cut")
+        if mood == "drip":
+            message["padding"] = "x" * 500
+        self.reply(200, [message] if mood == "list" else message, cut=mood == "cut", drip=mood == "drip")
 
-    def reply(self, status, content, headers=None, cut=False):
+    def reply(self, status, content, headers=None, cut=False, drip=False):
         data = json.dumps(content).encode()
         self.send_response(status)
         for name, value in {"Content-Type": "application/json", **(headers or {})}.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
-        self.wfile.write(data[: len(data) // 2] if cut else data)
+        for at in range(len(data) if drip else 0):
+            self.wfile.write(data[at : at + 1])
+            time.sleep(0.02)
+        if not drip:
+            self.wfile.write(data[: len(data) // 2] if cut else data)

@@ -11,7 +11,7 @@ import time
 import pytest
 
 import actc
-from actc.errors import ActcError
+from actc.errors import ActcError, MissingExtraError
 from actc.judges import ask_server
 from actc.judges.store import ReplyStore
 from actc.session import Settings, start_session
@@ -83,6 +83,28 @@ def test_requests_are_made_together_but_never_more_than_asked_for(folder):
     with ModelServer(seconds=0.02) as server:
         judge(folder, server, jobs=3)
     assert server.most_at_once == 3
+
+
+def test_a_reply_that_comes_too_slowly_is_given_up(folder):
+    with ModelServer(["drip"]) as server:
+        began = time.monotonic()
+        run = judge(folder, server, count=1, which="doubtful", timeout=0.5)
+    assert (run.answered, run.requests) == (1, 2)
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("mood", ["huge", "deep", "list"])
+def test_whatever_is_said_is_at_worst_no_answer(folder, mood):
+    with ModelServer([mood]) as server:
+        run = judge(folder, server, count=1, which="doubtful")
+    assert run.answered + run.senseless == 1
+    assert run.tokens_in in (0, 100)
+
+
+def test_without_httpx_one_sentence_says_what_to_install(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "httpx", None)  # which is how Python remembers that it cannot be imported
+    with ModelServer() as server, pytest.raises(MissingExtraError, match=r"pip install 'actc\[judge\]'"):
+        judge(folder, server)
 
 
 def test_the_limit_of_requests_holds_to_the_last_one(folder):
@@ -166,6 +188,7 @@ def test_only_the_prompt_and_the_model_s_name_leave(folder):
     assert "Authorization" not in server.headers[0]
 
 
+@pytest.mark.long
 def test_a_run_that_is_killed_goes_on_where_it_was_and_nothing_is_lost_or_doubled(folder):
     command = [sys.executable, "-m", "actc.cli.main", "judge", str(folder / "session"), "--model", "small"]
     command += ["--prompt", str(folder / "prompt.txt"), "--which", "all", "--jobs", "2"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import sys
 import time
@@ -16,12 +17,12 @@ from actc.judges.store import ReplyStore
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session.backup import backup_session
 from actc.session.cards import make_card
+from actc.session.find_case import find_case
 from actc.session.judge import CHOICES, judge_triples, make_question
 from actc.session.judge_report import audit_with_judges, report_judges
-from actc.session.judged import DIFFERING, picked_blindly, read_judged
-from actc.session.plan import Planner
-from actc.session.program import ask_program
-from actc.session.results import Results
+from actc.session.judged import read_judged
+from actc.session.plan import Planner, task_of
+from actc.session.results import write_accepted
 from actc.tables.files import read_scored, write_triples
 from actc.triples import Annotations
 from tests.conftest import make_pool
@@ -79,7 +80,7 @@ def test_a_program_judges_everything_once_and_nonsense_is_no_answer(session, tmp
 
 
 def test_a_program_that_says_nothing_and_does_not_listen_is_ended(session, tmp_path, monkeypatch):
-    monkeypatch.setattr("actc.judges.converse.GOODBYE_SECONDS", 0.2)
+    monkeypatch.setattr("actc.judges.ask_program.GOODBYE_SECONDS", 0.2)
     (tmp_path / "deaf.py").write_text("import os, time\nos.close(1)\ntime.sleep(60)\n")
     plenty = ["x" * 2000] * len(POOL)
     write_triples(tmp_path / "texts.csv", {**POOL.columns(), "source": plenty})
@@ -92,7 +93,7 @@ def test_a_program_that_says_nothing_and_does_not_listen_is_ended(session, tmp_p
 def test_an_answer_is_stored_once_and_the_first_one_stays(session):
     store = ReplyStore(session.folder, create=True)
     judge = store.add_judge("twice")
-    question = make_question(session, Planner(session).task(5, ""))
+    question = make_question(session, task_of(POOL, 5, ""))
     list(store.keep(judge, [(question, Reply("true")), (question, Reply("false"))]))
     assert store.counts() == {"twice": 1}
     assert store.answers().signals.tolist() == [1]
@@ -121,13 +122,13 @@ def test_each_choice_of_triples_is_what_it_says(session, tmp_path, which):
     judge_triples(session, program=command(tmp_path), which=which, count=60, share=0.5)
     with sqlite3.connect(session.folder / "judges.sqlite") as connection:
         asked = np.array([row[0] for row in connection.execute("SELECT triple FROM reply")])
-    results = Results(session)
+    case = find_case(session).case
     new = np.setdiff1d(asked, session.annotations().rows)
     assert len(new) <= 60
     if which == "accepted":
-        assert results.thresholds.decide(POOL)[new].all()
+        assert case.without_judges().decisions.accepted[new].all()
     if which == "doubtful":
-        p = results.fit.probabilities(POOL)
+        p = case.fit.probabilities(POOL)
         others = np.setdiff1d(np.arange(240), asked)
         assert np.abs(p[new] - 0.5).max() <= np.abs(p[others] - 0.5).min()
 
@@ -176,14 +177,16 @@ def test_what_cannot_be_is_refused_in_a_sentence(untouched, options, sentence):
 
 def test_judges_turn_decisions_round_and_the_accepted_say_who_decided(session, tmp_path):
     let_people_answer(session, 60)
-    plain = Results(session).thresholds.decide(POOL)
+    plain = find_case(session).case.decisions.accepted
     judge_triples(session, program=command(tmp_path), which="all")
-    results = Results(session)
-    assert (results.heeded.decisions == TRUTH).mean() > (plain == TRUTH).mean()
-    assert (results.thresholds.decide(POOL) == plain).all()
-    results.write_accepted(tmp_path / "accepted.tsv")
+    opened = find_case(session)
+    decided = opened.case.decisions
+    assert (decided.accepted == TRUTH).mean() > (plain == TRUTH).mean()
+    assert (opened.case.without_judges().decisions.accepted == plain).all()
+    assert (plain[decided.by == "judges"] != decided.accepted[decided.by == "judges"]).all()
+    write_accepted(opened, tmp_path / "accepted.tsv")
     by = [line.split("\t")[-1] for line in (tmp_path / "accepted.tsv").read_text().splitlines()[1:]]
-    assert set(by) == {"person", "judges", "threshold"}
+    assert set(by) == {"person", "judges", "method"}
 
 
 def test_cards_have_the_text_and_nothing_of_what_judges_said(session, tmp_path):
@@ -207,20 +210,21 @@ def test_texts_can_be_given_later(session, tmp_path):
 def test_people_are_sent_where_judge_and_model_differ_and_that_teaches_nothing_of_the_judge(session, tmp_path):
     judge_triples(session, program=command(tmp_path), which="all")
     let_people_answer(session, 40)
-    before = Results(session)
+    before = find_case(session).case
     planner = Planner(session)
     planner.method = actc.METHODS["pooled"]  # whose picks are not all random checks
     judge_triples(session, program=command(tmp_path), count=0, differing=0.5)
     planner.step()
-    rows = session.store.rows("SELECT triple, uniform FROM plan WHERE reason = ? ORDER BY place", (DIFFERING,))
+    rows = session.store.rows("SELECT triple, chance FROM plan WHERE asked = 'differing' ORDER BY place")
     differing = [row["triple"] for row in rows]
     assert differing
-    assert not any(row["uniform"] for row in rows)
+    assert not any(row["chance"] for row in rows)
     p = before.fit.probabilities(POOL)
     assert ((p[differing] > 0.5) != TRUTH[differing]).mean() > 0.8
     let_people_answer(session, 20)
-    seen = picked_blindly(session, session.annotations())
-    assert 0 < (~seen).sum() <= 20
+    heeded = find_case(session).case.heeded
+    assert 0 < (~heeded.blind).sum() <= 20
+    assert (heeded.answers.asked[~heeded.blind] == "differing").all()
 
 
 def test_a_planner_does_not_refit_for_a_judge_unless_people_shall_see_differences(session, tmp_path):
@@ -237,14 +241,18 @@ def test_a_planner_does_not_refit_for_a_judge_unless_people_shall_see_difference
 
 def test_a_report_says_what_judges_bought(session, tmp_path):
     let_people_answer(session, 60)
-    assert report_judges(session) is None
+    assert report_judges(find_case(session)) is None
     judge_triples(session, program=command(tmp_path), which="all")
-    found = report_judges(session)
-    assert found.by_thresholds.accuracy.worth > 1.5 * found.without.accuracy.worth
-    assert found.heeded.accuracy.interval.low <= (Results(session).heeded.decisions == TRUTH).mean()
+    opened = find_case(session)
+    found = report_judges(opened)
+    with_judges, without = found.heeded["accuracy"], found.without["accuracy"]
+    assert with_judges.high - with_judges.low < without.high - without.low
+    assert with_judges.low <= (opened.case.decisions.accepted == TRUTH).mean()
+    assert found.checks == 60
     assert found.judges[0].weight > 1
     written = actc.write_report(session.folder, tmp_path / "report.html", json_out=tmp_path / "report.json")
-    assert any("people's answers instead of 60" in line for line in written.judges)
+    assert f"Judges turn {found.turned} decisions round." in written.judges
+    assert any(line.startswith("Where they are heeded, ") and "; without them " in line for line in written.judges)
     assert "What machine judges brought" in (tmp_path / "report.html").read_text()
     assert '"turned"' in (tmp_path / "report.json").read_text()
 
@@ -252,35 +260,32 @@ def test_a_report_says_what_judges_bought(session, tmp_path):
 def test_an_audit_with_judges_is_narrower_and_right(session, tmp_path):
     let_people_answer(session, 60)
     judge_triples(session, program=command(tmp_path), which="all")
-    Results(session).write_accepted(tmp_path / "accepted.tsv")
+    write_accepted(find_case(session), tmp_path / "accepted.tsv")
     accepted = read_scored(tmp_path / "accepted.tsv")[0]
     truth = TRUTH[POOL.rows_of(accepted)]
     rows = np.random.default_rng(0).permutation(len(accepted))[:30]
     result = actc.audit_accepted(accepted, Annotations(rows, truth[rows]), source=session.folder)
     low, high = result.powered.interval
     assert low <= truth.mean() <= high
-    assert audit_with_judges(Session(session.folder), accepted, Annotations(), 0.9).interval == (0, 1)
+    assert audit_with_judges(find_case(session).case, accepted, Annotations(), 0.9).interval == (0, 1)
 
 
-def test_programs_that_annotated_count_as_judges_too(session, tmp_path):
-    let_people_answer(session, 20)
-    ask_program(session, f'{sys.executable} -c "{OLD}"', 10, "old rule")
+def test_programs_whose_answers_were_imported_count_as_judges_too(session, tmp_path):
+    columns = POOL.columns()
+    said = [{name: str(columns[name][row]) for name in ("head", "relation", "tail")} for row in range(30)]
+    lines = [one | {"name": "old rule", "kind": "program", "said": "true"} for one in said]
+    (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    actc.import_judgements(session, tmp_path / "said.jsonl")
     judged = read_judged(session)
     assert judged.names == ("old rule",)
     assert len(judged) == 30
-
-
-OLD = (
-    "import json, sys; [print(json.dumps({'triple': json.loads(line)['triple'], 'said': 'true'}), flush=True) "
-    "for line in sys.stdin]"
-)
 
 
 def test_a_copy_of_a_session_has_its_judges(session, tmp_path):
     judge_triples(session, program=command(tmp_path), which="all")
     backup_session(session, tmp_path / "copy")
     assert len(ReplyStore(tmp_path / "copy").answers()) == 216
-    assert make_card(Session(tmp_path / "copy").names, Planner(session).task(1, ""))["source"] == "Text 1."
+    assert make_card(Session(tmp_path / "copy").names, task_of(POOL, 1, ""))["source"] == "Text 1."
 
 
 def test_a_damaged_file_of_machine_answers_is_named(session, tmp_path):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from actc.judges.ppi import assess_decisions, estimate_recall, estimate_share
+
 from actc.trust.intervals import clopper_pearson
 
 SIZE, DRAWN, RUNS = 3000, 50, 400

@@ -74,6 +74,7 @@ def test_batches_and_parts_change_nothing(graph, tmp_path, monkeypatch):
     assert (tmp_path / "a.tsv").read_text() == (tmp_path / "b.tsv").read_text()
 
 
+@pytest.mark.long
 def test_a_run_that_was_cut_off_goes_on_where_it_stopped(graph, tmp_path, monkeypatch):
     monkeypatch.setattr(candidates, "PART", 3)
     search = CandidateSearch(TableScorer(graph), graph, Wanted(2))

@@ -24,6 +24,7 @@ from tests.toy_scores import write_toy_scores
 
 CONDITIONS = Conditions(budgets=(1, 10, 50), draws="numpy")
 AUTHORS = ("codex-s", "complex-authors")
+pytestmark = pytest.mark.xdist_group("paper")
 
 
 def make_results(cells=PAPER_CELLS, methods=("localopt-acc", "actc-lr-rndm"), repeats=8) -> Measurements:
@@ -79,7 +80,7 @@ def test_the_page_begins_with_figures_and_fits_on_a_phone(finished):
     page = (finished / "index.html").read_text()
     assert page.index("numbers that the paper prints") < page.index('<section id="figure')
     assert page.index('<section id="figure') < page.index('<section id="table')
-    assert "white-space: nowrap" not in page[page.index("nav ul") : page.index(".wide")]
+    assert "white-space: nowrap" not in page[page.index("nav ul") : page.index(".paper table")]
 
 
 def test_the_page_asks_nothing_of_the_outside(finished):
@@ -90,6 +91,7 @@ def test_the_page_asks_nothing_of_the_outside(finished):
     assert "@import" not in page
 
 
+@pytest.mark.long
 def test_drawing_again_from_rows_gives_the_same_files(finished, tmp_path):
     redraw_paper(finished / "rows.csv", tmp_path)
     for path in finished.iterdir():
@@ -232,6 +234,7 @@ def test_items_without_rows_are_left_out(tmp_path):
     assert not list(tmp_path.glob("figure-n*"))
 
 
+@pytest.mark.long
 def test_the_command_runs_a_method_from_a_file_in_this_folder(tmp_path):
     data = write_toy_scores(tmp_path / "data", [("codex-s", "complex")], size=1000)
     (tmp_path / "mine.py").write_text("from actc.methods import LocalOpt\nbest = LocalOpt('mine')\n")

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from actc.paper.text_tables import WRITERS, TextTable, write_html, write_latex, write_markdown
+from actc.paper.text_tables import WRITERS, TextTable, write_latex, write_markdown
+from actc.tables.pages import render
 
 TABLE = TextTable(
     name="table-x",
@@ -33,7 +34,7 @@ def test_latex_sets_groups_of_rows_apart():
 
 
 def test_html_escapes_and_marks_the_beginning_of_a_group():
-    text = write_html(TABLE)
+    text = render("paper.html", title="t", facts=[], tables=[TABLE], pictures=[])
     assert "&lt;70" in text
     assert text.count("<tr class=first>") == 2
 

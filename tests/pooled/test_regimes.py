@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from actc.numeric import psi
 from actc.pooled.draws import draw_lines
 from actc.pooled.features import prepare_pool
-from actc.pooled.model import Prior, fit
-from actc.pooled.regimes import KINDS, REGIMES, Regime, fit_regimes
+from actc.pooled.model import Prior, design
+from actc.pooled.regimes import REGIMES, Regime, find_shares, fit_regimes
+from actc.pooled.solve import LabelTable, Priors, find_modes
 from actc.pooled.tuned import TUNED
 from actc.triples import Annotations, ScoredTriples
 
@@ -25,16 +29,39 @@ def make_pool(share: float, seed: int = 0, size: int = 400) -> tuple[ScoredTripl
     return ScoredTriples.from_columns(names, relations, names[::-1], scores), labels
 
 
-def test_one_regime_alone_is_the_plain_fit_with_its_tau_held() -> None:
+def test_one_regime_alone_is_its_own_fit_and_the_start() -> None:
     pool, labels = make_pool(0.5)
     prepared, annotations = prepare_pool(pool), Annotations(np.arange(60), labels[:60])
-    prior = Prior(COEFFICIENTS)
-    ours = fit_regimes(prepared, annotations, (Regime("features", prior, 1.0),))
-    plain = fit(prepared, annotations, prior, rounds=1)
+    alone = (Regime(Prior(COEFFICIENTS, (1.2, 0.5))),)
+    ours, start = fit_regimes(prepared, annotations, alone), fit_regimes(prepared, Annotations(), alone)
+    fitted = max(ours.mixture, key=lambda part: part[0])[1]
     kept = TUNED.start_counts * (1 - prepared.agreement)
     kept /= kept + 60
-    start = fit(prepared, Annotations(), prior).beta
-    np.testing.assert_allclose(ours.beta, (1 - kept) * plain.beta + kept * start, atol=1e-4)
+    np.testing.assert_allclose(ours.beta, (1 - kept) * fitted.beta + kept * start.beta, atol=1e-9)
+
+
+def test_the_mode_is_where_no_step_lowers_the_objective() -> None:
+    """Against a general optimiser, with theta and u as one long vector."""
+    from scipy.optimize import minimize
+
+    pool, labels = make_pool(0.5)
+    prepared, rows = prepare_pool(pool), np.arange(60)
+    prior = Prior(COEFFICIENTS, (1.2, 0.5))
+    G, basis, code = design(prepared, prior.coefficients), psi(prepared.x[rows]), prepared.relations[rows]
+
+    def objective(at: np.ndarray) -> float:
+        theta, u = at[: len(prior.mean)], at[len(prior.mean) :].reshape(-1, 3)
+        eta = np.einsum("li,li->l", basis, (G @ theta)[code] + u[code])
+        off = prior.precision @ (theta - prior.mean) ** 2 + (u**2 / prior.tau_squared).sum()
+        return float(np.logaddexp(0, eta).sum() - eta @ labels[rows] + 0.5 * off)
+
+    best = minimize(objective, np.r_[prior.mean, np.zeros(24)], method="BFGS", options={"gtol": 1e-8})
+    table = LabelTable.of(
+        replace(prepared, features={**prepared.features, "clear": np.zeros(9)}), Annotations(rows, labels[rows])
+    )
+    modes = find_modes(table, G[table.relations], Priors.of([prior]))
+    np.testing.assert_allclose(modes.state.theta[0], best.x[: len(prior.mean)], atol=1e-3)
+    assert modes.value[0] == pytest.approx(best.fun, abs=1e-4)
 
 
 def test_the_evidence_is_that_of_brute_force() -> None:
@@ -42,23 +69,22 @@ def test_the_evidence_is_that_of_brute_force() -> None:
     pool, _ = make_pool(0.5)
     prepared = prepare_pool(pool)
     fixed = {name: (mean, 1e-4) for name, (mean, _) in COEFFICIENTS.items()}
-    low, high = ({**fixed, "one": (mean, 0.5)} for mean in (-2.0, 1.0))
-    regimes = tuple(Regime("proposals", Prior(prior, (1e-3, 1e-3)), 0.5) for prior in (low, high))
+    low, high, none = (
+        Regime(Prior({**fixed, "one": one}, (1e-3, 1e-3))) for one in ((-2.0, 0.5), (1.0, 0.5), (0.0, 1e-4))
+    )
     rows = np.array([3])
-    found = fit_regimes(prepared, Annotations(rows, np.array([True])), regimes)
-    at = fit(prepared, Annotations(), Prior({**fixed, "one": (0.0, 1e-4)}, (1e-3, 1e-3)))
+    found = fit_regimes(prepared, Annotations(rows, np.array([True])), (low, high))
+    at = fit_regimes(prepared, Annotations(), (none,))
     height = at.logits(prepared.x[rows], prepared.relations[rows])[0]
     grid = np.linspace(-8, 8, 4001)
     chance = [
         np.trapezoid(np.exp(-0.5 * ((grid - mean) / 0.5) ** 2) / (1 + np.exp(-(height + grid))), grid)
         for mean in (-2.0, 1.0)
     ]
-    weights = {round(float(part.theta[0]), 0) < 0: weight for weight, part in found.mixture}
     kept = 2 * (1 - prepared.agreement) / (2 * (1 - prepared.agreement) + 1)
     expected = (1 - kept) * chance[0] / sum(chance) + kept * 0.5
     got = sum(weight for weight, part in found.mixture if part.theta[0] < -0.5)
     assert got == pytest.approx(expected, abs=0.02)
-    assert len(weights) == 2
 
 
 @pytest.mark.parametrize(("share", "accepts"), [(0.08, 0.12), (0.9, 0.75)])
@@ -71,15 +97,21 @@ def test_a_handful_of_labels_tells_pools_of_proposals_from_pools_that_are_mostly
     assert accepted < accepts if share < 0.5 else accepted > accepts
 
 
-def test_weights_add_up_and_no_label_leaves_them_as_they_start() -> None:
+def test_weights_add_up_and_without_labels_or_humps_they_are_the_shares() -> None:
     pool, labels = make_pool(0.4)
-    prepared = prepare_pool(pool)
-    shares = np.array([regime.share * KINDS[regime.kind](prepared.agreement) for regime in REGIMES[False]])
-    shares = shares[shares > 0]  # nothing looks like lists here
+    prepared = replace(prepare_pool(pool), features=prepare_pool(pool).features | {"clear": np.zeros(9)})
     start = fit_regimes(prepared, Annotations(), REGIMES[False])
-    np.testing.assert_allclose([weight for weight, _ in start.mixture], shares / shares.sum())
+    np.testing.assert_allclose([weight for weight, _ in start.mixture], find_shares(prepared, REGIMES[False]))
     later = fit_regimes(prepared, Annotations(np.arange(30), labels[:30]), REGIMES[False])
     assert sum(weight for weight, _ in later.mixture) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("agreement", "told"), [(0.0, 0.15), (0.5, 0.565), (1.0, 0.98)])
+def test_features_that_agree_speak_for_the_regime_in_which_they_tell(agreement, told) -> None:
+    prepared = replace(prepare_pool(make_pool(0.4)[0]), agreement=agreement)
+    shares = find_shares(prepared, REGIMES[False])
+    assert shares[0] == pytest.approx(told)
+    np.testing.assert_allclose(shares[1:], (1 - told) / 4)
 
 
 def test_where_features_do_not_agree_the_start_counts_as_two_labels() -> None:
@@ -110,7 +142,13 @@ def test_five_answers_to_each_question_look_like_proposals_before_any_label(side
         prepared = prepare_pool(table)
         start = fit_regimes(prepared, Annotations(), REGIMES[False])
         accepted.append((start.logits(prepared.x, prepared.relations) >= 0).mean())
-        weights.append(sum(weight for weight, part in start.mixture if part.theta[0] < -1))
+        weights.append(
+            sum(
+                weight
+                for weight, part in start.mixture
+                if part.theta[list(REGIMES[False][0].prior.coefficients).index("one")] < -1
+            )
+        )
     assert accepted[1] < 0.6 * accepted[0]
     assert weights[0] < 0.5 < 0.85 < weights[1] < 1
 

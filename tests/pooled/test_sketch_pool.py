@@ -11,16 +11,19 @@ import pytest
 from actc import METHODS, Annotations
 from actc.errors import FileError, OptionError
 from actc.pooled.draws import _even_rows
-from actc.pooled.features import POINTS, prepare_pool
-from actc.pooled.model import PRIORS, find_cuts, fit
+from actc.pooled.features import POINTS, PreparedPool, prepare_pool
+from actc.pooled.model import Posterior, find_cuts
 from actc.pooled.picks import _Unlabelled, best_pick
+from actc.pooled.regimes import REGIMES, fit_regimes
 from actc.pooled.sketch import sketch_pool, thin_transform
 from actc.pooled.sketch_file import read_sketch, write_sketch
 from actc.tables.calibration import Calibration
 from actc.tables.files import write_triples
 from tests.conftest import make_pool
 
-PRIOR = PRIORS["v2"].pool_only
+
+def fit(prepared: PreparedPool, annotations: Annotations) -> Posterior:
+    return fit_regimes(prepared, annotations, REGIMES[False])
 
 
 def columns(pool):
@@ -96,8 +99,8 @@ def annotate(whole, sketched, count):
 @pytest.mark.parametrize("count", [0, 1, 40])
 def test_fit_cuts_and_pick_are_those_of_the_whole_pool(whole, sketched, count):
     on_whole, on_sample = annotate(whole, sketched, count)
-    full = fit(prepare_pool(whole[0]), on_whole, PRIOR)
-    sketch = fit(prepare_pool(sketched), on_sample, PRIOR)
+    full = fit(prepare_pool(whole[0]), on_whole)
+    sketch = fit(prepare_pool(sketched), on_sample)
     assert sketch.beta == pytest.approx(full.beta, abs=1e-9)
     assert find_cuts(sketch).tolist() == find_cuts(full).tolist()
     assert best_pick(sketch) == pytest.approx(best_pick(full))
@@ -105,8 +108,8 @@ def test_fit_cuts_and_pick_are_those_of_the_whole_pool(whole, sketched, count):
 
 def test_the_cut_for_f1_is_near_that_of_the_whole_pool(whole, sketched):
     on_whole, on_sample = annotate(whole, sketched, 40)
-    full = find_cuts(fit(prepare_pool(whole[0]), on_whole, PRIOR), "f1")[:-1]
-    sketch = find_cuts(fit(prepare_pool(sketched), on_sample, PRIOR), "f1")[:-1]
+    full = find_cuts(fit(prepare_pool(whole[0]), on_whole), "f1")[:-1]
+    sketch = find_cuts(fit(prepare_pool(sketched), on_sample), "f1")[:-1]
     pool = whole[0]
     changed = (pool.scores >= full[pool.relations]) != (pool.scores >= sketch[pool.relations])
     assert changed.mean() < 0.01
@@ -149,7 +152,7 @@ def test_audit_picks_are_drawn_as_from_the_whole_pool(tmp_path):
     free, random = _Unlabelled(sample.sample_of, Annotations()), np.random.default_rng(0)
     drawn = [sample.relations[sample.sample_of.members[free.any_place(random)]] for _ in range(2_000)]
     assert np.mean(drawn) == pytest.approx(0.1, abs=0.03)
-    rows = _even_rows(fit(sample.sample_of, Annotations(), PRIOR), 100)
+    rows = _even_rows(fit(sample.sample_of, Annotations()), 100)
     assert sample.relations[rows].sum() == 10
 
 

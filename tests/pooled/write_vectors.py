@@ -1,8 +1,8 @@
-"""Write what a version of the pooled method answers on one cell: ``python -m tests.pooled.write_vectors v2``.
+"""Write what a prior of the pooled method answers on one cell: ``python -m tests.pooled.write_vectors pool log-odds``.
 
-``pooled_vectors.json`` is the specification's, of the first version, and was not written here. The files that this
-writes hold the answers of our own code, asked as anybody would ask: a change of the shipped numbers that nobody meant
-fails ``test_shipped_numbers.py``. Whoever means to change them runs this again and commits both.
+``pooled_vectors.json`` is the specification's and was not written here. The files that this writes hold the answers of
+our own code, asked as anybody would ask: a change of the shipped numbers that nobody meant fails
+``test_shipped_numbers.py``. Whoever means to change them runs this again and commits both.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ COUNTS = (0, 40, 400)
 """Answers: none, few, and so many that labels may overrule lines."""
 
 
-def answers_of(version: str) -> dict[str, Any]:
-    """Return thresholds, probabilities, picks and accuracy of a version, by method and number of answers."""
+def answers_of(prior: str) -> dict[str, Any]:
+    """Return thresholds, probabilities, picks and accuracy of a prior, by method and number of answers."""
     (pool, labels), (test, truth), (known, _) = (load_scored(*CELL, split) for split in ("valid", "test", "train"))
     order = np.random.default_rng(0).permutation(len(pool))
     found: dict[str, Any] = {}
     for name in METHODS:
-        method = find_method(name + (":" if ":" not in name else ",") + f"prior={version}")
+        method = find_method(name + (":" if ":" not in name else ",") + f"prior={prior}")
         for count in COUNTS:
             rows = order[:count]
             fit = method.fit(pool, Annotations(rows, labels[rows] > 0), known)
@@ -50,12 +50,12 @@ def answers_of(version: str) -> dict[str, Any]:
     return found
 
 
-def path_of(version: str) -> Path:
-    """Return where the vectors of a version stand."""
-    return FOLDER / f"pooled_vectors_{version}.json"
+def path_of(prior: str) -> Path:
+    """Return where the vectors of a prior stand."""
+    return FOLDER / f"pooled_vectors_{prior}.json"
 
 
 if __name__ == "__main__":
-    for version in sys.argv[1:]:
-        content = json.dumps(answers_of(version), indent=1)
-        path_of(version).write_text(content + "\n", encoding="utf-8")
+    for prior in sys.argv[1:]:
+        content = json.dumps(answers_of(prior), indent=1)
+        path_of(prior).write_text(content + "\n", encoding="utf-8")

@@ -11,7 +11,8 @@ from actc.cli.show_session import print_status
 from actc.errors import ActcError
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session.audit_plan import AuditPlanner, assess_session
-from actc.session.results import Results
+from actc.session.find_case import find_case
+from actc.session.results import write_accepted
 from actc.session.start_audit import find_audit, start_audit
 from actc.session.status import picture, what_is_left
 from actc.tables.files import write_scored
@@ -47,7 +48,7 @@ def judge(audit: Session, count: int, said: str = "true") -> list[int]:
 
 def test_the_slice_of_what_is_accepted_is_asked_in_the_order_in_which_it_was_drawn(judged, tmp_path):
     audit = start_audit(judged, count=30, seed=7)
-    Results(judged).write_accepted(tmp_path / "accepted.tsv")
+    write_accepted(find_case(judged), tmp_path / "accepted.tsv")
     accepted = read_candidates(tmp_path / "accepted.tsv")
     drawn = draw_slice(accepted, 30, "simple", np.random.default_rng(7))
     tasks = audit.ask(audit.annotator("ada"), 30)
@@ -111,7 +112,7 @@ def test_what_cannot_be_audited_is_refused_and_nothing_is_made(judged, options, 
 
 def test_an_audit_decides_nothing_itself(judged):
     with pytest.raises(ActcError, match="is an audit"):
-        Results(start_audit(judged, count=5))
+        find_case(start_audit(judged, count=5))
 
 
 def test_the_status_of_an_audit_names_no_method(judged, capsys):

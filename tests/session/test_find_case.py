@@ -1,4 +1,4 @@
-"""A report from a session: what people said, and which triples they were asked at random."""
+"""A report from a session: what people said, and how each triple came to be asked."""
 
 from __future__ import annotations
 
@@ -29,29 +29,38 @@ def judged_session(folder, method: str, count: int):
 
 def test_a_session_of_the_pooled_method_knows_its_random_checks(tmp_path):
     session = judged_session(tmp_path, "pooled", 75)
-    planned_as_checks = session.store.rows("SELECT triple FROM task WHERE uniform = 1")
+    kept = session.store.rows("SELECT triple, asked, within, chance FROM task WHERE answered > 0")
     session.close()
-    case = find_case(session.folder)
-    assert len(case.annotations) == 75
-    assert case.uniform.any()
-    assert set(case.annotations.rows[case.uniform]) == {row["triple"] for row in planned_as_checks}
+    case = find_case(session.folder).case
+    answers = case.annotations
+    assert len(answers) == 75
+    stored = {row["triple"]: (row["asked"], row["within"], row["chance"]) for row in kept}
+    how = zip(answers.asked, answers.within, answers.chance.tolist(), strict=True)
+    assert dict(zip(answers.rows.tolist(), how, strict=True)) == stored
+    assert {"check", "gain"} <= set(answers.asked)
+    assert {"accepted", "rejected"} <= set(answers.within)
     report = make_report(case)
-    assert report.expectation.source == "model and looks"
-    assert report.expectation.looks == case.uniform.sum()
+    assert report.expectation.source == "model and answers"
+    assert report.expectation.checks == answers.proves.sum()
 
 
 def test_every_answer_of_a_random_session_is_a_check(tmp_path):
     session = judged_session(tmp_path, "pooled-rndm", 12)
     session.close()
-    assert find_case(session.folder).uniform.tolist() == [True] * 12
+    answers = find_case(session.folder).case.annotations
+    assert set(answers.asked) == {"random"}
+    assert set(answers.within) == {"pool"}
+    assert answers.proves.all()
 
 
 def test_a_check_stays_a_check_however_its_reason_is_worded(tmp_path):
     session = judged_session(tmp_path, "pooled", 75)
-    before = session.asked_at_random(session.annotations()).tolist()
+    before = session.annotations()
     with session.store.transaction() as connection:
         connection.execute("UPDATE task SET reason = 'Une vérification au hasard.'")
-    assert session.asked_at_random(session.annotations()).tolist() == before
+    after = session.annotations()
+    assert after.asked.tolist() == before.asked.tolist()
+    assert after.chance.tolist() == pytest.approx(before.chance.tolist(), nan_ok=True)
     session.close()
 
 

@@ -18,7 +18,7 @@ from actc.pooled import method as pooled_method
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session import ask as ask_module
 from actc.session.cards import make_card, make_cards
-from actc.session.find_case import read_session_case
+from actc.session.find_case import find_case
 from actc.session.plan import LEAST_PLANNED, Planner, planning
 from actc.session.reasons import reasons_of
 from actc.session.review import list_reviews
@@ -337,8 +337,8 @@ def test_the_plan_leaves_out_what_is_on_somebodys_table(scores):
 class Interrupted(Planner):
     """A planner during whose work people go on: one answers, another is given triples."""
 
-    def choose(self, *arguments):
-        picks = super().choose(*arguments)
+    def _show_differences(self, *arguments):
+        picks = super()._show_differences(*arguments)
         self.judged = set(judge(self.session, self.session.annotator("ada"), 3))
         self.held = {task.triple for task in self.session.ask(self.session.annotator("bob"), 4)}
         return picks
@@ -495,7 +495,7 @@ def test_the_page_and_the_report_give_the_same_advice(tmp_path):
     for number in range(6):
         judge(session, ada, 2, ("true", "false")[number % 2])
     planner.step()
-    assert picture(session)["advice"] == str(make_report(read_session_case(session.folder)).advice)
+    assert picture(session)["advice"] == str(make_report(find_case(session.folder).case).advice)
 
 
 def test_two_windows_of_one_person_are_told_which_answer_stands(scores):

@@ -1,9 +1,8 @@
-"""Answers combined, compared, carried in and out; programs and terminals as ways to give them."""
+"""Answers combined, compared, carried in and out; a terminal as a way to give them."""
 
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import krippendorff
@@ -14,16 +13,15 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats import inter_rater
 
-from actc.errors import ActcError, FileError, OptionError
+from actc.errors import FileError, OptionError
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session import terminal as terminal_module
 from actc.session.agreement import fleiss_kappa, krippendorff_alpha, measure_agreement, measure_reliability
 from actc.session.cards import link_of, make_card, plain
 from actc.session.combine import COMBINERS, Votes, combine, compare_rules
 from actc.session.exchange import read_judgements, write_history, write_label_studio, write_labels
-from actc.session.plan import Planner
-from actc.session.program import ask_program
-from actc.session.results import Results, export_session
+from actc.session.find_case import find_case
+from actc.session.results import export_session, next_tasks
 from actc.session.start import add_session_names, count_named
 from actc.session.status import count_labels, history, people
 from actc.session.terminal import judge_in_terminal
@@ -236,8 +234,7 @@ def test_a_key_that_was_used_for_another_answer_is_refused_and_nothing_of_the_fi
 
 
 def test_label_studio_gets_tasks_and_gives_answers(session, tmp_path):
-    results = Results(session)
-    write_label_studio(session, tmp_path / "tasks.json", results.next_tasks(5))
+    write_label_studio(session, tmp_path / "tasks.json", next_tasks(find_case(session), 5))
     tasks = json.loads((tmp_path / "tasks.json").read_text())
     assert len(tasks) == 5
     for number, task in enumerate(tasks):
@@ -263,70 +260,22 @@ def test_export_writes_thresholds_and_what_people_decided(session, tmp_path):
         export_session(session)
 
 
-PROGRAM = """
-import json, sys
-for line in sys.stdin:
-    told = json.loads(line)
-    print(json.dumps({"triple": told["triple"], "said": "true" if told["score"] > 0.5 else "false"}), flush=True)
-"""
-
-
-def run(session, tmp_path, code, count=10):
-    (tmp_path / "judge.py").write_text(code)
-    return ask_program(session, f"{sys.executable} {tmp_path / 'judge.py'}", count, "rule")
-
-
-def test_a_programs_answers_are_kept_apart_and_its_reliability_is_measured(session, tmp_path):
-    triples = answer(session, "ada", "tftft")
-    before, planned = session.annotations(), session.store.value("SELECT count(*) FROM plan")
-    found = run(session, tmp_path, PROGRAM)
-    assert (found.asked, found.answered) == (15, 15)
-    said = session.read_pool().scores[triples] > 0.5
-    assert found.reliability.compared == 5
-    assert found.reliability.right == pytest.approx((said == np.array([1, 0, 1, 0, 1])).mean())
-    assert session.annotations().rows.tolist() == before.rows.tolist()
-    assert session.store.value("SELECT count(*) FROM plan") == planned
-    assert people(session)[-1]["kind"] == "program"
-    assert count_labels(session) == len(before) == 5
-
-
-def test_a_program_is_not_asked_twice(session, tmp_path):
-    answer(session, "ada", "tf")
-    run(session, tmp_path, PROGRAM, 5)
-    again = run(session, tmp_path, PROGRAM, 0)
-    assert again.asked == 0
-    assert run(session, tmp_path, PROGRAM, 5).answered == 5  # five others
-    assert (
-        session.store.value("SELECT count(*) FROM answer JOIN annotator ON annotator = id WHERE kind = 'program'") == 12
-    )
-
-
-def test_a_triple_that_a_program_judged_is_still_asked_of_people(session, tmp_path):
-    run(session, tmp_path, PROGRAM, 120)
-    Planner(session).step()
-    planned = session.store.rows("SELECT triple, reason, uniform, wanted FROM plan ORDER BY place LIMIT 5")
-    asked = session.ask(session.add_annotator("ada"), 5)
-    assert len(asked) == 5
-    assert [(task.triple, task.reason, task.uniform, task.wanted) for task in asked] == [tuple(row) for row in planned]
-
-
-@pytest.mark.parametrize(
-    ("code", "message"),
-    [
-        ("print('yes')", "is no answer such as"),
-        ('print(\'{"triple": 100000, "said": "true"}\')', "not asked"),
-        ("import sys, json; print(json.dumps(json.loads(input()) | {'said': 'maybe'}))", "the answers are true"),
-        ("raise SystemExit(3)", "ended with code 3"),
-    ],
-)
-def test_a_program_that_talks_nonsense_is_told_so(session, tmp_path, code, message):
-    with pytest.raises(ActcError, match=message):
-        run(session, tmp_path, code)
-
-
-def test_a_program_that_is_not_there_is_named(session):
-    with pytest.raises(ActcError, match="cannot be started"):
-        ask_program(session, "no-such-program-here", 3)
+def test_what_a_program_said_is_kept_apart_and_its_reliability_is_measured(session, tmp_path):
+    triples, pool = answer(session, "ada", "tftft"), session.read_pool()
+    labels, rows, columns = session.annotations(), [*triples, *range(20)], pool.columns()
+    said = [
+        {name: str(columns[name][row]) for name in ("head", "relation", "tail")}
+        | {"name": "rule", "kind": "program", "said": "true" if pool.scores[row] > 0.5 else "false"}
+        for row in dict.fromkeys(rows)
+    ]
+    (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, said)))
+    assert read_judgements(session, tmp_path / "said.jsonl") == len(said)
+    assert session.annotations().rows.tolist() == labels.rows.tolist()
+    assert count_labels(session) == 5
+    rule = people(session)[-1]
+    assert rule["kind"] == "program"
+    right = (pool.scores[triples] > 0.5) == np.array([1, 0, 1, 0, 1])
+    assert rule["reliability"] == pytest.approx(rule["reliability"] | {"compared": 5, "right": right.mean()})
 
 
 def in_terminal(session, keys, lines=()):

@@ -16,7 +16,7 @@ from actc.session import start as start_module
 from actc.session.exchange import read_judgements
 from actc.session.find_case import find_case
 from actc.session.plan import Planner
-from actc.session.results import Results
+from actc.session.results import write_accepted, write_thresholds
 from actc.session.status import picture, progress
 from actc.tables.calibration import Calibration
 from actc.tables.files import read_scored, write_scored, write_triples
@@ -102,8 +102,7 @@ def test_a_session_that_lost_its_sketch_says_so(session):
 
 def test_thresholds_hold_for_all_candidates(session, whole, tmp_path):
     judge(session, whole, 60)
-    results = Results(session)
-    results.write_thresholds(tmp_path / "thresholds.json")
+    write_thresholds(find_case(session), tmp_path / "thresholds.json")
     found = Calibration.read(tmp_path / "thresholds.json")
     assert (found.thresholds.decide(whole[0]) == whole[1]).mean() > 0.85
     assert found.counts.pool == SIZE
@@ -113,17 +112,17 @@ def test_thresholds_hold_for_all_candidates(session, whole, tmp_path):
 
 def test_all_candidates_are_accepted_or_not_and_people_have_the_last_word(session, whole, tmp_path):
     judge(session, whole, 30)
-    results = Results(session)
-    count = results.write_accepted(tmp_path / "accepted.tsv")
+    opened = find_case(session)
+    count = write_accepted(opened, tmp_path / "accepted.tsv")
     accepted, _ = read_scored(tmp_path / "accepted.tsv")
     rows = whole[0].find(*zip(*map(accepted.triple, range(len(accepted))), strict=True))
-    expected = results.thresholds.decide(whole[0])
+    expected = opened.case.thresholds.decide(whole[0])
     pool, answers = session.read_pool(), session.annotations()
     judged = whole[0].find(*zip(*map(pool.triple, answers.rows.tolist()), strict=True))
     expected[judged] = answers.labels
     assert count == len(accepted) == expected.sum()
     assert np.array_equal(np.sort(rows), np.flatnonzero(expected))
-    words = [line.split("\t")[4] for line in (tmp_path / "accepted.tsv").read_text().splitlines()[1:]]
+    words = [line.split("\t")[-1] for line in (tmp_path / "accepted.tsv").read_text().splitlines()[1:]]
     assert words.count("person") == answers.labels.sum()
     # The page counts on the sample, and says about the same.
     assert picture(session)["accepted"] == pytest.approx(expected.sum(), rel=0.05)
@@ -131,8 +130,9 @@ def test_all_candidates_are_accepted_or_not_and_people_have_the_last_word(sessio
 
 
 def test_nobody_judged_yet_and_the_method_decides_alone(session, whole, tmp_path):
-    results = Results(session)
-    assert results.write_accepted(tmp_path / "accepted.parquet") == results.thresholds.decide(whole[0]).sum()
+    opened = find_case(session)
+    count = write_accepted(opened, tmp_path / "accepted.parquet")
+    assert count == opened.case.thresholds.decide(whole[0]).sum()
 
 
 def test_labels_of_candidates_outside_the_sample_are_taken_in(session, whole, tmp_path):
@@ -148,7 +148,7 @@ def test_labels_of_candidates_outside_the_sample_are_taken_in(session, whole, tm
     answers = session.annotations()
     assert sorted(map(after.triple, answers.rows.tolist())) == sorted(map(pool.triple, rows.tolist()))
     exact = METHODS["pooled"].fit(pool, Annotations(rows, truth[rows])).cuts
-    assert Results(session).thresholds.cuts == pytest.approx(exact[:-1], abs=0.01)
+    assert find_case(session).case.thresholds.cuts == pytest.approx(exact[:-1], abs=0.01)
     line = '{"head": "nobody", "relation": "r1", "tail": "t", "said": "true"}'
     (tmp_path / "said.jsonl").write_text(line + "\n")
     with pytest.raises(FileError, match=r"line 1: .* is not among this session's candidates"):
@@ -158,7 +158,7 @@ def test_labels_of_candidates_outside_the_sample_are_taken_in(session, whole, tm
 def test_a_report_is_about_all_candidates(session, whole):
     judge(session, whole, 60)
     session.close()
-    case = find_case(session.folder)
+    case = find_case(session.folder).case
     report = make_report(case)
     accepted = case.thresholds.decide(whole[0])
     assert report.to_dict()["pool"] == SIZE
@@ -167,7 +167,7 @@ def test_a_report_is_about_all_candidates(session, whole):
     assert report.expectation.overall.triples == SIZE
     # The same answers on the pool held whole lead to the same numbers.
     names = zip(*map(case.pool.triple, case.annotations.rows.tolist()), strict=True)
-    answers = Annotations(whole[0].find(*names), case.annotations.labels)
+    answers = replace(case.annotations, rows=whole[0].find(*names))
     held = make_report(replace(case, pool=whole[0], annotations=answers))
     for name, share in report.quality.items():
         assert astuple(share) == pytest.approx(astuple(held.quality[name]), abs=0.02)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import sqlite3
 import threading
 from contextlib import closing
+from itertools import chain
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from actc.errors import FileError
-from actc.session import Judgement, Settings, start_session
+from actc.session import Judgement, Session, Settings, start_session
 from actc.session.status import progress
-from actc.session.store import MIGRATIONS, Store, split_script
-from actc.tables.files import write_scored
+from actc.session.store import MIGRATIONS, Store, _checksum, split_script
+from actc.tables.files import read_scored, write_scored
 from tests.conftest import make_pool
 
 FIRST_SCHEMA = """
@@ -158,8 +160,76 @@ def kept_counts(store):
 
 def test_an_old_session_keeps_its_random_checks(old_file):
     store = Store(old_file)
-    assert [row[0] for row in store.rows("SELECT triple FROM task WHERE uniform = 1")] == [10, 11]
-    assert [row[0] for row in store.rows("SELECT triple FROM plan WHERE uniform = 1")] == [20]
+    assert [row[0] for row in store.rows("SELECT triple FROM task WHERE asked = 'random'")] == [10, 11]
+    assert store.value("SELECT count(*) FROM plan") == 0  # nobody knows what chance it had: it is planned anew
+
+
+@pytest.fixture
+def fifth_folder(tmp_path):
+    """Make a session whose database has the format of version 5, with six tasks: three of them random checks."""
+    write_scored(tmp_path / "scores.parquet", make_pool(40, 2)[0])
+    start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings("pooled", budget=20)).close()
+    path = tmp_path / "session" / "judgements.sqlite"
+    for one in path.parent.glob("judgements.sqlite*"):
+        one.unlink()
+    pool = read_scored(tmp_path / "scores.parquet")[0]
+    triples = [(row, *pool.triple(row), float(pool.scores[row])) for row in range(7)]
+    uniform = (1, 1, 1, 0, 0, 0)
+    reasons = ["Any words."] * 5 + ["Chosen to learn what machine judges are worth."]
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.create_function("checksum", -1, _checksum, deterministic=True)
+        connection.execute("PRAGMA journal_mode = WAL")
+        for statement in chain.from_iterable(map(split_script, MIGRATIONS[:5])):
+            connection.execute(statement)
+        for name, kind in (("owner", "owner"), ("ada", "person")):
+            connection.execute("INSERT INTO annotator (name, kind, created) VALUES (?, ?, 0)", (name, kind))
+        connection.execute("INSERT INTO budget (at, triples) VALUES (0, 20)")
+        columns = "triple, head, relation, tail, score, uniform, reason, wanted"
+        for triple, drawn, why in zip(triples, uniform, reasons, strict=False):
+            connection.execute(f"INSERT INTO task ({columns}) VALUES (?,?,?,?,?,?,?,1)", (*triple, drawn, why))
+        connection.execute(f"INSERT INTO plan (place, {columns}) VALUES (0,?,?,?,?,?,1,'Any words.',1)", triples[6])
+        for number, said in enumerate(("true", "false", "unsure", "true", "true", "false")):
+            connection.execute(
+                "INSERT INTO judgement (at, annotator, triple, said, purpose, key, note, shown) "
+                "VALUES (?, 2, ?, ?, 'new', ?, '', '{}')",
+                (float(number), number, said, f"k{number}"),
+            )
+            label = {"true": 1, "false": 0}.get(said)
+            connection.execute("INSERT INTO answer VALUES (?, 2, ?, ?)", (number, label, number + 1))
+        connection.execute("PRAGMA user_version = 5")
+    return path.parent
+
+
+def how_asked(folder):
+    session = Session(folder)
+    answers = session.annotations()
+    session.close()
+    how = zip(answers.asked, answers.within, answers.chance.tolist(), strict=True)
+    return dict(zip(answers.rows.tolist(), how, strict=True))
+
+
+def test_what_version_five_drew_at_random_still_counts_as_a_draw_from_the_pool(fifth_folder):
+    told = how_asked(fifth_folder)
+    assert sorted(told) == [0, 1, 3, 4, 5]  # one was an unsure answer
+    assert told[0] == told[1] == ("random", "pool", 1 / 40)
+    assert [told[row][0] for row in (3, 4, 5)] == ["given", "given", "differing"]
+    assert all(np.isnan(told[row][2]) for row in (3, 4, 5))
+    store = Store(fifth_folder / "judgements.sqlite")
+    store.check()
+    assert store.value("SELECT count(*) FROM plan") == 0
+    for table in ("task", "plan"):
+        names = {row["name"] for row in store.rows(f"PRAGMA table_info({table})")}
+        assert names >= {"asked", "within", "chance"}
+        assert "uniform" not in names
+
+
+def test_random_checks_of_version_five_are_not_trusted_where_somebody_wished(fifth_folder):
+    with closing(sqlite3.connect(fifth_folder / "judgements.sqlite")) as connection:
+        connection.execute("INSERT INTO wish (annotator, relation, at) VALUES (2, 'r0', 0)")
+        connection.commit()
+    told = how_asked(fifth_folder)
+    assert {told[row][0] for row in (0, 1)} == {"given"}
+    assert all(np.isnan(chance) for _, _, chance in told.values())
 
 
 def test_an_old_session_is_counted_once(old_file):

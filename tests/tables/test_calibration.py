@@ -8,7 +8,7 @@ import pytest
 
 from actc import Annotations, Calibration, Thresholds
 from actc.errors import FileError
-from actc.tables.calibration import Counts, Promised, Sources
+from actc.tables.calibration import Counts, Exceptions, Promised, Sources
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def thresholds(pool):
 
 
 def write(path, thresholds, pool, **more):
-    counts = Counts.of(pool, Annotations(np.array([0, 1]), np.array([1, 0])), thresholds)
+    counts = Counts.of(pool, Annotations(np.array([0, 1]), np.array([1, 0])), thresholds.decide(pool))
     Calibration(thresholds, "localopt-acc", {"n": 5}, counts, **more).write(path)
 
 
@@ -71,15 +71,47 @@ def test_a_file_that_is_no_thresholds_file_is_refused(tmp_path, content, sentenc
 
 def test_everything_that_was_written_is_read_back(tmp_path, thresholds, pool):
     sources = Sources(tmp_path / "a" / "scores.tsv", tmp_path / "labels.tsv", sketch=True, picks="random")
-    promise = Promised("cost", np.inf, 0.9, True, None, ["r1"])
-    write(tmp_path / "t.json", thresholds, pool, sources=sources, promise=promise, transform={"mean": 1.5})
+    promise = Promised(0.8, 0.9, None, ("r1",))
+    words = Exceptions(["a", "b"], ["r0", "r1"], ["x", "ü"], [True, False], ["person", "judges"], [1.0, 0.3])
+    more = {"sources": sources, "promise": promise, "exceptions": words}
+    write(tmp_path / "t.json", thresholds, pool, transform={"mean": 1.5}, **more)
     again = Calibration.read(tmp_path / "t.json")
+    assert vars(again.exceptions) == vars(words)
     assert (again.sources, again.promise, again.transform) == (sources, promise, {"mean": 1.5})
     accepted = np.bincount(pool.relations[thresholds.decide(pool)], minlength=3)
     assert again.counts.accepted.tolist() == accepted.tolist()
     assert again.counts.triples.tolist() == pool.relation_counts.tolist()
     again.write(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_text() == (tmp_path / "t.json").read_text()
+
+
+@pytest.mark.parametrize("other", [{"kind": "recall"}, {"kind": "cost", "target": "inf"}, {"each_relation": True}])
+def test_a_promise_of_a_kind_that_is_no_longer_made_is_not_read(tmp_path, thresholds, pool, other):
+    write(tmp_path / "t.json", thresholds, pool, promise=Promised(0.8, 0.9, 0.95, ()))
+    content = json.loads((tmp_path / "t.json").read_text())
+    content["promise"] |= other
+    (tmp_path / "t.json").write_text(json.dumps(content))
+    assert Calibration.read(tmp_path / "t.json").promise is None
+
+
+def test_a_word_without_a_probability_is_written_as_strict_json_and_read_back(tmp_path, thresholds, pool):
+    words = Exceptions(["a"], ["r0"], ["x"], [True], ["person"], [np.nan])
+    write(tmp_path / "t.json", thresholds, pool, exceptions=words)
+    json.loads((tmp_path / "t.json").read_text(), parse_constant=lambda word: pytest.fail(word))
+    assert np.isnan(Calibration.read(tmp_path / "t.json").exceptions.probability).all()
+
+
+@pytest.mark.parametrize(
+    "damage", [{"accepted": []}, {"heads": 3}, {"accepted": ["no"]}, {"probability": ["much"]}, {"tails": [None]}]
+)
+def test_damaged_words_are_said_in_a_sentence(tmp_path, thresholds, pool, damage):
+    words = Exceptions(["a"], ["r0"], ["x"], [True], ["person"], [1.0])
+    write(tmp_path / "t.json", thresholds, pool, exceptions=words)
+    content = json.loads((tmp_path / "t.json").read_text())
+    content["exceptions"] |= damage
+    (tmp_path / "t.json").write_text(json.dumps(content))
+    with pytest.raises(FileError, match="the thresholds are damaged"):
+        Calibration.read(tmp_path / "t.json")
 
 
 def test_paths_are_relative_to_the_file_and_move_with_it(tmp_path, thresholds, pool):

@@ -12,6 +12,7 @@ from actc.errors import ActcError, FileError
 from actc.tables.deliver import write_beside
 from actc.tables.files import check_gzip, read_annotations, read_labels, read_scored, write_triples
 from actc.triples import Thresholds, encode_columns
+from tests.conftest import later
 
 ROWS = [("a", "r", "x", 0.25, 1), ("b", "s", "y", -3.5, 0), ("c", "r", "z", 1e-17, 1)]
 NAMES = ("head", "relation", "tail", "score", "label")
@@ -73,7 +74,7 @@ def test_parquet_goes_out_and_comes_back(tmp_path):
 name = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=8)
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".csv.gz"])
+@pytest.mark.parametrize("suffix", [later(".csv"), ".parquet", later(".csv.gz")])
 @given(
     rows=st.lists(st.tuples(name, name, name, st.floats(-1e6, 1e6)), min_size=1, max_size=6, unique_by=lambda r: r[:3])
 )
@@ -206,6 +207,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path):
         pass
 
 
+@pytest.mark.long
 def test_many_rows_are_read_in_seconds_and_in_their_order(tmp_path):
     from time import perf_counter
 

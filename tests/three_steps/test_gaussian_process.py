@@ -43,6 +43,7 @@ def test_extreme_scores_are_far_apart_and_far_away_nothing_is_known():
     assert p[[1, 3]] == pytest.approx(0.5, abs=1e-6)
 
 
+@pytest.mark.long
 def test_time_grows_with_the_points_not_with_their_square():
     from time import perf_counter
 

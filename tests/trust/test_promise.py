@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from actc.trust.on_demand import describe_promise, draws_of, thresholds_on_demand
 
 from actc import METHODS, Annotations
 from actc.errors import OptionError
-from actc.trust.on_demand import describe_promise, draws_of, find_demand, thresholds_on_demand
 from actc.trust.promise import Demand, promise
 from tests.synthetic import fit_on_random, make_truth
 
@@ -27,7 +27,7 @@ def test_promised_precision_is_kept_in_nine_of_ten_runs():
     for seed in range(40):
         pool, labels, truth = make_truth(seed=seed)
         posterior, annotations = fit_on_random(pool, labels, 200, seed)
-        kept = promise(posterior, annotations, pool, [Demand("precision", 0.85)], 200, 600, seed)[0]
+        kept = promise(posterior, annotations, pool, [Demand(0.85)], 200, 600, seed)[0]
         decisions = accepted_by(kept, pool)
         broken += decisions.any() and labels[decisions].mean() < 0.85
         shares.append(decisions.sum() / longest_list(truth, 0.85))
@@ -40,7 +40,7 @@ def test_where_no_score_is_ever_sure_answers_overrule_the_model():
     for seed in range(12):
         pool, labels, _ = make_truth(cap=0.7, seed=seed)
         posterior, annotations = fit_on_random(pool, labels, 500, seed)
-        kept = promise(posterior, annotations, pool, [Demand("precision", 0.85)], 200, 600, seed)[0]
+        kept = promise(posterior, annotations, pool, [Demand(0.85)], 200, 600, seed)[0]
         broken += accepted_by(kept, pool).any()
     assert broken <= 3
 
@@ -48,46 +48,18 @@ def test_where_no_score_is_ever_sure_answers_overrule_the_model():
 def test_a_smaller_demand_accepts_more_and_more_confidence_accepts_less():
     pool, labels, _ = make_truth()
     posterior, annotations = fit_on_random(pool, labels, 300)
-    asked = [("precision", 0.7, 0.9), ("precision", 0.85, 0.9), ("precision", 0.85, 0.99)]
+    asked = [(0.7, 0.9), (0.85, 0.9), (0.85, 0.99)]
     counts = [
         accepted_by(kept, pool).sum() for kept in promise(posterior, annotations, pool, [Demand(*one) for one in asked])
     ]
     assert counts[0] > counts[1] > counts[2]
 
 
-def test_promised_recall_is_kept_and_the_whole_set_reaches_any():
-    pool, labels, _ = make_truth()
-    posterior, annotations = fit_on_random(pool, labels, 200)
-    for recall in (0.8, 0.95):
-        kept = promise(posterior, annotations, pool, [Demand("recall", recall)])[0]
-        decisions = accepted_by(kept, pool)
-        assert labels[decisions].sum() >= recall * labels.sum()
-        assert kept.cuts[-1] == -np.inf
-
-
-def test_no_recall_is_promised_by_looking_away_from_what_is_rejected():
-    """Where many answers below were true though the model thought not, more must be accepted to find them."""
-    pool, labels, _ = make_truth()
-    posterior, annotations = fit_on_random(pool, labels, 200)
-    below = posterior.probabilities(posterior.pool.x, posterior.pool.relations)[annotations.rows] < 0.5
-    true = type(annotations)(annotations.rows, annotations.labels | below)
-    plain, found = (promise(posterior, one, pool, [Demand("recall", 0.8)])[0] for one in (annotations, true))
-    assert accepted_by(found, pool).sum() > 1.3 * accepted_by(plain, pool).sum()
-
-
 def test_where_nobody_looked_less_is_promised():
     pool, labels, _ = make_truth()
     posterior, annotations = fit_on_random(pool, labels, 200)
     nobody = type(annotations)()
-    seen, unseen = (promise(posterior, one, pool, [Demand("precision", 0.8)])[0] for one in (annotations, nobody))
-    assert accepted_by(unseen, pool).sum() < 0.5 * accepted_by(seen, pool).sum()
-
-
-def test_where_nobody_looked_at_each_relation_less_is_promised_of_it():
-    pool, labels, _ = make_truth()
-    posterior, annotations = fit_on_random(pool, labels, 200)
-    demand, nobody = [Demand("precision", 0.8, each=True)], type(annotations)()
-    seen, unseen = (promise(posterior, one, pool, demand)[0] for one in (annotations, nobody))
+    seen, unseen = (promise(posterior, one, pool, [Demand(0.8)])[0] for one in (annotations, nobody))
     assert accepted_by(unseen, pool).sum() < 0.5 * accepted_by(seen, pool).sum()
 
 
@@ -96,7 +68,7 @@ def test_forty_answers_that_contradict_the_model_speak_alone():
     posterior, _ = fit_on_random(pool, labels, 200)
     sure = np.flatnonzero(posterior.probabilities(posterior.pool.x, posterior.pool.relations) > 0.9)[:40]
     answers = Annotations(sure, np.arange(40) % 20 < 13)  # 26 of 40 are true where the model expects 37
-    kept = promise(posterior, answers, pool, [Demand("precision", 0.65)])[0]
+    kept = promise(posterior, answers, pool, [Demand(0.65)])[0]
     assert accepted_by(kept, pool).mean() < 0.1
 
 
@@ -104,7 +76,7 @@ def test_good_news_counts_only_from_triples_drawn_at_random():
     pool, labels, _ = make_truth()
     posterior, annotations = fit_on_random(pool, labels, 60)
     good = type(annotations)(annotations.rows, np.ones(60, dtype=bool))  # every answer is true
-    demand = [Demand("precision", 0.9)]
+    demand = [Demand(0.9)]
     drawn, chosen = (promise(posterior, good, pool, demand, drawn=np.full(60, each))[0] for each in (True, False))
     assert accepted_by(drawn, pool).mean() > 0.9  # sixty of sixty: nearly all will be true, whatever the model thinks
     assert not accepted_by(chosen, pool).any()
@@ -118,7 +90,7 @@ def test_a_list_ends_where_answers_do():
     drawn, shares = np.append(np.ones(60, dtype=bool), False), []
     for among in (150, 900):
         rows = np.append(np.random.default_rng(0).permutation(best[:among])[:60], best[-1])
-        kept = promise(posterior, Annotations(rows, drawn), pool, [Demand("precision", 0.8)], drawn=drawn)[0]
+        kept = promise(posterior, Annotations(rows, drawn), pool, [Demand(0.8)], drawn=drawn)[0]
         shares.append(accepted_by(kept, pool).mean())
     assert 0.03 < shares[0] < 0.1
     assert shares[1] > 0.25
@@ -130,18 +102,9 @@ def test_where_one_cut_does_for_all_relations_no_model_is_needed():
     posterior, _ = fit_on_random(pool, pool.scores > 0, 0)
     rows = np.random.default_rng(0).permutation(len(pool))[:120]
     answers = Annotations(rows, pool.scores[rows] > np.median(pool.scores))
-    decisions = accepted_by(promise(posterior, answers, pool, [Demand("precision", 0.9)])[0], pool)
+    decisions = accepted_by(promise(posterior, answers, pool, [Demand(0.9)])[0], pool)
     assert 0.4 < decisions.mean() < 0.6
     assert (pool.scores[decisions] > np.median(pool.scores)).mean() >= 0.9
-
-
-def test_forty_answers_that_contradict_the_model_speak_alone_for_their_relation():
-    pool, labels, _ = make_truth(relations=1)
-    posterior, _ = fit_on_random(pool, labels, 200)
-    sure = np.flatnonzero(posterior.probabilities(posterior.pool.x, posterior.pool.relations) > 0.9)[:40]
-    answers = Annotations(sure, np.arange(40) % 10 < 7)
-    kept = promise(posterior, answers, pool, [Demand("precision", 0.65, each=True)])[0]
-    assert accepted_by(kept, pool).mean() < 0.2
 
 
 def test_triples_of_one_probability_are_accepted_together_or_not_at_all():
@@ -149,43 +112,16 @@ def test_triples_of_one_probability_are_accepted_together_or_not_at_all():
     pool = pool.with_scores(np.round(pool.scores))
     posterior, annotations = fit_on_random(pool, labels, 200)
     for target in (0.6, 0.7, 0.8):
-        kept = promise(posterior, annotations, pool, [Demand("precision", target)])[0]
+        kept = promise(posterior, annotations, pool, [Demand(target)])[0]
         share = labels[accepted_by(kept, pool)].mean()
         assert share >= target
         assert kept.chance >= 0.9
 
 
-def test_nothing_is_accepted_where_every_accept_costs_more_than_it_saves():
-    pool, labels, _ = make_truth(cap=0.6)
-    posterior, annotations = fit_on_random(pool, labels, 300)
-    dear = promise(posterior, annotations, pool, [Demand("cost", 500.0)])[0]
-    assert not accepted_by(dear, pool).any()
-
-
-def test_dearer_false_accepts_mean_fewer_accepts():
-    pool, labels, _ = make_truth()
-    posterior, annotations = fit_on_random(pool, labels, 300)
-    cheap, dear = promise(posterior, annotations, pool, [Demand("cost", 0.5), Demand("cost", 8.0)])
-    assert accepted_by(dear, pool).sum() < 0.6 * accepted_by(cheap, pool).sum()
-    assert set(cheap.left_out) <= set(dear.left_out)
-
-
-def test_relations_that_cannot_keep_it_are_left_out_by_name():
-    pool, labels, _ = make_truth()
-    posterior, annotations = fit_on_random(pool, labels, 300)
-    kept = promise(posterior, annotations, pool, [Demand("precision", 0.9, each=True)], points=3000)[0]
-    decisions = accepted_by(kept, pool)
-    taken = {pool.relation_names[code] for code in np.unique(pool.relations[decisions])}
-    assert taken
-    assert taken.isdisjoint(kept.left_out)
-    assert taken | set(kept.left_out) == set(pool.relation_names)
-    assert kept.cuts[-1] == np.inf
-
-
 def test_nothing_is_accepted_when_nothing_can_be_promised():
     pool, labels, _ = make_truth()
     posterior, annotations = fit_on_random(pool, labels, 5)
-    kept = promise(posterior, annotations, pool, [Demand("precision", 0.99, 0.99)])[0]
+    kept = promise(posterior, annotations, pool, [Demand(0.99, 0.99)])[0]
     assert np.isnan(kept.chance)
     assert not accepted_by(kept, pool).any()
     assert set(kept.left_out) == set(pool.relation_names)
@@ -195,7 +131,7 @@ def test_nothing_is_accepted_when_nothing_can_be_promised():
 def test_thresholds_on_demand_decide_as_the_promise_does():
     pool, labels, _ = make_truth()
     posterior, annotations = fit_on_random(pool, labels, 200)
-    thresholds, kept = thresholds_on_demand(posterior, pool, annotations, Demand("precision", 0.8))
+    thresholds, kept = thresholds_on_demand(posterior, pool, annotations, Demand(0.8))
     assert (thresholds.decide(pool) == accepted_by(kept, pool)).all()
     assert describe_promise(kept).target == 0.8
 
@@ -203,12 +139,8 @@ def test_thresholds_on_demand_decide_as_the_promise_does():
 @pytest.mark.parametrize(
     ("demand", "words"),
     [
-        (lambda: Demand("precision", 90), "share between 0 and 1"),
-        (lambda: Demand("precision", 0.9, 0.2), "confidence of 0.2"),
-        (lambda: Demand("cost", -1), "positive number"),
-        (lambda: Demand("f1", 0.9), "choose one of"),
-        (lambda: find_demand(precision=0.9, recall=0.8), "precision and recall"),
-        (lambda: find_demand(false_accept=5, false_reject=0), "positive numbers"),
+        (lambda: Demand(90), "share between 0 and 1"),
+        (lambda: Demand(0.9, 0.2), "confidence of 0.2"),
         (
             lambda: draws_of(METHODS["localopt-acc"].fit(make_truth()[0], Annotations()), "localopt-acc"),
             "pooled method",

@@ -1,4 +1,4 @@
-"""What every request passes: the right host, a body of bounded size, a bounded rate, and headers on the way out.
+"""What every request passes: the right host, a bounded body in bounded time, a bounded rate, and headers sent.
 
 The page takes data from strangers (names, descriptions) and answers from people who hold a secret link. Scripts and
 styles come from this server's own files only, nothing inline, and nothing is fetched from anywhere else.
@@ -6,6 +6,7 @@ styles come from this server's own files only, nothing inline, and nothing is fe
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import json
 import time
@@ -16,6 +17,8 @@ from fastapi import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 256 * 1024
+SECONDS = 20.0
+"""For the body of a request to come."""
 HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -77,12 +80,15 @@ class Gate:
         if problem is not None:
             await _refuse(send, *problem)
             return
-        length = 0
+        length, whole, deadline = 0, False, time.monotonic() + SECONDS
 
         async def counted() -> Message:
-            nonlocal length
-            message = await receive()
-            length += len(message.get("body", b""))
+            nonlocal length, whole
+            try:
+                message = await asyncio.wait_for(receive(), None if whole else max(0.0, deadline - time.monotonic()))
+            except TimeoutError:
+                raise HTTPException(408, "The request did not come in time.") from None
+            length, whole = length + len(message.get("body", b"")), not message.get("more_body", False)
             if length > MOST_BYTES:
                 raise HTTPException(413, "The request is too large.")
             return message

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import socket
 import sys
 import threading
@@ -17,8 +16,8 @@ from actc.session.plan import planning
 
 ALONE = "you"
 """The name of somebody who judges a session of their own."""
-MOST_CONNECTIONS = 2000
-M_ARENA_MAX, M_MMAP_THRESHOLD = -8, -3  # as malloc.h has them
+MOST_CONNECTIONS = 800
+"""Above so many at a time, requests are refused (503): a process may often have no more than 1,024 files open."""
 SWITCH_SECONDS = 0.0005
 """How long one thread may keep Python from the others: an answer needs it again after each of thirty statements."""
 
@@ -49,7 +48,6 @@ def serve(
     try:
         import uvicorn
 
-        from actc.app.guard import guarded
         from actc.app.server import create_app
     except ImportError:
         raise MissingExtraError("The annotation page", "fastapi and uvicorn", "app") from None
@@ -62,37 +60,16 @@ def serve(
         log_level="warning",
         access_log=False,
         server_header=False,
-        http=guarded(most_connections()),
+        limit_concurrency=MOST_CONNECTIONS,
         timeout_keep_alive=15,
         timeout_graceful_shutdown=2,
     )
     server = uvicorn.Server(config)
     sys.setswitchinterval(SWITCH_SECONDS)
-    give_memory_back()
     with planning(folder, report):
         announce(links_of(session, host, listener.getsockname()[1]))
         server.run(sockets=[listener])
     session.close()
-
-
-def give_memory_back() -> None:
-    """Let glibc keep less of what was used once: one heap for all threads, and large arrays apart from it.
-
-    By itself it gives every thread a heap of its own, and puts arrays on them as soon as one was given back; over a
-    day of many answers each of these heaps would grow to its largest. Other systems do without.
-    """
-    if sys.platform == "linux" and hasattr(library := ctypes.CDLL(None), "mallopt"):
-        library.mallopt(M_ARENA_MAX, 1)
-        library.mallopt(M_MMAP_THRESHOLD, 256 * 1024)
-
-
-def most_connections() -> int:
-    """Return how many connections to hold at most: the files that this process may have open, less some for itself."""
-    try:
-        import resource
-    except ImportError:  # Windows, which counts otherwise
-        return MOST_CONNECTIONS
-    return max(64, min(MOST_CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2))
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import examples, method_option, overwrite_option, progress_bar, quiet_option
+from actc.cli.parts import examples, method_option, overwrite_option, progress_bar, promise_options, quiet_option
 
 PATH = click.Path(path_type=Path)
 
@@ -64,22 +64,17 @@ def methods_command(quiet: bool) -> None:
     "--picks",
     default="unknown",
     show_default=True,
-    help="How the labelled were picked: random, expected-gain, unknown.",
+    help="How the labelled were picked: as their columns say (unknown), or by a random draw, in your name (random).",
 )
-@click.option("--precision", type=float, help="Accept as many as keep this precision, with --confidence.")
-@click.option("--recall", type=float, help="Accept as few as reach this recall, with --confidence.")
-@click.option("--cost-false-accept", type=float, help="Accept what costs least, a false accept costing this ...")
-@click.option("--cost-false-reject", default=1.0, show_default=True, help="... and a false reject this.")
-@click.option("--confidence", default=0.9, show_default=True, help="How probable the promise should be.")
-@click.option("--each-relation", is_flag=True, help="Make the promise for each relation by itself.")
+@promise_options
 @click.option("--out", type=PATH, default=Path("thresholds.json"), show_default=True)
 @overwrite_option
 @quiet_option
 def calibrate_command(scores: Path, out: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
     """Find thresholds from annotations that exist.
 
-    SCORES holds the candidates: head, relation, tail, score. Labels are for some of them. With --precision, --recall or
-    costs, the thresholds keep a promise (pooled methods only).
+    SCORES holds the candidates: head, relation, tail, score. Labels are for some of them. With --precision, the
+    thresholds keep a promise (pooled methods only).
     """
     from actc.cli.show import print_calibration
     from actc.tables.overwrite import check_output

@@ -10,12 +10,6 @@ from actc.cli.parts import examples, look_here, overwrite_option, progress_bar, 
 from actc.errors import OptionError
 
 PATH = click.Path(path_type=Path)
-backend_option = click.option(
-    "--backend", default="loky", show_default=True, help="Where: loky (this machine), dask or ray."
-)
-address_option = click.option(
-    "--address", help="A cluster's scheduler, such as tcp://host:8786. [default: one on this machine]"
-)
 
 
 @click.command(
@@ -42,8 +36,6 @@ address_option = click.option(
 )
 @click.option("--draws", default="numpy", show_default=True, help="numpy, or the authors' own stream: authors.")
 @click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
-@backend_option
-@address_option
 @click.option("--raw", is_flag=True, help="Leave scores outside [0, 1] as they are instead of squashing them.")
 @click.option(
     "--metric", "metrics", multiple=True, help="A metric beside accuracy and F1: precision, recall; repeatable."
@@ -59,8 +51,6 @@ def bench_command(
     seed: int,
     draws: str,
     jobs: int,
-    backend: str,
-    address: str | None,
     raw: bool,
     metrics: tuple[str, ...],
     out: Path | None,
@@ -95,8 +85,6 @@ def bench_command(
             metrics=metrics,
             out=out,
             jobs=jobs,
-            backend=backend,
-            address=address,
             progress=advance,
         )
     if not quiet:
@@ -129,8 +117,6 @@ def bench_command(
 )
 @click.option("--draws", default="authors", show_default=True, help="The authors' own stream, or: numpy.")
 @click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
-@backend_option
-@address_option
 @overwrite_option
 @quiet_option
 def paper_command(
@@ -143,8 +129,6 @@ def paper_command(
     seed: int,
     draws: str,
     jobs: int,
-    backend: str,
-    address: str | None,
     overwrite: bool,
     quiet: bool,
 ) -> None:
@@ -173,8 +157,6 @@ def paper_command(
                 repeats=repeats,
                 conditions=Conditions(seed=seed, draws=draws),
                 jobs=jobs,
-                backend=backend,
-                address=address,
                 progress=advance,
             )
     if not quiet:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import examples, look_here, overwrite_option, progress_bar, quiet_option
+from actc.cli.parts import examples, look_here, overwrite_option, progress_bar, promise_options, quiet_option
 
 GRAPH = click.argument("graph", type=click.Path(path_type=Path))
 base_option = click.option(
@@ -213,7 +213,8 @@ def candidates_command(
     type=click.Path(path_type=Path),
     help="Names of entities or relations, for the people who judge; see: actc start --help. Repeatable.",
 )
-@click.option("--budget", default=100, show_default=True, help="How many answers to ask for.")
+@click.option("--budget", default=100, show_default=True, help="How many answers to ask for; 0 asks nobody.")
+@promise_options
 @click.option(
     "--method",
     callback=look_here,

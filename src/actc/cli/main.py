@@ -48,12 +48,11 @@ def _stop(sentence: str) -> None:
 EXTRAS = {
     "plots": "matplotlib",
     "app": "fastapi",
+    "judge": "httpx",
     "train": "torch",
     "pykeen": "pykeen",
     "rdf": "pyoxigraph",
     "spark": "pyspark",
-    "dask": "dask",
-    "ray": "ray",
 }
 """Each extra and the package that it is about."""
 

@@ -43,6 +43,19 @@ allow_method_option = click.option(
     callback=_allow,
     help="A method of your own that was used: files cannot make actc import it, only you can.",
 )
+
+
+def promise_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --precision and --confidence to a command."""
+    confidence = click.option(
+        "--confidence", default=0.9, show_default=True, help="How probable the promise should be."
+    )
+    precision = click.option(
+        "--precision", type=float, help="Accept as many as keep this precision, with --confidence."
+    )
+    return precision(confidence(command))
+
+
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an output that is there already.")
 quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 

@@ -14,6 +14,7 @@ from actc.cli.parts import (
     examples,
     method_option,
     overwrite_option,
+    promise_options,
     quiet_option,
 )
 from actc.errors import OptionError
@@ -106,13 +107,10 @@ def start_command(
         "actc annotate my-session",
         "actc annotate my-session --annotator Ada --annotator Bob --host 0.0.0.0",
         "actc annotate my-session --terminal",
-        "actc annotate my-session --program 'python judge.py' --count 100",
     ),
 )
 @click.argument("session", type=click.Path(path_type=Path))
 @click.option("--terminal", is_flag=True, help="Judge here, in the terminal.")
-@click.option("--program", help="Let a program judge: JSON lines in, JSON lines out. Kept apart from people's answers.")
-@click.option("--count", default=0, show_default=True, help="Triples for the program besides those that people judged.")
 @click.option("--reasons", help="From now on, show what the graph says of a triple: after (the answer), beside, never.")
 @page_options
 @allow_method_option
@@ -121,35 +119,21 @@ def annotate_command(
     session: Path,
     annotators: tuple[str, ...],
     terminal: bool,
-    program: str | None,
-    count: int,
     reasons: str | None,
     host: str,
     port: int,
     browser: bool,
     quiet: bool,
 ) -> None:
-    """Judge triples: on a page, in the terminal, or by a program."""
+    """Judge triples: on a page, or in the terminal."""
     if reasons is not None:
         from actc.session import Session
 
         Session(session).change("reasons", reasons)
-    if program is not None:
-        _ask_program(session, program, count, annotators, quiet)
-    elif terminal:
+    if terminal:
         _judge_here(session, annotators)
     else:
         serve_page(session, annotators, host, port, browser, quiet)
-
-
-def _ask_program(session: Path, program: str, count: int, annotators: tuple[str, ...], quiet: bool) -> None:
-    from actc.cli.show_session import print_program
-    from actc.session import Session
-    from actc.session.program import ask_program
-
-    run = ask_program(Session(session), program, count, annotators[0] if annotators else None)
-    if not quiet:
-        print_program(run)
 
 
 def _judge_here(session: Path, annotators: tuple[str, ...]) -> None:
@@ -190,6 +174,7 @@ def status_command(session: Path, quiet: bool) -> None:
     "--label-studio", type=click.Path(path_type=Path), help="The next triples as Label Studio's tasks: .json."
 )
 @click.option("--count", default=100, show_default=True, help="How many tasks for Label Studio.")
+@promise_options
 @allow_method_option
 @overwrite_option
 @quiet_option
@@ -198,10 +183,9 @@ def export_command(session: Path, overwrite: bool, quiet: bool, **options: Any) 
     from actc.session.results import export_session
     from actc.tables.overwrite import check_output
 
-    kinds = {"history": "history", "thresholds": "thresholds", "accepted": "accepted", "label_studio": "label-studio"}
-    for name in ("labels", *kinds):
+    for name in ("labels", "history", "thresholds", "accepted", "label_studio"):
         if options[name] is not None:
-            check_output(options[name], kinds.get(name), overwrite=overwrite, inputs=(session,))
+            check_output(options[name], name, overwrite=overwrite, inputs=(session,))
     for count, what, path in export_session(session, **options):
         if not quiet:
             print(f"{count:,} {what}: {path}")

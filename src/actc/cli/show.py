@@ -101,24 +101,17 @@ def print_calibration(calibration: Calibration, out: Path) -> None:
 
 def _print_promise(kept: Promised) -> None:
     """Print what is promised and which relations are left out of it."""
-    screen, scope = console(), "of each relation" if kept.each_relation else "of all of them together"
+    screen = console()
     if kept.chance is None:
-        screen.print(f"No set of triples can be promised a {kept.kind} of {kept.target:g}: nothing is accepted.")
+        screen.print(f"No set of triples can be promised a precision of {kept.target:g}: nothing is accepted.")
         screen.print("Judge more triples, or ask for less.")
         return
-    if kept.kind == "cost":
-        screen.print(f"The cuts cost least if a false accept costs as much as {kept.target:g} false rejects.")
-    else:
-        screen.print(
-            f"With probability {kept.chance:.1%} the {kept.kind} of what is accepted, {scope}, "
-            f"is {kept.target:g} or more."
-        )
+    screen.print(f"With probability {kept.chance:.1%} the precision of what is accepted is {kept.target:g} or more.")
     if kept.left_out:
         names = ", ".join(kept.left_out[:MOST_RELATIONS]) + (
             f" and {len(kept.left_out) - MOST_RELATIONS} more" if len(kept.left_out) > MOST_RELATIONS else ""
         )
-        reason = "nothing of them is worth its cost" if kept.kind == "cost" else "nothing can be promised for them"
-        screen.print(Text(f"Left out, because {reason}: {names}."))
+        screen.print(Text(f"Left out, because nothing can be promised for them: {names}."))
 
 
 def print_demo(demo: Demo) -> None:
@@ -126,10 +119,10 @@ def print_demo(demo: Demo) -> None:
     from actc.experiment.plots import sketch_learning_curves
     from actc.sample.demo import ANSWERS, METHOD
 
-    screen, sample, fitted = console(), demo.sample, demo.calibrator
+    screen, sample, asked = console(), demo.sample, demo.case.annotations.first(6)
     screen.print(f"[bold]1  A model scored {len(sample.valid):,} candidate facts; a person judges {ANSWERS} of them[/]")
     screen.print(f"     {METHOD} chooses which, and the sample's labels play the person:")
-    for row, label in zip(fitted.annotations_.rows[:6].tolist(), fitted.annotations_.labels[:6].tolist(), strict=True):
+    for row, label in zip(asked.rows.tolist(), asked.labels.tolist(), strict=True):
         screen.print(Text(f"     {sample.sentence(*sample.valid.triple(row))}?  {'true' if label else 'false'}"))
     screen.print("     ...\n")
     screen.print("[bold]2  What the answers buy: accuracy on test triples in %, by triples judged[/]\n")

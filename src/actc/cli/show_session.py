@@ -10,7 +10,6 @@ from actc.cli.show import console, new_table
 from actc.judges.store import ReplyStore
 from actc.session import Session
 from actc.session.judge import JudgeRun
-from actc.session.program import ProgramRun
 from actc.session.review import count_reviews
 from actc.session.start import NameCount
 from actc.session.status import agreement, people, picture, progress, write_count
@@ -94,19 +93,6 @@ def print_links(links: Sequence[tuple[str, str]], everywhere: bool) -> None:
             "else's name; put a proxy with HTTPS before it, or use a network that you trust."
         )
     screen.print("Each link is a secret of its own. Stop with Ctrl+C; every answer is on the disk already.")
-
-
-def print_program(run: ProgramRun) -> None:
-    """Print what came of a program's run."""
-    screen, trust = console(), run.reliability
-    screen.print(f"{run.answered:,} of {run.asked:,} triples were answered. They are kept apart and are no labels.")
-    if trust.compared:
-        screen.print(
-            f"It says what people said on {100 * trust.right:.0f} % of {trust.compared:,} triples "
-            f"(90 % interval {100 * trust.low:.0f} % to {100 * trust.high:.0f} %)."
-        )
-    else:
-        screen.print("People judged none of these triples, so nothing is known about its reliability yet.")
 
 
 def print_judge_run(run: JudgeRun) -> None:

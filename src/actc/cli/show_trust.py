@@ -10,7 +10,8 @@ from rich.text import Text
 from actc.cli.show import MOST_RELATIONS, console, new_table
 from actc.session.examine import AuditResult, AuditSlice, QuestionList
 from actc.trust.audit import write_verdict
-from actc.trust.report import Report, Share
+from actc.trust.expect import Share
+from actc.trust.report import Report
 from actc.trust.shift import Shift
 
 DISAGREES = 0.05
@@ -18,7 +19,7 @@ DISAGREES = 0.05
 
 def print_report(report: Report, written: Sequence[Path]) -> None:
     """Print the report's headline, its relations and where it is written."""
-    screen, total, answers = console(), report.case.pool.stands_for, len(report.case.annotations)
+    screen, total, answers = console(), report.case.target.stands_for, len(report.case.annotations)
     screen.print(f"{report.accepted:,} of {total:,} candidates are accepted, from {answers:,} answers.")
     for name, share in report.quality.items():
         screen.print(f"  {name:<10}{_percent(share)}")
@@ -93,9 +94,7 @@ def print_shifts(shifts: Sequence[Shift]) -> None:
 
 _KINDS = {
     "anytime": "anytime: stop when you like",
-    "wilson": "wilson: right on average, if the number was fixed before",
     "clopper-pearson": "clopper-pearson: never too short, if the number was fixed before",
-    "highest-density": "highest-density: shortest, from a flat-ended prior",
     "relation": "within each relation",
     "head": "by head entity",
 }

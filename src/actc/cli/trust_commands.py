@@ -73,7 +73,7 @@ def ask_command(source: Path, out: Path, overwrite: bool, quiet: bool, **options
     from actc.session.examine import list_questions
     from actc.tables.overwrite import check_output
 
-    check_output(out, "questions", overwrite=overwrite, inputs=(source, options["candidates"]))
+    check_output(out, overwrite=overwrite, inputs=(source, options["candidates"]))
     asked = list_questions(source, out, **options)
     if not quiet:
         print_asked(asked, out)
@@ -168,7 +168,7 @@ def shift_command(source: Path, candidates: Path, json_out: Path | None, overwri
     from actc.tables.overwrite import check_output
 
     if json_out is not None:
-        check_output(json_out, "shift", overwrite=overwrite, inputs=(source, candidates))
+        check_output(json_out, overwrite=overwrite, inputs=(source, candidates))
     shifts = check_shift(source, candidates, json_out=json_out)
     if not quiet:
         print_shifts(shifts)

@@ -12,6 +12,7 @@ from actc.errors import FileError, OptionError
 from actc.graphs.terms import Base
 from actc.methods import find_method
 from actc.models.train_model import find_device
+from actc.trust.promise import Demand
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,11 @@ class CompletionPlan:
         Judged triples with labels, or a graph of all true ones; without it people are asked.
     names : sequence of path
         Names of entities or relations, for the people who judge.
+    precision, confidence : float, optional
+        Promise this share of true facts among those that the method accepts, with this confidence.
     budget, method, seed
-        How many answers to ask for; who chooses the questions and the thresholds (pooled, with evidence
-        pooled-evidence); where draws start from.
+        How many answers to ask for, 0 to ask nobody; who chooses the questions and the thresholds (pooled, with
+        evidence pooled-evidence); where draws start from.
     base : str, or two of them
         What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
     trust : bool
@@ -56,6 +59,8 @@ class CompletionPlan:
     held: Path | None = None
     oracle: Path | None = None
     names: tuple[Path, ...] = ()
+    precision: float | None = None
+    confidence: float = 0.9
     budget: int = 100
     method: str | None = None
     seconds: float = 600.0
@@ -71,8 +76,10 @@ class CompletionPlan:
         object.__setattr__(self, "names", tuple(Path(path) for path in self.names))
         if self.out.exists() and not self.out.is_dir():
             raise OptionError(f"--out: {self.out} is a file; give the name of a folder.")
-        if self.budget < 1:
-            raise OptionError(f"--budget: at least one answer is needed, not {self.budget}.")
+        if self.budget < 0:
+            raise OptionError(f"--budget: {self.budget} answers cannot be asked for; give 0 to ask nobody.")
+        if self.demand is not None and not self.budget:
+            raise OptionError("--precision: without answers nothing can be promised; give a --budget.")
         if not self.seconds > 0:
             raise OptionError(f"--seconds: {self.seconds:g} seconds are no time to train in; give more than 0.")
         if self.best is not None and self.best < 1:
@@ -90,6 +97,11 @@ class CompletionPlan:
                 f"--method: {self.method} compares scores with those of known facts, which evidence has none of; "
                 "give --no-evidence too."
             )
+
+    @property
+    def demand(self) -> Demand | None:
+        """What is promised of the accepted facts, if anything."""
+        return None if self.precision is None else Demand(self.precision, self.confidence)
 
     @property
     def answers(self) -> int:

@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from actc import __version__
-from actc.complete.completion import Completion
+from actc.complete.completion import accepted_facts, provenance_of
 from actc.complete.weighing import Reasons
 from actc.graphs.formats import FORMATS, find_format, write_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import Base
-from actc.tables.calibration import Calibration, Sources
+from actc.session.find_case import Opened
+from actc.tables.calibration import Sources
 from actc.tables.deliver import write_beside
 from actc.tables.files import write_json, write_triples
-from actc.trust.calibrate import describe_calibration, picks_of, write_sources
+from actc.trust.calibrate import describe_calibration, write_sources
+from actc.trust.case import BY, Case
+from actc.trust.expect import Share
 
+LEVEL = 0.9
 MOST_EXAMPLES = 10
 MOST_WEIGHTS = 12
 
 
 def write_completion(
     folder: Path,
-    completion: Completion,
+    opened: Opened,
     graph: Graph,
     file_name: str,
     base: Base,
-    session: Path | None = None,
     reasons: Reasons | None = None,
 ) -> list[Path]:
     """Write the graph, the accepted facts and the thresholds into a folder; return the files.
@@ -36,33 +40,32 @@ def write_completion(
     Parameters
     ----------
     folder : Path
-    completion : Completion
+    opened : Opened
+        The case, and the session in which people judged; without one, the pool and the answers are written too.
     graph : Graph
         The graph as it was.
     file_name : str
         What to call the new graph; the ending names its format.
     base : str
         Put before names that are no IRIs, in RDF.
-    session : Path, optional
-        The session in which people judged; without one, the pool and the answers are written too.
     reasons : Reasons, optional
         What the graph says of each candidate; the accepted ones get a column of it.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    accepted = completion.facts()
+    case = opened.case
+    accepted = accepted_facts(case)
     files = [folder / name for name in (file_name, "accepted.tsv", "thresholds.json")]
-    provenance = completion.provenance()
+    provenance = provenance_of(case)
     # Nobody knows anything of the graph's own triples, so only the new ones say that a heuristic made them.
     told = provenance if find_format(files[0], None) is FORMATS["quickstatements"] else {}
     extras = {name: np.append(np.full(len(graph), None), values.astype(object)) for name, values in told.items()}
     write_graph(files[0], Graph.of(graph.union(accepted)), base=base, extras=extras)
     if reasons is not None:
-        rows = np.flatnonzero(completion.accepted)
-        provenance["reasons"] = np.array([*reasons.of(rows, completion.accepted[rows]), ""], dtype=object)[
-            :-1
-        ]  # an array of texts, even of none
+        rows = np.flatnonzero(case.decisions.accepted)
+        # an array of texts, even of none
+        provenance["reasons"] = np.array([*reasons.of(rows, np.ones(len(rows), np.bool_)), ""], dtype=object)[:-1]
     write_triples(files[1], {**accepted.columns(), **provenance})
-    _describe(folder, completion, session).write(files[2])
+    describe_calibration(case, _sources(folder, opened)).write(files[2])
     return files
 
 
@@ -75,27 +78,22 @@ def write_report(folder: Path, report: dict[str, Any]) -> list[Path]:
     return files
 
 
-def _describe(folder: Path, completion: Completion, session: Path | None) -> Calibration:
-    """Return the thresholds with what they rest on, all of it within the folder."""
-    calibrator, method = completion.calibrator, str(completion.calibrator.method)
-    fitted, on = calibrator.fit_, (calibrator.pool_, calibrator.annotations_)
-    if session is not None:
-        return describe_calibration(fitted, *on, method=method, sources=Sources(session=session))
-    known = folder / "known.parquet"  # written when the graph was scored
-    sources = write_sources(
-        folder, *on, scores="pool.parquet", labels="judged.parquet", known=known, picks=picks_of(method)
-    )
-    return describe_calibration(fitted, *on, method=method, sources=sources)
+def _sources(folder: Path, opened: Opened) -> Sources:
+    """Return what the thresholds rest on, all of it within the folder."""
+    candidates = folder / "candidates.parquet"  # written when the graph was scored, like known.parquet
+    if opened.session is not None:
+        return Sources(session=opened.session.folder, candidates=candidates)
+    known = folder / "known.parquet"
+    sources = write_sources(folder, opened.case, scores="pool.parquet", labels="judged.parquet", known=known)
+    return replace(sources, candidates=candidates.resolve())
 
 
-def summarise(
-    completion: Completion, graph: Graph, facts: dict[str, Any], reasons: Reasons | None = None
-) -> dict[str, Any]:
+def summarise(case: Case, graph: Graph, facts: dict[str, Any], reasons: Reasons | None = None) -> dict[str, Any]:
     """Return the report as plain values.
 
     Parameters
     ----------
-    completion : Completion
+    case : Case
     graph : Graph
         The graph as it was.
     facts : dict
@@ -103,8 +101,8 @@ def summarise(
     reasons : Reasons, optional
         What the graph says of each candidate.
     """
-    candidates, accepted, judged = completion.candidates, completion.accepted, completion.judged
-    count = len(candidates.relation_names)
+    candidates, decided, judged = case.target, case.decisions, case.answers_in(case.target)
+    accepted, count = decided.accepted, len(candidates.relation_names)
     in_graph = dict(zip(graph.relation_names, np.bincount(graph.relations).tolist(), strict=False))
     by_relation = zip(
         candidates.relation_names,
@@ -113,20 +111,20 @@ def summarise(
         np.bincount(candidates.relations[accepted], minlength=count).tolist(),
         strict=True,
     )
-    interval = completion.precision
     return {
         "actc_version": __version__,
-        "method": str(completion.calibrator.method),
+        "method": str(case.method),
         "triples_before": len(graph),
         "candidates": len(candidates),
         "judged": len(judged),
         "judged_true": int(judged.labels.sum()),
         "accepted": int(accepted.sum()),
-        "accepted_by_person": int(judged.labels.sum()),
+        "accepted_by": {who: int((decided.by[accepted] == who).sum()) for who in BY},
         "triples_after": len(graph) + int(accepted.sum()),
-        "accepted_precision": None if interval is None else [round(value, 4) for value in interval],
+        "accepted_precision": _precision(case),
+        "promise": None if case.demand is None else asdict(case.demand),
         **facts,
-        "evidence": None if reasons is None else reasons.describe() | {"examples": _examples(completion, reasons)},
+        "evidence": None if reasons is None else reasons.describe() | {"examples": _examples(case, reasons)},
         "relations": {
             name: {"known": in_graph.get(name, 0), "candidates": asked, "judged": seen, "accepted": taken}
             for name, asked, seen, taken in by_relation
@@ -134,16 +132,23 @@ def summarise(
     }
 
 
-def _examples(completion: Completion, reasons: Reasons) -> list[dict[str, Any]]:
+def _precision(case: Case) -> list[float] | None:
+    """Return which share of the accepted facts should be true: lowest, middle and highest; None where nobody knows."""
+    if case.fit.draws is None or not case.decisions.accepted.any():
+        return None
+    share = Share.of(case.expectation.overall, "precision", LEVEL)
+    return None if share is None else [round(value, 4) for value in (share.low, share.middle, share.high)]
+
+
+def _examples(case: Case, reasons: Reasons) -> list[dict[str, Any]]:
     """Return the surest of the accepted facts, and what was asked, each with its reasons."""
-    by_method = completion.accepted.copy()
-    by_method[completion.judged.rows] = False
-    sure = np.flatnonzero(by_method)[np.argsort(-completion.candidates.scores[by_method], kind="stable")]
-    rows = np.concatenate([sure[:MOST_EXAMPLES], completion.judged.rows[:MOST_EXAMPLES]])
-    became = ["accepted"] * min(len(sure), MOST_EXAMPLES)
-    became += ["called true" if label else "called false" for label in completion.judged.labels[:MOST_EXAMPLES]]
-    said = zip(rows.tolist(), became, reasons.of(rows, completion.accepted[rows]), strict=True)
-    return [{"triple": completion.candidates.triple(row), "became": what, "reasons": text} for row, what, text in said]
+    decided, judged = case.decisions, case.answers_in(case.target).first(MOST_EXAMPLES)
+    sure = np.flatnonzero(decided.accepted & (decided.by == "method"))
+    sure = sure[np.argsort(-case.target.scores[sure], kind="stable")][:MOST_EXAMPLES]
+    rows = np.concatenate([sure, judged.rows])
+    became = ["accepted"] * len(sure) + ["called true" if label else "called false" for label in judged.labels]
+    said = zip(rows.tolist(), became, reasons.of(rows, decided.accepted[rows]), strict=True)
+    return [{"triple": case.target.triple(row), "became": what, "reasons": text} for row, what, text in said]
 
 
 def headline(report: dict[str, Any], strong: str = "") -> tuple[str, str]:

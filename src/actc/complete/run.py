@@ -9,12 +9,11 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from actc.calibrator import Calibrator
-from actc.complete.completion import Completion, complete, decide_on, read_oracle, split_pool
+from actc.complete.completion import Oracle, ask_oracle, read_oracle, split_pool
 from actc.complete.folder import Begun
 from actc.complete.page import write_next_page
 from actc.complete.plan import CompletionPlan as CompletionPlan
@@ -41,8 +40,10 @@ from actc.models.recipes import choose_recipe, load_recipe
 from actc.models.saved_model import save_model
 from actc.models.score_triples import Scorer, refuse_strangers, score_triples
 from actc.models.train_model import best_device, train_model
+from actc.session import Session, Settings, start_session
+from actc.session.find_case import Opened, session_case
 from actc.tables.files import read_scored, write_scored
-from actc.triples import IntArray, ScoredTriples
+from actc.triples import BoolArray, IntArray, ScoredTriples
 
 PLAIN_HELD = 0.02  # of the graph, to stop by, where nothing is learnt from a holdout
 PLAIN_METHOD = "pooled"
@@ -85,28 +86,31 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
     whole = read_graph(plan.graph, base=plan.base)
     ready = _prepare(plan, whole, stage)
     notes, session = list(ready.notes), plan.out / "session"
-    if plan.oracle is None:
+    if plan.oracle is None and plan.budget > 0:
         if not session.exists():
             return Completed((*notes, *_start_session(plan, ready, session)))
-        completion, told = _complete_from(session, plan, ready)
+        opened, told = _open_session(session, plan, ready)
         notes += told
     else:
-        oracle, judgeable = read_oracle(plan.oracle, ready.candidates, plan.base)
-        completion = complete(
+        rows, oracle = np.arange(len(ready.candidates)), cast(Oracle, _nobody)
+        if plan.oracle is not None:
+            oracle, rows = read_oracle(plan.oracle, ready.candidates, plan.base)
+        case = ask_oracle(
             ready.candidates,
             oracle,
-            ready.worth_asking(judgeable),
+            ready.worth_asking(rows),
             known=ready.known,
             method=ready.method(plan),
             budget=plan.budget,
             seed=plan.seed,
+            demand=plan.demand,
         )
+        opened = Opened(case)
+    files = write_completion(plan.out, opened, whole, f"graph{_ending(plan.graph)}", plan.base, ready.reasons)
+    page, command = write_next_page(plan, opened, files[2], ready.reasons)
     seconds = ready.seconds + time.perf_counter() - started
     facts = {"model": ready.model, "seconds": round(seconds, 1), "notes": notes}
-    report = summarise(completion, whole, facts, ready.reasons)
-    name, people = f"graph{_ending(plan.graph)}", session if plan.oracle is None else None
-    files = write_completion(plan.out, completion, whole, name, plan.base, people, ready.reasons)
-    page, command = write_next_page(plan, completion, files[2], ready.reasons)
+    report = summarise(opened.case, whole, facts, ready.reasons)
     files += [*page, *write_report(plan.out, {**report, "next": command})]
     written = f"Written: {', '.join(map(str, files))}"
     return Completed((*headline(report), *notes, written, f"Next: {command}"), tuple(files))
@@ -116,7 +120,8 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
 class _Ready:
     """What is there before anybody is asked: the candidates and the graph's own triples, both with their scores.
 
-    Where there is evidence the candidates' scores are log-odds by it, and ``reasons`` say why.
+    Where there is evidence the candidates' scores are log-odds by it, and ``reasons`` say why. ``seconds`` are those
+    that an earlier run took to find them.
     """
 
     candidates: ScoredTriples
@@ -162,7 +167,7 @@ def _prepare(plan: CompletionPlan, whole: Graph, stage: Stage) -> _Ready:
     notes = [*_tell_training(begun.done["model"]), *notes]
     seconds = time.perf_counter() - started
     begun = begun.finish("scores", {"notes": notes, "seconds": seconds})
-    return _Ready(candidates, known, begun.done["model"], notes, seconds, reasons)
+    return _Ready(candidates, known, begun.done["model"], notes, 0.0, reasons)
 
 
 def _find_held(plan: CompletionPlan, graph: Graph) -> Graph | None:
@@ -210,8 +215,6 @@ def _tell_cut(proposed: int, weighed: int) -> list[str]:
 
 def _start_session(plan: CompletionPlan, ready: _Ready, folder: Path) -> list[str]:
     """Split off the calibration pool and make a session of it, in which people are asked."""
-    from actc.session import Settings, start_session
-
     rows = split_pool(ready.worth_asking(np.arange(len(ready.candidates))), np.random.default_rng(plan.seed))
     pool = plan.out / "pool.parquet"
     write_scored(pool, ready.candidates.take(rows))
@@ -230,27 +233,26 @@ def _annotate(folder: Path) -> str:
     return f"actc annotate {shlex.quote(str(folder))}"
 
 
-def _complete_from(folder: Path, plan: CompletionPlan, ready: _Ready) -> tuple[Completion, list[str]]:
-    """Decide by what people said in a session; say where they stopped early."""
-    from actc.session import Session
-    from actc.session.find_case import read_session_case
-
+def _open_session(folder: Path, plan: CompletionPlan, ready: _Ready) -> tuple[Opened, list[str]]:
+    """Open the case of what people, and judges, said in a session; say where people stopped early."""
     session = Session(folder)
-    method, answers = session.settings.method, len(session.annotations())
-    budget = min(plan.budget, session.settings.triples)
-    wanted = ready.method(plan)
-    if method == wanted and budget != session.budget:
-        session.set_budget(budget)
-    session.close()
+    method, wanted = session.settings.method, ready.method(plan)
     if method != wanted:
         raise OptionError(f"{folder} asks for {method}, not for {wanted}; give --method {method}, or a new --out.")
+    budget = min(plan.budget, session.settings.triples)
+    if budget != session.budget:
+        session.set_budget(budget)
+    case = replace(session_case(session, plan.demand), candidates=ready.candidates)
+    answers = len(case.annotations)
     if not answers:
         raise OptionError(f"{folder}: nobody has called any triple true or false yet; judge with: {_annotate(folder)}")
-    case = read_session_case(folder)
-    calibrator = Calibrator(method).fit(case.pool, case.annotations, case.known)
     early = f"{answers:,} of {budget:,} answers are there; for more: {_annotate(folder)}, then this command again."
-    completion = decide_on(ready.candidates, calibrator, case.uniform, plan.seed)
-    return completion, [early] if answers < budget else []
+    return Opened(case, session), [early] if answers < budget else []
+
+
+def _nobody(candidates: ScoredTriples, rows: IntArray) -> BoolArray:
+    """Answer nothing: for a budget of 0."""
+    return np.zeros(len(rows), dtype=np.bool_)
 
 
 def _ending(path: Path) -> str:

@@ -1,7 +1,8 @@
 """Thresholds applied to any number of candidates, on an engine.
 
 One relational plan, the same on every engine: candidates joined with the cuts on their relation, the default for
-relations that have none; accepted where the score is at least the cut. The output is complete or absent.
+relations that have none; accepted where the score is at least the cut, but for what people said of single triples and
+where judges turned a decision round, which thresholds.json holds. The output is complete or absent.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 from actc.decide.plan import Decided, Plan, Progress
 from actc.errors import ChoiceError, FileError, MissingExtraError, OptionError
-from actc.tables.calibration import Calibration
+from actc.tables.calibration import Calibration, Exceptions
 from actc.tables.curves import Curves
 from actc.tables.database import parse_memory
 from actc.tables.deliver import deliver
@@ -51,7 +52,8 @@ def decide_candidates(
         Files with head, relation, tail and score, or folders of such files, all laid out alike.
     out : path
         A file to write, its suffix naming the format; or, without a suffix, a folder of Parquet parts. Columns:
-        head, relation, tail, score, threshold, probability where there are curves. Rows come in any order.
+        head, relation, tail, score, threshold, probability where there are curves, by: who decided. Rows come in any
+        order.
     keep_all : bool
         Write rejected candidates too, with a column that says which is which.
     memory : str
@@ -72,13 +74,14 @@ def decide_candidates(
     """
     if isinstance(thresholds, str | Path):
         thresholds = Calibration.read(thresholds)
+    exceptions = Exceptions()
     if isinstance(thresholds, Calibration):
-        curves, thresholds = curves or thresholds.curves, thresholds.thresholds
+        curves, exceptions, thresholds = curves or thresholds.curves, thresholds.exceptions, thresholds.thresholds
     if engine not in ENGINES:
         raise ChoiceError("engine", engine, ENGINES)
     if master is not None and engine != "spark":
         raise OptionError(f"A master ({master}) goes with the engine spark only, not with {engine}.")
-    plan = Plan(thresholds, curves, keep_all, best_only, parse_memory(memory), master)
+    plan = Plan(thresholds, curves, exceptions, keep_all, best_only, parse_memory(memory), master)
     paths = [candidates] if isinstance(candidates, str | Path) else list(candidates)
     if any("://" in str(path) for path in (out, *paths)):
         return _decide_remote(plan, engine, [str(path) for path in paths], str(out), overwrite, progress)

@@ -36,7 +36,7 @@ def run(plan: Plan, candidates: Candidates, out: Path, progress: Progress) -> De
             _refuse_bad_rows(connection, candidates, table)
             _run(connection, _copy_query(plan, candidates, out), progress, (20, 100))
             precision = None
-            if plan.best_only or plan.curves is not None:
+            if plan.looks_back:
                 table["accepted"], precision = _look_back(connection, plan, out, table["relation"])
         except duckdb.OutOfMemoryException:
             raise OptionError(
@@ -58,6 +58,8 @@ def _connect(plan: Plan, out: Path) -> Any:
     _make_table(connection, "cuts", plan.cuts)
     if plan.curves is not None:
         _make_table(connection, "knots", plan.knots)
+    if len(plan.exceptions):
+        _make_table(connection, "words", plan.words)
     return connection
 
 
@@ -123,18 +125,27 @@ def _counts_query(plan: Plan, layout: Layout, source: str) -> str:
 
 
 def _copy_query(plan: Plan, candidates: Candidates, out: Path) -> str:
-    rows = _with_decision(plan, _joined(plan, candidates.layout, candidates.source))
+    rows = _with_decision(plan, _with_words(plan, _joined(plan, candidates.layout, candidates.source)))
     if plan.curves is not None:
         rows = _with_probability(plan.curves, rows)
-    columns = ", ".join((f"{_checked_head(out)} AS head", *plan.columns[1:]))
+    columns = ", ".join((f"{_checked_head(out)} AS head", *(f'"{name}"' for name in plan.columns[1:])))
     return f"COPY (SELECT {columns} FROM ({rows})) TO {quote(str(out))} ({_options(out)})"
 
 
+def _with_words(plan: Plan, rows: str) -> str:
+    """Add who decided, and whether a word of somebody's accepts a triple (1, 0, NULL where nobody spoke)."""
+    if not len(plan.exceptions):
+        return f"SELECT *, NULL AS word, 'method' AS \"by\", NULL AS told FROM ({rows})"
+    same = "CAST(c.head AS VARCHAR) = w.head AND c.relation = w.relation AND CAST(c.tail AS VARCHAR) = w.tail"
+    by = "coalesce(who, 'method') AS \"by\""
+    return f"SELECT c.*, word, {by}, told FROM ({rows}) AS c LEFT JOIN words AS w ON {same}"
+
+
 def _with_decision(plan: Plan, rows: str) -> str:
-    accepted = "score >= threshold"
+    accepted = "coalesce(word = 1, score >= threshold)"
     only_accepted = "" if plan.keep_all else f"WHERE {accepted}"
     if plan.best_only:
-        place = "row_number() OVER (PARTITION BY head, relation ORDER BY score DESC, tail)"
+        place = "row_number() OVER (PARTITION BY head, relation ORDER BY coalesce(2 * word, 1) DESC, score DESC, tail)"
         rows = f"SELECT *, {place} AS place FROM ({rows}) {only_accepted}"
         accepted += " AND place = 1"
         only_accepted = "" if plan.keep_all else f"WHERE {accepted}"
@@ -146,7 +157,7 @@ def _with_probability(curves: Curves, rows: str) -> str:
     last = f"CAST({curves.knots - 1} AS DOUBLE)"
     position = f"least(greatest((score - {low}) * {scale}, CAST(0 AS DOUBLE)), {last})"
     return (
-        "SELECT *, start + (position - floor(position)) * rise AS probability "
+        "SELECT *, coalesce(told, start + (position - floor(position)) * rise) AS probability "
         f"FROM (SELECT *, {position} AS position FROM ({rows})) "
         f"JOIN knots ON knot = code * {curves.knots} + CAST(floor(position) AS BIGINT)"
     )

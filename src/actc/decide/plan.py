@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from actc.tables.calibration import Exceptions
 from actc.tables.curves import Curves
 from actc.triples import FloatArray, IntArray, Thresholds, as_vocabulary
 
@@ -24,6 +25,8 @@ class Plan:
     thresholds : Thresholds
     curves : Curves or None
         Where a column ``probability`` comes from.
+    exceptions : Exceptions
+        Triples that are decided by somebody's word, whatever their score.
     keep_all : bool
         Write rejected candidates too, with a column ``accepted``.
     best_only : bool
@@ -36,6 +39,7 @@ class Plan:
 
     thresholds: Thresholds
     curves: Curves | None = None
+    exceptions: Exceptions = field(default_factory=Exceptions)
     keep_all: bool = False
     best_only: bool = False
     memory: int = 10**9
@@ -45,7 +49,22 @@ class Plan:
     def columns(self) -> tuple[str, ...]:
         """The columns of the output."""
         extra = {"probability": self.curves is not None, "accepted": self.keep_all}
-        return ("head", "relation", "tail", "score", "threshold", *(name for name, wanted in extra.items() if wanted))
+        told = (name for name, wanted in extra.items() if wanted)
+        return ("head", "relation", "tail", "score", "threshold", *told, "by")
+
+    @property
+    def words(self) -> dict[str, Any]:
+        """The exceptions as columns."""
+        found = self.exceptions
+        names = {"head": found.heads, "relation": found.relations, "tail": found.tails, "who": found.by}
+        columns = {name: np.array(texts, dtype=object) for name, texts in names.items()}
+        told = np.array(found.probability, dtype=np.float64)
+        return {**columns, "word": np.array(found.accepted, dtype=np.int64), "told": told}
+
+    @property
+    def looks_back(self) -> bool:
+        """Whether what is accepted is only known when it is written."""
+        return self.best_only or self.curves is not None or len(self.exceptions) > 0
 
     @property
     def cuts(self) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def _carry_out(session: Any, plan: Plan, rows: Any, out: str, progress: Progress
         except Exception as error:
             raise (_find_row(joined, "head", "tail") if EMPTY_NAME in str(error) else error) from None
         found = {row["relation"]: (row["accepted"], None) for row in counts}
-        if plan.best_only or plan.curves is not None:
+        if plan.looks_back:
             found = _look_back(session, plan, out)
     pairs = [found.get(row["relation"], (0, np.nan)) for row in counts]
     return Decided(
@@ -154,11 +154,25 @@ def _is_bad() -> Any:
     return score.isNull() | sql.isnan(score) | (sql.abs(score) == float("inf"))
 
 
+def _with_words(session: Any, plan: Plan, joined: Any) -> Any:
+    """Add who decided, and whether a word of somebody's accepts a triple (1, 0, NULL where nobody spoke)."""
+    if not len(plan.exceptions):
+        nothing = {"word": sql.lit(None).cast("bigint"), "told": sql.lit(None).cast("double"), "by": sql.lit("method")}
+        return joined.withColumns(nothing)
+    words = _make_table(session, plan.words)
+    same = [joined[name].cast("string") == words[name] for name in ("head", "relation", "tail")]
+    told = joined.join(sql.broadcast(words), same, "left").drop(*(words[name] for name in ("head", "relation", "tail")))
+    return told.withColumn("by", sql.coalesce("who", sql.lit("method")))
+
+
 def _choose(session: Any, plan: Plan, joined: Any) -> Any:
-    accepted = sql.col("score") >= sql.col("threshold")
+    joined = _with_words(session, plan, joined)
+    accepted = sql.coalesce(sql.col("word") == 1, sql.col("score") >= sql.col("threshold"))
     rows = joined if plan.keep_all else joined.where(accepted)
     if plan.best_only:
-        best_first = Window.partitionBy("head", "relation").orderBy(sql.desc("score"), sql.asc("tail"))
+        best_first = Window.partitionBy("head", "relation").orderBy(
+            sql.coalesce(2 * sql.col("word"), sql.lit(1)).desc(), sql.desc("score"), sql.asc("tail")
+        )
         rows = rows.withColumn("place", sql.row_number().over(best_first))
         accepted = accepted & (sql.col("place") == 1)
         rows = rows if plan.keep_all else rows.where(accepted)
@@ -177,7 +191,7 @@ def _with_probability(curves: Curves, rows: Any, knots: Any) -> Any:
     at = sql.col("code") * curves.knots + sql.floor("position")
     rows = rows.join(sql.broadcast(knots), at == knots["knot"])
     line = sql.col("start") + (sql.col("position") - sql.floor("position")) * sql.col("rise")
-    return rows.withColumn("probability", line)
+    return rows.withColumn("probability", sql.coalesce("told", line))
 
 
 def _look_back(session: Any, plan: Plan, out: str) -> dict[str, Any]:

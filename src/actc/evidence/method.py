@@ -31,14 +31,11 @@ class PooledEvidence:
         ``expected-gain`` (where a label is expected to set most decisions right), or a name in ``SELECTORS``.
     move : bool
         Whether answers move the weights of the pieces.
-    promised : float
-        As for ``pooled``.
     """
 
     summary: str = ""
     selector: str = OWN_SELECTOR
     move: bool = True
-    promised: float = 0.0
 
     reads: ClassVar[str] = "evidence"
 
@@ -53,12 +50,12 @@ class PooledEvidence:
 
     @property
     def _base(self) -> Pooled:
-        return Pooled(selector=self.selector, prior="log-odds", promised=self.promised)
+        return Pooled(selector=self.selector, prior="log-odds")
 
     def fit(self, pool: ScoredTriples, answers: Annotations, known: ScoredTriples | None = None) -> EvidenceFit:
         """Return the fit on the answers, of which there may be none."""
         if isinstance(pool, WeighedTriples) and not pool.taught:
-            untaught = Pooled(selector=self.selector, known=True, promised=self.promised)
+            untaught = Pooled(selector=self.selector, known=True)
             return EvidenceFit(self, pool, answers, untaught.fit(pool, answers, known))
         return EvidenceFit(self, pool, answers, self._base.fit(pool, answers))
 

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from actc.errors import OptionError
-from actc.experiment.backends import Workers, run_everywhere
 from actc.experiment.cells import Cell, CellSource, check_names, read_folder_once
 from actc.experiment.draws import draw_orders
 from actc.experiment.plans import PAPER_BUDGETS, Conditions, Plan, Share
+from actc.experiment.processes import run_everywhere
 from actc.experiment.resume import open_rows, place_of_conditions
 from actc.experiment.rows import Row, Run, format_row, read_rows
 from actc.methods import Method, finds_cuts
@@ -46,8 +46,6 @@ def run_experiment(
     metrics: Sequence[str] = (),
     out: str | Path | None = None,
     jobs: int = 1,
-    backend: str = "loky",
-    address: str | None = None,
     progress: Progress = ignore_progress,
 ) -> list[Row]:
     """Measure every method in every cell at every budget, several times.
@@ -75,10 +73,6 @@ def run_experiment(
         an interrupted run goes on when it is started again. Rows that are found there have six digits.
     jobs : int
         Processes; the rows are the same for any number.
-    backend : {"loky", "dask", "ray"}
-        Where the processes are: on this machine, or on a cluster; the rows are the same.
-    address : str, optional
-        The cluster's scheduler; without it one is started on this machine.
     progress : callable
         Told how many more repeats are done, and how many there are in all.
     """
@@ -93,15 +87,14 @@ def run_experiment(
         plan = plan.with_budgets(_reachable_budgets(loaded))
     for cell in loaded:
         _check_cell(cell, plan)
-    workers = Workers(jobs, backend, address)
     if out is None:
-        return run_plan(plan, workers=workers, progress=progress)
+        return run_plan(plan, jobs=jobs, progress=progress)
     also = {
         "cells": [f"{cell.dataset}/{cell.model} ({cell.digest})" for cell in loaded],
         "methods": list(plan.methods),
         "repeats": repeats,
     }
-    return _run_to_complete_file(plan, Path(out), also, workers, progress)
+    return _run_to_complete_file(plan, Path(out), also, jobs, progress)
 
 
 def further_metrics(names: Sequence[str]) -> tuple[str, ...]:
@@ -127,11 +120,9 @@ def _check_cell(cell: Cell, plan: Plan) -> None:
             raise OptionError(f"{name} needs a train.tsv beside valid.tsv in {cell.dataset}/{cell.model}.")
 
 
-def _run_to_complete_file(
-    plan: Plan, out: Path, also: Mapping[str, Any], workers: Workers, progress: Progress
-) -> list[Row]:
+def _run_to_complete_file(plan: Plan, out: Path, also: Mapping[str, Any], jobs: int, progress: Progress) -> list[Row]:
     part = check_writable(out).with_name(out.name + ".part")
-    new = run_plan_to_file(plan, part, also=also, workers=workers, progress=progress)
+    new = run_plan_to_file(plan, part, also=also, jobs=jobs, progress=progress)
     rows = read_rows(part, plan.conditions.metrics)
     rows[len(rows) - len(new) :] = new
     part.replace(out)
@@ -139,9 +130,9 @@ def _run_to_complete_file(
     return rows
 
 
-def run_plan(plan: Plan, *, workers: Workers | None = None, progress: Progress = ignore_progress) -> list[Row]:
+def run_plan(plan: Plan, *, jobs: int = 1, progress: Progress = ignore_progress) -> list[Row]:
     """Run a plan in memory and return its rows."""
-    return [row for part in _run_shares(plan, plan.shares, workers or Workers(), progress) for row in part]
+    return [row for part in _run_shares(plan, plan.shares, jobs, progress) for row in part]
 
 
 def run_plan_to_file(
@@ -149,7 +140,7 @@ def run_plan_to_file(
     path: Path,
     *,
     also: Mapping[str, Any] | None = None,
-    workers: Workers | None = None,
+    jobs: int = 1,
     progress: Progress = ignore_progress,
 ) -> list[Row]:
     """Run what a file of rows lacks of a plan, appending rows as they come; return these.
@@ -161,8 +152,8 @@ def run_plan_to_file(
         The file; what its rows have in common stands beside it, in ``path.json``.
     also : mapping, optional
         What must be the same as when the file was begun, beside the conditions.
-    workers : Workers, optional
-        Where it runs; in this process by default.
+    jobs : int
+        Processes.
     progress : callable
         Told how many more repeats are done and how many there are in all: once for those that were in the
         file already, then after every share.
@@ -172,14 +163,14 @@ def run_plan_to_file(
     new: list[Row] = []
     with path.open("a", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, lineterminator="\n")
-        for rows in _run_shares(plan, todo, workers or Workers(), progress):
+        for rows in _run_shares(plan, todo, jobs, progress):
             writer.writerows(map(format_row, rows))
             out.flush()
             new += rows
     return new
 
 
-def _run_shares(plan: Plan, todo: Sequence[Share], workers: Workers, progress: Progress) -> Iterator[list[Row]]:
+def _run_shares(plan: Plan, todo: Sequence[Share], jobs: int, progress: Progress) -> Iterator[list[Row]]:
     total, missing = (sum(share.stop - share.start for share in shares) for shares in (plan.shares, todo))
     progress(total - missing, total)
     most = max((share.stop for share in plan.shares), default=0)
@@ -188,7 +179,7 @@ def _run_shares(plan: Plan, todo: Sequence[Share], workers: Workers, progress: P
         for share in todo
     ]
     fresh = any(not isinstance(source, Cell) for source in plan.sources)
-    for share, rows in zip(todo, run_everywhere(run_share, calls, workers, fresh=fresh), strict=True):
+    for share, rows in zip(todo, run_everywhere(run_share, calls, jobs, fresh=fresh), strict=True):
         yield rows
         progress(share.stop - share.start, total)
 
@@ -262,6 +253,6 @@ def _select_step_by_step(cell: Cell, method: Method, budgets: Sequence[int], rng
     for budget in budgets:
         while len(annotations) < budget:
             count = min(budget - len(annotations), method.batch(len(annotations)))
-            rows = method.fit(cell.valid, annotations, cell.known).pick(count, rng).rows
-            annotations = annotations.plus(rows, cell.valid_labels[rows])
+            picks = method.fit(cell.valid, annotations, cell.known).pick(count, rng)
+            annotations = annotations.plus(picks.answered(cell.valid_labels[picks.rows]))
     return annotations.rows

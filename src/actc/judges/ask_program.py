@@ -3,39 +3,75 @@
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
+import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import suppress
 from typing import Any
 
-from actc.errors import OptionError
-from actc.judges.converse import converse, split_command
+from actc.errors import ActcError, OptionError
 from actc.judges.replies import NO_ANSWER, Question, Reply, read_reply
 from actc.methods import import_named
+
+GOODBYE_SECONDS = 10.0
+"""How long a program that closed its output may still take to read what it is told."""
+
+
+def split_command(command: str) -> list[str]:
+    """Return a command's words."""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise OptionError(f"--program: {command!r} is no command ({str(error).lower()}).") from None
+    if not words:
+        raise OptionError("--program needs a command, such as 'python judge.py'.")
+    return words
 
 
 def ask_program(command: str, questions: Iterable[Question]) -> Iterator[tuple[Question, Reply]]:
     """Put questions to a program, one JSON object a line, and read its replies, in whichever order they come.
 
     A reply is an object with ``triple`` and ``said``, and ``probability`` and ``reason`` if it likes. A line that
-    makes no sense, or speaks of a triple that is not open, counts for nothing.
-
-    Parameters
-    ----------
-    command : str
-        The program and its arguments; no shell interprets it.
+    makes no sense, or speaks of a triple that is not open, counts for nothing. No shell interprets the command.
     """
-    waiting: dict[int, Question] = {}
+    words, waiting = split_command(command), dict[int | None, Question]()
+    try:
+        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise ActcError(f"The program {words[0]!r} cannot be started: {why}.") from None
+    with process:
+        feeder = threading.Thread(target=_feed, args=(process.stdin, questions, waiting), daemon=True)
+        feeder.start()
+        try:
+            for line in process.stdout or ():
+                triple, reply = _read_line(line)
+                if triple in waiting:
+                    yield waiting.pop(triple), reply
+        except BaseException:  # whoever asked is not there any more
+            process.kill()
+            raise
+        finally:
+            feeder.join(GOODBYE_SECONDS)
+            if feeder.is_alive():  # it says nothing any more, and does not listen
+                process.kill()
+                feeder.join()
+    if process.returncode:
+        raise ActcError(f"The program ended with code {process.returncode}; what it said before that is kept.")
 
-    def tell() -> Iterator[dict[str, Any]]:
+
+def _feed(stdin: Any, questions: Iterable[Question], waiting: dict[int | None, Question]) -> None:
+    try:
         for question in questions:
             waiting[question.triple] = question
-            yield question.told
-
-    with closing(converse(split_command(command), tell())) as lines:
-        for line in lines:
-            triple, reply = _read_line(line)
-            if triple in waiting:
-                yield waiting.pop(triple), reply
+            stdin.write(json.dumps(question.told, ensure_ascii=False).encode() + b"\n")
+            stdin.flush()
+    except (OSError, ValueError):  # the program closed its input; what it said counts
+        pass
+    finally:
+        with suppress(OSError, ValueError):  # what it did not read cannot be written any more
+            stdin.close()
 
 
 def _read_line(line: bytes) -> tuple[int | None, Reply]:
@@ -50,18 +86,13 @@ def ask_script(name: str, questions: Iterable[Question]) -> Iterator[tuple[Quest
     """Put questions to a function of the user's own, ``module:function``, one after the other.
 
     It is given what a program reads as a line, and returns what a program writes, or just true, false or "unsure".
+    It is imported only for a name that the user gave, never for one out of a file.
     """
-    function = find_function(name)
-    for question in questions:
-        yield question, read_reply(function(dict(question.told)))
-
-
-def find_function(name: str) -> Callable[[dict[str, Any]], Any]:
-    """Import a function; only for a name that the user gave, never for one out of a file."""
     module, _, attribute = name.partition(":")
     if not module or not attribute:
         raise OptionError(f"--script: {name!r} names no function; write module:function.")
-    found = import_named(module, attribute, "--script")
-    if not callable(found):
+    function: Callable[[dict[str, Any]], Any] = import_named(module, attribute, "--script")
+    if not callable(function):
         raise OptionError(f"--script: {name} is no function.")
-    return found  # type: ignore[no-any-return]
+    for question in questions:
+        yield question, read_reply(function(dict(question.told)))

@@ -5,28 +5,24 @@ What leaves this process is the filled prompt and the name of the model; the key
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
-import threading
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
-from functools import partial
 from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
-from actc.errors import ActcError, OptionError
+from actc.errors import ActcError, MissingExtraError, OptionError
 from actc.judges.prompt import fill_prompt
 from actc.judges.replies import NO_ANSWER, Question, Reply, read_reply
 
 MOST_BYTES = 1_000_000
+MOST_TOKENS = 10**9
 FIRST_WAIT, MOST_WAIT = 0.5, 60.0
 """Seconds before the first retry, doubled each time; and the longest."""
 MOST_IN_A_ROW = 20
@@ -62,7 +58,7 @@ class Server:
     retries : int
         How often a request that failed is tried again.
     timeout : float
-        Seconds to wait for a reply.
+        Seconds to wait for a whole reply.
     most_tokens : int
         How much the model may write.
     limit : int
@@ -88,12 +84,19 @@ class Server:
         for name, least in (("jobs", 1), ("retries", 0), ("limit", 1), ("most_tokens", 1)):
             if getattr(self, name) < least:
                 raise OptionError(f"{name} must be at least {least}, not {getattr(self, name)}.")
+        if not 0 < self.timeout < float("inf"):
+            raise OptionError(f"--timeout: {self.timeout} seconds cannot be; give a positive number.")
 
     @property
     def address(self) -> str:
         """Where requests go."""
-        base = self.url.rstrip("/")
-        return base if base.endswith("/chat/completions") else f"{base}/chat/completions"
+        return f"{self.url.rstrip('/').removesuffix('/chat/completions')}/chat/completions"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What is said of every request."""
+        key = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        return {"Accept": "application/json", "User-Agent": "actc", **key}
 
     def body(self, question: Question) -> dict[str, Any]:
         """Return what is sent: nothing else leaves."""
@@ -116,7 +119,7 @@ def read_key(name: str | None) -> str:
 
 @dataclass
 class Traffic:
-    """What was sent so far; several threads count, so there is a lock.
+    """What was sent so far.
 
     Parameters
     ----------
@@ -124,31 +127,14 @@ class Traffic:
         Requests in all; the one after is not made.
     problem : str
         Why the last question that failed for good did.
+    resume_at : float
+        Till when the server wants to be left alone.
     """
 
     limit: int
     requests: int = 0
     problem: str = ""
     resume_at: float = 0.0
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    stop: threading.Event = field(default_factory=threading.Event)
-
-    def take(self) -> bool:
-        """Count one more request; False where the limit is reached."""
-        with self.lock:
-            if self.requests >= self.limit:
-                return False
-            self.requests += 1
-            return True
-
-    def leave_alone(self, seconds: float) -> None:
-        """Let everybody wait: the server said so."""
-        with self.lock:
-            self.resume_at = max(self.resume_at, time.monotonic() + min(seconds, MOST_WAIT))
-
-    def wait(self, seconds: float) -> None:
-        """Wait so long, and as long as the server wants; a run that ends wakes everybody."""
-        self.stop.wait(max(seconds, self.resume_at - time.monotonic(), 0.0))
 
 
 def ask_server(
@@ -159,10 +145,8 @@ def ask_server(
     A question whose request failed for good is not among them, and is asked in the next run. The run ends early when
     the limit of requests is reached. A server that does not answer a single question is an error.
     """
-    traffic = traffic or Traffic(server.limit)
-    ask = partial(_ask_until_answered, urllib.request.build_opener(_NoRedirect()), server, traffic)
-    in_a_row, answered = 0, False
-    with closing(_ask_side_by_side(ask, questions, server.jobs, traffic)) as found:
+    traffic, in_a_row, answered = traffic or Traffic(server.limit), 0, False
+    with closing(_ask_side_by_side(server, questions, traffic)) as found:
         for question, reply, problem in found:
             if reply is not None:
                 in_a_row, answered = 0, True
@@ -176,85 +160,89 @@ def ask_server(
 
 
 def _ask_side_by_side(
-    ask: Callable[[Question], Outcome], questions: Iterable[Question], jobs: int, traffic: Traffic
+    server: Server, questions: Iterable[Question], traffic: Traffic
 ) -> Generator[Outcome, None, None]:
-    """Ask several questions at a time.
+    """Ask several questions at a time; whoever stops listening ends those that are on their way.
 
     No more than ``jobs`` are on their way or not yet taken: a process that is killed asks no more than those again.
     """
+    try:
+        import httpx
+        from anyio.from_thread import start_blocking_portal
+    except ImportError:
+        raise MissingExtraError("Asking a model server", "httpx", "judge") from None
     pending, waiting = iter(questions), set[Future[Outcome]]()
-    with ThreadPoolExecutor(jobs, thread_name_prefix="judge") as threads:
-        try:
-            while True:
-                free = jobs - len(waiting) if traffic.requests < traffic.limit else 0
-                waiting |= {threads.submit(ask, question) for question in islice(pending, free)}
-                if not waiting:
-                    return
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in done:
-                    yield future.result()
-        finally:
-            traffic.stop.set()
-            threads.shutdown(wait=False, cancel_futures=True)
+    # Time and connections are bounded here, not by httpx.
+    client = httpx.AsyncClient(headers=server.headers, timeout=None, limits=httpx.Limits(max_connections=None))
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
+        while True:
+            free = server.jobs - len(waiting) if traffic.requests < traffic.limit else 0
+            more = islice(pending, free)
+            waiting |= {portal.start_task_soon(_ask_until_answered, client, server, traffic, one) for one in more}
+            if not waiting:
+                return
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            yield from (future.result() for future in done)
 
 
-def _ask_until_answered(
-    opener: urllib.request.OpenerDirector, server: Server, traffic: Traffic, question: Question
-) -> Outcome:
+async def _ask_until_answered(client: Any, server: Server, traffic: Traffic, question: Question) -> Outcome:
+    import anyio
+
     problem = ""
     for attempt in range(server.retries + 1):
-        traffic.wait(0.0 if attempt == 0 else min(FIRST_WAIT * 2 ** (attempt - 1), MOST_WAIT))
-        if traffic.stop.is_set() or not traffic.take():
+        pause = min(FIRST_WAIT * 2 ** (attempt - 1), MOST_WAIT) if attempt else 0.0
+        await anyio.sleep(max(pause, traffic.resume_at - time.monotonic(), 0.0))
+        if traffic.requests >= traffic.limit:
             return question, None, ""
+        traffic.requests += 1
         try:
-            return question, _ask_once(opener, server, question), ""
+            return question, await _ask_once(client, server, question), ""
         except RequestError as failure:
             problem = str(failure)
-            if failure.after:
-                traffic.leave_alone(failure.after)
+            traffic.resume_at = max(traffic.resume_at, time.monotonic() + min(failure.after, MOST_WAIT))
     return question, None, problem
 
 
-def _ask_once(opener: urllib.request.OpenerDirector, server: Server, question: Question) -> Reply:
-    headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "actc"}
-    if server.key:
-        headers["Authorization"] = f"Bearer {server.key}"
-    request = urllib.request.Request(server.address, json.dumps(server.body(question)).encode(), headers)
+async def _ask_once(client: Any, server: Server, question: Question) -> Reply:
+    """Put a question once; the whole reply must be there in time, however slowly it comes."""
+    import anyio
+    import httpx
+
+    content = b""
     try:
-        with opener.open(request, timeout=server.timeout) as response:
-            content = response.read(MOST_BYTES)
-    except urllib.error.HTTPError as error:
-        raise _judge_status(error, server) from None
-    except (OSError, http.client.HTTPException, ValueError) as error:
+        with anyio.fail_after(server.timeout):
+            async with client.stream("POST", server.address, json=server.body(question)) as response:
+                async for part in response.aiter_bytes():
+                    content += part
+                    if len(content) > MOST_BYTES:
+                        break
+    except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
         raise RequestError(_without_key(str(error) or type(error).__name__, server.key)) from None
+    if not response.is_success:
+        raise _judge_status(response.status_code, response.headers.get("Retry-After"), content, server)
     return _read_completion(content, server.key)
 
 
-def _judge_status(error: urllib.error.HTTPError, server: Server) -> Exception:
+def _judge_status(code: int, retry_after: str | None, content: bytes, server: Server) -> Exception:
     """Return what an error of the server's means: try again, or stop the run."""
-    with error:
-        told = _without_key(" ".join(error.read(2000).decode("utf-8", "replace").split())[:200], server.key)
-    if error.code in (408, 409, 425, 429) or error.code >= 500:
-        return RequestError(f"{error.code} {told}".strip(), _retry_after(error.headers.get("Retry-After")))
-    if error.code in (401, 403):
-        return ActcError(f"The server refuses the key ({error.code}); name the variable that holds it with --key-from.")
-    if 300 <= error.code < 400:
-        return ActcError(f"{server.url} sends requests elsewhere ({error.code}); give that address with --url.")
-    return ActcError(f"The server refuses the question ({error.code}): {told or 'no reason given'}.")
+    told = _without_key(" ".join(content[:2000].decode("utf-8", "replace").split())[:200], server.key)
+    if code in (408, 409, 425, 429) or code >= 500:
+        return RequestError(f"{code} {told}".strip(), _retry_after(retry_after))
+    if code in (401, 403):
+        return ActcError(f"The server refuses the key ({code}); name the variable that holds it with --key-from.")
+    if 300 <= code < 400:  # nobody is followed elsewhere: the key would go along
+        return ActcError(f"{server.url} sends requests elsewhere ({code}); give that address with --url.")
+    return ActcError(f"The server refuses the question ({code}): {told or 'no reason given'}.")
 
 
 def _retry_after(value: str | None) -> float:
     """Return the seconds that the server wants, given as seconds or as a date."""
-    if not value:
-        return 0.0
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except (ValueError, TypeError, OverflowError):
-        return 0.0
+    for read in (float, lambda text: parsedate_to_datetime(text).timestamp() - time.time()):
+        try:
+            return max(0.0, read(value or ""))
+        except (ValueError, TypeError, OverflowError):
+            pass
+    return 0.0
 
 
 def _read_completion(content: bytes, key: str) -> Reply:
@@ -264,24 +252,14 @@ def _read_completion(content: bytes, key: str) -> Reply:
     except (ValueError, RecursionError):
         raise RequestError("the answer is no JSON, or was cut off") from None
     try:
-        text = told["choices"][0]["message"]["content"]
+        reply = read_reply(told["choices"][0]["message"]["content"])
     except (KeyError, IndexError, TypeError):
         return NO_ANSWER
     used = told.get("usage")
-    used = used if isinstance(used, dict) else {}
-    counts = [used.get(name) for name in ("prompt_tokens", "completion_tokens")]
-    tokens = [count if isinstance(count, int) and count >= 0 else 0 for count in counts]
-    reply = read_reply(text)
+    counts = [used.get(name) if isinstance(used, dict) else 0 for name in ("prompt_tokens", "completion_tokens")]
+    tokens = [count if isinstance(count, int) and 0 <= count < MOST_TOKENS else 0 for count in counts]
     return replace(reply, reason=_without_key(reply.reason, key), tokens_in=tokens[0], tokens_out=tokens[1])
 
 
 def _without_key(text: str, key: str) -> str:
     return text.replace(key, "(key)") if key else text
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Follow nobody elsewhere: the key would go along."""
-
-    def redirect_request(self, *arguments: Any) -> None:
-        """Refuse."""
-        return

@@ -14,7 +14,8 @@ import numpy as np
 from actc.judges.answers import JudgeAnswers
 from actc.judges.worth import JudgeWeights, learn_steepness, learn_weights
 from actc.methods import Fit, Method
-from actc.numeric import logit, sigmoid
+from actc.numeric import logit, moderate, sigmoid
+from actc.pooled.draws import leave_one_out
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
 
 FOLDS = 5
@@ -66,12 +67,14 @@ class Heeded:
         rows = self.answers.rows
         if not len(rows):
             return np.zeros(0)
+        if self.fit.draws is not None:
+            return logit(np.clip(moderate(*leave_one_out(self.fit.draws, self.answers)), EDGE, 1 - EDGE))
         if len(rows) > MOST_FOLDED:
             return self._logits(self.fit, rows)
         found = np.zeros(len(rows))
         for fold in _folds(rows):
-            rest = Annotations(rows[~fold], self.answers.labels[~fold])
-            found[fold] = self._logits(self.method.fit(self.pool, rest, self.known), rows[fold])
+            rest = self.method.fit(self.pool, self.answers.take(~fold), self.known)
+            found[fold] = self._logits(rest, rows[fold])
         return found
 
     @cached_property

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -78,24 +77,19 @@ def key_of(*parts: Any) -> str:
 
 def read_reply(said: Any) -> Reply:
     """Read what a machine said: an object, the text of one, or a text that begins with the answer."""
-    if isinstance(said, str):
-        return _read_text(said[:MOST_TEXT])
-    if isinstance(said, dict):
-        return _read_object(said)
-    if isinstance(said, bool | int | float):
-        return _read_object({"said": said})
-    return NO_ANSWER
+    try:
+        if isinstance(said, str):
+            return _read_text(said[:MOST_TEXT])
+        return _read_object(said if isinstance(said, dict) else {"said": said})
+    except (ValueError, RecursionError):  # no JSON, or a value that cannot be written down
+        return NO_ANSWER
 
 
 def _read_text(text: str) -> Reply:
     """Read the object in a text, whatever stands around it; else its first word."""
     start, end = text.find("{"), text.rfind("}")
     if 0 <= start < end:
-        try:
-            found = json.loads(text[start : end + 1])
-        except (ValueError, RecursionError):
-            return NO_ANSWER
-        return _read_object(found) if isinstance(found, dict) else NO_ANSWER
+        return _read_object(json.loads(text[start : end + 1]))
     first = re.match(r"\W*(\w+)", text)
     said = WORDS.get(first[1].lower()) if first else None
     return Reply(said, reason=_clean(text[first.end() :])) if said and first else NO_ANSWER
@@ -122,7 +116,7 @@ def _probability(value: Any) -> float | None:
     """Return a share between 0 and 1; None of anything else: it is left out, and the answer stands."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if math.isfinite(value) and 0 <= value <= 1 else None
+    return float(value) if 0 <= value <= 1 else None
 
 
 def _clean(reason: Any) -> str:

@@ -6,6 +6,7 @@ Rows are written first, by the runner of every experiment; everything else is dr
 from __future__ import annotations
 
 import csv
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,7 +15,6 @@ from pathlib import Path
 import numpy as np
 
 from actc.errors import OptionError
-from actc.experiment.backends import Workers
 from actc.experiment.cells import Cell
 from actc.experiment.datasets import DATASETS, data_folder, has_authors_scores, list_models, load_cell
 from actc.experiment.measurements import PAPER_METRICS, Measurements, read_measurements
@@ -22,10 +22,10 @@ from actc.experiment.plans import Conditions, Plan
 from actc.experiment.runs import Progress, ignore_progress, run_plan_to_file
 from actc.paper.figures import check_matplotlib, save_figure
 from actc.paper.items import AUTHORS_CELL, ITEMS, PRINTED_TABLES, Place, find_item, plan_runs
-from actc.paper.page import Picture, build_page
 from actc.paper.tables import Entry, list_entries
 from actc.paper.text_tables import WRITERS, TextTable
 from actc.tables.deliver import write_beside
+from actc.tables.pages import render
 
 TITLE = "ACTC, run again"
 NUMBERS = (
@@ -74,8 +74,6 @@ def run_paper(
     repeats: int = 100,
     conditions: Conditions | None = None,
     jobs: int = -1,
-    backend: str = "loky",
-    address: str | None = None,
     progress: Progress = ignore_progress,
 ) -> Path:
     """Run what the items need, resuming from ``out/rows.csv``, and write them all; returns the page's path.
@@ -92,7 +90,7 @@ def run_paper(
         CoDEx-S alone and at most ``QUICK_REPEATS`` repeats: a look, not a measurement.
     conditions : Conditions, optional
         The paper's by default, with the authors' draws.
-    repeats, jobs, backend, address, progress
+    repeats, jobs, progress
         See ``run_experiment``.
     """
     chosen = list(items) or list(ITEMS)
@@ -102,7 +100,7 @@ def run_paper(
     runs = plan_runs(chosen, own_methods, places, min(repeats, QUICK_REPEATS) if quick else repeats)
     rows = out / "rows.csv"
     plan = Plan([StoredCell(*place) for place in places], runs, conditions or Conditions(draws="authors"))
-    run_plan_to_file(plan, rows, workers=Workers(jobs, backend, address), progress=progress)
+    run_plan_to_file(plan, rows, jobs=jobs, progress=progress)
     return write_paper(read_measurements(rows).only(runs), chosen, out, own_methods)
 
 
@@ -126,7 +124,7 @@ def write_paper(results: Measurements, items: Iterable[str], out: Path, own_meth
     """
     out.mkdir(parents=True, exist_ok=True)
     tables: list[TextTable] = []
-    pictures: list[Picture] = []
+    pictures: list[tuple[str, str, str]] = []  # name, heading, the figure in base64
     entries: list[Entry] = []
     for name in items:
         item, budget = find_item(name), PRINTED_TABLES.get(name, ("", None))[1]
@@ -142,14 +140,16 @@ def write_paper(results: Measurements, items: Iterable[str], out: Path, own_meth
                 entries += list_entries(results, table, (*item.methods, *own_methods), budget)
         else:
             save_figure(made, out / name)
-            pictures.append(Picture(name, item.title, out / name))
+            drawn = (out / name).with_suffix(".svg").read_bytes()
+            pictures.append((name, item.title, b64encode(drawn).decode("ascii")))
     if entries:
         _write_entries(out / "numbers.csv", entries)
     _write_summary(out / "summary.csv", results)
     page = out / "index.html"
     facts = [*_compare(entries), *_describe(results)]
     with write_beside(page) as temporary:
-        temporary.write_text(build_page(TITLE, facts, tables, pictures), encoding="utf-8")
+        text = render("paper.html", title=TITLE, facts=facts, tables=tables, pictures=pictures)
+        temporary.write_text(text, encoding="utf-8")
     return page
 
 

@@ -1,10 +1,9 @@
-"""One table of text, written as Markdown, LaTeX or HTML."""
+"""One table of text, written as Markdown or LaTeX."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from html import escape
 
 
 @dataclass(frozen=True)
@@ -64,22 +63,6 @@ def write_latex(table: TextTable) -> str:
     )
 
 
-def write_html(table: TextTable) -> str:
-    """Write the table as a part of a page; rows that begin something carry the class ``first``."""
-    head = "".join(f'<th scope="col">{escape(cell)}</th>' if cell else "<td></td>" for cell in table.header)
-    body = "\n".join(
-        f"<tr{' class=first' if row[0] else ''}>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-        for row in table.rows
-    )
-    title = escape(table.title, quote=True)
-    return (
-        f'<section id="{table.name}"><h2>{title}</h2>\n'
-        f'<div class="wide" tabindex="0" role="region" aria-label="{title}"><table>\n'
-        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>\n"
-        f"<p>{escape(table.note)}</p></section>\n"
-    )
-
-
 def _latex(text: str) -> str:
     special = {
         "&": r"\&",
@@ -97,5 +80,4 @@ def _latex(text: str) -> str:
 WRITERS: dict[str, Callable[[TextTable], str]] = {
     ".md": write_markdown,
     ".tex": write_latex,
-    ".html": write_html,
 }

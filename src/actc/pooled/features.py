@@ -12,11 +12,15 @@ from functools import lru_cache
 import numpy as np
 
 from actc.numeric import cut_between
+from actc.pooled.humps import find_humps, quantile_points
 from actc.pooled.tuned import TUNED
 from actc.triples import FloatArray, IntArray, ScoredTriples, as_vocabulary
 
 POINTS = TUNED.points
 """How many points stand for the triples of one relation when picks are weighed."""
+
+HUMPS = ("low", "valley", "high")
+"""The features that say where a relation's humps and the valley between them lie."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +92,8 @@ class PreparedPool:
     sizes : int array of shape (R + 1,)
         How many triples each group stands for: itself, unless the rows are a sample of a larger pool.
     features : dict of str to float array of shape (R + 1,)
-        "c", "skew" and, with known triples, "gap".
+        "c", "skew" and, with known triples, "gap"; x of "low", "valley" and "high" (``HUMPS``), and how "clear" the
+        valley is, 0 ... 1.
     points : float array of shape (R + 1, POINTS)
         Quantiles of x in each relation, each standing for ``sizes / POINTS`` triples.
     agreement : float
@@ -176,6 +181,10 @@ def prepare_columns(
     features = {"c": shrink * median, "skew": shrink * _skewness(z_grouped, of_members, counts)}
     if known is not None:
         features["gap"] = np.clip(shrink * _gaps(relation_names, known, normal, median, counts), -3, 3)
+    humps = find_humps(scores[members], scores[by_score], starts[:-1], counts)
+    found = zip(HUMPS, (humps.low, humps.valley, humps.high), strict=True)
+    features |= {name: normal.transform(place) - features["c"] for name, place in found}
+    features["clear"] = humps.clear
     x_grouped = z_grouped - features["c"][of_members]
     return PreparedPool(
         normal=normal,
@@ -188,7 +197,7 @@ def prepare_columns(
         counts=counts,
         sizes=counts,
         features=features,
-        points=quantile_points(x_grouped, starts[:-1], counts),
+        points=quantile_points(x_grouped, starts[:-1], counts, POINTS),
         agreement=_agreement(features["c"], features["skew"], counts),
     )
 
@@ -238,17 +247,12 @@ def _agreement(centre: FloatArray, skew: FloatArray, counts: IntArray) -> float:
 
     Many true triples push a relation's scores up and leave a tail below: a high centre and a negative skew are two
     symptoms of one cause. Where they do not go together, relations differ in something else, such as the level
-    of their scores, and the features should not be trusted with the share of true triples. They agree if they go
-    together strongly (covariance) or closely (correlation).
+    of their scores, and the features should not be trusted with the share of true triples.
     """
     weight = counts / counts.sum()
-    up, down = centre - weight @ centre, weight @ skew - skew
-    together = float(weight @ (up * down))
+    together = float(weight @ ((centre - weight @ centre) * (weight @ skew - skew)))
     unshrunk = together / (weight @ (counts / (counts + TUNED.shrink)) ** 2)
-    spread = float(np.sqrt((weight @ up**2) * (weight @ down**2)))
-    strongly = np.clip(unshrunk / TUNED.strong, 0, 1) ** 2
-    closely = np.clip((together / max(spread, 1e-12) - TUNED.loose) / (TUNED.close - TUNED.loose), 0, 1)
-    return float(max(strongly, closely))
+    return float(np.clip(unshrunk / TUNED.strong, 0, 1))
 
 
 def looks_listed(several: float) -> float:
@@ -272,15 +276,3 @@ def _share_with_several(pool: ScoredTriples, ends: IntArray) -> float:
     questions = ends.astype(np.int64) * len(pool.relation_names) + pool.relations
     counts = np.unique(questions, return_counts=True)[1]
     return float((counts >= TUNED.several).mean())
-
-
-def quantile_points(x_grouped: FloatArray, starts: IntArray, counts: IntArray) -> FloatArray:
-    """Interpolate each relation's sorted x at positions (q + 1/2) n / POINTS - 1/2, shape (R + 1, POINTS)."""
-    last = np.maximum(counts - 1, 0)[:, None]
-    position = (np.arange(POINTS) + 0.5) * counts[:, None] / POINTS - 0.5
-    position = np.clip(position, 0, last)
-    low = position.astype(np.int64)
-    high = np.minimum(low + 1, last)
-    at = np.minimum(starts, len(x_grouped) - 1)[:, None]
-    low_x, high_x = x_grouped[at + low], x_grouped[at + high]
-    return np.where(counts[:, None] > 0, low_x + (position - low) * (high_x - low_x), 0.0)

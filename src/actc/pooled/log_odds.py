@@ -12,8 +12,16 @@ from functools import lru_cache
 
 import numpy as np
 
-from actc.pooled.features import NormalScores, PreparedPool, prepare_pool, quantile_points
-from actc.triples import FloatArray, ScoredTriples
+from actc.pooled.features import POINTS, NormalScores, PreparedPool, prepare_pool
+from actc.pooled.humps import quantile_points
+from actc.pooled.model import Posterior, Prior
+from actc.pooled.solve import fit_alone
+from actc.triples import Annotations, FloatArray, ScoredTriples
+
+# All pool labels of six proving cells ask for intercepts from -1.4 to .4 and slopes from .9 to 1.6 (docs/evidence.md);
+# half and twice these widths decide nearly alike (benchmarks/evidence/choice.csv, line and tau).
+PRIOR = Prior({"one": (0.0, 0.5), "diff": (0.0, 0.25), "slope": (1.0, 0.3)}, tau=(0.6, 0.25))
+FREEDOM = 2.0  # of Student's t, which is the prior of the intercept: labels that contradict it widen it
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +47,11 @@ def prepare_log_odds(pool: ScoredTriples) -> PreparedPool:
         normal=PlainScores(normal.scores, normal.before, normal.z),
         x=pool.scores,
         features={"c": nothing, "skew": nothing},
-        points=quantile_points(pool.scores[prepared.members], prepared.starts[:-1], prepared.counts),
+        points=quantile_points(pool.scores[prepared.members], prepared.starts[:-1], prepared.counts, POINTS),
         agreement=0.0,
     )
+
+
+def fit_log_odds(pool: PreparedPool, annotations: Annotations) -> Posterior:
+    """Return the posterior of all lines, given the answers to a pool of log-odds."""
+    return fit_alone(pool, annotations, PRIOR, FREEDOM)

@@ -11,8 +11,8 @@ import numpy as np
 from actc.errors import ChoiceError, OptionError
 from actc.pooled.draws import cut_intervals
 from actc.pooled.features import PreparedPool, prepare_pool
-from actc.pooled.log_odds import prepare_log_odds
-from actc.pooled.model import OBJECTIVES, PRIORS, Posterior, cuts_at, fit
+from actc.pooled.log_odds import fit_log_odds, prepare_log_odds
+from actc.pooled.model import OBJECTIVES, Posterior, cuts_at
 from actc.pooled.overrule import overrule_lines
 from actc.pooled.picks import batch_size, best_pick, pick_expected_gain
 from actc.pooled.regimes import REGIMES, fit_regimes
@@ -20,6 +20,8 @@ from actc.three_steps.select_triples import check_count, find_selector, select_t
 from actc.triples import Annotations, BoolArray, FloatArray, Picks, ScoredTriples, Thresholds
 
 OWN_SELECTOR = "expected-gain"
+LOG_ODDS = "log-odds"
+PRIORS = ("pool", LOG_ODDS)
 
 
 @dataclass(frozen=True)
@@ -35,18 +37,15 @@ class Pooled:
     known : bool
         Whether to learn about relations from the scores of triples that the graph holds already.
     prior : str
-        What is believed before any label, see ``PRIORS``.
-    promised : float
-        A precision that will be promised of what is accepted, such as 0.9: every second pick then checks a random one
-        of those that the promise would accept. 0 for none.
+        ``pool``: what the pool itself tells is believed before any label. ``log-odds``: the scores are log-odds, and
+        are believed.
     """
 
     summary: str = ""
     selector: str = OWN_SELECTOR
     objective: str = "accuracy"
     known: bool = False
-    prior: str = "v3"
-    promised: float = 0.0
+    prior: str = "pool"
 
     @property
     def reads(self) -> str:
@@ -68,14 +67,12 @@ class Pooled:
             raise ChoiceError("prior of the pooled method", self.prior, PRIORS)
         if self.objective not in OBJECTIVES:
             raise ChoiceError("objective of the pooled method", self.objective, OBJECTIVES)
-        if not 0 <= self.promised < 1:
-            raise OptionError(f"A promised precision of {self.promised} is out of range; give a share between 0 and 1.")
         if self.selector != OWN_SELECTOR:
             find_selector(self.selector)  # refuses a selector that does not exist
         return PooledFit(self, pool, answers, self._prepare(pool, known))
 
     def _prepare(self, pool: ScoredTriples, known: ScoredTriples | None) -> PreparedPool:
-        if PRIORS[self.prior].of_log_odds:
+        if self.prior == LOG_ODDS:
             return prepare_log_odds(pool)
         if not self.known:
             return prepare_pool(pool)
@@ -108,13 +105,11 @@ class PooledFit:
     @cached_property
     def draws(self) -> Posterior:
         """Every relation's line as a Gaussian, from which any number of lines can be drawn."""
-        version = PRIORS[self.method.prior]
-        if version.averages:
-            posterior = fit_regimes(self.prepared, self.answers, REGIMES[self.method.known])
+        if self.method.prior == LOG_ODDS:
+            posterior = fit_log_odds(self.prepared, self.answers)
         else:
-            prior = version.with_known if self.method.known else version.pool_only
-            posterior = fit(self.prepared, self.answers, prior)
-        return overrule_lines(posterior, self.answers) if version.overrules else posterior
+            posterior = fit_regimes(self.prepared, self.answers, REGIMES[self.method.known])
+        return overrule_lines(posterior, self.answers)
 
     @cached_property
     def cuts(self) -> FloatArray:
@@ -164,7 +159,9 @@ class PooledFit:
         """Return the next triples to judge."""
         if self.method.selector == OWN_SELECTOR:
             check_count(self.pool, self.answers, count)
-            return pick_expected_gain(self.draws, self.answers, count, random, self.method.promised)
+            taken = self.pool.relations[self.pool.scores >= self.cuts[self.pool.relations]]
+            accepted = np.bincount(taken, minlength=len(self.pool.relation_names))
+            return pick_expected_gain(self.draws, self.answers, count, random, accepted)
         return select_triples(self.pool, self.answers, count, self.method.selector, random, self._estimate)
 
     def _estimate(self, relation: int | None = None) -> FloatArray:

@@ -9,32 +9,41 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
-from actc.numeric import line_heights, line_variances, moderate, moderation, psi, sigmoid, table_heights
+from actc.numeric import line_heights, moderate, moderation, psi, sigmoid, table_heights
 from actc.pooled.features import POINTS, PreparedPool
 from actc.pooled.model import Posterior
 from actc.pooled.tuned import TUNED
 from actc.triples import Annotations, FloatArray, IntArray, Picks
 
-RANDOM_CHECK = "A random check, to keep the estimates honest."
-PROMISE_CHECK = "A random check of what would be accepted, so that its precision can be promised."
+REASONS = {
+    "accepted": "A random check of what would be accepted now.",
+    "rejected": "A random check of what would be rejected now.",
+    "pool": "A random check, to keep the estimates honest.",
+}
+"""Why a triple that was drawn is asked, by the set that it was drawn from."""
+SHARES = {"accepted": TUNED.check_accepted, "rejected": TUNED.check_rejected}
+"""Which share of the questions is drawn from each set."""
 _IMAGINED = np.array(TUNED.imagined)
 _DENSITY_AT_0 = 1 / np.sqrt(2 * np.pi)
 _CHUNK = 16  # relations worked out at a time, the most promising first
 _AHEAD = 4  # relations of which the label after the next is worked out at a time
 
 
-def is_audit(count: int) -> bool:
-    """Say whether the pick after ``count`` labels is a uniform one."""
-    return count >= TUNED.audit_from and count % TUNED.audit_every == 0
+def which_set(question: int) -> str:
+    """Return the set that a question is drawn from, by its number; empty where an answer shall teach most.
 
-
-def is_promise_check(count: int) -> bool:
-    """Say whether the pick after ``count`` labels checks what would be accepted, where a promise is wanted."""
-    return count >= TUNED.check_from and count % TUNED.check_every == 1 and not is_audit(count)
+    Both kinds of checks come from the first questions on, each in its share, evenly spread.
+    """
+    checks = sum(SHARES.values())
+    before = int(question * checks)
+    if int((question + 1) * checks) == before:
+        return ""
+    rejected = SHARES["rejected"] / checks
+    return "rejected" if int((before + 1) * rejected) > int(before * rejected) else "accepted"
 
 
 def batch_size(count: int) -> int:
@@ -176,36 +185,18 @@ class _Race:
         self.bound[relation] = self.best[relation] = -np.inf
 
 
-def find_promised(posterior: Posterior, precision: float) -> IntArray:
-    """Return from which place on each relation would be accepted under a promise, shape (R,); its end if from none.
-
-    The list takes the most probable points first, as long as the model expects somewhat more of it than is promised.
-    """
-    pool = posterior.pool
-    board = _Board.of(posterior)
-    variance = line_variances(board.basis, board.covariance[:, None])
-    p = np.maximum.accumulate(moderate(board.mean, variance), axis=1)
-    order = np.argsort(-p, axis=None, kind="stable")
-    weight = np.repeat(board.share, POINTS)[order]
-    until = np.cumsum(weight)
-    expected = np.cumsum(weight * p.ravel()[order]) / np.maximum(until, 1e-9)
-    aim = precision + TUNED.check_above * (1 - precision)
-    enough = np.flatnonzero((expected >= aim) | (until <= TUNED.check_least * until[-1]))
-    taken = np.zeros(p.size, dtype=np.bool_)
-    taken[order[: enough[-1] + 1 if enough.size else 1]] = True
-    rejected = POINTS - taken.reshape(p.shape).sum(axis=1)
-    return np.asarray(pool.starts[: len(p)] + rejected * pool.counts[:-1] // POINTS)
-
-
 def best_pick(posterior: Posterior) -> tuple[int, int, float]:
     """Return the relation and the point where a label brings most, and how many right decisions."""
     return _Race(_Board.of(posterior), posterior.pool.counts[:-1] > 0).leader()
 
 
 def pick_expected_gain(
-    posterior: Posterior, annotations: Annotations, count: int, random: np.random.Generator, promised: float = 0.0
+    posterior: Posterior, annotations: Annotations, count: int, random: np.random.Generator, accepted: IntArray
 ) -> Picks:
-    """Return the next triples to judge: where labels pay most, and an audit pick now and then.
+    """Return the next triples to judge: where answers teach most, and random draws that check what is decided now.
+
+    Every question has its chance beside it: of being drawn by a check, or of being the member that was taken of the
+    point where an answer teaches most, whichever way it came about.
 
     Parameters
     ----------
@@ -216,47 +207,97 @@ def pick_expected_gain(
     count : int
         How many are wanted; fewer come back where the pool has fewer left.
     random : numpy.random.Generator
-        Chooses among the members of a point, and the audit picks.
-    promised : float
-        A precision that will be promised of what is accepted; some picks then check what would be. 0 for none.
+        Chooses among the members of a point or of a set.
+    accepted : int array of shape (R,)
+        How many rows of each relation, those with the highest scores, are accepted now.
     """
     pool = posterior.pool
     free = _Unlabelled(pool, annotations)
     race = _Race(_Board.of(posterior), free.left > 0)
-    bottom = find_promised(posterior, promised) if promised else None
-    rows: list[int] = []
-    kinds: list[str] = []
-    while len(rows) < count and free.total > 0:
-        place, kind = _check(free, bottom, len(annotations) + len(rows), random)
-        if place is None:
-            relation, point, _ = race.leader()
-            place = free.near_point(relation, point, random)
-            race.label(relation)
+    checks = _Checks(free, accepted, annotations)
+    found: list[tuple[int, str, str, float]] = []
+    while len(found) < count and free.total > 0:
+        leader, point, _ = race.leader()
+        within = which_set(len(annotations) + len(found))
+        place, within = checks.draw(within, random) if within else (free.near_point(leader, point, random), "")
+        chance = checks.chance(place) + free.chance_near(leader, point, place) * (1 - sum(SHARES.values()))
+        if not within:
+            race.label(leader)
+        asked = "gain" if not within else "random" if within == "pool" else "check"
+        found.append((place, asked, within, chance))
+        checks.take(place)
         relation = free.take(place)
         if free.left[relation] == 0:
             race.close(relation)
-        rows.append(int(pool.members[place]))
-        kinds.append(kind)
-    return _explain(pool, np.array(rows, dtype=np.int64), kinds, race)
+    return _explain(pool, found, race)
 
 
-def _check(
-    free: _Unlabelled, bottom: IntArray | None, judged: int, random: np.random.Generator
-) -> tuple[int | None, str]:
-    """Return the place of a random check and its reason, if the next pick is one."""
-    if is_audit(judged):
-        return free.any_place(random), RANDOM_CHECK
-    if bottom is not None and is_promise_check(judged):
-        place = free.any_place_from(bottom, random)
-        return place, PROMISE_CHECK if place is not None else ""
-    return None, ""
+class _Checks:
+    """Random draws from what is accepted now, and from the rest.
+
+    Parameters
+    ----------
+    free : _Unlabelled
+    accepted : int array of shape (R,)
+        How many rows of each relation, those with the highest scores, are accepted now.
+    annotations : Annotations
+        What has been judged; earlier checks count for the spread.
+    """
+
+    def __init__(self, free: _Unlabelled, accepted: IntArray, annotations: Annotations) -> None:
+        self.free, pool = free, free.pool
+        self.bottom = pool.starts[1 : len(accepted) + 1] - accepted  # from which place on a relation is accepted
+        self.weight = (pool.sizes / np.maximum(pool.counts, 1))[:-1]  # triples that a row of each relation stands for
+        relations = pool.relations[annotations.rows]
+        judged = pool.places[annotations.rows] >= self.bottom[relations]
+        count = partial(np.bincount, minlength=len(accepted))
+        self.left = {
+            "accepted": accepted - count(relations[judged]),
+            "rejected": pool.counts[:-1] - accepted - count(relations[~judged]),
+        }
+        self.size = {within: float(left @ self.weight) for within, left in self.left.items()}
+        self.drawn = {within: count(relations[annotations.within == within]) for within in self.left}
+
+    def _set_of(self, place: int) -> tuple[str, int]:
+        relation = int(self.free.pool.relations[self.free.pool.members[place]])
+        return "accepted" if place >= self.bottom[relation] else "rejected", relation
+
+    def take(self, place: int) -> None:
+        """Mark a place as judged."""
+        within, relation = self._set_of(place)
+        self.left[within][relation] -= 1
+        self.size[within] -= float(self.weight[relation])
+
+    def draw(self, within: str, random: np.random.Generator) -> tuple[int, str]:
+        """Return a place of the set and the set; of the whole pool, where nothing of the set is left."""
+        left, drawn = self.left[within], self.drawn[within]
+        if not left.any():
+            return self.free.any_place(random), "pool"
+        size = left * self.weight
+        # None that brings many goes unlooked: a relation that should have had two checks by now comes first.
+        due = size * (size * (drawn.sum() + 1) >= 2 * size.sum()) * (drawn == 0)
+        share = np.cumsum(due if due.any() else size)
+        relation = int(np.searchsorted(share, random.random() * share[-1], side="right"))
+        drawn[relation] += 1
+        start = self.bottom if within == "accepted" else self.free.pool.starts
+        first = self.free.rank(int(start[relation]))
+        return self.free.place(first + int(random.integers(left[relation]))), within
+
+    def chance(self, place: int) -> float:
+        """Return the chance that a question is a check, and about this place."""
+        within, _ = self._set_of(place)
+        share = sum(share for one, share in SHARES.items() if one == within or not self.left[one].any())
+        return share / self.size[within]
 
 
-def _explain(pool: PreparedPool, rows: IntArray, kinds: list[str], race: _Race) -> Picks:
+def _explain(pool: PreparedPool, found: list[tuple[int, str, str, float]], race: _Race) -> Picks:
     """Say of each pick why it is asked, by what an answer was expected to bring before any of them."""
-    chosen = zip(kinds, pool.relations[rows].tolist(), points_of(pool, rows).tolist(), strict=True)
-    reasons = [kind or _gain_in_words(race.at_first[r][point]) for kind, r, point in chosen]
-    return Picks(rows, np.array([kind == RANDOM_CHECK for kind in kinds], dtype=np.bool_), tuple(reasons))
+    places = np.array([place for place, *_ in found], dtype=np.int64)
+    rows = pool.members[places]
+    chosen = zip(found, pool.relations[rows].tolist(), points_of(pool, rows).tolist(), strict=True)
+    reasons = [REASONS[one[2]] if one[2] else _gain_in_words(race.at_first[r][point]) for one, r, point in chosen]
+    asked, within = (np.array([one[at] for one in found], dtype=object) for at in (1, 2))
+    return Picks(rows, asked, within, np.array([one[3] for one in found]), np.array(reasons, dtype=object))
 
 
 def _gain_in_words(gain: float) -> str:
@@ -283,46 +324,48 @@ class _Unlabelled:
         self.total -= 1
         return relation
 
-    def _rank(self, place: int) -> int:
+    def rank(self, place: int) -> int:
         """Return how many unlabelled places stand before one."""
         return place - bisect_left(self.taken, place)
 
-    def _place(self, rank: int) -> int:
+    def place(self, rank: int) -> int:
         """Return the unlabelled place that has ``rank`` others before it."""
         return rank + bisect_right(range(len(self.taken)), rank, key=lambda at: self.taken[at] - at)
 
     def any_place(self, random: np.random.Generator) -> int:
         """Return a uniform one of them; of a sample, one as if drawn from the whole pool."""
         if self.pool.sizes is self.pool.counts:
-            return self._place(int(random.integers(self.total)))
+            return self.place(int(random.integers(self.total)))
         share = self.left * (self.pool.sizes / np.maximum(self.pool.counts, 1))[:-1]
         relation = int(random.choice(len(share), p=share / share.sum()))
-        first = self._rank(int(self.pool.starts[relation]))
-        return self._place(first + int(random.integers(self.left[relation])))
-
-    def any_place_from(self, bottom: IntArray, random: np.random.Generator) -> int | None:
-        """Return a uniform one of those at or above each relation's own place, shape (R,); None where none is left."""
-        pool = self.pool
-        firsts = [self._rank(place) for place in bottom.tolist()]
-        ends = [self._rank(place) for place in pool.starts[1 : len(bottom) + 1].tolist()]
-        left = np.maximum(np.subtract(ends, firsts), 0)
-        share = np.cumsum(left * (pool.sizes / np.maximum(pool.counts, 1))[:-1])
-        if not share[-1]:
-            return None
-        relation = int(np.searchsorted(share, random.random() * share[-1], side="right"))
-        return self._place(firsts[relation] + int(random.integers(left[relation])))
+        first = self.rank(int(self.pool.starts[relation]))
+        return self.place(first + int(random.integers(self.left[relation])))
 
     def near_point(self, relation: int, point: int, random: np.random.Generator) -> int:
         """Return a uniform one of those that a point stands for, else the nearest of the relation."""
         start, count = int(self.pool.starts[relation]), int(self.pool.counts[relation])
-        low = start + point * count // POINTS
-        high = start - (-(point + 1) * count // POINTS)
-        first, last = self._rank(low), self._rank(high)
+        low, high = self._bounds(relation, point)
+        first, last = self.rank(low), self.rank(high)
         if first < last:
-            return self._place(int(random.integers(first, last)))
-        below = self._place(first - 1) if first > self._rank(start) else None
-        above = self._place(first) if first < self._rank(start + count) else None
+            return self.place(int(random.integers(first, last)))
+        below = self.place(first - 1) if first > self.rank(start) else None
+        above = self.place(first) if first < self.rank(start + count) else None
         if below is None or (above is not None and above - high + 1 < low - below):
             assert above is not None  # the caller asks only for relations with something left
             return above
         return below
+
+    def chance_near(self, relation: int, point: int, place: int) -> float:
+        """Return the chance that :meth:`near_point` takes a place, for one of the triples that it stands for."""
+        low, high = self._bounds(relation, point)
+        left = self.rank(high) - self.rank(low)
+        inside = 1 / left if left and low <= place < high else float(not left and self._is_of(relation, place))
+        return inside * int(self.pool.counts[relation]) / max(int(self.pool.sizes[relation]), 1)
+
+    def _is_of(self, relation: int, place: int) -> bool:
+        return bool(self.pool.starts[relation] <= place < self.pool.starts[relation + 1])
+
+    def _bounds(self, relation: int, point: int) -> tuple[int, int]:
+        """Return the first place that a point stands for, and the one after its last."""
+        start, count = int(self.pool.starts[relation]), int(self.pool.counts[relation])
+        return start + point * count // POINTS, start - (-(point + 1) * count // POINTS)

@@ -1,6 +1,6 @@
 """Every number of the pooled method that was chosen, not derived: one table, and what chose each.
 
-The priors, which were fitted and not chosen, stand beside the model (``model.PRIORS``). The first trials, on halves of
+The numbers of the priors stand beside them (``regimes.Beliefs``, ``log_odds.PRIOR``). The first trials, on halves of
 CoDEx's validation splits, were kept as means only (docs/pooled.md, "What was tried and left out"). So most were moved
 again, one at a time, on such halves (benchmarks/pooled/tuned.csv; rows named like the field, one repeat). The optimum
 is flat: few moves change the mean accuracy by more than 0.1, none for the better with both kinds of picks.
@@ -19,33 +19,20 @@ class Tuned:
     points: int = 21
     # A relation's features, measured on n triples, count n / (n + 8). tuned.csv, shrink.
     shrink: int = 8
-    # How strongly (covariance) or closely (correlation, from loose to close) centre and -skew must go together before
-    # features are trusted. docs/pooled.md, "Features only as far as they agree" and the rows of "a stricter agreement";
-    # benchmarks/pooled/stress.csv.gz, balanced; tuned.csv, strong (loose has no effect in CoDEx's cells).
+    # How strongly centre and -skew must go together (covariance) before features are trusted fully. tuned.csv, strong.
     strong: float = 0.15
-    loose: float = 0.6
-    close: float = 0.85
     # Known triples that a relation needs before their median is compared. Not tuned: as first specified.
     known_enough: int = 5
     # A curve flatter than this, or falling, has no finite threshold; it is cut as if it rose so much. tuned.csv,
     # slope_floor.
     slope_floor: float = 0.1
-    # How many relations' deviations the prior's tau counts for (intercepts, slopes). tuned.csv, tau_weight.
+    # Log-odds only: how many relations' deviations the prior's tau counts for (intercepts, slopes), and how often the
+    # mode and tau are found in turn. As first specified.
     tau_weight: tuple[float, float] = (10.0, 20.0)
-    # How often the mode and tau are found in turn. Not tuned: as first specified.
     rounds: int = 2
-    # From the 50th label on every fifth pick is uniform, so that something checks the model. What that buys:
-    # benchmarks/trust/coverage.csv, active, 100 labels and more, held beside model_held. What it costs: tuned.csv,
-    # audit_every.
-    audit_from: int = 50
-    audit_every: int = 5
-    # Where a precision is promised: from which label on, and how often, a pick checks what would be accepted; how far
-    # above the promise (of what is left to 1) the model's expectation of that list stays; its least share of the pool.
-    # Not tuned.
-    check_from: int = 10
-    check_every: int = 2
-    check_above: float = 0.3
-    check_least: float = 0.02
+    # Which share of the questions checks what is accepted now, and what is rejected now. benchmarks/trust/run.py.
+    check_accepted: float = 0.35
+    check_rejected: float = 0.2
     # How many labels at one point are imagined, their gain shared among them: one label rarely turns a decision,
     # several do. tuned.csv, imagined.
     imagined: tuple[float, ...] = (1.0, 4.0, 16.0)
@@ -59,21 +46,22 @@ class Tuned:
     line_counts: float = 10.0
     margin: float = 0.5
     walk: float = 0.7
-    # Which kind of pool is it? The weight of the kinds whose features tell relations apart, in pools whose features do
-    # not agree and in pools whose features do; how much more the kinds in which relations differ weigh, beside a
-    # model's own proposals, where features agree; how many labels the start counts for where they do not; the weight
-    # below which a kind is left out. benchmarks/proving/trials.csv.gz; agreeing: lists.csv.gz
-    # and features.csv.gz beside it.
-    feature_trust: tuple[float, float] = (0.25, 0.98)
-    agreeing: float = 48.0
+    # A clear valley between two humps counts for so many answers; seen on n triples, for n / (n + 100) of that; the
+    # clearness below which it is left out. benchmarks/proving/choices.csv.gz, hump_counts and hump_shrink.
+    hump_counts: float = 6.0
+    hump_shrink: int = 100
+    least_clear: float = 0.02
+    # The weight of the regime whose features tell relations apart, in pools whose features do not agree and in pools
+    # whose features do; how many labels the start counts for where they do not; the weight below which a regime is left
+    # out. benchmarks/proving/choices.csv.gz, told and start_counts.
+    told: tuple[float, float] = (0.15, 0.98)
     start_counts: float = 2.0
     least_weight: float = 1e-3
     # How many candidates of one question are several; from which share of such questions on a pool begins to look like
     # lists of answers, and from which it does: of the pools of proposals made for one side all questions have several,
-    # of others up to .44 (.57 where proposals for both sides were mixed). How much weight the kinds of proposals then
-    # have. Between: not tuned. benchmarks/proving/lists.csv.gz.
+    # of others up to .58. How much weight the regimes in which few are true then have. Not tuned.
     several: int = 3
-    listed_between: tuple[float, float] = (0.5, 0.9)
+    listed_between: tuple[float, float] = (0.6, 0.9)
     listed_trust: float = 0.9
 
 

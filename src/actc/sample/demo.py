@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.calibrator import Calibrator
 from actc.experiment.cells import Cell
 from actc.experiment.plots import Curve, curves_of
 from actc.experiment.rows import Row
@@ -17,6 +16,7 @@ from actc.metrics import accuracy, f1, report_by_relation
 from actc.sample import Sample, load_sample
 from actc.three_steps.squash_scores import Squash
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray
+from actc.trust.case import ORACLE, Case, Decisions
 
 BUDGETS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500)
 COMPARED = {
@@ -40,12 +40,10 @@ class Demo:
         Accuracy and F1 by method, budget and repeat.
     levels : dict of (accuracy, F1)
         What no calibration at all gives, and what all of the pool's labels give.
-    calibrator : Calibrator
-        Fitted on ``ANSWERS`` answers, chosen one batch after the other.
-    accepted : bool array
-        Its decisions on the test triples.
-    probabilities : float array
-        P(true) of the test triples.
+    case : Case
+        With ``ANSWERS`` answers, chosen one batch after the other.
+    decided : Decisions
+        On the test triples.
     written : tuple of Path
         The files that tell of it.
     """
@@ -53,9 +51,8 @@ class Demo:
     sample: Sample
     rows: list[Row]
     levels: dict[str, tuple[float, float]]
-    calibrator: Calibrator
-    accepted: BoolArray
-    probabilities: FloatArray
+    case: Case
+    decided: Decisions
     written: tuple[Path, ...] = ()
 
     @property
@@ -66,10 +63,10 @@ class Demo:
     @property
     def by_relation(self) -> list[tuple[str, ...]]:
         """Of each relation: its name, threshold, judged triples; of the test triples: all, accepted, accuracy."""
-        pool, annotations = self.calibrator.pool_, self.calibrator.annotations_
+        pool, annotations = self.case.pool, self.case.annotations
         judged = np.bincount(pool.relations[annotations.rows], minlength=len(pool.relation_names))
         count = dict(zip(pool.relation_names, judged.tolist(), strict=True))
-        reports = report_by_relation(thresholds_of(self.calibrator.fit_), self.sample.test, self.sample.test_labels)
+        reports = report_by_relation(self.case.thresholds, self.sample.test, self.sample.test_labels)
         return [
             (
                 self.sample.relations[one.relation].name,
@@ -81,6 +78,17 @@ class Demo:
             )
             for one in reports
         ]
+
+    @property
+    def accepted(self) -> BoolArray:
+        """Which test triples are accepted."""
+        return self.decided.accepted
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """P(true) of the test triples."""
+        assert self.decided.probability is not None
+        return self.decided.probability
 
     @property
     def precision(self) -> float:
@@ -99,28 +107,24 @@ def make_demo(repeats: int = 10, seed: int = 0, jobs: int = 1, progress: Progres
     sample = load_sample()
     cell = Cell("wordnet", "sample", sample.valid, sample.valid_labels, sample.test, sample.test_labels, sample.known)
     rows = run_experiment([cell], list(COMPARED), BUDGETS, repeats=repeats, seed=seed, jobs=jobs, progress=progress)
-    calibrator = judge_and_calibrate(sample, seed)
+    case = judge_sample(sample, seed)
     return Demo(
         sample,
         rows,
         {"no calibration": _without_calibration(sample), "every label of the pool": _with_every_label(cell)},
-        calibrator,
-        calibrator.predict(sample.test),
-        calibrator.predict_proba(sample.test)[:, 1],
+        case,
+        case.decide(sample.test),
     )
 
 
-def judge_and_calibrate(sample: Sample, seed: int) -> Calibrator:
+def judge_sample(sample: Sample, seed: int) -> Case:
     """Ask for triples, answer from the sample's labels, fit; until the answers are spent."""
-    calibrator = Calibrator(METHOD, random_state=np.random.default_rng(seed))
-    annotations = Annotations()
-    while True:
-        calibrator.fit(sample.valid, annotations, sample.known)
-        if len(annotations) >= ANSWERS:
-            return calibrator
-        count = min(METHODS[METHOD].batch(len(annotations)), ANSWERS - len(annotations))
-        rows = calibrator.select(count)
-        annotations = annotations.plus(rows, sample.valid_labels[rows])
+    random, method, answers = np.random.default_rng(seed), METHODS[METHOD], Annotations()
+    while len(answers) < ANSWERS:
+        count = min(method.batch(len(answers)), ANSWERS - len(answers))
+        picks = method.fit(sample.valid, answers, sample.known).pick(count, random)
+        answers = answers.plus(picks.answered(sample.valid_labels[picks.rows], ORACLE))
+    return Case(sample.valid, answers, sample.known, METHOD)
 
 
 def _write_cut(cut: float) -> str:

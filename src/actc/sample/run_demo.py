@@ -8,10 +8,10 @@ from pathlib import Path
 from actc.errors import OptionError
 from actc.experiment.plots import draw_learning_curves
 from actc.experiment.runs import Progress, ignore_progress
-from actc.sample.demo import METHOD, Demo, make_demo
+from actc.sample.demo import Demo, make_demo
 from actc.sample.demo_page import write_page
 from actc.tables.files import write_scored, write_triples
-from actc.trust.calibrate import describe_calibration, picks_of, write_sources
+from actc.trust.calibrate import describe_calibration, write_sources
 
 
 def run_demo(
@@ -52,22 +52,13 @@ def write_demo(demo: Demo, folder: Path) -> list[Path]:
     draw_learning_curves(demo.curves, levels, "What a few answers buy (packaged WordNet sample)", picture)
     scores, labels, known = (folder / f"{name}.tsv" for name in ("scores", "labels", "known"))
     write_scored(known, demo.sample.known)
-    fitted, on = demo.calibrator.fit_, (demo.calibrator.pool_, demo.calibrator.annotations_)
-    sources = write_sources(folder, *on, scores=scores.name, labels=labels.name, known=known, picks=picks_of(METHOD))
-    describe_calibration(fitted, *on, method=METHOD, sources=sources).write(thresholds)
+    sources = write_sources(folder, demo.case, scores=scores.name, labels=labels.name, known=known)
+    describe_calibration(demo.case, sources).write(thresholds)
     _write_accepted(demo, accepted)
     return [picture, write_page(demo, picture), thresholds, accepted, scores, labels, known]
 
 
 def _write_accepted(demo: Demo, path: Path) -> None:
-    rows = demo.best_accepted
-    triples = [demo.sample.test.triple(row) for row in rows.tolist()]
-    write_triples(
-        path,
-        {
-            **dict(zip(("head", "relation", "tail"), zip(*triples, strict=True), strict=True)),
-            "score": demo.sample.test.scores[rows],
-            "probability": demo.probabilities[rows].round(4),
-            "sentence": [demo.sample.sentence(*triple) for triple in triples],
-        },
-    )
+    rows, columns = demo.best_accepted, demo.decided.columns(accepted_only=False)
+    sentences = [demo.sample.sentence(*demo.sample.test.triple(row)) for row in rows.tolist()]
+    write_triples(path, {**{name: column[rows] for name, column in columns.items()}, "sentence": sentences})

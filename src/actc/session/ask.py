@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 LEASE_SECONDS = 20 * 60.0
@@ -36,8 +36,10 @@ class Task:
         Its score.
     reason : str
         Why it is asked, one sentence for the person who judges it.
-    uniform : bool
-        Whether every triple that nobody had judged had the same chance to be chosen: an unbiased check.
+    asked, within : str
+        How it was chosen and from which set, see :class:`actc.triples.Annotations`.
+    chance : float, optional
+        The chance that it had; None where nobody knows.
     probability, gain : float, optional
         When it was planned: how probable the model held it to be, and the right decisions that its answer was expected
         to add.
@@ -54,7 +56,9 @@ class Task:
     tail: str
     score: float
     reason: str
-    uniform: bool = False
+    asked: str = "given"
+    within: str = ""
+    chance: float | None = None
     probability: float | None = None
     gain: float | None = None
     wanted: int = 1
@@ -68,6 +72,8 @@ class Task:
 STORED = tuple(field.name for field in fields(Task) if field.name != "purpose")
 """The columns that the tables ``plan`` and ``task`` have in common, in the order of Task's fields."""
 TASK, PLACES = ", ".join(STORED), ", ".join("?" * len(STORED))
+DRAWN = "asked IN ('random', 'check')"
+"""Whether a task was drawn at random: no wish may have it, for its answer proves something only if nobody chose it."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +109,8 @@ def held_tasks(
 def note_wish(connection: sqlite3.Connection, annotator: Annotator, relation: str | None, now: float) -> None:
     """Remember which relation an annotator wants to be asked about, so that triples of it are planned; None for all.
 
-    New triples of other relations on their table go back to where they came from.
+    New triples of other relations go back to where they came from, and so do random checks of every relation: who
+    answers only those of one would spoil the draw.
     """
     if relation is None:
         connection.execute("DELETE FROM wish WHERE annotator = ?", (annotator.id,))
@@ -115,7 +122,7 @@ def note_wish(connection: sqlite3.Connection, annotator: Annotator, relation: st
     )
     connection.execute(
         "DELETE FROM lease WHERE annotator = ? AND purpose = 'new' AND triple IN "
-        "(SELECT triple FROM lease JOIN task USING (triple) WHERE annotator = ? AND relation != ?)",
+        f"(SELECT triple FROM lease JOIN task USING (triple) WHERE annotator = ? AND (relation != ? OR {DRAWN}))",
         (annotator.id, annotator.id, relation),
     )
 
@@ -200,9 +207,10 @@ def lease(
 def _lease_planned(
     connection: sqlite3.Connection, annotator: Annotator, need: int, now: float, relation: str | None = None
 ) -> int:
-    sql = f"SELECT {TASK} FROM plan WHERE ?2 IS NULL OR relation = ?2 ORDER BY place LIMIT ?1"
-    rows = connection.execute(sql, (need, relation)).fetchall()
-    tasks = [Task(*row) for row in rows]
+    sql = f"SELECT {TASK} FROM plan WHERE ?2 IS NULL OR (relation = ?2 AND NOT {DRAWN}) ORDER BY place LIMIT ?1"
+    tasks = [Task(*row) for row in connection.execute(sql, (need, relation)).fetchall()]
+    if relation is not None:
+        tasks = [replace(task, asked="wish", within="relation", chance=None) for task in tasks]
     put_tasks(connection, tasks, as_planned=True)
     drop_from_plan(connection, tasks)
     return lease(connection, annotator, [task.triple for task in tasks], "new", now)

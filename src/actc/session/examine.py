@@ -12,17 +12,18 @@ from pathlib import Path
 import numpy as np
 
 from actc.errors import OptionError
-from actc.judges.ppi import Powered
 from actc.session.cards import plain, sentence
-from actc.session.find_case import find_case, find_session
+from actc.session.find_case import Opened, find_case
 from actc.session.judge_report import audit_with_judges, report_judges
+from actc.session.session import Session
 from actc.tables.files import read_annotations, write_json, write_rows_of
 from actc.tables.parts import read_candidates
 from actc.triples import Annotations, IntArray, ScoredTriples
 from actc.trust.ask import Advice, ThreeWay, decide_three_ways, weigh_next_answers
 from actc.trust.audit import Audit, answers_to_certify, assess, disagreement, draw_slice
+from actc.trust.case import Case
+from actc.trust.ppi import Powered
 from actc.trust.report import (
-    Case,
     Question,
     Report,
     expected_precision,
@@ -37,7 +38,7 @@ PathLike = str | Path
 
 
 def write_report(
-    source: PathLike | Case,
+    source: PathLike | Session | Case,
     out: PathLike = "report.html",
     *,
     json_out: PathLike | None = None,
@@ -59,12 +60,11 @@ def write_report(
     price : float
         What an answer costs, in right decisions that it must bring.
     """
-    report = make_report(_case(source), level, price)
-    session = None if isinstance(source, Case) else find_session(source)
-    judges = None if session is None else report_judges(session, level)
+    opened = find_case(source)
+    report, judges = make_report(opened.case, level, price), report_judges(opened, level)
     if judges is not None:
         report = replace(report, judges=tuple(judges.sentences()))
-    write_page(report, Path(out), _words(source, report))
+    write_page(report, Path(out), name_things(opened, _next_commands(source, opened, report)))
     if json_out is not None:
         write_json(json_out, report.to_dict() | ({} if judges is None else {"judges": judges.to_dict()}))
     return report
@@ -116,9 +116,9 @@ def list_questions(
     """
     if count < 1:
         raise OptionError(f"--count: {count} questions are none; give at least 1.")
-    case = _case(source)
-    posterior, triples = case.fit(), case.pool if candidates is None else _triples(candidates)
-    three = decide_three_ways(posterior, triples, case.cuts, price)
+    case = find_case(source).case
+    posterior, triples = case.posterior, case.pool if candidates is None else _triples(candidates)
+    three = decide_three_ways(posterior, triples, case.thresholds.cuts_and_default, price)
     questions = find_questions(case, three, count, triples)
     if out is not None:
         write_questions(out, questions)
@@ -222,11 +222,11 @@ def audit_accepted(
     if target is not None:
         result = replace(result, more=answers_to_certify(result.audit, target))
     if source is not None:
-        expected = expected_precision(_case(source), triples)
-        result = replace(result, surprise=disagreement(expected, result.audit.trues, result.audit.judged))
-    session = None if source is None or isinstance(source, Case) or design != "simple" else find_session(source)
-    if session is not None:
-        result = replace(result, powered=audit_with_judges(session, triples, answers, level))
+        case = find_case(source).case
+        expected = expected_precision(case, triples)
+        surprise = disagreement(expected, result.audit.trues, result.audit.judged)
+        powered = audit_with_judges(case, triples, answers, level) if design == "simple" else None
+        result = replace(result, surprise=surprise, powered=powered)
     return result
 
 
@@ -244,37 +244,38 @@ def check_shift(
     json_out : path, optional
         Write every relation's numbers as JSON.
     """
-    case = _case(source)
+    case = find_case(source).case
     shifts = find_shifts(case.pool, _triples(candidates), case.thresholds)
     if json_out is not None:
         write_json(json_out, [{**asdict(shift), "shifted": shift.shifted} for shift in shifts])
     return shifts
 
 
-def _words(source: PathLike | Case, report: Report) -> Words:
-    """Return the names that a session has for ids, and the commands to run next."""
+def _next_commands(source: PathLike | Session | Case, opened: Opened, report: Report) -> tuple[str, ...]:
+    """Return the commands to run next."""
     if isinstance(source, Case):
-        return Words()
-    there, session = shlex.quote(str(source)), find_session(source)
+        return ()
+    folder = source.folder if isinstance(source, Session) else source
+    there = shlex.quote(str(folder))
     go_on: tuple[str, ...] = (f"actc annotate {there}",)
     stop: tuple[str, ...] = (
         f"actc export {there} --thresholds thresholds.json --accepted accepted.tsv",
         f"actc audit {there} --target 0.9",
     )
-    if session is None or not Path(source).is_dir():
+    if opened.session is None or not Path(folder).is_dir():
         go_on = (f"actc ask {there} --count 50 --out questions.tsv", "actc start my-session questions.tsv")
         stop = (f"actc decide {there} candidates.tsv --out accepted.tsv",)
-    commands = go_on if report.advice.go_on else stop
-    if session is None:
+    return go_on if report.advice.go_on else stop
+
+
+def name_things(opened: Opened, commands: tuple[str, ...]) -> Words:
+    """Return how a page calls things: by the names of the session that people judged in, else by their ids."""
+    if opened.session is None:
         return Words(commands=commands)
-    names = session.names
+    names = opened.session.names
     return Words(
         lambda relation: names.of(relation).name, lambda *triple: plain(sentence(*map(names.of, triple))), commands
     )
-
-
-def _case(source: PathLike | Case) -> Case:
-    return source if isinstance(source, Case) else find_case(source)
 
 
 def _triples(given: PathLike | ScoredTriples) -> ScoredTriples:

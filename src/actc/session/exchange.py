@@ -20,8 +20,8 @@ from actc.session.record import LABELS, Judgement, find_stored, insert
 from actc.session.session import OWNER, Session
 from actc.session.status import history
 from actc.tables.deliver import write_beside
-from actc.tables.files import open_text, read_annotations, read_triples, write_triples
-from actc.triples import ScoredTriples
+from actc.tables.files import answer_columns, open_text, read_annotations, read_triples, write_triples
+from actc.triples import ASKED, ScoredTriples
 
 WORDS = {"1": "true", "yes": "true", "0": "false", "no": "false", "not sure": "unsure", "skip": "unsure"}
 IMPORTED = "Brought in from a file."
@@ -36,7 +36,7 @@ def write_labels(session: Session, path: Path) -> int:
     if not tasks:
         raise FileError(f"{session.folder}: nothing is judged yet, so there is no label to write.")
     columns = {name: np.array([getattr(task, name) for task in tasks], dtype=object) for name in Session.TRIPLE}
-    write_triples(path, columns | {"score": [task.score for task in tasks], "label": labels.labels.astype(np.int64)})
+    write_triples(path, columns | {"score": [task.score for task in tasks]} | answer_columns(labels))
     return len(labels)
 
 
@@ -85,6 +85,9 @@ class Line:
     note: str
     place: str
     purpose: str
+    asked: str = "given"
+    within: str = ""
+    chance: float | None = None
 
 
 def read_judgements(session: Session, path: Path, who: str | None = None, owner: bool = False) -> int:
@@ -138,7 +141,8 @@ def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotat
                     continue
             except (SessionError, OptionError) as error:
                 raise FileError(f"{line.place}: {error}") from None
-            task = Task(row, *pool.triple(row), float(pool.scores[row]), IMPORTED)
+            how = (line.asked, line.within, line.chance)
+            task = Task(row, *pool.triple(row), float(pool.scores[row]), IMPORTED, *how)
             put_tasks(connection, [task])
             drop_from_plan(connection, [task])
             insert(connection, annotator, judgement, row, line.purpose, now)
@@ -148,9 +152,11 @@ def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotat
 
 def _read_table(path: Path, pool: ScoredTriples, who: str) -> Iterator[Line]:
     found = read_annotations(path, pool)
-    for row, label in zip(found.rows.tolist(), found.labels.tolist(), strict=True):
+    chances = [chance if np.isfinite(chance) else None for chance in found.chance.tolist()]
+    columns = (found.rows.tolist(), found.labels.tolist(), found.asked, found.within, chances)
+    for row, label, *how in zip(*columns, strict=True):
         said = "true" if label else "false"
-        yield Line(who, "person", "", pool.triple(row), said, None, "", str(path), PURPOSES["person"])
+        yield Line(who, "person", "", pool.triple(row), said, None, "", str(path), PURPOSES["person"], *how)
 
 
 def _read_lines(path: Path, who: str) -> Iterator[Line]:
@@ -212,6 +218,9 @@ def _line(told: dict[str, Any], triple: dict[str, Any], place: str, who: str) ->
     seconds, kind = told.get("seconds"), told.get("kind", "person")
     if kind not in PURPOSES:
         raise FileError(f"{place}: {kind!r} is no kind of annotator; there are: {', '.join(PURPOSES)}.")
+    asked, chance = told.get("asked", "given"), told.get("chance")
+    if asked not in ASKED or not (chance is None or (isinstance(chance, int | float) and 0 < chance <= 1)):
+        raise FileError(f"{place}: asked {asked!r} with the chance {chance!r} cannot be; see docs/reference.md.")
     # A hidden repeat is no answer, here as in the session that the history is of.
     again = kind == "person" and told.get("purpose") == REPEAT
     return Line(
@@ -224,6 +233,9 @@ def _line(told: dict[str, Any], triple: dict[str, Any], place: str, who: str) ->
         str(told.get("note") or ""),
         place,
         REPEAT if again else PURPOSES[kind],
+        asked,
+        str(told.get("within", "")),
+        chance,
     )
 
 

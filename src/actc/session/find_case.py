@@ -1,55 +1,67 @@
-"""Read what a report is about from a session's folder or from a thresholds file."""
+"""Open the case behind a session's folder or a thresholds file: once, for everything that is to be said of it."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from actc.errors import FileError
-from actc.session import Session
-from actc.session.results import Results
+from actc.errors import FileError, OptionError
+from actc.session.judged import read_judged
+from actc.session.session import Session
 from actc.tables.calibration import Calibration
-from actc.trust.report import Case, read_case
+from actc.tables.files import read_scored
+from actc.triples import ScoredTriples
+from actc.trust.calibrate import read_case
+from actc.trust.case import Case
+from actc.trust.promise import Demand
 
 
-def find_case(path: str | Path) -> Case:
-    """Read the case behind a session (a folder) or a thresholds file.
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A case, and the session that it is of, if it is of one."""
+
+    case: Case
+    session: Session | None = None
+
+
+def find_case(source: str | Path | Session | Case | Opened, demand: Demand | None = None) -> Opened:
+    """Open what a report is about: a session, its folder, or a thresholds file.
+
+    A promise can be demanded of a session; a thresholds file keeps its own.
 
     Thresholds that came from a session are set against all answers that it has by now.
     """
-    if Path(path).is_dir():
-        return read_session_case(path)
-    calibration = Calibration.read(path)
-    session = calibration.sources.session
-    if session is None:
-        return read_case(path, calibration)
-    if not session.is_dir():
-        raise FileError(f"{path}: it came from the session {session}, which is not there; put it back, or export anew.")
-    return replace(read_session_case(session), thresholds=calibration.thresholds, name=Path(path).name)
+    if isinstance(source, Opened):
+        return source
+    if isinstance(source, Case):
+        return Opened(source)
+    if isinstance(source, Session) or Path(source).is_dir():
+        session = source if isinstance(source, Session) else Session(source)
+        return Opened(session_case(session, demand), session)
+    calibration = Calibration.read(source)
+    folder = calibration.sources.session
+    if folder is None:
+        return Opened(read_case(source, calibration))
+    if not folder.is_dir():
+        raise FileError(
+            f"{source}: it came from the session {folder}, which is not there; put it back, or export anew."
+        )
+    session, more = Session(folder), calibration.sources.candidates
+    candidates = None if more is None else read_scored(more)[0]
+    found, name = calibration.thresholds, Path(source).name
+    return Opened(replace(session_case(session), found=found, name=name, candidates=candidates), session)
 
 
-def find_session(path: str | Path) -> Session | None:
-    """Return the session behind a path: its own folder, or the one that a thresholds file came from, if it is there."""
-    if Path(path).is_dir():
-        return Session(path)
-    folder = Calibration.read(path).sources.session
-    return None if folder is None or not folder.is_dir() else Session(folder)
-
-
-def read_session_case(folder: str | Path) -> Case:
-    """Read a session: its candidates, what people said, and which triples were asked as random checks."""
-    session = Session(folder)
-    try:
-        results = Results(session)
-        uniform = session.asked_at_random(results.annotations)
-    finally:
-        session.close()
+def session_case(session: Session, demand: Demand | None = None, pool: ScoredTriples | None = None) -> Case:
+    """Return the case of a session: its candidates, what people and machines said, and how each was asked."""
+    if session.settings.design:
+        raise OptionError(f"{session.folder} is an audit: it says how many are true, and decides nothing itself.")
     return Case(
-        results.planner.pool,
-        results.annotations,
-        results.thresholds,
-        results.planner.known,
+        session.read_pool() if pool is None else pool,
+        session.annotations(),
+        session.read_known(),
         session.settings.method,
-        name=Path(folder).resolve().name,
-        uniform_ones=uniform,
+        read_judged(session),
+        demand,
+        name=session.folder.resolve().name,
     )

@@ -13,22 +13,22 @@ from typing import Any
 import numpy as np
 
 from actc.errors import ChoiceError, OptionError
-from actc.judges.ask_program import ask_program, ask_script
+from actc.judges.ask_program import ask_program, ask_script, split_command
 from actc.judges.ask_server import Server, Traffic, ask_server, read_key
-from actc.judges.converse import split_command
-from actc.judges.heed import Heeded
 from actc.judges.prompt import fill_prompt, read_prompt
 from actc.judges.replies import Question, Reply, key_of
 from actc.judges.store import ReplyStore
 from actc.session.agreement import Reliability, measure_reliability
 from actc.session.ask import Task
 from actc.session.cards import make_card, plain
+from actc.session.find_case import session_case
 from actc.session.judged import compare_judges, read_judged
-from actc.session.plan import Planner
+from actc.session.plan import task_of
 from actc.session.reasons import reasons_of
 from actc.session.session import Session
 from actc.session.texts import write_texts
 from actc.triples import Annotations, IntArray
+from actc.trust.case import Case
 
 Replies = Iterator[tuple[Question, Reply]]
 
@@ -181,7 +181,7 @@ def judge_triples(
         traffic.problem,
         time.monotonic() - began,
         (tally.tokens_in * (price_in or 0) + tally.tokens_out * (price_out or 0)) / 1e6 if priced else None,
-        compare_judges(session, read_judged(session)).get(judge, NOT_COMPARED),
+        compare_judges(session.annotations(), read_judged(session)).get(judge, NOT_COMPARED),
     )
 
 
@@ -256,46 +256,42 @@ def choose_triples(session: Session, which: str, count: int | None, share: float
         raise OptionError(f"--count: {count} triples cannot be; give 0 or more.")
     if not 0 < share <= 1:
         raise OptionError(f"--share is a share between 0 and 1, not {share}.")
-    labels = session.annotations()
-    planner = Planner(session)
-    chosen = (
-        CHOICES[which](planner.heed(labels, planner.fit(labels)), share, session.settings.seed)
-        if count != 0
-        else labels.rows[:0]
-    )
+    case = session_case(session)
+    labels = case.annotations
+    chosen = CHOICES[which](case, share, session.settings.seed) if count != 0 else labels.rows[:0]
     most = count if count is not None else MOST_DOUBTFUL if which == "doubtful" else None
     more = chosen[~np.isin(chosen, labels.rows)][:most]
-    return [planner.task(row, "") for row in (*labels.rows.tolist(), *more.tolist())]
+    return [task_of(case.pool, row, "") for row in (*labels.rows.tolist(), *more.tolist())]
 
 
 MOST_DOUBTFUL = 1000
 
 
-def find_accepted(heeded: Heeded, share: float, seed: int) -> IntArray:
+def find_accepted(case: Case, share: float, seed: int) -> IntArray:
     """Return the rows that are accepted so far."""
-    return np.flatnonzero(heeded.decisions) if heeded.fit.thresholds is not None else np.zeros(0, dtype=np.int64)
+    return np.flatnonzero(case.decisions.accepted) if case.fit.thresholds is not None else np.zeros(0, dtype=np.int64)
 
 
-def find_doubtful(heeded: Heeded, share: float, seed: int) -> IntArray:
+def find_doubtful(case: Case, share: float, seed: int) -> IntArray:
     """Return all rows, the most doubtful first."""
-    p = heeded.fit.probabilities(heeded.pool)
+    p = case.fit.probabilities(case.pool)
     if p is None:
         raise OptionError("This session's method has no probabilities; choose --which accepted, random or all.")
     return np.argsort(np.abs(p - 0.5), kind="stable")
 
 
-def draw_share(heeded: Heeded, share: float, seed: int) -> IntArray:
+def draw_share(case: Case, share: float, seed: int) -> IntArray:
     """Return rows drawn at random; a larger share holds the smaller one."""
-    count = round(share * len(heeded.pool))
-    return np.random.default_rng([seed, 16]).permutation(len(heeded.pool))[: max(count, 1)]
+    count = round(share * len(case.pool))
+    return np.random.default_rng([seed, 16]).permutation(len(case.pool))[: max(count, 1)]
 
 
-def take_all(heeded: Heeded, share: float, seed: int) -> IntArray:
+def take_all(case: Case, share: float, seed: int) -> IntArray:
     """Return every row."""
-    return np.arange(len(heeded.pool))
+    return np.arange(len(case.pool))
 
 
-CHOICES: dict[str, Callable[[Heeded, float, int], IntArray]] = {
+CHOICES: dict[str, Callable[[Case, float, int], IntArray]] = {
     "doubtful": find_doubtful,
     "accepted": find_accepted,
     "random": draw_share,

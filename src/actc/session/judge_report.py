@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from actc.judges.heed import Heeded
-from actc.judges.ppi import Powered, PoweredQuality, assess_decisions, estimate_share
-from actc.numeric import sigmoid
+from actc.session.find_case import Opened
 from actc.session.judged import compare_judges
-from actc.session.results import Results
-from actc.session.session import Session
-from actc.triples import Annotations, BoolArray, FloatArray, ScoredTriples
+from actc.triples import Annotations, ScoredTriples
+from actc.trust.case import Case
+from actc.trust.expect import Share
+from actc.trust.ppi import Powered, estimate_share
 
 QUANTITIES = {
     "accuracy": "of all decisions are right",
@@ -22,8 +21,8 @@ QUANTITIES = {
 }
 
 NO_CHECKS = (
-    "People judged no random check, so nothing honest can be said of what judges bought; such checks come after the "
-    "first answers, or from the start where triples are picked at random (pooled-rndm)."
+    "No answer of people's has a known chance to be asked, so nothing checks what judges bought; sessions ask such "
+    "questions by themselves."
 )
 
 
@@ -53,35 +52,28 @@ class JudgeReport:
     ----------
     judges : tuple of JudgeLine
     turned : int
-        Decisions that are other ones with judges than by the thresholds alone.
-    by_thresholds, heeded : PoweredQuality
-        How good decisions are by the thresholds alone, and where judges are heeded: by random checks of people and by
-        judges together.
-    without : PoweredQuality
-        How good decisions by the thresholds are, the model's guesses alone beside people's answers.
-    level : float
-        How sure the bounds are.
+        Decisions that are other ones with judges than without.
+    heeded, without : dict of str to Share
+        How good decisions are where judges are heeded, as the whole report says; and without them.
+    checks : int
+        People's answers that both are checked by.
     """
 
     judges: tuple[JudgeLine, ...]
     turned: int
-    by_thresholds: PoweredQuality
-    heeded: PoweredQuality
-    without: PoweredQuality
-    level: float
+    heeded: dict[str, Share | None]
+    without: dict[str, Share | None]
+    checks: int
 
     def sentences(self) -> list[str]:
         """Say it in words, most important first."""
-        said = [_say_judge(line) for line in self.judges]
-        if self.heeded.answers < 2:
-            return [*said, NO_CHECKS]
-        said.append(f"Judges turn {self.turned:,} decisions round. Where they are heeded:")
-        said += [f"{_say_share(getattr(self.heeded, name))} {words}." for name, words in QUANTITIES.items()]
-        said.append("By the thresholds alone:")
+        said = [*(_say_judge(line) for line in self.judges), f"Judges turn {self.turned:,} decisions round."]
         for name, words in QUANTITIES.items():
-            one, before = getattr(self.by_thresholds, name), getattr(self.without, name)
-            said.append(f"{_say_share(one)} {words}; {_say_bought(one, before)}.")
-        return said
+            one, other = self.heeded[name], self.without[name]
+            if one is not None:
+                without = "" if other is None else f"; without them {_say_share(other)}"
+                said.append(f"Where they are heeded, {_say_share(one)} {words}{without}.")
+        return said if self.checks else [*said, NO_CHECKS]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
@@ -94,14 +86,8 @@ def _say_judge(line: JudgeLine) -> str:
     return f"{line.name}: {line.judged:,} answers; {agrees}; its word adds {weight} log-odds."
 
 
-def _say_share(one: Powered) -> str:
-    low, high = one.interval
-    return f"{one.share:.1%} ({low:.1%} to {high:.1%}; by people alone {one.alone.low:.1%} to {one.alone.high:.1%})"
-
-
-def _say_bought(one: Powered, before: Powered) -> str:
-    people = f"as if {one.worth:,.0f} people's answers instead of {one.alone_worth:,.0f}"
-    return f"{people} ({before.worth:,.0f} without judges)"
+def _say_share(one: Share) -> str:
+    return f"{one.middle:.1%} ({one.low:.1%} to {one.high:.1%})"
 
 
 def _finite(value: Any) -> Any:
@@ -112,60 +98,36 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def report_judges(session: Session, level: float = 0.9) -> JudgeReport | None:
+def report_judges(opened: Opened, level: float = 0.9) -> JudgeReport | None:
     """Say what judges brought a session; None where no machine judged, or its method has no probabilities."""
-    results = Results(session)
-    heeded = results.heeded
-    if not len(heeded.judged) or heeded.probabilities is None:
+    case = opened.case
+    if case.heeded is None:
         return None
-    return describe_judges(heeded, compare_lines(session, heeded), session.asked_at_random(heeded.answers), level)
+    alone = case.without_judges()
+    turned = int((case.decisions.accepted != alone.decisions.accepted).sum())
+    qualities = (case.expectation.overall, alone.expectation.overall)
+    heeded, without = ({name: Share.of(one, name, level) for name in QUANTITIES} for one in qualities)
+    return JudgeReport(_compare(case), turned, heeded, without, case.expectation.checks)
 
 
-def compare_lines(session: Session, heeded: Heeded) -> tuple[JudgeLine, ...]:
+def _compare(case: Case) -> tuple[JudgeLine, ...]:
     """Return a line for each judge."""
-    counts = np.bincount(heeded.judged.judges, minlength=len(heeded.judged.names)).tolist()
-    compared = compare_judges(session, heeded.judged)
+    assert case.heeded is not None
+    counts = np.bincount(case.judged.judges, minlength=len(case.judged.names)).tolist()
+    compared = compare_judges(case.annotations, case.judged)
     return tuple(
         JudgeLine(name, count, compared[name].compared, compared[name].right, weight.own, weight.spread)
-        for name, count, weight in zip(heeded.judged.names, counts, heeded.weights.judges, strict=True)
+        for name, count, weight in zip(case.judged.names, counts, case.heeded.weights.judges, strict=True)
         if count
     )
 
 
-def describe_judges(heeded: Heeded, lines: tuple[JudgeLine, ...], uniform: BoolArray, level: float) -> JudgeReport:
-    """Work out the numbers from the answers that were picked uniformly."""
-    assert heeded.fit.thresholds is not None
-    assert heeded.probabilities is not None
-    plain, rows = heeded.fit.thresholds.decide(heeded.pool), heeded.answers.rows
-    labels, foreseen = heeded.answers.labels[uniform], heeded.foreseen[uniform]
-    unswayed = heeded.unswayed[uniform]
-    asked = heeded.asked[rows[uniform]]
-    took = np.where(asked, foreseen >= 0.5, unswayed >= 0)
-    base = heeded.fit.probabilities(heeded.pool)
-    assert base is not None
-
-    def assess(decisions: BoolArray, guesses: FloatArray, guessed: FloatArray, took: BoolArray) -> PoweredQuality:
-        return assess_decisions(decisions, guesses, labels, guessed, took, level)
-
-    return JudgeReport(
-        lines,
-        int((heeded.decisions != plain).sum()),
-        assess(plain, heeded.probabilities, foreseen, unswayed >= 0),
-        assess(heeded.decisions, heeded.probabilities, foreseen, took),
-        assess(plain, base, sigmoid(unswayed), unswayed >= 0),
-        level,
-    )
-
-
-def audit_with_judges(session: Session, accepted: ScoredTriples, answers: Annotations, level: float) -> Powered | None:
+def audit_with_judges(case: Case, accepted: ScoredTriples, answers: Annotations, level: float) -> Powered | None:
     """Estimate the share of true triples among accepted ones from a simple slice and a session's judges.
 
     The answers on the slice must not be among the session's own; None where no machine judged there.
     """
-    heeded = Results(session).heeded
-    guesses = heeded.fit.probabilities(accepted) if len(heeded.judged) else None
-    if guesses is None or heeded.probabilities is None:
+    guesses = None if case.heeded is None else case.decide(accepted).probability
+    if guesses is None:
         return None
-    rows = heeded.pool.rows_of(accepted)
-    guesses = np.where(rows >= 0, heeded.probabilities[rows], guesses)
     return estimate_share(answers.labels.astype(np.float64), guesses[answers.rows], guesses, level)

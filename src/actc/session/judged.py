@@ -8,14 +8,14 @@ from actc.judges.answers import JudgeAnswers
 from actc.judges.store import ReplyStore
 from actc.session.agreement import Reliability, measure_reliability
 from actc.session.session import Session
-from actc.triples import Annotations, BoolArray, FloatArray, IntArray, Picks
+from actc.triples import Annotations, FloatArray, IntArray, Picks
 
 DIFFERING = "Chosen to learn what machine judges are worth."
 """Why a card is asked on which judges and model differ: nothing in it says what either said."""
 
 
 def read_judged(session: Session) -> JudgeAnswers:
-    """Return what machines said: by ``actc judge``, and by ``actc annotate --program``."""
+    """Return what machines said: to ``actc judge``, and in files that were imported."""
     found, votes = ReplyStore(session.folder).answers(), session.votes("program")
     if not len(votes.triples):
         return found
@@ -33,9 +33,9 @@ def read_judged(session: Session) -> JudgeAnswers:
     )
 
 
-def compare_judges(session: Session, judged: JudgeAnswers) -> dict[str, Reliability]:
+def compare_judges(people: Annotations, judged: JudgeAnswers) -> dict[str, Reliability]:
     """Return how often each judge says what people said, by its name."""
-    people, found = session.annotations(), {}
+    found = {}
     for at, name in enumerate(judged.names):
         mine = judged.judges == at
         said = Annotations(judged.rows[mine], judged.signals[mine] > 0)
@@ -43,19 +43,10 @@ def compare_judges(session: Session, judged: JudgeAnswers) -> dict[str, Reliabil
     return found
 
 
-def picked_blindly(session: Session, annotations: Annotations) -> BoolArray:
-    """Say of each annotation whether its triple was picked without regard to what judges said, shape (l,).
-
-    Only such triples tell how often a judge is right: where judge and model differ, it is wrong more often than not.
-    """
-    rows = session.store.rows("SELECT triple FROM task WHERE reason = ?", (DIFFERING,))
-    return ~np.isin(annotations.rows, np.array([row[0] for row in rows], dtype=np.int64))
-
-
 def put_differing_first(
     picks: Picks, judged: JudgeAnswers, probabilities: FloatArray, share: float, besides: IntArray
 ) -> Picks:
-    """Make a share of the picks, uniform ones aside, triples on which judges and model differ most.
+    """Make a share of the picks, random checks aside, triples on which judges and model differ most.
 
     Parameters
     ----------
@@ -69,19 +60,15 @@ def put_differing_first(
     besides : int array
         Rows that are not asked again: judged, or on somebody's table.
     """
-    apart = np.zeros(len(probabilities))
+    apart, drawn = np.zeros(len(probabilities)), np.isin(picks.asked, ("random", "check"))
     np.maximum.at(apart, judged.rows, np.abs((1 + judged.signals) / 2 - probabilities[judged.rows]))
-    taken = np.concatenate([besides, picks.rows[picks.uniform]])
-    apart[taken] = 0.0
-    places = np.flatnonzero(~picks.uniform)
+    apart[np.concatenate([besides, picks.rows[drawn]])] = 0.0
+    places = np.flatnonzero(~drawn)
     places = places[np.floor((np.arange(len(places)) + 1) * share) > np.floor(np.arange(len(places)) * share)]
     best = np.argsort(-apart, kind="stable")[: len(places)]
     best = best[apart[best] > 0.5]  # on the other side of one half: they differ
     places = places[: len(best)]
     rest = np.setdiff1d(np.arange(len(picks)), places)
     kept = rest[~np.isin(picks.rows[rest], best)]
-    rows = np.concatenate([picks.rows[kept], best])
-    reasons = [*(picks.reasons[at] for at in kept.tolist()), *[DIFFERING] * len(best)]
-    uniform = np.concatenate([picks.uniform[kept], np.zeros(len(best), dtype=np.bool_)])
-    order = np.argsort(np.concatenate([kept, places]), kind="stable")
-    return Picks(rows[order], uniform[order], tuple(reasons[at] for at in order.tolist()))
+    both = picks.take(kept).plus(Picks(best, "differing", reasons=DIFFERING))
+    return both.take(np.argsort(np.concatenate([kept, places]), kind="stable"))

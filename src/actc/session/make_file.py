@@ -16,7 +16,8 @@ from actc.errors import ActcError, SessionError
 from actc.methods import import_here, imported_name
 from actc.session.examine import write_report
 from actc.session.exchange import write_history, write_labels
-from actc.session.results import Results
+from actc.session.find_case import find_case
+from actc.session.results import write_accepted, write_thresholds
 from actc.session.session import Session
 
 MOST_SECONDS = 600.0
@@ -24,9 +25,9 @@ MOST_SECONDS = 600.0
 MAKERS: dict[str, Callable[[Session, Path], object]] = {
     "labels.tsv": write_labels,
     "history.jsonl": write_history,
-    "thresholds.json": lambda session, out: Results(session).write_thresholds(out),
-    "accepted.tsv": lambda session, out: Results(session).write_accepted(out),
-    "report.html": lambda session, out: write_report(session.folder, out),
+    "thresholds.json": lambda session, out: write_thresholds(find_case(session), out),
+    "accepted.tsv": lambda session, out: write_accepted(find_case(session), out),
+    "report.html": write_report,
 }
 AT_ONCE = ("labels.tsv", "history.jsonl")
 """These need no pool."""

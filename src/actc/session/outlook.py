@@ -8,18 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from actc.methods import Fit, Method
+from actc.methods import Fit
 from actc.pooled.method import OWN_SELECTOR
 from actc.pooled.model import Posterior
 from actc.pooled.picks import gains_of
 from actc.triples import Annotations, BoolArray, IntArray, Picks, ScoredTriples, Thresholds
 from actc.trust.ask import weigh_next_answers
-from actc.trust.expect import Quality, expect
+from actc.trust.case import Case
+from actc.trust.expect import Quality
 
 MOST_RELATIONS = 24
 """Whose course is kept, refit by refit."""
-DRAWS, POINTS = 200, 1000
-"""As in a report's learning curve: a refit must not take long, and the next one is made soon."""
 MOST_LOOKED_AT = 4000
 """Triples of the pool that the expected accuracy is worked out on, where the method has no draws."""
 
@@ -68,33 +67,23 @@ class Outlook:
         return shown | {"accepted": None if self.taken is None else round(self.taken)}
 
 
-def look_ahead(
-    fit: Fit,
-    method: Method,
-    annotations: Annotations,
-    planned: Picks,
-    pool: ScoredTriples,
-    before: BoolArray | None,
-    uniform: BoolArray,
-) -> Outlook:
-    """Say what a fit expects, as far as its method knows.
+def look_ahead(case: Case, planned: Picks, before: BoolArray | None) -> Outlook:
+    """Say what is expected of a case, as far as its method knows.
 
     Parameters
     ----------
-    fit, method : Fit, Method
-        The method's fit on the annotations.
+    case : Case
     planned : Picks
         The triples to be asked next.
     before : bool array of shape (N,), optional
         The decisions of the refit before.
-    uniform : bool array of shape (l,)
-        Which annotations were picked uniformly.
     """
+    fit, pool, annotations = case.fit, case.pool, case.annotations
     nothing: list[float | None] = [None] * len(planned)
     plain = Outlook(len(annotations), None, None, None, None, None, None, None, [], nothing, nothing)
     if fit.thresholds is None:
         return plain
-    accepted = fit.thresholds.decide(pool)
+    accepted = case.decisions.accepted
     fitted = replace(
         plain,
         accepted=accepted,
@@ -105,10 +94,9 @@ def look_ahead(
     )
     if fit.draws is None:
         return replace(fitted, expected=_expect(fit, pool, accepted))
-    cuts = fit.thresholds.cuts_and_default
-    found = expect(fit.draws, cuts, annotations, uniform, pool, DRAWS, POINTS, each=False).overall
-    pays = method.selector == OWN_SELECTOR and len(planned) > 0  # ten answers picked otherwise bring less than that
-    return _add_doubts(fitted, fit.draws, planned, found, pays)
+    # Ten answers picked otherwise bring less than what is said of them.
+    pays = case.found_method.selector == OWN_SELECTOR and len(planned) > 0
+    return _add_doubts(fitted, fit.draws, planned, case.expectation.overall, pays)
 
 
 def _add_doubts(fitted: Outlook, posterior: Posterior, planned: Picks, found: Quality, pays: bool) -> Outlook:

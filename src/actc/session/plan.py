@@ -17,20 +17,21 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from actc.judges.heed import Heeded
 from actc.judges.store import ReplyStore
 from actc.methods import Fit, import_here, imported_name, named_method
-from actc.session.ask import PLACES, TASK, Task
+from actc.session.ask import DRAWN, PLACES, TASK, Task
 from actc.session.audit_plan import AuditPlanner
-from actc.session.judged import picked_blindly, put_differing_first, read_judged
+from actc.session.judged import put_differing_first, read_judged
 from actc.session.outlook import Outlook, look_ahead
 from actc.session.session import Session
 from actc.session.settings import Settings
 from actc.session.trouble import end_trouble, tell_trouble
-from actc.triples import Annotations, BoolArray, IntArray, Picks, ScoredTriples
+from actc.triples import BoolArray, IntArray, Picks, ScoredTriples
+from actc.trust.case import Case
 
 LEAST_PLANNED, MOST_PLANNED = 128, 4096
 FIRST_PLANNED = 2000
@@ -85,50 +86,31 @@ class Planner:
         if state == self.seen and not wished and not (short and self._untouched() > 0):
             return False
         started = time.monotonic()
-        annotations = self.session.annotations()
-        fit = self.fit(annotations)
+        case = Case(self.pool, self.session.annotations(), self.known, self.method, read_judged(self.session))
         given_out = self._given_out()
-        picks = self.choose(fit, annotations, self._plan_size(last), given_out)
-        picks = self._show_differences(picks, annotations, fit, given_out)
-        picks = self._add_wished(fit, picks, given_out, wished)
-        uniform = self.session.asked_at_random(annotations)
-        outlook = look_ahead(fit, self.method, annotations, picks, self.pool, self.accepted, uniform)
+        picks = choose_next(case, self._plan_size(last), given_out, self.session.settings.seed)
+        picks = self._show_differences(picks, case, given_out)
+        picks = self._add_wished(case.fit, picks, given_out, wished)
+        outlook = look_ahead(case, picks, self.accepted)
         self._write(last, picks, outlook, anew=bool(self.seen) and self.seen[1] != choices)
         self.seen, self.accepted = state, outlook.accepted
         self.took = time.monotonic() - started
         return True
 
-    def fit(self, annotations: Annotations) -> Fit:
-        """Return the method's fit on the answers; without thresholds, where it cannot do without more."""
-        return self.method.fit(self.pool, annotations, self.known)
-
-    def heed(self, annotations: Annotations, fit: Fit) -> Heeded:
-        """Return the fit with what machine judges add to it."""
-        judged, blind = read_judged(self.session), picked_blindly(self.session, annotations)
-        return Heeded(self.method, self.pool, annotations, self.known, fit, judged, blind)
-
-    def _show_differences(self, picks: Picks, annotations: Annotations, fit: Fit, given_out: IntArray) -> Picks:
+    def _show_differences(self, picks: Picks, case: Case, given_out: IntArray) -> Picks:
         """Put triples on which judges and model differ among the picks, if the owner wants it."""
         share = ReplyStore(self.session.folder).differing
-        believed = fit.probabilities(self.pool) if share else None
-        if believed is None:  # and what judges said is not read: a refit takes as long as without them
+        believed = case.fit.probabilities(self.pool) if share else None
+        if believed is None:
             return picks
-        besides = np.union1d(given_out, annotations.rows)
-        return put_differing_first(picks, read_judged(self.session), believed, share, besides)
-
-    def choose(self, fit: Fit, annotations: Annotations, count: int, besides: IntArray) -> Picks:
-        """Return the next triples to judge, best first, none of ``besides``."""
-        busy = np.setdiff1d(besides, annotations.rows)
-        most = min(count + len(busy), len(self.pool) - len(annotations))
-        # The method imagines answers to what it picks first, so what is out for judgement is picked, then left out.
-        picks = fit.pick(most, np.random.default_rng([self.session.settings.seed, len(annotations)]))
-        return picks.take(np.flatnonzero(~np.isin(picks.rows, busy))[:count])
+        besides = np.union1d(given_out, case.annotations.rows)
+        return put_differing_first(picks, case.judged, believed, share, besides)
 
     def _wished(self) -> list[str]:
         """Return the relations that somebody asked for lately, of which the plan holds too few triples."""
         rows = self.session.store.rows(
             "SELECT DISTINCT relation FROM wish WHERE at > ? AND spent = 0 AND ? > "
-            "(SELECT count(*) FROM plan WHERE plan.relation = wish.relation)",
+            f"(SELECT count(*) FROM plan WHERE plan.relation = wish.relation AND NOT {DRAWN})",
             (time.time() - WISH_SECONDS, LEAST_WISHED),
         )
         return [row["relation"] for row in rows]
@@ -141,8 +123,7 @@ class Planner:
             rows = self._doubtful(fit, np.setdiff1d(mine, np.append(given_out, picks.rows)))[:MOST_WISHED]
             if not len(rows) and not np.isin(mine, picks.rows).any():
                 self._note_spent(relation)
-            reasons = picks.reasons + (WISHED,) * len(rows)
-            picks = Picks(np.append(picks.rows, rows), np.append(picks.uniform, np.zeros(len(rows), np.bool_)), reasons)
+            picks = picks.plus(Picks(rows, "wish", "relation", reasons=WISHED))
         return picks
 
     def _doubtful(self, fit: Fit, rows: IntArray) -> IntArray:
@@ -153,19 +134,6 @@ class Planner:
     def _note_spent(self, relation: str) -> None:
         with self.session.store.transaction() as connection:
             connection.execute("UPDATE wish SET spent = 1 WHERE relation = ?", (relation,))
-
-    def task(
-        self,
-        row: int,
-        reason: str,
-        uniform: bool = False,
-        probability: float | None = None,
-        gain: float | None = None,
-        wanted: int = 1,
-    ) -> Task:
-        """Return a row of the pool as a task."""
-        score = float(self.pool.scores[row])
-        return Task(row, *self.pool.triple(row), score, reason, uniform, probability, gain, wanted)
 
     def _given_out(self) -> IntArray:
         """Return the triples that people judged or have on the table."""
@@ -191,8 +159,10 @@ class Planner:
         rows = picks.rows.tolist()
         overlap = self.session.overlap
         wanted = [self._wanted(row, overlap) for row in rows]
-        columns = (rows, picks.reasons, picks.uniform.tolist(), outlook.probabilities, outlook.gains, wanted)
-        tasks = [self.task(*values) for values in zip(*columns, strict=True)]
+        chances = [chance if np.isfinite(chance) else None for chance in picks.chance.tolist()]
+        how = (picks.reasons, picks.asked, picks.within, chances)
+        columns = (rows, *how, outlook.probabilities, outlook.gains, wanted)
+        tasks = [task_of(self.pool, *values) for values in zip(*columns, strict=True)]
         planned = [(place, *task.as_row()) for place, task in enumerate(tasks)]
         content, relations = json.dumps(outlook.as_json()), json.dumps(outlook.relations)
         # Answers wait while this has the file, so everything is ready before, and nothing is read that is not needed.
@@ -213,6 +183,21 @@ class Planner:
         if overlap == 0:
             return 1
         return 1 + int(np.random.default_rng([self.session.settings.seed, row]).random() < overlap)
+
+
+def choose_next(case: Case, count: int, besides: IntArray, seed: int) -> Picks:
+    """Return the triples to ask next, best first, none of ``besides``."""
+    judged = case.annotations.rows
+    busy = np.setdiff1d(besides, judged)
+    most = min(count + len(busy), len(case.pool) - len(judged))
+    # The method imagines answers to what it picks first, so what is out for judgement is picked, then left out.
+    picks = case.fit.pick(most, np.random.default_rng([seed, len(judged)]))
+    return picks.take(np.flatnonzero(~np.isin(picks.rows, busy))[:count])
+
+
+def task_of(pool: ScoredTriples, row: int, reason: str, *more: Any) -> Task:
+    """Return a row of the pool as a task; ``more`` are its fields after the reason."""
+    return Task(row, *pool.triple(row), float(pool.scores[row]), reason, *more)
 
 
 def planner_command(folder: Path) -> list[str]:

@@ -25,6 +25,7 @@ import sqlite3
 import time
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -274,9 +275,21 @@ class Session:
         return Votes(table[:, 0], table[:, 1], table[:, 2] == 1, final)
 
     def annotations(self) -> Annotations:
-        """Return one label per triple that people judged, combined by the rule that holds."""
-        return combine(self.votes(), self.rule)
-
-    def asked_at_random(self, annotations: Annotations) -> BoolArray:
-        """Say of each annotation whether its triple was drawn uniformly, shape (l,)."""
-        return np.isin(annotations.rows, self.store.integers("SELECT triple FROM task WHERE uniform = 1"))
+        """Return one label per triple that people judged, combined by the rule that holds, and how each was asked."""
+        found = combine(self.votes(), self.rule)
+        told = {
+            triple: how
+            for triple, *how in self.store.rows(
+                "SELECT task.triple, asked, within, chance, group_concat(DISTINCT name), min(judgement.at) FROM answer "
+                "JOIN task ON task.triple = answer.triple JOIN judgement ON judgement.id = answer.judgement "
+                "JOIN annotator ON annotator.id = answer.annotator "
+                "WHERE label IS NOT NULL AND kind != 'program' GROUP BY task.triple"
+            )
+        }
+        columns = list(zip(*(told[row] for row in found.rows.tolist()), strict=True)) or [()] * 5
+        asked, within, who = (np.array(columns[at], dtype=object) for at in (0, 1, 3))
+        chance = np.array(columns[2], dtype=np.float64)  # None becomes NaN
+        # Sessions that began before chances were kept drew uniformly.
+        chance = np.where(np.isnan(chance) & (asked == "random"), 1 / self.settings.triples, chance)
+        at = [datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") for seconds in columns[4]]
+        return replace(found, asked=asked, within=within, chance=chance, who=who, at=np.array(at, dtype=object))

@@ -12,7 +12,8 @@ import numpy as np
 from actc.errors import FileError, OptionError
 from actc.session.ask import PLACES, TASK, Task
 from actc.session.audit_plan import AuditPlanner
-from actc.session.results import Results
+from actc.session.find_case import find_case
+from actc.session.results import write_accepted
 from actc.session.session import Session
 from actc.session.settings import Settings
 from actc.session.start import write_core
@@ -62,7 +63,7 @@ def start_audit(
         raise OptionError(f"A target of {target} is out of range; give a share between 0 and 1, such as 0.9.")
     with tempfile.TemporaryDirectory(dir=session.folder) as beside:
         found = Path(beside) / "accepted.parquet"
-        if not Results(session).write_accepted(found):
+        if not write_accepted(find_case(session), found):
             raise OptionError(f"{session.folder}: nothing is accepted yet, so there is nothing to audit.")
         accepted = read_candidates(found)
     rows = draw_slice(accepted, count, design, np.random.default_rng(seed))
@@ -92,7 +93,7 @@ def find_audit(session: str | Path, folder: str | Path | None = None, **drawn: A
 
 def _write_plan(audit: Session, accepted: ScoredTriples, rows: list[int]) -> None:
     """Write the slice as what is asked, in its own order; nothing replaces it."""
-    tasks = [Task(row, *accepted.triple(row), float(accepted.scores[row]), REASON, uniform=True) for row in rows]
+    tasks = [Task(row, *accepted.triple(row), float(accepted.scores[row]), REASON, "check", "accepted") for row in rows]
     with audit.store.transaction() as connection:
         connection.executemany(
             f"INSERT INTO plan (place, {TASK}) VALUES (?, {PLACES})",

@@ -254,8 +254,9 @@ def own_answers(session: Session, annotator: Annotator, most: int = 100) -> list
 def history(session: Session, annotator: Annotator | None = None, most: int = 50) -> list[dict[str, Any]]:
     """Return the latest judgements, newest first: everything that was said, taken back or not."""
     rows = session.store.rows(
-        "SELECT j.id, at, name, kind, triple, head, relation, tail, said, purpose, key, seconds, note, shown, "
-        "j.probability, undoes FROM judgement AS j JOIN task USING (triple) JOIN annotator ON annotator = annotator.id "
+        "SELECT j.id, at, name, kind, triple, head, relation, tail, said, purpose, asked, within, chance, key, "
+        "seconds, note, shown, j.probability, undoes FROM judgement AS j JOIN task USING (triple) "
+        "JOIN annotator ON annotator = annotator.id "
         "WHERE ?1 IS NULL OR annotator = ?1 ORDER BY j.id DESC LIMIT ?2",
         (None if annotator is None else annotator.id, most),
     )

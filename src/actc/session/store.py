@@ -196,6 +196,22 @@ MIGRATIONS = (
     CREATE TABLE latest (one INTEGER PRIMARY KEY CHECK (one = 1), relations TEXT NOT NULL);  -- of the last refit
     CREATE INDEX judgement_noted ON judgement (triple) WHERE note != '';
     """,
+    # 6: how a triple came to be asked, as ``actc.triples.ASKED`` has it. Random checks of a session in which somebody
+    # wished for a relation are not trusted: until then a wish could take them.
+    """
+    ALTER TABLE plan ADD COLUMN asked TEXT NOT NULL DEFAULT 'given';
+    ALTER TABLE plan ADD COLUMN within TEXT NOT NULL DEFAULT '';
+    ALTER TABLE plan ADD COLUMN chance REAL;
+    ALTER TABLE task ADD COLUMN asked TEXT NOT NULL DEFAULT 'given';
+    ALTER TABLE task ADD COLUMN within TEXT NOT NULL DEFAULT '';
+    ALTER TABLE task ADD COLUMN chance REAL;
+    UPDATE task SET asked = 'differing' WHERE reason = 'Chosen to learn what machine judges are worth.';
+    UPDATE task SET asked = 'random', within = 'pool' WHERE uniform = 1 AND NOT EXISTS (SELECT 1 FROM wish);
+    DELETE FROM plan;
+    DROP INDEX task_uniform;
+    ALTER TABLE plan DROP COLUMN uniform;
+    ALTER TABLE task DROP COLUMN uniform;
+    """,
 )
 # Each finds something wrong, and nothing in a sound database.
 CHECKS = {

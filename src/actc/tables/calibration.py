@@ -9,19 +9,19 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from actc import __version__
 from actc.errors import FileError
 from actc.tables.curves import Curves
 from actc.tables.files import write_json
-from actc.triples import Annotations, FloatArray, IntArray, ScoredTriples, Thresholds
+from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
 
 FORMAT = "actc-thresholds"
 FORMAT_VERSION = 1
@@ -52,11 +52,11 @@ class Counts:
     accepted: IntArray | None = None
 
     @classmethod
-    def of(cls, pool: ScoredTriples, annotations: Annotations, thresholds: Thresholds) -> Counts:
-        """Count a pool and its answers."""
+    def of(cls, pool: ScoredTriples, annotations: Annotations, decided: BoolArray) -> Counts:
+        """Count a pool, its answers, and what is accepted of it, shape (N,)."""
         size = len(pool.relation_names)
         # Of a part, about as many as of the candidates that it stands for.
-        accepted = np.bincount(pool.relations, thresholds.decide(pool) * pool.weights, size)
+        accepted = np.bincount(pool.relations, decided * pool.weights, size)
         return cls(
             int(pool.stands_for),
             len(pool),
@@ -78,16 +78,19 @@ class Sources:
         The candidates, the answers on some of them, the scored triples that the graph holds.
     session : Path, optional
         The annotation session that has all three, instead.
+    candidates : Path, optional
+        What is decided on, where it is more than these scores.
     sketch : bool
         Whether the pool was measured whole and a part of it kept.
     picks : str
-        How the judged triples were picked: random, expected-gain or unknown.
+        How the judged triples were picked: unknown (as far as the labels tell) or random (in the user's own name).
     """
 
     scores: Path | None = None
     labels: Path | None = None
     known: Path | None = None
     session: Path | None = None
+    candidates: Path | None = None
     sketch: bool = False
     picks: str = "unknown"
 
@@ -95,31 +98,59 @@ class Sources:
         return self.scores is not None or self.session is not None
 
 
-PATHS = ("scores", "labels", "known", "session")
+PATHS = ("scores", "labels", "known", "session", "candidates")
 
 
 @dataclass(frozen=True)
 class Promised:
-    """What thresholds promise; see ``actc calibrate --help``.
+    """The precision that thresholds promise.
 
     Parameters
     ----------
-    kind : {"precision", "recall", "cost"}
     target, confidence : float
-    each_relation : bool
-        Whether it holds for each relation by itself.
     chance : float, optional
         How probable it is that the promise is kept; None where nothing is accepted.
-    left_out : sequence of str
+    left_out : tuple of str
         Relations of which nothing is accepted.
     """
 
-    kind: str
     target: float
     confidence: float
-    each_relation: bool
     chance: float | None
-    left_out: Sequence[str] = ()
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Exceptions:
+    """Triples that are decided by somebody's word, whatever their score: columns of equal length.
+
+    Parameters
+    ----------
+    heads, relations, tails : list of str
+    accepted : list of bool
+    by : list of str
+        Who decided: person, oracle or judges.
+    probability : list of float
+        P(true): 1 or 0 of what a person said; NaN where nobody knows.
+    """
+
+    heads: list[str] = field(default_factory=list)
+    relations: list[str] = field(default_factory=list)
+    tails: list[str] = field(default_factory=list)
+    accepted: list[bool] = field(default_factory=list)
+    by: list[str] = field(default_factory=list)
+    probability: list[float] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls, triples: ScoredTriples, accepted: BoolArray, by: NDArray[np.object_], probability: FloatArray
+    ) -> Exceptions:
+        """Take triples with what is decided of each."""
+        heads, relations, tails = (column.tolist() for column in triples.columns().values())
+        return cls(heads, relations, tails, accepted.tolist(), by.tolist(), probability.tolist())
+
+    def __len__(self) -> int:
+        return len(self.heads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +171,8 @@ class Calibration:
         P(true) against the score, where the method has probabilities.
     sources : Sources
     promise : Promised, optional
+    exceptions : Exceptions
+        What people said of single triples, and where judges turned a decision round.
     actc_version, created : str
         Which version of actc found the thresholds, and when.
     """
@@ -152,6 +185,7 @@ class Calibration:
     curves: Curves | None = None
     sources: Sources = field(default_factory=Sources)
     promise: Promised | None = None
+    exceptions: Exceptions = field(default_factory=Exceptions)
     actc_version: str = __version__
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
@@ -174,7 +208,8 @@ class Calibration:
                 "annotated_true": counts.annotated_true,
             },
             "sources": _write_sources(self.sources, path.absolute().parent),
-            "promise": None if self.promise is None else asdict(self.promise),
+            "promise": None if self.promise is None else {"kind": "precision", **asdict(self.promise)},
+            "exceptions": asdict(self.exceptions),
             "default": self.thresholds.default,
             "curves": None if curves is None else _curves_head(curves),
             "relations": dict(zip(self.thresholds.relation_names, self._relations(), strict=True)),
@@ -213,6 +248,7 @@ class Calibration:
                 _read_curves(content),
                 _read_sources(content.get("sources") or {}, path.absolute().parent),
                 _read_promise(content.get("promise")),
+                _read_exceptions(content.get("exceptions") or {}),
                 content.get("actc_version", ""),
                 content.get("created", ""),
             )
@@ -296,9 +332,22 @@ def _read_sources(content: dict[str, Any], folder: Path) -> Sources:
 
 
 def _read_promise(content: dict[str, Any] | None) -> Promised | None:
-    if content is None:
+    """Read a promise; none of another kind, as older files have."""
+    if content is None or content["kind"] != "precision" or content.get("each_relation"):
         return None
-    return Promised(**content | {name: float(content[name]) for name in ("target", "confidence")})
+    target, confidence = float(content["target"]), float(content["confidence"])
+    return Promised(target, confidence, content["chance"], tuple(content["left_out"]))
+
+
+def _read_exceptions(content: dict[str, Any]) -> Exceptions:
+    """Read what is decided of single triples; nothing from older files."""
+    found = Exceptions(**{one.name: list(content.get(one.name, [])) for one in fields(Exceptions)})
+    if len({len(column) for column in vars(found).values()}) > 1:
+        raise ValueError("exceptions of unequal length")
+    texts = [*found.heads, *found.relations, *found.tails, *found.by]
+    if not all(isinstance(cell, str) for cell in texts) or not all(isinstance(cell, bool) for cell in found.accepted):
+        raise TypeError("exceptions of another kind")
+    return replace(found, probability=[float(cell) for cell in found.probability])
 
 
 def _curves_head(curves: Curves) -> dict[str, Any]:

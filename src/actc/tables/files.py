@@ -22,12 +22,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from actc.errors import FileError, OptionError, RowError, TableError
 from actc.frames import ALIASES
 from actc.tables.database import open_database
 from actc.tables.deliver import write_beside
-from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Triples, Vocabulary
+from actc.triples import HOW, Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Triples, Vocabulary
 
 LOG = logging.getLogger("actc")
 TRIPLE = ("head", "relation", "tail")
@@ -88,7 +89,7 @@ class Layout:
 
     def texts(self, names: Sequence[str]) -> str:
         """The SQL of some columns as text, under their own names."""
-        return ", ".join(f"CAST({self.column(name)} AS VARCHAR) AS {name}" for name in names)
+        return ", ".join(f'CAST({self.column(name)} AS VARCHAR) AS "{name}"' for name in names)
 
     def where(self, row: int) -> str:
         """Say where a 0-based row stands in the file, for a message."""
@@ -167,13 +168,32 @@ def _holds_labels(layout: Layout) -> bool:
 
 def read_annotations(path: str | Path, triples: ScoredTriples) -> Annotations:
     """Read labelled triples (head, relation, tail, label) and find them among the scored ones."""
-    layout = find_layout(path, order=("head", "relation", "tail", "label"))
-    require(layout, ("head", "relation", "tail", "label"))
-    with _loaded(layout, ["head", "relation", "tail", "label"]) as connection:
+    layout = find_layout(path, order=(*TRIPLE, "label"))
+    require(layout, (*TRIPLE, "label"))
+    how = [name for name in HOW if name in layout.position]
+    with _loaded(layout, (*TRIPLE, "label"), how) as connection:
         labels = _read_labels(connection, layout)
-        names = connection.execute("SELECT head, relation, tail FROM loaded ORDER BY row").fetchnumpy()
+        columns = connection.execute("SELECT * EXCLUDE (row, label) FROM loaded ORDER BY row").fetchnumpy()
+    told = {name: _read_how(layout, name, columns[name]) for name in how}
     with rows_named_by(layout):
-        return Annotations.from_columns(triples, names["head"], names["relation"], names["tail"], labels)
+        return Annotations.from_columns(triples, columns["head"], columns["relation"], columns["tail"], labels, **told)
+
+
+def _read_how(layout: Layout, name: str, texts: Any) -> NDArray[Any]:
+    """Return a column that says how answers came about; an empty cell says that nobody knows."""
+    column = np.ma.filled(texts, "given" if name == "asked" else "nan" if name == "chance" else "")
+    if name != "chance":
+        return np.asarray(column, dtype=object)
+    strange = [at for at, text in enumerate(column) if not _is_number(text)]
+    if strange:
+        raise FileError(f"{layout.where(strange[0])}: {column[strange[0]]!r} is not a number (column chance).")
+    return np.array(column, dtype=np.float64)
+
+
+def answer_columns(annotations: Annotations) -> dict[str, NDArray[Any]]:
+    """Return the columns that a file of answers has beside the triples: the label, and how each was asked."""
+    chance = np.ma.masked_invalid(annotations.chance)
+    return {"label": annotations.labels.astype(np.int64), **annotations.how, "chance": chance}
 
 
 def read_triples(path: str | Path) -> Iterator[tuple[str, str, str]]:
@@ -277,7 +297,7 @@ def find_layout(path: str | Path, order: Sequence[str] = COLUMNS) -> Layout:
     first = next(csv.reader([first_line(path)], delimiter=delimiter, quoting=_quoting(delimiter)), [])
     names = [ALIASES.get(cell.strip().lower(), cell.strip().lower()) for cell in first]
     if _is_header(names):
-        position = {name: names.index(name) for name in COLUMNS if name in names}
+        position = {name: names.index(name) for name in (*COLUMNS, *HOW) if name in names}
         return Layout(path, delimiter, True, len(first), position)
     return Layout(path, delimiter, False, len(first), dict(zip(order, range(len(first)), strict=False)))
 
@@ -415,18 +435,21 @@ def _parquet_columns(path: Path) -> dict[str, str]:
     except duckdb.Error as error:
         raise read_failed(path, error) from None
     names = {ALIASES.get(row[0].lower(), row[0].lower()): row[0] for row in found}
-    return {name: names[name] for name in COLUMNS if name in names}
+    return {name: names[name] for name in (*COLUMNS, *HOW) if name in names}
 
 
 @contextmanager
-def _loaded(layout: Layout, names: Sequence[str]) -> Iterator[Any]:
-    """Load columns as text into a table ``loaded``, its rows numbered; refuse an empty table and empty cells."""
+def _loaded(layout: Layout, names: Sequence[str], optional: Sequence[str] = ()) -> Iterator[Any]:
+    """Load columns as text into a table ``loaded``, its rows numbered; refuse an empty table and empty cells.
+
+    Cells of the optional columns may be empty.
+    """
     import duckdb
 
     try:
         with open_database() as connection:
             connection.execute(
-                f"CREATE TABLE loaded AS SELECT row_number() OVER () - 1 AS row, {layout.texts(names)} "
+                f"CREATE TABLE loaded AS SELECT row_number() OVER () - 1 AS row, {layout.texts((*names, *optional))} "
                 f"FROM {layout.source}"
             )
             empty = ", ".join(f"min(row) FILTER ({name} IS NULL OR {name} = '')" for name in names)

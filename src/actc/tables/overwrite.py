@@ -1,17 +1,16 @@
 """May this be written here? Asked by every command before its work, so that nobody loses a file or an afternoon.
 
-What is there already is replaced if it is an earlier output of the same kind, by its content, or if the user says
-``--overwrite``. An input, a session's file, a link, a device or a pipe is never written over.
+What is there already is replaced only if the user says ``--overwrite``, or if it says itself, near its beginning, that
+it is an earlier output of this kind (``OWN``, ``OWN_FOLDERS``). An input, a session's file, a link, a device or a pipe
+is never written over.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from actc.errors import FileError
@@ -23,6 +22,20 @@ SESSION_FILES = (
     "settings.json", "checksums.json", "judgements.", "names.sqlite", "reasons.sqlite", "texts.sqlite", "judges.sqlite",
     "pool.parquet", "sample.parquet", "sketch.npz", "known.parquet", "secret",
 )  # fmt: skip
+OWN = {
+    "thresholds": b'"format": "actc-thresholds"',
+    "report": b'<meta name="generator" content="actc report">',
+    "report-json": b'"format": "actc-report"',
+    "rows": b"dataset,model,method,budget,repeat,",
+}
+"""What the outputs of a kind have in their head; a table of triples has nothing of the sort: it may be anybody's."""
+OWN_FOLDERS = {
+    "model": ("model.json", b'"format": "actc-model"'),
+    "demo": ("report.html", b"<title>actc demo</title>"),
+    "paper": ("rows.csv", OWN["rows"]),
+    "graph": ("", b""),  # the same files as in anybody's graph
+}
+"""A file that folders of a kind hold, and what that one has in its head."""
 
 
 def check_output(
@@ -35,8 +48,7 @@ def check_output(
     path : path
         Where the output shall be.
     kind : str, optional
-        A name in ``OWN``: what the output is. Without one, nothing that is there is known as our own: a table of
-        triples may be anybody's.
+        A name in ``OWN``, if it is there: what the output is.
     overwrite : bool
         Whether the user said that what is there may be replaced.
     inputs : iterable of path
@@ -48,7 +60,7 @@ def check_output(
         raise FileError(f"{path} is a folder; give the name of a file to write.")
     _refuse_inputs(path, inputs)
     _refuse_session_files(path)
-    if path.exists() and not overwrite and not (kind is not None and OWN[kind](path)):
+    if path.exists() and not overwrite and not (kind in OWN and OWN[kind] in _head(path)):
         raise FileError(f"{path} is there already; choose another name or give --overwrite.")
     check_room(path)
 
@@ -63,7 +75,7 @@ def check_output_folder(
     path : path
         Where the output shall be.
     own : str
-        A name in ``OWN_FOLDERS``: how an earlier output of this kind is known.
+        A name in ``OWN_FOLDERS``: what the output is.
     overwrite, inputs
         As in :func:`check_output`.
     """
@@ -74,7 +86,9 @@ def check_output_folder(
         raise FileError(f"{path} is a file; give the name of a folder.")
     if (path / "judgements.sqlite").exists():
         raise FileError(f"{path} is an annotation session; write somewhere else.")
-    if path.is_dir() and any(path.iterdir()) and not overwrite and not OWN_FOLDERS[own](path):
+    name, words = OWN_FOLDERS[own]
+    earlier = (path / name).is_file() and words in _head(path / name)
+    if path.is_dir() and any(path.iterdir()) and not overwrite and not earlier:
         raise FileError(f"{path} has files in it that are no earlier output; choose another name or give --overwrite.")
     check_room(path)
 
@@ -119,47 +133,3 @@ def _is_session(folder: Path) -> bool:
 def _head(path: Path) -> bytes:
     with open(path, "rb") as file:
         return file.read(HEAD)
-
-
-def _begins(pattern: bytes) -> Callable[[Path], bool]:
-    return lambda path: re.match(pattern, _head(path)) is not None
-
-
-def _holds(words: bytes) -> Callable[[Path], bool]:
-    return lambda path: words in _head(path)
-
-
-def _is_history(path: Path) -> bool:
-    with open(path, "rb") as file:
-        first = file.readline(1 << 16)
-    try:
-        told = json.loads(first)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(told, dict) and {"said", "purpose", "shown", "undone"} <= told.keys()
-
-
-# How an earlier output is known, by what a person's own file would hardly say.
-OWN: dict[str, Callable[[Path], bool]] = {
-    "thresholds": _begins(rb'\s*{\s*"format": "actc-thresholds"'),
-    "report": _holds(b'<meta name="generator" content="actc report">'),
-    "report-json": _begins(rb'\s*{\s*"format": "actc-report"'),
-    "shift": lambda path: all(word in _head(path) for word in (b'"relation"', b'"stability"', b'"shifted"')),
-    "rows": _begins(rb"dataset,model,method,budget,repeat,"),
-    "history": _is_history,
-    "label-studio": _holds(b'"head_description"'),
-    "questions": _begins(rb"head[\t,]relation[\t,]tail[\t,]score[\t,]probability[\t,]"),
-    "accepted": _begins(rb"head[\t,]relation[\t,]tail[\t,]score[\t,]by[\r\n]"),
-}
-OWN_FOLDERS: dict[str, Callable[[Path], bool]] = {
-    "model": lambda folder: _is(folder / "model.json", _holds(b'"format": "actc-model"')),
-    "demo": lambda folder: _is(folder / "report.html", _holds(b"<title>actc demo</title>")),
-    "paper": lambda folder: (
-        _is(folder / "rows.csv", OWN["rows"]) or _is(folder / "index.html", _holds(b"<title>ACTC, run again</title>"))
-    ),
-    "graph": lambda folder: False,  # the same files as in anybody's graph
-}
-
-
-def _is(path: Path, own: Callable[[Path], bool]) -> bool:
-    return path.is_file() and own(path)

@@ -87,7 +87,9 @@ def select_triples(
     check_count(pool, annotations, count)
     chosen = find_selector(selector)
     rows = chosen.select(pool, annotations, count, random, estimate)
-    return Picks(rows, np.full(len(rows), chosen.uniform), (chosen.reason,) * len(rows))
+    if not chosen.uniform:
+        return Picks(rows, reasons=chosen.reason)
+    return Picks(rows, "random", "pool", 1 / pool.stands_for, chosen.reason)
 
 
 def check_count(pool: ScoredTriples, annotations: Annotations, count: int) -> None:

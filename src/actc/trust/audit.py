@@ -13,7 +13,7 @@ import numpy as np
 
 from actc.errors import ChoiceError, OptionError
 from actc.triples import Annotations, FloatArray, IntArray, ScoredTriples
-from actc.trust.intervals import INTERVALS, Estimate, Interval, anytime, clustered, stratified
+from actc.trust.intervals import Estimate, Interval, anytime, clopper_pearson, clustered, stratified
 
 
 def draw_slice(accepted: ScoredTriples, count: int, design: str, random: np.random.Generator) -> IntArray:
@@ -84,7 +84,7 @@ class Audit:
     share : float
         Estimated share of true triples in the accepted set; NaN before the first answer.
     intervals : dict of str to Interval
-        Bounds of that share. A simple slice has several kinds; the other designs have their own.
+        Bounds of that share. A simple slice has two kinds; the other designs have their own.
     headline : str
         The kind to quote: "anytime" for a simple slice, because people look at the answers as they come.
     level : float
@@ -126,8 +126,10 @@ def assess(accepted: ScoredTriples, answers: Annotations, design: str = "simple"
 
 def _read_simple(accepted: ScoredTriples, answers: Annotations, level: float) -> Audit:
     total, judged, trues = len(accepted), len(answers), int(answers.labels.sum())
-    found = {name: interval(trues, judged, level) for name, interval in INTERVALS.items()}
-    found["anytime"] = anytime(trues, judged, level, total)
+    found = {
+        "anytime": anytime(trues, judged, level, total),
+        "clopper-pearson": clopper_pearson(trues, judged, level),
+    }
     return Audit("simple", total, judged, trues, trues / judged if judged else np.nan, found, "anytime", level, judged)
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from actc.calibrator import Calibrator
-from actc.errors import OptionError
-from actc.methods import Fit, describe_options, find_method, finds_cuts, named_method, thresholds_of
+import numpy as np
+
+from actc.errors import ChoiceError, FileError, OptionError
+from actc.methods import describe_options, find_method, finds_cuts
 from actc.pooled.sketch import sketch_pool
-from actc.tables.calibration import Calibration, Counts, Sources
+from actc.tables.calibration import Calibration, Counts, Exceptions, Promised, Sources
 from actc.tables.curves import tabulate_curves
-from actc.tables.files import read_annotations, read_scored, write_scored, write_triples
+from actc.tables.files import answer_columns, read_annotations, read_scored, write_scored, write_triples
 from actc.tables.parts import read_candidates
-from actc.triples import Annotations, ScoredTriples, Thresholds
-from actc.trust.discrepancy import PICKS, drawn_picks, uniform_picks
-from actc.trust.on_demand import describe_promise, draws_of, find_demand, thresholds_on_demand
+from actc.triples import Annotations, ScoredTriples
+from actc.trust.case import Case
 from actc.trust.promise import Demand, Promise
 
 PathLike = str | Path
@@ -30,11 +31,7 @@ def calibrate(
     sketch: bool = False,
     picks: str = "unknown",
     precision: float | None = None,
-    recall: float | None = None,
-    cost_false_accept: float | None = None,
-    cost_false_reject: float = 1.0,
     confidence: float = 0.9,
-    each_relation: bool = False,
     out: PathLike | None = None,
 ) -> Calibration:
     """Find thresholds from annotations that exist, as ``actc calibrate`` does.
@@ -51,17 +48,14 @@ def calibrate(
         Scored triples that the graph holds already.
     sketch : bool
         For many millions: measure all, keep a part. A file or folder, and pooled methods only.
-    picks : {"unknown", "random", "expected-gain"}
-        How the labelled triples were picked. A promised precision rests on those that were drawn at random: all of them
-        if this is unknown.
-    precision, recall, cost_false_accept : float, optional
-        What the thresholds promise, at most one of them; pooled methods only.
-    cost_false_reject : float
-        What a false reject costs where ``cost_false_accept`` is given.
+    picks : {"unknown", "random"}
+        How the labelled triples were picked: as far as the labels tell (columns asked, within and chance, which every
+        export has), or, in your own name, by a plain random draw from the candidates. A promised precision rests on
+        answers whose chance to be asked is known; without any, nothing can be promised and nothing is accepted.
+    precision : float, optional
+        What the thresholds promise; pooled methods only.
     confidence : float
         How probable the promise should be.
-    each_relation : bool
-        Make the promise for each relation by itself.
     out : path, optional
         Write thresholds.json there. Only thresholds from files can be reported on later.
 
@@ -74,20 +68,14 @@ def calibrate(
     [False, False, True, True]
     """
     find_method(method)  # refuses one that does not exist, before anything else is looked at
-    demand = find_demand(precision, recall, cost_false_accept, cost_false_reject, confidence, each_relation)
+    demand = None if precision is None else Demand(precision, confidence)
     sources = find_sources(scores, labels, known, sketch=sketch, picks=picks)
     _refuse_combinations(method, labels is not None, sketch, demand)
     facts = read_scored(known)[0] if isinstance(known, PathLike) else known
     pool = _read_pool(scores, labels, facts, sketch)
     annotations = read_annotations(labels, pool) if isinstance(labels, PathLike) else labels or Annotations()
-    calibrator = Calibrator(method).fit(pool, annotations, facts)
-    fit, cuts, kept = calibrator.fit_, calibrator.thresholds_, None
-    if demand is not None:
-        drawn = drawn_picks(len(annotations), picks, getattr(find_method(method), "promised", 0.0))
-        cuts, kept = thresholds_on_demand(draws_of(fit, method), pool, annotations, demand, drawn=drawn)
-    calibration = describe_calibration(
-        fit, pool, annotations, method=method, sources=sources, thresholds=cuts, promise=kept
-    )
+    annotations = PICKS[picks](annotations, pool)
+    calibration = describe_calibration(Case(pool, annotations, facts, method, demand=demand), sources)
     if out is not None:
         calibration.write(out)
     return calibration
@@ -113,7 +101,8 @@ def _read_pool(scores: Any, labels: Any, known: ScoredTriples | None, sketch: bo
 
 def find_sources(scores: Any, labels: Any, known: Any, *, sketch: bool = False, picks: str = "unknown") -> Sources:
     """Return where thresholds come from; nowhere that a report could go back to if any part was a table in memory."""
-    uniform_picks(0, picks)  # refuses a way of picking that does not exist
+    if picks not in PICKS:
+        raise ChoiceError("way of picking", picks, PICKS)
     given = {"scores": scores, "labels": labels, "known": known}
     if not all(part is None or isinstance(part, PathLike) for part in given.values()):
         return Sources(sketch=sketch, picks=picks)
@@ -121,80 +110,72 @@ def find_sources(scores: Any, labels: Any, known: Any, *, sketch: bool = False, 
     return Sources(**paths, sketch=sketch, picks=picks)
 
 
-def read_sources(sources: Sources) -> tuple[ScoredTriples, Annotations, ScoredTriples | None]:
-    """Read the pool, the answers and the known triples that thresholds came from, which must be files."""
+def read_case(path: PathLike, calibration: Calibration) -> Case:
+    """Read the case that a thresholds file came from: the files that it names as its sources."""
+    sources, thresholds = calibration.sources, calibration.thresholds
+    if sources.scores is None:
+        raise FileError(
+            f"{path}: it does not say which scores it came from; report on the session that it was exported from, or "
+            "write it again with `actc calibrate`."
+        )
     known = None if sources.known is None else read_scored(sources.known)[0]
     pool = _read_pool(sources.scores, sources.labels, known, sources.sketch)
-    return pool, Annotations() if sources.labels is None else read_annotations(sources.labels, pool), known
+    if pool.relation_names != thresholds.relation_names:
+        raise FileError(f"{sources.scores}: its relations are not those of {path}; calibrate again.")
+    answers = Annotations() if sources.labels is None else read_annotations(sources.labels, pool)
+    answers = PICKS.get(sources.picks, PICKS["unknown"])(answers, pool)
+    candidates = None if sources.candidates is None else read_scored(sources.candidates)[0]
+    name = Path(path).name
+    return Case(pool, answers, known, calibration.method, found=thresholds, name=name, candidates=candidates)
 
 
-def write_sources(
-    folder: Path,
-    pool: ScoredTriples,
-    annotations: Annotations,
-    *,
-    scores: str,
-    labels: str,
-    known: Path | None,
-    picks: str,
-) -> Sources:
+def write_sources(folder: Path, case: Case, *, scores: str, labels: str, known: Path | None) -> Sources:
     """Write what a fit rests on into a folder, so that its thresholds can be reported on.
 
     Parameters
     ----------
     folder : Path
-    pool, annotations
+    case : Case
         The candidates, and the answers on some of them.
     scores, labels : str
         What to call the files of the pool and of the answers.
     known : Path, optional
         Where the known triples are already.
-    picks : str
-        How the judged triples were picked.
     """
-    write_scored(folder / scores, pool)
-    judged = pool.take(annotations.rows).columns()
-    write_triples(folder / labels, {**judged, "label": annotations.labels.astype(int)})
-    return find_sources(folder / scores, folder / labels, known, picks=picks)
+    write_scored(folder / scores, case.pool)
+    judged = case.pool.take(case.annotations.rows).columns()
+    write_triples(folder / labels, {**judged, **answer_columns(case.annotations)})
+    return find_sources(folder / scores, folder / labels, known)
 
 
-def picks_of(method: str) -> str:
-    """Say how a method picks, where it is known what that means for a report."""
-    selector = getattr(named_method(method), "selector", "unknown")
-    return selector if selector in PICKS else "unknown"
-
-
-def describe_calibration(
-    fit: Fit,
-    pool: ScoredTriples,
-    annotations: Annotations,
-    *,
-    method: str,
-    sources: Sources,
-    thresholds: Thresholds | None = None,
-    promise: Promise | None = None,
-) -> Calibration:
-    """Put together all that thresholds.json says of a fit.
-
-    Parameters
-    ----------
-    fit : Fit
-        On the pool and the annotations; it has thresholds.
-    method : str
-        The name of the method that it is of.
-    sources : Sources
-        What a report can go back to.
-    thresholds, promise : Thresholds and Promise, optional
-        Those that keep a promise, instead of the fit's own.
-    """
-    squash, thresholds = fit.squash, thresholds or thresholds_of(fit)
+def describe_calibration(case: Case, sources: Sources) -> Calibration:
+    """Put together all that thresholds.json says of a case; ``sources`` are what a report can go back to."""
+    fit, decisions, method = case.fit, case.decisions, str(case.method)
+    squash, spoken = fit.squash, np.flatnonzero(decisions.by != "method")
+    told = np.full(len(case.target), np.nan) if decisions.probability is None else decisions.probability
     return Calibration(
-        thresholds,
+        case.thresholds,
         method,
-        describe_options(named_method(method)),
-        Counts.of(pool, annotations, thresholds),
+        describe_options(case.found_method),
+        Counts.of(case.pool, case.annotations, case.decide(case.pool).accepted),
         None if squash is None else {"name": "sigmoid(score - mean)", "mean": squash.mean},
-        tabulate_curves(fit.probabilities, pool),
+        tabulate_curves(fit.probabilities, case.pool),
         sources,
-        describe_promise(promise),
+        _describe_promise(case.promise),
+        Exceptions.of(case.target.take(spoken), decisions.accepted[spoken], decisions.by[spoken], told[spoken]),
     )
+
+
+def _describe_promise(kept: Promise | None) -> Promised | None:
+    """Return a promise, if there is one, as thresholds.json has it."""
+    if kept is None:
+        return None
+    chance = None if np.isnan(kept.chance) else kept.chance
+    return Promised(kept.demand.target, kept.demand.confidence, chance, kept.left_out)
+
+
+PICKS: dict[str, Callable[[Annotations, ScoredTriples], Annotations]] = {
+    "unknown": lambda answers, pool: answers,
+    "random": lambda answers, pool: answers.drawn_at_random(pool),
+}
+"""How judged triples were picked: as far as the answers tell, or by a random draw, as the user says."""

@@ -1,22 +1,51 @@
 """What do answers alone allow to promise of a list, whatever the model believes of it?
 
-Both functions need answers on triples that were drawn at random, from the whole set or from the list itself. The model
+They need answers whose chance to be asked is known, each weighted by its inverse. The model
 only says which triples come first, and counts for a few answers. So where it is wrong, less is accepted; a promise is
 not broken more often.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from actc.triples import BoolArray, FloatArray, IntArray
+from actc.triples import BoolArray, FloatArray
 from actc.trust.tuned import TUNED
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """What the first 0, 1, 2 ... of some weighted values are worth together, each of shape (l + 1,).
+
+    Parameters
+    ----------
+    counts : float array
+        How many equally weighted values they are worth (Kish); 0 before the first that was drawn at random.
+    means : float array
+        Their weighted mean; 0 of none.
+    whole : float array
+        Their weights added up.
+    """
+
+    counts: FloatArray
+    means: FloatArray
+    whole: FloatArray
+
+    @classmethod
+    def of(cls, values: FloatArray, weights: FloatArray, drawn: BoolArray) -> Weighed:
+        """Add up values in their order."""
+        whole, squares, total = (np.append(0.0, np.cumsum(one)) for one in (weights, weights**2, weights * values))
+        proves = np.append(False, np.logical_or.accumulate(drawn))
+        counts = np.where(proves, whole**2 / np.maximum(squares, 1e-300), 0.0)
+        return cls(counts, total / np.maximum(whole, 1e-300), whole)
 
 
 def chance_kept(
     target: float,
     trues: FloatArray,
-    judged: IntArray,
+    judged: FloatArray,
     sizes: FloatArray,
     expected: FloatArray | None = None,
 ) -> FloatArray:
@@ -43,29 +72,3 @@ def chance_kept(
     worth = np.maximum(worth, 1e-9)
     kept = 1 - betainc(np.maximum(mean * worth, 1e-9), (1 - mean) * worth, target)
     return np.asarray(np.where(true > 0, kept, 0.0))
-
-
-def lowest_cut(scores: FloatArray, labels: BoolArray, size: float, target: float, confidence: float) -> float:
-    """Return one cut for all relations from which on answers alone show the precision; infinite where none does.
-
-    Cuts are tried from the top, from the first on that has enough answers above it to pass, to the first that fails:
-    since each is only looked at if all before it passed, looking at many costs no confidence.
-
-    Parameters
-    ----------
-    scores, labels : arrays of shape (l,)
-        Of judged triples, a random draw; scores on any scale.
-    size : float
-        How many triples the set has that the cut is for.
-    """
-    order = np.argsort(-scores, kind="stable")
-    ranked = scores[order]
-    whole = np.append(ranked[1:] < ranked[:-1], True) if len(ranked) else np.zeros(0, dtype=np.bool_)
-    judged = np.arange(1, len(order) + 1)[whole]  # equal scores are accepted together or not at all
-    sizes = judged / max(len(order), 1) * size
-    could = np.flatnonzero(chance_kept(target, judged, judged, sizes) >= confidence)
-    if not could.size:
-        return np.inf
-    passes = chance_kept(target, np.cumsum(labels[order])[whole], judged, sizes)[could[0] :] >= confidence
-    length = int(np.argmin(np.append(passes, False)))
-    return float(ranked[whole][could[0] + length - 1]) if length else np.inf

@@ -1,78 +1,49 @@
 """How far off may the pooled model be, beyond what it admits itself?
 
-Some judged triples were picked uniformly (all of them under random selection; every fifth under the model's own picks).
-On those, what people said minus what the model would have said without their answer is an unbiased look at the model's
-error, whatever the truth's curve is like. The error of a share is believed to be small before any such look and is
-corrected by them: a difference estimator, shrunk while there are few. Where the looks contradict the model, they stand
-alone.
+Of every answer whose chance to be asked is known, what people said minus what the model would have said without that
+answer (its leave-one-out residual) counts by the inverse of the chance: together they are an unbiased estimate of the
+model's error, whatever the truth's curve is like and wherever the questions went. The error of a share is believed to
+be small before any such answer and is corrected by them: a difference estimator, shrunk while there are few (active
+statistical inference, Zrnic and Candes 2024). Where the answers contradict the model, they stand alone.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from actc.errors import ChoiceError
-from actc.numeric import moderate, sigmoid
+from actc.numeric import moderate
+from actc.pooled.draws import leave_one_out
 from actc.pooled.model import Posterior
-from actc.pooled.picks import is_audit, is_promise_check
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray
 from actc.trust.tuned import TUNED
 
-PICKS = ("unknown", "random", "expected-gain")
-"""How judged triples were picked: nobody knows; by a random draw; by the pooled method itself, in this order."""
-
-
-def uniform_picks(count: int, picks: str) -> BoolArray:
-    """Say of the first ``count`` judged triples which were picked uniformly over the pool.
-
-    Only for labels in files, whose order is all that is left of how they were picked; whoever has the ``Picks``
-    reads their own marks.
-    """
-    if picks not in PICKS:
-        raise ChoiceError("way of picking", picks, PICKS)
-    if picks == "random":
-        return np.ones(count, dtype=np.bool_)
-    if picks == "expected-gain":
-        return np.array([is_audit(at) for at in range(count)], dtype=np.bool_)
-    return np.zeros(count, dtype=np.bool_)
-
-
-def drawn_picks(count: int, picks: str, promised: float = 0.0) -> BoolArray:
-    """Say of the first ``count`` answers which are on triples drawn at random, from the pool or from a list to accept.
-
-    Parameters
-    ----------
-    picks : {"unknown", "random", "expected-gain"}
-        How the judged triples were picked. Where nobody knows, all are taken as drawn at random.
-    promised : float
-        The precision whose list the pooled method was told to check, if any.
-    """
-    if picks == "unknown":
-        return np.ones(count, dtype=np.bool_)
-    checks = [promised > 0 and is_promise_check(at) for at in range(count)]
-    return uniform_picks(count, picks) | np.array(checks, dtype=np.bool_)
-
 
 @dataclass(frozen=True, eq=False)
-class Looks:
-    """Uniformly picked, judged triples, and what the model says of each without its answer.
+class Answered:
+    """Answered triples, and what the model says of each without its answer.
 
     Parameters
     ----------
-    labels : bool array of shape (u,)
+    labels : bool array of shape (l,)
         The answers.
-    logits, variances : float array of shape (u,)
+    logits, variances : float array of shape (l,)
         Mean and variance of each one's logit.
-    relations : int array of shape (u,)
+    relations : int array of shape (l,)
         The relation of each.
+    weights : float array of shape (l,)
+        The inverse of the chance that each had to be asked; 0 where nobody knows it.
+    drawn : bool array of shape (l,)
+        Which were drawn at random from a set: without any of these in a part, its answers prove nothing.
     """
 
     labels: BoolArray
     logits: FloatArray
     variances: FloatArray
     relations: IntArray
+    weights: FloatArray
+    drawn: BoolArray
 
     @property
     def probabilities(self) -> FloatArray:
@@ -84,27 +55,36 @@ class Looks:
         """Answer minus P(true)."""
         return self.labels - self.probabilities
 
-    def take(self, mask: BoolArray) -> Looks:
-        """Return some of them."""
-        return Looks(self.labels[mask], self.logits[mask], self.variances[mask], self.relations[mask])
+    def sums(self, mask: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return of some of them how many equally weighted answers they are worth, and as many residuals' sums.
+
+        Returns
+        -------
+        count, total, squares : float
+            Effective number of answers (Kish), sum of the residuals and of their squares.
+        """
+        weights, residuals = self.weights[mask], self.residuals[mask]
+        whole = weights.sum()
+        if not self.drawn[mask].any():
+            return np.asarray(0.0), np.asarray(0.0), np.asarray(0.0)
+        count = whole**2 / (weights**2).sum()
+        share = weights / whole * count
+        return np.asarray(count), np.asarray(share @ residuals), np.asarray(share @ residuals**2)
 
 
-def look(posterior: Posterior, annotations: Annotations, uniform: BoolArray) -> Looks:
-    """Take each uniform pick's answer out of the fit, approximately: one step of Newton's method backwards.
+def answers_left_out(posterior: Posterior, annotations: Annotations) -> Answered:
+    """Return what the model says of each answered triple without its answer."""
+    logits, variances = leave_one_out(posterior, annotations)
+    return replace(with_own_answers(posterior, annotations), logits=logits, variances=variances)
 
-    Parameters
-    ----------
-    posterior : Posterior
-        The fit on ``annotations``; of lines that labels overruled, the fitted ones count.
-    uniform : bool array of shape (l,)
-        Which annotations were uniform picks.
-    """
-    pool, rows, labels = posterior.pool, annotations.rows[uniform], annotations.labels[uniform]
-    relations = pool.relations[rows]
-    logits, variances = (posterior.fitted or posterior).moments(pool.x[rows], relations)
-    p = sigmoid(logits)
-    without = variances / np.maximum(1 - p * (1 - p) * variances, TUNED.least_information)
-    return Looks(labels, logits - without * (labels - p), without, relations)
+
+def with_own_answers(posterior: Posterior, annotations: Annotations) -> Answered:
+    """Return the same by the fit as it is, each answer in it."""
+    pool, relations = posterior.pool, posterior.pool.relations[annotations.rows]
+    moments = posterior.moments(pool.x[annotations.rows], relations)
+    weights = np.where(annotations.proves, 1 / annotations.chance, 0.0)
+    drawn = annotations.proves & (annotations.within != "")
+    return Answered(annotations.labels, *moments, relations, weights, drawn)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,11 +95,6 @@ class Correction:
     scale: FloatArray
     degrees: FloatArray
 
-    def where(self, mask: BoolArray, other: Correction) -> Correction:
-        """Return a table of corrections with some taken from another one."""
-        pairs = zip((self.mean, self.scale, self.degrees), (other.mean, other.scale, other.degrees), strict=True)
-        return Correction(*(np.where(mask, theirs, ours) for ours, theirs in pairs))
-
     def draw(self, count: int, random: np.random.Generator) -> FloatArray:
         """Return draws of a single correction, shape (count,)."""
         return np.asarray(self.mean + self.scale * random.standard_t(self.degrees, count))
@@ -127,60 +102,63 @@ class Correction:
 
 def correct(
     shares: FloatArray,
-    counts: IntArray,
+    counts: FloatArray,
     sums: FloatArray,
     squares: FloatArray,
     alone: bool = False,
     believed: float = TUNED.believed,
+    spread: float = 0.0,
 ) -> Correction:
-    """Return how far shares of true triples are off, given the residuals of the looks at each set.
+    """Return how far shares of true triples are off, given the residuals of the answers in each set.
 
     Parameters
     ----------
     shares : float array
         What the model expects of each set.
     counts, sums, squares : arrays of the same shape
-        Number, sum and sum of squares of the residuals in each set.
+        Effective number, sum and sum of squares of the residuals in each set.
     alone : bool
-        Let the looks speak alone, without the belief that the error is small.
+        Let the answers speak alone, without the belief that the error is small.
     believed : float
-        How large the error of a share p is believed to be before any look, in units of sqrt(p (1 - p)).
+        How large the error of a share p is believed to be before any answer, in units of sqrt(p (1 - p)).
+    spread : float
+        The variance of the share that the model admits itself.
     """
     bernoulli = np.maximum(shares * (1 - shares), TUNED.least_spread)
     seen = np.maximum(counts, 1)
     mean = sums / seen
     # Two made-up true answers and two made-up false ones, as Agresti and Coull have it: where one in six is true, ten
-    # looks without a true one are no wonder, and do not mean that there is no spread.
+    # answers without a true one are no wonder, and do not mean that there is no spread.
     count, total = counts + 4, sums + 2 - 4 * shares
-    spread = (squares + 2 * (1 - shares) ** 2 + 2 * shares**2 - total**2 / count) / (count - 1)
-    error = np.where(counts > 0, spread / seen, np.inf)
+    variance = (squares + 2 * (1 - shares) ** 2 + 2 * shares**2 - total**2 / count) / (count - 1)
+    error = np.where(counts > 0, variance / seen, np.inf)
     degrees = np.maximum(counts + 1.0, 2.0)
     if alone:
         return Correction(mean, np.sqrt(error), degrees)
-    believed_error = believed**2 * bernoulli
+    believed_error = believed**2 * bernoulli + spread
     weight = believed_error / (believed_error + error)
     # The belief counts for the degrees of freedom in proportion to its weight: it is no estimate.
     return Correction(weight * mean, np.sqrt(believed_error * (1 - weight)), degrees / np.maximum(weight, 0.05))
 
 
-def misfit(looks: Looks, accepted: BoolArray, spread: tuple[float, float]) -> float:
-    """Return how surprising the looks are to the model: a p-value for accepted and rejected ones together.
+def misfit(answers: Answered, accepted: BoolArray, spread: tuple[float, float]) -> float:
+    """Return how surprising the answers are to the model: a p-value for accepted and rejected ones together.
 
     Parameters
     ----------
-    accepted : bool array of shape (u,)
-        Which looks are above their cut.
+    accepted : bool array of shape (l,)
+        Which answered triples are above their cut.
     spread : pair of float
         Posterior variance of the share of true triples among accepted and among rejected ones.
     """
     from scipy.stats import chi2
 
     statistic, parts = 0.0, 0
-    p = looks.probabilities
+    p = answers.probabilities
     for mine, variance in ((accepted, spread[0]), (~accepted, spread[1])):
-        count = int(mine.sum())
+        count, total, _ = (float(value) for value in answers.sums(mine))
         if count:
-            expected = float((p * (1 - p))[mine].mean()) / count + variance
-            statistic += float(looks.residuals[mine].mean()) ** 2 / max(expected, 1e-12)
+            expected = float(np.average((p * (1 - p))[mine], weights=answers.weights[mine])) / count + variance
+            statistic += (total / count) ** 2 / max(expected, 1e-12)
             parts += 1
     return float(chi2.sf(statistic, parts)) if parts else 1.0

@@ -5,18 +5,19 @@ Draws of the pooled posterior, plus what the model may be off (see ``discrepancy
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
-from actc.numeric import drawn_probabilities, even_places
+from actc.judges.heed import EDGE, Heeded
+from actc.numeric import drawn_probabilities, even_places, logit, sigmoid
 from actc.pooled.draws import draw_lines
 from actc.pooled.features import PreparedPool
 from actc.pooled.model import Posterior, find_cuts
 from actc.pooled.overrule import decide_without
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
-from actc.trust.discrepancy import Correction, Looks, correct, look, misfit
+from actc.trust.discrepancy import Answered, Correction, answers_left_out, correct, misfit, with_own_answers
 from actc.trust.intervals import Interval
 from actc.trust.tuned import TUNED
 
@@ -31,6 +32,8 @@ class EvenPart:
 
     Parameters
     ----------
+    rows : int array of shape (K,)
+        Their rows in the set.
     relations : int array of shape (K,)
         Codes in the pool, rising; R for any other relation.
     x, scores : float array of shape (K,)
@@ -39,6 +42,7 @@ class EvenPart:
         How many triples of the set each stands for.
     """
 
+    rows: IntArray
     relations: IntArray
     x: FloatArray
     scores: FloatArray
@@ -83,7 +87,7 @@ def take_evenly_by_relation(pool: PreparedPool, target: ScoredTriples) -> EvenPa
 def _part_of(
     pool: PreparedPool, target: ScoredTriples, codes: IntArray, rows: IntArray, weights: FloatArray
 ) -> EvenPart:
-    return EvenPart(codes[rows], pool.centred(target.scores[rows], codes[rows]), target.scores[rows], weights)
+    return EvenPart(rows, codes[rows], pool.centred(target.scores[rows], codes[rows]), target.scores[rows], weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +114,21 @@ class Quality:
         return float(np.mean(getattr(self, quantity)))
 
 
+@dataclass(frozen=True)
+class Share:
+    """A share with its interval."""
+
+    middle: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, quality: Quality, quantity: str, level: float) -> Share | None:
+        """Read it off draws; None where it is undefined."""
+        middle = quality.middle(quantity)
+        return None if np.isnan(middle) else cls(middle, *quality.interval(quantity, level))
+
+
 @dataclass(frozen=True, eq=False)
 class Expectation:
     """What may be believed of a set of decisions.
@@ -119,11 +138,11 @@ class Expectation:
     overall : Quality
     relations : dict of str to Quality
         Of the relations that the target has, of many of the largest; these rest on the model, shifted as a whole by
-        what the looks say.
-    source : {"model", "model and looks", "looks"}
+        what the answers say.
+    source : {"model", "model and answers", "answers"}
         What the overall numbers rest on.
-    looks : int
-        How many uniform picks were looked at.
+    checks : int
+        How many answers had a known chance to be asked.
     misfit : float
         How surprising they are to the model: a p-value.
     """
@@ -131,7 +150,7 @@ class Expectation:
     overall: Quality
     relations: dict[str, Quality]
     source: str
-    looks: int
+    checks: int
     misfit: float
 
 
@@ -139,12 +158,13 @@ def expect(
     posterior: Posterior,
     cuts: FloatArray,
     annotations: Annotations,
-    uniform: BoolArray,
     target: ScoredTriples,
     draws: int = 400,
     points: int = 2000,
     seed: int = 0,
     each: bool = True,
+    settled: Annotations | None = None,
+    heeded: Heeded | None = None,
 ) -> Expectation:
     """Say how good decisions by cuts will turn out on a target set.
 
@@ -155,42 +175,49 @@ def expect(
     cuts : float array of shape (R + 1,)
         Where each relation of the pool is cut, in scores; the last is for any other relation.
     annotations : Annotations
-        What was judged.
-    uniform : bool array of shape (l,)
-        Which of them were picked uniformly, see :func:`actc.trust.discrepancy.uniform_picks`.
+        What was judged, with the chance that each answer had to be asked.
     target : ScoredTriples
         The set decided on; the pool itself, or new candidates like it.
     each : bool
         Whether to say it of each relation too.
+    settled : Annotations, optional
+        Triples of the target that are decided by people's answers, whatever the cuts say: these are taken as right.
+    heeded : Heeded, optional
+        What judges add: where they spoke, they decide.
     """
     random = np.random.default_rng(seed)
+    judges = _Judges.of(heeded, target)
     part = take_evenly(posterior.pool, target, points)
-    p = _draw(part, posterior, draws, random)
-    accepted = part.scores >= cuts[part.relations]
-    answers = look(posterior, annotations, np.ones(len(annotations), dtype=np.bool_))
-    answered_above = looks_above(posterior, answers, cuts)
-    looks, above = answers.take(uniform), answered_above[uniform]
+    p = judges.sway(_draw(part, posterior, draws, random), part)
+    accepted = judges.decide(part, cuts)
+    answers = judges.tell(answers_left_out(posterior, annotations), annotations)
+    above = judges.place(answers_above(posterior, answers, cuts), answers, annotations)
+    known = _Settled.of(posterior.pool, target, cuts, settled)
     sides = (p[:, accepted], p[:, ~accepted])
-    surprise = misfit(looks, above, (_spread(sides[0]), _spread(sides[1])))
-    alone = surprise < TUNED.surprise and len(looks.labels) >= TUNED.enough_looks
-    if alone:
-        p = np.broadcast_to(p.mean(axis=0), p.shape)
-        sides = (p[:, accepted], p[:, ~accepted])
-    beliefs = (believe(int(answered_above.sum())), believe(int((~answered_above).sum())))
-    placements = _placements(posterior, annotations, answers, cuts, answered_above, draws)
+    surprise = misfit(answers, above, (_spread(sides[0]), _spread(sides[1])))
+    checks = int(annotations.proves.sum())
+    alone = surprise < TUNED.surprise and checks >= TUNED.enough_checks
+    p = np.broadcast_to(p.mean(axis=0), p.shape)  # what the model admits itself is part of what answers correct
+    beliefs = (believe(int(above.sum())), believe(int((~above).sum())))
+    # An answer is asked where few others are: without it, a fit is worse than with it; with it, the fit agrees with it
+    # too well. Nobody knows which is nearer to the truth, so half of the draws rest on the one, half on the other.
+    halves = (
+        (answers, _without_own_answer(posterior, annotations, answers, cuts, above)),
+        judges.as_decided(posterior, cuts, annotations),
+    )
     shifts = [
         np.concatenate(
             [
-                _correct_share(side, looks.residuals[took[uniform] == inside], believed, alone).draw(count, random)
-                for took, count in placements
+                _correct_share(side, told, took == inside, believed, alone).draw(count, random)
+                for (told, took), count in zip(halves, _halves(draws), strict=True)
             ]
         )
         for side, inside, believed in zip(sides, (True, False), beliefs, strict=True)
     ]
-    overall = _Tally.of(part, p, accepted, shifts, random).quality()
-    relations = _expect_relations(posterior, cuts, target, shifts, alone, random) if each else {}
-    source = "looks" if alone else "model and looks" if len(looks.labels) else "model"
-    return Expectation(overall, relations, source, len(looks.labels), surprise)
+    overall = _Tally.of(part, p, accepted, shifts, known, random).quality()
+    relations = _expect_relations(posterior, cuts, target, shifts, alone, judges, known, random) if each else {}
+    source = "answers" if alone else "model and answers" if checks else "model"
+    return Expectation(overall, relations, source, checks, surprise)
 
 
 def _draw(part: EvenPart, posterior: Posterior, draws: int, random: np.random.Generator) -> FloatArray:
@@ -209,21 +236,19 @@ def _halves(draws: int) -> tuple[int, int]:
     return draws // 2, draws - draws // 2
 
 
-def _placements(
-    posterior: Posterior, annotations: Annotations, answers: Looks, cuts: FloatArray, above: BoolArray, draws: int
-) -> list[tuple[BoolArray, int]]:
-    """Return which answers are taken as accepted, and for how many of the draws.
+def _without_own_answer(
+    posterior: Posterior, annotations: Annotations, answers: Answered, cuts: FloatArray, above: BoolArray
+) -> BoolArray:
+    """Return which answered triples would be accepted without their own answer.
 
-    A cut that labels chose gets these labels right more often than others. So where labels overruled lines, for the
-    draws of the lines as fitted, each answer is decided by the cut that the other labels would have chosen.
+    Where labels overruled lines, each is decided by the cut that the other labels would have chosen.
     """
     if posterior.fitted is None:
-        return [(above, draws)]
+        return above
     without = decide_without(posterior.fitted, annotations)
     chosen = (cuts == find_cuts(posterior))[answers.relations]  # not by somebody else, or for F1
     line = np.where(chosen, answers.logits >= 0, above)
-    strict = np.where(chosen & (without != 0), without > 0, line)
-    return list(zip((strict, above), _halves(draws), strict=True))
+    return np.where(chosen & (without != 0), without > 0, line)
 
 
 def _expect_relations(
@@ -232,27 +257,29 @@ def _expect_relations(
     target: ScoredTriples,
     shifts: list[FloatArray],
     alone: bool,
+    judges: _Judges,
+    known: _Settled,
     random: np.random.Generator,
 ) -> dict[str, Quality]:
     part = take_evenly_by_relation(posterior.pool, target)
-    p = _draw(part, posterior, len(shifts[0]), random)
+    p = judges.sway(_draw(part, posterior, len(shifts[0]), random), part)
     if alone:
         p = np.broadcast_to(p.mean(axis=0), p.shape)
-    tally = _Tally.of(part, p, part.scores >= cuts[part.relations], shifts, random)
+    tally = _Tally.of(part, p, judges.decide(part, cuts), shifts, known, random)
     names = posterior.pool.relation_names
     return {names[at]: tally.quality(at) for at in np.unique(part.relations).tolist() if at < len(names)}
 
 
-def looks_above(posterior: Posterior, looks: Looks, cuts: FloatArray) -> BoolArray:
-    """Say of each look whether it would be accepted had its answer not moved its relation's line."""
+def answers_above(posterior: Posterior, answers: Answered, cuts: FloatArray) -> BoolArray:
+    """Say of each answered triple whether it would be accepted had its answer not moved its relation's line."""
     codes = np.arange(len(cuts))
     finite = np.where(np.isfinite(cuts), cuts, 0.0)
     x = posterior.pool.centred(finite, codes)
     level = (posterior.fitted or posterior).logits(x, codes)
-    fragile = posterior.fragile  # without the look's answer, the fitted line would have decided there
+    fragile = posterior.fragile  # without that answer, the fitted line would have decided there
     level[fragile] = posterior.logits(x[fragile], fragile)
     level = np.where(np.isfinite(cuts), level, cuts)
-    return np.asarray(looks.logits >= level[looks.relations])
+    return np.asarray(answers.logits >= level[answers.relations])
 
 
 def believe(answers: int) -> float:
@@ -266,15 +293,94 @@ def believe(answers: int) -> float:
     return float(TUNED.believed * np.sqrt(1 + TUNED.first_doubt / (1 + answers / TUNED.doubt_lasts)))
 
 
-def _correct_share(p: FloatArray, residuals: FloatArray, believed: float, alone: bool) -> Correction:
-    """Return the correction of one set's share of true triples; where nobody looked, looks cannot stand alone."""
+def _correct_share(p: FloatArray, answers: Answered, mine: BoolArray, believed: float, alone: bool) -> Correction:
+    """Return the correction of one set's share of true triples; where no answer is, answers cannot stand alone."""
     share = np.asarray(p.mean() if p.size else 0.5)
-    count, total, squares = (np.asarray(value) for value in (len(residuals), residuals.sum(), (residuals**2).sum()))
-    return correct(share, count, total, squares, alone and len(residuals) > 0, believed)
+    count, total, squares = answers.sums(mine)
+    return correct(share, count, total, squares, alone and bool(count > 0), believed, _spread(p))
 
 
 def _spread(p: FloatArray) -> float:
     return float(p.mean(axis=1).var()) if p.size else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class _Judges:
+    """What judges change: nothing, where there are none."""
+
+    spoken: BoolArray | None = None  # (N,) where in the pool a judge said true or false
+    shift: FloatArray | None = None  # (N,) the log-odds that they add there
+    accepted: BoolArray | None = None  # (N,) the decision there
+    foreseen: FloatArray | None = None  # (l,) P(true) of the answered triples without their answers
+    in_pool: IntArray | None = None  # (M,) where each triple of the target stands in the pool, N where it does not
+
+    @classmethod
+    def of(cls, heeded: Heeded | None, target: ScoredTriples) -> _Judges:
+        if heeded is None:
+            return cls()
+        told, base = heeded.probabilities, heeded.fit.probabilities(heeded.pool)
+        assert told is not None
+        assert base is not None
+        spoken = np.append(heeded.asked, False)
+        shift = np.append(np.where(heeded.asked, logit(told) - logit(base), 0.0), 0.0)
+        in_pool = np.arange(len(target)) if target is heeded.pool else heeded.pool.rows_of(target)
+        return cls(spoken, shift, np.append(told >= 0.5, False), heeded.foreseen, in_pool)
+
+    def sway(self, p: FloatArray, part: EvenPart) -> FloatArray:
+        """Return drawn probabilities with what judges add."""
+        if self.shift is None or self.in_pool is None:
+            return p
+        return sigmoid(logit(np.clip(p, EDGE, 1 - EDGE)) + self.shift[self.in_pool[part.rows]])
+
+    def decide(self, part: EvenPart, cuts: FloatArray) -> BoolArray:
+        """Return which triples are accepted."""
+        plain = part.scores >= cuts[part.relations]
+        if self.spoken is None or self.accepted is None or self.in_pool is None:
+            return plain
+        rows = self.in_pool[part.rows]
+        return np.where(self.spoken[rows], self.accepted[rows], plain)
+
+    def tell(self, answers: Answered, annotations: Annotations) -> Answered:
+        """Return what is said of answered triples without their answers, judges heard."""
+        if self.spoken is None or self.foreseen is None:
+            return answers
+        swayed = logit(np.clip(self.foreseen, EDGE, 1 - EDGE)) * np.sqrt(1 + np.pi / 8 * answers.variances)
+        return replace(answers, logits=np.where(self.spoken[annotations.rows], swayed, answers.logits))
+
+    def as_decided(
+        self, posterior: Posterior, cuts: FloatArray, annotations: Annotations
+    ) -> tuple[Answered, BoolArray]:
+        """Return what is said of answered triples by the fit that has their answers, and how they are decided."""
+        answers, pool = with_own_answers(posterior, annotations), posterior.pool
+        codes = np.arange(len(cuts))
+        x = pool.centred(np.where(np.isfinite(cuts), cuts, 0.0), codes)
+        level = np.where(np.isfinite(cuts), x, cuts)
+        above = pool.x[annotations.rows] >= level[answers.relations]
+        if self.spoken is None or self.accepted is None or self.shift is None:
+            return answers, above
+        swayed = replace(answers, logits=answers.logits + self.shift[annotations.rows])
+        return swayed, np.where(self.spoken[annotations.rows], self.accepted[annotations.rows], above)
+
+    def place(self, above: BoolArray, answers: Answered, annotations: Annotations) -> BoolArray:
+        """Return which answered triples would be accepted without their answers."""
+        if self.spoken is None:
+            return above
+        return np.where(self.spoken[annotations.rows], answers.logits >= 0, above)
+
+
+@dataclass(frozen=True, eq=False)
+class _Settled:
+    """Triples that people decided: relation, which side of its cut each lies on, and the answer."""
+
+    relations: IntArray
+    above: BoolArray
+    labels: BoolArray
+
+    @classmethod
+    def of(cls, pool: PreparedPool, target: ScoredTriples, cuts: FloatArray, settled: Annotations | None) -> _Settled:
+        settled = Annotations() if settled is None else settled
+        codes = pool.relation_codes(target.take(settled.rows))
+        return cls(codes, target.scores[settled.rows] >= cuts[codes], settled.labels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,8 +389,9 @@ class _Tally:
 
     codes: IntArray  # (G,) relation of each group
     accepted: BoolArray  # (G,)
-    size: FloatArray  # (G,) triples of the target in it
+    size: FloatArray  # (G,) triples of the target in it that nobody settled
     trues: FloatArray  # (draws, G)
+    settled: _Settled
 
     @classmethod
     def of(
@@ -293,6 +400,7 @@ class _Tally:
         p: FloatArray,
         accepted: BoolArray,
         shifts: list[FloatArray],
+        settled: _Settled,
         random: np.random.Generator,
     ) -> _Tally:
         order = np.lexsort((accepted, part.relations))
@@ -302,16 +410,19 @@ class _Tally:
         share = np.add.reduceat(p[:, order], starts, axis=1) / count
         share = np.clip(share + np.where(took, shifts[0][:, None], shifts[1][:, None]), 0, 1)
         size = np.add.reduceat(part.weights[order], starts)
+        place = np.searchsorted(groups, 2 * settled.relations + settled.above).clip(max=len(groups) - 1)
+        size = np.maximum(size - np.bincount(place, minlength=len(groups)), 0)
         count = np.maximum(np.round(size), 1).astype(np.int64)
-        return cls(groups // 2, took, size, random.binomial(count, share) / count * size)
+        return cls(groups // 2, took, size, random.binomial(count, share) / count * size, settled)
 
     def quality(self, code: int | None = None) -> Quality:
         """Fold the groups of one relation, or all of them, into the four quantities."""
         mine = np.ones(len(self.codes), dtype=np.bool_) if code is None else self.codes == code
         took = mine & self.accepted
-        true_accepted = self.trues[:, took].sum(axis=1)
+        known = self.settled.labels if code is None else self.settled.labels[self.settled.relations == code]
+        true_accepted = self.trues[:, took].sum(axis=1) + known.sum()
         true_rejected = self.trues[:, mine & ~self.accepted].sum(axis=1)
-        count, size = float(self.size[took].sum()), float(self.size[mine].sum())
+        count, size = float(self.size[took].sum() + known.sum()), float(self.size[mine].sum() + len(known))
         right = true_accepted + (size - count - true_rejected)
         nothing = np.full(len(right), np.nan)
         true = true_accepted + true_rejected

@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from actc.calibrator import Calibrator
+from actc.frames import make_frame
+from actc.methods import find_method
 from actc.triples import Annotations, ScoredTriples
-from actc.trust.on_demand import draws_of, find_demand, thresholds_on_demand
+from actc.trust.case import Case
+from actc.trust.promise import Demand
 
 
 def pick_triples(
@@ -27,7 +29,9 @@ def pick_triples(
     seed: int = 0,
     library: str = "pandas",
 ) -> Any:
-    """Return the triples to judge next as a data frame: head, relation, tail, score.
+    """Return the triples to judge next as a data frame: head, relation, tail, score, asked, within, chance.
+
+    The last three say how each was chosen. Leave them beside the answers: what is promised rests on them.
 
     Parameters
     ----------
@@ -47,12 +51,10 @@ def pick_triples(
         ``pandas``, ``polars`` or ``pyarrow``.
     """
     triples = _as_pool(pool)
-    calibrator = Calibrator(method, random_state=seed)
-    if answers is None:
-        rows = calibrator.select(count, triples, known)
-    else:
-        rows = calibrator.fit(triples, Annotations.from_frame(triples, answers), known).select(count)
-    return triples.take(rows).to_frame(library)
+    judged = Annotations() if answers is None else Annotations.from_frame(triples, answers)
+    picks = find_method(method).fit(triples, judged, known).pick(count, np.random.default_rng([seed, len(judged)]))
+    how = {name: getattr(picks, name) for name in ("asked", "within", "chance")}
+    return triples.take(picks.rows).to_frame(library, how)
 
 
 def accept_triples(
@@ -65,17 +67,17 @@ def accept_triples(
     confidence: float = 0.9,
     library: str = "pandas",
 ) -> Any:
-    """Return the accepted triples as a data frame: head, relation, tail, score, probability, decided_by.
+    """Return the accepted triples as a data frame: head, relation, tail, score, probability, by.
 
-    What a person judged is decided by the person; all others by the threshold of their relation. Methods without
-    probabilities leave that column out.
+    What a person judged is decided by the person; all others by the method. Methods without probabilities leave that
+    column out.
 
     Parameters
     ----------
     pool : ScoredTriples, or data frame with the columns head, relation, tail and score
         The candidates.
     answers : data frame, optional
-        What was judged: head, relation, tail, label (1 or 0).
+        What was judged: head, relation, tail, label (1 or 0), and how it was asked, as :func:`pick_triples` says.
     method : str
         A name in ``METHODS``; the pooled ones need no answers.
     known : ScoredTriples, optional
@@ -97,18 +99,10 @@ def accept_triples(
     """
     triples = _as_pool(pool)
     judged = Annotations() if answers is None else Annotations.from_frame(triples, answers)
-    demand = find_demand(precision, None, None, 1.0, confidence, False)
-    calibrator = Calibrator(method).fit(triples, judged, known)
-    if demand is None:
-        accepted = calibrator.predict(triples)
-    else:
-        accepted = thresholds_on_demand(draws_of(calibrator.fit_, method), triples, judged, demand)[0].decide(triples)
-    decided_by = np.full(len(triples), "method", dtype=object)
-    accepted[judged.rows], decided_by[judged.rows] = judged.labels, "person"
-    kept = triples.take(accepted)
-    probability = calibrator.fit_.probabilities(kept)
-    more = {} if probability is None else {"probability": probability}
-    return kept.to_frame(library, {**more, "decided_by": decided_by[accepted]})
+    find_method(method)
+    demand = None if precision is None else Demand(precision, confidence)
+    columns = Case(triples, judged, known, method, demand=demand).decisions.columns()
+    return make_frame(columns, library)
 
 
 def _as_pool(pool: Any) -> ScoredTriples:

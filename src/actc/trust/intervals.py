@@ -1,7 +1,7 @@
 """Between which bounds does a share lie, when some of a set were judged?
 
 Every function takes counts and gives bounds that rest on how the judged ones were drawn and on nothing else: no model
-of the scores, no prior belief except where the name says so.
+of the scores, no prior belief.
 """
 
 from __future__ import annotations
@@ -35,22 +35,6 @@ def check_counts(trues: float, judged: float, level: float) -> None:
     check_level(level)
 
 
-def wilson(trues: float, judged: float, level: float = 0.9) -> Interval:
-    """Return Wilson's score interval: right on average over the possible truths, short."""
-    from scipy.special import ndtri
-
-    check_counts(trues, judged, level)
-    if judged == 0:
-        return Interval(0.0, 1.0)
-    z2 = float(ndtri((1 + level) / 2)) ** 2
-    share = trues / judged
-    middle = (share + z2 / (2 * judged)) / (1 + z2 / judged)
-    half = np.sqrt(z2 * (share * (1 - share) / judged + z2 / (4 * judged**2))) / (1 + z2 / judged)
-    # At the ends the bound is the end itself; rounding must not push it past.
-    low = 0.0 if trues == 0 else max(0.0, middle - half)
-    return Interval(float(low), float(1.0 if trues == judged else min(1.0, middle + half)))
-
-
 def clopper_pearson(trues: float, judged: float, level: float = 0.9) -> Interval:
     """Return the exact interval: for every truth it holds at least as often as it says, so it is long."""
     from scipy.special import betaincinv
@@ -62,30 +46,7 @@ def clopper_pearson(trues: float, judged: float, level: float = 0.9) -> Interval
     return Interval(low, high)
 
 
-def highest_density(trues: float, judged: float, level: float = 0.9, prior: float = 0.5) -> Interval:
-    """Return the shortest interval with ``level`` of the Beta posterior; ``prior`` 0.5 is Jeffreys', 1 the flat one."""
-    from scipy.optimize import minimize_scalar
-    from scipy.special import betaincinv
-
-    check_counts(trues, judged, level)
-    a, b = trues + prior, judged - trues + prior
-    if judged == 0:
-        return Interval((1 - level) / 2, (1 + level) / 2) if prior >= 1 else Interval(0.0, 1.0)
-    if a <= 1 or b <= 1:  # the density falls from one end to the other
-        return (
-            Interval(0.0, float(betaincinv(a, b, level)))
-            if a <= b
-            else Interval(float(betaincinv(a, b, 1 - level)), 1.0)
-        )
-
-    def length(tail: float) -> float:
-        return float(betaincinv(a, b, tail + level) - betaincinv(a, b, tail))
-
-    tail = float(minimize_scalar(length, bounds=(0.0, 1 - level), method="bounded").x)
-    return Interval(float(betaincinv(a, b, tail)), float(betaincinv(a, b, tail + level)))
-
-
-def anytime(trues: int, judged: int, level: float = 0.9, total: int | None = None) -> Interval:
+def anytime(trues: int, judged: int, level: float, total: int) -> Interval:
     """Return bounds that hold at every look at once, so one may stop whenever they please.
 
     The ratio of a flat prior to its posterior, at the true share, is a martingale that starts at 1; by Ville's
@@ -96,12 +57,10 @@ def anytime(trues: int, judged: int, level: float = 0.9, total: int | None = Non
     ----------
     trues, judged : int
         How many were judged, in the order of a random draw, and how many of them are true.
-    total : int, optional
-        Size of the set drawn from without replacement, which makes the bounds shorter; endless if not given.
+    total : int
+        Size of the set drawn from without replacement.
     """
     check_counts(trues, judged, level)
-    if total is None:
-        return _anytime_endless(trues, judged, level)
     if judged > total:
         raise OptionError(f"{judged} were judged of a set of {total}; a triple is judged once.")
     lowest, highest = trues, total - (judged - trues)  # trues that the whole set can have
@@ -134,21 +93,6 @@ def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle + 1, high)
     return low
-
-
-def _anytime_endless(trues: int, judged: int, level: float) -> Interval:
-    from scipy.optimize import brentq
-    from scipy.special import betaln, xlog1py, xlogy
-
-    evidence = float(betaln(trues + 1, judged - trues + 1))
-
-    def excess(share: float) -> float:
-        return float(evidence - xlogy(trues, share) - xlog1py(judged - trues, -share) + np.log1p(-level))
-
-    best, edge = trues / max(judged, 1), 1e-15
-    low = 0.0 if trues == 0 else float(brentq(excess, edge, max(best, 2 * edge)))
-    high = 1.0 if trues == judged else float(brentq(excess, best, 1 - edge))
-    return Interval(low, high)
 
 
 class Estimate(NamedTuple):
@@ -216,11 +160,3 @@ def _korn_graubard(
     else:  # every answer the same: nothing shows how alike the answers of a cluster are, so a cluster is one answer
         effective = least_known or answers
     return Estimate(share, clopper_pearson(share * effective, effective, level), effective)
-
-
-INTERVALS: dict[str, Callable[[int, int, float], Interval]] = {
-    "wilson": wilson,
-    "clopper-pearson": clopper_pearson,
-    "highest-density": highest_density,
-    "anytime": anytime,
-}

@@ -1,6 +1,6 @@
 """What is there to say about thresholds? How good, resting on what, which relations not to trust, what to do next.
 
-A :class:`Case` is what thresholds came from; :func:`make_report` turns it into numbers, ``report_page`` into a page.
+:func:`make_report` turns a case into numbers, ``report_page`` into a page.
 """
 
 from __future__ import annotations
@@ -12,100 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from actc.errors import FileError
 from actc.frames import html_table
-from actc.methods import named_method
-from actc.pooled.model import Posterior
-from actc.tables.calibration import Calibration
 from actc.tables.files import write_triples
-from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
+from actc.triples import FloatArray, IntArray, ScoredTriples, as_vocabulary
 from actc.trust.ask import Advice, ThreeWay, decide_three_ways, weigh_next_answers
-from actc.trust.calibrate import read_sources
-from actc.trust.discrepancy import look, uniform_picks
-from actc.trust.expect import QUANTITIES, Expectation, Quality, expect
+from actc.trust.case import Case
+from actc.trust.discrepancy import answers_left_out
+from actc.trust.expect import QUANTITIES, Expectation, Share, expect
 from actc.trust.intervals import Interval, check_level
-from actc.trust.on_demand import draws_of
 from actc.trust.tuned import TUNED
 
 CURVE = (10, 20, 50, 100, 200, 500, 1000, 2000)
 QUESTIONS = 10
 TRUSTED_FROM = 0.5
 """A relation is not trusted while the precision of its accepted triples may lie below this."""
-
-
-@dataclass(frozen=True, eq=False)
-class Case:
-    """What thresholds came from.
-
-    Parameters
-    ----------
-    pool, annotations, known
-        The candidates, the answers in the order they were given, the scores of known triples.
-    thresholds : Thresholds
-    method : str
-        The pooled method that the probabilities come from.
-    picks : {"expected-gain", "random", "unknown"}
-        How the judged triples were picked; of unknown picks none counts as uniform.
-    name : str
-        What to call it.
-    uniform_ones : bool array of shape (l,), optional
-        Which annotations were picked uniformly, where that is known of each.
-    """
-
-    pool: ScoredTriples
-    annotations: Annotations
-    thresholds: Thresholds
-    known: ScoredTriples | None = None
-    method: str = "pooled"
-    picks: str = "unknown"
-    name: str = "thresholds"
-    uniform_ones: BoolArray | None = None
-
-    @property
-    def cuts(self) -> FloatArray:
-        """The cuts, the default last, shape (R + 1,)."""
-        return self.thresholds.cuts_and_default
-
-    @property
-    def uniform(self) -> BoolArray:
-        """Which annotations were picked uniformly."""
-        if self.uniform_ones is not None:
-            return self.uniform_ones
-        return uniform_picks(len(self.annotations), self.picks)
-
-    def fit(self) -> Posterior:
-        """Return the pooled fit on the annotations."""
-        return draws_of(named_method(self.method).fit(self.pool, self.annotations, self.known), self.method)
-
-
-def read_case(path: str | Path, calibration: Calibration | None = None) -> Case:
-    """Read a thresholds file, unless it was read already, and the files that it names as its sources."""
-    calibration = calibration or Calibration.read(path)
-    sources, thresholds = calibration.sources, calibration.thresholds
-    if sources.scores is None:
-        raise FileError(
-            f"{path}: it does not say which scores it came from; report on the session that it was exported from, or "
-            "write it again with `actc calibrate`."
-        )
-    pool, annotations, known = read_sources(sources)
-    if pool.relation_names != thresholds.relation_names:
-        raise FileError(f"{sources.scores}: its relations are not those of {path}; calibrate again.")
-    return Case(pool, annotations, thresholds, known, calibration.method, sources.picks, Path(path).name)
-
-
-@dataclass(frozen=True)
-class Share:
-    """A share with its interval."""
-
-    middle: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, quality: Quality, quantity: str, level: float) -> Share | None:
-        """Read it off draws; None where it is undefined."""
-        middle = quality.middle(quantity)
-        return None if np.isnan(middle) else cls(middle, *quality.interval(quantity, level))
 
 
 @dataclass(frozen=True)
@@ -153,7 +73,9 @@ class Report:
     judges: tuple[str, ...] = ()  # what machine judges brought, in sentences
 
     def __repr__(self) -> str:
-        counts = f"{len(self.case.annotations):,} answers, {self.accepted:,} of {self.case.pool.stands_for:,} accepted"
+        counts = (
+            f"{len(self.case.annotations):,} answers, {self.accepted:,} of {self.case.target.stands_for:,} accepted"
+        )
         return f"Report({self.case.name!r}, {self.case.method}, {counts})"
 
     def _repr_html_(self) -> str:
@@ -164,13 +86,13 @@ class Report:
 
     @property
     def accepted(self) -> int:
-        """How many triples of the pool are accepted."""
-        return sum(line.accepted for line in self.relations)
+        """How many triples of the pool are accepted: the rows of the accepted file, or about so many of a sample's."""
+        return round(float(self.case.decisions.accepted @ self.case.target.weights))
 
     @property
     def rests_on(self) -> str:
         """Say what the numbers rest on, in a sentence or two."""
-        return _RESTS_ON[self.expectation.source].format(looks=self.expectation.looks, chance=self.expectation.misfit)
+        return _RESTS_ON[self.expectation.source].format(checks=self.expectation.checks, chance=self.expectation.misfit)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
@@ -179,13 +101,12 @@ class Report:
             "format_version": 1,
             "name": self.case.name,
             "method": self.case.method,
-            "picks": self.case.picks,
             "level": self.level,
-            "pool": self.case.pool.stands_for,
+            "pool": self.case.target.stands_for,
             "answers": len(self.case.annotations),
             "accepted": self.accepted,
             "rests_on": self.expectation.source,
-            "uniform_answers": self.expectation.looks,
+            "checks": self.expectation.checks,
             "misfit_p_value": self.expectation.misfit,
             "quality": {name: share and asdict(share) for name, share in self.quality.items()},
             "advice": {"go_on": self.advice.go_on, "gain": self.advice.gain, "price": self.advice.price},
@@ -198,10 +119,8 @@ class Report:
 def make_report(case: Case, level: float = 0.9, price: float = TUNED.price, seed: int = 0) -> Report:
     """Work out every number of the report."""
     check_level(level)
-    posterior = case.fit()
-    found = expect(posterior, case.cuts, case.annotations, case.uniform, case.pool, seed=seed)
-    three = decide_three_ways(posterior, case.pool, case.cuts, price)
-    everything = np.ones(len(case.annotations), dtype=np.bool_)
+    posterior, found = case.posterior, case.expectation
+    three = decide_three_ways(posterior, case.target, case.thresholds.cuts_and_default, price)
     return Report(
         case,
         level,
@@ -211,27 +130,30 @@ def make_report(case: Case, level: float = 0.9, price: float = TUNED.price, seed
         find_questions(case, three, spread=True),
         weigh_next_answers(posterior, price),
         _learning_curve(case, level, seed),
-        look(posterior, case.annotations, everything).probabilities,
+        answers_left_out(posterior, case.annotations).probabilities,
     )
 
 
 def _relation_lines(case: Case, found: Expectation, three: ThreeWay, level: float) -> list[RelationLine]:
-    pool, size = case.pool, len(case.pool.relation_names)
-    taken = case.thresholds.decide(pool)
-    masks = (taken, three.accept, three.ask)
-    counts = [np.bincount(pool.relations, mask * pool.weights, size) for mask in masks]
+    target, size = case.target, len(case.target.relation_names)
+    masks = (case.decisions.accepted, three.accept, three.ask)
+    counts = [np.bincount(target.relations, mask * target.weights, size) for mask in masks]
     decided = np.stack(counts, axis=1).round().astype(np.int64).tolist()
-    judged = pool.relations[case.annotations.rows]
+    given = case.answers_in(target)
+    judged = target.relations[given.rows]
     answers = np.bincount(judged, minlength=size).tolist()
-    trues = np.bincount(judged[case.annotations.labels], minlength=size).tolist()
-    lower, upper = case.thresholds.lower, case.thresholds.upper
+    trues = np.bincount(judged[given.labels], minlength=size).tolist()
+    places = as_vocabulary(case.thresholds.relation_names).codes(target.relation_names)  # -1: the default's
+    cuts, lower, upper = case.thresholds.cuts_and_default, case.thresholds.lower, case.thresholds.upper
     lines = []
-    for at in np.argsort(-pool.relation_sizes, kind="stable").tolist():
-        name, count = pool.relation_names[at], int(pool.relation_sizes[at])
+    for at in np.argsort(-target.relation_sizes, kind="stable").tolist():
+        name, count, place = target.relation_names[at], int(target.relation_sizes[at]), int(places[at])
         known = found.relations.get(name)
         quality = {key: None if known is None else Share.of(known, key, level) for key in QUANTITIES}
-        interval = None if lower is None or upper is None else (float(lower[at]), float(upper[at]))
-        cut = float(case.thresholds.cuts[at])
+        interval = None
+        if lower is not None and upper is not None and place >= 0:
+            interval = (float(lower[place]), float(upper[place]))
+        cut = float(cuts[place])
         trust = _trust(quality["precision"], decided[at][0])
         accepted, surely, ask = decided[at]
         numbers = (count, answers[at], trues[at], accepted, surely, ask)
@@ -256,7 +178,7 @@ def find_questions(
 
     Spread, the best two of each relation come before the third of any: one relation must not hide the others.
     """
-    triples = case.pool if candidates is None else candidates
+    triples = case.target if candidates is None else candidates
     judged = triples.rows_of(case.pool.take(case.annotations.rows))
     fresh = np.ones(len(triples), dtype=np.bool_)
     fresh[judged[judged >= 0]] = False
@@ -288,28 +210,23 @@ def write_questions(path: str | Path, questions: Sequence[Question]) -> None:
 
 def expected_precision(case: Case, accepted: ScoredTriples, seed: int = 0) -> FloatArray:
     """Return draws of the precision that a case's model expects of an accepted set."""
-    posterior = case.fit()
-    everything = np.full(len(posterior.beta), -np.inf)
-    return expect(
-        posterior, everything, case.annotations, case.uniform, accepted, seed=seed, each=False
-    ).overall.precision
+    everything = np.full(len(case.posterior.beta), -np.inf)
+    return expect(case.posterior, everything, case.annotations, accepted, seed=seed, each=False).overall.precision
 
 
 def _learning_curve(case: Case, level: float, seed: int) -> list[tuple[int, Share]]:
-    """Say what was to be expected after the first 10, 20, 50 ... answers, each with the thresholds of that moment."""
-    method = named_method(case.method)
-    budgets: Sequence[int] = [count for count in (0, *CURVE) if count < len(case.annotations)] + [len(case.annotations)]
+    """Say what was to be expected after the first 10, 20, 50 ... answers, each with the thresholds of that moment.
+
+    The last point is the report's own.
+    """
     curve = []
-    for count in budgets:
-        first = case.annotations.first(count)
-        fit = method.fit(case.pool, first, case.known)
-        assert fit.thresholds is not None  # whoever knows its doubts does so before the first answer
-        posterior, cuts = draws_of(fit, case.method), fit.thresholds.cuts_and_default
-        found = expect(posterior, cuts, first, case.uniform[:count], case.pool, 200, 1000, seed, each=False)
-        share = Share.of(found.overall, "accuracy", level)
-        assert share is not None  # accuracy is always defined
-        curve.append((count, share))
-    return curve
+    for count in [count for count in (0, *CURVE) if count < len(case.annotations)]:
+        earlier = Case(case.pool, case.annotations.first(count), case.known, case.method)
+        cuts = earlier.thresholds.cuts_and_default
+        found = expect(earlier.posterior, cuts, earlier.annotations, case.pool, 200, 1000, seed, each=False)
+        curve.append((count, Share.of(found.overall, "accuracy", level)))
+    curve.append((len(case.annotations), Share.of(case.expectation.overall, "accuracy", level)))
+    return [(count, share) for count, share in curve if share is not None]
 
 
 def _finite(value: Any) -> Any:
@@ -328,9 +245,9 @@ def as_interval(share: Share) -> Interval:
 
 _RESTS_ON = {
     "model": "These numbers rest on the model alone, widened by how far off it was found on pools it was not made for. "
-    "No judged triple is known to be a uniform pick, so nothing has checked the model here; an audit would.",
-    "model and looks": "These numbers rest on the model, corrected by {looks} answers on uniformly picked triples, "
-    "which do not contradict it (p = {chance:.2g}).",
-    "looks": "The model does not fit here (p = {chance:.2g}), so the overall numbers rest on {looks} answers on "
-    "uniformly picked triples instead. Numbers of single relations still rest on the model: do not lean on them.",
+    "No answer has a known chance to be asked, so nothing has checked the model here; an audit would.",
+    "model and answers": "These numbers rest on the model, corrected by {checks} answers, each by the chance it had to "
+    "be asked; they do not contradict the model (p = {chance:.2g}).",
+    "answers": "The model does not fit here (p = {chance:.2g}), so the overall numbers rest on {checks} answers, each "
+    "by the chance it had to be asked. Numbers of single relations still rest on the model: do not lean on them.",
 }

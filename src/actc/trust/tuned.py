@@ -1,6 +1,6 @@
 """Every number of the trust functions that was chosen, not derived: one table, and what chose each.
 
-All were chosen on validation triples, half of them playing the test, but for ``unseen`` (docs/trust.md, "Measured").
+All were chosen on validation triples, half of them playing the test (docs/trust.md, "Measured").
 The trials were not kept; the files named here, in benchmarks/trust, are the rows that the chosen numbers led to, and
 left-out-intervals.csv and left-out-promises.csv say what would have been chosen without each of the graphs.
 """
@@ -23,20 +23,10 @@ class Tuned:
     doubt_lasts: float = 3.0
     # Of p (1 - p): a share near 1 is not believed exactly either. Not tuned: as for a share of 0.96.
     least_spread: float = 0.04
-    # What is left of the information when the answer of a label that stands nearly alone is taken out. Not tuned:
-    # against division by zero.
-    least_information: float = 0.05
-    # Below this p-value the looks contradict the model, and from so many looks on they stand alone. coverage.csv,
-    # on_looks_alone: how often that was so.
+    # Below this p-value the answers contradict the model, and from so many on they stand alone. coverage.csv,
+    # on_answers_alone: how often that was so.
     surprise: float = 0.01
-    enough_looks: int = 20
-    # Standard errors of bad news from which on the answers on a list overrule the model, and how many answers that
-    # takes; a list with fewer borrows the next ones. promise.csv, who = actc: broken.
-    contradicts: float = 1.3
-    window: int = 30
-    # A list with so few answers inside is promised less: the model is wrong most where nobody looked. Added after a
-    # first run on test triples. promise.csv, who = actc, 50 and 100 labels: broken.
-    unseen: float = 8.0
+    enough_checks: int = 20
     # How many answers the model counts for when answers decide on a promise. With 20, promises broke more often on
     # UMLS; with 5, fewer triples were accepted at 50 answers. Chosen on twelve runs on all graphs; those of
     # promise.csv are others.

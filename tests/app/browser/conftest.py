@@ -1,4 +1,4 @@
-"""A real server and a real browser."""
+"""A real browser, one for all tests of a process, and servers: in this process, or `actc annotate` itself."""
 
 from __future__ import annotations
 
@@ -9,14 +9,21 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+import uvicorn
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
 
+from actc.app.serve import links_of
+from actc.app.server import create_app
 from actc.cli.main import main
+from actc.session import Session
+from actc.session.plan import Planner
 
 NO_CHROMIUM = (
     "No Chromium that runs was found for the browser tests. `make test` installs one where it may; "
@@ -57,6 +64,37 @@ def chromium() -> Iterator[Browser]:
 
 
 class Server:
+    """A session's page and its planner, served by threads of this process: they start at once."""
+
+    def __init__(self, folder: Path, *annotators: str) -> None:
+        self.session, self.ending = Session(folder), threading.Event()
+        for name in annotators or ("you",):
+            self.session.add_annotator(name)
+        listener = socket.create_server(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+        self.origin = f"http://127.0.0.1:{port}"
+        self.links = dict(links_of(self.session, "127.0.0.1", port))
+        config = uvicorn.Config(create_app(self.session), log_level="warning", timeout_graceful_shutdown=2)
+        self.server = uvicorn.Server(config)
+        serving = threading.Thread(target=self.server.run, kwargs={"sockets": [listener]})
+        self.threads = [serving, threading.Thread(target=self._plan, args=(folder,))]
+        for thread in self.threads:
+            thread.start()
+
+    def _plan(self, folder: Path) -> None:
+        planner = Planner(Session(folder, synced=False))
+        while not self.ending.wait(0.2):
+            planner.step()
+
+    def stop(self) -> None:
+        self.server.should_exit = True
+        self.ending.set()
+        for thread in self.threads:
+            thread.join(60)
+        self.session.close()
+
+
+class Process:
     """`actc annotate`, or another command that serves a page, in a process of its own."""
 
     def __init__(self, folder: Path, *annotators: str, command: tuple[str, ...] = ("annotate",)) -> None:
@@ -88,24 +126,37 @@ class Server:
         raise AssertionError(f"the server ended with {self.process.wait()}")
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
-        self.process.send_signal(how)
-        self.process.wait(60)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+            self.process.wait(60)
+            assert self.process.stdout is not None
+            self.process.stdout.close()
 
 
 @pytest.fixture
-def start_server(tmp_path: Path) -> Iterator:
-    servers: list[Server] = []
+def start_server() -> Iterator:
+    """Start a server in this process, by a session's folder and the names of its annotators."""
+    with ExitStack() as running:
 
-    def start(folder: Path, *annotators: str, **options) -> Server:
-        servers.append(Server(folder, *annotators, **options))
-        return servers[-1]
+        def start(folder: Path, *annotators: str) -> Server:
+            server = Server(folder, *annotators)
+            running.callback(server.stop)
+            return server
 
-    yield start
-    for server in servers:
-        if server.process.poll() is None:
-            server.stop()
+        yield start
+
+
+@pytest.fixture
+def start_process() -> Iterator:
+    """Start `actc annotate` in a process of its own: to kill it, or to see that all works together."""
+    with ExitStack() as running:
+
+        def start(folder: Path, *annotators: str, **options) -> Process:
+            server = Process(folder, *annotators, **options)
+            running.callback(server.stop)
+            return server
+
+        yield start
 
 
 def run(*words: object) -> None:
@@ -144,16 +195,23 @@ def new_page(chromium: Browser) -> Iterator:
     assert elsewhere == [], "a request left the machine"
 
 
-@pytest.fixture
-def sample(tmp_path: Path) -> Path:
-    run("start", tmp_path / "session", "--sample", "--budget", 200)
-    return tmp_path / "session"
+@pytest.fixture(scope="session")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sessions on the packaged sample that nobody has judged yet; to be copied."""
+    folder = tmp_path_factory.mktemp("started")
+    run("start", folder / "sample", "--sample", "--budget", 200)
+    run("start", folder / "shared", "--sample", "--budget", 40, "--overlap", 1.0)
+    return folder
 
 
 @pytest.fixture
-def shared(tmp_path: Path) -> Path:
-    run("start", tmp_path / "session", "--sample", "--budget", 40, "--overlap", 1.0)
-    return tmp_path / "session"
+def sample(started: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(started / "sample", tmp_path / "session")
+
+
+@pytest.fixture
+def shared(started: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(started / "shared", tmp_path / "session")
 
 
 def open_card(page: Page, link: str) -> str:

@@ -210,8 +210,9 @@ def test_who_answers_in_haste_or_apart_from_the_others_is_seen(differing):
     assert all("of 3" in row for row in rows)  # the share of answers that the others gave too
 
 
-def test_an_audit_is_judged_on_the_page_until_it_is_certified(sample, start_server, new_page):
-    server = start_server(sample, command=("audit", "--count", "300", "--target", "0.2"))
+@pytest.mark.long
+def test_an_audit_is_judged_on_the_page_until_it_is_certified(sample, start_process, new_page):
+    server = start_process(sample, command=("audit", "--count", "300", "--target", "0.2"))
     page = new_page()
     open_card(page, server.links["you"])
     assert page.inner_text("#buys") == "What the audit says"

@@ -12,14 +12,15 @@ from playwright.sync_api import Page
 from actc.session import Session, Settings, start_session
 from actc.session.status import history
 from tests.app.browser.conftest import open_card, run, saved, wait_for
+from tests.conftest import later
 
 
 def said(session: Session) -> list[str]:
     return [line["said"] for line in history(session, None, 9999)][::-1]
 
 
-def test_a_new_user_judges_undoes_skips_leaves_and_goes_on(sample, start_server, new_page):
-    server = start_server(sample)
+def test_a_new_user_judges_undoes_skips_leaves_and_goes_on(sample, start_process, new_page):
+    server = start_process(sample)
     session = Session(sample)
     page = new_page()
     open_card(page, server.links["you"])
@@ -75,8 +76,9 @@ def test_a_held_key_answers_once(sample, start_server, new_page):
     assert said(Session(sample)) == ["false"]
 
 
-def test_answers_given_while_the_server_is_dead_arrive_when_it_is_back(sample, start_server, new_page):
-    server = start_server(sample)
+@pytest.mark.long
+def test_answers_given_while_the_server_is_dead_arrive_when_it_is_back(sample, start_process, new_page):
+    server = start_process(sample)
     page = new_page()
     open_card(page, server.links["you"])
     page.wait_for_timeout(500)
@@ -179,7 +181,7 @@ def linked(tmp_path: Path) -> Path:
     return tmp_path / "linked"
 
 
-@pytest.mark.parametrize("answer", SWIPES)
+@pytest.mark.parametrize("answer", ["true", later("false"), later("unsure")])
 def test_a_swipe_answers_from_every_part_of_the_card(linked, start_server, new_page, answer):
     server, session = start_server(linked), Session(linked)
     page = new_page(**PHONE)
@@ -192,7 +194,9 @@ def test_a_swipe_answers_from_every_part_of_the_card(linked, start_server, new_p
     assert page.url == server.origin + "/", "a swipe that began on a link opened it"
 
 
-@pytest.mark.parametrize("by", [(30, 0), (0, -30), (0, 200), (100, 100)], ids=["short", "low", "down", "askew"])
+@pytest.mark.parametrize(
+    "by", [(30, 0), later((0, -30)), later((0, 200)), (100, 100)], ids=["short", "low", "down", "askew"]
+)
 def test_a_movement_that_is_no_clear_swipe_answers_nothing(linked, start_server, new_page, by):
     server = start_server(linked)
     page = new_page(**PHONE)
@@ -223,6 +227,7 @@ def bring_up(page: Page, length: str) -> None:
         page.wait_for_function("before => document.getElementById('sentence').innerText !== before", arg=before)
 
 
+@pytest.mark.long
 def test_a_long_card_scrolls_first_and_a_swipe_up_at_its_end_answers(long, start_server, new_page):
     server, session = start_server(long), Session(long)
     page = new_page(**PHONE)
@@ -240,7 +245,7 @@ def test_a_long_card_scrolls_first_and_a_swipe_up_at_its_end_answers(long, start
     wait_for(lambda: said(session) == [*before, "unsure"])
 
 
-@pytest.mark.parametrize("size", [(1240, 760), (640, 400), (390, 844)], ids=["wide", "at 200 %", "phone"])
+@pytest.mark.parametrize("size", [later((1240, 760)), (640, 400), later((390, 844))], ids=["wide", "at 200 %", "phone"])
 def test_the_answers_stay_in_their_place_whatever_the_card_holds(long, start_server, new_page, size):
     page = new_page(viewport={"width": size[0], "height": size[1]})
     open_card(page, start_server(long).links["you"])
@@ -253,7 +258,7 @@ def test_the_answers_stay_in_their_place_whatever_the_card_holds(long, start_ser
     assert len(places) == 1
 
 
-@pytest.mark.parametrize("size", [(1240, 760), (640, 400)], ids=["wide", "at 200 %"])
+@pytest.mark.parametrize("size", [(1240, 760), later((640, 400))], ids=["wide", "at 200 %"])
 def test_arrow_down_reads_on_and_answers_nothing(long, start_server, new_page, size):
     page = new_page(viewport={"width": size[0], "height": size[1]})
     open_card(page, start_server(long).links["you"])
@@ -312,6 +317,7 @@ def test_not_sure_of_the_last_one_twice_ends_with_a_word(tmp_path, start_server,
     page.wait_for_function("() => document.getElementById('message-title').textContent === 'Nothing is left for you'")
 
 
+@pytest.mark.long
 def test_the_counter_never_falls_back_with_repeats_and_second_opinions(tmp_path, start_server, new_page):
     run("start", tmp_path / "session", "--sample", "--budget", 60, "--overlap", 1.0, "--repeats", 0.5)
     server = start_server(tmp_path / "session", "Ada", "Bob")
@@ -388,7 +394,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("options", [{}, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("options", [{}, later(PHONE)], ids=["wide", "phone"])
 def test_hostile_names_are_shown_as_text(tmp_path, start_server, new_page, options):
     lines = [f"{name}\tr\tb\t0.{number}\n" for number, name in enumerate(HOSTILE, start=1)]
     (tmp_path / "scores.tsv").write_text("".join(lines))
@@ -443,7 +449,7 @@ CONTRAST = """() => {
 }"""
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [later("light"), "dark"])
 def test_text_has_enough_contrast(shared, start_server, new_page, scheme):
     server = start_server(shared, "Ada", "Bob")
     page = new_page(color_scheme=scheme, reduced_motion="reduce")

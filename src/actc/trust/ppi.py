@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from actc.triples import BoolArray, FloatArray
+from actc.triples import FloatArray
 from actc.trust.intervals import Interval, clopper_pearson
 
 MADE_UP = 0.25
@@ -72,39 +72,6 @@ def estimate_share(answers: FloatArray, guesses: FloatArray, everything: FloatAr
     return _bounds(share, count, count, left * (1 - count / total), level, counted, alone)
 
 
-def estimate_recall(
-    truth: FloatArray,
-    accepted: BoolArray,
-    guesses: FloatArray,
-    all_guesses: FloatArray,
-    all_accepted: BoolArray,
-    level: float = 0.9,
-) -> Powered:
-    """Estimate the share of a set's true triples that is accepted.
-
-    Parameters
-    ----------
-    truth, accepted, guesses : array of shape (n,)
-        Of a uniform draw: what people said, whether it is accepted, and P(true) without their answer.
-    all_guesses, all_accepted : array of shape (N,)
-        Of the whole set.
-    """
-    count, trues = len(truth), float(truth.sum())
-    if trues < 2:
-        return _nothing(0.5, count)
-    counted = _tune(truth, guesses)
-
-    def amount(of: FloatArray, guess: FloatArray, whole: FloatArray) -> float:
-        return float(counted * whole.mean() + (of - counted * guess).mean())
-
-    true = max(amount(truth, guesses, all_guesses), trues / count / 4)
-    share = amount(truth * accepted, guesses * accepted, all_guesses * all_accepted) / true
-    plain = float(accepted[truth == 1].mean())
-    off, off_alone = ((accepted - plain) * (truth - much * guesses) for much in (counted, 0.0))
-    left = _what_is_left(off, off_alone, level) * (1 - count / len(all_guesses))
-    return _bounds(share, trues, count, left, level, counted, clopper_pearson(plain * trues, trues, level))
-
-
 def _nothing(share: float, count: int) -> Powered:
     return Powered(share, Interval(0.0, 1.0), count, 0.0, 0.0, Interval(0.0, 1.0), 0.0)
 
@@ -137,50 +104,3 @@ def _bounds(
     share = float(np.clip(share, 0, 1))
     worth = answers / max(left, 1e-9)
     return Powered(share, clopper_pearson(share * worth, worth, level), count, worth, counted, alone, answers)
-
-
-@dataclass(frozen=True)
-class PoweredQuality:
-    """Accuracy, accepted precision and recall of decisions on a pool, by people and judges together."""
-
-    accuracy: Powered
-    precision: Powered
-    recall: Powered
-
-    @property
-    def answers(self) -> int:
-        """Uniform answers of people that all rest on."""
-        return self.accuracy.answers
-
-
-def assess_decisions(
-    decisions: BoolArray,
-    guesses: FloatArray,
-    labels: BoolArray,
-    foreseen: FloatArray,
-    took: BoolArray,
-    level: float = 0.9,
-) -> PoweredQuality:
-    """Say how good decisions on a pool are.
-
-    Parameters
-    ----------
-    decisions : bool array of shape (N,)
-        What is accepted.
-    guesses : float array of shape (N,)
-        P(true) of every triple.
-    labels : bool array of shape (n,)
-        What people said of a uniform draw of the pool.
-    foreseen : float array of shape (n,)
-        P(true) of the drawn ones, guessed without the answers.
-    took : bool array of shape (n,)
-        Which of the drawn ones would be accepted, had nobody answered them: decisions fit the answers they rest on.
-    """
-    truth = labels.astype(np.float64)
-    right = (labels == took).astype(np.float64)
-    accuracy = estimate_share(
-        right, np.where(took, foreseen, 1 - foreseen), np.where(decisions, guesses, 1 - guesses), level
-    )
-    precision = estimate_share(truth[took], foreseen[took], guesses[decisions], level)
-    recall = estimate_recall(truth, took, foreseen, guesses, decisions, level)
-    return PoweredQuality(accuracy, precision, recall)

@@ -1,0 +1,26 @@
+"""Pages and parts of pages, filled from ``templates/``; what is put into one is escaped."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+
+def render(template: str, **values: Any) -> str:
+    """Return a template, filled; a value that it needs and does not get is an error."""
+    return str(_environment().get_template(template).render(**values))
+
+
+@cache
+def _environment() -> Any:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        loader=PackageLoader("actc.tables"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    made.filters |= {"percent": "{:.0%}".format, "count": "{:,}".format, "number": "{:.3g}".format}
+    return made

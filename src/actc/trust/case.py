@@ -1,0 +1,182 @@
+"""One open case, and the one decision: pool, answers and judges, fitted once, and handed to whoever decides or reports.
+
+Whatever says which triples are accepted asks :meth:`Case.decide`: a person's word, then judges, then the method.
+Whatever says how good that is asks :attr:`Case.expectation`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actc.errors import OptionError
+from actc.judges.answers import JudgeAnswers
+from actc.judges.heed import Heeded
+from actc.methods import Fit, Method, named_method, thresholds_of
+from actc.pooled.model import Posterior
+from actc.triples import Annotations, BoolArray, FloatArray, ScoredTriples, Thresholds
+from actc.trust.expect import Expectation, expect
+from actc.trust.promise import Demand, Promise, promise
+
+ORACLE = "oracle"
+"""Who answered, where a file played the person."""
+BY = ("person", ORACLE, "judges", "method")
+"""Who may have decided."""
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """What becomes of triples.
+
+    Parameters
+    ----------
+    triples : ScoredTriples
+    accepted : bool array of shape (N,)
+    probability : float array of shape (N,), or None
+        P(true): 0 or 1 where a person said it; None where the method has none.
+    by : object array of shape (N,)
+        Who decided: ``person``, ``oracle``, ``judges`` (where they turned the method's decision round) or ``method``.
+    """
+
+    triples: ScoredTriples
+    accepted: BoolArray
+    probability: FloatArray | None
+    by: NDArray[np.object_]
+
+    def columns(self, accepted_only: bool = True) -> dict[str, NDArray[Any]]:
+        """Return head, relation, tail, score, probability and by, as every file and frame has them."""
+        rows = np.flatnonzero(self.accepted) if accepted_only else np.arange(len(self.triples))
+        more = {} if self.probability is None else {"probability": self.probability[rows]}
+        columns = {**self.triples.take(rows).columns(), "score": self.triples.scores[rows]}
+        return {**columns, **more, "by": self.by[rows]}
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """Pool, answers and judges, and what a method makes of them; each thing is worked out once, when it is asked for.
+
+    Parameters
+    ----------
+    pool, annotations, known
+        The candidates, people's answers in the order they were given, the scored triples that the graph holds.
+    method : str or Method
+    judged : JudgeAnswers
+        What machines said of rows of the pool.
+    demand : Demand, optional
+        The precision that is promised of what the method accepts; judges are then not heeded.
+    found : Thresholds, optional
+        Thresholds that were found before, in the place of the fit's own.
+    name : str
+        What to call it.
+    fitted : Fit, optional
+        The method's fit on the answers, where somebody has it already.
+    candidates : ScoredTriples, optional
+        What is decided on, where it is more than the pool that questions are chosen from.
+    """
+
+    pool: ScoredTriples
+    annotations: Annotations = field(default_factory=Annotations)
+    known: ScoredTriples | None = None
+    method: str | Method = "pooled"
+    judged: JudgeAnswers = field(default_factory=JudgeAnswers.none)
+    demand: Demand | None = None
+    found: Thresholds | None = None
+    name: str = "thresholds"
+    fitted: Fit | None = None
+    candidates: ScoredTriples | None = None
+
+    @property
+    def target(self) -> ScoredTriples:
+        """What is decided on: the pool, unless there is more."""
+        return self.pool if self.candidates is None else self.candidates
+
+    @property
+    def found_method(self) -> Method:
+        """The method itself."""
+        return named_method(self.method) if isinstance(self.method, str) else self.method
+
+    @cached_property
+    def fit(self) -> Fit:
+        """The method's fit on the answers."""
+        return self.fitted or self.found_method.fit(self.pool, self.annotations, self.known)
+
+    @property
+    def posterior(self) -> Posterior:
+        """What the fit can be drawn from; refused, naming the method, where it does not know how sure it is."""
+        if self.fit.draws is None:
+            raise OptionError(f"{self.method} cannot say how sure it is; use a pooled method, such as --method pooled.")
+        return self.fit.draws
+
+    @cached_property
+    def promise(self) -> Promise | None:
+        """The cuts that keep what is demanded, if anything is."""
+        if self.demand is None:
+            return None
+        return promise(self.posterior, self.annotations, self.pool, [self.demand])[0]
+
+    @cached_property
+    def thresholds(self) -> Thresholds:
+        """One cut per relation: those found before, those that keep the promise, else the fit's own."""
+        if self.promise is not None:
+            own = np.ones(len(self.pool.relation_names), dtype=np.bool_)
+            return Thresholds(self.pool.relation_names, self.promise.cuts[:-1], float(self.promise.cuts[-1]), own)
+        if not len(self.annotations) and self.found is None and self.fit.thresholds is None:
+            raise OptionError(f"{self.method} needs answers before it finds thresholds; judge some triples.")
+        return self.found or thresholds_of(self.fit)
+
+    @cached_property
+    def heeded(self) -> Heeded | None:
+        """The fit with what judges add to it; None where there are none, or where only people's answers may count."""
+        if not len(self.judged) or self.demand is not None or self.fit.probabilities(self.pool) is None:
+            return None
+        # Where judge and method differ a judge is wrong more often than elsewhere; such answers do not tell its worth.
+        blind = self.annotations.asked != "differing"
+        return Heeded(self.found_method, self.pool, self.annotations, self.known, self.fit, self.judged, blind)
+
+    def without_judges(self) -> Case:
+        """Return the same case, its fit among it, as if no machine had judged."""
+        return replace(self, judged=JudgeAnswers.none(), fitted=self.fit)
+
+    def answers_in(self, triples: ScoredTriples) -> Annotations:
+        """Return those of the answers that are about some triples, with their rows."""
+        if triples is self.pool:
+            return self.annotations
+        rows = triples.rows_of(self.pool.take(self.annotations.rows))
+        return replace(self.annotations.take(rows >= 0), rows=rows[rows >= 0])
+
+    @cached_property
+    def decisions(self) -> Decisions:
+        """The decisions on the target."""
+        return self.decide(self.target)
+
+    def decide(self, triples: ScoredTriples) -> Decisions:
+        """Decide on any triples: a person's word, then judges, then the method."""
+        own = self.found is None and self.demand is None
+        accepted = self.fit.accepts(triples) if own else self.thresholds.decide(triples)
+        probability = self.fit.probabilities(triples)
+        by = np.full(len(triples), "method", dtype=object)
+        if self.heeded is not None:
+            assert probability is not None
+            assert self.heeded.probabilities is not None
+            spoken = np.flatnonzero(self.heeded.asked)
+            rows = spoken if triples is self.pool else triples.rows_of(self.pool.take(spoken))
+            rows, spoken = rows[rows >= 0], spoken[rows >= 0]
+            probability[rows] = self.heeded.probabilities[spoken]
+            by[rows[accepted[rows] != (probability[rows] >= 0.5)]] = "judges"
+            accepted[rows] = probability[rows] >= 0.5
+        answers = self.answers_in(triples)
+        accepted[answers.rows] = answers.labels
+        by[answers.rows] = np.where(answers.who == ORACLE, ORACLE, "person")
+        if probability is not None:
+            probability[answers.rows] = answers.labels
+        return Decisions(triples, accepted, probability, by)
+
+    @cached_property
+    def expectation(self) -> Expectation:
+        """How good the decisions on the target will turn out, overall and by relation."""
+        cuts, settled = self.thresholds.cuts_and_default, self.answers_in(self.target)
+        return expect(self.posterior, cuts, self.annotations, self.target, settled=settled, heeded=self.heeded)
