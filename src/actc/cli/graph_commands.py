@@ -187,10 +187,14 @@ def candidates_command(
     ),
 )
 @GRAPH
-@click.option("--model", type=click.Path(path_type=Path), help="A trained model's folder. [default: train one]")
-@click.option("--train", "kind", default="complex", show_default=True, help="Which model to train.")
+@click.option("--model", type=click.Path(path_type=Path), help="A trained model's folder. [default: rules propose]")
 @click.option(
-    "--candidates", type=click.Path(path_type=Path), help="Facts in question. [default: the model's proposals]"
+    "--train", "kind", is_flag=False, flag_value="complex", help="Train a model: complex, or the kind that follows."
+)
+@click.option(
+    "--candidates",
+    type=click.Path(path_type=Path),
+    help="Facts in question. [default: what rules or the model propose]",
 )
 @click.option("--best", type=int, help="How many proposals to a question. [default: 10; without evidence 2]")
 @click.option(

@@ -18,7 +18,7 @@ from actc.triples import BoolArray, FloatArray
 
 BINS = 64  # of holdout facts, and of the others
 LEAST = 0.1  # of the holdout facts are below the knot
-STEEPER = 2.0  # times as steep, at most, counts what is above the knot: a step has no slope
+STEEPER = 1.0  # times as steep, at most, counts what is above the knot: a step has no slope
 BOUNDS = ((-8, 8), (-20, 20), (-2, 4), (-8, 4), (-15, -1))
 STARTS = ((-1.5, 0.0, 0.5, -2.0, -7.0), (1.0, 0.0, 0.5, -2.0, -7.0))
 
@@ -65,16 +65,23 @@ def fit_ceiling(
 
     knot, spread = float(np.quantile(log_odds[true], LEAST)), max(float(log_odds[true].std()), 1e-6)
     place, labelled, others = _bin((log_odds - knot) / spread, true, cases)
-    low, high = np.minimum(place, 0), np.maximum(place, 0)
+    high = np.maximum(place, 0)
 
-    def loss(given: FloatArray) -> float:
-        ceiling, lapse = sigmoid(given[0]), sigmoid(given[4])
-        steep = np.exp(given[2])
-        curve = sigmoid(given[1] + steep * low + (steep + np.exp(given[3])) * high)
+    def loss(given: FloatArray) -> tuple[float, FloatArray]:
+        ceiling, lapse, steep, more = sigmoid(given[0]), sigmoid(given[4]), np.exp(given[2]), np.exp(given[3])
+        curve = sigmoid(given[1] + steep * place + more * high)
         chance = (ceiling * (lapse + (1 - lapse) * curve)).clip(1e-12, 1 - 1e-12)
-        return -float((labelled * np.log(chance) + others * np.log1p(-chance)).sum())
+        value = labelled * np.log(chance) + others * np.log1p(-chance)
+        by_chance = labelled / chance - others / (1 - chance)
+        by_curve = ceiling * (1 - lapse) * curve * (1 - curve)
+        by_lapse = ceiling * lapse * (1 - lapse) * (1 - curve)
+        slopes = np.array(
+            [chance * (1 - ceiling), by_curve, by_curve * steep * place, by_curve * more * high, by_lapse]
+        )
+        return -float(value.sum()) / cases.sum(), -(slopes @ by_chance) / cases.sum()
 
-    fits = [minimize(loss, start, method="L-BFGS-B", bounds=BOUNDS, options={"ftol": 1e-7}) for start in starts]
+    tight = {"ftol": 1e-12, "gtol": 1e-9, "maxiter": 500}
+    fits = [minimize(loss, start, jac=True, method="L-BFGS-B", bounds=BOUNDS, options=tight) for start in starts]
     best = min(fits, key=lambda fit: float(fit.fun)).x
     ceiling = float(sigmoid(best[0]))
     share = labelled.sum() * (1 - ceiling) / ceiling / others.sum()

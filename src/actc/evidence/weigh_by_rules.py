@@ -20,7 +20,7 @@ from actc.numeric import sigmoid
 from actc.triples import BoolArray, FloatArray, IntArray
 
 HOLDOUT = 0.1  # of the graph's facts
-ENOUGH = 1000  # holdout facts to learn from; smaller graphs take several holdouts, one after the other
+ENOUGH = 2000  # holdout facts to learn from; smaller graphs take several holdouts, one after the other
 MOST_HOLDOUTS = 5
 MOST_TRUE = 20_000  # holdout facts that are looked at
 MOST_UNLABELLED = 20_000  # other proposals that are looked at in all, drawn at random
