@@ -197,9 +197,8 @@ def test_an_oracle_every_door_accepts_the_same_triples_by_the_same_hands(folder,
     sources = actc.Calibration.read(out / "thresholds.json").sources
     answers = read_annotations(sources.labels, read_scored(out / "candidates.parquet")[0])
     assert set(answers.who) == {"oracle"}
-    frame = actc.accept_triples(
-        read_scored(out / "candidates.parquet")[0], pd.read_csv(sources.labels, sep="\t"), method=report["method"]
-    )
+    labels = pd.read_parquet(sources.labels)
+    frame = actc.accept_triples(read_scored(out / "candidates.parquet")[0], labels, method=report["method"])
     names = zip(frame["head"], frame["relation"], frame["tail"], strict=True)
     assert dict(zip(names, frame["by"], strict=True)) == accepted
     assert "judged by an oracle" in " ".join((out / "report.html").read_text().split())
@@ -346,17 +345,19 @@ def test_a_wish_takes_no_random_check_and_drops_those_on_the_table(tmp_path):
     bob, planner = session.add_annotator("bob"), Planner(session)
     planner.step()
     before = session.ask(bob, 30)
-    drawn = {task.triple for task in before if task.asked in ("random", "check")}
-    assert drawn
+    assert {task.asked for task in before} == {"check", "gain"}
     session.exchange(bob, [], 1, WISHED)
     planner.step()
     seen = [task for _ in range(3) for task in session.exchange(bob, [], 60, WISHED)[1]]
     assert seen
     assert {task.relation for task in seen} == {WISHED}
-    assert not any(task.asked in ("random", "check") for task in seen)
-    assert not drawn & {task.triple for task in seen}
+    assert {task.asked for task in seen} == {"wish"}
+    assert all(task.chance is None for task in seen)
+    checks = {row["triple"] for row in session.store.rows("SELECT triple FROM plan WHERE asked = 'check'")}
     held = {row["triple"] for row in session.store.rows("SELECT triple FROM lease WHERE annotator = ?", (bob.id,))}
-    assert not drawn & held
+    assert checks
+    assert not checks & held
+    assert {task.triple for task in before if task.asked == "check"} - held
     said = [Judgement("true", task.triple, f"k{task.triple}") for task in seen[:5]]
     session.exchange(bob, said, 0, WISHED)
     answers = session.annotations()
