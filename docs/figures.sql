@@ -165,9 +165,6 @@ WHERE interval = 'anytime' OR stopping = 'none' AND interval IN ('clopper-pearso
 SELECT floor(100 * min(coverage)) FROM 'benchmarks/trust/audit.csv' WHERE design = 'head' AND stopping = 'none';
 -- docs/trust.md: where Clopper-Pearson's held in {:.0f} to {:.0f}%
 SELECT 100 * min(coverage), 100 * max(coverage) FROM 'benchmarks/trust/audit.csv' WHERE interval = 'clopper-pearson' AND stopping != 'none';
--- docs/trust.md: Wilson's and the highest-density ones dip to {:.0f}% for single truths
-SELECT 100 * min(coverage) FROM 'benchmarks/trust/audit.csv'
-WHERE stopping = 'none' AND design = 'simple' AND interval NOT IN ('clopper-pearson', 'anytime');
 
 -- Evidence.
 CREATE VIEW evidence AS SELECT dataset, model, method, budget, pair(accuracy, f1, 1) AS shown
