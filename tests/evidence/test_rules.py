@@ -22,14 +22,22 @@ LIMITS = RuleLimits(support=2, confidence=0.2, sparse_confidence=0.2, doubt=1.0)
 
 
 def make_families(count, random, share=1.0):
-    """Return families of two parents and two children: married both ways, and a part of who is whose parent."""
-    facts, rest = [], []
+    """Return a share of the facts of families of two parents and two children, and the rest of the facts.
+
+    Who is married to whom, and whose parent or sibling, follows from other facts; which parent a child likes does not.
+    """
+    facts = []
     for k in range(count):
         mother, father, *children = (f"{name}{k:03d}" for name in ("m", "f", "a", "b"))
-        facts += [(mother, "married", father), (father, "married", mother), (children[0], "sibling", children[1])]
+        for pair, relation in (((mother, father), "married"), (tuple(children), "sibling")):
+            facts += [(one, relation, other) for one, other in (pair, pair[::-1])]
         for parent, child in itertools.product((mother, father), children):
-            (facts if random.random() < share else rest).append((parent, "parent", child))
-    return Graph.from_columns(*zip(*facts, strict=True)), Graph.from_columns(*zip(*rest, strict=True))
+            facts.append((parent, "parent", child))
+            if random.random() < 0.5:
+                facts.append((child, "likes", parent))
+    known = random.random(len(facts)) < share
+    graph = Graph.from_columns(*zip(*facts, strict=True))
+    return graph.take(known), graph.take(~known)
 
 
 def by_brute_force(graph, limits):
@@ -125,13 +133,13 @@ def test_a_graph_without_rules_proposes_nothing_and_says_so():
         weigh_rules(graph, proposed)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_spark_proposes_what_duckdb_proposes():
     pytest.importorskip("pyspark")
     graph, _ = make_families(20, np.random.default_rng(0), 0.7)
     ours, theirs = (propose_by_rules(graph, LIMITS, engine=engine) for engine in ("duckdb", "spark"))
-    assert ours.candidates.keys().tolist() == theirs.candidates.keys().tolist()
+    assert ours.candidates.keys.tolist() == theirs.candidates.keys.tolist()
     np.testing.assert_allclose(ours.together, theirs.together)
     np.testing.assert_array_equal(ours.rule, theirs.rule)
 
@@ -151,7 +159,7 @@ def test_the_ceiling_tells_how_many_unlabelled_ones_are_true(share):
     labelled = truth & (random.random(20_000) < 0.4)
     log_odds = random.normal(0, 1, 20_000) + 3 * truth
     curve = fit_ceiling(log_odds, labelled, np.ones(20_000))
-    assert curve.share == pytest.approx(truth[~labelled].mean(), rel=0.2)
+    assert curve.share == pytest.approx(truth[~labelled].mean(), rel=0.25)
     assert curve.labelled == pytest.approx(0.4, abs=0.08)
 
 
@@ -175,5 +183,5 @@ def test_what_is_learnt_does_not_depend_on_the_facts_order():
     shuffled = graph.take(np.random.default_rng(5).permutation(len(graph)))
     ours, theirs = propose_by_rules(graph), propose_by_rules(shuffled)
     assert isinstance(ours.candidates, Triples)
-    np.testing.assert_array_equal(ours.candidates.keys(), theirs.candidates.keys())
+    np.testing.assert_array_equal(ours.candidates.keys, theirs.candidates.keys)
     np.testing.assert_array_equal(ours.rule, theirs.rule)

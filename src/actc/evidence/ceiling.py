@@ -3,6 +3,7 @@
 Of the true proposals that look alike, the same share is labelled, namely those in the holdout. So the chance that a
 proposal is a labelled one rises with its log-odds to a ceiling below 1, and the ceiling is that share. Above the least
 tenth of the holdout facts the curve may rise faster, never slower: a slow rise there could be an ever higher ceiling.
+It does so only where the likelihood gains by it.
 A few true ones stand anywhere (the lapse).
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,8 +20,10 @@ from actc.triples import BoolArray, FloatArray
 
 BINS = 64  # of holdout facts, and of the others
 LEAST = 0.1  # of the holdout facts are below the knot
-STEEPER = 1.0  # times as steep, at most, counts what is above the knot: a step has no slope
-BOUNDS = ((-8, 8), (-20, 20), (-2, 4), (-8, 4), (-15, -1))
+NONE = -8.0  # the log of what the curve rises more above the knot, where it does not bend
+GAIN = 2.0  # in log-likelihood, for which it bends
+STEEPER = 0.5  # of the slope below the knot is the most that counts of the rise above it: a step has no slope
+BOUNDS = ((-8, 8), (-20, 20), (-2, 4), (NONE, 4), (-15, -1))
 STARTS = ((-1.5, 0.0, 0.5, -2.0, -7.0), (1.0, 0.0, 0.5, -2.0, -7.0))
 
 
@@ -80,9 +84,13 @@ def fit_ceiling(
         )
         return -float(value.sum()) / cases.sum(), -(slopes @ by_chance) / cases.sum()
 
-    tight = {"ftol": 1e-12, "gtol": 1e-9, "maxiter": 500}
-    fits = [minimize(loss, start, jac=True, method="L-BFGS-B", bounds=BOUNDS, options=tight) for start in starts]
-    best = min(fits, key=lambda fit: float(fit.fun)).x
+    def search(bounds: Sequence[tuple[float, float]]) -> Any:
+        tight = {"ftol": 1e-12, "gtol": 1e-9, "maxiter": 500}
+        fits = [minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=tight) for start in starts]
+        return min(fits, key=lambda fit: float(fit.fun))
+
+    plain, bent = search((*BOUNDS[:3], (NONE, NONE), BOUNDS[4])), search(BOUNDS)
+    best = bent.x if (plain.fun - bent.fun) * len(true) > GAIN else plain.x
     ceiling = float(sigmoid(best[0]))
     share = labelled.sum() * (1 - ceiling) / ceiling / others.sum()
     share = float(np.clip(share, 0.5 / others.sum(), 0.9))

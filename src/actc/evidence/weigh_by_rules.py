@@ -17,7 +17,7 @@ from actc.evidence.weigh import Learnt, Lesson, Weighed
 from actc.evidence.worth import CHOICES, FOLDS, Ridge, Worth, count_cases, pieces_columns, pieces_of
 from actc.graphs.graph import Graph
 from actc.numeric import sigmoid
-from actc.triples import BoolArray, FloatArray, IntArray
+from actc.triples import BoolArray, FloatArray, IntArray, Triples
 
 HOLDOUT = 0.1  # of the graph's facts
 ENOUGH = 2000  # holdout facts to learn from; smaller graphs take several holdouts, one after the other
@@ -201,9 +201,18 @@ def _look_up(
     pieces = np.concatenate([pieces_of(evidence, columns) for evidence, _, _ in looked])
     triples = [evidence.candidates for evidence, _, _ in looked]
     # A triple that several lessons propose is always in the same fold: what is learnt must not know it.
-    folds = np.concatenate([(t.heads * 7919 + t.relations * 104729 + t.tails * 31) % FOLDS for t in triples])
+    folds = np.concatenate([_fold(t) for t in triples])
     cases = np.concatenate([cases for _, _, cases in looked])
     return _Table(columns, pieces, true, cases, folds, found / max(holdout, 1), holdout, len(looked))
+
+
+def _fold(triples: Triples) -> IntArray:
+    """Return a fold for each triple, the same for the same codes, which has nothing to do with its relation or ends."""
+    mixed = np.zeros(len(triples), dtype=np.uint64)
+    for codes in (triples.heads, triples.relations, triples.tails):
+        mixed = (mixed ^ codes.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(29)
+    return (mixed % np.uint64(FOLDS)).astype(np.int64)
 
 
 def _draw(lesson: Lesson, lessons: int, random: np.random.Generator) -> tuple[IntArray, FloatArray]:
