@@ -100,9 +100,19 @@ SAME = {
         lambda home, out: actc.score_triples(home / "model", home / "graph.tsv", out / "scores.tsv", device="cpu"),
     ),
     "candidates": (
-        lambda home, out: ["model", home / "graph.tsv", "--best", 1, "--device", "cpu", "--out", out / "new.tsv"],
+        lambda home, out: [
+            home / "graph.tsv",
+            "--model",
+            home / "model",
+            "--best",
+            1,
+            "--device",
+            "cpu",
+            "--out",
+            out / "new.tsv",
+        ],
         lambda home, out: actc.propose_candidates(
-            home / "model", home / "graph.tsv", out / "new.tsv", best=1, device="cpu"
+            home / "graph.tsv", out / "new.tsv", model=home / "model", best=1, device="cpu"
         ),
     ),
 }
@@ -237,7 +247,7 @@ def test_answers_that_came_after_the_export_count_in_the_report(home, tmp_path):
             "the graph holds all of these 54 triples",
         ),
         (
-            lambda home: actc.propose_candidates(home / "model", home / "graph.tsv", home / "c.tsv", best=0),
+            lambda home: actc.propose_candidates(home / "graph.tsv", home / "c.tsv", model=home / "model", best=0),
             "one answer",
         ),
     ],

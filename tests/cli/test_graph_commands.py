@@ -40,13 +40,17 @@ def test_score_then_candidates(folder, tmp_path):
     scored = actc("score", "model", "graph.tsv", "--out", tmp_path / "scores.tsv", cwd=folder)
     assert "54 triples with scores from" in scored.stdout
     assert len(read_scored(tmp_path / "scores.tsv")[0]) == 54
-    found = actc("candidates", "model", "graph.tsv", "--best", 1, "--out", tmp_path / "c.parquet", cwd=folder)
+    found = actc(
+        "candidates", "graph.tsv", "--model", "model", "--best", 1, "--out", tmp_path / "c.parquet", cwd=folder
+    )
     assert "questions, about 1 s." in found.stdout
     assert len(read_scored(tmp_path / "c.parquet")[0]) > 10
 
 
 def test_a_dry_run_writes_nothing(folder, tmp_path):
-    result = actc("candidates", "model", "graph.tsv", "--dry-run", "--out", tmp_path / "c.parquet", cwd=folder)
+    result = actc(
+        "candidates", "graph.tsv", "--model", "model", "--dry-run", "--out", tmp_path / "c.parquet", cwd=folder
+    )
     assert "questions, about" in result.stdout
     assert not list(tmp_path.iterdir())
 

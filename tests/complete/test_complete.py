@@ -47,6 +47,7 @@ def folder(tmp_path_factory):
 
 def plan(folder, out, **options):
     options = {"candidates": folder / "candidates.tsv", "oracle": folder / "truth.tsv", "device": "cpu", **options}
+    options.setdefault("kind", None if "model" in options else "complex")
     return CompletionPlan(folder / "graph.tsv", out, budget=4, **options)
 
 

@@ -68,7 +68,7 @@ def test_chunks_score_as_the_whole_does(many, monkeypatch):
 
 def test_holdout_facts_without_evidence_are_refused(tmp_path):
     with pytest.raises(OptionError, match="--held: holdout facts say what evidence is worth"):
-        propose_candidates(tmp_path, tmp_path / "graph.tsv", tmp_path / "c.tsv", held=tmp_path / "held.tsv")
+        propose_candidates(tmp_path / "graph.tsv", tmp_path / "c.tsv", model=tmp_path, held=tmp_path / "held.tsv")
 
 
 def test_a_model_of_ones_own_proposes_by_evidence(tmp_path):
@@ -78,7 +78,7 @@ def test_a_model_of_ones_own_proposes_by_evidence(tmp_path):
     train_model(tmp_path / "graph.tsv", tmp_path / "model", device="cpu", seconds=2)
     held = find_held(tmp_path / "model", tmp_path / "graph.tsv", read_graph(tmp_path / "graph.tsv"))
     proposed = propose_candidates(
-        tmp_path / "model", tmp_path / "graph.tsv", tmp_path / "c.tsv", best=2, evidence=True, device="cpu"
+        tmp_path / "graph.tsv", tmp_path / "c.tsv", model=tmp_path / "model", best=2, evidence=True, device="cpu"
     )
     candidates = read_scored(tmp_path / "c.tsv")[0]
     assert proposed.candidates == len(candidates) > 0

@@ -112,19 +112,24 @@ def convert_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **opti
 @click.command(
     "candidates",
     epilog=examples(
-        "actc candidates model graph.tsv --best 5 --out candidates.parquet",
-        "actc candidates model graph.tsv --evidence --out candidates.parquet",
-        "actc candidates model graph.tsv --relation P27 --side tail --any-entity --out candidates.tsv",
+        "actc candidates graph.tsv --out candidates.parquet",
+        "actc candidates graph.tsv --evidence --out candidates.parquet",
+        "actc candidates graph.tsv --model model --best 5 --out candidates.parquet",
+        "actc candidates graph.tsv --model model --relation P27 --side tail --any-entity --out candidates.tsv",
     ),
 )
-@click.argument("model", type=PATH)
 @GRAPH
+@click.option(
+    "--model",
+    type=PATH,
+    help="A trained model's folder. [default: the graph's own rules propose]",
+)
 @click.option("--best", default=5, show_default=True, help="How many answers to a question.")
 @click.option(
     "--evidence/--no-evidence",
     default=False,
     show_default=True,
-    help="Take the best by what the graph says of twice as many, or by the model alone.",
+    help="Score by what the graph says of each; of a model's answers take the best by that among twice as many.",
 )
 @click.option(
     "--held",
@@ -146,11 +151,11 @@ def convert_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **opti
 @overwrite_option
 @quiet_option
 def candidates_command(
-    model: Path, graph: Path, out: Path, dry_run: bool, overwrite: bool, quiet: bool, **options: Any
+    graph: Path, model: Path | None, out: Path, dry_run: bool, overwrite: bool, quiet: bool, **options: Any
 ) -> None:
-    """Propose new facts: the best answers of a MODEL that the GRAPH does not hold.
+    """Propose new facts that the GRAPH does not hold: by its own rules, or the best answers of a model.
 
-    A run that is cut off goes on where it stopped when it is started again.
+    A model's run that is cut off goes on where it stopped when it is started again.
     """
     from actc.complete.propose import propose_candidates
     from actc.tables.overwrite import check_output
@@ -161,14 +166,15 @@ def candidates_command(
     def announce(questions: int, seconds: float) -> None:
         say(quiet and not dry_run, f"{questions} questions, about {describe_seconds(seconds)}.")
 
-    with progress_bar("Questions", quiet, late=True) as advance:
+    with progress_bar("Questions" if model else "Rules", quiet, late=True) as advance:
         proposed = propose_candidates(
-            model, graph, out, dry_run=dry_run, announce=announce, progress=advance, **options
+            graph, out, model=model, dry_run=dry_run, announce=announce, progress=advance, **options
         )
     said = f"{out}: {proposed.candidates} candidates"
     if options["evidence"]:
         said += "; their scores are log-odds, for --method pooled-evidence"
-    say(quiet or dry_run, *proposed.notes, f"{said}.")
+    say(quiet and not dry_run, *proposed.notes)
+    say(quiet or dry_run, f"{said}.")
 
 
 @click.command(
@@ -180,9 +186,15 @@ def candidates_command(
     ),
 )
 @GRAPH
-@click.option("--model", type=PATH, help="A trained model's folder. [default: train one]")
-@click.option("--train", "kind", default="complex", show_default=True, help="Which model to train.")
-@click.option("--candidates", type=PATH, help="Facts in question. [default: the model's proposals]")
+@click.option("--model", type=PATH, help="A trained model's folder. [default: rules propose]")
+@click.option(
+    "--train", "kind", is_flag=False, flag_value="complex", help="Train a model: complex, or the kind that follows."
+)
+@click.option(
+    "--candidates",
+    type=PATH,
+    help="Facts in question. [default: what rules or the model propose]",
+)
 @click.option("--best", type=int, help="How many proposals to a question. [default: 10; without evidence 2]")
 @click.option(
     "--evidence/--no-evidence",

@@ -24,9 +24,13 @@ class CompletionPlan:
     graph, out : path
         The graph, in any format that actc reads; the folder to write to.
     model : path, optional
-        A trained model's folder; without it one of ``kind`` is trained, on a CPU for at most ``seconds``.
+        A trained model's folder.
+    kind : str, optional
+        Train a model of this kind, on a CPU for at most ``seconds``. Without a model and a kind the graph's own rules
+        propose.
     candidates : path, optional
-        Facts in question; without it the model's proposals, ``best`` to a question (10, without evidence 2).
+        Facts in question; without it what rules propose, or the model's proposals, ``best`` to a question (10, without
+        evidence 2).
     evidence : bool
         Whether candidates are scored by what the graph says of them; else by the model alone.
     held : path, optional
@@ -52,7 +56,7 @@ class CompletionPlan:
     graph: Path
     out: Path
     model: Path | None = None
-    kind: str = "complex"
+    kind: str | None = None
     candidates: Path | None = None
     best: int | None = None
     evidence: bool = True
@@ -102,6 +106,11 @@ class CompletionPlan:
     def demand(self) -> Demand | None:
         """What is promised of the accepted facts, if anything."""
         return None if self.precision is None else Demand(self.precision, self.confidence)
+
+    @property
+    def by_rules(self) -> bool:
+        """Whether the graph's own rules propose, without any model."""
+        return self.model is None and self.kind is None and self.evidence
 
     @property
     def answers(self) -> int:

@@ -1,4 +1,4 @@
-"""New facts that a model proposes, ranked and cut by what the graph says of them: as ``actc candidates`` does."""
+"""New facts that rules or a model propose, ranked by what the graph says of them: as ``actc candidates`` does."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import numpy as np
 from actc.complete.weighing import MORE, best_placed, only_new, tell_learnt
 from actc.errors import OptionError, TableError
 from actc.evidence.plan import Limits
+from actc.evidence.propose_by_rules import estimate_candidates, propose_by_rules
 from actc.evidence.weigh import best_place, find_lesson, learn
+from actc.evidence.weigh_by_rules import weigh_rules
 from actc.evidence.worth import Worth
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
@@ -19,15 +21,15 @@ from actc.models.candidates import CandidateSearch, Wanted, write_candidates
 from actc.models.from_files import SIDES, Proposed, ignore_progress
 from actc.models.load_scorer import find_held, load_scorer
 from actc.tables.deliver import check_writable
-from actc.tables.files import copy_options, read_scored, write_scored
+from actc.tables.files import copy_options, read_scored, write_scored, write_triples
 from actc.triples import ScoredTriples
 
 
 def propose_candidates(
-    model: str | Path,
     graph: str | Path,
     out: str | Path,
     *,
+    model: str | Path | None = None,
     best: int = 5,
     evidence: bool = False,
     held: str | Path | None = None,
@@ -41,23 +43,24 @@ def propose_candidates(
     announce: Callable[[int, float], None] = lambda questions, seconds: None,
     progress: Callable[[int, int], None] = ignore_progress,
 ) -> Proposed:
-    """Propose new facts: a model's best answers that the graph does not hold, as ``actc candidates`` does.
+    """Propose new facts, as ``actc candidates`` does: by the graph's own rules, or by a model.
 
-    A run that is cut off goes on where it stopped when it is started again; weighing evidence begins anew.
+    A model's run that is cut off goes on where it stopped when it is started again; weighing evidence begins anew.
 
     Parameters
     ----------
-    model : path
-        A folder that ``actc train`` or PyKEEN's pipeline wrote.
     graph : path
         The known facts, in any format that actc reads.
     out : path
-        A .parquet, .tsv or .csv file.
+        A .parquet, .tsv or .csv file. Of what rules propose it has the surest rule, ``rule``, its confidence,
+        ``rule_confidence``, and the number of rules, ``rules``; without evidence the score is that confidence.
+    model : path, optional
+        A folder that ``actc train`` or PyKEEN's pipeline wrote: its best answers are proposed.
     best : int
         How many proposals for a slot.
     evidence : bool
-        Whether the best answers are those with most evidence among twice as many of the model's; the score is then
-        the log-odds by score and evidence.
+        Whether the score is the log-odds by all the evidence; a model's best answers are then those with most of it
+        among twice as many.
     held : path, optional
         With evidence: facts that the model was not trained on; without it those that its folder tells of.
     sides : sequence of str
@@ -71,14 +74,18 @@ def propose_candidates(
     base, trust, device
         As for :func:`actc.score_triples`.
     announce : callable
-        Told, before the work starts, how many questions there are and about how many seconds they take.
+        Told, before a model's work starts, how many questions there are and about how many seconds they take.
     progress : callable
-        Told how many more questions are done, of how many in all.
+        Told how many more questions, or steps, are done, of how many in all.
     """
     out = check_writable(out)
     copy_options(out)  # refuses an ending that no table has, before anything is asked
     if held is not None and not evidence:
         raise OptionError("--held: holdout facts say what evidence is worth; give --evidence too.")
+    if model is None:
+        return _propose_by_rules(
+            without_literals(read_graph(graph, base=base)), out, evidence, relations, dry_run, progress
+        )
     wanted = Wanted(best * MORE if evidence and best > 0 else best, tuple(sides) or SIDES, tuple(relations), any_entity)
     known = without_literals(read_graph(graph, base=base))
     facts = _find_facts(Path(model), Path(graph), known, held, base) if evidence else None
@@ -96,6 +103,31 @@ def propose_candidates(
     write_scored(out, ranked.take(np.argsort(-ranked.scores, kind="stable")))
     proposals.unlink()
     return Proposed(questions, seconds, len(ranked), tuple(tell_learnt(worth, facts)))
+
+
+def _propose_by_rules(
+    graph: Graph,
+    out: Path,
+    evidence: bool,
+    relations: Sequence[str],
+    dry_run: bool,
+    progress: Callable[[int, int], None],
+) -> Proposed:
+    """Write what rules propose, the surest first, or the likeliest by all the evidence."""
+    if dry_run:
+        walks, count = estimate_candidates(graph)
+        return Proposed(0, 0.0, None, (f"{walks:,} paths of two edges to walk, about {count:,} candidates.",))
+    proposed, notes = propose_by_rules(graph, progress=lambda done, total, name: progress(1, total)), []
+    columns = proposed.columns()
+    if evidence:
+        found = weigh_rules(graph, proposed)
+        columns["score"] = found.weighed.log_odds
+        notes = [found.tell()]
+    keep = np.isin(columns["relation"], relations) if relations else np.ones(len(proposed), dtype=np.bool_)
+    rows = np.argsort(-columns["score"], kind="stable")
+    rows = rows[keep[rows]]
+    write_triples(out, {name: values[rows] for name, values in columns.items()})
+    return Proposed(0, 0.0, len(rows), tuple(notes))
 
 
 def _find_facts(model: Path, file: Path, graph: Graph, held: str | Path | None, base: Base) -> Graph | None:

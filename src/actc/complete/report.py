@@ -83,7 +83,7 @@ def _sources(folder: Path, opened: Opened) -> Sources:
     candidates = folder / "candidates.parquet"  # written when the graph was scored, like known.parquet
     if opened.session is not None:
         return Sources(session=opened.session.folder, candidates=candidates)
-    known = folder / "known.parquet"
+    known = folder / "known.parquet" if opened.case.known is not None else None
     sources = write_sources(folder, opened.case, scores="pool.parquet", labels="judged.parquet", known=known)
     return replace(sources, candidates=candidates.resolve())
 

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from actc.complete.by_rules import find_by_rules
 from actc.complete.completion import Oracle, ask_oracle, read_oracle, split_pool
 from actc.complete.folder import Begun
 from actc.complete.page import write_next_page
@@ -42,11 +43,12 @@ from actc.models.score_triples import Scorer, refuse_strangers, score_triples
 from actc.models.train_model import best_device, train_model
 from actc.session import Session, Settings, start_session
 from actc.session.find_case import Opened, session_case
-from actc.tables.files import read_scored, write_scored
+from actc.tables.files import read_scored, write_scored, write_triples
 from actc.triples import BoolArray, IntArray, ScoredTriples
 
 PLAIN_HELD = 0.02  # of the graph, to stop by, where nothing is learnt from a holdout
 PLAIN_METHOD = "pooled"
+PLAIN_KIND = "complex"  # trained where no evidence is wanted and no model is given
 
 
 Stage = Callable[[str], AbstractContextManager[Callable[..., Any]]]
@@ -118,14 +120,14 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
 
 @dataclass(frozen=True, eq=False)
 class _Ready:
-    """What is there before anybody is asked: the candidates and the graph's own triples, both with their scores.
+    """What is there before anybody is asked: the candidates and, by a model, the graph's own triples with their scores.
 
     Where there is evidence the candidates' scores are log-odds by it, and ``reasons`` say why. ``seconds`` are those
     that an earlier run took to find them.
     """
 
     candidates: ScoredTriples
-    known: ScoredTriples
+    known: ScoredTriples | None
     model: dict[str, Any]
     notes: list[str]
     seconds: float
@@ -147,18 +149,25 @@ def _prepare(plan: CompletionPlan, whole: Graph, stage: Stage) -> _Ready:
     begun = Begun.open(plan.out, plan.asked)
     paths = [plan.out / name for name in ("candidates.parquet", "known.parquet")]
     if "scores" in begun.done:
-        candidates, known = (read_scored(path)[0] for path in paths)
+        candidates, known = (read_scored(path)[0] if path.exists() else None for path in paths)
+        assert candidates is not None
         left, reasons = begun.done["scores"], Reasons.load(plan.out, candidates, graph)
         return _Ready(candidates, known, begun.done["model"], left["notes"], left["seconds"], reasons)
     if "model" not in begun.done:
-        begun = begun.finish("model", _find_model(plan, graph, stage))
-    scorer = load_scorer(plan.model or plan.out / "model", trust=plan.trust, device=plan.device)
-    candidates, reasons, notes = _find_candidates(plan, graph, given, scorer, stage)
-    write_scored(paths[0], candidates)
+        begun = begun.finish("model", {} if plan.by_rules else _find_model(plan, graph, stage))
+    if plan.by_rules:
+        with stage("Rules") as advance:
+            candidates, reasons, beside, notes = find_by_rules(graph, given, plan.seed, advance)
+        write_triples(paths[0], {**candidates.columns(), **beside})
+        known = None
+    else:
+        scorer = load_scorer(plan.model or plan.out / "model", trust=plan.trust, device=plan.device)
+        candidates, reasons, notes = _find_candidates(plan, graph, given, scorer, stage)
+        write_scored(paths[0], candidates)
+        known = score_triples(scorer, graph)
+        write_scored(paths[1], known)
     if reasons is not None:
         reasons.save(plan.out)
-    known = score_triples(scorer, graph)
-    write_scored(paths[1], known)
     if len(graph) < len(whole):
         literals = f"{len(whole) - len(graph):,} triples that end in a literal were not learnt from; they stay."
         notes = [*(note for note in whole.notes if "literal" not in note), literals, *notes]
@@ -221,7 +230,8 @@ def _start_session(plan: CompletionPlan, ready: _Ready, folder: Path) -> list[st
     title = plan.graph.name.partition(".")[0]
     settings = Settings(ready.method(plan), min(plan.budget, len(rows)), seed=plan.seed, title=title)
     reasons = None if ready.reasons is None else ready.reasons.marked(rows)
-    start_session(folder, pool, settings, plan.names, plan.out / "known.parquet", reasons=reasons).close()
+    known = None if ready.known is None else plan.out / "known.parquet"
+    start_session(folder, pool, settings, plan.names, known or plan.graph, reasons=reasons).close()
     return [
         f"{len(ready.candidates):,} candidates, of which {len(rows):,} may be asked about.",
         f"Judge {settings.budget:,} of them: {_annotate(folder)}",
@@ -268,7 +278,7 @@ def _find_model(plan: CompletionPlan, graph: Graph, stage: Stage) -> dict[str, A
     if plan.model is not None:
         return {"folder": str(plan.model)}
     device = plan.device or best_device()
-    name = choose_recipe(plan.kind, len(graph), device)
+    name = choose_recipe(plan.kind or PLAIN_KIND, len(graph), device)
     rest, held = _keep_out(plan, graph)
     with stage("Epochs") as advance:
         trained = train_model(

@@ -168,25 +168,29 @@ def learn_worth(evidence: Evidence, true: BoolArray, rest_is_false: bool = False
     count = int(true.sum())
     if count < 2 or count == len(true):
         raise TableError(f"{count} of {len(true)} proposals are holdout facts; two and other proposals are needed.")
-    columns = (*evidence.columns, *_sometimes_missing(evidence))
+    columns = pieces_columns([evidence])
     table = pieces_of(evidence, columns)
     if rest_is_false:
         share = count / len(true)
     elif share is None:
         share = expect_share(table, true)
-    ridge = Ridge.learn(table, true, _count_cases(true, share), CHOICES.ridge)
+    ridge = Ridge.learn(table, true, count_cases(true, share), CHOICES.ridge)
     if not rest_is_false:
         ridge = ridge.steeper(CHOICES.steeper, table[~true], share)
     trees = None
     if rest_is_false and count >= CHOICES.many:
-        trees = Trees(with_rivals(table, ridge, evidence.candidates), true, _count_cases(true, share))
+        trees = Trees(with_rivals(table, ridge, evidence.candidates), true, count_cases(true, share))
     return Worth(columns, ridge, trees, share, count)
 
 
-def _sometimes_missing(evidence: Evidence) -> list[str]:
-    """Return names for whether a piece is there, of the pieces that some rows lack; places go with their score."""
-    names = [name for name in evidence.columns if np.isnan(evidence.column(name)).any()]
-    return [HAS + name for name in names if not _is_of_scores(name) or name.startswith("score")]
+def pieces_columns(tables: Sequence[Evidence]) -> tuple[str, ...]:
+    """Return the names of the pieces of some tables, and of whether a piece is there, of those that some rows lack.
+
+    Places go with their score.
+    """
+    columns = tables[0].columns
+    names = [name for name in columns if any(np.isnan(table.column(name)).any() for table in tables)]
+    return (*columns, *(HAS + name for name in names if not _is_of_scores(name) or name.startswith("score")))
 
 
 def expect_share(table: FloatArray, true: BoolArray) -> float:
@@ -200,7 +204,7 @@ def expect_share(table: FloatArray, true: BoolArray) -> float:
     for k in range(FOLDS):
         rest, these = fold != k, fold == k
         if true[rest].any() and these.any():
-            cases = _count_cases(true[rest], CHOICES.share)
+            cases = count_cases(true[rest], CHOICES.share)
             log_odds[these] = Ridge.learn(table[rest], true[rest], cases, CHOICES.ridge).log_odds(table[these])
     above = float((log_odds[~true] >= np.median(log_odds[true])).mean())
     return min(max(2 * above, 0.5 / len(true)), 0.9)
@@ -212,7 +216,7 @@ def _bounds(log_odds: FloatArray, share: float) -> tuple[float, float]:
     return middle - float(log_odds.max()), middle - float(log_odds.min())
 
 
-def _count_cases(true: BoolArray, share: float) -> FloatArray:
+def count_cases(true: BoolArray, share: float) -> FloatArray:
     """Weight rows so that holdout facts are the given share of all, shape (N,)."""
     count = int(true.sum())
     return np.where(true, share / count, (1 - share) / (len(true) - count)) * len(true)

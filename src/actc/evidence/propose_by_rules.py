@@ -1,0 +1,237 @@
+"""What a graph's own rules propose: mined and applied by joins and counts, in DuckDB or on Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from actc.evidence import mine_rules as plan
+from actc.evidence.mine_rules import HUBS, RULE_LIMITS, RuleLimits
+from actc.evidence.rule_engines import Store, open_store
+from actc.evidence.steps import Step
+from actc.evidence.table import Proposals
+from actc.graphs.graph import Graph
+from actc.tables.database import parse_memory
+from actc.triples import FloatArray, IntArray
+
+Report = Callable[[int, int, str], None]
+SAMPLE = 16  # an estimate looks at the entities of one part in so many
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """Rules, the surest first: relation r holds for pairs (x, y) of a body ``x -a- y`` or ``x -a- z -b- y``.
+
+    Parameters
+    ----------
+    first, second : int array of shape (R,)
+        The slots a and b (-1: a body of one edge); slot 2 r is relation r from head to tail, 2 r + 1 back.
+    relation : int array of shape (R,)
+    holds, pairs : int array of shape (R,)
+        For how many pairs of the body the rule holds, of how many.
+    confidence : float array of shape (R,)
+    relation_names : sequence of str
+    """
+
+    first: IntArray
+    second: IntArray
+    relation: IntArray
+    holds: IntArray
+    pairs: IntArray
+    confidence: FloatArray
+    relation_names: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.relation)
+
+    def text(self, rule: int) -> str:
+        """Return a rule as people write it: ``uncle(X,Y) <= brother(X,A), parent(A,Y)``."""
+        if self.second[rule] < 0:
+            body = self._atom(int(self.first[rule]), "X", "Y")
+        else:
+            body = f"{self._atom(int(self.first[rule]), 'X', 'A')}, {self._atom(int(self.second[rule]), 'A', 'Y')}"
+        return f"{self.relation_names[self.relation[rule]]}(X,Y) <= {body}"
+
+    def _atom(self, slot: int, begin: str, end: str) -> str:
+        ends = f"{begin},{end}" if slot % 2 == 0 else f"{end},{begin}"
+        return f"{self.relation_names[slot // 2]}({ends})"
+
+
+@dataclass(frozen=True, eq=False)
+class RuleProposals:
+    """New facts that rules propose, and by which rule.
+
+    Parameters
+    ----------
+    candidates : Graph
+        N of them, in the graph's codes, by head, relation, tail.
+    rule : int array of shape (N,)
+        The surest rule that proposes each, a place in ``rules``.
+    together : float array of shape (N,)
+        The confidences of all its rules taken together (noisy or), as minus the log of what they leave.
+    count : int array of shape (N,)
+        How many rules propose it.
+    rules : Rules
+    least : float
+        The confidence from which rules counted.
+    hub : int
+        The edges an entity in the middle of a path could have.
+    """
+
+    candidates: Graph
+    rule: IntArray
+    together: FloatArray
+    count: IntArray
+    rules: Rules
+    least: float
+    hub: int
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    @property
+    def confidence(self) -> FloatArray:
+        """The confidence of the surest rule of each candidate, shape (N,)."""
+        return np.asarray(self.rules.confidence[self.rule])
+
+    def proposals(self) -> Proposals:
+        """Return the candidates with what the rules say of each, as pieces of evidence."""
+        marks = {"rule_confidence": self.confidence, "rules_together": self.together}
+        return Proposals(self.candidates, marks=marks)
+
+    def columns(self) -> dict[str, Any]:
+        """Return a table: head, relation, tail, score, the surest rule, its confidence, the number of rules, who."""
+        used, place = np.unique(self.rule, return_inverse=True)
+        texts = np.array([self.rules.text(int(rule)) for rule in used], dtype=object)
+        named = self.candidates.columns()
+        score = {"score": self.confidence, "rule": texts[place] if len(used) else np.zeros(0, dtype=object)}
+        who = np.full(len(self), "rules", dtype=object)
+        return {**named, **score, "rule_confidence": self.confidence, "rules": self.count, "proposed_by": who}
+
+
+def propose_by_rules(
+    graph: Graph,
+    limits: RuleLimits = RULE_LIMITS,
+    *,
+    confidence: float | None = None,
+    memory: str = "2GB",
+    engine: str = "duckdb",
+    progress: Report | None = None,
+) -> RuleProposals:
+    """Mine the rules of a graph and return what they propose that is no fact.
+
+    Parameters
+    ----------
+    graph : Graph
+        The known facts.
+    limits : RuleLimits
+        Which rules count, and how much is walked to find them.
+    confidence : float, optional
+        From which rules count; if not given, by how much they propose.
+    memory : str
+        What the engine may use; beyond that it writes to disk.
+    engine : str
+        ``duckdb``, or ``spark``.
+    progress : function of (done, total, name), optional
+        Called after each step.
+    """
+    with open_store(engine, graph, parse_memory(memory)) as store:
+        work = _Mining.begin(store, limits, progress)
+        work.mine()
+        least = limits.confidence if confidence is None else confidence
+        count = work.apply(least)
+        if confidence is None and count < len(graph) and limits.sparse_confidence < least:
+            least = limits.sparse_confidence
+            work.apply(least)
+        return _collect(store, graph, limits, least, work.hub)
+
+
+def estimate_candidates(graph: Graph, limits: RuleLimits = RULE_LIMITS, *, memory: str = "2GB") -> tuple[int, int]:
+    """Return how many paths have to be walked, and about how many candidates will come of it.
+
+    Rules are mined and applied to one part of the entities in sixteen.
+    """
+    with open_store("duckdb", graph, parse_memory(memory)) as store:
+        work = _Mining.begin(store, limits, None)
+        work.mine()
+        return work.walks, work.apply(limits.confidence, parts=SAMPLE, only=1) * SAMPLE
+
+
+@dataclass
+class _Mining:
+    """Mining in progress: how often the graph is walked, in how many parts."""
+
+    store: Store
+    limits: RuleLimits
+    hub: int
+    walks: int
+    parts: int
+    report: Callable[[str], None]
+
+    @classmethod
+    def begin(cls, store: Store, limits: RuleLimits, progress: Report | None) -> _Mining:
+        """Make edges, and bound the hubs so that no more paths are walked than the limits say."""
+        for step in plan.edge_steps():
+            store.make(step)
+        found = dict(zip(HUBS, map(int, store.row(plan.count_walks())), strict=True))
+        allowed = {hub: n for hub, n in found.items() if hub <= limits.hub}
+        hub = next((hub for hub, n in allowed.items() if n <= limits.walks), min(HUBS))
+        parts = max(1, -(-found[hub] // limits.part)) if store.in_parts else 1
+        store.make(plan.middle_step(hub))
+        return cls(store, limits, hub, found[hub], parts, _counter(progress, 2 * parts))
+
+    def mine(self) -> None:
+        """Count every body, and what holds for its pairs."""
+        for part in range(self.parts):
+            self._walk(plan.BODY, part, self.parts)
+            self.store.add(plan.COUNTED, part == 0)
+            self.report("rules are mined")
+
+    def apply(self, confidence: float, parts: int | None = None, only: int | None = None) -> int:
+        """Apply rules of a confidence, to some parts or all of them; return how many candidates there are."""
+        for step in plan.rule_steps(self.limits, confidence):
+            self.store.make(step)
+        parts = parts or self.parts
+        for part in range(only or parts):
+            self._walk(plan.APPLIED, part, parts)
+            self.store.add(plan.PROPOSAL, part == 0)
+            self.report("rules are applied")
+        return int(self.store.row("SELECT count(*) FROM proposal")[0])
+
+    def _walk(self, body: Step, part: int, parts: int) -> None:
+        where = f" WHERE u % {parts} = {part}" if parts > 1 else ""
+        self.store.view("edge_part", f"SELECT * FROM edge{where}")
+        self.store.make(body)
+
+
+def _counter(progress: Report | None, total: int) -> Callable[[str], None]:
+    done = 0
+
+    def report(name: str) -> None:
+        nonlocal done
+        done = min(done + 1, total)
+        if progress is not None:
+            progress(done, total, name)
+
+    return report
+
+
+def _collect(store: Store, graph: Graph, limits: RuleLimits, least: float, hub: int) -> RuleProposals:
+    order = f"SELECT * FROM proposal ORDER BY rule, rules DESC, h, r, t LIMIT {limits.most}"
+    found = store.table(f"SELECT * FROM ({order}) p ORDER BY h, r, t")
+    rules = store.table("SELECT * FROM rule ORDER BY id")
+    first, second, relation, holds, pairs = (np.asarray(rules[name], dtype=np.int64) for name in "abrkn")
+    confidence = np.asarray(rules["confidence"], dtype=np.float64)
+    heads, relations, tails = (np.asarray(found[name], dtype=np.int64) for name in "hrt")
+    return RuleProposals(
+        Graph(heads, relations, tails, graph.entity_names, graph.relation_names),
+        np.asarray(found["rule"], dtype=np.int64),
+        np.asarray(found["together"], dtype=np.float64),
+        np.asarray(found["rules"], dtype=np.int64),
+        Rules(first, second, relation, holds, pairs, confidence, graph.relation_names),
+        least,
+        hub,
+    )

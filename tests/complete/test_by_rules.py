@@ -1,0 +1,112 @@
+"""The whole way without a model: rules propose, evidence weighs, nobody or somebody answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from actc.complete.run import CompletionPlan, complete_graph
+from actc.errors import OptionError
+from actc.graphs.formats import read_graph
+from actc.graphs.graph import Graph
+from actc.session import Session
+from actc.tables.files import write_triples
+from tests.evidence.test_rules import make_families
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rules")
+    graph, hidden = make_families(120, np.random.default_rng(1), 0.75)
+    write_triples(folder / "graph.tsv", graph.columns())
+    write_triples(folder / "hidden.tsv", hidden.columns())
+    return folder
+
+
+def f1(folder, out):
+    hidden, accepted = read_graph(folder / "hidden.tsv"), read_graph(out / "accepted.tsv")
+    return 2 * hidden.contains(accepted).sum() / (len(hidden) + len(accepted))
+
+
+def test_nobody_is_asked_and_the_graph_is_better(folder, tmp_path):
+    lines = complete_graph(CompletionPlan(folder / "graph.tsv", tmp_path / "out", budget=0)).lines
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert any("nobody was asked" in line for line in lines)
+    assert report["judged"] == 0
+    assert report["model"] == {}
+    assert f1(folder, tmp_path / "out") > 0.6
+    hidden, accepted = read_graph(folder / "hidden.tsv"), read_graph(tmp_path / "out" / "accepted.tsv")
+    low, _, high = report["accepted_precision"]
+    assert low <= hidden.contains(accepted).mean() <= high
+
+
+def test_each_candidate_says_which_rule_proposed_it(folder, tmp_path):
+    complete_graph(CompletionPlan(folder / "graph.tsv", tmp_path / "out", budget=0))
+    columns = duckdb.read_parquet(str(tmp_path / "out" / "candidates.parquet")).fetchnumpy()
+    assert set(columns["proposed_by"]) == {"rules"}
+    assert any(rule == "parent(X,Y) <= married(X,A), parent(A,Y)" for rule in columns["rule"])
+
+
+def test_an_oracle_answers_and_a_second_run_goes_on(folder, tmp_path):
+    asked = CompletionPlan(folder / "graph.tsv", tmp_path / "out", budget=20, oracle=folder / "hidden.tsv")
+    complete_graph(asked)
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert report["judged"] == 20
+    again = complete_graph(asked)
+    assert json.loads((tmp_path / "out" / "report.json").read_text())["accepted"] == report["accepted"]
+    assert again.files
+
+
+def test_people_are_asked_in_a_session_without_a_model(folder, tmp_path):
+    lines = complete_graph(CompletionPlan(folder / "graph.tsv", tmp_path / "out", budget=10)).lines
+    assert any("Judge 10 of them" in line for line in lines)
+    session = Session(tmp_path / "out" / "session")
+    assert session.settings.method == "pooled-evidence"
+    session.close()
+
+
+def test_candidates_that_are_given_need_no_model_either(folder, tmp_path):
+    hidden = read_graph(folder / "hidden.tsv")
+    wrong = Graph.of(hidden).columns()
+    given = {name: np.append(wrong[name], np.roll(wrong[name], 3 if name == "tail" else 0)) for name in wrong}
+    write_triples(tmp_path / "given.tsv", Graph.from_columns(*given.values()).columns())
+    asked = CompletionPlan(folder / "graph.tsv", tmp_path / "out", budget=0, candidates=tmp_path / "given.tsv")
+    lines = complete_graph(asked).lines
+    assert any("the graph's own facts teach" in line for line in lines)
+    assert f1(folder, tmp_path / "out") > 0.6
+
+
+def test_a_graph_that_no_rule_fits_says_what_to_do(tmp_path):
+    columns = {"head": [f"a{k}" for k in range(40)], "relation": ["r"] * 40, "tail": [f"b{k}" for k in range(40)]}
+    write_triples(tmp_path / "graph.tsv", columns)
+    with pytest.raises(OptionError, match=r"proposes anything; give --train, --model or --candidates\."):
+        complete_graph(CompletionPlan(tmp_path / "graph.tsv", tmp_path / "out", budget=0))
+
+
+def test_neither_torch_nor_spark_is_loaded(folder, tmp_path):
+    code = (
+        "import sys; from actc import CompletionPlan, complete_graph\n"
+        f"complete_graph(CompletionPlan({str(folder / 'graph.tsv')!r}, {str(tmp_path / 'out')!r}, budget=0))\n"
+        "assert not {'torch', 'pyspark', 'pykeen'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ)
+
+
+@pytest.mark.long
+def test_the_core_install_alone_is_enough(folder, tmp_path):
+    root = Path(__file__).parents[2]
+    venv.create(tmp_path / "bare", with_pip=True)
+    python = tmp_path / "bare" / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "--quiet", root], check=True)
+    assert subprocess.run([python, "-c", "import torch"], capture_output=True).returncode
+    command = [python.with_name("actc"), "complete", folder / "graph.tsv", "--budget", "0", "--out", tmp_path / "out"]
+    subprocess.run(command, check=True, env={"PATH": os.environ["PATH"]})
+    assert (tmp_path / "out" / "graph.tsv").exists()
