@@ -20,8 +20,38 @@ from actc.metrics import METRICS
 from actc.three_steps.choose_thresholds import OBJECTIVES
 from actc.three_steps.estimate_labels import ESTIMATORS
 from actc.three_steps.select_triples import SELECTORS
+from actc.triples import ASKED
+from actc.trust.case import BY
 
 HERE = Path(__file__).parent
+FILES = """## Files
+
+Tables are TSV, CSV or Parquet, by their names; the first three columns are always `head`, `relation` and `tail`.
+
+| file | from | more columns |
+| --- | --- | --- |
+| answers | `actc export --labels`, `pick_triples` with a `label`, the folders of `demo` and `complete` | `label` (1 or 0), `asked`, `within`, `chance`, `who`, `at`; of a session also `score` |
+| accepted triples | `actc export --accepted`, `accept_triples`, `actc demo` | `score`, `probability` (where the method has one), `by`; of the demo also `sentence` |
+| decided candidates | `actc decide` | `score`, `threshold`, `probability` (likewise), with `--all` `accepted`, `by` |
+| completed facts | `actc complete`: `accepted.tsv` | `score`, `probability`, `threshold`, `method`, `date`, `by`, `reasons` |
+| questions | `actc ask` | `score`, `probability`, `worth` |
+
+How an answer came to be asked travels with it, and every command and function that reads answers reads it:
+
+| column | says |
+| --- | --- |
+| `asked` | why: {asked}; `given` where nobody knows, as in a file without the column |
+| `within` | the set that it was drawn from: `pool`, `accepted` (what would have been accepted then), `rejected`, `relation`; empty where it was not drawn |
+| `chance` | how probable it was that this question was about this triple, above 0 and at most 1; empty where nobody knows. An answer without it teaches and proves nothing |
+| `who`, `at` | who said it, and when (ISO 8601) |
+
+`by` says who decided: {by}. A person's word counts before judges, judges before the method.
+
+`thresholds.json` has the method and its options, `counts` (`proving`: answers of known chance), `sources` (where the answers came from,
+and `picks`, what was said of them), `promise`, one entry for each relation (`cut`, `own`, `triples`, `annotated`, `accepted`,
+`interval`, `curve`), the `default` cut, and `exceptions`: columns `heads`, `relations`, `tails`, `accepted`, `by` and `probability` of the triples
+that people or judges decided whatever their score. `actc decide` heeds them.
+"""  # noqa: E501
 
 
 def describe_command(name: str, command: click.Command) -> str:
@@ -94,6 +124,7 @@ def reference() -> str:
             describe_choices("Objectives (step 3)", OBJECTIVES),
             describe_choices("Draws", DRAWS),
             describe_choices("Metrics", METRICS),
+            FILES.format(asked=", ".join(f"`{one}`" for one in ASKED), by=", ".join(f"`{one}`" for one in BY)),
         ]
     )
 

@@ -114,6 +114,9 @@ def test_a_figure_that_its_rows_do_not_bear_out_is_told(tmp_path):
 
     assert say("a") == []
     assert len(say("b")) == 2
+    (tmp_path / "rows.csv").rename(tmp_path / "old.csv")
+    assert ["No files found" in fault for fault in say("a")] == [True, True]
+    (tmp_path / "old.csv").rename(tmp_path / "rows.csv")
     (tmp_path / "page.md").write_text("On the mean 2.4, at most 3.")
     assert say("a") == [
         "page.md: the page does not say: On the mean 2.5, at most 3",

@@ -1,4 +1,4 @@
-"""Simulated judges beside 50 answers of people: accuracy, calibration and bounds with and without them.
+"""Simulated judges beside 50 answers of people: accuracy, calibration and intervals with and without them.
 
 Run: ACTC_DATA=FOLDER ACTC_PROVING=FOLDER python benchmarks/judges/simulate.py --out benchmarks/judges/rows.csv.gz
 and python benchmarks/judges/summarise.py, which reads the rows.
@@ -10,7 +10,6 @@ import argparse
 import csv
 import gzip
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +17,9 @@ import numpy as np
 
 from actc.experiment.cells import read_cell
 from actc.judges.answers import JudgeAnswers
-from actc.judges.heed import Heeded, heed_judges
-from actc.judges.ppi import PoweredQuality, assess_decisions
-from actc.methods import find_method
 from actc.metrics import brier, calibration_error
 from actc.triples import Annotations, BoolArray, ScoredTriples
+from actc.trust.case import Case
 
 CELLS = {
     "codex-m": ("ACTC_DATA", "scores/codex-m/complex"),
@@ -36,7 +33,7 @@ GOOD, BAD = 0.95, 0.6
 """How often a judge whose quality depends on the relation is right, in one half of the relations and in the other."""
 FIELDS = ("cell", "quality", "repeat", "answers", "judge_accuracy", "accuracy_without", "accuracy_with",
           "brier_without", "brier_with", "ece_without", "ece_with", "weight", "decisions", "quantity", "truth",
-          "share", "low", "high", "alone_low", "alone_high", "worth")  # fmt: skip
+          "share", "low", "high")  # fmt: skip
 
 
 def simulate_judge(quality: str, pool: ScoredTriples, truth: BoolArray, random: np.random.Generator) -> JudgeAnswers:
@@ -58,52 +55,39 @@ def quality_of(decisions: BoolArray, truth: BoolArray) -> dict[str, float]:
     return {"accuracy": float((decisions == truth).mean()), **shares}
 
 
-def assess(heeded: Heeded, decisions: BoolArray, took: BoolArray) -> PoweredQuality:
-    """Return the bounds of decisions."""
-    assert heeded.probabilities is not None
-    return assess_decisions(decisions, heeded.probabilities, heeded.answers.labels, heeded.foreseen, took)
-
-
 def measure(
     name: str, pool: ScoredTriples, truth: BoolArray, known: Any, repeat: int, count: int
 ) -> list[dict[str, Any]]:
-    """Return the rows of one draw of people's answers, one for each judge and quantity."""
+    """Return the rows of one draw of people's answers, one for each judge, with and without it, and quantity."""
     random = np.random.default_rng([16, repeat])
     rows = random.permutation(len(pool))[:count]
-    answers, method = Annotations(rows, truth[rows]), find_method("pooled-evidence-rndm")
-    plainly = heed_judges(method, pool, answers, JudgeAnswers.none(), known)
+    answers = Annotations(rows, truth[rows]).drawn_at_random(pool)
+    plain = Case(pool, answers, known, "pooled-evidence-rndm:move=false")
     found = []
     for quality in QUALITIES:
         judged = simulate_judge(quality, pool, truth, random)
-        heeded = replace(plainly, judged=judged)
-        vars(heeded)["unswayed"] = plainly.unswayed  # judges aside, so the same for all of them
-        base = heeded.fit.probabilities(pool)
-        assert base is not None
-        assert heeded.probabilities is not None
-        plain = base >= 0.5
+        case = Case(pool, answers, known, plain.method, judged, fitted=plain.fit)
+        assert case.heeded is not None
         rest = np.setdiff1d(np.arange(len(pool)), rows)
-        about = {
+        about: dict[str, Any] = {
             "cell": name, "quality": quality, "repeat": repeat, "answers": count,
             "judge_accuracy": float(((judged.signals > 0) == truth).mean()),
-            "accuracy_without": float((plain == truth)[rest].mean()),
-            "accuracy_with": float((heeded.decisions == truth)[rest].mean()),
-            "weight": heeded.weights.judges[0].own,
+            "weight": case.heeded.weights.judges[0].own,
         }  # fmt: skip
-        for label, p in (("without", base), ("with", heeded.probabilities)):
+        for label, one in (("without", plain), ("with", case)):
+            p, accepted = one.decisions.probability, one.decisions.accepted
+            assert p is not None
             about |= {
+                f"accuracy_{label}": float((accepted == truth)[rest].mean()),
                 f"brier_{label}": brier(truth[rest], p[rest]),
                 f"ece_{label}": calibration_error(truth[rest], p[rest]),
             }
-        both = ("thresholds", plain, heeded.unswayed >= 0), ("heeded", heeded.decisions, heeded.foreseen >= 0.5)
-        for kind, decisions, took in both:
-            powered, real = assess(heeded, decisions, took), quality_of(decisions, truth)
-            for quantity, value in real.items():
-                one = getattr(powered, quantity)
-                found.append(about | {
-                    "decisions": kind, "quantity": quantity, "truth": value, "share": one.share,
-                    "low": one.interval.low, "high": one.interval.high, "alone_low": one.alone.low,
-                    "alone_high": one.alone.high, "worth": one.worth,
-                })  # fmt: skip
+        for kind, one in (("thresholds", plain), ("heeded", case)):
+            overall = one.expectation.overall
+            for quantity, value in quality_of(one.decisions.accepted, truth).items():
+                low, high = overall.interval(quantity)
+                told = {"decisions": kind, "quantity": quantity, "truth": value, "share": overall.middle(quantity)}
+                found.append(about | told | {"low": low, "high": high})
     return found
 
 

@@ -22,14 +22,14 @@ def mean(rows: list[dict[str, str]], name: str) -> float:
     return float(np.mean([float(row[name]) for row in rows]))
 
 
-def holds(rows: list[dict[str, str]], low: str, high: str) -> float:
-    """Return how often bounds hold."""
-    return float(np.mean([float(row[low]) <= float(row["truth"]) <= float(row[high]) for row in rows]))
+def holds(rows: list[dict[str, str]]) -> float:
+    """Return how often intervals hold the truth."""
+    return float(np.mean([float(row["low"]) <= float(row["truth"]) <= float(row["high"]) for row in rows]))
 
 
-def width(rows: list[dict[str, str]], low: str, high: str) -> float:
-    """Return the mean width of bounds."""
-    return mean(rows, high) - mean(rows, low)
+def width(rows: list[dict[str, str]]) -> float:
+    """Return the mean width of intervals."""
+    return mean(rows, "high") - mean(rows, "low")
 
 
 def write(name: str, fields: list[str], lines: list[list[str]]) -> None:
@@ -49,24 +49,9 @@ def main() -> None:
                 quality[row["cell"], row["quality"]].append(row)
     lines = [[*key, str(len(rows)), *(f"{mean(rows, name):.4f}" for name in MEANS)] for key, rows in quality.items()]
     write("quality.csv", ["cell", "quality", "repeats", *MEANS], lines)
-    fields = [
-        "cell",
-        "quality",
-        "decisions",
-        "quantity",
-        "truth",
-        "holds",
-        "holds_alone",
-        "width",
-        "width_alone",
-        "worth",
-    ]
-    lines = []
-    for key, rows in bounds.items():
-        figures = mean(rows, "truth"), holds(rows, "low", "high"), holds(rows, "alone_low", "alone_high")
-        widths = width(rows, "low", "high"), width(rows, "alone_low", "alone_high")
-        lines.append([*key, *(f"{value:.4f}" for value in (*figures, *widths)), f"{mean(rows, 'worth'):.1f}"])
-    write("bounds.csv", fields, lines)
+    figures = {"truth": lambda rows: mean(rows, "truth"), "holds": holds, "width": width}
+    lines = [[*key, *(f"{figure(rows):.4f}" for figure in figures.values())] for key, rows in bounds.items()]
+    write("bounds.csv", ["cell", "quality", "decisions", "quantity", *figures], lines)
 
 
 if __name__ == "__main__":

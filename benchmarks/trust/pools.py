@@ -111,7 +111,7 @@ def wish(pool: ScoredTriples, fit: Fit, relation: int, busy: IntArray, count: in
 
 
 def runs(cells: list[str], kinds: list[str], numbers: range, most: int, tune: bool, ways: list[str]) -> Iterator[Run]:
-    """Make every run, the cells by turns, so that an interrupted table is even; sessions of one, two and five people."""
+    """Make every run, the cells by turns, so that an interrupted table is even; with one, two and five people."""
     for number in numbers:
         for name in cells:
             for kind in kinds:

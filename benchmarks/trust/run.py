@@ -3,13 +3,13 @@
     ACTC_PROVING=folder OMP_NUM_THREADS=1 python benchmarks/trust/run.py --runs 200 --out runs
 
 on CoDEx, the packaged sample, a made pool of two relations and the proving ground, if it is there, writes
-runs-coverage.csv.gz (does the 90% interval of test accuracy and of accepted precision hold the truth, how wide is it; and
-the model's own, without any discrepancy) and runs-promise.csv.gz (precision on demand at confidence 0.9: true precision
-on test, triples accepted; beside MAPIE's controller, if it is installed, and a plain Clopper-Pearson scan, which both
-need random picks). Picks are random, or those of a session as it is by default, of one, two or five people who are not
-always sure and wish for a relation now and then. ``--tune`` takes half of valid as pool, the other half as target, and
-never opens test. ``--others`` tries other numbers than those of ``actc.trust.tuned`` too, from which left_out.py
-chooses.
+runs-coverage.csv.gz (does the 90% interval of test accuracy and of accepted precision hold the truth, how wide is it;
+and the model's own, without any discrepancy) and runs-promise.csv.gz (precision on demand at confidence 0.9: true
+precision on test, triples accepted; beside MAPIE's controller, if it is installed, and a plain Clopper-Pearson scan,
+which both need random picks). Picks are random, or those of a session as it is by default, of one, two or five people
+who are not always sure and wish for a relation now and then. ``--tune`` takes half of valid as pool, the other half as
+target, and never opens test. ``--others`` tries other numbers than those of ``actc.trust.tuned`` too, from which
+left_out.py chooses.
 """
 
 from __future__ import annotations

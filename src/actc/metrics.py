@@ -130,41 +130,24 @@ class LabelledScores:
         return np.array([find_metric(name)(counts) for name in metrics])
 
 
-@dataclass(frozen=True)
-class RelationReport:
+class RelationReport(NamedTuple):
     """What the thresholds do to one relation."""
 
     relation: str
     cut: float
-    own: bool
     triples: int
     accepted: int
-    accuracy: float | None
-    f1: float | None
+    accuracy: float
 
 
-def report_by_relation(
-    thresholds: Thresholds, triples: ScoredTriples, labels: BoolArray | None = None
-) -> list[RelationReport]:
-    """Say of each relation of the triples where the cut is and, given labels, how good it is."""
-    decisions, cuts = thresholds.decide(triples), thresholds.of(triples)
-    own = dict(zip(thresholds.relation_names, thresholds.own.tolist(), strict=True))
-    reports = []
+def report_by_relation(thresholds: Thresholds, triples: ScoredTriples, labels: BoolArray) -> list[RelationReport]:
+    """Say of each relation of the triples where the cut is, and how good it is."""
+    decisions, cuts, reports = thresholds.decide(triples), thresholds.of(triples), []
     for code in np.flatnonzero(triples.relation_counts).tolist():
         mine = triples.relations == code
-        name = triples.relation_names[code]
-        known = labels is not None
-        reports.append(
-            RelationReport(
-                relation=name,
-                cut=float(cuts[mine][0]),
-                own=own.get(name, False),
-                triples=int(mine.sum()),
-                accepted=int(decisions[mine].sum()),
-                accuracy=accuracy(labels[mine], decisions[mine]) if known else None,  # type: ignore[index]
-                f1=f1(labels[mine], decisions[mine]) if known else None,  # type: ignore[index]
-            )
-        )
+        right = accuracy(labels[mine], decisions[mine])
+        counts = int(mine.sum()), int(decisions[mine].sum())
+        reports.append(RelationReport(triples.relation_names[code], float(cuts[mine][0]), *counts, right))
     return reports
 
 

@@ -484,9 +484,9 @@ HOW = ("asked", "within", "chance", "who", "at")
 """The columns that say how an answer came about, in files and frames."""
 
 
-def _column(values: ArrayLike, like: IntArray, name: str, kind: Any) -> NDArray[Any]:
+def _column(values: ArrayLike, like: IntArray, name: str) -> NDArray[Any]:
     """Return one value for all rows, or one for each, as an array of their shape."""
-    column = np.asarray(values, dtype=kind)
+    column = np.asarray(values, dtype=np.float64 if name == "chance" else object)
     if column.ndim and column.shape != like.shape:
         raise TableError(f"There are {like.size} rows but {column.size} values of {name}.")
     return np.array(np.broadcast_to(column, like.shape))
@@ -550,8 +550,7 @@ class Annotations:
         object.__setattr__(self, "rows", rows.astype(np.int64))
         object.__setattr__(self, "labels", labels.astype(np.bool_))
         for name in HOW:
-            kind = np.float64 if name == "chance" else object
-            object.__setattr__(self, name, _column(getattr(self, name), self.rows, name, kind))
+            object.__setattr__(self, name, _column(getattr(self, name), self.rows, name))
         _check_how(self.asked, self.chance)
 
     @classmethod
@@ -583,8 +582,10 @@ class Annotations:
             at, earlier = int(clash[0]), int(first[inverse[clash[0]]])
             name = triples.triple(rows[at])
             raise RowError(at, f"the triple {name} has both labels; decide which one is right.", earlier)
+        told = {name: _column(column, rows, name) for name, column in how.items()}
+        _check_how(told.get("asked", np.array("given")), told.get("chance", np.array(np.nan)))
         keep = np.sort(first)
-        return cls(rows[keep], values[keep], **{name: np.asarray(column)[keep] for name, column in how.items()})
+        return cls(rows[keep], values[keep], **{name: column[keep] for name, column in told.items()})
 
     @classmethod
     def from_frame(cls, triples: ScoredTriples, frame: Any) -> Self:
@@ -658,8 +659,7 @@ class Picks:
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", np.asarray(self.rows, dtype=np.int64))
         for name in PICKED:
-            kind = np.float64 if name == "chance" else object
-            object.__setattr__(self, name, _column(getattr(self, name), self.rows, name, kind))
+            object.__setattr__(self, name, _column(getattr(self, name), self.rows, name))
         _check_how(self.asked, self.chance)
 
     def __len__(self) -> int:

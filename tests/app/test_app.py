@@ -333,7 +333,8 @@ def test_the_owner_takes_thresholds_accepted_triples_and_the_report(app, session
     exchange(ada, *[said(card, "true", f"a{card['triple']}") for card in cards])
     thresholds = owner.get("/api/owner/download/thresholds.json").json()
     assert thresholds["format"] == "actc-thresholds"
-    assert owner.get("/api/owner/download/accepted.tsv").text.startswith("head\trelation\ttail\tscore\tby\n")
+    accepted = owner.get("/api/owner/download/accepted.tsv").text
+    assert accepted.startswith("head\trelation\ttail\tscore\tprobability\tby\n")
     assert "<title>" in owner.get("/api/owner/download/report.html").text
     assert [path.name for path in session.folder.parent.iterdir() if path.name.startswith(".")] == []
 

@@ -108,7 +108,12 @@ def test_calibrate_then_decide(folder, tmp_path):
     with open(accepted, newline="") as lines:
         rows = list(csv.DictReader(lines))
     assert rows
-    assert all(float(row["score"]) >= float(row["threshold"]) for row in rows)
+    assert {row["by"] for row in rows} <= {"method", "person"}
+    assert all(float(row["score"]) >= float(row["threshold"]) for row in rows if row["by"] == "method")
+    by_people = {row["head"] for row in rows if row["by"] == "person"}
+    with open(folder / "labels.tsv", newline="") as lines:
+        true = {row["head"] for row in csv.DictReader(lines, delimiter="\t") if row["label"] == "1"}
+    assert by_people <= true
 
 
 def test_one_class_only_is_allowed_but_said(folder, tmp_path):

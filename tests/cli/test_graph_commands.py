@@ -67,7 +67,7 @@ def test_convert_there_and_back(folder, tmp_path):
 
 
 def test_convert_carries_where_a_fact_comes_from(tmp_path):
-    header = "head\trelation\ttail\tscore\tprobability\tthreshold\tmethod\tdate\tdecided_by\n"
+    header = "head\trelation\ttail\tscore\tprobability\tthreshold\tmethod\tdate\tby\n"
     rows = [
         "Q2\tP31\tQ5\t0.5\t0.9\t0.4\tpooled\t2026-11-15\tmethod",
         "Q1\tP31\tQ5\t0.7\t1.0\t0.4\tpooled\t2026-11-15\tperson",
@@ -87,7 +87,7 @@ def test_convert_carries_where_a_fact_comes_from(tmp_path):
     )
     result = actc("convert", "accepted.tsv", "--out", "a.nt", "--base", "http://e.org/", cwd=tmp_path)
     assert result.stdout.startswith(
-        "N-Triples has no place for score, probability, threshold, method, date, decided_by: left out.\n"
+        "N-Triples has no place for score, probability, threshold, method, date, by: left out.\n"
     )
 
 

@@ -43,7 +43,7 @@ CALIBRATE = ("calibrate", "scores.tsv", "--labels", "labels.tsv")
 
 def test_a_promise_is_said_written_and_kept(folder):
     pool, labels = folder
-    output = run(*CALIBRATE, "--precision", 0.8, "--confidence", 0.9)
+    output = run(*CALIBRATE, "--picks", "random", "--precision", 0.8, "--confidence", 0.9)
     assert "the precision of what is accepted is 0.8 or more" in output
     with open("thresholds.json", encoding="utf-8") as file:
         promised = json.load(file)["promise"]
@@ -53,6 +53,14 @@ def test_a_promise_is_said_written_and_kept(folder):
     accepted = read_scored("accepted.tsv")[0]
     rows = pool.find(*zip(*(accepted.triple(row) for row in range(len(accepted))), strict=True))
     assert labels[rows].mean() >= 0.8
+
+
+def test_labels_that_do_not_say_how_they_were_asked_prove_nothing(folder):
+    run(*CALIBRATE, "--precision", 0.8)
+    run("decide", "thresholds.json", "scores.tsv", "--out", "accepted.tsv", "--quiet")
+    rows = Path("accepted.tsv").read_text().splitlines()[1:]
+    assert {row.split("\t")[-1] for row in rows} == {"person"}  # the method accepts nothing of its own
+    assert len(rows) == sum(line.endswith("\t1") for line in Path("labels.tsv").read_text().splitlines())
 
 
 def test_report_and_ask_follow_from_the_thresholds_file_alone(folder):
@@ -71,7 +79,7 @@ def test_report_and_ask_follow_from_the_thresholds_file_alone(folder):
 
 def test_an_audit_from_the_slice_to_the_certificate(folder):
     _, labels = folder
-    run(*CALIBRATE, "--precision", 0.8, "--quiet")
+    run(*CALIBRATE, "--picks", "random", "--precision", 0.8, "--quiet")
     run("decide", "thresholds.json", "scores.tsv", "--out", "accepted.tsv", "--quiet")
     assert "drawn" in run("audit", "accepted.tsv", "--count", 60, "--out", "slice.tsv")
     accepted, part = read_scored("accepted.tsv")[0], read_scored("slice.tsv")[0]

@@ -398,10 +398,8 @@ def test_where_one_candidate_in_a_thousand_is_true_the_questions_are_not_about_t
     assert len(rows) == LEAST_ASKED
     assert log_odds[rows].min() >= np.delete(log_odds, rows).max()
     oracle = lambda triples, rows: labels[rows]  # noqa: E731
-    everything, hopeful = (
-        ask_oracle(candidates, oracle, asked, method=LOG_ODDS).annotations for asked in (np.arange(60_000), rows)
-    )
-    assert hopeful.labels.sum() > 3 * everything.labels.sum()
+    asked = ask_oracle(candidates, oracle, rows, method=LOG_ODDS).annotations
+    assert asked.labels.mean() > 30 * labels.mean()
 
 
 def test_nothing_is_promised_where_nothing_is_accepted():

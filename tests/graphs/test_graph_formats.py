@@ -46,7 +46,7 @@ PROVENANCE = {
     "probability": np.array([0.9, 0.5]),
     "method": np.array(["pooled", 'a "b"'], dtype=object),
     "date": np.array(["2026-11-15", "2026-11-15"], dtype=object),
-    "decided_by": np.array(["person", "method"], dtype=object),
+    "by": np.array(["person", "method"], dtype=object),
 }
 names = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=8).filter(
     lambda name: name[0] != "_"
@@ -287,8 +287,10 @@ def test_a_format_without_room_for_provenance_says_so(tmp_path):
         ({"score": [1.0, 2.0, 3.0]}, []),
         ({"method": ["pooled", None, ""]}, [0]),
         ({"method": ["pooled", float("nan"), "pooled"]}, [0, 2]),
-        ({"method": ["pooled"] * 3, "decided_by": ["person", "method", None]}, [1, 2]),
-        ({"decided_by": ["person", "method", None]}, [1]),
+        ({"method": ["pooled"] * 3, "by": ["person", "method", None]}, [1, 2]),
+        ({"method": ["pooled"] * 3, "by": ["oracle", "judges", "person"]}, [1]),
+        ({"by": ["person", "method", None]}, [1]),
+        ({"by": ["oracle", "judges", None]}, [1]),
     ],
 )
 def test_quickstatements_refer_to_a_method_where_it_decided(extras, machine, tmp_path):

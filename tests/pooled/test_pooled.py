@@ -25,18 +25,7 @@ from actc.pooled.features import POINTS, NormalScores, PreparedPool, prepare_poo
 from actc.pooled.method import PRIORS, Pooled
 from actc.pooled.model import OBJECTIVES, Posterior, Prior, crossings, design, find_cuts
 from actc.pooled.overrule import decide_without, overrule_lines
-from actc.pooled.picks import (
-    PROMISE_CHECK,
-    RANDOM_CHECK,
-    _Unlabelled,
-    best_pick,
-    expected_gains,
-    find_promised,
-    gains_of,
-    is_audit,
-    is_promise_check,
-    pick_expected_gain,
-)
+from actc.pooled.picks import _Unlabelled, best_pick, expected_gains, gains_of, pick_expected_gain
 from actc.pooled.regimes import REGIMES, fit_regimes
 from actc.pooled.solve import fit_alone
 from actc.triples import Annotations, ScoredTriples
@@ -268,20 +257,23 @@ def test_an_unseen_relation_gets_the_default_threshold() -> None:
 @given(labelled_pools(), VERSIONS, st.integers(1, 60), st.integers(0, 2**32 - 1))
 def test_a_pick_is_new_and_inside_the_pool_until_the_pool_is_empty(drawn, version, count, seed) -> None:
     scores, relations, annotations = drawn
-    posterior = Pooled(prior=version).fit(make_pool(scores, relations), annotations).draws
-    picks = pick_expected_gain(posterior, annotations, count, np.random.default_rng(seed))
+    pool = make_pool(scores, relations)
+    posterior = Pooled(prior=version).fit(pool, annotations).draws
+    accepted = np.bincount(pool.relations[decisions(posterior, pool)], minlength=len(pool.relation_names))
+    picks = pick_expected_gain(posterior, annotations, count, np.random.default_rng(seed), accepted)
     rows = picks.rows
     assert len(rows) == min(count, len(scores) - len(annotations))
     assert len({*rows.tolist(), *annotations.rows.tolist()}) == len(rows) + len(annotations)
     assert ((rows >= 0) & (rows < len(scores))).all()
+    assert picks.answered(np.ones(len(rows), dtype=bool)).proves.all()
 
 
 def test_a_pick_says_what_an_answer_there_is_expected_to_bring() -> None:
     pool, labels = random_pool(6, 800)
-    posterior = Pooled().fit(pool, Annotations(np.arange(20), labels[:20])).draws
-    picks = pick_expected_gain(posterior, Annotations(np.arange(20), labels[:20]), 30, np.random.default_rng(0))
+    fitted = Pooled().fit(pool, Annotations(np.arange(20), labels[:20]))
+    picks = fitted.pick(60, np.random.default_rng(0))
     said = [float(found.group()) for reason in picks.reasons if (found := re.search(r"[0-9.]+(?= other)", reason))]
-    gains = gains_of(posterior, picks.rows)
+    gains = gains_of(fitted.draws, picks.rows[picks.asked == "gain"])
     np.testing.assert_allclose(said, gains[gains >= 0.05], atol=0.05 + 1e-9)
     assert len(said) > 0
 
@@ -306,69 +298,6 @@ def random_pool(relations: int, size: int, seed: int = 0) -> tuple[ScoredTriples
     return make_pool(scores, codes), random.random(size) < 1 / (1 + np.exp(-1.5 * (scores - threshold[codes])))
 
 
-def test_audit_picks_are_spread_over_the_pool_and_the_others_over_what_is_uncertain() -> None:
-    pool, labels = random_pool(10, 5000)
-    rows = np.arange(0, 300)
-    annotations = Annotations(rows, labels[rows])
-    posterior = Pooled().fit(pool, annotations).draws
-    picks = pick_expected_gain(posterior, annotations, 500, np.random.default_rng(0))
-    picked, audits = picks.rows, picks.uniform
-    assert audits.tolist() == [is_audit(300 + at) for at in range(500)]
-    assert audits.sum() == picks.reasons.count(RANDOM_CHECK) == 100
-    x = np.abs(posterior.logits(posterior.pool.x[picked], posterior.pool.relations[picked]))
-    assert np.median(x[~audits]) < 0.7 * np.median(x[audits])
-
-
-def test_from_the_fiftieth_label_on_every_fifth_pick_is_a_random_check() -> None:
-    assert [count for count in range(70) if is_audit(count)] == [50, 55, 60, 65]
-
-
-def test_where_a_precision_is_promised_every_second_pick_checks_what_it_would_accept() -> None:
-    pool, labels = random_pool(10, 5000)
-    annotations = Annotations(np.arange(100), labels[:100])
-    posterior = Pooled().fit(pool, annotations).draws
-    picks = pick_expected_gain(posterior, annotations, 200, np.random.default_rng(0), 0.8)
-    checks = np.array([reason == PROMISE_CHECK for reason in picks.reasons])
-    assert checks.tolist() == [is_promise_check(100 + at) for at in range(200)]
-    assert checks.sum() == 80
-    assert not picks.uniform[checks].any()
-    bottom = find_promised(posterior, 0.8)
-    prepared = posterior.pool
-    assert (prepared.places[picks.rows[checks]] >= bottom[prepared.relations[picks.rows[checks]]]).all()
-    assert labels[picks.rows[checks]].mean() > labels.mean() + 0.2
-    spread = np.bincount(prepared.relations[picks.rows[checks]], minlength=10)
-    something = np.append(prepared.starts[1:11] - bottom, 0)
-    assert (spread > 0).sum() >= (
-        something > 0
-    ).sum() - 1  # of every relation that has something to check, but for chance
-
-
-def test_checks_begin_at_the_tenth_label_and_leave_the_random_ones_alone() -> None:
-    assert [count for count in range(20) if is_promise_check(count)] == [11, 13, 15, 17, 19]
-    assert not any(is_audit(count) and is_promise_check(count) for count in range(500))
-
-
-def test_a_higher_promise_checks_fewer_triples_and_never_none() -> None:
-    pool, labels = random_pool(10, 5000)
-    posterior = Pooled().fit(pool, Annotations(np.arange(100), labels[:100])).draws
-    starts = posterior.pool.starts
-    sizes = [(starts[1:11] - find_promised(posterior, precision)).sum() for precision in (0.6, 0.8, 0.95, 0.999)]
-    assert sizes[0] > sizes[1] > sizes[2] >= sizes[3] >= 50
-
-
-def test_when_all_that_would_be_accepted_is_judged_picks_go_on_elsewhere() -> None:
-    prepared = prepare_pool(make_pool(np.arange(210.0), np.zeros(210, int)))
-    free = _Unlabelled(prepared, Annotations(np.arange(200, 210), np.ones(10, bool)))
-    assert free.any_place_from(np.array([200]), np.random.default_rng(0)) is None
-    assert free.any_place_from(np.array([199]), np.random.default_rng(0)) == 199
-
-
-def test_a_promise_out_of_range_is_refused() -> None:
-    pool, _ = random_pool(2, 40)
-    with pytest.raises(OptionError, match="promised precision of 90"):
-        Pooled(promised=90).fit(pool, Annotations())
-
-
 def test_where_a_point_has_nobody_left_its_nearest_neighbour_is_picked() -> None:
     prepared = prepare_pool(make_pool(np.arange(210.0), np.zeros(210, int)))  # ten triples for each of 21 points
     for judged, expected in (((100, 113), 99), ((97, 110), 110), ((100, 210), 99), ((0, 110), 110)):
@@ -380,9 +309,9 @@ def test_places_and_ranks_of_the_unjudged_undo_each_other() -> None:
     prepared = prepare_pool(make_pool(np.arange(20.0), np.zeros(20, int)))
     free = _Unlabelled(prepared, Annotations(np.array([0, 3, 4, 9]), np.ones(4, bool)))
     places = [place for place in range(20) if place not in (0, 3, 4, 9)]
-    assert [free._rank(place) for place in places] == list(range(16))
-    assert [free._place(rank) for rank in range(16)] == places
-    assert free._rank(4) == 2  # of a judged place: those before it
+    assert [free.rank(place) for place in places] == list(range(16))
+    assert [free.place(rank) for rank in range(16)] == places
+    assert free.rank(4) == 2  # of a judged place: those before it
 
 
 def test_the_median_of_five_known_triples_is_compared_and_that_of_four_is_not() -> None:
@@ -683,7 +612,7 @@ def test_refit_and_pick_lay_out_no_table_of_the_pools_size() -> None:
         annotations = Annotations(np.arange(101), labels[:101])
         Pooled().fit(pool, annotations)  # prepares the pool
         tracemalloc.start()
-        pick_expected_gain(Pooled().fit(pool, annotations).draws, annotations, 1, np.random.default_rng(0))
+        Pooled().fit(pool, annotations).pick(1, np.random.default_rng(0))
         most.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert abs(most[1] - most[0]) < 50_000  # bytes; one flag for each of the triples would be twice that

@@ -143,7 +143,7 @@ def test_known_triples_count_as_they_do_on_the_whole_pool(whole, tmp_path):
     assert sample.sample_of.features["gap"].tolist() == prepare_pool(whole[0], known).features["gap"].tolist()
 
 
-def test_audit_picks_are_drawn_as_from_the_whole_pool(tmp_path):
+def test_checks_are_drawn_as_from_the_whole_pool(tmp_path):
     relations = np.repeat(["big", "small"], [9_000, 1_000])
     table = {"head": [f"h{i}" for i in range(10_000)], "relation": relations, "tail": ["t"] * 10_000}
     write_triples(tmp_path / "pool.parquet", {**table, "score": np.random.default_rng(0).random(10_000)})
@@ -152,6 +152,9 @@ def test_audit_picks_are_drawn_as_from_the_whole_pool(tmp_path):
     free, random = _Unlabelled(sample.sample_of, Annotations()), np.random.default_rng(0)
     drawn = [sample.relations[sample.sample_of.members[free.any_place(random)]] for _ in range(2_000)]
     assert np.mean(drawn) == pytest.approx(0.1, abs=0.03)
+    picks = METHODS["pooled"].fit(sample, Annotations()).pick(200, random)
+    checks = picks.take((picks.asked == "check") & (picks.within == "rejected"))
+    assert np.mean(sample.relations[checks.rows]) == pytest.approx(0.1, abs=0.12)
     rows = _even_rows(fit(sample.sample_of, Annotations()), 100)
     assert sample.relations[rows].sum() == 10
 

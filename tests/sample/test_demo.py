@@ -24,7 +24,7 @@ def written(demo):
 
 def test_fifty_answers_beat_no_calibration_and_come_near_every_label(demo):
     ours = accuracy(demo.sample.test_labels, demo.accepted)
-    assert len(demo.calibrator.annotations_) == ANSWERS
+    assert len(demo.case.annotations) == ANSWERS
     assert ours > demo.levels["no calibration"][0] + 0.02
     assert ours > demo.levels["every label of the pool"][0] - 0.05
 
@@ -41,6 +41,8 @@ def test_the_accepted_triples_are_those_above_the_written_thresholds(demo, writt
     expected = {demo.sample.test.triple(row) for row in decisions.nonzero()[0].tolist()}
     assert {(row["head"], row["relation"], row["tail"]) for row in rows} == expected
     assert all(row["sentence"] for row in rows)
+    assert list(rows[0]) == ["head", "relation", "tail", "score", "probability", "by", "sentence"]
+    assert {row["by"] for row in rows} == {"method"}  # nobody judged a test triple
 
 
 def test_the_picture_is_a_picture(written):
@@ -63,6 +65,6 @@ def test_no_threshold_is_written_as_infinity(demo):
 def test_the_terminal_shows_questions_curves_and_thresholds(demo, capsys):
     print_demo(demo)
     shown = capsys.readouterr().out
-    assert demo.sample.sentence(*demo.sample.valid.triple(int(demo.calibrator.annotations_.rows[0]))) in shown
+    assert demo.sample.sentence(*demo.sample.valid.triple(int(demo.case.annotations.rows[0]))) in shown
     assert "o pooled-known" in shown
     assert "accepted.tsv" in shown

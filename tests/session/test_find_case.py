@@ -64,6 +64,14 @@ def test_a_check_stays_a_check_however_its_reason_is_worded(tmp_path):
     session.close()
 
 
+def test_no_card_tells_which_way_a_check_would_be_decided(tmp_path):
+    session = judged_session(tmp_path, "pooled", 30)
+    told = session.store.rows("SELECT within, reason FROM task WHERE asked = 'check'")
+    assert {row["within"] for row in told} == {"accepted", "rejected"}
+    assert len({row["reason"] for row in told}) == 1
+    session.close()
+
+
 def test_a_folder_that_is_no_session_is_refused(tmp_path):
     with pytest.raises(FileError, match="no annotation session"):
         find_case(tmp_path)

@@ -10,6 +10,7 @@ from actc.numeric import sigmoid
 from actc.tables.calibration import Calibration, Sources
 from actc.tables.curves import Curves, tabulate_curves
 from actc.trust.calibrate import describe_calibration
+from actc.trust.case import Case
 
 
 def test_a_line_is_met_everywhere_and_stays_beyond_its_ends():
@@ -38,9 +39,7 @@ def test_curves_travel_with_the_thresholds(tmp_path, pool, labels, method):
     annotations = Annotations(np.arange(30), labels[:30])
     calibrator = Calibrator(method).fit(pool, annotations)
     curves = calibrator.curves()
-    describe_calibration(calibrator.fit_, pool, annotations, method=method, sources=Sources()).write(
-        tmp_path / "t.json"
-    )
+    describe_calibration(Case(pool, annotations, method=method), Sources()).write(tmp_path / "t.json")
     read = Calibration.read(tmp_path / "t.json").curves
     assert read.relation_names == pool.relation_names
     assert (read.low, read.high) == (curves.low, curves.high)
@@ -52,7 +51,5 @@ def test_a_method_without_probabilities_has_no_curves(tmp_path, pool, labels):
     annotations = Annotations(np.arange(30), labels[:30])
     calibrator = Calibrator("localopt-acc").fit(pool, annotations)
     assert calibrator.curves() is None
-    describe_calibration(calibrator.fit_, pool, annotations, method="localopt-acc", sources=Sources()).write(
-        tmp_path / "t.json"
-    )
+    describe_calibration(Case(pool, annotations, method="localopt-acc"), Sources()).write(tmp_path / "t.json")
     assert Calibration.read(tmp_path / "t.json").curves is None

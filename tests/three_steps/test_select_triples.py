@@ -24,7 +24,7 @@ def test_a_selector_never_repeats(name, steps, seed):
     for count in steps:
         rows = select(name, pool, annotations, count, seed)
         assert len(rows) == count
-        annotations = annotations.plus(rows, labels[rows])  # refuses repeats
+        annotations = annotations.plus(Annotations(rows, labels[rows]))  # refuses repeats
     assert len(annotations) == sum(steps)
 
 
@@ -39,13 +39,14 @@ def test_a_selector_says_truly_whether_chance_plays_a_part(name, pool):
     assert (first != second) == SELECTORS[name].by_chance
 
 
-def test_picks_carry_their_selector_s_mark_and_reason(pool):
+def test_picks_carry_how_they_were_chosen(pool):
     drawn = select_triples(pool, Annotations(), 3, "random", np.random.default_rng(0), None)
-    assert drawn.uniform.all()
-    assert drawn.reasons == (SELECTORS["random"].reason,) * 3
+    assert (drawn.asked.tolist(), drawn.within.tolist()) == (["random"] * 3, ["pool"] * 3)
+    assert drawn.chance.tolist() == [1 / len(pool)] * 3
+    assert drawn.reasons.tolist() == [SELECTORS["random"].reason] * 3
     own = select_triples(pool, Annotations(), 1, lambda *_: np.array([7]), np.random.default_rng(0), None)
-    assert not own.uniform.any()
-    assert own.reasons == ("Chosen by the method's own rule.",)
+    assert (own.asked.tolist(), own.within.tolist(), np.isnan(own.chance).tolist()) == (["gain"], [""], [True])
+    assert own.reasons.tolist() == ["Chosen by the method's own rule."]
 
 
 def test_nearest_mean_is_the_smallest_sum_of_squared_distances(pool):

@@ -1,11 +1,11 @@
-"""Promises from answers alone: exact for large sets, less sure for small ones, one look costs no confidence."""
+"""Promises from answers alone: exact for large sets, less sure for small ones, each answer by its inverse chance."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from actc.trust.certify import chance_kept, lowest_cut
+from actc.trust.certify import Weighed, chance_kept
 from actc.trust.intervals import clopper_pearson
 
 
@@ -37,18 +37,27 @@ def test_a_model_counts_for_some_answers_only():
 
 def test_no_answers_show_nothing():
     assert chance_kept(0.5, np.array([0]), np.array([0]), np.array([100.0]))[0] == 0
-    assert lowest_cut(np.zeros(0), np.zeros(0, dtype=bool), 100, 0.8, 0.9) == np.inf
 
 
-def test_the_cut_is_broken_in_at_most_one_of_ten_runs_wherever_scores_mean_little():
-    """Three in four are true, whatever the score: no list keeps 0.8, and looking at every cut must not find one."""
-    random = np.random.default_rng(0)
-    found = [lowest_cut(random.random(300), random.random(300) < 0.75, 1e6, 0.8, 0.9) for _ in range(400)]
-    assert np.mean(np.isfinite(found)) <= 0.13  # one in ten, and two standard errors
+def test_weighed_answers_are_surer_than_they_may_be_in_at_most_one_of_ten_runs():
+    """Three in four are true, where questions often go and where they seldom do: no such set is promised 0.8."""
+    random, kept = np.random.default_rng(0), []
+    for _ in range(1000):
+        chance = np.where(random.random(100) < 0.8, 1.0, 0.2)
+        answers = Weighed.of((random.random(100) < 0.75).astype(float), 1 / chance, np.ones(100, dtype=bool))
+        judged = answers.counts[-1:]
+        kept.append(chance_kept(0.8, judged * answers.means[-1:], judged, np.array([1e6]))[0] >= 0.9)
+    assert np.mean(kept) <= 0.1
 
 
-def test_equal_scores_are_cut_together():
-    scores = np.repeat([2.0, 1.0], 40)
-    labels = np.r_[np.ones(40, dtype=bool), np.zeros(40, dtype=bool)]
-    assert lowest_cut(scores, labels, 1e6, 0.9, 0.9) == 2.0
-    assert lowest_cut(np.ones(80), labels, 1e6, 0.9, 0.9) == np.inf
+def test_weighed_values_are_their_weighted_means_and_worth_kish_s_number():
+    values, weights = np.array([1.0, 0.0, 1.0]), np.array([1.0, 3.0, 4.0])
+    first = Weighed.of(values, weights, np.ones(3, dtype=bool))
+    assert first.means == pytest.approx([0, 1, 1 / 4, 5 / 8])
+    assert first.counts == pytest.approx([0, 1, 16 / 10, 64 / 26])
+    assert first.whole.tolist() == [0, 1, 4, 8]
+
+
+def test_answers_are_worth_nothing_before_the_first_that_was_drawn_at_random():
+    drawn = np.array([False, False, True, False])
+    assert Weighed.of(np.ones(4), np.ones(4), drawn).counts.tolist() == [0, 0, 0, 3, 4]

@@ -2,59 +2,94 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from actc import Annotations
-from actc.errors import ChoiceError
 from actc.methods import METHODS
 from actc.numeric import psi
-from actc.trust.discrepancy import Looks, correct, drawn_picks, look, misfit, uniform_picks
+from actc.trust.discrepancy import Answered, answers_left_out, correct, misfit, with_own_answers
 from tests.synthetic import fit_on_random, make_truth
 
 
 def test_taking_an_answer_out_is_nearly_fitting_without_it():
     pool, labels, _ = make_truth()
     posterior, annotations = fit_on_random(pool, labels, 80)
-    looks = look(posterior, annotations, np.ones(80, dtype=bool))
+    answers = answers_left_out(posterior, annotations)
     logits = np.empty(80)
     for at, row in enumerate(annotations.rows):
         rest = np.delete(np.arange(80), at)
         without = METHODS["pooled"].fit(pool, Annotations(annotations.rows[rest], annotations.labels[rest])).draws
         logits[at] = float(psi(without.pool.x[[row]])[0] @ without.beta[without.pool.relations[row]])
-    inside = posterior.logits(posterior.pool.x[annotations.rows], posterior.pool.relations[annotations.rows])
-    assert np.abs(looks.logits - logits).mean() < 0.5 * np.abs(inside - logits).mean()
+    inside = with_own_answers(posterior, annotations).logits
+    assert np.abs(answers.logits - logits).mean() < 0.5 * np.abs(inside - logits).mean()
 
 
-def test_uniform_picks_are_all_of_a_random_draw_and_every_fifth_of_the_models_own():
-    assert uniform_picks(3, "random").all()
-    assert not uniform_picks(3, "unknown").any()
-    own = uniform_picks(100, "expected-gain")
-    assert not own[:50].any()
-    assert own.sum() == 10
-    with pytest.raises(ChoiceError, match="way of picking"):
-        uniform_picks(3, "randm")
+def answered(labels, weights, drawn=True, logits=0.0):
+    """Answers of one relation that the model gives the same logit, without a doubt."""
+    labels = np.asarray(labels, dtype=bool)
+    weights, drawn, logits = (np.array(np.broadcast_to(one, labels.shape)) for one in (weights, drawn, logits))
+    nothing = np.zeros(len(labels))
+    return Answered(labels, logits.astype(float), nothing, nothing.astype(np.int64), weights.astype(float), drawn)
 
 
-def test_drawn_at_random_are_checks_of_a_promise_too_and_all_where_nobody_knows():
-    assert drawn_picks(40, "unknown").all()
-    assert drawn_picks(40, "random").all()
-    assert not drawn_picks(40, "expected-gain").any()
-    checked = drawn_picks(100, "expected-gain", 0.9)
-    assert checked.sum() == 50  # from the tenth on every second, but for five where a random check comes; and ten such
-    assert (checked & uniform_picks(100, "expected-gain")).sum() == 10
+def test_answers_weigh_by_the_inverse_of_their_chance_and_without_one_nothing():
+    pool, labels, _ = make_truth()
+    chance = np.array([0.5, 0.01, np.nan])
+    annotations = Annotations(np.arange(3), labels[:3], ["check", "gain", "given"], ["accepted", "", ""], chance)
+    answers = answers_left_out(METHODS["pooled"].fit(pool, annotations).draws, annotations)
+    assert answers.weights.tolist() == [2, 100, 0]
+    assert answers.drawn.tolist() == [True, False, False]
 
 
-def test_a_line_that_labels_overruled_is_looked_at_as_it_was_fitted():
+def test_residuals_weighted_by_chance_are_right_on_average_wherever_the_questions_went():
+    """One in ten is false where questions seldom go, nine in ten where they mostly do; the model says half."""
+    random = np.random.default_rng(0)
+    asked_often = np.arange(2000) < 400
+    truth = random.random(2000) < np.where(asked_often, 0.1, 0.9)
+    chance = np.where(asked_often, 20.0, 1.0)
+    chance /= chance.sum()
+    weighted, plain = [], []
+    for _ in range(200):
+        rows = random.choice(2000, 150, p=chance)
+        for means, weights in ((weighted, 1 / chance[rows]), (plain, 1.0)):
+            count, total, _squares = answered(truth[rows], weights).sums(np.ones(150, dtype=bool))
+            means.append(float(total / count))
+    error = np.std(weighted) / np.sqrt(200)
+    real = truth.mean() - 0.5
+    assert abs(np.mean(weighted) - real) < 3 * error
+    assert abs(np.mean(plain) - real) > 0.3
+
+
+def test_unequal_weights_are_worth_fewer_answers():
+    every = np.ones(50, dtype=bool)
+    equal, unequal = (answered(every, weights).sums(every)[0] for weights in (7.0, np.r_[np.ones(49), 49.0]))
+    assert equal == pytest.approx(50)
+    assert unequal == pytest.approx(98**2 / (49 + 49**2))
+
+
+def test_a_part_without_a_drawn_answer_proves_nothing():
+    """Where every question was one that the method chose, nobody knows what it would not choose."""
+    every = np.ones(30, dtype=bool)
+    chosen = answered(every, 5.0, drawn=False)
+    assert chosen.sums(every) == (0, 0, 0)
+    assert misfit(chosen, every, (0.0, 0.0)) == 1
+    one_check = answered(every, 5.0, drawn=np.arange(30) == 3)
+    assert one_check.sums(every)[0] == pytest.approx(30)
+    assert one_check.sums(np.arange(30) != 3) == (0, 0, 0)
+
+
+def test_of_a_line_that_labels_overruled_residuals_are_those_of_the_fit():
     pool, labels, _ = make_truth()
     posterior, annotations = fit_on_random(pool, labels, 400)
     assert (posterior.beta != posterior.fitted.beta).any()
-    every = np.ones(400, dtype=bool)
-    moved, fitted = (look(one, annotations, every).logits for one in (posterior, posterior.fitted))
+    moved, fitted = (answers_left_out(one, annotations).logits for one in (posterior, posterior.fitted))
     np.testing.assert_array_equal(moved, fitted)
 
 
-def test_a_correction_is_zero_without_looks_and_their_mean_with_many():
+def test_a_correction_is_zero_without_answers_and_their_mean_with_many():
     few = correct(np.array(0.8), np.array(0), np.array(0.0), np.array(0.0))
     assert few.mean == 0
     assert few.scale == pytest.approx(0.2 * 0.4)
@@ -64,7 +99,7 @@ def test_a_correction_is_zero_without_looks_and_their_mean_with_many():
     assert many.scale == pytest.approx(residuals.std() / np.sqrt(4000), rel=0.1)
 
 
-def test_looks_that_stand_alone_are_not_shrunk():
+def test_answers_that_stand_alone_are_not_shrunk():
     residuals = np.full(30, -0.2)
     sums = np.array(residuals.sum()), np.array((residuals**2).sum())
     believed, alone = (correct(np.array(0.8), np.array(30), *sums, alone) for alone in (False, True))
@@ -72,14 +107,14 @@ def test_looks_that_stand_alone_are_not_shrunk():
     assert -0.2 < believed.mean < -0.05
 
 
-def test_a_few_looks_alike_do_not_mean_no_spread():
+def test_a_few_answers_alike_do_not_mean_no_spread():
     three = correct(np.array(0.5), np.array(3), np.array(0.0), np.array(0.0), alone=True)
     assert three.scale == pytest.approx(np.sqrt(4 * 0.25 / 6 / 3))
     assert three.degrees == 4
 
 
-def test_ten_looks_without_a_true_one_do_not_prove_that_there_is_none():
-    """One in six is true: ten looks miss them all in one run of six."""
+def test_ten_answers_without_a_true_one_do_not_prove_that_there_is_none():
+    """One in six is true: ten answers miss them all in one run of six."""
     found = correct(np.array(1 / 6), np.array(10), np.array(-10 / 6), np.array(10 / 36), believed=0.5)
     upper = 1 / 6 + found.mean + 1.645 * found.scale
     assert upper > 0.15
@@ -87,20 +122,19 @@ def test_ten_looks_without_a_true_one_do_not_prove_that_there_is_none():
 
 def test_a_belief_that_counts_little_has_few_degrees_of_freedom_and_one_that_counts_much_has_many():
     few, many = (correct(np.array(0.5), np.array(n), np.array(0.0), np.array(0.25 * n)) for n in (4, 400))
-    assert few.degrees > 20  # five, over a small weight of the looks
+    assert few.degrees > 20  # five, over a small weight of the answers
     assert many.degrees == pytest.approx(401, rel=0.1)
 
 
 def test_a_model_that_admits_doubt_is_less_surprised():
-    looks = Looks(np.zeros(40, dtype=bool), np.full(40, 1.5), np.zeros(40), np.zeros(40, dtype=np.int64))
-    certain, doubtful = (misfit(looks, np.ones(40, dtype=bool), (spread, 0.0)) for spread in (0.0, 0.25))
+    answers = answered(np.zeros(40), 1.0, logits=1.5)
+    certain, doubtful = (misfit(answers, np.ones(40, dtype=bool), (spread, 0.0)) for spread in (0.0, 0.25))
     assert certain < 1e-6
     assert doubtful > 0.05
 
 
 def test_residuals_are_answers_minus_probabilities():
-    looks = Looks(np.array([True, False]), np.zeros(2), np.zeros(2), np.zeros(2, dtype=np.int64))
-    assert looks.residuals.tolist() == [0.5, -0.5]
+    assert answered([True, False], 1.0).residuals.tolist() == [0.5, -0.5]
 
 
 def test_a_model_that_fits_is_not_surprised_and_one_that_does_not_is():
@@ -110,12 +144,9 @@ def test_a_model_that_fits_is_not_surprised_and_one_that_does_not_is():
         for seed in range(12):
             pool, labels, _ = make_truth(cap=cap, seed=seed)
             posterior, annotations = fit_on_random(pool, labels, 400, seed)
-            looks = look(posterior, annotations, np.ones(400, dtype=bool))
-            above = looks.logits > 0
-            flipped = (
-                looks if cap == 1.0 else type(looks)(~looks.labels, looks.logits, looks.variances, looks.relations)
-            )
-            chances.append(misfit(flipped, above, (0.0, 0.0)))
+            answers = answers_left_out(posterior, annotations)
+            flipped = answers if cap == 1.0 else replace(answers, labels=~answers.labels)
+            chances.append(misfit(flipped, answers.logits > 0, (0.0, 0.0)))
         values[cap] = np.array(chances)
     assert np.median(values[1.0]) > 0.05
     assert values[0.6].max() < 0.01

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from actc.metrics import accuracy, f1
 from actc.pooled.model import find_cuts
-from actc.trust.discrepancy import look, uniform_picks
-from actc.trust.expect import QUANTITIES, Quality, believe, expect, looks_above
+from actc.triples import Annotations
+from actc.trust.case import Case
+from actc.trust.discrepancy import answers_left_out
+from actc.trust.expect import QUANTITIES, Quality, answers_above, believe, expect
 from tests.synthetic import fit_on_random, make_truth
 
 
@@ -22,11 +26,15 @@ def truth_of(labels, decisions):
     }
 
 
+def without_chance(annotations: Annotations) -> Annotations:
+    return Annotations(annotations.rows, annotations.labels)
+
+
 def run(cap: float, count: int, seed: int):
     pool, labels, _ = make_truth(cap=cap, seed=seed)
     posterior, annotations = fit_on_random(pool, labels, count, seed)
     cuts = find_cuts(posterior)
-    found = expect(posterior, cuts, annotations, uniform_picks(count, "random"), pool, 200, 600, seed)
+    found = expect(posterior, cuts, annotations, pool, 200, 600, seed)
     return found, truth_of(labels, pool.scores >= cuts[pool.relations])
 
 
@@ -45,15 +53,17 @@ def test_intervals_hold_the_truth_as_often_as_they_say_and_not_always(cap):
     assert all(narrow)
 
 
-def test_what_the_looks_say_of_the_accepted_moves_precision_and_nothing_else():
-    """Looks among the accepted all turn out false: the accepted are worse than thought, the rejected are not."""
+def test_what_answers_say_of_the_accepted_moves_precision_and_nothing_else():
+    """Answers on the accepted all turn out false: the accepted are worse than thought, the rejected are not."""
     pool, labels, _ = make_truth()
     posterior, annotations = fit_on_random(pool, labels, 150)
     cuts = find_cuts(posterior)
-    above = looks_above(posterior, look(posterior, annotations, np.ones(150, dtype=bool)), cuts)
-    before = expect(posterior, cuts, annotations, above, pool).overall
-    worse = type(annotations)(annotations.rows, annotations.labels & ~above)
-    after = expect(posterior, cuts, worse, above, pool).overall
+    above = answers_above(posterior, answers_left_out(posterior, annotations), cuts)  # without and with the answer
+    above &= (pool.scores >= cuts[pool.relations])[annotations.rows]
+    proving = replace(annotations, chance=np.where(above, annotations.chance, np.nan))
+    before = expect(posterior, cuts, proving, pool).overall
+    worse = replace(proving, labels=annotations.labels & ~above)
+    after = expect(posterior, cuts, worse, pool).overall
     assert after.middle("precision") < 0.3 < before.middle("precision") - 0.3
     right_below = [one.accuracy * one.triples - one.precision * one.accepted for one in (before, after)]
     assert np.median(right_below[1]) == pytest.approx(np.median(right_below[0]), rel=0.05)
@@ -67,7 +77,7 @@ def test_where_labels_may_move_cuts_answers_are_decided_by_the_cut_of_the_others
     def expected_accuracy(cuts, right: int) -> float:
         decisions = np.where(annotations.labels, right, -right)
         monkeypatch.setattr("actc.trust.expect.decide_without", lambda fitted, judged: decisions)
-        return expect(posterior, cuts, annotations, uniform_picks(300, "random"), pool).overall.middle("accuracy")
+        return expect(posterior, cuts, annotations, pool).overall.middle("accuracy")
 
     assert expected_accuracy(own, 1) > expected_accuracy(own, -1) + 0.02
     elsewhere = own + 0.01  # somebody else's cuts: no label chose them
@@ -79,7 +89,7 @@ def test_of_three_accepted_triples_none_may_be_true():
     posterior, annotations = fit_on_random(pool, labels, 50)
     cuts = np.full(len(pool.relation_names) + 1, np.sort(pool.scores)[-3])
     target = pool.take(np.argsort(-pool.scores)[:400])
-    found = expect(posterior, cuts, annotations, np.zeros(50, dtype=bool), target).overall
+    found = expect(posterior, cuts, without_chance(annotations), target).overall
     assert found.accepted == 3
     assert set(np.round(found.precision * 3, 6)) <= {0.0, 1.0, 2.0, 3.0}  # no share between
 
@@ -93,10 +103,8 @@ def test_fewer_answers_inside_mean_more_doubt():
 def test_a_small_target_may_turn_out_otherwise_than_a_large_one():
     pool, labels, _ = make_truth()
     posterior, annotations = fit_on_random(pool, labels, 600)
-    uniform, cuts = uniform_picks(600, "random"), find_cuts(posterior)
-    small, large = (
-        expect(posterior, cuts, annotations, uniform, target).overall for target in (pool.take(np.arange(40)), pool)
-    )
+    cuts, targets = find_cuts(posterior), (pool.take(np.arange(40)), pool)
+    small, large = (expect(posterior, cuts, annotations, target).overall for target in targets)
     widths = [high - low for low, high in (one.interval("accuracy") for one in (small, large))]
     assert widths[0] > 1.5 * widths[1]
 
@@ -125,20 +133,19 @@ def test_it_says_what_it_rests_on():
     pool, labels, _ = make_truth()
     posterior, annotations = fit_on_random(pool, labels, 100)
     cuts = find_cuts(posterior)
-    without = expect(posterior, cuts, annotations, uniform_picks(100, "unknown"), pool)
-    assert (without.source, without.looks) == ("model", 0)
-    assert expect(posterior, cuts, annotations, uniform_picks(100, "random"), pool).source == "model and looks"
-    lying = type(annotations)(annotations.rows, ~annotations.labels)  # answers that the fit never saw
-    against = expect(posterior, cuts, lying, uniform_picks(100, "random"), pool)
-    assert against.source == "looks"
+    without, with_all = (expect(posterior, cuts, one, pool) for one in (without_chance(annotations), annotations))
+    assert (without.source, without.checks) == ("model", 0)
+    assert (with_all.source, with_all.checks) == ("model and answers", 100)
+    lying = replace(annotations, labels=~annotations.labels)  # answers that the fit never saw
+    against = expect(posterior, cuts, lying, pool)
+    assert against.source == "answers"
     assert against.overall.middle("accuracy") < 0.5
 
 
 def test_relations_add_up_to_the_whole():
     pool, labels, _ = make_truth()
     posterior, annotations = fit_on_random(pool, labels, 150)
-    cuts, looks = find_cuts(posterior), uniform_picks(150, "random")
-    found = expect(posterior, cuts, annotations, looks, pool, 200, len(pool))  # every triple stands for itself
+    found = expect(posterior, find_cuts(posterior), annotations, pool, 200, len(pool))  # every triple stands for itself
     assert sum(one.triples for one in found.relations.values()) == found.overall.triples == len(pool)
     assert sum(one.accepted for one in found.relations.values()) == found.overall.accepted
 
@@ -147,7 +154,30 @@ def test_precision_of_nothing_is_undefined_and_may_be_anything():
     pool, labels, _ = make_truth()
     posterior, annotations = fit_on_random(pool, labels, 50)
     nothing = np.full(len(posterior.beta), np.inf)
-    found = expect(posterior, nothing, annotations, uniform_picks(50, "random"), pool)
+    found = expect(posterior, nothing, annotations, pool)
     assert np.isnan(found.overall.precision).all()
     assert found.overall.interval("precision") == (0, 1)
     assert found.overall.middle("recall") == 0
+
+
+def test_triples_that_people_settled_count_as_right():
+    """Half of the pool is answered: it is decided as people said, so accuracy is at least the half."""
+    pool, labels, _ = make_truth(1200, 5)
+    posterior, annotations = fit_on_random(pool, labels, 600)
+    cuts = find_cuts(posterior)
+    plain, settled = (expect(posterior, cuts, annotations, pool, settled=one).overall for one in (None, annotations))
+    assert settled.middle("accuracy") == pytest.approx(0.5 + 0.5 * plain.middle("accuracy"), abs=0.02)
+    assert settled.interval("precision").low > plain.interval("precision").low
+    accepted = pool.scores >= cuts[pool.relations]
+    accepted[annotations.rows] = annotations.labels
+    assert settled.accepted == pytest.approx(accepted.sum(), abs=1)
+
+
+def test_with_every_answer_given_the_quality_is_known_exactly():
+    pool, labels, _ = make_truth(300, 4)
+    for asked in ("given", "random"):
+        annotations = Annotations(np.arange(300), labels, asked, chance=np.nan if asked == "given" else 1 / 300)
+        overall = Case(pool, annotations).expectation.overall
+        assert (overall.accepted, overall.triples) == (labels.sum(), 300)
+        for name in QUANTITIES:
+            assert overall.interval(name) == (1, 1)

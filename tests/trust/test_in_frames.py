@@ -10,6 +10,7 @@ import pytest
 from actc import Calibrator, accept_triples, pick_triples
 from actc.errors import OptionError, RowError
 from actc.triples import Annotations
+from tests.synthetic import make_truth
 
 TRIPLE = ["head", "relation", "tail"]
 
@@ -39,7 +40,7 @@ def test_what_is_accepted_is_what_the_thresholds_say_and_what_people_said(pool, 
     expected = calibrator.predict(pool)
     expected[calibrator.annotations_.rows] = calibrator.annotations_.labels
     assert accepted["head"].tolist() == pool.take(expected).columns()["head"].tolist()
-    by_people = accepted[accepted["decided_by"] == "person"]
+    by_people = accepted[accepted["by"] == "person"]
     assert set(by_people["head"]) == set(answers[answers["label"]]["head"])
     assert ("probability" in accepted) == (method != "localopt-acc")
 
@@ -60,9 +61,26 @@ def test_frames_of_any_library_go_in_and_out(pool, labels, library, kind):
 
 
 def test_pooled_accepts_before_anybody_answers(pool):
-    assert set(accept_triples(pool)["decided_by"]) == {"method"}
+    assert set(accept_triples(pool)["by"]) == {"method"}
 
 
 def test_an_answer_about_a_triple_without_a_score_is_named(pool):
     with pytest.raises(RowError, match="is not among the scored triples"):
         accept_triples(pool, {"head": ["x"], "relation": ["y"], "tail": ["z"], "label": [True]})
+
+
+def test_picks_say_how_they_were_chosen_and_answers_keep_it(pool, labels):
+    answers = judged(pool, labels)
+    read = Annotations.from_frame(pool, answers)
+    assert read.proves.all()
+    assert {"check", "gain"} <= set(read.asked) <= {"check", "gain", "random"}
+    for name in ("asked", "within", "chance"):
+        assert answers[name].tolist() == getattr(read, name).tolist()
+
+
+def test_answers_without_a_word_on_how_they_were_asked_promise_nothing():
+    pool, labels, _ = make_truth()
+    asked = judged(pool, labels, 300)
+    told, untold = (accept_triples(pool, one, precision=0.6) for one in (asked, asked[[*TRIPLE, "label"]]))
+    assert set(told["by"]) == {"person", "method"}
+    assert set(untold["by"]) == {"person"}

@@ -10,22 +10,22 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from actc.calibrator import Calibrator
 from actc.errors import FileError
+from actc.tables.calibration import Calibration
 from actc.tables.files import write_json, write_rows_of, write_triples
-from actc.triples import ScoredTriples
+from actc.triples import HOW, ScoredTriples, Thresholds
 from actc.trust.ask import decide_three_ways
-from actc.trust.calibrate import calibrate
-from actc.trust.report import Case, expected_precision, find_questions, make_report, read_case
+from actc.trust.calibrate import calibrate, read_case
+from actc.trust.case import Case
+from actc.trust.report import expected_precision, find_questions, make_report
 from actc.trust.report_page import Words, write_page
 from tests.synthetic import fit_on_random, make_truth
 
 
-def make_case(count: int = 120, picks: str = "random") -> Case:
+def make_case(count: int = 120) -> Case:
     pool, labels, _ = make_truth(1200, 5)
     _, annotations = fit_on_random(pool, labels, count)
-    thresholds = Calibrator("pooled").fit(pool, annotations).thresholds_
-    return Case(pool, annotations, thresholds, None, "pooled", picks, "a <case> & more")
+    return Case(pool, annotations, name="a <case> & more")
 
 
 class Tags(HTMLParser):
@@ -80,13 +80,14 @@ def test_json_holds_every_relation_and_no_infinity(report, tmp_path):
     content = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     assert {line["relation"] for line in content["relations"]} == set(report.case.pool.relation_names)
     assert sum(line["accepted"] for line in content["relations"]) == content["accepted"]
-    assert content["rests_on"] == "model and looks"
+    assert content["rests_on"] == "model and answers"
+    assert content["checks"] == content["answers"] == 120
     assert content["quality"]["precision"]["low"] < content["quality"]["precision"]["high"]
 
 
 def test_the_report_holds_what_the_labels_say(report):
-    pool, labels, _ = make_truth(1200, 5)
-    decisions = report.case.thresholds.decide(pool)
+    _, labels, _ = make_truth(1200, 5)
+    decisions = report.case.decisions.accepted
     share = report.quality["precision"]
     assert share.low <= labels[decisions].mean() <= share.high
     assert report.accepted == decisions.sum()
@@ -107,8 +108,9 @@ def test_a_relation_that_may_be_mostly_wrong_is_not_trusted():
     labels = random.random(3 * size) < np.repeat([0.2, 0.9, 0.5], size)
     _, annotations = fit_on_random(pool, labels, 300)
     cuts = np.array([-np.inf, -np.inf, np.inf])  # everything of two relations is accepted, nothing of the third
-    thresholds = type(make_case(0).thresholds)(names, cuts, 0.0, np.ones(3, dtype=bool))
-    report = make_report(Case(pool, annotations, thresholds, None, "pooled", "random"))
+    answered = np.isin(pool.relations[annotations.rows], (0, 1))  # what people said themselves counts as right
+    case = Case(pool, annotations.take(answered), found=Thresholds(names, cuts, 0.0, np.ones(3, dtype=bool)))
+    report = make_report(case)
     trust = {line.relation: line.trust for line in report.relations}
     assert trust == {"bad": "not yet", "good": "trusted", "none": "nothing accepted"}
 
@@ -133,8 +135,8 @@ def test_five_hundred_relations_are_folded_after_the_largest(report, tmp_path):
 
 
 def test_the_first_questions_are_spread_over_relations(report):
-    posterior = report.case.fit()
-    three = decide_three_ways(posterior, report.case.pool, report.case.cuts, price=0.01)
+    case = report.case
+    three = decide_three_ways(case.posterior, case.pool, case.thresholds.cuts_and_default, price=0.01)
     spread = find_questions(report.case, three, 6, spread=True)
     assert max(Counter(one.relation for one in spread).values()) <= 2
     everything = find_questions(report.case, three, 10**6)
@@ -153,8 +155,8 @@ def test_questions_are_new_ones(report):
 def test_nothing_accepted_and_nothing_judged_make_a_report_too(tmp_path):
     case = make_case(0)
     names = case.pool.relation_names
-    none = type(case.thresholds)(names, np.full(len(names), np.inf), np.inf, np.zeros(len(names), dtype=bool))
-    report = make_report(Case(case.pool, case.annotations, none))
+    none = Thresholds(names, np.full(len(names), np.inf), np.inf, np.zeros(len(names), dtype=bool))
+    report = make_report(Case(case.pool, case.annotations, found=none))
     write_page(report, tmp_path / "report.html")
     assert report.quality["precision"] is None
     assert "None of 1,200 candidates is accepted" in (tmp_path / "report.html").read_text(encoding="utf-8")
@@ -174,23 +176,22 @@ def files(tmp_path):
 
 
 def test_a_thresholds_file_leads_back_to_its_case(files):
-    case, made = read_case(files / "thresholds.json"), make_case(60)
-    assert (case.annotations.rows == made.annotations.rows).all()
-    assert case.uniform.all()
-    assert case.cuts == pytest.approx(made.cuts)
+    path, made = files / "thresholds.json", make_case(60)
+    case = read_case(path, Calibration.read(path))
+    for name in ("rows", "labels", *HOW):
+        assert getattr(case.annotations, name).tolist() == getattr(made.annotations, name).tolist()
+    assert case.thresholds.cuts_and_default == pytest.approx(made.thresholds.cuts_and_default)
     precision = expected_precision(case, case.pool)
     assert 0 < precision.mean() < 1
 
 
 def test_thresholds_that_name_no_source_are_refused(files):
     with pytest.raises(FileError, match="calibrate"):
-        read_case(files / "bare.json")
+        read_case(files / "bare.json", Calibration.read(files / "bare.json"))
 
 
 def test_fewer_questions_can_be_asked_for(report):
-    from actc.trust.ask import decide_three_ways
-
-    three = decide_three_ways(report.case.fit(), report.case.pool, report.case.cuts)
+    three = decide_three_ways(report.case.posterior, report.case.pool, report.case.thresholds.cuts_and_default)
     assert len(find_questions(report.case, three, 3)) == 3
 
 
@@ -201,9 +202,8 @@ def test_a_rare_relation_has_a_line_of_its_own():
     entities = np.array(pool.entity_names, dtype=object)
     pool = ScoredTriples.from_columns(entities[pool.heads], relations, entities[pool.tails], pool.scores)
     _, annotations = fit_on_random(pool, labels, 80)
-    thresholds = Calibrator("pooled").fit(pool, annotations).thresholds_
-    report = make_report(Case(pool, annotations, thresholds, None, "pooled", "random"))
-    accepted = thresholds.decide(pool)
+    report = make_report(Case(pool, annotations))
+    accepted = report.case.decisions.accepted
     for line in report.relations:
         mine = relations == line.relation
         assert line.triples == mine.sum()

@@ -20,12 +20,7 @@ MOST_CARDS = 2048
 
 
 class Kept:
-    """The picture and the cards of a session, for use by any thread.
-
-    Parameters
-    ----------
-    session : Session
-    """
+    """The picture and the cards of a session, for use by any thread."""
 
     def __init__(self, session: Session) -> None:
         self.session = session

@@ -10,6 +10,8 @@ import click
 from actc.cli.graph_commands import GRAPH, base_option, say
 from actc.cli.parts import examples, overwrite_option, progress_bar, quiet_option
 
+PATH = click.Path(path_type=Path)
+
 
 @click.command(
     "evidence",
@@ -19,19 +21,16 @@ from actc.cli.parts import examples, overwrite_option, progress_bar, quiet_optio
     ),
 )
 @GRAPH
-@click.argument("candidates", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="A .tsv, .csv or .parquet file.")
+@click.argument("candidates", type=PATH)
+@click.option("--out", type=PATH, required=True, help="A .tsv, .csv or .parquet file.")
 @click.option(
     "--held",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Facts that the model was not trained on, with its scores. [default: the validation file of a LibKGE or "
     "OpenKE folder; else the graph's own facts, scores left out]",
 )
 @click.option(
-    "--scores",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="A further model's scores of candidates and holdout facts; repeatable.",
+    "--scores", multiple=True, type=PATH, help="A further model's scores of candidates and holdout facts; repeatable."
 )
 @base_option
 @overwrite_option

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -47,15 +48,10 @@ def bench_command(
     folders: tuple[Path, ...],
     methods: tuple[str, ...],
     budgets: tuple[str, ...],
-    repeats: int,
-    seed: int,
-    draws: str,
-    jobs: int,
     raw: bool,
-    metrics: tuple[str, ...],
-    out: Path | None,
     overwrite: bool,
     quiet: bool,
+    **options: Any,
 ) -> None:
     """Compare methods on folders of scored, labelled triples.
 
@@ -68,27 +64,16 @@ def bench_command(
     from actc.methods import METHODS
     from actc.tables.overwrite import check_output
 
-    if out is not None:
-        check_output(out, "rows", overwrite=overwrite, inputs=folders)
+    if options["out"] is not None:
+        check_output(options["out"], "rows", overwrite=overwrite, inputs=folders)
     cells = [CellFolder(folder) for folder in folders]
     known = all(cell.has_known for cell in cells)
     usable = [name for name, method in METHODS.items() if known or method.reads == "pool"]
+    chosen = [name for text in methods for name in split_methods(text)] or usable
     with progress_bar("Repeats", quiet) as advance:
-        rows = run_experiment(
-            cells,
-            [name for text in methods for name in split_methods(text)] or usable,
-            parse_budgets(budgets),
-            repeats=repeats,
-            seed=seed,
-            draws=draws,
-            squash=not raw,
-            metrics=metrics,
-            out=out,
-            jobs=jobs,
-            progress=advance,
-        )
+        rows = run_experiment(cells, chosen, parse_budgets(budgets), squash=not raw, progress=advance, **options)
     if not quiet:
-        print_rows(rows, further_metrics(metrics))
+        print_rows(rows, further_metrics(options["metrics"]))
 
 
 @click.command(
@@ -120,23 +105,20 @@ def bench_command(
 @overwrite_option
 @quiet_option
 def paper_command(
-    quick: bool,
     items: tuple[str, ...],
     out: Path,
     rows: Path | None,
     methods: tuple[str, ...],
-    repeats: int,
     seed: int,
     draws: str,
-    jobs: int,
     overwrite: bool,
     quiet: bool,
+    **options: Any,
 ) -> None:
     """Make every table and figure of the paper, measured, beside the published numbers.
 
-    CoDEx and the scores come from the checkout that this runs in; without one CoDEx is downloaded once. ACTC_DATA
-    names a folder of other tables. Rows are kept in OUT/rows.csv as they come: an interrupted run goes on where it
-    stopped.
+    CoDEx and the scores come from the checkout that this runs in; ACTC_DATA names a folder of other tables. Rows are
+    kept in OUT/rows.csv as they come: an interrupted run goes on where it stopped.
     """
     from actc.cli.show import print_paper
     from actc.experiment.plans import Conditions
@@ -149,16 +131,8 @@ def paper_command(
         page = redraw_paper(rows, out, items=items, own_methods=own)
     else:
         with progress_bar("Repeats", quiet) as advance:
-            page = run_paper(
-                out,
-                items=items,
-                own_methods=own,
-                quick=quick,
-                repeats=repeats,
-                conditions=Conditions(seed=seed, draws=draws),
-                jobs=jobs,
-                progress=advance,
-            )
+            conditions = Conditions(seed=seed, draws=draws)
+            page = run_paper(out, items=items, own_methods=own, conditions=conditions, progress=advance, **options)
     if not quiet:
         print_paper(page)
 

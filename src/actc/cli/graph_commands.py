@@ -9,7 +9,8 @@ import click
 
 from actc.cli.parts import examples, look_here, overwrite_option, progress_bar, promise_options, quiet_option
 
-GRAPH = click.argument("graph", type=click.Path(path_type=Path))
+PATH = click.Path(path_type=Path)
+GRAPH = click.argument("graph", type=PATH)
 base_option = click.option(
     "--base",
     multiple=True,
@@ -24,7 +25,7 @@ device_option = click.option("--device", help="cuda or cpu. [default: a GPU wher
 @GRAPH
 @click.option("--model", default="complex", show_default=True, help="complex, conve, rescal, transe or tucker.")
 @click.option("--recipe", help="The name of a recipe, or a JSON file. [default: by model, graph size and device]")
-@click.option("--held-out", type=click.Path(path_type=Path), help="True triples to stop by; none of the graph's.")
+@click.option("--held-out", type=PATH, help="True triples to stop by; none of the graph's.")
 @click.option(
     "--keep-out",
     default=0.1,
@@ -33,7 +34,7 @@ device_option = click.option("--device", help="cuda or cpu. [default: a GPU wher
 )
 @click.option("--seconds", type=float, default=float("inf"), help="Stop when so much time has passed.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="A folder for the model.")
+@click.option("--out", type=PATH, required=True, help="A folder for the model.")
 @base_option
 @device_option
 @overwrite_option
@@ -58,9 +59,9 @@ def train_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **option
         "actc score pykeen-result triples.nt --trust --out scores.parquet",
     ),
 )
-@click.argument("model", type=click.Path(path_type=Path))
-@click.argument("triples", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="A .tsv, .csv or .parquet file.")
+@click.argument("model", type=PATH)
+@click.argument("triples", type=PATH)
+@click.option("--out", type=PATH, required=True, help="A .tsv, .csv or .parquet file.")
 @base_option
 @trust_option
 @device_option
@@ -87,9 +88,7 @@ def score_command(model: Path, triples: Path, out: Path, overwrite: bool, quiet:
     ),
 )
 @GRAPH
-@click.option(
-    "--out", type=click.Path(path_type=Path), required=True, help="Where to write; the ending names the format."
-)
+@click.option("--out", type=PATH, required=True, help="Where to write; the ending names the format.")
 @click.option("--from", "source", help="The format of GRAPH, where its name does not say it.")
 @click.option("--to", "target", help="The format to write: kgtk, quickstatements, turtle, neo4j and others.")
 @base_option
@@ -122,7 +121,7 @@ def convert_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **opti
 @GRAPH
 @click.option(
     "--model",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="A trained model's folder. [default: the graph's own rules propose]",
 )
 @click.option("--best", default=5, show_default=True, help="How many answers to a question.")
@@ -134,7 +133,7 @@ def convert_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **opti
 )
 @click.option(
     "--held",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="With --evidence: facts that the model was not trained on. [default: those its folder tells of]",
 )
 @click.option(
@@ -145,7 +144,7 @@ def convert_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **opti
     "--any-entity", is_flag=True, help="Ask about every entity, not only those that fit by the graph's example."
 )
 @click.option("--dry-run", is_flag=True, help="Say how many questions there are and how long they will take, and stop.")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="A .parquet, .tsv or .csv file.")
+@click.option("--out", type=PATH, required=True, help="A .parquet, .tsv or .csv file.")
 @base_option
 @trust_option
 @device_option
@@ -187,13 +186,13 @@ def candidates_command(
     ),
 )
 @GRAPH
-@click.option("--model", type=click.Path(path_type=Path), help="A trained model's folder. [default: rules propose]")
+@click.option("--model", type=PATH, help="A trained model's folder. [default: rules propose]")
 @click.option(
     "--train", "kind", is_flag=False, flag_value="complex", help="Train a model: complex, or the kind that follows."
 )
 @click.option(
     "--candidates",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Facts in question. [default: what rules or the model propose]",
 )
 @click.option("--best", type=int, help="How many proposals to a question. [default: 10; without evidence 2]")
@@ -205,28 +204,24 @@ def candidates_command(
 )
 @click.option(
     "--held",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Facts that the model was not trained on. [default: those its folder or the graph's tells of]",
 )
-@click.option(
-    "--oracle", type=click.Path(path_type=Path), help="Judged triples with labels, or a graph of all true ones."
-)
+@click.option("--oracle", type=PATH, help="Judged triples with labels, or a graph of all true ones.")
 @click.option(
     "--names",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Names of entities or relations, for the people who judge; see: actc start --help. Repeatable.",
 )
 @click.option("--budget", default=100, show_default=True, help="How many answers to ask for; 0 asks nobody.")
 @promise_options
 @click.option(
-    "--method",
-    callback=look_here,
-    help="See: actc methods. [default: pooled; with evidence pooled-evidence]",
+    "--method", callback=look_here, help="See: actc methods. [default: pooled; with evidence pooled-evidence]"
 )
 @click.option("--seconds", type=float, default=600.0, show_default=True, help="How long to train on a CPU at most.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="A folder.")
+@click.option("--out", type=PATH, required=True, help="A folder.")
 @base_option
 @trust_option
 @device_option

@@ -9,6 +9,8 @@ import click
 
 from actc.cli.parts import allow_method_option, examples, progress_bar, quiet_option
 
+PATH = click.Path(path_type=Path)
+
 
 def _look_here(context: click.Context, parameter: click.Parameter, given: str | None) -> str | None:
     """Look for a function of the user's own in the working folder: for this option's sake, and no other."""
@@ -28,7 +30,7 @@ def _look_here(context: click.Context, parameter: click.Parameter, given: str | 
         "actc judge my-session --script rules:judge --which accepted",
     ),
 )
-@click.argument("session", type=click.Path(path_type=Path))
+@click.argument("session", type=PATH)
 @click.option("--program", help="A command that judges: JSON lines in, JSON lines out.")
 @click.option("--url", help="A server that speaks the OpenAI chat protocol, on this machine or elsewhere.")
 @click.option("--model", help="The server's name for the model.")
@@ -41,12 +43,8 @@ def _look_here(context: click.Context, parameter: click.Parameter, given: str | 
 )
 @click.option("--count", type=int, help="How many of those at most. [default: 1,000 doubtful ones, else all]")
 @click.option("--share", default=0.1, show_default=True, help="With --which random: the share of all triples.")
-@click.option("--prompt", type=click.Path(path_type=Path), help="What a model is asked: a text with fields in braces.")
-@click.option(
-    "--texts",
-    type=click.Path(path_type=Path),
-    help="The text that each candidate was taken from: head, relation, tail, source.",
-)
+@click.option("--prompt", type=PATH, help="What a model is asked: a text with fields in braces.")
+@click.option("--texts", type=PATH, help="The text that each candidate was taken from: head, relation, tail, source.")
 @click.option("--key-from", metavar="NAME", help="The environment variable that holds the server's key.")
 @click.option("--name", help="What to call the judge. [default: the model's, program's or function's name]")
 @click.option("--jobs", default=4, show_default=True, help="Requests at the same time.")
@@ -57,9 +55,7 @@ def _look_here(context: click.Context, parameter: click.Parameter, given: str | 
 @click.option("--price-in", type=float, help="What a million tokens cost that the model reads.")
 @click.option("--price-out", type=float, help="What a million tokens cost that the model writes.")
 @click.option(
-    "--differing",
-    type=float,
-    help="From now on, the share of people's cards on which judges and model differ most.",
+    "--differing", type=float, help="From now on, the share of people's cards on which judges and model differ most."
 )
 @allow_method_option
 @quiet_option

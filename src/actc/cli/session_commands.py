@@ -23,6 +23,8 @@ language_option = click.option(
     "--language", default="en", show_default=True, help="The language of names, where a file has several."
 )
 
+PATH = click.Path(path_type=Path)
+
 
 @click.command(
     "start",
@@ -31,17 +33,17 @@ language_option = click.option(
         "actc start my-session scores.tsv --names names.tsv --kg graph.tsv --budget 200 --overlap 0.2",
     ),
 )
-@click.argument("session", type=click.Path(path_type=Path))
-@click.argument("scores", type=click.Path(path_type=Path), required=False)
+@click.argument("session", type=PATH)
+@click.argument("scores", type=PATH, required=False)
 @click.option("--sample", is_flag=True, help="Use the packaged sample: everyday facts that anyone can judge.")
 @click.option(
     "--names",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Names of entities or relations: a table (id, name, description, types, sentence), JSON, RDF; repeatable.",
 )
 @language_option
-@click.option("--kg", type=click.Path(path_type=Path), help="What the graph holds: head, relation, tail (and score).")
+@click.option("--kg", type=PATH, help="What the graph holds: head, relation, tail (and score).")
 @method_option
 @click.option("--budget", default=100, show_default=True, help="How many triples to judge.")
 @click.option("--overlap", default=0.0, show_default=True, help="The share of triples that two people judge.")
@@ -50,9 +52,7 @@ language_option = click.option(
     "--combine", default="majority", show_default=True, help="Several answers: majority, reliability or dawid-skene."
 )
 @click.option("--title", help="What the pages call the session. [default: the file's name]")
-@click.option(
-    "--guidelines", type=click.Path(path_type=Path), help="What annotators should know, shown first: Markdown."
-)
+@click.option("--guidelines", type=PATH, help="What annotators should know, shown first: Markdown.")
 @click.option(
     "--reasons",
     default="after",
@@ -109,7 +109,7 @@ def start_command(
         "actc annotate my-session --terminal",
     ),
 )
-@click.argument("session", type=click.Path(path_type=Path))
+@click.argument("session", type=PATH)
 @click.option("--terminal", is_flag=True, help="Judge here, in the terminal.")
 @click.option("--reasons", help="From now on, show what the graph says of a triple: after (the answer), beside, never.")
 @page_options
@@ -149,7 +149,7 @@ def _judge_here(session: Path, annotators: tuple[str, ...]) -> None:
 
 
 @click.command("status", epilog=examples("actc status my-session"))
-@click.argument("session", type=click.Path(path_type=Path))
+@click.argument("session", type=PATH)
 @quiet_option
 def status_command(session: Path, quiet: bool) -> None:
     """Say where an annotation session stands."""
@@ -165,14 +165,12 @@ def status_command(session: Path, quiet: bool) -> None:
     "export",
     epilog=examples("actc export my-session --labels labels.tsv --thresholds thresholds.json --accepted accepted.tsv"),
 )
-@click.argument("session", type=click.Path(path_type=Path))
-@click.option("--labels", type=click.Path(path_type=Path), help="One label per judged triple: .tsv, .csv or .parquet.")
-@click.option("--history", type=click.Path(path_type=Path), help="Everything that was ever said: .jsonl.")
-@click.option("--thresholds", type=click.Path(path_type=Path), help="Where true begins: .json.")
-@click.option("--accepted", type=click.Path(path_type=Path), help="The accepted triples: .tsv, .csv or .parquet.")
-@click.option(
-    "--label-studio", type=click.Path(path_type=Path), help="The next triples as Label Studio's tasks: .json."
-)
+@click.argument("session", type=PATH)
+@click.option("--labels", type=PATH, help="One label per judged triple: .tsv, .csv or .parquet.")
+@click.option("--history", type=PATH, help="Everything that was ever said: .jsonl.")
+@click.option("--thresholds", type=PATH, help="Where true begins: .json.")
+@click.option("--accepted", type=PATH, help="The accepted triples: .tsv, .csv or .parquet.")
+@click.option("--label-studio", type=PATH, help="The next triples as Label Studio's tasks: .json.")
 @click.option("--count", default=100, show_default=True, help="How many tasks for Label Studio.")
 @promise_options
 @allow_method_option
@@ -195,8 +193,8 @@ def export_command(session: Path, overwrite: bool, quiet: bool, **options: Any) 
     "import",
     epilog=examples("actc import my-session labels.tsv --annotator Ada", "actc import my-session label-studio.json"),
 )
-@click.argument("session", type=click.Path(path_type=Path))
-@click.argument("judgements", type=click.Path(path_type=Path))
+@click.argument("session", type=PATH)
+@click.argument("judgements", type=PATH)
 @click.option("--annotator", help="Whose judgements they are, where the file does not tell.")
 @click.option("--owner", is_flag=True, help="Take what the file's owner decided as your own decisions.")
 @allow_method_option
@@ -214,8 +212,8 @@ def import_command(session: Path, judgements: Path, quiet: bool, **options: Any)
     "names",
     epilog=examples("actc names my-session labels.csv", "actc names my-session wikidata.json.gz --language de"),
 )
-@click.argument("session", type=click.Path(path_type=Path))
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("session", type=PATH)
+@click.argument("files", nargs=-1, required=True, type=PATH)
 @language_option
 @quiet_option
 def names_command(session: Path, files: tuple[Path, ...], language: str, quiet: bool) -> None:
@@ -234,8 +232,8 @@ def names_command(session: Path, files: tuple[Path, ...], language: str, quiet: 
 
 
 @click.command("backup", epilog=examples("actc backup my-session my-session-of-monday"))
-@click.argument("session", type=click.Path(path_type=Path))
-@click.argument("copy", type=click.Path(path_type=Path))
+@click.argument("session", type=PATH)
+@click.argument("copy", type=PATH)
 @quiet_option
 def backup_command(session: Path, copy: Path, quiet: bool) -> None:
     """Copy a session, also while people judge. The COPY is a session itself."""

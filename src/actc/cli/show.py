@@ -96,12 +96,16 @@ def print_calibration(calibration: Calibration, out: Path) -> None:
         f"Thresholds: {out}"
     )
     if calibration.promise is not None:
-        _print_promise(calibration.promise)
+        _print_promise(calibration.promise, counts.proving)
 
 
-def _print_promise(kept: Promised) -> None:
-    """Print what is promised and which relations are left out of it."""
+def _print_promise(kept: Promised, proving: int) -> None:
+    """Print what is promised and which relations are left out of it; or why nothing is."""
     screen = console()
+    if not proving:
+        screen.print("No answer has a known chance to be asked, so nothing can be promised. ", end="")
+        screen.print("If the labelled triples were a random draw, say --picks random.")
+        return
     if kept.chance is None:
         screen.print(f"No set of triples can be promised a precision of {kept.target:g}: nothing is accepted.")
         screen.print("Judge more triples, or ask for less.")

@@ -7,7 +7,6 @@ two columns are a small part of the bytes. The second reads and writes the tripl
 from __future__ import annotations
 
 import os
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy as np
 from actc.decide.plan import Decided, Plan, Progress
 from actc.errors import FileError, OptionError
 from actc.tables.curves import Curves
-from actc.tables.database import open_database
+from actc.tables.database import open_database, run_watched
 from actc.tables.files import Layout, copy_options, find_layout, quote
 from actc.tables.parts import BAD_ROW, BAD_SCORE, Candidates, find_bad_row, find_unreadable_part
 
@@ -69,32 +68,14 @@ def _make_table(connection: Any, name: str, columns: dict[str, Any]) -> None:
 
 
 def _run(connection: Any, query: str, progress: Progress, span: tuple[int, int]) -> Any:
-    """Run a query in a thread, so that progress can be told and an interrupt stops it."""
-    result: dict[str, Any] = {}
-
-    def work() -> None:
-        try:
-            result["table"] = connection.execute(query).fetchnumpy()
-        except duckdb.Error as error:
-            result["error"] = error
-
-    done = span[0]
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    try:
-        while thread.is_alive():
-            thread.join(0.1)
-            share = connection.query_progress() if thread.is_alive() else 100.0
-            now = span[0] + int(max(share, 0.0) / 100 * (span[1] - span[0]))
-            progress(max(now - done, 0), 100)
-            done = max(now, done)
-    except BaseException:
-        connection.interrupt()
-        thread.join()
-        raise
-    if "error" in result:
-        raise result["error"]
-    return result["table"]
+    """Run a query, and tell how far it is."""
+    return run_watched(
+        lambda: connection.execute(query).fetchnumpy(),
+        lambda: connection.query_progress() / 100,
+        connection.interrupt,
+        progress,
+        span,
+    )
 
 
 def _joined(plan: Plan, layout: Layout, source: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -60,9 +60,7 @@ def draw_learning_curves(
     path : path, optional
         A PNG or SVG file to write it to.
     """
-    figure_module, backend = _matplotlib()
-    figure: Figure = figure_module.Figure(figsize=(8.0, 5.6), layout="constrained")
-    backend.FigureCanvasAgg(figure)
+    figure = new_figure(8.0, 5.6)
     axes = figure.add_subplot()
     budgets = sorted({budget for curve in curves for budget in curve.budgets})
     place = {budget: i for i, budget in enumerate(budgets)}
@@ -86,13 +84,20 @@ def draw_learning_curves(
     return figure
 
 
-def _matplotlib() -> tuple[Any, Any]:
+def check_matplotlib() -> None:
+    """Say what to install where figures cannot be drawn."""
     try:
-        from matplotlib import figure
-        from matplotlib.backends import backend_agg
+        import matplotlib  # noqa: F401
     except ImportError:
         raise MissingExtraError("Drawing figures", "matplotlib", "plots") from None
-    return figure, backend_agg
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure of a size in inches; it is drawn without a screen."""
+    check_matplotlib()
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
 
 
 def sketch_learning_curves(curves: Sequence[Curve], height: int = 16, column: int = 7) -> str:

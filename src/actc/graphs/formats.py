@@ -102,7 +102,7 @@ def write_graph(
     format, base
         As in :func:`read_graph`; here ``base`` is put before names that are not IRIs.
     extras : dict of columns, optional
-        Aligned with the triples: score, probability, threshold, method, date, decided_by.
+        Aligned with the triples: score, probability, threshold, method, date, by.
     """
     path, bases = Path(path), as_bases(base)
     found = check_format(path, format, extras or {})
@@ -133,7 +133,7 @@ def read_extras(path: str | Path, graph: Graph, format: str | None = None) -> di
     Returns
     -------
     dict of columns
-        Aligned with the triples: score, probability, threshold, method, date, decided_by.
+        Aligned with the triples: score, probability, threshold, method, date, by.
     """
     path = Path(path)
     found = find_format(path, format)

@@ -15,7 +15,9 @@ from actc.tables.files import Layout
 from actc.triples import BoolArray, FloatArray, Triples, encode_columns
 
 NUMBERS = ("score", "probability", "threshold")
-COLUMNS = (*NUMBERS, "method", "date", "decided_by")
+COLUMNS = (*NUMBERS, "method", "date", "by")
+PEOPLE = ("person", "oracle")
+"""Who decides by knowing, not by a heuristic: a person, or a file that stands for one."""
 
 
 def read_provenance(
@@ -48,7 +50,7 @@ def read_provenance(
     if not found:
         return {}
     wanted = {**triple, **{name: f"CAST({layout.column(name)} AS VARCHAR)" for name in found}}
-    columns = ", ".join(f"{sql} AS {name}" for name, sql in wanted.items())
+    columns = ", ".join(f'{sql} AS "{name}"' for name, sql in wanted.items())
     with connect(layout.path) as connection:
         table = connection.execute(f"SELECT {columns} FROM {layout.source}").fetchnumpy()
     cells = {name: _filled(column) for name, column in table.items()}
@@ -81,13 +83,13 @@ def _numbers(layout: Layout, name: str, cells: Any) -> FloatArray:
 
 
 def made_by_method(extras: Mapping[str, Any], count: int) -> BoolArray:
-    """Say of each of the triples whether a method decided it, not a person, nor the one who wrote the graph."""
+    """Say of each triple whether a method or a machine decided it, not a person, nor the one who wrote the graph."""
     nothing = [None] * count
-    methods, deciders = (list(extras.get(name, nothing)) for name in ("method", "decided_by"))
+    methods, deciders = (list(extras.get(name, nothing)) for name in ("method", "by"))
     if "method" not in extras:
-        return np.array([decider == "method" for decider in deciders], dtype=np.bool_)
+        return np.array([decider in ("method", "judges") for decider in deciders], dtype=np.bool_)
     pairs = zip(methods, deciders, strict=True)
-    return np.array([not is_missing(method) and decider != "person" for method, decider in pairs], dtype=np.bool_)
+    return np.array([not is_missing(method) and decider not in PEOPLE for method, decider in pairs], dtype=np.bool_)
 
 
 def is_missing(value: Any) -> bool:

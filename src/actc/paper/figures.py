@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
 
 import numpy as np
 
-from actc.errors import MissingExtraError
 from actc.experiment.measurements import Measurements
+from actc.experiment.plots import check_matplotlib, new_figure
 from actc.experiment.rows import Run
 from actc.paper.tables import DATASET_LABELS, MODEL_LABELS, label_cell, label_method
 
@@ -62,14 +62,6 @@ UNIFORM_PAIRS = (
 N_VALUES = (5, 10, 20, 50, 100, 200, 500, 1000)
 
 
-def check_matplotlib() -> None:
-    """Say what to install where figures cannot be drawn."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError("Drawing figures", "matplotlib", "plots") from error
-
-
 @contextmanager
 def _drawing_settings() -> Iterator[None]:
     check_matplotlib()
@@ -102,19 +94,13 @@ def _with_settings(draw: Callable[Arguments, Figure]) -> Callable[Arguments, Fig
     return drawn
 
 
-def _new_figure(width: float, height: float) -> Figure:
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained")
-
-
 @_with_settings
 def draw_budgets(results: Measurements, dataset: str) -> Figure:
     """Draw ACTC-LR, random (upper) and density selection (lower), against the baselines, model by model."""
     drawn = ("actc-lr-rndm", "actc-lr-dens")
     has = {run[:2] for run in results.runs if run.method in drawn}
     models = [cell[1] for cell in results.cells() if cell[0] == dataset and cell in has and cell[1] in MODEL_LOOKS]
-    figure = _new_figure(3.0 * len(models) + 0.6, 6.2)
+    figure = new_figure(3.0 * len(models) + 0.6, 6.2)
     axes = figure.subplots(2, len(models), sharex=True, sharey=True, squeeze=False)
     for row, method in enumerate(drawn):
         for column, model in enumerate(models):
@@ -140,7 +126,7 @@ def draw_budgets(results: Measurements, dataset: str) -> Figure:
 @_with_settings
 def draw_uniform(results: Measurements, cell: tuple[str, str]) -> Figure:
     """Draw one threshold for all relations against one for each."""
-    figure = _new_figure(10.5, 4.4)
+    figure = new_figure(10.5, 4.4)
     axes = figure.subplots(1, 2, sharex=True)
     for plot, metric, label in zip(axes, ("accuracy", "f1"), ("test accuracy (%)", "test F1 (%)"), strict=True):
         for name in UNIFORM_PAIRS:
@@ -157,7 +143,7 @@ def draw_uniform(results: Measurements, cell: tuple[str, str]) -> Figure:
 def draw_n(results: Measurements, datasets: Sequence[str]) -> Figure:
     """Draw the average over budgets against n, the smallest decision set that is enough; data sets with runs only."""
     datasets = [dataset for dataset in datasets if _models_over_n(results, dataset)]
-    figure = _new_figure(0.5 + 5.0 * max(len(datasets), 1), 4.2)
+    figure = new_figure(0.5 + 5.0 * max(len(datasets), 1), 4.2)
     axes = figure.subplots(1, len(datasets), sharey=True, squeeze=False)[0]
     ends: dict[str, list[tuple[float, str, str]]] = {dataset: [] for dataset in datasets}
     for plot, dataset in zip(axes, datasets, strict=True):

@@ -19,8 +19,9 @@ from actc.experiment.cells import Cell
 from actc.experiment.datasets import DATASETS, data_folder, has_authors_scores, list_models, load_cell
 from actc.experiment.measurements import PAPER_METRICS, Measurements, read_measurements
 from actc.experiment.plans import Conditions, Plan
+from actc.experiment.plots import check_matplotlib
 from actc.experiment.runs import Progress, ignore_progress, run_plan_to_file
-from actc.paper.figures import check_matplotlib, save_figure
+from actc.paper.figures import save_figure
 from actc.paper.items import AUTHORS_CELL, ITEMS, PRINTED_TABLES, Place, find_item, plan_runs
 from actc.paper.tables import Entry, list_entries
 from actc.paper.text_tables import WRITERS, TextTable

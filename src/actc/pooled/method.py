@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
@@ -17,7 +18,7 @@ from actc.pooled.overrule import overrule_lines
 from actc.pooled.picks import batch_size, best_pick, pick_expected_gain
 from actc.pooled.regimes import REGIMES, fit_regimes
 from actc.three_steps.select_triples import check_count, find_selector, select_triples
-from actc.triples import Annotations, BoolArray, FloatArray, Picks, ScoredTriples, Thresholds
+from actc.triples import Annotations, BoolArray, FloatArray, IntArray, Picks, ScoredTriples, Thresholds
 
 OWN_SELECTOR = "expected-gain"
 LOG_ODDS = "log-odds"
@@ -159,10 +160,20 @@ class PooledFit:
         """Return the next triples to judge."""
         if self.method.selector == OWN_SELECTOR:
             check_count(self.pool, self.answers, count)
-            taken = self.pool.relations[self.pool.scores >= self.cuts[self.pool.relations]]
-            accepted = np.bincount(taken, minlength=len(self.pool.relation_names))
-            return pick_expected_gain(self.draws, self.answers, count, random, accepted)
+            return pick_expected_gain(self.draws, self.answers, count, random, self._count_accepted())
         return select_triples(self.pool, self.answers, count, self.method.selector, random, self._estimate)
+
+    def _count_accepted(self) -> IntArray:
+        """Return how many rows of each relation are accepted, shape (R,), by search: a pick reads no whole pool."""
+        scores, members, ends = self.pool.scores, self.prepared.members, self.prepared.starts.tolist()
+        spans = zip(ends[:-1], ends[1:], self.cuts[:-1].tolist(), strict=False)
+        return np.array(
+            [
+                end - bisect_left(range(end), cut, start, key=lambda at: scores[members[at]])
+                for start, end, cut in spans
+            ],
+            dtype=np.int64,
+        )
 
     def _estimate(self, relation: int | None = None) -> FloatArray:
         return self.probabilities(self.pool if relation is None else self.pool.as_if(relation))

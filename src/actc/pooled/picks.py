@@ -19,12 +19,8 @@ from actc.pooled.model import Posterior
 from actc.pooled.tuned import TUNED
 from actc.triples import Annotations, FloatArray, IntArray, Picks
 
-REASONS = {
-    "accepted": "A random check of what would be accepted now.",
-    "rejected": "A random check of what would be rejected now.",
-    "pool": "A random check, to keep the estimates honest.",
-}
-"""Why a triple that was drawn is asked, by the set that it was drawn from."""
+RANDOM_CHECK = "A random check, to keep the estimates honest."
+"""Why a triple that was drawn is asked; nothing in it says what would be decided now, which would sway people."""
 SHARES = {"accepted": TUNED.check_accepted, "rejected": TUNED.check_rejected}
 """Which share of the questions is drawn from each set."""
 _IMAGINED = np.array(TUNED.imagined)
@@ -295,7 +291,7 @@ def _explain(pool: PreparedPool, found: list[tuple[int, str, str, float]], race:
     places = np.array([place for place, *_ in found], dtype=np.int64)
     rows = pool.members[places]
     chosen = zip(found, pool.relations[rows].tolist(), points_of(pool, rows).tolist(), strict=True)
-    reasons = [REASONS[one[2]] if one[2] else _gain_in_words(race.at_first[r][point]) for one, r, point in chosen]
+    reasons = [RANDOM_CHECK if one[2] else _gain_in_words(race.at_first[r][point]) for one, r, point in chosen]
     asked, within = (np.array([one[at] for one in found], dtype=object) for at in (1, 2))
     return Picks(rows, asked, within, np.array([one[3] for one in found]), np.array(reasons, dtype=object))
 

@@ -109,8 +109,8 @@ def held_tasks(
 def note_wish(connection: sqlite3.Connection, annotator: Annotator, relation: str | None, now: float) -> None:
     """Remember which relation an annotator wants to be asked about, so that triples of it are planned; None for all.
 
-    New triples of other relations go back to where they came from, and so do random checks of every relation: who
-    answers only those of one would spoil the draw.
+    New triples of other relations go back to where they came from, and so do all whose chance is known, random checks
+    among them: who answers only those of one relation would spoil the draw.
     """
     if relation is None:
         connection.execute("DELETE FROM wish WHERE annotator = ?", (annotator.id,))
@@ -122,7 +122,8 @@ def note_wish(connection: sqlite3.Connection, annotator: Annotator, relation: st
     )
     connection.execute(
         "DELETE FROM lease WHERE annotator = ? AND purpose = 'new' AND triple IN "
-        f"(SELECT triple FROM lease JOIN task USING (triple) WHERE annotator = ? AND (relation != ? OR {DRAWN}))",
+        "(SELECT triple FROM lease JOIN task USING (triple) WHERE annotator = ? "
+        "AND (relation != ? OR chance IS NOT NULL))",
         (annotator.id, annotator.id, relation),
     )
 

@@ -41,6 +41,8 @@ class Counts:
         Candidates and answers of each relation.
     accepted : int array of shape (R,), optional
         Candidates that the thresholds accept, counted on those held; older files do not say.
+    proving : int
+        Answers whose chance to be asked is known: what is promised rests on these.
     """
 
     pool: int
@@ -50,6 +52,7 @@ class Counts:
     triples: IntArray
     annotated_by_relation: IntArray
     accepted: IntArray | None = None
+    proving: int = 0
 
     @classmethod
     def of(cls, pool: ScoredTriples, annotations: Annotations, decided: BoolArray) -> Counts:
@@ -65,6 +68,7 @@ class Counts:
             np.asarray(pool.relation_sizes, dtype=np.int64),
             np.bincount(pool.relations[annotations.rows], minlength=size),
             accepted.round().astype(np.int64),
+            int(annotations.proves.sum()),
         )
 
 
@@ -206,6 +210,7 @@ class Calibration:
                 "relations": len(counts.triples),
                 "annotated": counts.annotated,
                 "annotated_true": counts.annotated_true,
+                "proving": counts.proving,
             },
             "sources": _write_sources(self.sources, path.absolute().parent),
             "promise": None if self.promise is None else {"kind": "precision", **asdict(self.promise)},
@@ -305,6 +310,7 @@ def _read_counts(content: dict[str, Any]) -> Counts:
         nothing if triples is None else triples,
         nothing if annotated is None else annotated,
         _column(relations, "accepted", int),
+        int(counts.get("proving", 0)),
     )
 
 

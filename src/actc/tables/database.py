@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 from actc.errors import OptionError
@@ -25,3 +27,34 @@ def parse_memory(text: str) -> int:
     if amount < LEAST_MEMORY:
         raise OptionError(f"{text!r} is not enough memory, or none at all; write at least 256MB, such as 1GB.")
     return int(amount)
+
+
+def run_watched(
+    action: Callable[[], Any],
+    share_done: Callable[[], float],
+    cancel: Callable[[], Any],
+    progress: Callable[[int, int], None],
+    span: tuple[int, int],
+) -> Any:
+    """Run an action in a thread and return what it returns, so that progress can be told and an interrupt cancels it.
+
+    Parameters
+    ----------
+    share_done : callable
+        How much of it is done, 0 ... 1, as far as can be told.
+    progress, span : callable, (int, int)
+        Told how many more per cent are done: the action takes them from the first to the second number.
+    """
+    with ThreadPoolExecutor(1) as thread:
+        running, done, over = thread.submit(action), span[0], set[Any]()
+        try:
+            while not over:
+                over = wait([running], 0.1).done
+                share = 1.0 if over else min(max(share_done(), 0.0), 1.0)
+                now = max(done, span[0] + int(share * (span[1] - span[0])))
+                progress(now - done, 100)
+                done = now
+        except BaseException:
+            cancel()
+            raise
+        return running.result()

@@ -45,10 +45,8 @@ class Layout:
 
     Parameters
     ----------
-    path : Path
     delimiter : str or None
         None for Parquet.
-    has_header : bool
     width : int
         The number of columns of a text file.
     position : dict
@@ -116,7 +114,7 @@ def read_scored(path: str | Path) -> tuple[ScoredTriples, BoolArray | None]:
     labels : bool array of shape (N,), or None
     """
     layout = find_layout(path)
-    require(layout, ("head", "relation", "tail", "score"))
+    require(layout, (*TRIPLE, "score"))
     with _loaded(layout, [name for name in COLUMNS if name in layout.position]) as connection:
         labels = _read_labels(connection, layout) if "label" in layout.position else None
         scores = _read_scores(connection, layout)
@@ -152,11 +150,7 @@ def read_labels(path: str | Path, triples: Triples) -> BoolArray | None:
         layout = find_layout(path, order=(*TRIPLE, "label"))
         if layout.has_header or "label" not in layout.position or not _holds_labels(layout):
             return None
-    with _loaded(layout, (*TRIPLE, "label")) as connection:
-        labels = _read_labels(connection, layout)
-        names = connection.execute("SELECT head, relation, tail FROM loaded ORDER BY row").fetchnumpy()
-    with rows_named_by(layout):
-        found = Annotations.from_columns(triples, names["head"], names["relation"], names["tail"], labels)
+    found = _read_answers(layout, triples)
     return found.labels[np.argsort(found.rows)]
 
 
@@ -170,6 +164,10 @@ def read_annotations(path: str | Path, triples: ScoredTriples) -> Annotations:
     """Read labelled triples (head, relation, tail, label) and find them among the scored ones."""
     layout = find_layout(path, order=(*TRIPLE, "label"))
     require(layout, (*TRIPLE, "label"))
+    return _read_answers(layout, triples)
+
+
+def _read_answers(layout: Layout, triples: Triples) -> Annotations:
     how = [name for name in HOW if name in layout.position]
     with _loaded(layout, (*TRIPLE, "label"), how) as connection:
         labels = _read_labels(connection, layout)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from actc.errors import ActcError
+from actc.tables.database import run_watched
 
 Progress = Callable[[int, int], None]
 
@@ -70,32 +70,8 @@ def _errors_into(file: Any) -> Iterator[None]:
 
 
 def run_action(session: Any, action: Callable[[], Any], progress: Progress, span: tuple[int, int]) -> Any:
-    """Run a Spark action in a thread, so that progress can be told and an interrupt cancels it."""
-    result: dict[str, Any] = {}
-
-    def work() -> None:
-        try:
-            result["value"] = action()
-        except BaseException as error:
-            result["error"] = error
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    done = span[0]
-    try:
-        while thread.is_alive():
-            thread.join(0.2)
-            share = _share_done(session) if thread.is_alive() else 1.0
-            now = max(done, span[0] + int(share * (span[1] - span[0])))
-            progress(now - done, 100)
-            done = now
-    except BaseException:
-        session.sparkContext.cancelAllJobs()
-        thread.join()
-        raise
-    if "error" in result:
-        raise result["error"]
-    return result["value"]
+    """Run a Spark action, and tell how far it is."""
+    return run_watched(action, lambda: _share_done(session), session.sparkContext.cancelAllJobs, progress, span)
 
 
 def _share_done(session: Any) -> float:

@@ -206,21 +206,17 @@ def use_classifier(make: Callable[[], Any]) -> Estimator:
     return fit
 
 
-def _fit_rational_quadratic(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Fitted:
-    from sklearn.gaussian_process import GaussianProcessClassifier
-    from sklearn.gaussian_process.kernels import RationalQuadratic
+def _use_kernel(make_kernel: Callable[[Any], Any]) -> Estimator:
+    """Return scikit-learn's Gaussian process with a kernel, made of its module when it is first needed."""
 
-    kernel = RationalQuadratic(length_scale=0.1)
-    make = use_classifier(lambda: GaussianProcessClassifier(kernel, optimizer=None))
-    return make(scores, labels, group, count)
+    def fit(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Fitted:
+        from sklearn.gaussian_process import GaussianProcessClassifier, kernels
 
+        kernel = make_kernel(kernels)
+        make = use_classifier(lambda: GaussianProcessClassifier(kernel, optimizer=None))
+        return make(scores, labels, group, count)
 
-def _fit_rbf(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Fitted:
-    from sklearn.gaussian_process import GaussianProcessClassifier
-    from sklearn.gaussian_process.kernels import RBF
-
-    make = use_classifier(lambda: GaussianProcessClassifier(10.0 * RBF(10.0), optimizer=None))
-    return make(scores, labels, group, count)
+    return fit
 
 
 def _fit_scikit_learn(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Fitted:
@@ -248,6 +244,6 @@ ESTIMATORS: dict[str, Estimator] = {
     "lr": fit_logistic,
     "lr-scikit-learn": _fit_scikit_learn,  # the authors' very classifier, which stops short of the optimum
     "gp": fit_matern,
-    "gp-rational-quadratic": _fit_rational_quadratic,
-    "gp-rbf": _fit_rbf,
+    "gp-rational-quadratic": _use_kernel(lambda kernels: kernels.RationalQuadratic(length_scale=0.1)),
+    "gp-rbf": _use_kernel(lambda kernels: 10.0 * kernels.RBF(10.0)),
 }

@@ -13,7 +13,7 @@ import numpy as np
 
 from actc.errors import ChoiceError, OptionError
 from actc.triples import Annotations, FloatArray, IntArray, ScoredTriples
-from actc.trust.intervals import Estimate, Interval, anytime, clopper_pearson, clustered, stratified
+from actc.trust.intervals import Estimate, Interval, anytime, clopper_pearson, clustered, first_to_hold, stratified
 
 
 def draw_slice(accepted: ScoredTriples, count: int, design: str, random: np.random.Generator) -> IntArray:
@@ -178,13 +178,9 @@ def answers_to_certify(audit: Audit, target: float) -> int | None:
         answers = max(1, round(judged * worth))
         return anytime(round(audit.share * answers), answers, audit.level, audit.total).low >= target
 
-    low, high = audit.judged, audit.total
-    if not reached(high):
+    if not reached(audit.total):
         return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if reached(middle) else (middle, high)
-    return high - audit.judged
+    return first_to_hold(reached, audit.judged + 1, audit.total) - audit.judged
 
 
 def write_verdict(target: float, more: int | None) -> str:

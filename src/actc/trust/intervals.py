@@ -66,8 +66,8 @@ def anytime(trues: int, judged: int, level: float, total: int) -> Interval:
     lowest, highest = trues, total - (judged - trues)  # trues that the whole set can have
     mode = min(max(round(trues / judged * total), lowest), highest) if judged else lowest
     inside = _finite_test(trues, judged, level, total)
-    low = _first(lambda k: inside(k), lowest, mode)
-    high = highest - _first(lambda back: inside(highest - back), 0, highest - mode)
+    low = first_to_hold(inside, lowest, mode)
+    high = highest - first_to_hold(lambda back: inside(highest - back), 0, highest - mode)
     return Interval(low / total, high / total)
 
 
@@ -87,7 +87,7 @@ def _finite_test(trues: int, judged: int, level: float, total: int) -> Callable[
     return lambda k: log_posterior(k) > limit
 
 
-def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
+def first_to_hold(holds: Callable[[int], bool], low: int, high: int) -> int:
     """Return the first of low ... high where a test holds that, once true, stays true; ``high`` is known to hold."""
     while low < high:
         middle = (low + high) // 2

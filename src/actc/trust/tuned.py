@@ -14,9 +14,9 @@ from dataclasses import dataclass
 class Tuned:
     """The numbers of expectations, promises and advice."""
 
-    # The error of a share p is believed to have this times sqrt(p (1 - p)) as its standard deviation: about 9 points
+    # The error of a share p is believed to have this times sqrt(p (1 - p)) as its standard deviation: about 11 points
     # at a share of 0.7. coverage.csv: held beside model_held, the model's own interval without it.
-    believed: float = 0.2
+    believed: float = 0.25
     # It is believed less where few answers are inside: at none, its variance is so many times larger again, and that
     # falls off with so many answers. Chosen on twelve runs on all graphs; those of coverage.csv are others.
     first_doubt: float = 14.0

@@ -1,0 +1,395 @@
+"""Every door gives the same answer: from one case the same accepted triples, by the same hands, with the same interval.
+
+Doors are the commands, the functions for frames, the report, the page's files and ``complete``. Whatever counts or
+promises something does so of the rows of the file beside it.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import actc
+from actc.cli.main import commands
+from actc.complete.run import complete_graph
+from actc.errors import OptionError
+from actc.methods import METHODS
+from actc.session import Judgement, Session, Settings, start_session
+from actc.session.exchange import read_judgements
+from actc.session.make_file import main as make_file
+from actc.session.plan import Planner
+from actc.tables.files import read_annotations, read_scored, write_scored, write_triples
+from actc.trust.report import CURVE
+from tests.complete.test_complete import folder, plan, triples_of  # noqa: F401
+from tests.conftest import make_pool
+
+POOL, TRUTH = make_pool(300, 3, seed=5)
+WISHED = "r1"
+
+
+def run(*words) -> str:
+    done = CliRunner().invoke(commands, [str(word) for word in words], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def answer(session: Session, who: str, truth: dict, count: int, wish: str | None = None, unsure: int = -1) -> None:
+    """Let somebody judge, with a refit now and then; unsure of the answer of one number, and of one relation."""
+    person, planner = session.add_annotator(who), Planner(session)
+    for number in range(count):
+        if number % 8 == 0:
+            session.exchange(person, [], 1, wish)  # so that the plan has some of what is wished for
+            planner.step()
+        [task] = session.exchange(person, [], 1, wish)[1]
+        said = "true" if truth[task.head, task.relation, task.tail] else "false"
+        said = "unsure" if number == unsure else said
+        session.exchange(person, [Judgement(said, task.triple, f"{who}-{task.triple}-{said}")], 0, wish)
+
+
+def truth_of(pool, labels) -> dict:
+    return dict(zip(map(pool.triple, range(len(pool))), labels.tolist(), strict=True))
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    """A session of two people, one of whom is unsure once and wishes for a relation for a while."""
+    home = tmp_path_factory.mktemp("doors")
+    write_scored(home / "scores.parquet", POOL)
+    session = start_session(home / "session", home / "scores.parquet", Settings("pooled", budget=100))
+    truth = truth_of(POOL, TRUTH)
+    answer(session, "ada", truth, 16)
+    answer(session, "bob", truth, 12, unsure=3)
+    answer(session, "bob", truth, 8, wish=WISHED)
+    session.exchange(session.annotator("bob"), [], 0)
+    answer(session, "ada", truth, 8)
+    session.close()
+    return home / "session"
+
+
+@pytest.fixture(scope="module")
+def judged(people, tmp_path_factory):
+    """The same session, of whose triples a program said something too: right, but for every seventh."""
+    session = Session(people)
+    copy = tmp_path_factory.mktemp("judged") / "session"
+    actc.backup_session(session, copy)
+    session.close()
+    other, names = Session(copy), ("head", "relation", "tail")
+    with (copy.parent / "said.jsonl").open("w") as file:
+        for row in range(0, len(POOL), 2):
+            said = "true" if TRUTH[row] != (row % 14 == 0) else "false"
+            told = dict(zip(names, POOL.triple(row), strict=True)) | {"said": said, "kind": "program", "name": "rule"}
+            file.write(json.dumps(told) + "\n")
+    read_judgements(other, copy.parent / "said.jsonl")
+    other.close()
+    return copy
+
+
+def rows_of(path) -> dict:
+    """Return who decided each accepted triple of a file."""
+    with open(path, encoding="utf-8", newline="") as file:
+        return {(row["head"], row["relation"], row["tail"]): row["by"] for row in csv.DictReader(file, delimiter="\t")}
+
+
+def interval_of(path) -> list[float]:
+    """Return middle, low and high of the precision in a report."""
+    return list(json.loads(path.read_text())["quality"]["precision"].values())
+
+
+def check_doors(session, out) -> dict:
+    """Go through every door of a session; return what each accepts."""
+    run("export", session, "--thresholds", out / "t.json", "--accepted", out / "export.tsv", "--labels", out / "l.tsv")
+    run("decide", out / "t.json", session / "pool.parquet", "--out", out / "decide.tsv")
+    make_file(str(session), "accepted.tsv", str(out / "page.tsv"))
+    make_file(str(session), "thresholds.json", str(out / "page.json"))
+    run("decide", out / "page.json", session / "pool.parquet", "--out", out / "decide-page.tsv")
+    run("report", session, "--out", out / "r.html", "--json", out / "session.json")
+    run("report", out / "t.json", "--out", out / "t.html", "--json", out / "thresholds.json")
+    names = ("export", "decide", "page", "decide-page")
+    accepted = {name: rows_of(out / f"{name}.tsv") for name in names}
+    reports = [json.loads((out / f"{name}.json").read_text()) for name in ("session", "thresholds")]
+    counts = {len(rows) for rows in accepted.values()}
+    assert {report["accepted"] for report in reports} == counts
+    assert [sum(line["accepted"] for line in report["relations"]) for report in reports] == [*counts] * 2
+    assert interval_of(out / "session.json") == pytest.approx(interval_of(out / "thresholds.json"), abs=1e-9)
+    assert f"{counts.pop():,} of {len(POOL)}" in (out / "r.html").read_text()
+    return accepted
+
+
+def test_people_every_door_accepts_the_same_triples_by_the_same_hands(people, tmp_path):
+    accepted = check_doors(people, tmp_path)
+    pool, answers = read_scored(people / "pool.parquet")[0], pd.read_csv(tmp_path / "l.tsv", sep="\t")
+    frame = actc.accept_triples(pool, answers)
+    names = zip(frame["head"], frame["relation"], frame["tail"], strict=True)
+    accepted["frame"] = dict(zip(names, frame["by"], strict=True))
+    assert set(accepted["export"].values()) == {"person", "method"}
+    for door, rows in accepted.items():
+        assert rows == accepted["export"], door
+    assert (tmp_path / "export.tsv").read_text() == (tmp_path / "page.tsv").read_text()
+    calibrated = actc.calibrate(people / "pool.parquet", tmp_path / "l.tsv", out=tmp_path / "again.json")
+    assert calibrated.thresholds.cuts.tolist() == actc.Calibration.read(tmp_path / "t.json").thresholds.cuts.tolist()
+    run("report", tmp_path / "again.json", "--out", tmp_path / "a.html", "--json", tmp_path / "again-report.json")
+    assert interval_of(tmp_path / "again-report.json") == pytest.approx(interval_of(tmp_path / "session.json"))
+
+
+def test_judges_every_door_heeds_them(people, judged, tmp_path):
+    (tmp_path / "without").mkdir()
+    plain, accepted = check_doors(people, tmp_path / "without"), check_doors(judged, tmp_path)
+    assert "judges" in accepted["export"].values()
+    assert accepted["export"] != plain["export"]
+    for door, rows in accepted.items():
+        assert rows == accepted["export"], door
+
+
+def test_a_promise_is_the_same_by_every_door(people, tmp_path):
+    words = ("--precision", 0.7, "--confidence", 0.8)
+    run("export", people, "--thresholds", tmp_path / "t.json", "--accepted", tmp_path / "e.tsv", *words)
+    run("export", people, "--labels", tmp_path / "l.tsv")
+    run("decide", tmp_path / "t.json", people / "pool.parquet", "--out", tmp_path / "d.tsv")
+    answers = pd.read_csv(tmp_path / "l.tsv", sep="\t")
+    frame = actc.accept_triples(POOL, answers, precision=0.7, confidence=0.8)
+    actc.calibrate(people / "pool.parquet", tmp_path / "l.tsv", precision=0.7, confidence=0.8, out=tmp_path / "c.json")
+    run("decide", tmp_path / "c.json", people / "pool.parquet", "--out", tmp_path / "c.tsv")
+    found = rows_of(tmp_path / "e.tsv")
+    assert "method" in found.values()
+    assert rows_of(tmp_path / "d.tsv") == rows_of(tmp_path / "c.tsv") == found
+    names = zip(frame["head"], frame["relation"], frame["tail"], strict=True)
+    assert dict(zip(names, frame["by"], strict=True)) == found
+
+
+def test_how_each_was_asked_is_the_same_in_the_store_and_in_the_labels_read_back(people, tmp_path):
+    session = Session(people)
+    stored = session.annotations()
+    session.close()
+    run("export", people, "--labels", tmp_path / "labels.tsv", "--history", tmp_path / "history.jsonl")
+    again = read_annotations(tmp_path / "labels.tsv", POOL)
+    assert again.rows.tolist() == stored.rows.tolist()
+    for name in ("labels", "asked", "within", "who", "at"):
+        assert getattr(again, name).tolist() == getattr(stored, name).tolist()
+    np.testing.assert_array_equal(again.chance, stored.chance)
+    assert {"check", "gain", "wish"} <= set(stored.asked)
+    assert not stored.proves[stored.asked == "wish"].any()
+    write_scored(tmp_path / "scores.parquet", POOL)
+    other = start_session(tmp_path / "other", tmp_path / "scores.parquet", Settings("pooled"))
+    read_judgements(other, tmp_path / "history.jsonl")
+    told = other.annotations()
+    other.close()
+    places = np.argsort(stored.rows), np.argsort(told.rows)
+    for name in ("rows", "labels", "asked", "within", "who"):
+        assert getattr(told, name)[places[1]].tolist() == getattr(stored, name)[places[0]].tolist()
+    np.testing.assert_array_equal(told.chance[places[1]], stored.chance[places[0]])
+
+
+def test_an_oracle_every_door_accepts_the_same_triples_by_the_same_hands(folder, tmp_path):  # noqa: F811
+    out = tmp_path / "out"
+    completed = complete_graph(plan(folder, out, evidence=False))
+    check_completion(out, completed.lines)
+    accepted = rows_of(out / "accepted.tsv")
+    assert "oracle" in accepted.values()
+    assert "person" not in accepted.values()
+    report = json.loads((out / "report.json").read_text())
+    sources = actc.Calibration.read(out / "thresholds.json").sources
+    answers = read_annotations(sources.labels, read_scored(out / "candidates.parquet")[0])
+    assert set(answers.who) == {"oracle"}
+    labels = pd.read_parquet(sources.labels)
+    frame = actc.accept_triples(read_scored(out / "candidates.parquet")[0], labels, method=report["method"])
+    names = zip(frame["head"], frame["relation"], frame["tail"], strict=True)
+    assert dict(zip(names, frame["by"], strict=True)) == accepted
+    assert "judged by an oracle" in " ".join((out / "report.html").read_text().split())
+
+
+def check_completion(out, lines) -> None:
+    """Hold what a completion wrote against what other doors say of it."""
+    accepted, report = rows_of(out / "accepted.tsv"), json.loads((out / "report.json").read_text())
+    run("decide", out / "thresholds.json", out / "candidates.parquet", "--out", out / "decide.tsv")
+    assert rows_of(out / "decide.tsv") == accepted
+    run("report", out / "thresholds.json", "--out", out / "r.html", "--json", out / "r.json")
+    told, page = json.loads((out / "r.json").read_text()), (out / "report.html").read_text()
+    assert report["accepted"] == told["accepted"] == len(accepted)
+    assert report["accepted_by"] == {who: list(accepted.values()).count(who) for who in report["accepted_by"]}
+    assert sum(line["accepted"] for line in report["relations"].values()) == len(accepted)
+    assert f"{len(accepted)} accepted" in lines[0]
+    low, middle, high = report["accepted_precision"]
+    assert [middle, low, high] == pytest.approx(interval_of(out / "r.json"), abs=1e-4)
+    assert f"{middle:.0%} should be true: between {low:.0%} and {high:.0%}" in lines[1]
+    assert f"{len(accepted)} of {report['candidates']} candidates are accepted" in " ".join(page.split())
+    tile = page[page.index("of the accepted are true") - 200 :]
+    assert all(f"{100 * share:.0f}" in tile for share in (low, middle, high))
+
+
+def ask_people(asking, truth, judges: bool) -> None:
+    """Let one person judge the session of a completion, and a program too, if it should."""
+    session, said = Session(asking.out / "session"), []
+    pool = session.read_pool()
+    answer(session, "ada", truth, asking.budget)
+    for row in range(0, len(pool) if judges else 0, 3):
+        triple = dict(zip(("head", "relation", "tail"), pool.triple(row), strict=True))
+        said.append(triple | {"said": "true" if truth[pool.triple(row)] else "false", "kind": "program", "name": "r"})
+    (asking.out.parent / "said.jsonl").write_text("\n".join(map(json.dumps, said)))
+    if judges:
+        read_judgements(session, asking.out.parent / "said.jsonl")
+    session.close()
+
+
+@pytest.mark.parametrize("judges", [False, True])
+def test_a_completion_by_people_is_what_its_session_says(folder, tmp_path, judges):  # noqa: F811
+    asking = plan(folder, tmp_path / "out", evidence=False, oracle=None)
+    complete_graph(asking)
+    candidates = triples_of(folder / "candidates.tsv")
+    true = triples_of(folder / "truth.tsv")
+    ask_people(asking, {triple: triple in true for triple in candidates}, judges)
+    with counted() as counts:
+        completed = complete_graph(asking)
+    answers = json.loads((asking.out / "report.json").read_text())["judged"]
+    assert counts == {"opened": 1, "read": 1, "fitted": 1 + earlier_fits(answers)}
+    check_completion(asking.out, completed.lines)
+    run("export", asking.out / "session", "--accepted", tmp_path / "export.tsv")
+    assert rows_of(tmp_path / "export.tsv") == rows_of(asking.out / "accepted.tsv")
+
+
+def earlier_fits(answers: int) -> int:
+    """Return how many fits a learning curve has of its own."""
+    return sum(count < answers for count in (0, *CURVE))
+
+
+@contextmanager
+def counted():
+    """Count how often a session is opened, its pool is read, the method is fitted."""
+    counts = {"opened": 0, "read": 0, "fitted": 0}
+    pooled = type(METHODS["pooled"])
+
+    def wrap(name, function):
+        def counting(*values, **more):
+            counts[name] += 1
+            return function(*values, **more)
+
+        return counting
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Session, "__init__", wrap("opened", Session.__init__))
+        patch.setattr(Session, "read_pool", wrap("read", Session.read_pool))
+        patch.setattr(pooled, "fit", wrap("fitted", pooled.fit))
+        yield counts
+
+
+@pytest.mark.parametrize("which", ["people", "judged"])
+def test_a_report_opens_reads_and_fits_once(request, tmp_path, which):
+    session = request.getfixturevalue(which)
+    with counted() as counts:
+        report = actc.write_report(session, tmp_path / "report.html", json_out=tmp_path / "report.json")
+    assert counts == {"opened": 1, "read": 1, "fitted": 1 + earlier_fits(len(report.case.annotations))}
+
+
+def test_an_export_of_everything_opens_reads_and_fits_once(judged, tmp_path):
+    with counted() as counts:
+        actc.export_session(judged, tmp_path / "l.tsv", tmp_path / "h.jsonl", tmp_path / "t.json", tmp_path / "a.tsv")
+    assert counts == {"opened": 1, "read": 1, "fitted": 1}
+
+
+def test_without_a_budget_nobody_is_asked_and_the_method_decides(folder, tmp_path):  # noqa: F811
+    asked = replace(plan(folder, tmp_path / "out", evidence=False, oracle=None), budget=0)
+    completed = complete_graph(asked)
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert report["judged"] == 0
+    assert not (tmp_path / "out" / "session").exists()
+    accepted = rows_of(tmp_path / "out" / "accepted.tsv")
+    assert set(accepted.values()) <= {"method"}
+    assert report["accepted"] == len(accepted)
+    assert f"{len(accepted)} accepted" in completed.lines[0]
+    run(
+        "decide", tmp_path / "out" / "thresholds.json", tmp_path / "out" / "candidates.parquet", "--out", tmp_path / "d"
+    )
+    with pytest.raises(OptionError, match="without answers nothing can be promised"):
+        replace(asked, precision=0.8)
+
+
+def test_a_completion_promises(tmp_path):
+    """A pool with a model of its own kind is too small to promise much; scores that tell true from false are not."""
+    from actc.complete.completion import ask_oracle
+    from actc.trust.promise import Demand
+
+    pool, labels = make_pool(600, 3, seed=2)
+    oracle = lambda triples, rows: labels[rows]  # noqa: E731
+    case = ask_oracle(pool, oracle, np.arange(len(pool)), budget=150, demand=Demand(0.8, 0.9))
+    decided = case.decisions
+    mine = decided.accepted & (decided.by == "method")
+    assert mine.sum() > 20
+    assert labels[mine].mean() >= 0.8
+    assert case.promise is not None
+    assert case.promise.chance >= 0.9
+
+
+def test_the_command_line_promises_by_an_oracle_and_says_so(folder, tmp_path):  # noqa: F811
+    out = tmp_path / "out"
+    words = ("--candidates", folder / "candidates.tsv", "--oracle", folder / "truth.tsv", "--no-evidence")
+    run("complete", folder / "graph.tsv", *words, "--budget", 6, "--precision", 0.8, "--out", out, "--device", "cpu")
+    report = json.loads((out / "report.json").read_text())
+    assert report["promise"] == {"target": 0.8, "confidence": 0.9}
+    assert actc.Calibration.read(out / "thresholds.json").promise.target == 0.8
+    accepted = rows_of(out / "accepted.tsv")
+    assert report["accepted"] == len(accepted)
+    assert report["accepted_by"]["oracle"] == list(accepted.values()).count("oracle") == report["judged_true"]
+    run("decide", out / "thresholds.json", out / "candidates.parquet", "--out", out / "d.tsv")
+    assert rows_of(out / "d.tsv") == accepted
+
+
+def test_a_wish_takes_no_random_check_and_drops_those_on_the_table(tmp_path):
+    write_scored(tmp_path / "scores.parquet", POOL)
+    session = start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings("pooled", budget=200))
+    bob, planner = session.add_annotator("bob"), Planner(session)
+    planner.step()
+    before = session.ask(bob, 30)
+    assert {task.asked for task in before} == {"check", "gain"}
+    session.exchange(bob, [], 1, WISHED)
+    planner.step()
+    seen = [task for _ in range(3) for task in session.exchange(bob, [], 60, WISHED)[1]]
+    assert seen
+    assert {task.relation for task in seen} == {WISHED}
+    assert {task.asked for task in seen} == {"wish"}
+    assert all(task.chance is None for task in seen)
+    checks = {row["triple"] for row in session.store.rows("SELECT triple FROM plan WHERE asked = 'check'")}
+    held = {row["triple"] for row in session.store.rows("SELECT triple FROM lease WHERE annotator = ?", (bob.id,))}
+    assert checks
+    assert not checks & held
+    assert {task.triple for task in before if task.asked == "check"} - held
+    said = [Judgement("true", task.triple, f"k{task.triple}") for task in seen[:5]]
+    session.exchange(bob, said, 0, WISHED)
+    answers = session.annotations()
+    assert not answers.proves.any()
+    session.close()
+
+
+BAD_COLUMNS = [{"asked": "xyz"}, {"chance": 7}, {"chance": "a"}, {"asked": ["gain"]}, {"asked": "check", "chance": 0}]
+
+
+@pytest.mark.parametrize("bad", BAD_COLUMNS)
+def test_a_way_of_asking_that_cannot_be_is_refused_in_one_sentence(people, tmp_path, bad):
+    told = dict(zip(("head", "relation", "tail"), POOL.triple(3), strict=True)) | {"said": "true", "name": "eve"}
+    (tmp_path / "history.jsonl").write_text(json.dumps(told | bad) + "\n")
+    refused_by_import(people, tmp_path / "history.jsonl", "line 1: ")
+
+
+@pytest.mark.parametrize("bad", [{"asked": "xyz"}, {"chance": "7"}, {"chance": "a"}])
+def test_a_label_asked_in_a_way_that_cannot_be_is_refused_in_one_sentence(people, tmp_path, bad):
+    row = dict(zip(("head", "relation", "tail"), POOL.triple(3), strict=True)) | {"label": "1"} | bad
+    write_triples(tmp_path / "labels.tsv", {name: np.array([cell], dtype=object) for name, cell in row.items()})
+    refused_by_import(people, tmp_path / "labels.tsv", "line 2: ")
+
+
+def refused_by_import(session, path, place) -> None:
+    from actc.errors import ActcError
+
+    before = Session(session)
+    count = before.store.value("SELECT count(*) FROM judgement")
+    with pytest.raises(ActcError) as caught:
+        actc.import_judgements(before, path)
+    assert before.store.value("SELECT count(*) FROM judgement") == count
+    before.close()
+    assert f"{path}, {place}" in str(caught.value)
+    assert "\n" not in str(caught.value)
