@@ -177,7 +177,7 @@ def test_what_holdouts_say_before_anybody_is_asked_is_true():
     low, _, high = found.precision
     assert low - 0.02 <= true[accepted].mean() <= high + 0.02
     assert true[accepted].mean() > 3 * true.mean()
-    assert f"holdout of {5 * int(0.1 * len(graph)):,} facts; nobody was asked" in found.tell()
+    assert f"holdout of {5 * int(0.1 * len(graph)):,} facts, before anybody is asked" in found.tell()
 
 
 def test_what_is_learnt_does_not_depend_on_the_facts_order():

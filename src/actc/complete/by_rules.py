@@ -19,7 +19,7 @@ GIVEN = "Nobody's rules or model proposed these candidates: the graph's own fact
 
 def find_by_rules(
     graph: Graph, given: Graph | None, seed: int, advance: Callable[..., Any]
-) -> tuple[ScoredTriples, Reasons, dict[str, Any], list[str]]:
+) -> tuple[ScoredTriples, Reasons, dict[str, Any], list[str], list[float]]:
     """Propose by rules, or take the candidates given, and weigh them.
 
     Returns
@@ -30,6 +30,8 @@ def find_by_rules(
     columns : dict
         What the file of the candidates has beside them: the rule of each, and who proposed it.
     notes : list of str
+    precisions : list of float
+        Draws of the accepted precision by the holdout, before anybody is asked; none where no holdout says it.
     """
 
     def progress(done: int, total: int, name: str) -> None:
@@ -41,18 +43,21 @@ def find_by_rules(
         raise OptionError(f"{str(error).rstrip('.')}; give --train, --model or --candidates.") from None
 
 
-def _propose(graph: Graph, seed: int, progress: Progress) -> tuple[ScoredTriples, Reasons, dict[str, Any], list[str]]:
+def _propose(
+    graph: Graph, seed: int, progress: Progress
+) -> tuple[ScoredTriples, Reasons, dict[str, Any], list[str], list[float]]:
     proposed = propose_by_rules(graph)
     found = weigh_rules(graph, proposed, seed=seed, progress=progress)
     beside = {name: values for name, values in proposed.columns().items() if name not in ("head", "relation", "tail")}
     reasons = Reasons(found.weighed.evidence, found.weighed.worth, graph)
-    return found.weighed.candidates, reasons, {**beside, "score": found.weighed.log_odds}, [found.tell()]
+    beside = {**beside, "score": found.weighed.log_odds}
+    return found.weighed.candidates, reasons, beside, [found.tell()], found.precisions.round(4).tolist()
 
 
 def _weigh_given(
     graph: Graph, given: Graph, progress: Progress
-) -> tuple[ScoredTriples, Reasons, dict[str, Any], list[str]]:
+) -> tuple[ScoredTriples, Reasons, dict[str, Any], list[str], list[float]]:
     weighed = weigh(graph, Proposals(given), Lesson.taken(graph, given), progress=progress)
     reasons = Reasons(weighed.evidence, weighed.worth, graph)
     beside = {"score": weighed.log_odds, "proposed_by": ["given"] * len(given)}
-    return weighed.candidates, reasons, beside, [*given.notes, GIVEN]
+    return weighed.candidates, reasons, beside, [*given.notes, GIVEN], []

@@ -122,7 +122,7 @@ def summarise(case: Case, graph: Graph, facts: dict[str, Any], reasons: Reasons 
         "accepted_by": {who: int((decided.by[accepted] == who).sum()) for who in BY},
         "triples_after": len(graph) + int(accepted.sum()),
         "accepted_precision": _precision(case),
-        "promise": None if case.demand is None else asdict(case.demand),
+        "promise": None if case.promise is None else {**asdict(case.promise.demand), "accepts": case.promise.accepts},
         **facts,
         "evidence": None if reasons is None else reasons.describe() | {"examples": _examples(case, reasons)},
         "relations": {
@@ -161,6 +161,11 @@ def headline(report: dict[str, Any], strong: str = "") -> tuple[str, str]:
     else:
         low, middle, high = (f"{value:.0%}" for value in interval)
         sure = f"Of the accepted facts {middle} should be true: between {low} and {high}, with nine chances in ten."
+    if report["promise"] and not report["promise"]["accepts"]:
+        sure += (
+            f" Of the others no list can be promised a precision of {report['promise']['target']:g} from these "
+            "answers; raise --budget, or give a lower --precision."
+        )
     became = (
         f"{report['candidates']} candidates; {report['judged']} judged, {report['judged_true']} of them true; "
         f"{strong}{report['accepted']} accepted{strong}. "

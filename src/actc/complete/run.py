@@ -7,7 +7,7 @@ import shlex
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -107,7 +107,7 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
             seed=plan.seed,
             demand=plan.demand,
         )
-        opened = Opened(case)
+        opened = Opened(replace(case, holdout=tuple(ready.precisions)))
     files = write_completion(plan.out, opened, whole, f"graph{_ending(plan.graph)}", plan.base, ready.reasons)
     page, command = write_next_page(plan, opened, files[2], ready.reasons)
     seconds = ready.seconds + time.perf_counter() - started
@@ -123,7 +123,7 @@ class _Ready:
     """What is there before anybody is asked: the candidates and, by a model, the graph's own triples with their scores.
 
     Where there is evidence the candidates' scores are log-odds by it, and ``reasons`` say why. ``seconds`` are those
-    that an earlier run took to find them.
+    that an earlier run took to find them, ``precisions`` what a holdout says of the accepted before anybody is asked.
     """
 
     candidates: ScoredTriples
@@ -132,6 +132,7 @@ class _Ready:
     notes: list[str]
     seconds: float
     reasons: Reasons | None = None
+    precisions: list[float] = field(default_factory=list)
 
     def method(self, plan: CompletionPlan) -> str:
         """Return who chooses questions and thresholds."""
@@ -152,15 +153,17 @@ def _prepare(plan: CompletionPlan, whole: Graph, stage: Stage) -> _Ready:
         candidates, known = (read_scored(path)[0] if path.exists() else None for path in paths)
         assert candidates is not None
         left, reasons = begun.done["scores"], Reasons.load(plan.out, candidates, graph)
-        return _Ready(candidates, known, begun.done["model"], left["notes"], left["seconds"], reasons)
+        said = left.get("precisions", [])
+        return _Ready(candidates, known, begun.done["model"], left["notes"], left["seconds"], reasons, said)
     if "model" not in begun.done:
         begun = begun.finish("model", {} if plan.by_rules else _find_model(plan, graph, stage))
     if plan.by_rules:
         with stage("Rules") as advance:
-            candidates, reasons, beside, notes = find_by_rules(graph, given, plan.seed, advance)
+            candidates, reasons, beside, notes, precisions = find_by_rules(graph, given, plan.seed, advance)
         write_triples(paths[0], {**candidates.columns(), **beside})
         known = None
     else:
+        precisions = []
         scorer = load_scorer(plan.model or plan.out / "model", trust=plan.trust, device=plan.device)
         candidates, reasons, notes = _find_candidates(plan, graph, given, scorer, stage)
         write_scored(paths[0], candidates)
@@ -175,8 +178,8 @@ def _prepare(plan: CompletionPlan, whole: Graph, stage: Stage) -> _Ready:
         notes = [*whole.notes, *notes]
     notes = [*_tell_training(begun.done["model"]), *notes]
     seconds = time.perf_counter() - started
-    begun = begun.finish("scores", {"notes": notes, "seconds": seconds})
-    return _Ready(candidates, known, begun.done["model"], notes, 0.0, reasons)
+    begun = begun.finish("scores", {"notes": notes, "seconds": seconds, "precisions": precisions})
+    return _Ready(candidates, known, begun.done["model"], notes, 0.0, reasons, precisions)
 
 
 def _find_held(plan: CompletionPlan, graph: Graph) -> Graph | None:

@@ -41,16 +41,21 @@ class Found:
         How many facts were taken out of the graph, in all.
     share : float
         The share of true candidates to expect.
-    precision : float array of shape (3,)
-        The share of true ones among the candidates with log-odds above 0: low, middle and high, by resampling the
-        holdout; between low and high with a chance of nine in ten.
+    precisions : float array of shape (draws,)
+        Draws of the share of true ones among the candidates with log-odds above 0, by resampling the holdout; none
+        where there are no such candidates.
     """
 
     weighed: Weighed
     recall: float
     holdout: int
     share: float
-    precision: FloatArray
+    precisions: FloatArray
+
+    @property
+    def precision(self) -> FloatArray:
+        """Low, middle and high of the draws; between low and high with a chance of nine in ten."""
+        return np.quantile(self.precisions, [0.05, 0.5, 0.95]) if len(self.precisions) else np.array([0.0, 0.5, 1.0])
 
     def tell(self) -> str:
         """Say what the holdout says of the candidates."""
@@ -58,7 +63,7 @@ class Found:
         return (
             f"Of the missing facts of this kind, about {self.recall:.0%} are among the candidates, of which about "
             f"{self.share:.1%} are true; of those likelier than not, {middle:.0%} ({low:.0%} to {high:.0%}). "
-            f"So says a holdout of {self.holdout:,} facts; nobody was asked."
+            f"So says a holdout of {self.holdout:,} facts, before anybody is asked."
         )
 
 
@@ -173,8 +178,8 @@ def weigh_lessons(
     weighed = Learnt(worth, graph, limits).weigh(candidates, progress)
     weighed = _shift(weighed, min(worth.share, 0.9))
     accepted = int((weighed.log_odds > 0).sum())
-    precision = _resample(table, log_odds, curve, expected / curve.share / max(accepted, 1), accepted, random)
-    return Found(weighed, recall, table.holdout, worth.share, precision)
+    precisions = _resample(table, log_odds, curve, expected / curve.share / max(accepted, 1), accepted, random)
+    return Found(weighed, recall, table.holdout, worth.share, precisions)
 
 
 def _look_up(
@@ -261,12 +266,12 @@ def _shift(weighed: Weighed, share: float) -> Weighed:
 def _resample(
     table: _Table, log_odds: FloatArray, curve: Ceiling, each: float, accepted: int, random: np.random.Generator
 ) -> FloatArray:
-    """Return the expected share of true ones among the accepted: low, middle and high, by resampling the holdout.
+    """Return draws of the share of true ones among the accepted, by resampling the holdout.
 
     ``each`` is the number of true candidates that a share stands for, for each that is accepted.
     """
     if not accepted:
-        return np.array([0.0, 0.5, 1.0])
+        return np.zeros(0)
     others = ~table.true
     steep = curve.slope * log_odds
     above = steep + _find_shift(steep[others], curve.share, table.cases[others]) > 0
@@ -277,4 +282,4 @@ def _resample(
         recall = float(cases[table.true & above].sum() / max(cases[table.true].sum(), 1e-9))
         chance = min(drawn.share * each * recall, 1.0)
         draws.append(random.binomial(accepted, chance) / accepted)
-    return np.quantile(draws, [0.05, 0.5, 0.95])
+    return np.array(draws)

@@ -177,6 +177,8 @@ class Calibration:
     promise : Promised, optional
     exceptions : Exceptions
         What people said of single triples, and where judges turned a decision round.
+    holdout : tuple of float
+        Draws of the accepted precision by facts that were held out of the graph, where nobody answered.
     actc_version, created : str
         Which version of actc found the thresholds, and when.
     """
@@ -190,6 +192,7 @@ class Calibration:
     sources: Sources = field(default_factory=Sources)
     promise: Promised | None = None
     exceptions: Exceptions = field(default_factory=Exceptions)
+    holdout: tuple[float, ...] = ()
     actc_version: str = __version__
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
@@ -215,6 +218,7 @@ class Calibration:
             "sources": _write_sources(self.sources, path.absolute().parent),
             "promise": None if self.promise is None else {"kind": "precision", **asdict(self.promise)},
             "exceptions": asdict(self.exceptions),
+            "holdout": list(self.holdout),
             "default": self.thresholds.default,
             "curves": None if curves is None else _curves_head(curves),
             "relations": dict(zip(self.thresholds.relation_names, self._relations(), strict=True)),
@@ -254,6 +258,7 @@ class Calibration:
                 _read_sources(content.get("sources") or {}, path.absolute().parent),
                 _read_promise(content.get("promise")),
                 _read_exceptions(content.get("exceptions") or {}),
+                tuple(float(draw) for draw in content.get("holdout", [])),
                 content.get("actc_version", ""),
                 content.get("created", ""),
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +127,8 @@ def read_case(path: PathLike, calibration: Calibration) -> Case:
     answers = PICKS.get(sources.picks, PICKS["unknown"])(answers, pool)
     candidates = None if sources.candidates is None else read_scored(sources.candidates)[0]
     name = Path(path).name
-    return Case(pool, answers, known, calibration.method, found=thresholds, name=name, candidates=candidates)
+    case = Case(pool, answers, known, calibration.method, found=thresholds, name=name, candidates=candidates)
+    return replace(case, holdout=calibration.holdout)
 
 
 def write_sources(folder: Path, case: Case, *, scores: str, labels: str, known: Path | None) -> Sources:
@@ -143,6 +145,8 @@ def write_sources(folder: Path, case: Case, *, scores: str, labels: str, known: 
         Where the known triples are already.
     """
     write_scored(folder / scores, case.pool)
+    if not len(case.annotations):
+        return find_sources(folder / scores, None, known)
     judged = case.pool.take(case.annotations.rows).columns()
     write_triples(folder / labels, {**judged, **answer_columns(case.annotations)})
     return find_sources(folder / scores, folder / labels, known)
@@ -163,6 +167,7 @@ def describe_calibration(case: Case, sources: Sources) -> Calibration:
         sources,
         _describe_promise(case.promise),
         Exceptions.of(case.target.take(spoken), decisions.accepted[spoken], decisions.by[spoken], told[spoken]),
+        case.holdout,
     )
 
 

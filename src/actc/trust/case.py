@@ -76,6 +76,8 @@ class Case:
         The method's fit on the answers, where somebody has it already.
     candidates : ScoredTriples, optional
         What is decided on, where it is more than the pool that questions are chosen from.
+    holdout : tuple of float
+        Draws of the accepted precision by facts that were held out: what is said while nobody has answered.
     """
 
     pool: ScoredTriples
@@ -88,6 +90,7 @@ class Case:
     name: str = "thresholds"
     fitted: Fit | None = None
     candidates: ScoredTriples | None = None
+    holdout: tuple[float, ...] = ()
 
     @property
     def target(self) -> ScoredTriples:
@@ -179,4 +182,7 @@ class Case:
     def expectation(self) -> Expectation:
         """How good the decisions on the target will turn out, overall and by relation."""
         cuts, settled = self.thresholds.cuts_and_default, self.answers_in(self.target)
-        return expect(self.posterior, cuts, self.annotations, self.target, settled=settled, heeded=self.heeded)
+        found = expect(self.posterior, cuts, self.annotations, self.target, settled=settled, heeded=self.heeded)
+        if len(self.annotations) or not self.holdout:
+            return found
+        return replace(found, overall=replace(found.overall, precision=np.array(self.holdout)), source="holdout")

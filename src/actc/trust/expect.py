@@ -139,7 +139,7 @@ class Expectation:
     relations : dict of str to Quality
         Of the relations that the target has, of many of the largest; these rest on the model, shifted as a whole by
         what the answers say.
-    source : {"model", "model and answers", "answers"}
+    source : {"model", "holdout", "model and answers", "answers"}
         What the overall numbers rest on.
     checks : int
         How many answers had a known chance to be asked.

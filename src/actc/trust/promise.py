@@ -57,6 +57,11 @@ class Promise:
     chance: float
     left_out: tuple[str, ...]
 
+    @property
+    def accepts(self) -> bool:
+        """Whether anything can be accepted under it."""
+        return not np.isnan(self.chance)
+
 
 def promise(
     posterior: Posterior,

@@ -244,6 +244,8 @@ def as_interval(share: Share) -> Interval:
 
 
 _RESTS_ON = {
+    "holdout": "Nobody was asked. The share of true ones among the accepted is what facts say that were held out of "
+    "the graph; the other numbers rest on the model alone.",
     "model": "These numbers rest on the model alone, widened by how far off it was found on pools it was not made for. "
     "No answer has a known chance to be asked, so nothing has checked the model here; an audit would.",
     "model and answers": "These numbers rest on the model, corrected by {checks} answers, each by the chance it had to "
