@@ -60,7 +60,7 @@ WHERE ours.method = m GROUP BY ours.dataset;
 CREATE VIEW regretted AS SELECT 'pooled' AS method, * FROM regrets('pooled') UNION ALL SELECT 'pooled-known', * FROM regrets('pooled-known');
 
 -- docs/pooled.md: | {} | {:+.1f} | {:+.1f} | {:+.1f} | {:+.1f} | {:+.1f} | {:+.1f} | {:+.1f} | {:+.1f} |
-SELECT dataset, below_start, below_paper, below_paper_at_once, below_v2, over_v2, over_v3, f1_over_v2, f1_over_v3 FROM regretted;
+SELECT dataset, round(COLUMNS(* EXCLUDE (dataset, method)), 4) FROM regretted;
 -- docs/pooled.md: | mean of `{}` | | | | | {:+.2f} | {:+.2f} | {:+.2f} | {:+.2f} |
 SELECT method, avg(over_v2), avg(over_v3), avg(f1_over_v2), avg(f1_over_v3) FROM regretted GROUP BY method;
 -- docs/pooled.md: On every graph both are ahead of `actc-lr-rndm` at every budget

@@ -43,7 +43,7 @@ def answers_of(prior: str) -> dict[str, Any]:
                 "upper": fit.thresholds.upper.tolist(),
                 "probabilities_of_test_rows": fit.probabilities(test.take(np.arange(0, len(test), 97))).tolist(),
                 "picks": picks.rows.tolist(),
-                "reasons": picks.reasons,
+                "reasons": [str(reason) for reason in picks.reasons],
                 "gain": fit.gain,
                 "test_accuracy": float((fit.thresholds.decide(test) == (truth > 0)).mean()),
             }

@@ -153,7 +153,7 @@ def convert_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **opti
 def candidates_command(
     graph: Path, model: Path | None, out: Path, dry_run: bool, overwrite: bool, quiet: bool, **options: Any
 ) -> None:
-    """Propose new facts that the GRAPH does not hold: by its own rules, or the best answers of a model.
+    """Propose facts that the GRAPH does not hold: by its rules, or the best answers of a model.
 
     A model's run that is cut off goes on where it stopped when it is started again.
     """

@@ -1,9 +1,9 @@
 """Every number of the pooled method that was chosen, not derived: one table, and what chose each.
 
 The numbers of the priors stand beside them (``regimes.Beliefs``, ``log_odds.PRIOR``). The first trials, on halves of
-CoDEx's validation splits, were kept as means only (docs/pooled.md, "What was tried and left out"). So most were moved
-again, one at a time, on such halves (benchmarks/pooled/tuned.csv; rows named like the field, one repeat). The optimum
-is flat: few moves change the mean accuracy by more than 0.1, none for the better with both kinds of picks.
+CoDEx's validation splits, were not kept. So most were moved again, one at a time, on such halves, with the version
+before this one (benchmarks/pooled/tuned.csv; rows named like the field, one repeat). The optimum was flat: few moves
+changed the mean accuracy by more than 0.1, none for the better with both kinds of picks.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Tuned:
     # Labels in all from which on labels may overrule a line; what the line counts in labels; how many more labels a cut
     # must get right, and how many more for each root of a label between. On CoDEx this costs up to
     # 0.2 at 500 labels (tuned.csv, overrule_from = 10000); it is there for pools whose truth is no logistic curve
-    # (stress.csv.gz, bent). docs/pooled.md, "Overruling lines"; tuned.csv, line_counts, margin, walk.
+    # (stress.csv.gz, bent). docs/pooled.md, "Labels may overrule a line"; tuned.csv, line_counts, margin, walk.
     overrule_from: int = 200
     line_counts: float = 10.0
     margin: float = 0.5
