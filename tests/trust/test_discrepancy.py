@@ -11,6 +11,7 @@ from actc import Annotations
 from actc.methods import METHODS
 from actc.numeric import psi
 from actc.trust.discrepancy import Answered, answers_left_out, correct, misfit, with_own_answers
+from actc.trust.tuned import TUNED
 from tests.synthetic import fit_on_random, make_truth
 
 
@@ -92,7 +93,7 @@ def test_of_a_line_that_labels_overruled_residuals_are_those_of_the_fit():
 def test_a_correction_is_zero_without_answers_and_their_mean_with_many():
     few = correct(np.array(0.8), np.array(0), np.array(0.0), np.array(0.0))
     assert few.mean == 0
-    assert few.scale == pytest.approx(0.2 * 0.4)
+    assert few.scale == pytest.approx(TUNED.believed * 0.4)
     residuals = np.random.default_rng(0).normal(-0.1, 0.4, 4000)
     many = correct(np.array(0.8), np.array(4000), residuals.sum(), (residuals**2).sum())
     assert many.mean == pytest.approx(residuals.mean(), abs=0.01)

@@ -13,6 +13,7 @@ from actc.triples import Annotations
 from actc.trust.case import Case
 from actc.trust.discrepancy import answers_left_out
 from actc.trust.expect import QUANTITIES, Quality, answers_above, believe, expect
+from actc.trust.tuned import TUNED
 from tests.synthetic import fit_on_random, make_truth
 
 
@@ -97,7 +98,7 @@ def test_of_three_accepted_triples_none_may_be_true():
 def test_fewer_answers_inside_mean_more_doubt():
     doubts = [believe(answers) for answers in (0, 3, 30, 3000)]
     assert doubts == sorted(doubts, reverse=True)
-    assert doubts[-1] == pytest.approx(0.2, abs=0.002)
+    assert doubts[-1] == pytest.approx(TUNED.believed, abs=0.002)
 
 
 def test_a_small_target_may_turn_out_otherwise_than_a_large_one():
