@@ -4,6 +4,7 @@
 CREATE VIEW codex AS SELECT method, budget, dataset, model, avg(accuracy) AS accuracy, avg(f1) AS f1
 FROM 'benchmarks/pooled/cells.csv.gz' GROUP BY ALL;
 CREATE MACRO on_codex(m, b) AS (SELECT 100 * avg(accuracy) FROM codex WHERE method = m AND budget = b);
+CREATE MACRO dot(share) AS ltrim(format('{:.3f}', share::DOUBLE), '0');
 CREATE MACRO pair(accuracy, f1, digits) AS
 format('{:.{}f}/{:.{}f}', 100 * avg(accuracy), digits, 100 * avg(f1), digits);
 
@@ -19,6 +20,15 @@ WHERE (dataset, model, method, budget) = ('umls-top', 'complex', 'pooled-evidenc
 -- README.md: [evidence](docs/evidence.md) is heard, {:.0f}% when it is not
 SELECT 100 * avg(accuracy) FROM 'benchmarks/evidence/bench.csv'
 WHERE (dataset, model, method, budget) = ('umls-top', 'complex', 'pooled-known', 50);
+
+-- README.md: | {} | {:.0f}% | {} | {} | {} | {} |
+WITH named AS (SELECT unnest(['umls', 'nations', 'wn18rr']) AS graph, unnest(['UMLS', 'Nations', 'WN18RR']) AS name),
+rules AS (SELECT * FROM 'benchmarks/evidence/rules.csv' JOIN named USING (graph)),
+none AS (SELECT * FROM rules WHERE ranked_by = 'evidence' AND answers = 0),
+many AS (SELECT graph, f1 FROM rules WHERE ranked_by = 'evidence' AND answers = 100),
+alone AS (SELECT graph, ap FROM rules WHERE ranked_by = 'max-plus')
+SELECT name, 100 * found_hidden, dot(none.f1), dot(many.f1), dot(none.ap), dot(alone.ap)
+FROM none JOIN many USING (graph) JOIN alone USING (graph);
 
 -- docs/pooled.md: | `{}` | {} | {} |
 WITH by_budget AS (SELECT method, budget, pair(accuracy, f1, 1) AS shown FROM codex GROUP BY ALL),
