@@ -57,7 +57,7 @@ def count_coverage(names: list[str]) -> Iterable[list[Any]]:
             key = (row["kind"], cell, row["picks"], int(row["budget"]), row["quantity"])
             table[key].append([*numbers, row["source"] == "answers"])
     for key, values in sorted(table.items()):
-        truth, middle, low, high, model_low, model_high, looks = np.array(values).T
+        truth, middle, low, high, model_low, model_high, alone = np.array(values).T
         known = np.isfinite(truth)
         if not known.any():
             continue  # nothing was ever accepted there
@@ -67,7 +67,7 @@ def count_coverage(names: list[str]) -> Iterable[list[Any]]:
             float(((low <= truth) & (truth <= high))[known].mean()),
             float((high - low)[known].mean() / 2),
             float(np.nan_to_num(middle - truth)[known].mean()),
-            float(looks.mean()),
+            float(alone.mean()),
             float(((model_low <= truth) & (truth <= model_high))[known].mean()),
             float(np.nan_to_num(model_high - model_low)[known].mean() / 2),
         ]
@@ -102,10 +102,10 @@ def print_coverage() -> None:
     rows = table_of("coverage.csv")
     budgets = sorted({int(row["budget"]) for row in rows})
     print("| picks | quantity | |", " | ".join(map(str, budgets)), "|\n" + "| --- " * (len(budgets) + 3) + "|")
-    for picks in ("random", "active"):
+    for picks in sorted({row["picks"] for row in rows}):
         for quantity in ("accuracy", "precision"):
             mine = [row for row in rows if (row["kind"], row["picks"], row["quantity"]) == ("plain", picks, quantity)]
-            by_budget = [[row for row in mine if int(row["budget"]) == budget] for budget in budgets]
+            by_budget = [part for budget in budgets if (part := [row for row in mine if int(row["budget"]) == budget])]
             whole = [next(row for row in part if row["cell"] == "all") for part in by_budget]
             held = [
                 f"{100 * float(a['held']):.0f} ({worst(p, min, 'held')})" for a, p in zip(whole, by_budget, strict=True)
@@ -127,9 +127,9 @@ def print_promises() -> None:
     heads = [f"{budget}: broken" for budget in budgets] + [f"{budget}: accepted" for budget in budgets]
     print("\n| precision | who | picks |", " | ".join(heads), "|\n" + "| --- " * (len(heads) + 3) + "|")
     for precision in ("0.8", "0.9", "0.95"):
-        for who, picks in (("actc", "random"), ("actc", "checked"), ("scan", "random")):
+        for who, picks in (("actc", "session"), ("actc", "random"), ("scan", "random")):
             mine = [row for row in rows if (row["precision"], row["who"], row["picks"]) == (precision, who, picks)]
-            by_budget = [[row for row in mine if int(row["budget"]) == budget] for budget in budgets]
+            by_budget = [part for budget in budgets if (part := [row for row in mine if int(row["budget"]) == budget])]
             whole = [next(row for row in part if row["cell"] == "all") for part in by_budget]
             broken = [
                 f"{100 * float(a['broken']):.1f} ({worst(p, max, 'broken')})"

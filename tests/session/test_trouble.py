@@ -12,7 +12,7 @@ from actc.app.links import Links
 from actc.app.server import create_app
 from actc.cli.show_session import print_status
 from actc.session import OWNER, Session, Settings, start_session
-from actc.session.plan import HELD_EACH, Planner, planning
+from actc.session.plan import LEASED_EACH, Planner, planning
 from actc.session.trouble import read_trouble, tell_trouble
 from actc.tables.files import write_rows_of
 from tests.synthetic import make_truth
@@ -65,5 +65,5 @@ def test_a_plan_has_a_full_table_for_everybody_however_many_they_are(tmp_path):
     session = begin(tmp_path, 3000)
     crowd = [session.add_annotator(f"person {number}") for number in range(150)]
     Planner(Session(session.folder, synced=False)).step()
-    assert all(len(session.ask(person, HELD_EACH)) == HELD_EACH for person in crowd)
+    assert all(len(session.ask(person, LEASED_EACH)) == LEASED_EACH for person in crowd)
     session.close()

@@ -20,7 +20,7 @@ from actc.session.review import count_reviews, list_reviews, show_review
 from actc.session.status import agreement, all_relations, history, people, progress
 from actc.session.trouble import read_trouble
 
-LONG, PAUSES = 0.2, 30  # what takes longer than so many seconds is done again after so many times as long
+LONG, PAUSES = 0.2, 30  # seconds; a result that took longer is kept for so many times as long as it took
 MOST_CHANGES = 20
 owning = APIRouter(prefix="/api/owner", responses=REFUSED)
 Kind = Literal["differ", "unsure", "noted"]

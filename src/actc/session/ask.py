@@ -1,7 +1,6 @@
 """Who is asked what: triples are leased to people, so that nobody's work is done twice unless it should be.
 
-A triple that is leased to an annotator is said to be on their table: it waits for their answer, and nobody else is
-asked about it meanwhile. All functions run inside a write transaction of the caller's. Leases live in SQLite and not in
+A triple that is leased to an annotator waits for their answer, and nobody else is asked about it meanwhile. All functions run inside a write transaction of the caller's. Leases live in SQLite and not in
 memory: two servers, a server and a terminal, or a program beside them share one session without knowing of each other.
 """
 
@@ -94,10 +93,10 @@ class Annotator:
     link: int = 0
 
 
-def held_tasks(
+def leased_tasks(
     connection: sqlite3.Connection, annotator: Annotator, most: int, relation: str | None = None
 ) -> list[Task]:
-    """Return the triples on an annotator's table, first those to be judged first; of one relation, if it is given."""
+    """Return the triples that an annotator has leased, first those to be judged first; of one relation, if it is given."""
     rows = connection.execute(
         f"SELECT {TASK}, purpose FROM lease JOIN task USING (triple) WHERE annotator = ?1 "
         "AND (?3 IS NULL OR relation = ?3) ORDER BY place LIMIT ?2",
@@ -159,10 +158,10 @@ def top_up(
     overlap: float,
     now: float,
 ) -> None:
-    """Bring the triples on an annotator's table to ``count``, or as near as budget and plan allow."""
+    """Bring the triples that an annotator has leased to ``count``, or as near as budget and plan allow."""
     connection.execute("UPDATE lease SET expires = ? WHERE annotator = ?", (now + LEASE_SECONDS, annotator.id))
-    held = connection.execute("SELECT count(*) FROM lease WHERE annotator = ?", (annotator.id,)).fetchone()[0]
-    need = count - held
+    leases = connection.execute("SELECT count(*) FROM lease WHERE annotator = ?", (annotator.id,)).fetchone()[0]
+    need = count - leases
     if need > 0:
         need -= _lease_repeat(connection, annotator, repeats, now)
     for find, purpose in SOURCES:
@@ -170,18 +169,18 @@ def top_up(
             need -= lease(connection, annotator, find(connection, annotator, need, now), purpose, now)
     need = min(need, _left_of(budget, need, connection, now))
     if need > 0:
-        need = _fair_share(connection, need, held)
+        need = _fair_share(connection, need, leases)
         need -= _lease_planned(connection, annotator, need, now)
-    if need > 0 and held == 0:
+    if need > 0 and leases == 0:
         lease(connection, annotator, _find_unsure(connection, annotator, need, now, after=0), "again", now)
 
 
 def top_up_relation(
     connection: sqlite3.Connection, annotator: Annotator, count: int, budget: int, relation: str, now: float
 ) -> None:
-    """Bring the triples of one relation on an annotator's table to ``count``: planned ones, as far as there are."""
+    """Bring the triples of one relation that an annotator has leased to ``count``: planned ones, as far as there are."""
     connection.execute("UPDATE lease SET expires = ? WHERE annotator = ?", (now + LEASE_SECONDS, annotator.id))
-    need = count - len(held_tasks(connection, annotator, count, relation))
+    need = count - len(leased_tasks(connection, annotator, count, relation))
     need = min(_left_of(budget, need, connection, now), need)
     if need > 0:
         _lease_planned(connection, annotator, need, now, relation)
@@ -195,7 +194,7 @@ def lease(
     now: float,
     in_front: bool = False,
 ) -> int:
-    """Put triples on an annotator's table; return how many."""
+    """Put triples that an annotator has leased; return how many."""
     bound = "min(coalesce(min(place), 0), 0) - 1" if in_front else "coalesce(max(place), 0) + 1"
     for triple in triples:
         connection.execute(
@@ -217,25 +216,25 @@ def _lease_planned(
     return lease(connection, annotator, [task.triple for task in tasks], "new", now)
 
 
-def _fair_share(connection: sqlite3.Connection, need: int, held: int) -> int:
+def _fair_share(connection: sqlite3.Connection, need: int, leases: int) -> int:
     """Return how many planned triples somebody may take, so that some are left for everybody until there are more."""
-    planned, on_tables, people = connection.execute(
+    planned, leased, people = connection.execute(
         "SELECT (SELECT count(*) FROM plan), (SELECT count(*) FROM lease), "
         "(SELECT count(*) FROM annotator WHERE kind = 'person' AND link >= 0)"
     ).fetchone()
     if planned >= people * need:
         return need
-    share = max(1, (planned + on_tables) // people)
-    return int(max(0, min(need, share - held)))
+    share = max(1, (planned + leased) // people)
+    return int(max(0, min(need, share - leases)))
 
 
 def _left_of(budget: int, need: int, connection: sqlite3.Connection, now: float) -> int:
-    """Return how many triples the budget leaves, besides those labelled or on a table for the first time.
+    """Return how many triples the budget leaves, besides those labelled or leased for the first time.
 
-    Where more than ``need`` are left whatever lies on the tables, that is not looked at one by one.
+    Where more than ``need`` are left whatever is leased, leases are not looked at one by one.
     """
-    labels, on_tables = connection.execute("SELECT labels, (SELECT count(*) FROM lease) FROM total").fetchone()
-    if budget - labels - on_tables >= need:
+    labels, leased = connection.execute("SELECT labels, (SELECT count(*) FROM lease) FROM total").fetchone()
+    if budget - labels - leased >= need:
         return need
     new = "SELECT count(DISTINCT triple) FROM lease JOIN task USING (triple) WHERE expires > ? AND labelled = 0"
     return int(budget - labels - connection.execute(new, (now,)).fetchone()[0])
@@ -279,10 +278,10 @@ def _find_shared(connection: sqlite3.Connection, annotator: Annotator, need: int
 
 
 def _find_expired(connection: sqlite3.Connection, annotator: Annotator, need: int, now: float) -> list[int]:
-    """Triples that somebody else held until the lease ran out, and nobody judged."""
+    """Triples that somebody else had leased until the lease ran out, and nobody judged."""
     rows = connection.execute(
         "SELECT DISTINCT triple FROM lease AS old JOIN task USING (triple) WHERE expires <= ?2 AND answered = 0 "
-        f"AND {_ON_NO_TABLE} AND {_UNTOUCHED} LIMIT ?3",
+        f"AND {_NOT_LEASED} AND {_UNTOUCHED} LIMIT ?3",
         (annotator.id, now, need),
     )
     return [row[0] for row in rows]
@@ -292,7 +291,7 @@ def _find_unsure_of_others(connection: sqlite3.Connection, annotator: Annotator,
     """Triples that others were unsure of, and nobody decided."""
     rows = connection.execute(
         "SELECT triple FROM task WHERE answered > 0 AND labelled = 0 "
-        f"AND {_ON_NO_TABLE} AND {_UNTOUCHED} ORDER BY triple LIMIT ?3",
+        f"AND {_NOT_LEASED} AND {_UNTOUCHED} ORDER BY triple LIMIT ?3",
         (annotator.id, now, need),
     )
     return [row[0] for row in rows]
@@ -306,7 +305,7 @@ def _find_unsure(
     rows = connection.execute(
         "SELECT task.triple FROM task CROSS JOIN answer ON answer.triple = task.triple AND annotator = ?1 "
         "WHERE answered > 0 AND labelled = 0 AND label IS NULL AND judgement <= coalesce((SELECT id FROM "
-        f"judgement WHERE annotator = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?4), 0) AND {_ON_NO_TABLE} "
+        f"judgement WHERE annotator = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?4), 0) AND {_NOT_LEASED} "
         "AND ?5 > (SELECT count(*) FROM judgement WHERE triple = task.triple AND annotator = ?1 AND said = 'unsure') "
         "ORDER BY judgement LIMIT ?3",
         (annotator.id, now, need, after, MOST_UNSURE),
@@ -314,12 +313,12 @@ def _find_unsure(
     return [row[0] for row in rows]
 
 
-# Neither judged by this annotator nor on their table.
+# Neither judged by this annotator nor leased to them.
 _UNTOUCHED = (
     "NOT EXISTS (SELECT 1 FROM answer WHERE triple = task.triple AND annotator = ?1) "
     "AND NOT EXISTS (SELECT 1 FROM lease WHERE triple = task.triple AND annotator = ?1)"
 )
-_ON_NO_TABLE = "NOT EXISTS (SELECT 1 FROM lease WHERE triple = task.triple AND expires > ?2)"
+_NOT_LEASED = "NOT EXISTS (SELECT 1 FROM lease WHERE triple = task.triple AND expires > ?2)"
 
 # What comes before anything new.
 SOURCES = ((_find_shared, "shared"), (_find_expired, "new"), (_find_unsure_of_others, "again"), (_find_unsure, "again"))

@@ -36,12 +36,10 @@ from actc.trust.case import Case
 LEAST_PLANNED, MOST_PLANNED = 128, 4096
 FIRST_PLANNED = 2000
 """The first plan must last, for all annotators together, until a planner has read the pool and made the next."""
-HELD_EACH = 6
-"""Cards on the table of an annotator's page: a plan has as many for everybody, besides those it must last with."""
-PLANNED_SECONDS = 10.0
-"""Any other holds as many triples as were judged in this time, or in that of three refits: a refit rests as long as it
-took, so the next plan is there after two."""
-OUTLAST = 3
+LEASED_EACH = 6
+"""Cards that a page leases at a time: a plan has as many for each person, besides those for the time until the next."""
+PLANNED_SECONDS, REFITS = 10.0, 3
+"""A later plan has as many triples as were judged in the last seconds, or during so many refits, if that is longer."""
 GOODBYE_SECONDS = 2.0
 """How long a planner may take to leave when its parent does."""
 
@@ -136,7 +134,7 @@ class Planner:
             connection.execute("UPDATE wish SET spent = 1 WHERE relation = ?", (relation,))
 
     def _given_out(self) -> IntArray:
-        """Return the triples that people judged or have on the table."""
+        """Return the triples that people judged or have leased."""
         rows = self.session.store.rows("SELECT triple FROM task WHERE answered > 0 UNION SELECT triple FROM lease")
         return np.array([row[0] for row in rows], dtype=np.int64)
 
@@ -145,14 +143,14 @@ class Planner:
 
     def _plan_size(self, last: int) -> int:
         """Return how many triples to plan after judgement number ``last``."""
-        tables = HELD_EACH * len(self.session.people())
+        leased = LEASED_EACH * len(self.session.people())
         if last == 0:
-            return FIRST_PLANNED + tables
+            return FIRST_PLANNED + leased
         recent = self.session.store.value(
             "SELECT count(*) FROM judgement WHERE at > ? AND id > ?",
-            (time.time() - max(PLANNED_SECONDS, OUTLAST * self.took), last - MOST_PLANNED),
+            (time.time() - max(PLANNED_SECONDS, REFITS * self.took), last - MOST_PLANNED),
         )
-        return int(np.clip(recent, LEAST_PLANNED, MOST_PLANNED)) + tables
+        return int(np.clip(recent, LEAST_PLANNED, MOST_PLANNED)) + leased
 
     def _write(self, last: int, picks: Picks, outlook: Outlook, anew: bool) -> None:
         """Replace the plan, unless another process planned with newer answers; and the outlook, if it is another."""

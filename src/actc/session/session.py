@@ -33,7 +33,7 @@ import numpy as np
 
 from actc.errors import OptionError, SessionError
 from actc.pooled.sketch_file import read_sketch
-from actc.session.ask import TASK, Annotator, Task, held_tasks, note_wish, top_up, top_up_relation
+from actc.session.ask import TASK, Annotator, Task, leased_tasks, note_wish, top_up, top_up_relation
 from actc.session.cards import plain, sentence
 from actc.session.combine import Votes, combine
 from actc.session.names import Names
@@ -148,7 +148,7 @@ class Session:
     def change_link(self, name: str, void: bool = False) -> Annotator:
         """Give a person a new link, or none: the old one is void at once, and their answers stay.
 
-        What is on the table of somebody without a link is offered to others.
+        What somebody without a link has leased is offered to others.
         """
         person = self.annotator(name)
         if person.kind != "person":
@@ -221,7 +221,7 @@ class Session:
                 top_up_relation(connection, annotator, count, budget, relation, now)
             elif count:
                 top_up(connection, annotator, count, budget, settings.repeats, overlap, now)
-            return done, held_tasks(connection, annotator, count, relation)
+            return done, leased_tasks(connection, annotator, count, relation)
 
         return self.store.write(work)
 

@@ -59,7 +59,7 @@ def write_count(counts: dict[str, Any]) -> str:
 
 
 def what_is_left(session: Session, annotator: Annotator, relation: str | None = None) -> str:
-    """Say why an annotator has no triple on the table.
+    """Say why an annotator has no lease.
 
     Returns
     -------
