@@ -1,7 +1,8 @@
 """Who is asked what: triples are leased to people, so that nobody's work is done twice unless it should be.
 
-A triple that is leased to an annotator waits for their answer, and nobody else is asked about it meanwhile. All functions run inside a write transaction of the caller's. Leases live in SQLite and not in
-memory: two servers, a server and a terminal, or a program beside them share one session without knowing of each other.
+A triple that is leased to an annotator waits for their answer, and nobody else is asked about it meanwhile. All
+functions run inside a write transaction of the caller's. Leases live in SQLite and not in memory: two servers, a server
+and a terminal, or a program beside them share one session without knowing of each other.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ class Annotator:
 def leased_tasks(
     connection: sqlite3.Connection, annotator: Annotator, most: int, relation: str | None = None
 ) -> list[Task]:
-    """Return the triples that an annotator has leased, first those to be judged first; of one relation, if it is given."""
+    """Return the triples that an annotator has leased, the first to be judged first; of one relation, if it is given."""
     rows = connection.execute(
         f"SELECT {TASK}, purpose FROM lease JOIN task USING (triple) WHERE annotator = ?1 "
         "AND (?3 IS NULL OR relation = ?3) ORDER BY place LIMIT ?2",
@@ -178,7 +179,7 @@ def top_up(
 def top_up_relation(
     connection: sqlite3.Connection, annotator: Annotator, count: int, budget: int, relation: str, now: float
 ) -> None:
-    """Bring the triples of one relation that an annotator has leased to ``count``: planned ones, as far as there are."""
+    """Bring the leased triples of one relation to ``count``: planned ones, as far as there are."""
     connection.execute("UPDATE lease SET expires = ? WHERE annotator = ?", (now + LEASE_SECONDS, annotator.id))
     need = count - len(leased_tasks(connection, annotator, count, relation))
     need = min(_left_of(budget, need, connection, now), need)
