@@ -97,7 +97,7 @@ class Annotator:
 def leased_tasks(
     connection: sqlite3.Connection, annotator: Annotator, most: int, relation: str | None = None
 ) -> list[Task]:
-    """Return the triples that an annotator has leased, the first to be judged first; of one relation, if it is given."""
+    """Return the triples that an annotator has leased, the first to be judged first; of one relation, if given."""
     rows = connection.execute(
         f"SELECT {TASK}, purpose FROM lease JOIN task USING (triple) WHERE annotator = ?1 "
         "AND (?3 IS NULL OR relation = ?3) ORDER BY place LIMIT ?2",
