@@ -1,7 +1,7 @@
 """Every number of the trust functions that was chosen, not derived: one table, and what chose each.
 
 All but ``believed`` were chosen on validation triples, half of them playing the test, for earlier versions of the model
-and of the picks. The trials were not kept; the files named here, in benchmarks/trust, are the rows that the numbers lead
+and of the picks. The trials were not kept; the files named here, in benchmarks/trust, are the rows that they lead
 to. benchmarks/trust/left_out.py would say what would be chosen without each of the graphs; it was not run again.
 """
 
