@@ -48,6 +48,7 @@ def test_nobody_is_asked_and_the_graph_is_better(folder, tmp_path):
     assert low <= hidden.contains(accepted).mean() <= high
 
 
+@pytest.mark.long
 def test_each_candidate_says_which_rule_proposed_it(folder, tmp_path):
     complete_graph(CompletionPlan(folder / "graph.tsv", tmp_path / "out", budget=0))
     columns = duckdb.read_parquet(str(tmp_path / "out" / "candidates.parquet")).fetchnumpy()
@@ -65,6 +66,7 @@ def test_an_oracle_answers_and_a_second_run_goes_on(folder, tmp_path):
     assert again.files
 
 
+@pytest.mark.long
 def test_people_are_asked_in_a_session_without_a_model(folder, tmp_path):
     lines = complete_graph(CompletionPlan(folder / "graph.tsv", tmp_path / "out", budget=10)).lines
     assert any("Judge 10 of them" in line for line in lines)
@@ -91,6 +93,7 @@ def test_a_graph_that_no_rule_fits_says_what_to_do(tmp_path):
         complete_graph(CompletionPlan(tmp_path / "graph.tsv", tmp_path / "out", budget=0))
 
 
+@pytest.mark.long
 def test_neither_torch_nor_spark_is_loaded(folder, tmp_path):
     code = (
         "import sys; from actc import CompletionPlan, complete_graph\n"

@@ -165,6 +165,7 @@ def test_the_ceiling_tells_how_many_unlabelled_ones_are_true(share):
     assert curve.labelled == pytest.approx(0.4, abs=0.08)
 
 
+@pytest.mark.long
 def test_what_holdouts_say_before_anybody_is_asked_is_true():
     graph, hidden = make_families(150, np.random.default_rng(2), 0.75)
     proposed = propose_by_rules(graph)
