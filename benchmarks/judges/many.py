@@ -18,8 +18,8 @@ import numpy as np
 from actc.judges.replies import Question, Reply
 from actc.judges.store import ReplyStore
 from actc.session import Judgement, Session, Settings, start_session
+from actc.session.find_case import find_case
 from actc.session.plan import Planner
-from actc.session.results import Results
 from actc.session.status import people, picture, progress
 from actc.tables.files import write_scored
 from actc.triples import ScoredTriples
@@ -94,7 +94,7 @@ def main() -> None:
         without = measure(session)
         rate = judge_all(session, truth)
         with_judges = measure(session)
-        results = median_of(lambda: Results(session).heeded.decisions, 3)
+        results = median_of(lambda: find_case(session).case.decisions, 3)
     with options.out.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["what", "candidates", "without", "with", "unit"])
