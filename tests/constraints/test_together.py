@@ -183,3 +183,18 @@ def violations(one: Constraint, kept: list) -> list:
         return [pair for pair in mine if (pair[0], one.other, pair[1]) in kept]
     loops = [pair for pair in mine if pair[0] == pair[1]]
     return loops if one.kind == "irreflexive" else loops + [(h, t) for h, t in mine if h != t and (t, h) in mine]
+
+
+def test_by_a_hard_symmetric_or_inverse_relation_a_triple_enters_with_its_mirror_alone():
+    triples = ScoredTriples.from_columns("abcdxy", ["r"] * 5 + ["s"], "badcyx", range(6))
+    facts = encode_columns(["q"], ["r"], ["x"])
+    symmetric = Constraints((Constraint("symmetric", "r", use="hard"),))
+    found = decide(symmetric, triples, [0.9, 0.6, 0.9, 0.3, 0.9, 0.9], facts=facts)
+    assert found.accepted.tolist() == [True, True, False, False, False, True]
+    assert found.rival[2] == 3
+    inverse = Constraints((Constraint("inverse", "r", "s", use="hard"), Constraint("inverse", "s", "r", use="hard")))
+    found = decide(inverse, triples, [0.9] * 6, facts=facts)
+    assert found.accepted.tolist() == [False, False, False, False, True, True]
+    known = encode_columns("b", ["r"], "a")
+    one = ScoredTriples.from_columns("a", ["r"], "b", [0.0])
+    assert decide(symmetric, one, [0.9], facts=known).accepted.all()

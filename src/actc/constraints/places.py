@@ -6,16 +6,16 @@ A triple that a constraint forbids by itself (a loop, an end of the wrong class)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from actc.constraints.classes import Classes, find_classes, relation_mask, subclass_pairs
 from actc.tables.constraints import Constraint, Constraints
-from actc.triples import BoolArray, IntArray, Triples, Vocabulary
+from actc.triples import BoolArray, IntArray, Triples, Vocabulary, as_vocabulary
 
-NONE = -1
+NONE, FACT = -1, -2
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +33,9 @@ class Places:
         One of them, as a row of the facts; -1 where there is none, or where the constraint alone forbids.
     is_fact : bool array of shape (N,)
         Which of the triples are facts themselves.
+    mirrors : int arrays of shape (K,)
+        Rows of the triples that a hard constraint lets in only with another triple; that triple's row, -2 where it is a
+        fact and -1 where it is neither; and the constraint.
     """
 
     constraints: Constraints
@@ -42,6 +45,7 @@ class Places:
     facts: IntArray
     witness: IntArray
     is_fact: BoolArray
+    mirrors: tuple[IntArray, IntArray, IntArray]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -69,11 +73,29 @@ def find_places(constraints: Constraints, triples: Triples, facts: Triples | Non
     names = Vocabulary(sorted({*triples.entity_names, *there.entity_names}))
     kinds = Vocabulary(sorted({*triples.relation_names, *there.relation_names}))
     asked, known = triples.recoded(names, kinds), there.recoded(names, kinds)
-    return _join(used, list(_members(used, asked, known)), known.contains(asked))
+    rows, places, rules, filled, witness = _join(list(_members(used, asked, known)))
+    is_fact, mirrors = known.contains(asked), _mirrors(used, asked, known)
+    return Places(used, rows, places, rules, filled, witness, is_fact, mirrors)
 
 
-def _join(used: Constraints, found: list[_Members], is_fact: BoolArray) -> Places:
-    """Number the places of all constraints, and keep those where something competes."""
+def _mirrors(used: Constraints, asked: Triples, known: Triples) -> tuple[IntArray, IntArray, IntArray]:
+    """Find the mirror of each triple that a hard symmetric or inverse relation has."""
+    found = [np.zeros((3, 0), dtype=np.int64)]
+    for rule, one in enumerate(used.each):
+        if one.kind not in ("symmetric", "inverse") or one.use != "hard":
+            continue
+        rows = np.flatnonzero(relation_mask(asked, [one.relation]))
+        code = as_vocabulary(asked.relation_names).codes([one.other or one.relation])[0]
+        mine = asked.take(rows)
+        turned = replace(mine, heads=mine.tails, tails=mine.heads, relations=np.full(len(rows), code))
+        places = np.where(known.contains(turned), FACT, asked.rows_of(turned))
+        found.append(np.stack([rows, places, np.full(len(rows), rule)]))
+    rows, mirrors, rules = np.concatenate(found, axis=1)
+    return rows, mirrors, rules
+
+
+def _join(found: list[_Members]) -> list[IntArray]:
+    """Number the places of all constraints; return rows, places, rules, facts, witness of those that are contested."""
     columns: list[list[IntArray]] = [[], [], [], [], []]
     start = 0
     for one in found:
@@ -92,7 +114,7 @@ def _join(used: Constraints, found: list[_Members], is_fact: BoolArray) -> Place
     empty = np.zeros(0, dtype=np.int64)
     rows, places, rules, facts, witness = (np.concatenate([empty, *column]) for column in columns)
     order = np.lexsort((rows, places))
-    return Places(used, rows[order], places[order], rules[order], facts, witness, is_fact)
+    return [rows[order], places[order], rules[order], facts, witness]
 
 
 @dataclass(frozen=True, eq=False)

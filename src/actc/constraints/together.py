@@ -17,12 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from actc.constraints.places import NONE, Places
+from actc.constraints.places import FACT, NONE, Places
 from actc.triples import BoolArray, FloatArray, IntArray, Triples
 
 ODDS, LOGS = 2.0**20, 2.0**32
 LEAST, MOST = 2.0**-20, 1 - 2.0**-20
-DIGITS = 6
+ROUND = 1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ def couple(places: Places, p: FloatArray, alive: BoolArray, true: BoolArray) -> 
     below = np.where(facts == 0, (1 - rho) * (1 + total / ODDS), 1 - rho) * others + rho * (1 + o)
     above = o * (np.where(facts == 0, (1 - rho) * others, 0.0) + rho)
     soft = np.where(facts > 1, o / (1 + o), above / np.where(below > 0, below, 1.0))
-    return np.asarray(np.where(rho == 0, hard, soft).round(DIGITS))
+    return np.asarray(np.floor(np.where(rho == 0, hard, soft) * ROUND + 0.5) / ROUND)
 
 
 def _count(places: Places, mask: BoolArray) -> IntArray:
@@ -99,8 +99,8 @@ def decide_together(
     """Hold back what cannot be true beside something more probable; nothing is added.
 
     Round by round, whoever is the most probable in all its places enters, and its rivals in hard places are out; the
-    rest is coupled anew. Where a place is soft, a probable second may enter too; where it holds a fact, only who is
-    probable nevertheless.
+    rest is coupled anew. Where a place is soft, whoever is probable given the others may enter too; where it holds a
+    fact, only they.
 
     Parameters
     ----------
@@ -119,13 +119,12 @@ def decide_together(
         Who comes first among equally probable ones: the largest; then the first by name.
     """
     size = len(p)
-    probability, contested = p.copy(), np.zeros(size, dtype=np.bool_)
-    contested[places.rows] = True
     state = _State(accepted & (words != 0), np.full(size, NONE), np.full(size, NONE), np.full(size, NONE))
     true, final = (words == 1) | places.is_fact, (words != NONE) | places.is_fact
-    alive, open_ = words != 0, contested & accepted & ~final
-    hard = places.constraints.hard[places.rules]
+    hard, contested = places.constraints.hard[places.rules], _any(places, np.ones(len(places), dtype=np.bool_), size)
     filled = (places.facts + _count(places, true & ~places.is_fact) > 0)[places.places]
+    alive = (words != 0) & (true | ~_any(places, hard & filled, size))
+    probability, may = np.where(alive | final, p, 0.0), accepted & contested & ~final
     entered, found = np.zeros(size, dtype=np.bool_), np.zeros(len(places))
     while len(places):
         found = couple(places, p, alive, true)
@@ -133,16 +132,16 @@ def decide_together(
         np.minimum.at(least, places.rows, found)
         fresh = contested & alive & ~entered & ~final
         probability[fresh] = least[fresh]
-        first = _first(places, triples, alive & ~final, (least, p, order)) & ~filled
+        first = _first(places, triples, alive & ~final, (p, order)) & ~filled
         kept = first | (~hard & (found >= bars[places.rows]))
-        winners = open_ & alive & ~entered & ~_any(places, ~kept, size)
+        winners = may & alive & ~entered & ~_any(places, ~kept, size)
         if not winners.any():
             break
         entered |= winners
-        lost = _lose(places, hard, winners, alive & ~true & ~entered, state)
-        alive &= ~lost
-    _refuse(places, found, open_ & ~entered, true, state)
-    state.accepted[open_ & ~entered] = False
+        alive &= ~_lose(places, hard, winners, alive & ~true & ~entered, state)
+    _refuse(places, found, filled, may & ~entered, true, state)
+    state.accepted[may & ~entered] = False
+    _hold_mirrors(places, final, state)
     return Together(state.accepted, probability, contested, state.rule, state.rival, state.fact)
 
 
@@ -187,10 +186,12 @@ def _lose(places: Places, hard: BoolArray, winners: BoolArray, may: BoolArray, s
     return lost
 
 
-def _refuse(places: Places, found: FloatArray, out: BoolArray, true: BoolArray, state: _State) -> None:
+def _refuse(
+    places: Places, found: FloatArray, filled: BoolArray, out: BoolArray, true: BoolArray, state: _State
+) -> None:
     """Note for whatever else is held back which place was the tightest, and what is there."""
     at = np.flatnonzero(out[places.rows] & (state.rule[places.rows] == NONE))
-    at = at[np.lexsort((places.rules[at], found[at], places.rows[at]))]
+    at = at[np.lexsort((places.rules[at], ~filled[at], found[at], places.rows[at]))]
     at = at[np.r_[True, places.rows[at][1:] != places.rows[at][:-1]]] if len(at) else at
     rows, place = places.rows[at], places.places[at]
     told = np.full(len(places.facts), NONE)
@@ -207,3 +208,15 @@ def _strongest(places: Places, found: FloatArray) -> IntArray:
     """Return the most probable row of each place, shape (G,)."""
     order = np.lexsort((places.rows, -found, places.places))
     return np.asarray(places.rows[order][places.starts])
+
+
+def _hold_mirrors(places: Places, final: BoolArray, state: _State) -> None:
+    """Hold back what a hard constraint lets in only with its mirror, where that is neither a fact nor accepted."""
+    rows, mirrors, rules = places.mirrors
+    while True:
+        there = (mirrors == FACT) | ((mirrors >= 0) & state.accepted[np.maximum(mirrors, 0)])
+        out = np.flatnonzero(~there & state.accepted[rows] & ~final[rows])
+        if not len(out):
+            return
+        state.accepted[rows[out]] = False
+        state.rule[rows[out]], state.rival[rows[out]] = rules[out], mirrors[out]

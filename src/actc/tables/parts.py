@@ -54,13 +54,13 @@ class Candidates:
         return (replace(self.layout, path=path) for path in self.paths)
 
 
-def find_candidates(paths: Sequence[str | Path]) -> Candidates:
+def find_candidates(paths: Sequence[str | Path], columns: Sequence[str] = COLUMNS) -> Candidates:
     """Find the parts behind files and folders, and refuse parts that differ in layout or lack a column."""
     found = tuple(part for path in paths for part in _parts_of(Path(path)))
     if not found:
         raise OptionError("There is no file of candidates; give at least one file or folder.")
     first = find_layout(found[0], order=COLUMNS)
-    require(first, COLUMNS)
+    require(first, columns)
     if first.delimiter is None:
         _compare_parquet(found, first)
     else:
