@@ -37,7 +37,7 @@ RULE = {
     "judges": METHOD,
     "trust": METHOD | {"judges", "graphs", "constraints"},
     "sample": METHOD | {"experiment", "trust"},
-    "session": METHOD | {"decide", "trust", "judges", "constraints"},
+    "session": METHOD | {"decide", "trust", "judges", "graphs", "constraints"},
     "app": BASE | {"session"},
     "complete": METHOD | {"decide", "trust", "graphs", "models", "session", "constraints"},
     "cli": METHOD

@@ -33,13 +33,6 @@ class Tables(Protocol):
         """Return the rows of a query."""
 
 
-def relations_of(constraints: Constraints) -> list[str]:
-    """Return the relations that constraints speak of: candidates of any other are decided by themselves."""
-    plain = [one.relation for one in constraints.each if one.kind != "disjoint"]
-    others = [one.other for one in constraints.of("not-both", "inverse")]
-    return sorted({*plain, *others})
-
-
 def hold_back(tables: Tables, constraints: Constraints, has_facts: bool) -> None:
     """Make the table ``verdict``: head, relation, tail, out (1 where it is held back), coupled (P(true) given all).
 
@@ -54,7 +47,7 @@ def hold_back(tables: Tables, constraints: Constraints, has_facts: bool) -> None
         Whether there is a table ``known``.
     """
     _put_rules(tables, constraints)
-    names = _quoted(relations_of(constraints))
+    names = _quoted(constraints.relations)
     facts = f"SELECT DISTINCT head, relation, tail FROM known WHERE relation IN ({names})"
     tables.make("fact", facts if has_facts else "SELECT head, relation, tail FROM decided WHERE 1 = 0")
     tables.make("competing", COMPETING.format(names=names))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from actc.errors import FileError, OptionError
+from actc.graphs.formats import read_graph
 from actc.session.judged import read_judged
 from actc.session.session import Session
 from actc.tables.calibration import Calibration
@@ -64,4 +65,6 @@ def session_case(session: Session, demand: Demand | None = None, pool: ScoredTri
         read_judged(session),
         demand,
         name=session.folder.resolve().name,
+        constraints=session.read_constraints(),
+        facts=None if session.facts_file is None else read_graph(session.facts_file),
     )

@@ -135,6 +135,12 @@ class Constraints:
         """Return those of some kinds."""
         return [one for one in self.each if one.kind in kinds]
 
+    @property
+    def relations(self) -> list[str]:
+        """The relations that they speak of: triples of any other are decided by themselves."""
+        plain = [one.relation for one in self.each if one.kind != "disjoint"]
+        return sorted({*plain, *(one.other for one in self.of("not-both", "inverse"))})
+
     @cached_property
     def rho(self) -> FloatArray:
         """The factor of each, shape (C,)."""

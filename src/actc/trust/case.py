@@ -28,8 +28,10 @@ from actc.trust.promise import Demand, Promise, promise
 
 ORACLE = "oracle"
 """Who answered, where a file played the person."""
-BY = ("person", ORACLE, "judges", "method", "constraint")
-"""Who may have decided."""
+BY = ("person", ORACLE, "judges", "method")
+"""Who may have accepted a triple."""
+CONSTRAINT = "constraint"
+"""Who decided, where a triple would have been accepted by itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +60,7 @@ class Decisions:
     @property
     def held(self) -> IntArray:
         """The rows that constraints held back."""
-        return np.flatnonzero(self.by == "constraint")
+        return np.flatnonzero(self.by == CONSTRAINT)
 
     def columns(self, accepted_only: bool = True) -> dict[str, NDArray[Any]]:
         """Return head, relation, tail, score, probability and by, as every file and frame has them."""
@@ -191,7 +193,7 @@ class Case:
         p, bars = self._chances(triples, alone)
         places = find_places(self.constraints, triples, self.facts)
         found = decide_together(places, triples, p, alone.accepted, words, bars, triples.scores)
-        by = np.where(alone.accepted & ~found.accepted, "constraint", alone.by)
+        by = np.where(alone.accepted & ~found.accepted, CONSTRAINT, alone.by)
         told = alone.probability
         if told is not None:
             told = np.where(found.contested & (words < 0), found.probability, told)
