@@ -42,7 +42,7 @@ def _draw_families(families: int, generations: int, random: np.random.Generator)
             facts |= {(man, "spouse", woman), (woman, "spouse", man)}
             children = [f"{random.choice(['m', 'w'])}{number + i}" for i in range(int(random.integers(1, 4)))]
             number += len(children)
-            parents |= {child: (man, woman) for child in children}
+            parents |= dict.fromkeys(children, (man, woman))
             born += children
         men, women = ([one for one in born if one[0] == kind] for kind in "mw")
     return facts | _what_follows(parents)

@@ -134,6 +134,8 @@ def _with_words(plan: Plan, rows: str) -> str:
 class _Tables:
     """Tables in DuckDB, for :func:`actc.decide.together.hold_back`."""
 
+    row_number = "row_number() OVER ()"
+
     def __init__(self, connection: Any) -> None:
         self._connection = connection
 

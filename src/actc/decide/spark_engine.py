@@ -82,6 +82,8 @@ def _carry_out(session: Any, plan: Plan, rows: Any, out: str, progress: Progress
 class _Tables:
     """Tables in Spark, for :func:`actc.decide.together.hold_back`; each is worked out once, where it is made."""
 
+    row_number = "monotonically_increasing_id()"
+
     def __init__(self, session: Any) -> None:
         self._session = session
 

@@ -1,9 +1,9 @@
 """Rivals decided together, as relational steps that DuckDB and Spark run alike.
 
 The same rule as ``actc.constraints.together``, which explains it: sums of whole numbers, then the same few operations
-on doubles, rounded before they are compared. A triple is named by its three names in one text (``key``), a place by its
-constraint and the names that make it. Only places where something competes are looked at, and after the first round
-only those in which somebody lost.
+on doubles, rounded before they are compared. Triples and places are numbered once (``key``, ``place``), in whatever
+order; a place is made of its constraint and one or two names. Only places where something competes are looked at, and
+after the first round only those in which somebody lost.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ ALONE, PAIRS = ("irreflexive", "asymmetric", "domain", "range"), ("one-tail", "o
 
 class Tables(Protocol):
     """What an engine must offer: tables made from queries, or from columns, and rows read back."""
+
+    row_number: str
+    """The SQL of a number that no other row of a table has."""
 
     def make(self, name: str, query: str) -> None:
         """Make a table, in the place of one of that name."""
@@ -50,11 +53,11 @@ def hold_back(tables: Tables, constraints: Constraints, has_facts: bool) -> None
     names = _quoted(constraints.relations)
     facts = f"SELECT DISTINCT head, relation, tail FROM known WHERE relation IN ({names})"
     tables.make("fact", facts if has_facts else "SELECT head, relation, tail FROM decided WHERE 1 = 0")
-    tables.make("competing", COMPETING.format(names=names))
+    tables.make("competing", COMPETING.format(names=names, key=tables.row_number))
     _put_classes(tables, constraints)
     tables.make("member", " UNION ALL ".join([*_members(constraints, "competing"), *_alone(constraints)]))
     tables.make("fact_place", f"SELECT place, count(*) AS n FROM ({_fact_members(constraints)}) f GROUP BY place")
-    tables.make("contested", CONTESTED)
+    tables.make("contested", CONTESTED.format(key=tables.row_number))
     tables.make("seat", SEAT)
     tables.make("state", STATE)
     tables.make("seat_now", "SELECT * FROM seat")
@@ -123,7 +126,6 @@ def _quoted(names: Iterable[str]) -> str:
     return ", ".join(texts) or "''"
 
 
-KEY = "concat_ws(chr(31), {0}.head, {0}.relation, {0}.tail)"
 PLACES = {
     "one-tail": ("t.relation = r.relation", "t.head"),
     "one-head": ("t.relation = r.relation", "t.tail"),
@@ -137,15 +139,14 @@ PLACES = {
 def _members(constraints: Constraints, table: str) -> list[str]:
     """Return queries for the triples of a table in their places: key, place, rule, forbidden."""
     kinds = [kind for kind in PLACES if constraints.of(kind)]
-    key = KEY.format("t")
     found = [
-        f"SELECT {key} AS key, concat_ws(chr(31), CAST(r.rule AS STRING), {PLACES[kind][1]}) AS place, r.rule, "
+        f"SELECT t.key, concat_ws(chr(31), CAST(r.rule AS STRING), {PLACES[kind][1]}) AS place, r.rule, "
         f"0 AS forbidden FROM {table} t JOIN rule r ON r.kind = '{kind}' AND {PLACES[kind][0]}"
         for kind in kinds
     ]
     types = _quoted(one.relation for one in constraints.of("type"))
     found.append(
-        f"SELECT {key} AS key, concat_ws(chr(31), a.one, t.head) AS place, "
+        f"SELECT t.key, concat_ws(chr(31), a.one, t.head) AS place, "
         f"CAST(substring(a.one, 1, position(chr(31) IN a.one) - 1) AS BIGINT) AS rule, 0 AS forbidden "
         f"FROM {table} t JOIN apart a ON t.tail = a.two WHERE t.relation IN ({types})"
     )
@@ -153,13 +154,13 @@ def _members(constraints: Constraints, table: str) -> list[str]:
 
 
 def _fact_members(constraints: Constraints) -> str:
-    return " UNION ALL ".join(_members(constraints, "fact"))
+    return " UNION ALL ".join(_members(constraints, "(SELECT 0 AS key, f.* FROM fact f)"))
 
 
 def _alone(constraints: Constraints) -> list[str]:
     """Return queries for the candidates that a constraint forbids by itself."""
-    key = KEY.format("t")
-    start = f"SELECT {key} AS key, concat_ws(chr(31), CAST(r.rule AS STRING), {key}) AS place, r.rule, 1 AS forbidden "
+    place = "concat_ws(chr(31), CAST(r.rule AS STRING), 'alone', CAST(t.key AS STRING))"
+    start = f"SELECT t.key, {place} AS place, r.rule, 1 AS forbidden"
     loops = (
         f"{start} FROM competing t JOIN rule r ON t.relation = r.relation "
         "WHERE t.head = t.tail AND (r.kind = 'irreflexive' OR (r.kind = 'asymmetric' AND r.hard = 1))"
@@ -174,22 +175,22 @@ def _alone(constraints: Constraints) -> list[str]:
     return [loops, *ends]
 
 
-COMPETING = f"""
-SELECT {KEY.format("d")} AS key, d.head, d.relation, d.tail, p, score, accepted, word, bar,
+COMPETING = """
+SELECT {key} AS key, d.head, d.relation, d.tail, p, score, accepted, word, bar,
        CASE WHEN f.head IS NULL THEN 0 ELSE 1 END AS is_fact
 FROM (SELECT head, relation, tail, max(p) AS p, max(score) AS score, max(accepted) AS accepted, max(word) AS word,
              min(bar) AS bar
-      FROM decided WHERE relation IN ({{names}}) GROUP BY head, relation, tail) d
+      FROM decided WHERE relation IN ({names}) GROUP BY head, relation, tail) d
 LEFT JOIN fact f ON f.head = d.head AND f.relation = d.relation AND f.tail = d.tail
 """
 CONTESTED = """
-SELECT m.place, m.forbidden + coalesce(f.n, 0) AS facts
+SELECT {key} AS id, m.place, m.forbidden + coalesce(f.n, 0) AS facts
 FROM (SELECT place, count(*) AS n, max(forbidden) AS forbidden FROM member GROUP BY place) m
 LEFT JOIN fact_place f ON f.place = m.place
 WHERE m.n + m.forbidden + coalesce(f.n, 0) >= 2
 """
 SEAT = """
-SELECT m.key, m.place, m.rule, r.rho, r.hard, c.facts
+SELECT m.key, c.id AS place, r.rho, r.hard, c.facts
 FROM member m JOIN contested c ON c.place = m.place JOIN rule r ON r.rule = m.rule
 """
 STATE = """
@@ -281,10 +282,11 @@ VERDICT = """
 SELECT head, relation, tail, CASE WHEN accepted = 1 AND stays = 0 THEN 1 ELSE 0 END AS out, coupled
 FROM settled WHERE coupled IS NOT NULL OR accepted <> stays
 """
-MIRROR = f"""
-SELECT {KEY.format("t")} AS key, concat_ws(chr(31), t.tail, r.wanted, t.head) AS other
+MIRROR = """
+SELECT t.key, o.key AS other
 FROM competing t JOIN (SELECT relation, CASE WHEN kind = 'inverse' THEN other ELSE relation END AS wanted FROM rule
                        WHERE hard = 1 AND kind IN ('symmetric', 'inverse')) r ON r.relation = t.relation
+LEFT JOIN competing o ON o.head = t.tail AND o.relation = r.wanted AND o.tail = t.head
 LEFT JOIN fact f ON f.head = t.tail AND f.relation = r.wanted AND f.tail = t.head
 WHERE f.head IS NULL
 """

@@ -7,8 +7,7 @@ against) or ``no``.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -194,11 +193,6 @@ class Constraints:
                 except ValueError as error:
                     raise FileError(f"{path}, line {reader.line_num}: {error}") from None
         return cls(tuple(found))
-
-    def with_use(self, use: str, kinds: Iterable[str] = KINDS) -> Constraints:
-        """Return the same, those of some kinds with another use."""
-        chosen = set(kinds)
-        return replace(self, each=tuple(replace(one, use=use) if one.kind in chosen else one for one in self.each))
 
 
 def _typed(row: dict[str, Any]) -> Constraint:
