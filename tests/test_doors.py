@@ -311,6 +311,27 @@ def check_completion(out, lines) -> None:
     assert all(f"{100 * share:.0f}" in tile for share in (low, middle, high))
 
 
+@pytest.mark.parametrize("oracle", [True, False])
+def test_a_completion_obeys_constraints_by_every_door(folder, tmp_path, oracle):  # noqa: F811
+    relations = sorted({relation for _, relation, _ in triples_of(folder / "candidates.tsv")})
+    rules = [Constraint(kind, name, use="hard") for kind in ("one-tail", "one-head") for name in relations]
+    Constraints(tuple(rules)).write(tmp_path / "rules.tsv")
+    more = {} if oracle else {"oracle": None}
+    asking = replace(plan(folder, tmp_path / "out", evidence=False, **more), constraints=tmp_path / "rules.tsv")
+    completed = complete_graph(asking)
+    if not oracle:
+        true = triples_of(folder / "truth.tsv")
+        ask_people(asking, {triple: triple in true for triple in triples_of(folder / "candidates.tsv")}, judges=False)
+        completed = complete_graph(asking)
+        run("export", asking.out / "session", "--accepted", tmp_path / "export.tsv")
+        assert rows_of(tmp_path / "export.tsv") == rows_of(asking.out / "accepted.tsv")
+    check_completion(asking.out, completed.lines)
+    held = pd.read_csv(asking.out / "held.tsv", sep="\t")
+    assert len(held) or not oracle
+    assert json.loads((asking.out / "report.json").read_text())["constraints"]["held_back"] == len(held)
+    assert any(f"{len(held)} candidates are held back" in line for line in completed.lines)
+
+
 def ask_people(asking, truth, judges: bool) -> None:
     """Let one person judge the session of a completion, and a program too, if it should."""
     session, said = Session(asking.out / "session"), []

@@ -28,7 +28,7 @@ from actc.tables.constraints import Constraints
 from actc.tables.deliver import write_folder
 from actc.tables.files import find_layout, read_scored, write_scored, write_triples
 from actc.tables.parts import copy_candidates, count_candidates, find_candidates, read_candidates
-from actc.triples import ScoredTriples
+from actc.triples import ScoredTriples, Triples
 
 MOST_HELD = 1_000_000
 """A larger pool is measured once and stays on disk; a sample stands for it. Pooled methods only."""
@@ -43,6 +43,7 @@ def start_session(
     language: str = "en",
     reasons: Iterable[Sequence[str]] | None = None,
     constraints: str | Path | Constraints | None = None,
+    facts: Triples | None = None,
 ) -> Session:
     """Make a session folder and plan its first questions.
 
@@ -65,6 +66,8 @@ def start_session(
         Why each candidate may be true or false, see :func:`actc.session.reasons.write_reasons`.
     constraints : Constraints or path, optional
         What may not be true together, as ``actc constraints`` writes it; or ``learnt``, from the graph.
+    facts : Triples, optional
+        What candidates could contradict; the graph's triples if not given.
     """
     from actc.methods import find_method
     from actc.session.plan import Planner
@@ -87,7 +90,7 @@ def start_session(
         if reasons is not None:
             write_reasons(beside, reasons)
         if constraints is not None:
-            _write_constraints(beside, constraints, known_file)
+            _write_constraints(beside, constraints, known_file, facts)
         sampled = len(pool) < pool.stands_for
         chosen = replace(
             settings,
@@ -183,12 +186,14 @@ def _copy_known(graph: Path, folder: Path) -> ScoredTriples | None:
     return known
 
 
-def _write_constraints(folder: Path, named: str | Path | Constraints, graph: Path | None) -> None:
+def _write_constraints(
+    folder: Path, named: str | Path | Constraints, graph: Path | None, facts: Triples | None
+) -> None:
     """Write the constraints that are used, and the facts that candidates could contradict."""
     found = named if isinstance(named, Constraints) else constraints_from(named, graph)
     found.used.write(folder / "constraints.tsv")
-    if graph is not None:
-        facts = read_graph(graph)
+    facts = read_graph(graph) if facts is None and graph is not None else facts
+    if facts is not None:
         write_triples(folder / "facts.parquet", facts.take(relation_mask(facts, found.used.relations)).columns())
 
 
