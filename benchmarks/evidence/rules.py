@@ -5,8 +5,8 @@ FOLDER/GRAPH has train, valid and test; the graph is train and valid, what is hi
 same candidates: ``evidence`` (accepted is what is likelier than not; with --answers, what `actc complete` accepts after
 so many answers from the truth), and rule confidence alone as AnyBURL ranks: ``max-plus`` (the surest rule, ties by the
 next ones) and ``noisy-or``. ``best_f1`` is that of the best cut, which nobody knows. --propose-only stops at the
-candidates; --confidence says which rules propose; --redraw K hides as many other facts, drawn at random. Each graph runs
-in a process of its own.
+candidates; --confidence says which rules propose; --redraw K hides as many other facts, drawn at random. Each graph
+runs in a process of its own.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from actc.triples import BoolArray, FloatArray
 
 FIELDS = (
     "graph", "redraw", "ranked_by", "answers", "seed", "confidence", "rules", "candidates", "found_hidden",
-    "expected_found", "expected_share", "true_share", "ap", "accepted", "precision", "recall", "f1", "best_f1", "low", "middle", "high",
-    "seconds", "cpu_seconds", "peak_mb",
+    "expected_found", "expected_share", "true_share", "ap", "accepted", "precision", "recall", "f1", "best_f1", "low",
+    "middle", "high", "seconds", "cpu_seconds", "peak_mb",
 )  # fmt: skip
 TOPS = 5  # confidences that max-plus compares
 
