@@ -74,10 +74,15 @@ def kinds(store: DuckdbStore) -> Iterator[tuple[str, str]]:
             return
 
 
+def propose_plain(graph: Graph, least: float) -> Graph:
+    """Return what rules without constants propose."""
+    return propose_by_rules(graph, plan.RuleLimits(confidence=least), confidence=least).candidates
+
+
 def measure(graph: Graph, hidden: Graph) -> Iterator[dict[str, object]]:
     """Give the row of each kind: what it adds to rules of one and two edges."""
-    base = propose_by_rules(graph)
-    known = base.candidates
+    first = propose_by_rules(graph).least
+    known = propose_plain(graph, first)
 
     def row(kind: str, candidates: Graph, begun: float) -> dict[str, object]:
         true = int(hidden.contains(candidates).sum())
@@ -91,10 +96,10 @@ def measure(graph: Graph, hidden: Graph) -> Iterator[dict[str, object]]:
         return dict(zip(FIELDS[1:], (*values, round(time.process_time() - begun, 1)), strict=True))
 
     begun = time.process_time()
-    yield row(f"rules of {base.least}", known, begun)
-    for least in (one for one in WEAKER if one < base.least):
+    yield row(f"rules of {first}", known, begun)
+    for least in (one for one in WEAKER if one < first):
         begun = time.process_time()
-        more = propose_by_rules(graph, confidence=least).candidates
+        more = propose_plain(graph, least)
         yield row(f"weaker, {least}", more.take(~known.contains(more)), begun)
     with open_duckdb(graph, 4_000_000_000) as store:
         for step in plan.edge_steps():

@@ -26,7 +26,7 @@ MOST_HOLDOUTS = 5
 MOST_TRUE = 20_000  # holdout facts that are looked at
 MOST_UNLABELLED = 20_000  # other proposals that are looked at in all, drawn at random
 RESAMPLES = 100
-MISFIT = 0.1  # by which the log of the expected share is off where hidden facts are drawn anew (rules.csv, redraw)
+MISFIT = 0.1  # by which the log of the expected share is off: benchmarks/evidence/rules.csv, rules_redraws.csv
 MOST_SHARE = 0.9  # of the candidates that may be expected true
 OFFSET = "relation_offset"
 """The piece of evidence that is the same for all candidates of a relation: how many of its facts are missing."""
