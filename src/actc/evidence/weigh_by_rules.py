@@ -12,9 +12,10 @@ from actc.evidence.ceiling import Ceiling, fit_ceiling
 from actc.evidence.mine_rules import RULE_LIMITS, RuleLimits
 from actc.evidence.plan import Limits
 from actc.evidence.propose_by_rules import RuleProposals, propose_by_rules
+from actc.evidence.rankings import Ranking, compare_rankings
 from actc.evidence.table import Evidence, Progress, Proposals, gather_evidence
 from actc.evidence.weigh import Learnt, Lesson, Weighed
-from actc.evidence.worth import CHOICES, FOLDS, Ridge, Worth, count_cases, pieces_columns, pieces_of
+from actc.evidence.worth import CHOICES, FOLDS, HAS, Ridge, Worth, count_cases, is_of_scores, pieces_columns, pieces_of
 from actc.graphs.graph import Graph
 from actc.numeric import sigmoid
 from actc.triples import BoolArray, FloatArray, IntArray, Triples
@@ -44,6 +45,8 @@ class Found:
     precisions : float array of shape (draws,)
         Draws of the share of true ones among the candidates with log-odds above 0, by resampling the holdout; none
         where there are no such candidates.
+    ranking : Ranking or None
+        What models' scores bring to the ranking of the holdout facts; None where there are no scores.
     """
 
     weighed: Weighed
@@ -51,6 +54,7 @@ class Found:
     holdout: int
     share: float
     precisions: FloatArray
+    ranking: Ranking | None = None
 
     @property
     def precision(self) -> FloatArray:
@@ -167,7 +171,7 @@ def weigh_lessons(
     limits = Limits.for_count(max(len(candidates), MOST_UNLABELLED))
     random = np.random.default_rng(seed)
     table = _look_up(graph, lessons, limits, random, progress)
-    log_odds = _out_of_fold(table)
+    table, log_odds, ranking = _leave_out_scores(table, _out_of_fold(table), random)
     curve = fit_ceiling(log_odds, table.true, table.cases)
     ridge = Ridge.learn(table.pieces, table.true, _weights(table, slice(None)), CHOICES.ridge)
     ridge = replace(ridge, weights=curve.slope * ridge.weights, intercept=curve.slope * ridge.intercept)
@@ -179,7 +183,21 @@ def weigh_lessons(
     weighed = _shift(weighed, min(worth.share, 0.9))
     accepted = int((weighed.log_odds > 0).sum())
     precisions = _resample(table, log_odds, curve, expected / curve.share / max(accepted, 1), accepted, random)
-    return Found(weighed, recall, table.holdout, worth.share, precisions)
+    return Found(weighed, recall, table.holdout, worth.share, precisions, ranking)
+
+
+def _leave_out_scores(
+    table: _Table, log_odds: FloatArray, random: np.random.Generator
+) -> tuple[_Table, FloatArray, Ranking | None]:
+    """Leave the models' scores out where the holdout facts are ranked better without them."""
+    scored = np.array([is_of_scores(name.removeprefix(HAS)) for name in table.columns])
+    if not scored.any():
+        return table, log_odds, None
+    names = tuple(name for name, score in zip(table.columns, scored, strict=True) if not score)
+    plain = replace(table, columns=names, pieces=table.pieces[:, ~scored])
+    without = _out_of_fold(plain)
+    ranking = compare_rankings(table.true, table.cases, without, log_odds, random)
+    return (table, log_odds, ranking) if ranking.scores_help else (plain, without, ranking)
 
 
 def _look_up(
