@@ -218,6 +218,7 @@ def candidates_command(
     type=PATH,
     help="Names of entities or relations, for the people who judge; see: actc start --help. Repeatable.",
 )
+@click.option("--constraints", help="What may not be true together: a file of actc constraints, or learnt.")
 @click.option("--budget", default=100, show_default=True, help="How many answers to ask for; 0 asks nobody.")
 @promise_options
 @click.option(

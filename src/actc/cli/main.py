@@ -10,6 +10,7 @@ import click
 
 from actc import __version__
 from actc.cli import (
+    constraint_commands,
     core_commands,
     evidence_commands,
     experiment_commands,
@@ -52,6 +53,7 @@ EXTRAS = {
     "train": "torch",
     "pykeen": "pykeen",
     "rdf": "pyoxigraph",
+    "shacl": "pyshacl",
     "spark": "pyspark",
 }
 """Each extra and the package that it is about."""
@@ -75,7 +77,15 @@ JOBS = {
     "Find thresholds, decide": ("calibrate", "decide"),
     "Let people judge": ("start", "names", "annotate", "judge", "status", "export", "import", "backup"),
     "Know how good it is": ("report", "ask", "audit", "shift"),
-    "From a graph to a better graph": ("train", "score", "candidates", "evidence", "complete", "convert"),
+    "From a graph to a better graph": (
+        "train",
+        "score",
+        "candidates",
+        "evidence",
+        "constraints",
+        "complete",
+        "convert",
+    ),
     "Compare methods": ("bench", "paper"),
 }
 
@@ -109,6 +119,7 @@ GROUPS = (
     judge_commands,
     graph_commands,
     evidence_commands,
+    constraint_commands,
     trust_commands,
     experiment_commands,
 )

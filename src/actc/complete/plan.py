@@ -40,6 +40,8 @@ class CompletionPlan:
         Judged triples with labels, or a graph of all true ones; without it people are asked.
     names : sequence of path
         Names of entities or relations, for the people who judge.
+    constraints : str or path, optional
+        What may not be true together: a file of ``actc constraints``, or ``learnt`` from the graph.
     precision, confidence : float, optional
         Promise this share of true facts among those that the method accepts, with this confidence.
     budget, method, seed
@@ -63,6 +65,7 @@ class CompletionPlan:
     held: Path | None = None
     oracle: Path | None = None
     names: tuple[Path, ...] = ()
+    constraints: str | Path | None = None
     precision: float | None = None
     confidence: float = 0.9
     budget: int = 100

@@ -22,6 +22,7 @@ from actc.tables.files import quote_file, write_json, write_triples
 from actc.trust.calibrate import describe_calibration, write_sources
 from actc.trust.case import BY, Case
 from actc.trust.expect import Share
+from actc.trust.held import count_held, held_columns
 
 LEVEL = 0.9
 MOST_EXAMPLES = 10
@@ -72,6 +73,9 @@ def write_completion(
         provenance["reasons"] = np.array([*reasons.of(rows, np.ones(len(rows), np.bool_)), ""], dtype=object)[:-1]
     write_triples(files[1], {**accepted.columns(), **provenance})
     describe_calibration(case, _sources(folder, opened)).write(files[2])
+    if len(case.constraints):
+        files.append(folder / "held.tsv")
+        write_triples(files[-1], held_columns(case))
     return files
 
 
@@ -95,9 +99,12 @@ def _sources(folder: Path, opened: Opened) -> Sources:
     """Return what the thresholds rest on, all of it within the folder."""
     candidates = folder / "candidates.parquet"  # written when the graph was scored, like known.parquet
     if opened.session is not None:
-        return Sources(session=opened.session.folder, candidates=candidates)
+        return Sources(session=opened.session.folder, candidates=candidates, graph=opened.session.facts_file)
     known = folder / "known.parquet" if opened.case.known is not None else None
     sources = write_sources(folder, opened.case, scores="pool.parquet", labels="judged.parquet", known=known)
+    if opened.case.facts is not None:
+        write_triples(folder / "facts.parquet", opened.case.facts.columns())
+        sources = replace(sources, graph=(folder / "facts.parquet").resolve())
     return replace(sources, candidates=candidates.resolve())
 
 
@@ -133,6 +140,7 @@ def summarise(case: Case, graph: Graph, facts: dict[str, Any], reasons: Reasons 
         "judged_true": int(judged.labels.sum()),
         "accepted": int(accepted.sum()),
         "accepted_by": {who: int((decided.by[accepted] == who).sum()) for who in BY},
+        "constraints": count_held(case) if len(case.constraints) else None,
         "triples_after": len(graph) + int(accepted.sum()),
         "accepted_precision": _precision(case),
         "promise": None if case.promise is None else {**asdict(case.promise.demand), "accepts": case.promise.accepts},

@@ -28,6 +28,8 @@ from actc.complete.plan import CompletionPlan as CompletionPlan
 from actc.complete.report import headline, read_beside, summarise, write_completion, write_report
 from actc.complete.union import Proposer
 from actc.complete.weighing import LOG_ODDS, Reasons, ask_for, best_placed, worth_asking
+from actc.constraints.classes import relation_mask
+from actc.constraints.find_constraints import constraints_from
 from actc.errors import OptionError
 from actc.evidence.table import Progress
 from actc.evidence.weigh_by_rules import split_holdouts
@@ -43,8 +45,10 @@ from actc.models.score_triples import Scorer, knows, score_triples
 from actc.models.train_model import best_device, train_model
 from actc.session import Session, Settings, start_session
 from actc.session.find_case import Opened, session_case
+from actc.tables.constraints import Constraints
 from actc.tables.files import read_scored, write_scored, write_triples
 from actc.triples import BoolArray, IntArray, ScoredTriples
+from actc.trust.held import tell_held
 
 PLAIN_HELD = 0.02  # of the graph, to stop by, where nothing is learnt from a holdout
 SMALLEST = 20  # facts, from which a tenth can be learnt from
@@ -88,10 +92,11 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
     started = time.perf_counter()
     whole = read_graph(plan.graph, base=plan.base)
     ready = _prepare(plan, whole, stage)
-    notes, session = list(ready.left["notes"]), plan.out / "session"
+    rules = constraints_from(plan.constraints, whole, plan.base).used
+    notes, session = [*ready.left["notes"], *rules.notes], plan.out / "session"
     if plan.oracle is None and plan.budget > 0:
         if not session.exists():
-            return Completed((*notes, *_start_session(plan, ready, session)))
+            return Completed((*notes, *_start_session(plan, ready, session, rules, whole)))
         opened, told = _open_session(session, plan, ready)
         notes += told
     else:
@@ -108,7 +113,9 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
             seed=plan.seed,
             demand=plan.demand,
         )
-        opened = Opened(replace(case, holdout=tuple(ready.left["precisions"])))
+        case = replace(case, holdout=tuple(ready.left["precisions"]), constraints=rules)
+        opened = Opened(replace(case, facts=whole.take(relation_mask(whole, rules.relations))) if len(rules) else case)
+    notes += tell_held(opened.case)
     files = write_completion(
         plan.out, opened, whole, f"graph{_ending(plan.graph)}", plan.base, ready.beside, ready.reasons
     )
@@ -231,7 +238,7 @@ def _tell_cut(proposed: int, weighed: int) -> list[str]:
     return [f"Of {proposed:,} proposals of the model the {weighed:,} best placed in their questions were weighed."]
 
 
-def _start_session(plan: CompletionPlan, ready: _Ready, folder: Path) -> list[str]:
+def _start_session(plan: CompletionPlan, ready: _Ready, folder: Path, rules: Constraints, graph: Graph) -> list[str]:
     """Split off the calibration pool and make a session of it, in which people are asked."""
     rows = split_pool(ready.worth_asking(np.arange(len(ready.candidates))), np.random.default_rng(plan.seed))
     pool = plan.out / "pool.parquet"
@@ -240,7 +247,8 @@ def _start_session(plan: CompletionPlan, ready: _Ready, folder: Path) -> list[st
     settings = Settings(ready.method(plan), min(plan.budget, len(rows)), seed=plan.seed, title=title)
     reasons = None if ready.reasons is None else ready.reasons.marked(rows)
     known = None if ready.known is None else plan.out / "known.parquet"
-    start_session(folder, pool, settings, plan.names, known or plan.graph, reasons=reasons).close()
+    more = (rules, graph) if len(rules) else (None, None)
+    start_session(folder, pool, settings, plan.names, known or plan.graph, "en", reasons, *more).close()
     return [
         f"{len(ready.candidates):,} candidates, of which {len(rows):,} may be asked about.",
         f"Judge {settings.budget:,} of them: {_annotate(folder)}",

@@ -8,6 +8,8 @@
       sample.parquet       where they are too many to hold: those that may be asked,
       sketch.npz           and what was measured on all of them
       known.parquet        the graph's triples with their scores, where it has scores
+      constraints.tsv      what may not be true together, where somebody said so,
+      facts.parquet        and the facts that candidates could contradict by it
       names.sqlite         names, descriptions, and what the graph already says
       reasons.sqlite       why each candidate may be true or false, where evidence was weighed
       texts.sqlite         the text that each candidate was taken from, where they came with texts
@@ -42,6 +44,7 @@ from actc.session.record import Judgement, Recorded, find_stored, insert, record
 from actc.session.seals import check_seal
 from actc.session.settings import Settings
 from actc.session.store import Store
+from actc.tables.constraints import Constraints
 from actc.tables.files import read_scored
 from actc.triples import Annotations, BoolArray, ScoredTriples
 
@@ -82,6 +85,17 @@ class Session:
     def read_known(self) -> ScoredTriples | None:
         """Read the graph's own triples, if they have scores."""
         return read_scored(check_seal(self.folder / "known.parquet"))[0] if self.settings.graph_scored else None
+
+    def read_constraints(self) -> Constraints:
+        """Read what may not be true together; nothing where nobody said so."""
+        path = self.folder / "constraints.tsv"
+        return Constraints.read(path) if path.exists() else Constraints()
+
+    @property
+    def facts_file(self) -> Path | None:
+        """Where the facts are that candidates could contradict."""
+        path = self.folder / "facts.parquet"
+        return check_seal(path) if path.exists() else None
 
     @property
     def budget(self) -> int:

@@ -6,6 +6,8 @@ import json
 import re
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from types import NoneType
+from typing import Any
 
 from actc.errors import ChoiceError, FileError, OptionError
 from actc.session.combine import COMBINERS
@@ -14,11 +16,14 @@ from actc.trust.audit import DESIGNS
 
 FORMAT = "actc-session"
 FORMAT_VERSION = 1
-LATER = ("sampled", "guidelines", "reasons", "link", "design", "target", "level")
+LATER = ("sampled", "guidelines", "reasons", "link", "design", "target", "level", "wrong")
 """What sessions did not have at first."""
 WHEN_REASONS = ("after", "beside", "never")
 MOST_GUIDELINES = 20_000
 """More is a book; the page shows them in one box."""
+_KINDS: dict[Any, Any] = {
+    "int": int, "str": str, "bool": bool, "float": (int, float), "float | None": (int, float, NoneType)
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,8 @@ class Settings:
         Of an audit, the share of true triples to certify.
     level : float
         Of an audit, how sure its bounds are.
+    wrong : bool
+        Whether wrong facts are sought: the score is the log-odds of being wrong, see ``sought.py``.
     """
 
     method: str = "pooled"
@@ -82,10 +89,17 @@ class Settings:
     design: str = ""
     target: float | None = None
     level: float = 0.9
+    wrong: bool = False
 
     def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not (isinstance(value, _KINDS[field.type]) and (field.type == "bool") == isinstance(value, bool)):
+                raise OptionError(f"{field.name} is of the kind {field.type}, not {value!r}.")
         if self.budget < 1:
             raise OptionError(f"The budget must be at least 1, not {self.budget}.")
+        if self.seed < 0:
+            raise OptionError(f"The seed must be at least 0, not {self.seed}.")
         for name in ("overlap", "repeats"):
             if not 0 <= getattr(self, name) <= 1:
                 raise OptionError(f"{name} is a share between 0 and 1, not {getattr(self, name)}.")
@@ -124,5 +138,5 @@ class Settings:
             for name in LATER:
                 content.setdefault(name, getattr(cls, name))
             return cls(**{field.name: content[field.name] for field in fields(cls)})
-        except (KeyError, TypeError) as error:
-            raise FileError(f"{path}: the settings are damaged ({error}).") from None
+        except (KeyError, OptionError, ChoiceError) as error:
+            raise FileError(f"{path}: the settings are damaged ({str(error).rstrip('.')}).") from None
