@@ -27,6 +27,7 @@ MOST_HOLDOUTS = 5
 MOST_TRUE = 20_000  # holdout facts that are looked at
 MOST_UNLABELLED = 20_000  # other proposals that are looked at in all, drawn at random
 RESAMPLES = 100
+MISFIT = 0.1  # by which the log of the expected share is off where hidden facts are drawn anew (rules.csv, redraw)
 MOST_SHARE = 0.9  # of the candidates that may be expected true
 OFFSET = "relation_offset"
 """The piece of evidence that is the same for all candidates of a relation: how many of its facts are missing."""
@@ -252,7 +253,7 @@ class _Curves:
     def resample(self, accepted: int, more: float, random: np.random.Generator) -> FloatArray:
         """Return draws of the share of true ones among the accepted, by resampling triples.
 
-        A triple that is unlabelled in several lessons is one case, not several.
+        A triple that is unlabelled in several lessons is one case, not several. What the curves miss is beside that.
         ``more`` is how many candidates are true for each true one that is unlabelled in the lessons.
         """
         if not accepted:
@@ -270,7 +271,7 @@ class _Curves:
                 np.bincount(relations, cases * rows, minlength=count) for rows in (table.true & above, table.true)
             )
             overall = kept.sum() / max(whole.sum(), 1e-9)
-            right = more * float(drawn.unlabelled @ ((kept + overall) / (whole + 1)))
+            right = more * float(drawn.unlabelled @ ((kept + overall) / (whole + 1))) * np.exp(random.normal(0, MISFIT))
             draws.append(random.binomial(accepted, min(right / accepted, 1.0)) / accepted)
         return np.array(draws)
 
