@@ -10,6 +10,7 @@ import click
 
 from actc import __version__
 from actc.cli import (
+    check_commands,
     core_commands,
     evidence_commands,
     experiment_commands,
@@ -75,7 +76,7 @@ JOBS = {
     "Find thresholds, decide": ("calibrate", "decide"),
     "Let people judge": ("start", "names", "annotate", "judge", "status", "export", "import", "backup"),
     "Know how good it is": ("report", "ask", "audit", "shift"),
-    "From a graph to a better graph": ("train", "score", "candidates", "evidence", "complete", "convert"),
+    "From a graph to a better graph": ("train", "score", "candidates", "evidence", "complete", "check", "convert"),
     "Compare methods": ("bench", "paper"),
 }
 
@@ -109,6 +110,7 @@ GROUPS = (
     judge_commands,
     graph_commands,
     evidence_commands,
+    check_commands,
     trust_commands,
     experiment_commands,
 )
