@@ -34,6 +34,7 @@ Tables are TSV, CSV or Parquet, by their names; the first three columns are alwa
 | accepted triples | `actc export --accepted`, `accept_triples`, `actc demo` | `score`, `probability` (where the method has one), `by`; of the demo also `sentence` |
 | decided candidates | `actc decide` | `score`, `threshold`, `probability` (likewise), with `--all` `accepted`, `by` |
 | completed facts | `actc complete`: `accepted.tsv` | `score`, `probability`, `threshold`, `method`, `date`, `by`, `reasons` |
+| doubtful facts | `actc check`: `doubtful.tsv`, `removed.tsv` | `probability` (of being wrong), `reasons`; of those taken out also `by` |
 | questions | `actc ask` | `score`, `probability`, `worth` |
 
 How an answer came to be asked travels with it, and every command and function that reads answers reads it:

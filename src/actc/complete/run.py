@@ -33,7 +33,7 @@ from actc.constraints.find_constraints import constraints_from
 from actc.errors import OptionError
 from actc.evidence.table import Progress
 from actc.evidence.weigh_by_rules import split_holdouts
-from actc.graphs.formats import FORMATS, read_graph
+from actc.graphs.formats import find_ending, read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import without_literals
 from actc.models.candidates import CandidateSearch, Wanted, write_candidates
@@ -117,7 +117,7 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
         opened = Opened(replace(case, facts=whole.take(relation_mask(whole, rules.relations))) if len(rules) else case)
     notes += tell_held(opened.case)
     files = write_completion(
-        plan.out, opened, whole, f"graph{_ending(plan.graph)}", plan.base, ready.beside, ready.reasons
+        plan.out, opened, whole, f"graph{find_ending(plan.graph)}", plan.base, ready.beside, ready.reasons
     )
     page, command = write_next_page(plan, opened, files[2], ready.reasons)
     seconds = ready.seconds + time.perf_counter() - started
@@ -280,14 +280,6 @@ def _open_session(folder: Path, plan: CompletionPlan, ready: _Ready) -> tuple[Op
 def _nobody(candidates: ScoredTriples, rows: IntArray) -> BoolArray:
     """Answer nothing: for a budget of 0."""
     return np.zeros(len(rows), dtype=np.bool_)
-
-
-def _ending(path: Path) -> str:
-    """Return the ending of the graph's name, or that of a table for folders."""
-    if path.is_dir():
-        return ".tsv"
-    endings = [ending for found in FORMATS.values() for ending in found.suffixes if path.name.lower().endswith(ending)]
-    return max(endings, key=len)
 
 
 def _find_model(plan: CompletionPlan, graph: Graph, stage: Stage) -> dict[str, Any]:
