@@ -160,9 +160,35 @@ def test_the_ceiling_tells_how_many_unlabelled_ones_are_true(share):
     truth = random.random(20_000) < share
     labelled = truth & (random.random(20_000) < 0.4)
     log_odds = random.normal(0, 1, 20_000) + 3 * truth
-    curve = fit_ceiling(log_odds, labelled, np.ones(20_000))
-    assert curve.share == pytest.approx(truth[~labelled].mean(), rel=0.25)
+    curve = fit_ceiling(log_odds, labelled, np.ones(20_000), np.zeros(20_000, dtype=np.int64), 1)
+    assert curve.unlabelled.sum() == pytest.approx((truth & ~labelled).sum(), rel=0.25)
     assert curve.labelled == pytest.approx(0.4, abs=0.08)
+
+
+def draw_relations(labelled_shares, random, each=2000):
+    """Return log-odds, labels and relations: each relation has its own share of its true ones labelled."""
+    relations = np.repeat(np.arange(len(labelled_shares)), each)
+    truth = random.random(len(relations)) < 0.2
+    labelled = truth & (random.random(len(relations)) < np.array(labelled_shares)[relations])
+    return random.normal(0, 1, len(relations)) + 4 * truth, labelled, relations, truth
+
+
+def test_a_relation_that_lacks_half_of_its_facts_has_a_ceiling_of_its_own():
+    log_odds, labelled, relations, truth = draw_relations([0.9, 0.1] * 5, np.random.default_rng(0))
+    curve = fit_ceiling(log_odds, labelled, np.ones(len(truth)), relations, 10)
+    np.testing.assert_allclose(curve.labelled, [0.9, 0.1] * 5, atol=0.06)
+    missing = np.bincount(relations, truth & ~labelled)
+    np.testing.assert_allclose(curve.unlabelled, missing, rtol=0.3, atol=15)
+    assert curve.offset[1::2].min() > curve.offset[::2].max() + 1
+
+
+def test_relations_that_are_alike_share_a_ceiling():
+    log_odds, labelled, relations, _ = draw_relations([0.4] * 10, np.random.default_rng(1), each=400)
+    curve = fit_ceiling(log_odds, labelled, np.ones(len(labelled)), relations, 11)
+    assert np.ptp(curve.labelled) < 0.1
+    assert curve.unlabelled[10] == 0  # nobody proposed anything of it
+    again = fit_ceiling(log_odds, labelled, np.ones(len(labelled)), relations, 11, curve)
+    np.testing.assert_allclose(again.labelled, curve.labelled, atol=1e-3)
 
 
 @pytest.mark.long
@@ -178,6 +204,8 @@ def test_what_holdouts_say_before_anybody_is_asked_is_true():
     low, _, high = found.precision
     assert low - 0.02 <= true[accepted].mean() <= high + 0.02
     assert true[accepted].mean() > 1.5 * true.mean()
+    again = found.weighed.worth.log_odds(found.weighed.evidence)
+    np.testing.assert_allclose(again, found.weighed.log_odds, atol=1e-6)
     assert f"holdout of {5 * int(0.1 * len(graph)):,} facts, before anybody is asked" in found.tell()
 
 

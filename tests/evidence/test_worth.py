@@ -13,7 +13,7 @@ from actc.evidence.quantiles import Quantiles
 from actc.evidence.table import Proposals
 from actc.evidence.trees import Trees
 from actc.evidence.weigh import Lesson, best_place, find_lesson, learn, weigh
-from actc.evidence.worth import CHOICES, ahead_of_rivals, learn_worth
+from actc.evidence.worth import CHOICES, Ridge, ahead_of_rivals, count_cases, learn_worth
 from actc.graphs.graph import Graph
 from actc.numeric import sigmoid
 from actc.triples import ScoredTriples
@@ -167,3 +167,27 @@ def test_a_rival_is_the_best_other_one_of_the_group():
 def test_the_better_of_two_slots_gives_the_place():
     triples = ScoredTriples.from_columns("aab", "rrr", "xyx", [1, 2, 3])
     assert best_place(triples).tolist() == [2, 1, 1]
+
+
+def test_a_piece_that_speaks_for_it_in_the_middle_only_is_given_a_bend():
+    random = np.random.default_rng(0)
+    table = random.normal(size=(4000, 2))
+    true = random.random(4000) < sigmoid(3 * np.minimum(table[:, 0], 0.0))
+    cases = count_cases(true, 0.5)
+    bent = Ridge.learn_bent(table, true, cases)
+    low, middle, high = bent.log_odds(np.array([[-1.5, 0.0], [0.0, 0.0], [1.5, 0.0]]))
+    assert middle - low > 2 * (high - middle)
+    line = Ridge.learn_bent(table, true, cases, replace(CHOICES, bend=0.0))
+    plain = Ridge.learn(table, true, cases, CHOICES.ridge)
+    np.testing.assert_allclose(line.log_odds(table), plain.log_odds(table))
+
+
+def test_quantiles_for_a_larger_graph_read_a_count_by_its_place():
+    random = np.random.default_rng(0)
+    before = random.poisson(5.0, size=(3000, 1)).astype(float)
+    before[:100] = np.nan
+    learnt = Quantiles.of(before, np.ones(3000))
+    moved = learnt.aligned(before, np.ones(3000), 3 * before)
+    np.testing.assert_allclose(moved.transform(3 * before), learnt.transform(before), atol=1e-9)
+    nothing = np.full((5, 1), np.nan)
+    assert not learnt.aligned(before, np.ones(3000), nothing).transform(nothing).any()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from actc.errors import FileError, OptionError
 from actc.graphs.formats import read_graph
-from actc.session.judged import read_judged
 from actc.session.session import Session
+from actc.session.sought import read_sought
 from actc.tables.calibration import Calibration
 from actc.tables.files import read_scored
 from actc.triples import ScoredTriples
@@ -57,12 +57,13 @@ def session_case(session: Session, demand: Demand | None = None, pool: ScoredTri
     """Return the case of a session: its candidates, what people and machines said, and how each was asked."""
     if session.settings.design:
         raise OptionError(f"{session.folder} is an audit: it says how many are true, and decides nothing itself.")
+    answers, judged = read_sought(session)
     return Case(
         session.read_pool() if pool is None else pool,
-        session.annotations(),
+        answers,
         session.read_known(),
         session.settings.method,
-        read_judged(session),
+        judged,
         demand,
         name=session.folder.resolve().name,
         constraints=session.read_constraints(),

@@ -27,11 +27,12 @@ from actc.judges.store import ReplyStore
 from actc.methods import Fit, import_here, imported_name, named_method
 from actc.session.ask import DRAWN, PLACES, TASK, Task
 from actc.session.audit_plan import AuditPlanner
-from actc.session.judged import put_differing_first, read_judged
+from actc.session.judged import put_differing_first
 from actc.session.outlook import Outlook, look_ahead
 from actc.session.session import Session
 from actc.session.settings import Settings
 from actc.session.slots import gather_rivals, write_rivals
+from actc.session.sought import read_sought
 from actc.session.trouble import end_trouble, tell_trouble
 from actc.triples import BoolArray, IntArray, Picks, ScoredTriples
 from actc.trust.case import Case
@@ -90,7 +91,8 @@ class Planner:
         if state == self.seen and not wished and not (short and self._untouched() > 0):
             return False
         started = time.monotonic()
-        case = Case(self.pool, self.session.annotations(), self.known, self.method, read_judged(self.session),
+        answers, judged = read_sought(self.session)
+        case = Case(self.pool, answers, self.known, self.method, judged,
                     constraints=self.constraints, facts=self.facts)  # fmt: skip
         given_out = self._given_out()
         picks = choose_next(case, self._plan_size(last), given_out, self.session.settings.seed)

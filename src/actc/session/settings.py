@@ -16,7 +16,7 @@ from actc.trust.audit import DESIGNS
 
 FORMAT = "actc-session"
 FORMAT_VERSION = 1
-LATER = ("sampled", "guidelines", "reasons", "link", "design", "target", "level")
+LATER = ("sampled", "guidelines", "reasons", "link", "design", "target", "level", "wrong")
 """What sessions did not have at first."""
 WHEN_REASONS = ("after", "beside", "never")
 MOST_GUIDELINES = 20_000
@@ -67,6 +67,8 @@ class Settings:
         Of an audit, the share of true triples to certify.
     level : float
         Of an audit, how sure its bounds are.
+    wrong : bool
+        Whether wrong facts are sought: the score is the log-odds of being wrong, see ``sought.py``.
     """
 
     method: str = "pooled"
@@ -87,6 +89,7 @@ class Settings:
     design: str = ""
     target: float | None = None
     level: float = 0.9
+    wrong: bool = False
 
     def __post_init__(self) -> None:
         for field in fields(self):

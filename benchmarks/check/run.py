@@ -1,0 +1,190 @@
+"""Errors planted in graphs, and how well they are found: before any answer, and with some.
+
+Run: python benchmarks/check/run.py --data DATA --graphs umls wn18rr --kinds slot any --out benchmarks/check/rows.csv
+Each row is one graph (train, valid and test together) with errors of one kind, so many for each hundred facts, added
+to it. Rows that the file has are not run again.
+
+slot      another entity seen in the same slot of the relation
+any       half with one part replaced by anything, half wholly random (as CAGED plants them, CIKM 2022)
+in-place  as slot, but the error stands in the place of the fact it was made from
+rules     what the graph's own rules propose and the graph does not have, drawn by confidence (a few of them are true)
+hard      CoDEx's verified negatives
+none      nothing planted
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import resource
+import time
+from pathlib import Path
+
+import numpy as np
+
+from actc.check.ask import ask_about, find_doubtful
+from actc.check.doubt import doubt_facts
+from actc.check.plant import Planted, replace_all, replace_end, replace_relation, replace_seen
+from actc.evidence.propose_by_rules import propose_by_rules
+from actc.graphs.formats import read_graph
+from actc.graphs.graph import Graph
+from actc.trust.promise import Demand
+
+FIELDS = (
+    "graph", "kind", "planted", "repeat", "facts", "wrong", "ap", "first_100", "first_1_percent", "first_5_percent",
+    "share", "share_low", "share_high", "likelier_wrong", "likelier_wrong_precision", "seconds", "peak_memory_mb",
+    "answers", "ap_rest_before", "ap_rest_after", "removed", "removed_precision", "removed_recall", "promised",
+    "promised_precision", "promised_recall",
+)  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--graphs", nargs="+", required=True)
+    parser.add_argument("--kinds", nargs="+", default=["slot", "any"])
+    parser.add_argument("--shares", nargs="+", type=float, default=[0.05])
+    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--answers", type=int, default=100)
+    parser.add_argument("--precision", type=float, default=0.9)
+    parser.add_argument("--out", type=Path, required=True)
+    args = parser.parse_args()
+    done = read_done(args.out)
+    cells = [
+        (g, k, 0.0 if k == "none" else s, r)
+        for g in args.graphs
+        for k in args.kinds
+        for s in args.shares
+        for r in range(args.repeats)
+    ]
+    for name, kind, share, repeat in cells:
+        if (name, kind, f"{share:g}", str(repeat)) not in done:
+            row = run_cell(args, name, kind, share, repeat)
+            write_row(args.out, row)
+            print(row, flush=True)
+
+
+def run_cell(args: argparse.Namespace, name: str, kind: str, share: float, repeat: int) -> dict[str, object]:
+    """Plant, find, ask."""
+    graph, wrong = plant(args.data, name, kind, share, repeat)
+    started = time.perf_counter()
+    doubts = doubt_facts(graph)
+    doubtful = find_doubtful(doubts)
+    seconds = time.perf_counter() - started
+    order, likelier = doubts.order, doubts.log_odds > 0
+    ranked = wrong[order]
+    low, middle, high = doubts.share
+    row = {
+        "graph": name, "kind": kind, "planted": f"{share:g}", "repeat": repeat, "facts": len(graph),
+        "wrong": int(wrong.sum()), "ap": average_precision(ranked), "first_100": ranked[:100].mean(),
+        "first_1_percent": ranked[: len(graph) // 100].mean(), "first_5_percent": ranked[: len(graph) // 20].mean(),
+        "share": middle, "share_low": low, "share_high": high, "likelier_wrong": int(likelier.sum()),
+        "likelier_wrong_precision": mean(wrong[likelier]), "seconds": round(seconds, 1),
+        "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+    }  # fmt: skip
+    return row | ask(args, doubtful, wrong, repeat)
+
+
+def ask(args: argparse.Namespace, doubtful, wrong, seed: int) -> dict[str, object]:
+    """Ask so many questions; say how the rest is ranked before and after, and what is taken out."""
+    labels, total = wrong[doubtful.rows], int(wrong.sum())
+    rows = np.arange(len(labels))
+    case = ask_about(doubtful.pool, lambda triples, asked: ~labels[asked], rows, args.answers, seed=seed)
+    fit = case.fit.probabilities(doubtful.pool)
+    rest = np.setdiff1d(rows, doubtful.pool.rows_of(case.pool.take(case.annotations.rows)))
+    before, after = (
+        average_precision(labels[rest[np.argsort(-score[rest], kind="stable")]])
+        for score in (doubtful.pool.scores, fit)
+    )
+    out = case.decide(doubtful.pool).accepted
+    demand = Demand(args.precision)
+    promised = ask_about(doubtful.pool, lambda triples, asked: ~labels[asked], rows, args.answers, demand, seed)
+    kept = promised.decide(doubtful.pool)
+    by_method = kept.accepted & (kept.by == "method")
+    return {
+        "answers": len(case.annotations), "ap_rest_before": before, "ap_rest_after": after, "removed": int(out.sum()),
+        "removed_precision": mean(labels[out]), "removed_recall": labels[out].sum() / max(total, 1),
+        "promised": int(by_method.sum()), "promised_precision": mean(labels[by_method]),
+        "promised_recall": labels[kept.accepted].sum() / max(total, 1),
+    }  # fmt: skip
+
+
+def plant(data: Path, name: str, kind: str, share: float, repeat: int) -> tuple[Graph, np.ndarray]:
+    """Return a graph with errors in it, its rows in a random order, and which are wrong."""
+    graph, random = read_whole(data, name), np.random.default_rng([77, repeat])
+    if kind == "none":
+        return graph, np.zeros(len(graph), dtype=np.bool_)
+    count = int(share * len(graph))
+    if kind in ("rules", "hard"):
+        found = propose(graph) if kind == "rules" else read_negatives(data, name)
+        found = found.take(np.flatnonzero(~graph.contains(found)))
+        errors = found.take(np.sort(random.permutation(len(found))[:count]))
+        both = Graph.of(graph.followed_by(errors))
+        wrong = errors.contains(both)
+    else:
+        kinds = {"any": (replace_part, replace_all)}.get(kind, (replace_seen,))
+        planted = Planted.of(graph, count // len(kinds), random, kinds, replaced=float(kind == "in-place"))
+        both, wrong = planted.graph, planted.kinds > 0
+    order = random.permutation(len(both))
+    return both.take(order), wrong[order]
+
+
+def replace_part(graph, rows, random):
+    """Replace head, relation or tail by anything, each as often."""
+    end, relation = replace_end(graph, rows, random), replace_relation(graph, rows, random)
+    which = random.random(len(rows)) < 2 / 3
+    columns = (np.where(which, getattr(end, one), getattr(relation, one)) for one in ("heads", "relations", "tails"))
+    return Graph(*columns, graph.entity_names, graph.relation_names)
+
+
+def propose(graph: Graph) -> Graph:
+    """Return what rules propose, those with a confidence of .3 and more."""
+    proposed = propose_by_rules(graph, confidence=0.3)
+    return Graph.of(proposed.candidates)
+
+
+def read_whole(data: Path, name: str) -> Graph:
+    if name.startswith("codex"):
+        return read_texts([data / "data" / name / f"{split}.txt" for split in ("train", "valid", "test")])
+    parts = [read_graph(next((data / "graphs" / name).glob(f"{split}.tsv*"))) for split in ("train", "valid", "test")]
+    whole = parts[0].followed_by(parts[1]).followed_by(parts[2])
+    return Graph.of(whole.unique())
+
+
+def read_negatives(data: Path, name: str) -> Graph:
+    return read_texts([data / "data" / name / f"{split}_negatives.txt" for split in ("valid", "test")])
+
+
+def read_texts(paths: list[Path]) -> Graph:
+    lines = [line.split("\t") for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
+    return Graph.from_columns(*zip(*lines, strict=True))
+
+
+def average_precision(ranked: np.ndarray) -> float:
+    """Return the mean precision at each wrong fact of a ranked list."""
+    hits = np.flatnonzero(ranked)
+    return mean((np.arange(len(hits)) + 1) / (hits + 1))
+
+
+def mean(values: np.ndarray) -> float:
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def read_done(path: Path) -> set[tuple[str, ...]]:
+    if not path.exists():
+        return set()
+    with path.open(encoding="utf-8") as file:
+        return {tuple(row[name] for name in FIELDS[:4]) for row in csv.DictReader(file)}
+
+
+def write_row(path: Path, row: dict[str, object]) -> None:
+    new = not path.exists()
+    with path.open("a", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS)
+        if new:
+            writer.writeheader()
+        writer.writerow({name: f"{value:.4g}" if isinstance(value, float) else value for name, value in row.items()})
+
+
+if __name__ == "__main__":
+    main()

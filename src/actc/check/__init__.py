@@ -1,0 +1,1 @@
+"""Wrong facts of a graph: found, ranked, asked about, taken out, put back."""

@@ -1,0 +1,216 @@
+"""How probably wrong each fact of a graph is, by the graph alone.
+
+Errors of several kinds are planted in the graph, facts and errors are looked at as if each were not there, and density
+ratios say how much likelier each kind is to look so. Nobody knows which kinds of errors the graph has: their shares are
+inferred from its facts. So is the share of wrong facts: the errors that were planted are a known number of those that
+look so, whatever else looks so and is in excess is wrong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from actc.check.plant import KINDS, Planted
+from actc.check.ratios import FOLDS, Looked, count_cases, learn_ratios
+from actc.errors import TableError
+from actc.evidence.ceiling import Ceiling, fit_ceiling
+from actc.evidence.plan import Limits
+from actc.evidence.table import Progress, Proposals, stream_evidence
+from actc.evidence.worth import CHOICES, Ridge, Worth
+from actc.graphs.graph import Graph
+from actc.numeric import sigmoid
+from actc.triples import FloatArray, IntArray, Triples
+
+EACH = 0.01  # of the facts are planted, of each kind, in one round
+ENOUGH = 1000  # errors of a kind
+MOST_ROUNDS = 8
+MOST_EACH = 4000  # errors of a kind in one round
+PASSES = 2
+SHARE = 0.05  # of wrong facts, to begin with; the shares of kinds hardly depend on it
+RESAMPLES = 50
+MOST_SHARE = 0.9  # of the facts that may be found wrong
+LEAST_FACTS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Doubts:
+    """How probably wrong the facts of a graph are.
+
+    Parameters
+    ----------
+    graph : Graph
+        N facts.
+    log_odds : float array of shape (N,)
+        Of being wrong.
+    kinds : dict of str to float
+        Which share of the wrong facts is of each kind.
+    ratios : float array of shape (N, K)
+        The log of the density of each kind over that of facts.
+    shares : float array of shape (draws,)
+        Draws of the share of wrong facts, by resampling.
+    worth : Worth
+        What each piece of evidence is worth by a ridge: where reasons come from.
+    """
+
+    graph: Graph
+    log_odds: FloatArray
+    kinds: dict[str, float]
+    ratios: FloatArray
+    shares: FloatArray
+    worth: Worth
+
+    @property
+    def probability(self) -> FloatArray:
+        """P(wrong) of each fact, shape (N,)."""
+        return sigmoid(self.log_odds)
+
+    @property
+    def order(self) -> IntArray:
+        """The rows, the most doubtful first."""
+        return np.argsort(-self.log_odds, kind="stable")
+
+    @property
+    def share(self) -> FloatArray:
+        """The share of wrong facts: low, middle and high; between low and high with a chance of nine in ten."""
+        return np.quantile(self.shares, [0.05, 0.5, 0.95])
+
+
+def doubt_facts(graph: Graph, seed: int = 0, progress: Progress | None = None) -> Doubts:
+    """Say of every fact of a graph how probably wrong it is.
+
+    Parameters
+    ----------
+    graph : Graph
+    seed : int
+        Where the draw of planted errors starts from.
+    progress : function of (done, total, name), optional
+        Called after each step.
+    """
+    if len(graph) < LEAST_FACTS:
+        raise TableError(f"A graph of {len(graph)} facts is too small to learn from; it needs at least {LEAST_FACTS}.")
+    looked = look_up(graph, seed, progress)
+    random, true = np.random.default_rng(seed), np.ones(len(graph))
+    for _ in range(PASSES):
+        ratios = learn_ratios(looked, true, random)
+        of_facts = mean_of_facts(looked, ratios, len(graph))
+        mix = infer_kinds(of_facts)
+        true = 1 - _odds(of_facts, mix) / (1 + _odds(of_facts, mix))
+    errors = ~looked.facts
+    planted = _log_ratio(ratios[errors], mix)
+    facts = _log_ratio(of_facts, mix)
+    log_odds, shares = _calibrate(facts, planted, mix[looked.kinds[errors] - 1], random)
+    kinds = dict(zip(KINDS, (mix / mix.sum()).round(4).tolist(), strict=True))
+    worth = _learn_worth(looked, true, mix, float(np.median(shares)), random)
+    return Doubts(graph, log_odds, kinds, of_facts, shares, worth)
+
+
+def look_up(graph: Graph, seed: int, progress: Progress | None = None) -> Looked:
+    """Plant errors and look at all facts and errors, in as many rounds as there have to be for enough errors."""
+    each = max(int(EACH * len(graph)), 5)
+    rounds = int(np.clip(-(-ENOUGH // each), 1, MOST_ROUNDS))
+    pieces, kinds, rows, folds = [], [], [], []
+    columns: tuple[str, ...] = ()
+    for at in range(rounds):
+        planted = Planted.of(graph, min(each, MOST_EACH), np.random.default_rng([seed, at]))
+        limits = Limits.for_count(len(planted.graph))
+        for part in stream_evidence(planted.graph, Proposals(planted.graph), limits, progress=progress):
+            columns = part.columns
+            pieces.append(part.values.astype(np.float32))
+        kinds.append(planted.kinds)
+        rows.append(planted.rows)
+        folds.append(_fold(planted.graph))
+    joined = np.concatenate(kinds), np.concatenate(rows), np.concatenate(folds)
+    return Looked(columns, np.concatenate(pieces), *joined)
+
+
+def _fold(triples: Triples) -> IntArray:
+    """Return a fold for each triple, the same in every round, which has nothing to do with its relation or ends."""
+    mixed = np.zeros(len(triples), dtype=np.uint64)
+    for codes in (triples.heads, triples.relations, triples.tails):
+        mixed = (mixed ^ codes.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(29)
+    return (mixed % np.uint64(FOLDS)).astype(np.int64)
+
+
+def mean_of_facts(looked: Looked, ratios: FloatArray, count: int) -> FloatArray:
+    """Return the mean log-ratios of each fact over the rounds, shape (N, K); 0 where it was never there."""
+    facts = looked.facts
+    rows = looked.rows[facts]
+    times = np.maximum(np.bincount(rows, minlength=count), 1)
+    return np.column_stack([np.bincount(rows, column, count) / times for column in ratios[facts].T])
+
+
+def infer_kinds(ratios: FloatArray, share: float = SHARE, steps: int = 200) -> FloatArray:
+    """Infer from the facts which kinds of errors are among them, by expectation maximisation, shape (K,).
+
+    Parameters
+    ----------
+    ratios : float array of shape (N, K)
+        Of the facts.
+    share : float
+        Of wrong facts, of which the shares of kinds are parts.
+    """
+    mix = np.full(ratios.shape[1], share / ratios.shape[1])
+    for _ in range(steps):
+        odds = np.exp(np.minimum(ratios, 30)) * mix / (1 - share)
+        of_kind = (odds / (1 + odds.sum(axis=1, keepdims=True))).sum(axis=0)
+        mix = share * of_kind / of_kind.sum()
+    return np.asarray(mix)
+
+
+def _odds(ratios: FloatArray, mix: FloatArray) -> FloatArray:
+    return np.asarray(np.exp(np.minimum(ratios, 30)) @ mix / (1 - mix.sum()))
+
+
+def _log_ratio(ratios: FloatArray, mix: FloatArray) -> FloatArray:
+    """Return the log of the density of the mixture of kinds over that of facts."""
+    return np.asarray(np.log(np.exp(np.minimum(ratios, 30)) @ (mix / mix.sum()) + 1e-12))
+
+
+def _calibrate(
+    facts: FloatArray, planted: FloatArray, mix: FloatArray, random: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Return the facts' log-odds of being wrong, and draws of the share of wrong ones.
+
+    Planted errors are labelled, facts are not: of the wrong triples that look alike, the same share is labelled.
+    """
+    both = np.append(facts, planted)
+    labelled = np.arange(len(both)) >= len(facts)
+    cases = np.append(np.ones(len(facts)), mix / mix.sum() * len(planted))
+    alike = np.zeros(len(both), dtype=np.int64)  # one curve for all relations
+    curve = fit_ceiling(both, labelled, cases, alike, 1)
+    shares = []
+    for _ in range(RESAMPLES):
+        drawn = np.asarray(cases * random.poisson(1.0, len(cases)), dtype=np.float64)
+        again = fit_ceiling(both, labelled, drawn, alike, 1, curve)
+        shares.append(_share(again, drawn[~labelled]))
+    return curve.slope * facts + _find_shift(curve.slope * facts, _share(curve, cases[~labelled])), np.array(shares)
+
+
+def _share(curve: Ceiling, cases: FloatArray) -> float:
+    """Return the share of wrong ones among the facts."""
+    return float(np.clip(curve.unlabelled.sum() / cases.sum(), 0.5 / cases.sum(), MOST_SHARE))
+
+
+def _find_shift(log_odds: FloatArray, share: float) -> float:
+    """Return what to add to log-odds so that a share is expected to be wrong."""
+    from scipy.optimize import brentq
+
+    def missed(more: float) -> float:
+        return float(sigmoid(log_odds + more).mean()) - share
+
+    return float(brentq(missed, -60 - log_odds.max(), 60 - log_odds.min()))
+
+
+def _learn_worth(looked: Looked, true: FloatArray, mix: FloatArray, share: float, random: np.random.Generator) -> Worth:
+    """Learn a ridge of facts against errors, the kinds counting as they are among the facts."""
+    facts, errors = np.flatnonzero(looked.facts), np.flatnonzero(~looked.facts)
+    facts = random.choice(facts, min(len(facts), len(errors)), replace=False)
+    rows = np.append(facts, errors)
+    cases = count_cases(
+        (looked.kinds[rows] > 0).astype(np.int64), np.append(true[looked.rows[facts]], mix[looked.kinds[errors] - 1])
+    )
+    ridge = Ridge.learn(looked.pieces[rows].astype(np.float64), looked.facts[rows], cases, CHOICES.ridge)
+    return Worth(looked.columns, ridge, None, share, len(errors))
