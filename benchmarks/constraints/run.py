@@ -6,7 +6,7 @@
 Families: rules propose, evidence weighs, nobody is asked; decided one by one, with constraints learnt from the graph,
 and with "one father, one mother" as hard ones. Cells: thresholds by random answers on the validation triples; the test
 triples are decided one by one, and with constraints learnt from the training triples, which are the facts too. Writes
-families.csv and cells.csv.gz beside this file; summarise.py prints the tables of docs/how-to/constraints.md.
+families.csv and cells.csv.gz beside this file.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from actc.triples import ScoredTriples, Thresholds, encode_columns
 RELATIONS = ("born", "lives", "rdf:type", "wed")
 EACH = (
     Constraint("one-tail", "born", use="hard"),
-    Constraint("one-tail", "lives", cases=200, share=0.99),
+    Constraint("one-tail", "lives", cases=200, share=0.99, against=0.3),
     Constraint("one-tail", "wed", use="hard"),
     Constraint("one-head", "wed", use="hard"),
     Constraint("asymmetric", "wed", cases=300, share=1.0),

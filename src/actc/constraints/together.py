@@ -4,7 +4,7 @@ With odds o of each rival and S their sum, "at most one" leaves P(i) = o_i / (1 
 one be true, less probably by a factor rho than if they were independent; with E_i = 1 / product of (1 + o_j), j != i::
 
     P(i) = o_i ((1 - rho) E_i + rho) / ((1 - rho) (1 + S) E_i + rho (1 + o_i))      no fact in the place
-    P(i) = o_i rho                   / ((1 - rho) E_i           + rho (1 + o_i))      one fact
+    P(i) = o_i rho                   / ((1 - rho) E_i           + rho (1 + o_i))      one fact; rho by ``against_facts``
     P(i) = o_i / (1 + o_i)                                                            more: the rule does not hold there
 
 Odds and logarithms are whole numbers (in units of 2^-20 and 2^-32), so sums are the same in any order, on any engine;
@@ -67,13 +67,14 @@ def couple(places: Places, p: FloatArray, alive: BoolArray, true: BoolArray) -> 
     total, product = (np.add.reduceat(values[rows], places.starts)[place] for values in (odds, logs))
     sure = _count(places, true & ~places.is_fact) + places.facts
     facts = sure[place] - true[rows]  # what is true itself does not stand against itself
-    o, rho = odds[rows] / ODDS, places.constraints.rho[places.rules]
+    o, rules = odds[rows] / ODDS, places.rules
+    rho = np.where(facts == 1, places.constraints.against[rules], places.constraints.rho[rules])
     hard = np.where(facts > 0, 0.0, odds[rows] / (ODDS + total))
     others = np.exp(-(product - logs[rows]) / LOGS)
     below = np.where(facts == 0, (1 - rho) * (1 + total / ODDS), 1 - rho) * others + rho * (1 + o)
     above = o * (np.where(facts == 0, (1 - rho) * others, 0.0) + rho)
     soft = np.where(facts > 1, o / (1 + o), above / np.where(below > 0, below, 1.0))
-    return np.asarray(np.floor(np.where(rho == 0, hard, soft) * ROUND + 0.5) / ROUND)
+    return np.asarray(np.floor(np.where(places.constraints.hard[rules], hard, soft) * ROUND + 0.5) / ROUND)
 
 
 def _count(places: Places, mask: BoolArray) -> IntArray:

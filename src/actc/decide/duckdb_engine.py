@@ -142,6 +142,12 @@ class _Tables:
     def make(self, name: str, query: str) -> None:
         self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query}")
 
+    def move(self, name: str, to: str) -> None:
+        self._connection.execute(f"DROP TABLE {to}; ALTER TABLE {name} RENAME TO {to}")
+
+    def drop(self, *names: str) -> None:
+        self._connection.execute(";".join(f"DROP TABLE {name}" for name in names))
+
     def put(self, name: str, columns: Mapping[str, Any]) -> None:
         _make_table(self._connection, name, dict(columns))
 

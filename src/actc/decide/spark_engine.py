@@ -90,6 +90,13 @@ class _Tables:
     def make(self, name: str, query: str) -> None:
         self._session.sql(query).localCheckpoint().createOrReplaceTempView(name)
 
+    def move(self, name: str, to: str) -> None:
+        self._session.table(name).createOrReplaceTempView(to)
+
+    def drop(self, *names: str) -> None:
+        for name in names:
+            self._session.catalog.dropTempView(name)
+
     def put(self, name: str, columns: Mapping[str, Any]) -> None:
         _make_table(self._session, dict(columns)).createOrReplaceTempView(name)
 

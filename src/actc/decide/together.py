@@ -29,6 +29,12 @@ class Tables(Protocol):
     def make(self, name: str, query: str) -> None:
         """Make a table, in the place of one of that name."""
 
+    def move(self, name: str, to: str) -> None:
+        """Put a table in the place of another."""
+
+    def drop(self, *names: str) -> None:
+        """Forget tables that nothing needs any more."""
+
     def put(self, name: str, columns: Mapping[str, Any]) -> None:
         """Make a small table of given columns."""
 
@@ -59,17 +65,20 @@ def hold_back(tables: Tables, constraints: Constraints, has_facts: bool) -> None
     tables.make("fact_place", f"SELECT place, count(*) AS n FROM ({_fact_members(constraints)}) f GROUP BY place")
     tables.make("contested", CONTESTED.format(key=tables.row_number))
     tables.make("seat", SEAT)
+    tables.drop("member", "fact_place", "contested", "class_member", "typed")
     tables.make("state", STATE)
-    tables.make("seat_now", "SELECT * FROM seat")
+    seats = "seat"
     while True:
-        tables.make("found", FOUND)
+        tables.make("found", FOUND.format(seats=seats))
         tables.make("turn", TURN)
         if not tables.fetch("SELECT 1 FROM turn WHERE wins = 1 LIMIT 1"):
             break
         tables.make("lost", LOSING)
         tables.make("next_state", NEXT_STATE)
-        tables.make("state", "SELECT * FROM next_state")
-        tables.make("seat_now", TOUCHED)
+        tables.move("next_state", "state")
+        seats = "seat_now"
+        tables.make(seats, TOUCHED)
+    tables.drop("found", "seat")
     tables.make("settled", SETTLED)
     _hold_mirrors(tables, constraints)
     tables.make("verdict", VERDICT)
@@ -79,7 +88,8 @@ def _put_rules(tables: Tables, constraints: Constraints) -> None:
     columns = {name: np.array([getattr(one, name) for one in constraints.each], dtype=object)
                for name in ("kind", "relation", "other")}  # fmt: skip
     hard = constraints.hard.astype(np.int64)
-    tables.put("rule", {"rule": np.arange(len(constraints)), **columns, "rho": constraints.rho, "hard": hard})
+    factors = {"rho": constraints.rho, "against": constraints.against}
+    tables.put("rule", {"rule": np.arange(len(constraints)), **columns, **factors, "hard": hard})
 
 
 def _put_classes(tables: Tables, constraints: Constraints) -> None:
@@ -190,7 +200,7 @@ LEFT JOIN fact_place f ON f.place = m.place
 WHERE m.n + m.forbidden + coalesce(f.n, 0) >= 2
 """
 SEAT = """
-SELECT m.key, c.id AS place, r.rho, r.hard, c.facts
+SELECT m.key, c.id AS place, r.rho, r.against, r.hard, c.facts
 FROM member m JOIN contested c ON c.place = m.place JOIN rule r ON r.rule = m.rule
 """
 STATE = """
@@ -207,10 +217,10 @@ FROM competing c JOIN (
 ) s ON s.key = c.key
 """
 WHOLE = f"""
-SELECT s.key, s.place, s.rho, s.hard, s.facts, t.p, t.score, t.bar, t.head, t.relation, t.tail, t.sure, t.is_fact,
-       t.alive, t.final,
+SELECT s.key, s.place, s.rho AS single, s.against, s.hard, s.facts, t.p, t.score, t.bar, t.head, t.relation, t.tail,
+       t.sure, t.is_fact, t.alive, t.final,
        CAST(floor(q / (1 - q) * {ODDS!r}e0) AS BIGINT) AS o, CAST(floor(-ln(1 - q) * {LOGS!r}e0) AS BIGINT) AS l
-FROM seat_now s JOIN (
+FROM {{seats}} s JOIN (
     SELECT *, CASE WHEN alive = 1 AND sure = 0 AND p > 0
                    THEN least(greatest(p, {LEAST:.30e}), {MOST:.30e}) ELSE 0e0 END AS q FROM state
 ) t ON t.key = s.key
@@ -226,13 +236,13 @@ FROM ({WHOLE}) w
 """
 FOUND = f"""
 SELECT key, place, hard, bar, CASE WHEN rank = 1 AND alive = 1 AND final = 0 AND inside = 0 THEN 1 ELSE 0 END AS leads,
-       floor(CASE WHEN rho = 0 THEN CASE WHEN inside - sure > 0 THEN 0e0 ELSE odds / ({ODDS!r}e0 + total) END
+       floor(CASE WHEN hard = 1 THEN CASE WHEN inside - sure > 0 THEN 0e0 ELSE odds / ({ODDS!r}e0 + total) END
                   WHEN inside - sure > 1 THEN ratio / (1 + ratio)
                   ELSE above / CASE WHEN below > 0 THEN below ELSE 1e0 END END * {ROUND!r}e0 + 5e-1) / {ROUND!r}e0 AS p
 FROM (SELECT *, CASE WHEN inside - sure = 0 THEN (1 - rho) * (1 + total / {ODDS!r}e0) ELSE 1 - rho END * others
                 + rho * (1 + ratio) AS below,
              ratio * (CASE WHEN inside - sure = 0 THEN (1 - rho) * others ELSE 0e0 END + rho) AS above
-      FROM ({SUMS}) s) f
+      FROM (SELECT *, CASE WHEN inside - sure = 1 THEN against ELSE single END AS rho FROM ({SUMS}) s) r) f
 """
 TURN = """
 SELECT f.key, min(f.p) AS least,
@@ -311,4 +321,4 @@ def _hold_mirrors(tables: Tables, constraints: Constraints) -> None:
             "CASE WHEN l.key IS NULL THEN s.stays ELSE 0 END AS stays, s.coupled "
             "FROM settled s LEFT JOIN lonely l ON l.key = s.key",
         )
-        tables.make("settled", "SELECT * FROM next_settled")
+        tables.move("next_settled", "settled")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -114,6 +114,15 @@ class RuleProposals:
         """Return the candidates with what the rules say of each, as pieces of evidence."""
         marks = {"rule_confidence": self.confidence, "rules_together": self.together}
         return Proposals(self.candidates, marks=marks)
+
+    def of_relations(self, relations: Sequence[str]) -> Self:
+        """Return those of some relations, all if none is named."""
+        if not relations:
+            return self
+        named = np.isin(np.array(self.candidates.relation_names, dtype=object), list(relations))
+        rows = np.flatnonzero(named[self.candidates.relations])
+        told = {name: getattr(self, name)[rows] for name in ("rule", "together", "count")}
+        return replace(self, candidates=self.candidates.take(rows), **told)
 
     def columns(self) -> dict[str, Any]:
         """Return a table: head, relation, tail, score, the surest rule, its confidence, the number of rules, who."""

@@ -13,9 +13,10 @@ from actc.evidence.mine_rules import RULE_LIMITS, RuleLimits
 from actc.evidence.plan import Limits
 from actc.evidence.propose_by_rules import RuleProposals, propose_by_rules
 from actc.evidence.quantiles import Quantiles
+from actc.evidence.rankings import Ranking, compare_rankings
 from actc.evidence.table import Evidence, Progress, Proposals, gather_evidence
 from actc.evidence.weigh import Lesson, Weighed
-from actc.evidence.worth import CHOICES, FOLDS, Ridge, Worth, count_cases, pieces_columns, pieces_of
+from actc.evidence.worth import CHOICES, FOLDS, HAS, Ridge, Worth, count_cases, is_of_scores, pieces_columns, pieces_of
 from actc.graphs.graph import Graph
 from actc.numeric import sigmoid
 from actc.triples import BoolArray, FloatArray, IntArray, Triples
@@ -51,6 +52,8 @@ class Found:
     precisions : float array of shape (draws,)
         Draws of the share of true ones among the candidates with log-odds above 0, by resampling the holdout; none
         where there are no such candidates.
+    ranking : Ranking or None
+        What models' scores bring to the ranking of the holdout facts; None where there are no scores.
     """
 
     weighed: Weighed
@@ -58,6 +61,7 @@ class Found:
     holdout: int
     share: float
     precisions: FloatArray
+    ranking: Ranking | None = None
 
     @property
     def precision(self) -> FloatArray:
@@ -192,6 +196,7 @@ def weigh_lessons(
     random = np.random.default_rng(seed)
     table = _look_up(graph, lessons, limits, random, progress)
     with threadpool_limits(1, "blas"):  # more threads would wait for each other longer than they work
+        table, ranking = _leave_out_scores(table, random)
         curves = _Curves.fit(table, len(graph.relation_names) + 1)
         marks = {**candidates.marks, OFFSET: curves.bent.offset[_relations(graph, candidates.triples)]}
         evidence = gather_evidence(graph, replace(candidates, marks=marks), limits, progress=progress)
@@ -202,7 +207,19 @@ def weigh_lessons(
         worth = Worth((*table.columns, OFFSET), curves.ridge(evidence), None, share, int(table.true.sum()))
         weighed = _shift(Weighed(evidence, worth, worth.log_odds(evidence)), share)
         precisions = curves.resample(int((weighed.log_odds > 0).sum()), more, random)
-    return Found(weighed, recall, table.holdout, share, precisions)
+    return Found(weighed, recall, table.holdout, share, precisions, ranking)
+
+
+def _leave_out_scores(table: _Table, random: np.random.Generator) -> tuple[_Table, Ranking | None]:
+    """Leave the models' scores out where the holdout facts are ranked better without them."""
+    scored = np.array([is_of_scores(name.removeprefix(HAS)) for name in table.columns])
+    if not scored.any():
+        return table, None
+    names = tuple(name for name, score in zip(table.columns, scored, strict=True) if not score)
+    plain = replace(table, columns=names, pieces=table.pieces[:, ~scored])
+    without, with_scores = (one.out_of_fold(Ridge.learn_bent) for one in (plain, table))
+    ranking = compare_rankings(table.true, table.cases, without, with_scores, random)
+    return (table if ranking.scores_help else plain), ranking
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,6 +28,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ import numpy as np
 
 from actc.errors import OptionError, SessionError
 from actc.pooled.sketch_file import read_sketch
-from actc.session.ask import TASK, Annotator, Task, leased_tasks, note_wish, top_up, top_up_relation
+from actc.session.ask import TASK, Annotator, Task, leased_tasks, note_wish, release_rivals, top_up, top_up_relation
 from actc.session.cards import plain, sentence
 from actc.session.combine import Votes, combine
 from actc.session.names import Names
@@ -90,6 +91,11 @@ class Session:
         """Read what may not be true together; nothing where nobody said so."""
         path = self.folder / "constraints.tsv"
         return Constraints.read(path) if path.exists() else Constraints()
+
+    @cached_property
+    def has_rivals(self) -> bool:
+        """Whether cards may have rivals on them."""
+        return (self.folder / "constraints.tsv").exists()
 
     @property
     def facts_file(self) -> Path | None:
@@ -231,6 +237,8 @@ class Session:
         def work(connection: sqlite3.Connection) -> tuple[list[Recorded], list[Task]]:
             done = [record(connection, annotator, one, now, settings.show_score) for one in judgements]
             note_wish(connection, annotator, relation, now)
+            if self.has_rivals:
+                release_rivals(connection, annotator)
             if count and relation is not None:
                 top_up_relation(connection, annotator, count, budget, relation, now)
             elif count:

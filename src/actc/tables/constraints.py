@@ -59,6 +59,9 @@ class Constraint:
         Those of them that do not; NaN where there are none.
     source : str
         Who says so.
+    against : float
+        The factor of a candidate's odds where a fact contradicts it, as the candidates bear it out; NaN where nobody
+        looked: then :attr:`rho`.
     """
 
     kind: str
@@ -68,6 +71,7 @@ class Constraint:
     cases: int = 0
     share: float = float("nan")
     source: str = ""
+    against: float = float("nan")
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -145,6 +149,12 @@ class Constraints:
         """The factor of each, shape (C,)."""
         return np.array([one.rho for one in self.each], dtype=np.float64)
 
+    @cached_property
+    def against(self) -> FloatArray:
+        """The factor of each against facts, shape (C,)."""
+        told = np.array([one.against for one in self.each], dtype=np.float64)
+        return np.where(np.isnan(told), self.rho, told)
+
     @property
     def hard(self) -> BoolArray:
         """Which are hard, shape (C,)."""
@@ -157,8 +167,8 @@ class Constraints:
         return Constraints(self.each + added, (*self.notes, *more.notes))
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return the columns of the file, in order."""
-        return {name: [getattr(one, name) for one in self.each] for name in COLUMNS}
+        """Return all columns, for thresholds.json."""
+        return {field.name: [getattr(one, field.name) for one in self.each] for field in fields(Constraint)}
 
     @classmethod
     def from_columns(cls, columns: dict[str, Any]) -> Self:
@@ -196,5 +206,9 @@ class Constraints:
 
 
 def _typed(row: dict[str, Any]) -> Constraint:
-    share, cases = row.pop("share", "nan"), row.pop("cases", 0)
-    return Constraint(**row, cases=int(cases or 0), share=float(share if share != "" else "nan"))
+    cases, share, against = (row.pop(name, None) for name in ("cases", "share", "against"))
+    return Constraint(**row, cases=int(cases or 0), share=_number(share), against=_number(against))
+
+
+def _number(text: Any) -> float:
+    return float("nan" if text is None or text == "" else text)

@@ -184,7 +184,7 @@ def describe_calibration(case: Case, sources: Sources) -> Calibration:
         _describe_promise(case.promise),
         Exceptions.of(case.target.take(spoken), decisions.accepted[spoken], decisions.by[spoken], told[spoken]),
         case.holdout,
-        case.constraints.used,
+        case.rules,
     )
 
 

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from actc.constraints.places import find_places
+from actc.constraints.against_facts import weigh_against_facts
+from actc.constraints.places import Places, find_places
 from actc.constraints.together import Together, decide_together
 from actc.errors import OptionError
 from actc.judges.answers import JudgeAnswers
@@ -191,13 +192,30 @@ class Case:
         answers, words = self.answers_in(triples), np.full(len(triples), -1)
         words[answers.rows] = answers.labels
         p, bars = self._chances(triples, alone)
-        places = find_places(self.constraints, triples, self.facts)
+        places = replace(self._places(triples), constraints=self.rules)
         found = decide_together(places, triples, p, alone.accepted, words, bars, triples.scores)
         by = np.where(alone.accepted & ~found.accepted, CONSTRAINT, alone.by)
         told = alone.probability
         if told is not None:
             told = np.where(found.contested & (words < 0), found.probability, told)
         return Decisions(triples, found.accepted, told, by.astype(object), found)
+
+    @cached_property
+    def rules(self) -> Constraints:
+        """The constraints that are used, each with what it counts against facts, as the target bears it out."""
+        if not len(self.constraints):
+            return self.constraints
+        p, _ = self._chances(self.target, self.decide_alone(self.target))
+        return weigh_against_facts(self._places(self.target), self.target, p)
+
+    @cached_property
+    def _target_places(self) -> Places:
+        return find_places(self.constraints, self.target, self.facts)
+
+    def _places(self, triples: ScoredTriples) -> Places:
+        """Find where triples compete; of the target once."""
+        is_target = triples is self.target
+        return self._target_places if is_target else find_places(self.constraints, triples, self.facts)
 
     def _chances(self, triples: ScoredTriples, alone: Decisions) -> tuple[FloatArray, FloatArray]:
         """Return P(true) as whoever reads thresholds.json will see it, and the least that a relation's cut accepts.

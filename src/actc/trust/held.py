@@ -37,7 +37,7 @@ def held_columns(case: Case) -> dict[str, Any]:
         columns["probability"] = decided.probability[rows]
     if together is None:
         return {**columns, **{name: np.zeros(0, dtype=object) for name in ("constraint", "why", "against", "other")}}
-    used = case.constraints.used.each
+    used = case.rules.each
     rules = [used[rule] for rule in together.rule[rows].tolist()]
     others = [_other(case, row) for row in rows.tolist()]
     told = {
