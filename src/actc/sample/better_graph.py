@@ -44,7 +44,7 @@ class BetterGraph:
         return (
             f"{self.facts:,} facts about {FAMILIES} families, each of which follows from others; {self.hidden:,} are "
             f"hidden. The graph's own rules propose, nobody is asked: {self.accepted:,} facts are added, "
-            f"{self.true / max(self.accepted, 1):.0%} of them true, and {self.true / self.hidden:.0%} of what was hidden "
+            f"{self.true / max(self.accepted, 1):.0%} of them true; {self.true / self.hidden:.0%} of what was hidden "
             "is found."
         )
 
