@@ -36,7 +36,7 @@ RULE = {
     "paper": METHOD | {"experiment"},
     "judges": METHOD,
     "trust": METHOD | {"judges", "graphs", "constraints"},
-    "sample": METHOD | {"experiment", "trust"},
+    "sample": METHOD | {"experiment", "trust", "graphs", "complete"},
     "session": METHOD | {"decide", "trust", "judges", "graphs", "constraints"},
     "app": BASE | {"session"},
     "complete": METHOD | {"decide", "trust", "graphs", "models", "session", "constraints"},

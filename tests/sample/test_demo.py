@@ -68,3 +68,12 @@ def test_the_terminal_shows_questions_curves_and_thresholds(demo, capsys):
     assert demo.sample.sentence(*demo.sample.valid.triple(int(demo.case.annotations.rows[0]))) in shown
     assert "o pooled-known" in shown
     assert "accepted.tsv" in shown
+
+
+def test_a_graph_gets_better_without_a_model_or_an_answer(demo, written):
+    better = demo.better
+    assert better.true > 0.8 * better.accepted
+    assert better.true > 0.5 * better.hidden
+    assert better.rules
+    assert (better.folder / "graph.tsv").exists()
+    assert "A graph alone is enough" in written["report.html"].read_text(encoding="utf-8")

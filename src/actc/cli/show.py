@@ -143,6 +143,12 @@ def print_demo(demo: Demo) -> None:
     screen.print(f"[bold]4  {demo.accepted.sum():,} facts are accepted, {demo.precision:.0%} of them true.[/] Written:")
     for path in demo.written:
         screen.print(f"     {path}")
+    if demo.better is not None:
+        screen.print("\n[bold]5  A graph alone is enough: no model, no answer[/]")
+        screen.print(Text(f"     {demo.better.tell()}"))
+        for rule in demo.better.rules:
+            screen.print(Text(f"     {rule}"))
+        screen.print(f"     The new graph and a report that says why: {demo.better.folder}")
 
 
 def print_constraints(found: Constraints, out: Path | None) -> None:

@@ -14,6 +14,7 @@ from actc.experiment.runs import Progress, ignore_progress, run_experiment
 from actc.methods import METHODS, thresholds_of
 from actc.metrics import accuracy, f1, report_by_relation
 from actc.sample import Sample, load_sample
+from actc.sample.better_graph import BetterGraph
 from actc.three_steps.squash_scores import Squash
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray
 from actc.trust.case import ORACLE, Case, Decisions
@@ -44,6 +45,8 @@ class Demo:
         With ``ANSWERS`` answers, chosen one batch after the other.
     decided : Decisions
         On the test triples.
+    better : BetterGraph or None
+        A graph completed without a model.
     written : tuple of Path
         The files that tell of it.
     """
@@ -53,6 +56,7 @@ class Demo:
     levels: dict[str, tuple[float, float]]
     case: Case
     decided: Decisions
+    better: BetterGraph | None = None
     written: tuple[Path, ...] = ()
 
     @property

@@ -8,6 +8,7 @@ from pathlib import Path
 from actc.errors import OptionError
 from actc.experiment.plots import draw_learning_curves
 from actc.experiment.runs import Progress, ignore_progress
+from actc.sample.better_graph import complete_families
 from actc.sample.demo import Demo, make_demo
 from actc.sample.demo_page import write_page
 from actc.tables.files import write_scored, write_triples
@@ -41,6 +42,7 @@ def run_demo(
     if out.exists() and not out.is_dir():
         raise OptionError(f"--out: {out} is a file; give the name of a folder.")
     demo = make_demo(repeats, seed, jobs=jobs, progress=progress)
+    demo = replace(demo, better=complete_families(out, seed))
     return replace(demo, written=tuple(write_demo(demo, out)))
 
 
