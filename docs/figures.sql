@@ -176,3 +176,18 @@ SELECT share('decide-file', 200), share('decide-folder', 200), share('decide-pro
 -- README.md: 200 million candidates decided in about 220 MB of memory (250 MB with probabilities)
 SELECT max(peak) FILTER (what IN ('decide-file', 'decide-folder')) BETWEEN 215 AND 225,
 max(peak) FILTER (what = 'decide-probability') BETWEEN 245 AND 255 FROM scale WHERE rows = 200_000_000;
+
+-- docs/how-to/without-a-model.md: | {} | {} of {:,} | {} of {:,} | {} of {:,} | {} of {:,} | {} of {:,} |
+WITH named(graph, name) AS (VALUES ('wn18rr', 'WN18RR'), ('fb15k-237', 'FB15k-237')),
+one AS (SELECT * FROM 'benchmarks/evidence/union.csv' WHERE best = 1),
+ten AS (SELECT * FROM 'benchmarks/evidence/union.csv' WHERE best = 10)
+SELECT name, ltrim(format('{:.3f}', one.rules_found), '0'), one.rules, ltrim(format('{:.3f}', one.model_found), '0'),
+       one.model, ltrim(format('{:.3f}', one.both_found), '0'), one.both, ltrim(format('{:.3f}', ten.model_found), '0'),
+       ten.model, ltrim(format('{:.3f}', ten.both_found), '0'), ten.both
+FROM one JOIN ten USING (graph) JOIN named USING (graph);
+
+-- docs/how-to/without-a-model.md: F1 {} and {} with nobody asked, {} and {} with 100 answers
+SELECT * FROM (SELECT dot(f1) FROM 'benchmarks/evidence/complete.csv' WHERE (graph, answers) = ('umls', 0)),
+              (SELECT dot(f1) FROM 'benchmarks/evidence/complete.csv' WHERE (graph, answers) = ('nations', 0)),
+              (SELECT dot(f1) FROM 'benchmarks/evidence/complete.csv' WHERE (graph, answers) = ('umls', 100)),
+              (SELECT dot(f1) FROM 'benchmarks/evidence/complete.csv' WHERE (graph, answers) = ('nations', 100));

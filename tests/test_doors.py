@@ -20,12 +20,15 @@ import actc
 from actc.cli.main import commands
 from actc.complete.run import complete_graph
 from actc.errors import OptionError
+from actc.graphs.formats import read_graph
 from actc.methods import METHODS
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session.exchange import read_judgements
 from actc.session.make_file import main as make_file
 from actc.session.plan import Planner
+from actc.tables.constraints import Constraint, Constraints
 from actc.tables.files import read_annotations, read_scored, write_scored, write_triples
+from actc.triples import ScoredTriples
 from actc.trust.report import CURVE
 from tests.complete.test_complete import folder, plan, triples_of  # noqa: F401
 from tests.conftest import make_pool
@@ -89,6 +92,91 @@ def judged(people, tmp_path_factory):
     read_judgements(other, copy.parent / "said.jsonl")
     other.close()
     return copy
+
+
+RULES = Constraints(
+    (
+        Constraint("one-tail", "r0", use="hard"),
+        Constraint("one-tail", "r1", cases=300, share=0.99),
+        Constraint("one-head", "r2", use="hard"),
+        Constraint("asymmetric", "r2", use="hard"),
+    )
+)
+
+
+@pytest.fixture(scope="module")
+def rivals(tmp_path_factory):
+    """A session with rivals, facts that some contradict, a person and a program."""
+    home = tmp_path_factory.mktemp("rivals")
+    rows = range(len(POOL))
+    relations = [POOL.triple(row)[1] for row in rows]
+    names = [f"h{row % 60}" for row in rows], [f"{'h' if row % 5 == 0 else 't'}{row % 70}" for row in rows]
+    pool = ScoredTriples.from_columns(names[0], relations, names[1], POOL.scores)
+    write_scored(home / "scores.parquet", pool)
+    facts = {"head": ["h3", "h8", "h9"], "relation": ["r0", "r1", "r2"], "tail": ["there", "there", "t2"]}
+    write_triples(home / "facts.tsv", {name: np.array(column, dtype=object) for name, column in facts.items()})
+    files = home / "session", home / "scores.parquet"
+    settings = Settings("pooled", budget=100)
+    session = start_session(*files, settings, graph=home / "facts.tsv", constraints=RULES)
+    answer(session, "ada", truth_of(pool, TRUTH), 30)
+    with (home / "said.jsonl").open("w") as file:
+        for row in range(0, len(pool), 4):
+            told = dict(zip(("head", "relation", "tail"), pool.triple(row), strict=True))
+            said = "true" if TRUTH[row] != (row % 28 == 0) else "false"
+            file.write(json.dumps(told | {"said": said, "kind": "program", "name": "rule"}) + "\n")
+    read_judgements(session, home / "said.jsonl")
+    session.close()
+    return home / "session"
+
+
+def test_rivals_are_decided_alike_by_every_door(rivals, tmp_path):
+    accepted = check_doors(rivals, tmp_path)
+    for door, rows in accepted.items():
+        assert rows == accepted["export"], door
+    run("export", rivals, "--held", tmp_path / "held.tsv")
+    held = pd.read_csv(tmp_path / "held.tsv", sep="\t")
+    assert set(held["against"].dropna()) == {"fact", "rival"}
+    told = json.loads((tmp_path / "session.json").read_text())["constraints"]
+    assert told == json.loads((tmp_path / "thresholds.json").read_text())["constraints"]
+    assert told["held_back"] == len(held) > 10
+    assert f"{len(held)} candidates are held back by constraints" in (tmp_path / "r.html").read_text()
+    keys = [(head, relation) for head, relation, _ in accepted["export"] if relation == "r0"]
+    words = {key[:2] for key, by in accepted["export"].items() if by == "person"}
+    assert not {key for key in keys if keys.count(key) > 1} - words
+    run("decide", tmp_path / "t.json", rivals / "pool.parquet", "--all", "--out", tmp_path / "all.tsv")
+    everything = pd.read_csv(tmp_path / "all.tsv", sep="\t")
+    assert (everything["by"] == "constraint").sum() == len(held)
+
+
+def test_rivals_and_a_promise_in_frames_files_and_sessions(rivals, tmp_path):
+    words = ("--precision", 0.7, "--confidence", 0.8)
+    run("export", rivals, "--thresholds", tmp_path / "t.json", "--accepted", tmp_path / "e.tsv", *words)
+    run("export", rivals, "--labels", tmp_path / "l.tsv")
+    found = rows_of(tmp_path / "e.tsv")
+    run("decide", tmp_path / "t.json", rivals / "pool.parquet", "--out", tmp_path / "d.tsv")
+    RULES.write(tmp_path / "rules.tsv")
+    facts = rivals / "facts.parquet"
+    more = ("--constraints", tmp_path / "rules.tsv", "--graph", facts)
+    run(
+        "calibrate",
+        rivals / "pool.parquet",
+        "--labels",
+        tmp_path / "l.tsv",
+        *words,
+        *more,
+        "--out",
+        tmp_path / "c.json",
+    )
+    run("decide", tmp_path / "c.json", rivals / "pool.parquet", "--out", tmp_path / "c.tsv")
+    assert rows_of(tmp_path / "d.tsv") == rows_of(tmp_path / "c.tsv") == found
+    pool, answers = read_scored(rivals / "pool.parquet")[0], pd.read_csv(tmp_path / "l.tsv", sep="\t")
+    known = read_graph(facts)
+    frame = actc.accept_triples(pool, answers, precision=0.7, confidence=0.8, constraints=RULES, facts=known)
+    names = zip(frame["head"], frame["relation"], frame["tail"], strict=True)
+    assert dict(zip(names, frame["by"], strict=True)) == found
+    assert "method" in found.values()
+    plain = actc.accept_triples(pool, answers, precision=0.7, confidence=0.8)
+    assert set(found) < set(zip(plain["head"], plain["relation"], plain["tail"], strict=True))
 
 
 def rows_of(path) -> dict:
@@ -221,6 +309,27 @@ def check_completion(out, lines) -> None:
     assert f"{len(accepted)} of {report['candidates']} candidates are accepted" in " ".join(page.split())
     tile = page[page.index("of the accepted are true") - 200 :]
     assert all(f"{100 * share:.0f}" in tile for share in (low, middle, high))
+
+
+@pytest.mark.parametrize("oracle", [True, False])
+def test_a_completion_obeys_constraints_by_every_door(folder, tmp_path, oracle):  # noqa: F811
+    relations = sorted({relation for _, relation, _ in triples_of(folder / "candidates.tsv")})
+    rules = [Constraint(kind, name, use="hard") for kind in ("one-tail", "one-head") for name in relations]
+    Constraints(tuple(rules)).write(tmp_path / "rules.tsv")
+    more = {} if oracle else {"oracle": None}
+    asking = replace(plan(folder, tmp_path / "out", evidence=False, **more), constraints=tmp_path / "rules.tsv")
+    completed = complete_graph(asking)
+    if not oracle:
+        true = triples_of(folder / "truth.tsv")
+        ask_people(asking, {triple: triple in true for triple in triples_of(folder / "candidates.tsv")}, judges=False)
+        completed = complete_graph(asking)
+        run("export", asking.out / "session", "--accepted", tmp_path / "export.tsv")
+        assert rows_of(tmp_path / "export.tsv") == rows_of(asking.out / "accepted.tsv")
+    check_completion(asking.out, completed.lines)
+    held = pd.read_csv(asking.out / "held.tsv", sep="\t")
+    assert len(held) or not oracle
+    assert json.loads((asking.out / "report.json").read_text())["constraints"]["held_back"] == len(held)
+    assert any(f"{len(held)} candidates are held back" in line for line in completed.lines)
 
 
 def ask_people(asking, truth, judges: bool) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from actc.check.run import CheckPlan, check_graph
     from actc.complete.propose import propose_candidates
     from actc.complete.run import CompletionPlan, complete_graph
+    from actc.constraints.find_constraints import find_constraints
     from actc.decide.decide_candidates import decide_candidates
     from actc.evidence.from_files import add_evidence
     from actc.experiment.runs import run_experiment
@@ -70,6 +71,7 @@ __all__ = [
     "decide_candidates",
     "draw_audit",
     "export_session",
+    "find_constraints",
     "import_judgements",
     "judge_triples",
     "list_questions",
@@ -107,6 +109,7 @@ _LAZY = {
     "decide_candidates": "actc.decide.decide_candidates",
     "draw_audit": "actc.session.examine",
     "export_session": "actc.session.results",
+    "find_constraints": "actc.constraints.find_constraints",
     "import_judgements": "actc.session.import_judgements",
     "judge_triples": "actc.session.judge",
     "list_questions": "actc.session.examine",
@@ -144,6 +147,7 @@ TWINS = {
     "score": ("score_triples",),
     "candidates": ("propose_candidates",),
     "evidence": ("add_evidence",),
+    "constraints": ("find_constraints",),
     "complete": ("CompletionPlan", "complete_graph"),
     "check": ("CheckPlan", "check_graph"),
     "convert": ("convert_graph",),

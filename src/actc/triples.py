@@ -476,9 +476,10 @@ def _as_numbers(scores: ArrayLike) -> FloatArray:
         raise
 
 
-ASKED = ("random", "check", "gain", "differing", "wish", "repeat", "given")
+ASKED = ("random", "check", "gain", "differing", "wish", "repeat", "rival", "given")
 """Why a triple was asked: drawn from the whole pool; drawn from what would be accepted, or from the rest; where an
-answer teaches most; where judges and method differ; of a relation that somebody wished for; asked again; nobody knows.
+answer teaches most; where judges and method differ; of a relation that somebody wished for; asked again; beside another
+one of which at most one is true; nobody knows.
 """
 HOW = ("asked", "within", "chance", "who", "at")
 """The columns that say how an answer came about, in files and frames."""

@@ -95,6 +95,29 @@ def test_a_rule_reads_as_people_write_it():
     assert columns["rule_confidence"][row] == proposed.rules.holds[rule] / (proposed.rules.pairs[rule] + 5)
 
 
+def make_towns(people, known):
+    """Return who lives where and which language they speak, by the town; only some of the speaking is known."""
+    facts = [(f"p{k:03d}", "lives", f"town{k % 5}") for k in range(people)]
+    facts += [(f"p{k:03d}", "speaks", f"language{k % 5 // 2}") for k in range(known)]
+    return Graph.from_columns(*zip(*facts, strict=True))
+
+
+@pytest.mark.parametrize("part", [20, 10_000_000])
+def test_a_sparse_graph_has_rules_with_constants(part):
+    graph = make_towns(60, known=40)
+    limits = RuleLimits(part=part)
+    proposed = propose_by_rules(graph, limits, confidence=0.05)
+    row = int(proposed.candidates.rows_of(Graph.from_columns(["p042"], ["speaks"], ["language1"]))[0])
+    assert proposed.columns()["rule"][row] == "speaks(X,language1) <= lives(X,town2)"
+    assert proposed.confidence[row] == pytest.approx(8 / (12 + 5))
+    assert len(np.unique(proposed.candidates.keys)) == len(proposed)
+    backwards = [
+        text for text in map(proposed.rules.text, range(len(proposed.rules))) if text.startswith("lives(X,town2)")
+    ]
+    assert "lives(X,town2) <= speaks(X,language1)" in backwards
+    assert not len(propose_by_rules(graph, limits, confidence=limits.confidence))
+
+
 def test_a_graph_that_says_little_is_asked_for_weaker_rules():
     graph, _ = make_families(40, np.random.default_rng(0), 0.97)
     strict = propose_by_rules(graph, confidence=0.9)
@@ -160,9 +183,35 @@ def test_the_ceiling_tells_how_many_unlabelled_ones_are_true(share):
     truth = random.random(20_000) < share
     labelled = truth & (random.random(20_000) < 0.4)
     log_odds = random.normal(0, 1, 20_000) + 3 * truth
-    curve = fit_ceiling(log_odds, labelled, np.ones(20_000))
-    assert curve.share == pytest.approx(truth[~labelled].mean(), rel=0.25)
+    curve = fit_ceiling(log_odds, labelled, np.ones(20_000), np.zeros(20_000, dtype=np.int64), 1)
+    assert curve.unlabelled.sum() == pytest.approx((truth & ~labelled).sum(), rel=0.25)
     assert curve.labelled == pytest.approx(0.4, abs=0.08)
+
+
+def draw_relations(labelled_shares, random, each=2000):
+    """Return log-odds, labels and relations: each relation has its own share of its true ones labelled."""
+    relations = np.repeat(np.arange(len(labelled_shares)), each)
+    truth = random.random(len(relations)) < 0.2
+    labelled = truth & (random.random(len(relations)) < np.array(labelled_shares)[relations])
+    return random.normal(0, 1, len(relations)) + 4 * truth, labelled, relations, truth
+
+
+def test_a_relation_that_lacks_half_of_its_facts_has_a_ceiling_of_its_own():
+    log_odds, labelled, relations, truth = draw_relations([0.9, 0.1] * 5, np.random.default_rng(0))
+    curve = fit_ceiling(log_odds, labelled, np.ones(len(truth)), relations, 10)
+    np.testing.assert_allclose(curve.labelled, [0.9, 0.1] * 5, atol=0.06)
+    missing = np.bincount(relations, truth & ~labelled)
+    np.testing.assert_allclose(curve.unlabelled, missing, rtol=0.3, atol=15)
+    assert curve.offset[1::2].min() > curve.offset[::2].max() + 1
+
+
+def test_relations_that_are_alike_share_a_ceiling():
+    log_odds, labelled, relations, _ = draw_relations([0.4] * 10, np.random.default_rng(1), each=400)
+    curve = fit_ceiling(log_odds, labelled, np.ones(len(labelled)), relations, 11)
+    assert np.ptp(curve.labelled) < 0.1
+    assert curve.unlabelled[10] == 0  # nobody proposed anything of it
+    again = fit_ceiling(log_odds, labelled, np.ones(len(labelled)), relations, 11, curve)
+    np.testing.assert_allclose(again.labelled, curve.labelled, atol=1e-3)
 
 
 @pytest.mark.long
@@ -178,6 +227,8 @@ def test_what_holdouts_say_before_anybody_is_asked_is_true():
     low, _, high = found.precision
     assert low - 0.02 <= true[accepted].mean() <= high + 0.02
     assert true[accepted].mean() > 1.5 * true.mean()
+    again = found.weighed.worth.log_odds(found.weighed.evidence)
+    np.testing.assert_allclose(again, found.weighed.log_odds, atol=1e-6)
     assert f"holdout of {5 * int(0.1 * len(graph)):,} facts, before anybody is asked" in found.tell()
 
 

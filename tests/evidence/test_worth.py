@@ -13,7 +13,7 @@ from actc.evidence.quantiles import Quantiles
 from actc.evidence.table import Proposals
 from actc.evidence.trees import Trees
 from actc.evidence.weigh import Lesson, best_place, find_lesson, learn, weigh
-from actc.evidence.worth import CHOICES, ahead_of_rivals, learn_worth
+from actc.evidence.worth import CHOICES, Ridge, ahead_of_rivals, count_cases, learn_worth
 from actc.graphs.graph import Graph
 from actc.numeric import sigmoid
 from actc.triples import ScoredTriples
@@ -65,7 +65,7 @@ def test_a_file_that_holds_no_weights_or_those_of_others_is_refused(weighed, tmp
     with pytest.raises(FileError, match="does not hold weighed evidence"):
         load_weighed(tmp_path / "kept.npz", weighed.evidence.candidates)
     save_weighed(tmp_path / "kept.npz", weighed.evidence, weighed.worth)
-    with pytest.raises(FileError, match="it has 80 rows, not one for each of the 3"):
+    with pytest.raises(FileError, match="it has 80 rows, more than the 3 candidates"):
         load_weighed(tmp_path / "kept.npz", weighed.evidence.candidates.take([0, 1, 2]))
 
 
@@ -92,7 +92,7 @@ def test_a_share_that_is_known_is_what_is_expected(town):
     rest = lesson.proposals.take(~lesson.true)
     assert learnt.worth.share == 0.3
     before = graph.take(~lesson.holdout.contains(graph))
-    assert sigmoid(replace(learnt, graph=before).score(rest)).mean() == pytest.approx(0.3, abs=0.02)
+    assert sigmoid(replace(learnt, graph=before).weigh(rest).log_odds).mean() == pytest.approx(0.3, abs=0.02)
 
 
 def test_a_model_may_know_only_some_candidates_and_marks_say_who_proposed_them(town):
@@ -167,3 +167,27 @@ def test_a_rival_is_the_best_other_one_of_the_group():
 def test_the_better_of_two_slots_gives_the_place():
     triples = ScoredTriples.from_columns("aab", "rrr", "xyx", [1, 2, 3])
     assert best_place(triples).tolist() == [2, 1, 1]
+
+
+def test_a_piece_that_speaks_for_it_in_the_middle_only_is_given_a_bend():
+    random = np.random.default_rng(0)
+    table = random.normal(size=(4000, 2))
+    true = random.random(4000) < sigmoid(3 * np.minimum(table[:, 0], 0.0))
+    cases = count_cases(true, 0.5)
+    bent = Ridge.learn_bent(table, true, cases)
+    low, middle, high = bent.log_odds(np.array([[-1.5, 0.0], [0.0, 0.0], [1.5, 0.0]]))
+    assert middle - low > 2 * (high - middle)
+    line = Ridge.learn_bent(table, true, cases, replace(CHOICES, bend=0.0))
+    plain = Ridge.learn(table, true, cases, CHOICES.ridge)
+    np.testing.assert_allclose(line.log_odds(table), plain.log_odds(table))
+
+
+def test_quantiles_for_a_larger_graph_read_a_count_by_its_place():
+    random = np.random.default_rng(0)
+    before = random.poisson(5.0, size=(3000, 1)).astype(float)
+    before[:100] = np.nan
+    learnt = Quantiles.of(before, np.ones(3000))
+    moved = learnt.aligned(before, np.ones(3000), 3 * before)
+    np.testing.assert_allclose(moved.transform(3 * before), learnt.transform(before), atol=1e-9)
+    nothing = np.full((5, 1), np.nan)
+    assert not learnt.aligned(before, np.ones(3000), nothing).transform(nothing).any()

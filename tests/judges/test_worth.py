@@ -8,11 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actc.judges.answers import JudgeAnswers
-from actc.judges.heed import heed_judges
 from actc.judges.worth import PRIOR, learn_steepness, learn_weights
-from actc.methods import find_method
 from actc.numeric import logit
 from actc.triples import Annotations
+from actc.trust.case import Case
 from tests.conftest import make_pool
 
 LONG = 4000
@@ -112,14 +111,14 @@ def heed(quality, answered=60, seed=0, method="pooled-rndm"):
     said = (random.random(600) < quality) == TRUTH
     everybody = np.arange(600), np.zeros(600, dtype=np.int64)
     judged = JudgeAnswers.of(*everybody, said, np.full(600, np.nan), ("judge",))
-    return heed_judges(find_method(method), POOL, Annotations(rows, TRUTH[rows]), judged)
+    return Case(POOL, Annotations(rows, TRUTH[rows]), method=method, judged=judged).heeded
 
 
 @pytest.mark.parametrize("quality", [0.1, 0.95])
 def test_decisions_with_a_good_judge_are_better_than_without(quality):
     heeded = heed(quality)
     plain = heeded.fit.thresholds.decide(POOL)
-    assert (heeded.decisions == TRUTH).mean() > (plain == TRUTH).mean() + 0.01
+    assert ((heeded.probabilities >= 0.5) == TRUTH).mean() > (plain == TRUTH).mean() + 0.01
 
 
 @settings(max_examples=10, deadline=None)
@@ -135,7 +134,8 @@ def turn_one(heeded):
     one = int(np.argmax(heeded.answers.rows == heeded.answers.rows.min()))
     turned = heeded.answers.labels.copy()
     turned[one] = ~turned[one]
-    return one, heed_judges(heeded.method, POOL, Annotations(heeded.answers.rows, turned), heeded.judged)
+    answers = Annotations(heeded.answers.rows, turned)
+    return one, Case(POOL, answers, method=heeded.method, judged=heeded.judged).heeded
 
 
 def test_of_a_pooled_method_most_of_what_an_answer_moved_is_taken_out_again():
@@ -150,10 +150,8 @@ def test_of_a_pooled_method_most_of_what_an_answer_moved_is_taken_out_again():
     assert left < 0.6 * swayed  # 0.45 as measured: one step of Newton's method back is an approximation
 
 
-def test_without_answers_of_judges_nothing_changes():
-    rows = np.arange(40)
-    heeded = heed_judges(find_method("pooled-rndm"), POOL, Annotations(rows, TRUTH[rows]), JudgeAnswers.none())
-    assert (heeded.decisions == heeded.fit.thresholds.decide(POOL)).all()
+def test_without_answers_of_judges_there_is_nothing_to_heed():
+    assert Case(POOL, Annotations(np.arange(40), TRUTH[:40]), method="pooled-rndm").heeded is None
 
 
 def test_answers_taken_with_an_eye_on_the_judge_teach_nothing_about_it():

@@ -770,3 +770,18 @@ def test_a_session_without_reasons_gives_none(scores):
     assert reasons_of(session.names, [0, 1]) == [(), ()]
     assert seen(session, "true") == [None]
     session.close()
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        *({"seed": -1}, {"seed": "0"}, {"budget": True}, {"budget": 1e9}, {"combine": ["majority"]}, {"combine": "x"}),
+        *({"title": None}, {"show_score": 1}, {"target": "0.9"}, {"link": 5}, {"reasons": {}}, {"level": []}),
+    ],
+)
+def test_forged_settings_are_refused_by_a_sentence_that_names_the_file(tmp_path, forged):
+    path = tmp_path / "settings.json"
+    Settings().write(path)
+    path.write_text(json.dumps(json.loads(path.read_text()) | forged))
+    with pytest.raises(FileError, match=r"settings\.json: the settings are damaged"):
+        Settings.read(path)

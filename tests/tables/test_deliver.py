@@ -45,13 +45,41 @@ def test_a_folder_with_anything_but_parts_is_never_replaced(tmp_path: Path) -> N
     assert (tmp_path / "out" / "thesis.doc").exists()
 
 
-def test_a_running_neighbour_is_left_alone(tmp_path: Path) -> None:
-    with deliver(tmp_path / "out.txt", overwrite=True) as first:
-        first.write_text("first")
-        with deliver(tmp_path / "out.txt") as second:
-            second.write_text("second")
-        assert first.exists()
-    assert (tmp_path / "out.txt").read_text() == "first"
+@pytest.mark.parametrize("write", [deliver, write_folder])
+def test_one_run_at_a_time_writes_to_a_place(tmp_path: Path, write) -> None:
+    out = tmp_path / "out"
+    with write(out) as first:
+        first.mkdir(exist_ok=True)
+        (first / "part-0").write_text("first")
+        with pytest.raises(FileError, match="being written by another run; wait"), write(out):
+            pass
+    assert (out / "part-0").read_text() == "first"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_of_many_runs_to_one_place_one_says_success(tmp_path: Path) -> None:
+    code = """
+import sys, time
+from actc.errors import FileError
+from actc.tables.deliver import write_folder
+try:
+    with write_folder("out") as place:
+        (place / "who").write_text(sys.argv[1])
+        time.sleep(0.3)
+except FileError:
+    sys.exit(2)
+"""
+    runs = [subprocess.Popen([sys.executable, "-c", code, str(k)], cwd=tmp_path) for k in range(4)]
+    ended = [run.wait() for run in runs]
+    assert sorted(ended) == [0, 2, 2, 2]
+    assert (tmp_path / "out" / "who").read_text() == str(ended.index(0))
+
+
+def test_a_lock_that_a_killed_run_left_keeps_nobody_out(tmp_path: Path) -> None:
+    (tmp_path / ".out.lock").touch()
+    with write_folder(tmp_path / "out") as place:
+        (place / "part-0").touch()
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_an_output_that_appears_meanwhile_is_not_replaced(tmp_path: Path) -> None:

@@ -5,7 +5,9 @@ import { element, put } from "/files/draw.js";
 const at = (id) => document.getElementById(id);
 
 export function spoken(card) {
-  return card.sentence.map((part) => part.text).join("");
+  const text = (parts) => parts.map((part) => part.text).join("");
+  if (card.rivals) return `At most one of these is true. ${card.rivals.map((one, place) => `${place + 1}: ${text(one.sentence)}`).join("; ")}`;
+  return text(card.sentence);
 }
 
 export function drawSentence(parts) {
@@ -19,6 +21,7 @@ export function directionOf(parts) {
 }
 
 export function drawCard(card) {
+  drawRivals(card);
   at("sentence").replaceChildren(...drawSentence(card.sentence));
   at("sentence").dir = directionOf(card.sentence);
   at("sentence").classList.toggle("long", spoken(card).length > 160);
@@ -34,6 +37,25 @@ export function drawCard(card) {
     put("belief", `The model gave it a score of ${card.score.toPrecision(4)}${chance}.`);
   }
   put("why", card.why);
+}
+
+const PLAIN = { false: "False", unsure: "Not sure", true: "True" };
+const OF_SEVERAL = { false: "None of these", unsure: "Not sure", true: "More than one" };
+
+// Several of which at most one is true: a button for each, and other words on the three that are always there.
+function drawRivals(card) {
+  const rivals = card.rivals ?? [];
+  at("rivals").hidden = rivals.length === 0;
+  at("sentence").hidden = rivals.length > 0;
+  put("question", rivals.length ? "At most one of these is true. Which one?" : "Is this true?");
+  at("rivals").replaceChildren(...rivals.map((one, place) => element("li", { dir: directionOf(one.sentence) },
+    element("button", { type: "button", "data-triple": String(one.triple), "aria-pressed": "false" },
+      element("kbd", {}, String(place + 1)), " ", element("span", {}, ...drawSentence(one.sentence))))));
+  nameAnswers(rivals.length ? { ...OF_SEVERAL, true: rivals.length === 2 ? "Both after all" : OF_SEVERAL.true } : PLAIN);
+}
+
+export function nameAnswers(words) {
+  for (const button of at("answers").children) button.firstElementChild.textContent = words[button.dataset.said];
 }
 
 // What speaks for a triple and what against it, in words as well as by colour.

@@ -1,7 +1,7 @@
 // One triple, one key. What is pressed is shown as done at once, kept in the browser until the server has it on its
 // disk, and sent under a key of its own, so that sending it twice stores it once.
 
-import { directionOf, drawCard, drawReasons, drawSentence, spoken } from "/files/card.js";
+import { directionOf, drawCard, drawReasons, drawSentence, nameAnswers, spoken } from "/files/card.js";
 import { meaningOf, startKeys } from "/files/keys.js";
 import { drawMarkdown, element, fetchJson, newKey, put, showPicture, showProgress } from "/files/draw.js";
 
@@ -27,6 +27,7 @@ let progress = null;
 let refused = [];      // sentences about answers that the server did not take
 let storage = null;
 let have = "";         // which picture is shown
+let several = null;    // triples that were chosen so far, where more than one of some rivals is true
 let only = "";         // the relation that this person wants to be asked about; all if empty
 
 function keep() {
@@ -46,12 +47,44 @@ function answer(said) {
     if (quick && !spent()) held.push(said);
     return keep();
   }
+  if (card.rivals && said !== "unsure") return answerSeveral(card, said);
+  settle(card, said);
+}
+
+// None of the rivals, or more than one after all: of two both, of more those that are pressed until it is pressed again.
+function answerSeveral(card, said) {
+  if (said === "false") return settle(card, said, []);
+  if (card.rivals.length === 2) return settle(card, said, card.rivals.map((one) => one.triple));
+  if (several === null) {
+    several = [];
+    nameAnswers({ false: "None of these", unsure: "Not sure", true: "That is all" });
+    put("question", "Press each that is true, then “That is all”.");
+    announce("Press each that is true, then that is all.");
+  } else if (several.length > 0) settle(card, said, several);
+}
+
+// One of the rivals was pressed.
+function choose(triple) {
+  const card = queue[0];
+  if (!card?.rivals?.some((one) => one.triple === triple)) return;
+  pressedAt = performance.now();
+  if (several === null) return settle(card, "true", [triple]);
+  several = several.includes(triple) ? several.filter((one) => one !== triple) : [...several, triple];
+  for (const button of at("rivals").querySelectorAll("button")) {
+    button.setAttribute("aria-pressed", String(several.includes(Number(button.dataset.triple))));
+  }
+}
+
+// Store an answer and show the next card; with rivals, ``chosen`` are those that are true, and all others are false.
+function settle(card, said, chosen) {
   queue.shift();
+  several = null;
   const note = at("note").value.trim();
   keepDraft(null, "");
   const seconds = Math.round(performance.now() - shownAt) / 1000;
-  send({ said, triple: card.triple, key: newKey(), seconds, note });
-  past.push({ card, key: outbox.at(-1).key, note });
+  const own = chosen ? (chosen.includes(card.triple) ? "true" : "false") : said;
+  send({ said: own, triple: card.triple, key: newKey(), seconds, note, ...(chosen ? { chosen } : {}) });
+  past.push({ card, key: outbox.at(-1).key, note, chosen });
   if (past.length > 200) past.shift();
   pace = [...pace.slice(-4), performance.now()];
   flash(said);
@@ -73,7 +106,8 @@ function showBefore(card, said) {
 function undo() {
   held = [];
   const last = past.pop();
-  send({ said: "undo", triple: null, key: newKey(), undoes: last ? last.key : null });
+  several = null;
+  send({ said: "undo", triple: null, key: newKey(), undoes: last ? last.key : null, ...(last?.chosen ? { chosen: [] } : {}) });
   if (!last) {
     takeOrder = true;
     return;
@@ -187,12 +221,14 @@ function show() {
     showNothing();
     return;
   }
+  several = null;
   showDraft(card);
   drawCard(card);
   at("card").scrollTop = 0;
   if (getComputedStyle(at("answers").parentElement).position === "fixed") scrollTo(0, 0);
   shownAt = performance.now();
   announce(spoken(card));
+  if (card.rivals) held = []; // keys that were meant for other cards
   // Two frames later the card has been on the screen.
   if (held.length > 0) requestAnimationFrame(() => requestAnimationFrame(() => held.length > 0 && answer(held.shift())));
 }
@@ -271,6 +307,8 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && event.target === at("note")) return toggleNote(false);
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest?.("textarea, dialog[open]")) return;
+  const rival = /^[1-9]$/.test(event.key) ? queue[0]?.rivals?.[Number(event.key) - 1] : undefined;
+  if (rival) return choose(rival.triple);
   const meaning = meaningOf(event);
   if (!meaning) return scrollCard(event);
   event.preventDefault();
@@ -289,6 +327,10 @@ function scrollCard(event) {
 at("answers").addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (button) answer(button.dataset.said);
+});
+at("rivals").addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (button) choose(Number(button.dataset.triple));
 });
 at("undo").addEventListener("click", undo);
 at("note-button").addEventListener("click", () => toggleNote());
@@ -383,6 +425,7 @@ function moreBelow() {
 }
 
 function saidBy(x, y) {
+  if (queue[0]?.rivals) return ""; // which one is meant, a finger says by pressing it
   if (Math.abs(x) > REACH && Math.abs(x) > 1.5 * Math.abs(y)) return x > 0 ? "true" : "false";
   return -y > REACH && -y > 1.5 * Math.abs(x) ? "unsure" : "";
 }

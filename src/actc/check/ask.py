@@ -51,7 +51,7 @@ class Doubtful:
     @property
     def pool(self) -> WeighedTriples:
         """The facts with all that answers may move the weights of: pieces of evidence, and kinds of errors."""
-        worth, evidence = self.reasons.worth, self.reasons.evidence
+        ((evidence, worth),) = self.reasons.parts
         pieces = worth.ridge.quantiles.transform(pieces_of(evidence, worth.columns))
         kinds = self.ratios - self.ratios.mean(axis=1, keepdims=True)
         kinds = (kinds - kinds.mean(axis=0)) / np.maximum(kinds.std(axis=0), 1e-9)
@@ -93,7 +93,7 @@ def find_doubtful(doubts: Doubts, progress: Progress | None = None) -> Doubtful:
     rows = most_doubtful(doubts)
     facts = doubts.graph.take(rows).with_scores(doubts.log_odds[rows]).with_used_names()
     evidence = gather_evidence(doubts.graph, Proposals(facts), Limits.for_count(len(rows)), progress=progress)
-    return Doubtful(facts, doubts.ratios[rows], Reasons(evidence, doubts.worth, doubts.graph))
+    return Doubtful(facts, doubts.ratios[rows], Reasons(((evidence, doubts.worth),), doubts.graph))
 
 
 def most_doubtful(doubts: Doubts) -> IntArray:

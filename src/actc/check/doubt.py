@@ -15,7 +15,7 @@ import numpy as np
 from actc.check.plant import KINDS, Planted
 from actc.check.ratios import FOLDS, Looked, count_cases, learn_ratios
 from actc.errors import TableError
-from actc.evidence.ceiling import fit_ceiling
+from actc.evidence.ceiling import Ceiling, fit_ceiling
 from actc.evidence.plan import Limits
 from actc.evidence.table import Progress, Proposals, stream_evidence
 from actc.evidence.worth import CHOICES, Ridge, Worth
@@ -32,6 +32,7 @@ SHARE = 0.05  # of wrong facts, to begin with; the shares of kinds hardly depend
 RESAMPLES = 50
 MOST_FITTED = 100_000  # facts that the share of wrong ones is estimated from
 MEMORY = "2GB"  # for the database; all facts' evidence in single precision comes on top
+MOST_SHARE = 0.9  # of the facts that may be found wrong
 LEAST_FACTS = 100
 
 
@@ -179,12 +180,19 @@ def _calibrate(
     both = np.append(some, planted)
     labelled = np.arange(len(both)) >= len(some)
     cases = np.append(np.full(len(some), len(facts) / len(some)), mix / mix.sum() * len(planted))
-    curve = fit_ceiling(both, labelled, cases)
+    alike = np.zeros(len(both), dtype=np.int64)  # one curve for all relations
+    curve = fit_ceiling(both, labelled, cases, alike, 1)
     shares = []
     for _ in range(RESAMPLES):
         drawn = np.asarray(cases * random.poisson(1.0, len(cases)), dtype=np.float64)
-        shares.append(fit_ceiling(both, labelled, drawn, [curve.fitted]).share)
-    return curve.slope * facts + _find_shift(curve.slope * facts, curve.share), np.array(shares)
+        again = fit_ceiling(both, labelled, drawn, alike, 1, curve)
+        shares.append(_share(again, drawn[~labelled]))
+    return curve.slope * facts + _find_shift(curve.slope * facts, _share(curve, cases[~labelled])), np.array(shares)
+
+
+def _share(curve: Ceiling, cases: FloatArray) -> float:
+    """Return the share of wrong ones among the facts."""
+    return float(np.clip(curve.unlabelled.sum() / cases.sum(), 0.5 / cases.sum(), MOST_SHARE))
 
 
 def _find_shift(log_odds: FloatArray, share: float) -> float:

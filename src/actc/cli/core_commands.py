@@ -10,7 +10,15 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import examples, method_option, overwrite_option, progress_bar, promise_options, quiet_option
+from actc.cli.parts import (
+    constraint_options,
+    examples,
+    method_option,
+    overwrite_option,
+    progress_bar,
+    promise_options,
+    quiet_option,
+)
 
 PATH = click.Path(path_type=Path)
 
@@ -67,6 +75,7 @@ def methods_command(quiet: bool) -> None:
     help="How the labelled were picked: as their columns say (unknown), or by a random draw, in your name (random).",
 )
 @promise_options
+@constraint_options
 @click.option("--out", type=PATH, default=Path("thresholds.json"), show_default=True)
 @overwrite_option
 @quiet_option
@@ -99,6 +108,7 @@ def calibrate_command(scores: Path, out: Path, overwrite: bool, quiet: bool, **o
 @click.option("--out", required=True, help="A .tsv, .csv or .parquet file, or a folder/ of Parquet parts.")
 @click.option("--all", "keep_all", is_flag=True, help="Write rejected candidates too, with a column that says so.")
 @click.option("--best-tail", "best_only", is_flag=True, help="At most one tail, the best, for each head and relation.")
+@constraint_options
 @overwrite_option
 @click.option("--memory", default="1GB", show_default=True, help="How much memory to use at most.")
 @click.option("--engine", default="duckdb", show_default=True, help="duckdb, or spark.")

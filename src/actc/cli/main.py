@@ -11,6 +11,7 @@ import click
 from actc import __version__
 from actc.cli import (
     check_commands,
+    constraint_commands,
     core_commands,
     evidence_commands,
     experiment_commands,
@@ -53,6 +54,7 @@ EXTRAS = {
     "train": "torch",
     "pykeen": "pykeen",
     "rdf": "pyoxigraph",
+    "shacl": "pyshacl",
     "spark": "pyspark",
 }
 """Each extra and the package that it is about."""
@@ -76,7 +78,16 @@ JOBS = {
     "Find thresholds, decide": ("calibrate", "decide"),
     "Let people judge": ("start", "names", "annotate", "judge", "status", "export", "import", "backup"),
     "Know how good it is": ("report", "ask", "audit", "shift"),
-    "From a graph to a better graph": ("train", "score", "candidates", "evidence", "complete", "check", "convert"),
+    "From a graph to a better graph": (
+        "train",
+        "score",
+        "candidates",
+        "evidence",
+        "constraints",
+        "complete",
+        "check",
+        "convert",
+    ),
     "Compare methods": ("bench", "paper"),
 }
 
@@ -111,6 +122,7 @@ GROUPS = (
     graph_commands,
     evidence_commands,
     check_commands,
+    constraint_commands,
     trust_commands,
     experiment_commands,
 )

@@ -56,6 +56,16 @@ def promise_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return precision(confidence(command))
 
 
+def constraint_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --constraints and --graph to a command."""
+    from pathlib import Path
+
+    path = click.Path(path_type=Path)
+    graph = click.option("--graph", type=path, help="The facts that candidates may contradict.")
+    table = click.option("--constraints", type=path, help="What may not be true together: see actc constraints.")
+    return table(graph(command))
+
+
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an output that is there already.")
 quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 

@@ -44,6 +44,7 @@ PATH = click.Path(path_type=Path)
 )
 @language_option
 @click.option("--kg", type=PATH, help="What the graph holds: head, relation, tail (and score).")
+@click.option("--constraints", help="What may not be true together: a file of actc constraints, or learnt (from --kg).")
 @method_option
 @click.option("--budget", default=100, show_default=True, help="How many triples to judge.")
 @click.option("--overlap", default=0.0, show_default=True, help="The share of triples that two people judge.")
@@ -74,6 +75,7 @@ def start_command(
     title: str | None,
     guidelines: Path | None,
     language: str,
+    constraints: str | None,
     quiet: bool,
     **choices: Any,
 ) -> None:
@@ -95,7 +97,7 @@ def start_command(
     if scores is None:
         scores, names, kg = sample_files()
     settings = Settings(title=title, guidelines=text, **choices)
-    started = start_session(session, scores, settings, names, kg, language)
+    started = start_session(session, scores, settings, names, kg, language, constraints=constraints)
     if not quiet:
         print(f"{started.settings.triples:,} candidates are ready. Judge them with: actc annotate {session}")
         print_named(count_named(started), session)
@@ -170,6 +172,7 @@ def status_command(session: Path, quiet: bool) -> None:
 @click.option("--history", type=PATH, help="Everything that was ever said: .jsonl.")
 @click.option("--thresholds", type=PATH, help="Where true begins: .json.")
 @click.option("--accepted", type=PATH, help="The accepted triples: .tsv, .csv or .parquet.")
+@click.option("--held", type=PATH, help="What constraints held back, and why: .tsv, .csv or .parquet.")
 @click.option("--label-studio", type=PATH, help="The next triples as Label Studio's tasks: .json.")
 @click.option("--count", default=100, show_default=True, help="How many tasks for Label Studio.")
 @promise_options
@@ -181,7 +184,7 @@ def export_command(session: Path, overwrite: bool, quiet: bool, **options: Any) 
     from actc.session.results import export_session
     from actc.tables.overwrite import check_output
 
-    for name in ("labels", "history", "thresholds", "accepted", "label_studio"):
+    for name in ("labels", "history", "thresholds", "accepted", "held", "label_studio"):
         if options[name] is not None:
             check_output(options[name], name, overwrite=overwrite, inputs=(session,))
     for count, what, path in export_session(session, **options):

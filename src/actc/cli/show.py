@@ -18,6 +18,7 @@ from actc.decide.plan import Decided
 from actc.experiment.rows import Row
 from actc.sample.demo import Demo
 from actc.tables.calibration import Calibration, Promised
+from actc.tables.constraints import Constraints
 from actc.triples import Thresholds
 
 MOST_RELATIONS = 30  # a longer table helps nobody on a terminal; the file has them all
@@ -144,6 +145,20 @@ def print_demo(demo: Demo) -> None:
         screen.print(f"     {path}")
 
 
+def print_constraints(found: Constraints, out: Path | None) -> None:
+    """Print the constraints, the surest of each kind first, and what was not understood."""
+    screen = console()
+    table = new_table("kind", "relation", "other", "cases", "keep it", "source", "use")
+    for one in found.each:
+        share = "-" if np.isnan(one.share) else f"{one.share:.1%}"
+        table.add_row(one.kind, one.relation, one.other, f"{one.cases:,}", share, one.source, one.use)
+    screen.print(table if len(found) else "No constraint was found.")
+    for note in found.notes:
+        screen.print(Text(note))
+    if out is not None:
+        screen.print(f"Written: {out}. Edit the column use (hard, soft, no), and give it with --constraints.")
+
+
 def print_decided(decided: Decided, thresholds: Thresholds, out: str | Path) -> None:
     """Print what became of the candidates of the largest relations, and of all."""
     precision = decided.expected_precision
@@ -171,6 +186,8 @@ def print_decided(decided: Decided, thresholds: Thresholds, out: str | Path) -> 
     expected = ""
     if precision is not None and accepted:
         expected = f"{np.nansum(precision * decided.accepted) / accepted:.1%} of them are expected to be true. "
+    if decided.held is not None:
+        screen.print(f"{decided.held.sum():,} candidates are held back by constraints; --all shows which.")
     screen.print(f"{accepted:,} of {candidates:,} candidates are accepted. {expected}Written: {out}")
 
 

@@ -27,10 +27,10 @@ class CompletionPlan:
         A trained model's folder.
     kind : str, optional
         Train a model of this kind, on a CPU for at most ``seconds``. Without a model and a kind the graph's own rules
-        propose.
+        propose alone.
     candidates : path, optional
-        Facts in question; without it what rules propose, or the model's proposals, ``best`` to a question (10, without
-        evidence 2).
+        Facts in question, the only ones that are decided; without it what rules propose and the model's proposals,
+        ``best`` to a question (10; without evidence 2, and the model alone).
     evidence : bool
         Whether candidates are scored by what the graph says of them; else by the model alone.
     held : path, optional
@@ -40,6 +40,8 @@ class CompletionPlan:
         Judged triples with labels, or a graph of all true ones; without it people are asked.
     names : sequence of path
         Names of entities or relations, for the people who judge.
+    constraints : str or path, optional
+        What may not be true together: a file of ``actc constraints``, or ``learnt`` from the graph.
     precision, confidence : float, optional
         Promise this share of true facts among those that the method accepts, with this confidence.
     budget, method, seed
@@ -63,6 +65,7 @@ class CompletionPlan:
     held: Path | None = None
     oracle: Path | None = None
     names: tuple[Path, ...] = ()
+    constraints: str | Path | None = None
     precision: float | None = None
     confidence: float = 0.9
     budget: int = 100
@@ -111,6 +114,11 @@ class CompletionPlan:
     def by_rules(self) -> bool:
         """Whether the graph's own rules propose, without any model."""
         return self.model is None and self.kind is None and self.evidence
+
+    @property
+    def splits(self) -> bool:
+        """Whether a model is trained without the holdouts of rules, so that both are learnt from the same facts."""
+        return self.evidence and self.kind is not None and not (self.model or self.held or self.candidates)
 
     @property
     def answers(self) -> int:

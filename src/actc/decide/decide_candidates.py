@@ -2,23 +2,29 @@
 
 One relational plan, the same on every engine: candidates joined with the cuts on their relation, the default for
 relations that have none; accepted where the score is at least the cut, but for what people said of single triples and
-where judges turned a decision round, which thresholds.json holds. The output is complete or absent.
+where judges turned a decision round, which thresholds.json holds. Of what cannot be true together by the constraints
+there, the most probable alone (``together``). The output is complete or absent.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from actc.decide.plan import Decided, Plan, Progress
 from actc.errors import ChoiceError, FileError, MissingExtraError, OptionError
+from actc.graphs.formats import read_graph
 from actc.tables.calibration import Calibration, Exceptions
+from actc.tables.constraints import Constraints
 from actc.tables.curves import Curves
 from actc.tables.database import parse_memory
 from actc.tables.deliver import deliver
-from actc.tables.files import is_table
+from actc.tables.files import TRIPLE, is_table, write_triples
 from actc.tables.parts import Candidates, find_candidates, refuse_inside
 from actc.triples import Thresholds
 
@@ -37,6 +43,8 @@ def decide_candidates(
     best_only: bool = False,
     engine: str = "duckdb",
     master: str | None = None,
+    constraints: Constraints | str | Path | None = None,
+    graph: str | Path | None = None,
     overwrite: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> Decided:
@@ -67,6 +75,10 @@ def decide_candidates(
         A name in ``ENGINES``.
     master : str, optional
         The Spark cluster's address; without it Spark runs on this machine.
+    constraints : Constraints or path, optional
+        What cannot be true together, as ``actc constraints`` writes it; those of a thresholds.json if not given.
+    graph : path, optional
+        The facts that candidates may contradict; those that a thresholds.json names if not given.
     overwrite : bool
         Replace an output that is there already.
     progress : callable
@@ -75,24 +87,45 @@ def decide_candidates(
     if isinstance(thresholds, str | Path):
         thresholds = Calibration.read(thresholds)
     exceptions = Exceptions()
+    if isinstance(constraints, str | Path):
+        constraints = Constraints.read(constraints)
     if isinstance(thresholds, Calibration):
+        constraints = thresholds.constraints if constraints is None else constraints
+        graph = thresholds.sources.graph if graph is None else graph
         curves, exceptions, thresholds = curves or thresholds.curves, thresholds.exceptions, thresholds.thresholds
     if engine not in ENGINES:
         raise ChoiceError("engine", engine, ENGINES)
     if master is not None and engine != "spark":
         raise OptionError(f"A master ({master}) goes with the engine spark only, not with {engine}.")
-    plan = Plan(thresholds, curves, exceptions, keep_all, best_only, parse_memory(memory), master)
+    used = Constraints() if constraints is None else constraints.used
+    plan = Plan(thresholds, curves, exceptions, keep_all, best_only, parse_memory(memory), master, used)
     paths = [candidates] if isinstance(candidates, str | Path) else list(candidates)
     if any("://" in str(path) for path in (out, *paths)):
+        plan = plan if graph is None or not len(used) else replace(plan, facts=str(graph))
         return _decide_remote(plan, engine, [str(path) for path in paths], str(out), overwrite, progress)
     place = _place(out)
     refuse_inside(place, paths)
     found = find_candidates(paths)
-    with deliver(place, overwrite) as unfinished:
+    with deliver(place, overwrite) as unfinished, _facts_of(graph if len(used) else None) as facts:
+        plan = replace(plan, facts=facts)
         decided = ENGINES[engine](plan, found, unfinished, progress)
         if not len(decided):
             raise FileError(f"{found.layout.path}: there is no triple in the file.")
     return decided
+
+
+@contextmanager
+def _facts_of(graph: str | Path | None) -> Iterator[Candidates | None]:
+    """Find the facts' files; a graph in another format than a table is read and written as one for the while."""
+    if graph is None:
+        yield None
+    elif Path(graph).is_dir() or is_table(Path(graph)):
+        yield find_candidates([graph], TRIPLE)
+    else:
+        with tempfile.TemporaryDirectory(prefix="actc-") as folder:
+            path = Path(folder) / "facts.parquet"
+            write_triples(path, read_graph(graph).columns())
+            yield find_candidates([path], TRIPLE)
 
 
 def _decide_remote(

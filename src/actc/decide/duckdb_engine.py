@@ -7,6 +7,7 @@ two columns are a small part of the bytes. The second reads and writes the tripl
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import duckdb
 import numpy as np
 
 from actc.decide.plan import Decided, Plan, Progress
+from actc.decide.together import hold_back
 from actc.errors import FileError, OptionError
 from actc.tables.curves import Curves
 from actc.tables.database import open_database, run_watched
@@ -33,6 +35,7 @@ def run(plan: Plan, candidates: Candidates, out: Path, progress: Progress) -> De
         try:
             table = _run(connection, _counts_query(plan, candidates.layout, candidates.source), progress, (0, 20))
             _refuse_bad_rows(connection, candidates, table)
+            held = _hold_back(connection, plan, candidates, table["relation"]) if len(plan.constraints) else None
             _run(connection, _copy_query(plan, candidates, out), progress, (20, 100))
             precision = None
             if plan.looks_back:
@@ -43,7 +46,8 @@ def run(plan: Plan, candidates: Candidates, out: Path, progress: Progress) -> De
             ) from None
         except duckdb.Error as error:
             raise _explain(error, plan, candidates, out) from None
-    return Decided(tuple(table["relation"]), table["threshold"], table["candidates"], table["accepted"], precision)
+    counts = table["candidates"], table["accepted"], precision, held
+    return Decided(tuple(table["relation"]), table["threshold"], *counts)
 
 
 def _connect(plan: Plan, out: Path) -> Any:
@@ -81,7 +85,11 @@ def _run(connection: Any, query: str, progress: Progress, span: tuple[int, int])
 def _joined(plan: Plan, layout: Layout, source: str) -> str:
     default = f"CAST('{plan.thresholds.default}' AS DOUBLE)"
     columns = f"{layout.column('head')} AS head, {layout.column('tail')} AS tail"
-    code = "" if plan.curves is None else f", coalesce(code, {len(plan.curves.relation_names)}) AS code"
+    code = ""
+    if plan.curves is not None:
+        code = (
+            f", coalesce(code, {len(plan.curves.relation_names)}) AS code, coalesce(bar, {plan.default_bar!r}) AS bar"
+        )
     return (
         f"SELECT head, relation, tail, score, coalesce(cut, {default}) AS threshold{code} "
         f"FROM (SELECT {columns}, {_relation(layout)} AS relation, {_score(layout)} AS score FROM {source}) "
@@ -106,7 +114,8 @@ def _counts_query(plan: Plan, layout: Layout, source: str) -> str:
 
 
 def _copy_query(plan: Plan, candidates: Candidates, out: Path) -> str:
-    rows = _with_decision(plan, _with_words(plan, _joined(plan, candidates.layout, candidates.source)))
+    rows = _with_verdict(plan, _with_words(plan, _joined(plan, candidates.layout, candidates.source)))
+    rows = _with_decision(plan, rows)
     if plan.curves is not None:
         rows = _with_probability(plan.curves, rows)
     columns = ", ".join((f"{_checked_head(out)} AS head", *(f'"{name}"' for name in plan.columns[1:])))
@@ -122,8 +131,66 @@ def _with_words(plan: Plan, rows: str) -> str:
     return f"SELECT c.*, word, {by}, told FROM ({rows}) AS c LEFT JOIN words AS w ON {same}"
 
 
+class _Tables:
+    """Tables in DuckDB, for :func:`actc.decide.together.hold_back`."""
+
+    row_number = "row_number() OVER ()"
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def make(self, name: str, query: str) -> None:
+        self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query}")
+
+    def move(self, name: str, to: str) -> None:
+        self._connection.execute(f"DROP TABLE {to}; ALTER TABLE {name} RENAME TO {to}")
+
+    def drop(self, *names: str) -> None:
+        self._connection.execute(";".join(f"DROP TABLE {name}" for name in names))
+
+    def put(self, name: str, columns: Mapping[str, Any]) -> None:
+        _make_table(self._connection, name, dict(columns))
+
+    def fetch(self, query: str) -> list[tuple[Any, ...]]:
+        return self._connection.execute(query).fetchall()  # type: ignore[no-any-return]
+
+
+def _hold_back(connection: Any, plan: Plan, candidates: Candidates, names: Any) -> Any:
+    """Find out what constraints hold back; return how many of each relation."""
+    if isinstance(plan.facts, Candidates):
+        columns = plan.facts.layout.texts(("head", "relation", "tail"))
+        connection.execute(f"CREATE TEMP VIEW known AS SELECT {columns} FROM {plan.facts.source}")
+    rows = _with_words(plan, _joined(plan, candidates.layout, candidates.source))
+    p, bar = "CAST(0.5 AS DOUBLE)", "CAST(0 AS DOUBLE)"
+    if plan.curves is not None:
+        rows, p, bar = _with_probability(plan.curves, _with_verdict(None, rows)), "probability", "bar"
+    connection.execute(
+        "CREATE TEMP VIEW decided AS SELECT CAST(head AS VARCHAR) AS head, relation, CAST(tail AS VARCHAR) AS tail, "
+        f"score, {p} AS p, CASE WHEN {ALONE} THEN 1 ELSE 0 END AS accepted, {bar} AS bar, "
+        f"CASE WHEN \"by\" IN ('person', 'oracle') THEN word END AS word FROM ({rows})"
+    )
+    hold_back(_Tables(connection), plan.constraints, plan.facts is not None)
+    counted = connection.execute("SELECT relation, count(*) FROM verdict WHERE out = 1 GROUP BY relation").fetchall()
+    return np.array([dict(counted).get(name, 0) for name in names], dtype=np.int64)
+
+
+def _with_verdict(plan: Plan | None, rows: str) -> str:
+    """Add what constraints hold back (out = 1), and the probability that they leave a triple."""
+    if plan is None or not len(plan.constraints):
+        return f"SELECT *, 0 AS out, NULL AS coupled FROM ({rows})"
+    same = "CAST(c.head AS VARCHAR) = v.head AND c.relation = v.relation AND CAST(c.tail AS VARCHAR) = v.tail"
+    by = 'CASE WHEN v.out = 1 THEN \'constraint\' ELSE c."by" END AS "by"'
+    return (
+        f'SELECT c.* EXCLUDE ("by"), {by}, coalesce(v.out, 0) AS out, v.coupled '
+        f"FROM ({rows}) AS c LEFT JOIN verdict AS v ON {same}"
+    )
+
+
+ALONE = "coalesce(word = 1, score >= threshold)"
+
+
 def _with_decision(plan: Plan, rows: str) -> str:
-    accepted = "coalesce(word = 1, score >= threshold)"
+    accepted = f"{ALONE} AND out = 0"
     only_accepted = "" if plan.keep_all else f"WHERE {accepted}"
     if plan.best_only:
         place = "row_number() OVER (PARTITION BY head, relation ORDER BY coalesce(2 * word, 1) DESC, score DESC, tail)"
@@ -138,7 +205,7 @@ def _with_probability(curves: Curves, rows: str) -> str:
     last = f"CAST({curves.knots - 1} AS DOUBLE)"
     position = f"least(greatest((score - {low}) * {scale}, CAST(0 AS DOUBLE)), {last})"
     return (
-        "SELECT *, coalesce(told, start + (position - floor(position)) * rise) AS probability "
+        "SELECT *, coalesce(coupled, told, start + (position - floor(position)) * rise) AS probability "
         f"FROM (SELECT *, {position} AS position FROM ({rows})) "
         f"JOIN knots ON knot = code * {curves.knots} + CAST(floor(position) AS BIGINT)"
     )

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from actc.tables.calibration import Exceptions
+from actc.tables.constraints import Constraints
 from actc.tables.curves import Curves
+from actc.tables.parts import Candidates
 from actc.triples import FloatArray, IntArray, Thresholds, as_vocabulary
 
 Progress = Callable[[int, int], None]
@@ -35,6 +37,10 @@ class Plan:
         Bytes that the engine may use.
     master : str or None
         Where Spark runs.
+    constraints : Constraints
+        What cannot be true together; those that are used.
+    facts : Candidates or str, optional
+        Files of facts, or the address of such for Spark, which candidates may contradict.
     """
 
     thresholds: Thresholds
@@ -44,6 +50,8 @@ class Plan:
     best_only: bool = False
     memory: int = 10**9
     master: str | None = None
+    constraints: Constraints = field(default_factory=Constraints)
+    facts: Candidates | str | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -64,7 +72,7 @@ class Plan:
     @property
     def looks_back(self) -> bool:
         """Whether what is accepted is only known when it is written."""
-        return self.best_only or self.curves is not None or len(self.exceptions) > 0
+        return self.best_only or self.curves is not None or len(self.exceptions) > 0 or len(self.constraints) > 0
 
     @property
     def cuts(self) -> dict[str, Any]:
@@ -74,7 +82,13 @@ class Plan:
         if self.curves is not None:
             known = as_vocabulary(self.curves.relation_names)
             columns["code"] = known.codes(names, default=len(known))
+            columns["bar"] = self.curves.bars(self.thresholds)[columns["code"]]
         return columns
+
+    @property
+    def default_bar(self) -> float:
+        """The least probability that enters of a relation without a cut of its own."""
+        return 0.0 if self.curves is None else float(self.curves.bars(self.thresholds)[-1])
 
     @property
     def knots(self) -> dict[str, Any]:
@@ -98,6 +112,8 @@ class Decided:
         How many candidates there were; how many of them were accepted.
     expected_precision : float array of shape (R,), optional
         The mean probability of the accepted ones, where the method has probabilities; NaN where none was accepted.
+    held : int array of shape (R,), optional
+        How many constraints held back, where there are any.
     """
 
     relation_names: tuple[str, ...]
@@ -105,6 +121,7 @@ class Decided:
     candidates: IntArray
     accepted: IntArray
     expected_precision: FloatArray | None = None
+    held: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.relation_names)

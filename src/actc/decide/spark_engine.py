@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as sql
 
 from actc.decide.plan import Decided, Plan, Progress
+from actc.decide.together import hold_back
 from actc.errors import ActcError, FileError, OptionError
 from actc.frames import ALIASES
 from actc.tables.curves import Curves
@@ -58,6 +59,7 @@ def _carry_out(session: Any, plan: Plan, rows: Any, out: str, progress: Progress
         counts = run_action(session, _count(joined).collect, progress, (0, 30))
         if any(row["relation"] is None or row["bad"] for row in counts):
             raise _find_row(joined)
+        held = _hold_back(session, plan, joined) if len(plan.constraints) else None
         written = _choose(session, plan, joined)
         try:
             run_action(session, lambda: written.write.parquet(out), progress, (30, 100))
@@ -73,30 +75,104 @@ def _carry_out(session: Any, plan: Plan, rows: Any, out: str, progress: Progress
         np.array([row["candidates"] for row in counts], dtype=np.int64),
         np.array([count for count, _ in pairs], dtype=np.int64),
         np.array([mean for _, mean in pairs], dtype=np.float64) if plan.curves is not None else None,
+        None if held is None else np.array([held.get(row["relation"], 0) for row in counts], dtype=np.int64),
     )
 
 
-def _read_files(session: Any, candidates: Candidates) -> Any:
+class _Tables:
+    """Tables in Spark, for :func:`actc.decide.together.hold_back`; each is worked out once, where it is made."""
+
+    row_number = "monotonically_increasing_id()"
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+
+    def make(self, name: str, query: str) -> None:
+        self._session.sql(query).localCheckpoint().createOrReplaceTempView(name)
+
+    def move(self, name: str, to: str) -> None:
+        self._session.table(name).createOrReplaceTempView(to)
+
+    def drop(self, *names: str) -> None:
+        for name in names:
+            self._session.catalog.dropTempView(name)
+
+    def put(self, name: str, columns: Mapping[str, Any]) -> None:
+        _make_table(self._session, dict(columns)).createOrReplaceTempView(name)
+
+    def fetch(self, query: str) -> list[tuple[Any, ...]]:
+        return [tuple(row) for row in self._session.sql(query).collect()]
+
+
+def _hold_back(session: Any, plan: Plan, joined: Any) -> dict[str, int]:
+    """Find out what constraints hold back; return how many of each relation."""
+    if plan.facts is not None:
+        table = _read_facts(session, plan.facts)
+        table.select(*(sql.col(name).cast("string") for name in ("head", "relation", "tail"))).createOrReplaceTempView(
+            "known"
+        )
+    rows = _with_words(session, plan, joined)
+    p, bar = sql.lit(0.5), sql.lit(0.0)
+    if plan.curves is not None:
+        rows = rows.withColumn("coupled", sql.lit(None).cast("double"))
+        rows = _with_probability(plan.curves, rows, _make_table(session, plan.knots))
+        p, bar = sql.col("probability"), sql.col("bar")
+    said = sql.when(sql.col("by").isin("person", "oracle"), sql.col("word"))
+    names = (sql.col(name).cast("string").alias(name) for name in ("head", "relation", "tail"))
+    accepted = sql.when(_alone(), 1).otherwise(0).alias("accepted")
+    rows.select(*names, "score", p.alias("p"), accepted, bar.alias("bar"), said.alias("word")).createOrReplaceTempView(
+        "decided"
+    )
+    hold_back(_Tables(session), plan.constraints, plan.facts is not None)
+    counted = session.sql("SELECT relation, count(*) AS n FROM verdict WHERE out = 1 GROUP BY relation").collect()
+    return {row["relation"]: row["n"] for row in counted}
+
+
+def _read_facts(session: Any, facts: Candidates | str) -> Any:
+    if isinstance(facts, Candidates):
+        return _read_files(session, facts, ("head", "relation", "tail"))
+    with _read_errors(facts):
+        return session.read.parquet(facts)
+
+
+def _with_verdict(session: Any, plan: Plan, rows: Any) -> Any:
+    """Add what constraints hold back (out = 1), and the probability that they leave a triple."""
+    if not len(plan.constraints):
+        return rows.withColumns({"out": sql.lit(0), "coupled": sql.lit(None).cast("double")})
+    verdict = session.table("verdict")
+    same = [rows[name].cast("string") == verdict[name] for name in ("head", "relation", "tail")]
+    told = rows.join(verdict, same, "left").drop(*(verdict[name] for name in ("head", "relation", "tail")))
+    by = sql.when(sql.col("out") == 1, sql.lit("constraint")).otherwise(sql.col("by"))
+    return told.withColumns({"by": by, "out": sql.coalesce("out", sql.lit(0))})
+
+
+def _alone() -> Any:
+    return sql.coalesce(sql.col("word") == 1, sql.col("score") >= sql.col("threshold"))
+
+
+def _read_files(session: Any, candidates: Candidates, columns: Sequence[str] = COLUMNS) -> Any:
     layout = candidates.layout
     paths = [path.resolve().as_uri() for path in candidates.paths]
     if layout.delimiter is None:
-        return _name_columns(session.read.parquet(*paths), str(layout.path))
+        return _name_columns(session.read.parquet(*paths), str(layout.path), columns)
     schema = ", ".join(f"c{i} STRING" for i in range(layout.width))
     quoting = '"' if layout.delimiter == "," else ""
     reader = session.read.schema(schema).option("sep", layout.delimiter).option("header", layout.has_header)
     reader = reader.option("quote", quoting).option("escape", quoting).option("mode", "FAILFAST")
-    return _rename(reader.csv(paths), {name: layout.column(name) for name in COLUMNS})
+    return _rename(reader.csv(paths), {name: layout.column(name) for name in columns})
 
 
-def _name_columns(table: Any, path: str) -> Any:
+def _name_columns(table: Any, path: str, columns: Sequence[str] = COLUMNS) -> Any:
     found = {ALIASES.get(name.lower(), name.lower()): name for name in table.columns}
-    missing = [name for name in COLUMNS if name not in found]
+    missing = [name for name in columns if name not in found]
     if missing:
         raise FileError(f"{path}: the column {missing[0]!r} is missing (found: {', '.join(table.columns)}).")
-    return _rename(table, found)
+    return _rename(table, {name: found[name] for name in columns})
 
 
 def _rename(table: Any, names: dict[str, str]) -> Any:
+    if "score" not in names:
+        return table.select(*(sql.col(f"`{column}`").cast("string").alias(name) for name, column in names.items()))
     score = sql.col(f"`{names['score']}`")
     if dict(table.dtypes)[names["score"]] == "string":
         score = sql.when(score.rlike(NUMBER), score.try_cast("double"))
@@ -116,7 +192,8 @@ def _join(session: Any, plan: Plan, rows: Any) -> Any:
     joined = joined.withColumn("threshold", sql.coalesce("cut", sql.lit(float(plan.thresholds.default))))
     if plan.curves is None:
         return joined
-    return joined.withColumn("code", sql.coalesce("code", sql.lit(len(plan.curves.relation_names))))
+    unseen = {"code": sql.lit(len(plan.curves.relation_names)), "bar": sql.lit(plan.default_bar)}
+    return joined.withColumns({name: sql.coalesce(name, value) for name, value in unseen.items()})
 
 
 def _make_table(session: Any, columns: dict[str, Any]) -> Any:
@@ -166,8 +243,8 @@ def _with_words(session: Any, plan: Plan, joined: Any) -> Any:
 
 
 def _choose(session: Any, plan: Plan, joined: Any) -> Any:
-    joined = _with_words(session, plan, joined)
-    accepted = sql.coalesce(sql.col("word") == 1, sql.col("score") >= sql.col("threshold"))
+    joined = _with_verdict(session, plan, _with_words(session, plan, joined))
+    accepted = _alone() & (sql.col("out") == 0)
     rows = joined if plan.keep_all else joined.where(accepted)
     if plan.best_only:
         best_first = Window.partitionBy("head", "relation").orderBy(
@@ -191,7 +268,7 @@ def _with_probability(curves: Curves, rows: Any, knots: Any) -> Any:
     at = sql.col("code") * curves.knots + sql.floor("position")
     rows = rows.join(sql.broadcast(knots), at == knots["knot"])
     line = sql.col("start") + (sql.col("position") - sql.floor("position")) * sql.col("rise")
-    return rows.withColumn("probability", sql.coalesce("told", line))
+    return rows.withColumn("probability", sql.coalesce("coupled", "told", line))
 
 
 def _look_back(session: Any, plan: Plan, out: str) -> dict[str, Any]:

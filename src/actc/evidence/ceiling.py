@@ -1,58 +1,80 @@
 """How many unlabelled proposals are true: a logistic curve with a ceiling, fitted to holdout facts among them.
 
-Of the true proposals that look alike, the same share is labelled, namely those in the holdout. So the chance that a
-proposal is a labelled one rises with its log-odds to a ceiling below 1, and the ceiling is that share. Above the least
-tenth of the holdout facts the curve may rise faster, never slower: a slow rise there could be an ever higher ceiling.
-It does so only where the likelihood gains by it.
-A few true ones stand anywhere (the lapse).
+Of the true proposals of a relation that look alike, the same share is labelled, namely those in the holdout. So the
+chance that a proposal is a labelled one rises with its log-odds to a ceiling below 1, and the ceiling is that share.
+Above the least tenth of the holdout facts the curve may rise faster, never slower: a slow rise there could be an ever
+higher ceiling. It does so only where the likelihood gains by it. A few true ones stand anywhere (the lapse).
+
+One relation may lack half of its facts and another hardly any, so each has its own ceiling and place of the curve.
+Both are drawn from normal distributions around common ones, whose widths are inferred (MacKay's fixed point): relations
+with few holdout facts stay near the common curve. All have the same curve unless the evidence for curves of their own
+(Laplace's approximation) is very strong, for each on average: a relation of which few proposals are labelled may lack
+many facts, or be proposed by bad rules, and a few holdout facts do not tell which.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from actc.numeric import sigmoid
-from actc.triples import BoolArray, FloatArray
+from actc.triples import BoolArray, FloatArray, IntArray
 
-BINS = 64  # of holdout facts, and of the others
+BINS = 64  # of each relation; holdout facts count as much as all others together
 LEAST = 0.1  # of the holdout facts are below the knot
 NONE = -8.0  # the log of what the curve rises more above the knot, where it does not bend
 GAIN = 2.0  # in log-likelihood, for which it bends
 STEEPER = 0.5  # of the slope below the knot is the most that counts of the rise above it: a step has no slope
-BOUNDS = ((-8, 8), (-20, 20), (-2, 4), (NONE, 4), (-15, -1))
+BOUNDS = ((-8, 8), (-20, 20), (-2, 4), (NONE, 4), (-15, -1))  # ceiling, place, slope, bend, lapse
 STARTS = ((-1.5, 0.0, 0.5, -2.0, -7.0), (1.0, 0.0, 0.5, -2.0, -7.0))
+COMMON = len(BOUNDS)
+FARTHEST = 6.0  # that a relation may be from the common ceiling or place
+WIDTHS = (0.5, 0.5)  # to begin with: of the ceilings, of the places
+LEAST_WIDTH = 0.01
+ALIKE = (0.0, 0.0)
+VERY_STRONG = 5.0  # log of a Bayes factor, by Kass and Raftery (1995)
+ROUNDS = 50
+SETTLED = 0.005  # change of the widths
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ceiling:
-    """What the curve says.
+    """What the curves say of each of R relations.
 
     Parameters
     ----------
-    labelled : float
+    labelled : float array of shape (R,)
         The share of the true ones that are labelled.
+    unlabelled : float array of shape (R,)
+        How many true ones are among the unlabelled.
     slope : float
         By how much the log-odds have to be multiplied: true ones among the unlabelled flatten them. Above the knot.
-    share : float
-        The share of true ones among the unlabelled.
-    fitted : tuple of float
+    offset : float array of shape (R,)
+        What has to be added to those of a relation's unlabelled proposals, beside what is added to all.
+    fitted, widths
         What was fitted, for another fit to start from.
     """
 
-    labelled: float
+    labelled: FloatArray
+    unlabelled: FloatArray
     slope: float
-    share: float
-    fitted: tuple[float, ...]
+    offset: FloatArray
+    fitted: FloatArray
+    widths: tuple[float, float]
 
 
 def fit_ceiling(
-    log_odds: FloatArray, true: BoolArray, cases: FloatArray, starts: Sequence[tuple[float, ...]] = STARTS
+    log_odds: FloatArray,
+    true: BoolArray,
+    cases: FloatArray,
+    relations: IntArray,
+    count: int,
+    begin: Ceiling | None = None,
 ) -> Ceiling:
-    """Fit the curve by likelihood.
+    """Fit the curves by likelihood, and how far relations differ by that of the curves.
 
     Parameters
     ----------
@@ -62,49 +84,153 @@ def fit_ceiling(
         True for holdout facts; the others are unlabelled.
     cases : float array of shape (N,)
         For how many proposals each stands.
-    starts : sequence of tuples of float
-        Where the search starts.
+    relations : int array of shape (N,)
+        Codes below ``count``.
+    count : int
+    begin : Ceiling, optional
+        A fit to nearly the same proposals, to start from; how far relations differ stays.
     """
+    knot, spread = float(np.quantile(log_odds[true], LEAST)), max(float(log_odds[true].std()), 1e-6)
+    curves = _Curves.of((log_odds - knot) / spread, true, cases, relations, count)
+    if begin is None:
+        fitted, widths = _settle(curves, _fit_common(curves, len(true)))
+    else:
+        fitted, widths = curves.search(begin.fitted, begin.widths), begin.widths
+    ceiling, _, chance = curves.chances(fitted)
+    hidden = curves.others * chance * (1 - ceiling) / ceiling / (1 - chance)
+    steep, more = np.exp(fitted[2:4])
+    labelled = sigmoid(fitted[0] + fitted[COMMON : COMMON + count])
+    return Ceiling(
+        labelled,
+        curves.sums(hidden),
+        float(steep + min(more, STEEPER * steep)) / spread,
+        np.log1p(-labelled) + fitted[COMMON + count :],
+        fitted,
+        widths,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Curves:
+    """Binned proposals: the mean place of each of B bins, its labelled and other proposals, its relation."""
+
+    place: FloatArray
+    labelled: FloatArray
+    others: FloatArray
+    relations: IntArray
+    count: int
+
+    @classmethod
+    def of(cls, place: FloatArray, true: BoolArray, cases: FloatArray, relations: IntArray, count: int) -> _Curves:
+        order = np.lexsort((place, relations))
+        order = order[cases[order] > 0]
+        place, true, cases, relations = place[order], true[order], cases[order], relations[order]
+        size = [np.bincount(relations, cases * rows, minlength=count) for rows in (true, ~true)]
+        mass = cases / np.maximum(np.where(true, size[0][relations], size[1][relations]), 1e-9)
+        whole = (size[0] > 0).astype(np.float64) + (size[1] > 0)
+        before = np.cumsum(mass) - mass / 2 - (np.cumsum(whole) - whole)[relations]
+        bins = (before / whole[relations] * BINS).astype(np.int64).clip(0, BINS - 1) + BINS * relations
+        used, bins = np.unique(bins, return_inverse=True)
+        counts, labelled = (np.bincount(bins, rows).astype(np.float64) for rows in (cases, cases * true))
+        return cls(np.bincount(bins, cases * place) / counts, labelled, counts - labelled, used // BINS, count)
+
+    def chances(self, given: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return each bin's ceiling, its place on the curve, and the chance that one in it is labelled."""
+        ceiling = sigmoid(given[0] + given[COMMON + self.relations])
+        steep, more, lapse = np.exp(given[2]), np.exp(given[3]), sigmoid(given[4])
+        height = given[1] + given[COMMON + self.count + self.relations]
+        curve = sigmoid(height + steep * self.place + more * np.maximum(self.place, 0))
+        return ceiling, curve, (ceiling * (lapse + (1 - lapse) * curve)).clip(1e-12, 1 - 1e-12)
+
+    def loss(self, given: FloatArray, widths: tuple[float, float]) -> tuple[float, FloatArray]:
+        """Return minus the log of likelihood and prior, by the number of proposals, and its slopes."""
+        ceiling, curve, chance = self.chances(given)
+        steep, more, lapse = np.exp(given[2]), np.exp(given[3]), sigmoid(given[4])
+        value = self.labelled * np.log(chance) + self.others * np.log1p(-chance)
+        by_chance = self.labelled / chance - self.others / (1 - chance)
+        by_ceiling = chance * (1 - ceiling) * by_chance
+        by_curve = ceiling * (1 - lapse) * curve * (1 - curve) * by_chance
+        by_lapse = ceiling * lapse * (1 - lapse) * (1 - curve) * by_chance
+        bend = more * np.maximum(self.place, 0)
+        common = [by_ceiling.sum(), by_curve.sum(), steep * by_curve @ self.place, by_curve @ bend, by_lapse.sum()]
+        slopes = np.concatenate([common, self.sums(by_ceiling), self.sums(by_curve)])
+        wide = np.repeat(np.maximum(widths, LEAST_WIDTH), self.count)
+        around = given[COMMON:] / wide
+        slopes[COMMON:] -= around / wide
+        total = float(self.labelled.sum() + self.others.sum())
+        return -(float(value.sum()) - 0.5 * float(around @ around)) / total, -slopes / total
+
+    def search(
+        self, start: FloatArray, widths: tuple[float, float], bounds: tuple[tuple[float, float], ...] = BOUNDS
+    ) -> FloatArray:
+        """Return the mode under given widths; a curve that does not bend at the start will not."""
+        bounds = (*bounds[:3], (NONE, NONE), bounds[4]) if start[3] <= NONE else bounds
+        apart = (0.0, 0.0) if widths == ALIKE else (-FARTHEST, FARTHEST)
+        return np.asarray(_minimize(self.loss, start, (*bounds, *[apart] * 2 * self.count), widths).x)
+
+    def doubt(self, given: FloatArray, widths: tuple[float, float]) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the variance of each relation's ceiling and place by their information, and its volume, shape (R,)."""
+        ceiling, curve, chance = self.chances(given)
+        weight = (self.labelled + self.others) / (chance * (1 - chance))
+        first, second = chance * (1 - ceiling), ceiling * (1 - sigmoid(given[4])) * curve * (1 - curve)
+        one, other = (self.sums(weight * by * by) + 1 / w**2 for by, w in zip((first, second), widths, strict=True))
+        both = self.sums(weight * first * second)
+        volume = one * other - both**2
+        return other / volume, one / volume, volume
+
+    def likelihood(self, given: FloatArray, widths: tuple[float, float]) -> float:
+        """Return the log of how likely the labels are, relations being so far apart: Laplace's approximation."""
+        mode = -self.loss(given, widths)[0] * float(self.labelled.sum() + self.others.sum())
+        if widths == ALIKE:
+            return mode
+        return mode - 0.5 * float(np.log(self.doubt(given, widths)[2] * np.prod(widths) ** 2)[self.seen].sum())
+
+    @property
+    def seen(self) -> BoolArray:
+        """Of which relations there are proposals, shape (R,)."""
+        return np.bincount(self.relations, minlength=self.count) > 0
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Return the sum of each relation's bins, shape (R,)."""
+        return np.bincount(self.relations, values, minlength=self.count).astype(np.float64)
+
+
+def _fit_common(curves: _Curves, rows: int) -> FloatArray:
+    """Return the curve of all relations together, bent if the likelihood gains by it."""
+    fits = {}
+    for bend in ((NONE, NONE), BOUNDS[3]):
+        bounds = (*BOUNDS[:3], bend, BOUNDS[4], *[(0.0, 0.0)] * 2 * curves.count)
+        starts = [np.append(start, np.zeros(2 * curves.count)) for start in STARTS]
+        fits[bend] = min((_minimize(curves.loss, start, bounds, ALIKE) for start in starts), key=lambda fit: fit.fun)
+    plain, bent = fits.values()
+    return np.asarray(bent.x if (plain.fun - bent.fun) * rows > GAIN else plain.x)
+
+
+def _settle(curves: _Curves, fitted: FloatArray) -> tuple[FloatArray, tuple[float, float]]:
+    """Return the fit and how far relations differ, each given the other; they do not unless it is very likely."""
+    widths, seen, common = WIDTHS, curves.seen, fitted
+    for _ in range(ROUNDS):
+        fitted = curves.search(fitted, widths)
+        apart = np.split(fitted[COMMON:], 2)
+        pairs = zip(apart, curves.doubt(fitted, widths)[:2], widths, strict=True)
+        new = tuple(_width(values[seen], variances[seen], width) for values, variances, width in pairs)
+        settled = max(abs(a - b) for a, b in zip(new, widths, strict=True)) < SETTLED
+        widths = (new[0], new[1])
+        if settled:
+            break
+    fitted = curves.search(fitted, widths)
+    gained = curves.likelihood(fitted, widths) - curves.likelihood(common, ALIKE)
+    return (fitted, widths) if gained > VERY_STRONG * seen.sum() else (common, ALIKE)
+
+
+def _width(values: FloatArray, variances: FloatArray, width: float) -> float:
+    """Return the width that values around 0 speak for, each as far as it is known better than by the width."""
+    known = float((1 - variances / width**2).clip(0, 1).sum())
+    return float(np.sqrt((values @ values) / max(known, 1e-3)).clip(LEAST_WIDTH, FARTHEST))
+
+
+def _minimize(loss: Callable[..., Any], start: FloatArray, bounds: Any, widths: tuple[float, float]) -> Any:
     from scipy.optimize import minimize
 
-    knot, spread = float(np.quantile(log_odds[true], LEAST)), max(float(log_odds[true].std()), 1e-6)
-    place, labelled, others = _bin((log_odds - knot) / spread, true, cases)
-    high = np.maximum(place, 0)
-
-    def loss(given: FloatArray) -> tuple[float, FloatArray]:
-        ceiling, lapse, steep, more = sigmoid(given[0]), sigmoid(given[4]), np.exp(given[2]), np.exp(given[3])
-        curve = sigmoid(given[1] + steep * place + more * high)
-        chance = (ceiling * (lapse + (1 - lapse) * curve)).clip(1e-12, 1 - 1e-12)
-        value = labelled * np.log(chance) + others * np.log1p(-chance)
-        by_chance = labelled / chance - others / (1 - chance)
-        by_curve = ceiling * (1 - lapse) * curve * (1 - curve)
-        by_lapse = ceiling * lapse * (1 - lapse) * (1 - curve)
-        slopes = np.array(
-            [chance * (1 - ceiling), by_curve, by_curve * steep * place, by_curve * more * high, by_lapse]
-        )
-        return -float(value.sum()) / cases.sum(), -(slopes @ by_chance) / cases.sum()
-
-    def search(bounds: Sequence[tuple[float, float]]) -> Any:
-        tight = {"ftol": 1e-12, "gtol": 1e-9, "maxiter": 500}
-        fits = [minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=tight) for start in starts]
-        return min(fits, key=lambda fit: float(fit.fun))
-
-    plain, bent = search((*BOUNDS[:3], (NONE, NONE), BOUNDS[4])), search(BOUNDS)
-    best = bent.x if (plain.fun - bent.fun) * len(true) > GAIN else plain.x
-    ceiling = float(sigmoid(best[0]))
-    share = labelled.sum() * (1 - ceiling) / ceiling / others.sum()
-    share = float(np.clip(share, 0.5 / others.sum(), 0.9))
-    slope = np.exp(best[2]) + min(np.exp(best[3]), STEEPER * np.exp(best[2]))
-    return Ceiling(ceiling, float(slope) / spread, share, tuple(best))
-
-
-def _bin(place: FloatArray, true: BoolArray, cases: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the mean place of each bin, and how many labelled and other proposals are in it."""
-    grid = np.linspace(0, 1, BINS + 1)[1:-1]
-    edges = np.unique(np.concatenate([np.quantile(place[rows], grid) for rows in (true, ~true)]))
-    bins = np.searchsorted(edges, place, side="right")
-    counts = np.bincount(bins, cases)
-    used = counts > 0
-    middle = np.bincount(bins, cases * place)[used] / counts[used]
-    labelled = np.bincount(bins, cases * true, minlength=len(counts))[used].astype(np.float64)
-    return middle, labelled, np.asarray(counts[used] - labelled, dtype=np.float64)
+    tight = {"ftol": 1e-12, "gtol": 1e-8, "maxiter": 500}
+    return minimize(loss, start, (widths,), jac=True, method="L-BFGS-B", bounds=bounds, options=tight)

@@ -77,9 +77,10 @@ def _path_steps(limits: Limits) -> list[Step]:
         Step(
             "lesson",
             f"""
-            SELECT r * {limits.path_facts + 1} + i AS id, h, r, t, {FAR} AS head_place, {FAR} AS tail_place FROM (
+            SELECT id, h, r, t, {FAR} AS head_place, {FAR} AS tail_place, min(id) OVER (PARTITION BY h, t) AS pair
+            FROM (SELECT r * {limits.path_facts + 1} + i AS id, h, r, t, i FROM (
                 SELECT h, r, t, row_number() OVER (PARTITION BY r ORDER BY {shuffled("h", "t")}, h, t) AS i
-                FROM fact WHERE h <> t) f
+                FROM fact WHERE h <> t) f) f
             WHERE i <= {limits.path_facts}""",
         ),
         Step("lesson_path", find_paths("lesson", limits)),
@@ -91,30 +92,37 @@ def _path_steps(limits: Limits) -> list[Step]:
         ),
         Step(
             "path_rule",
-            """
-            SELECT q.r, p.a, p.b, sum(p.n) * max(m.weight) AS n
-            FROM lesson_path p JOIN lesson q ON q.id = p.id JOIN lesson_weight m ON m.r = q.r
-            GROUP BY q.r, p.a, p.b""",
+            f"""
+            SELECT r.r, r.a, r.b, r.n, b.body, least(1e0, r.n / (b.body + {limits.cases})) AS confidence
+            FROM (SELECT q.r, p.a, p.b, sum(p.n) * max(m.weight) AS n
+                  FROM lesson_path p JOIN lesson q ON q.pair = p.pair JOIN lesson_weight m ON m.r = q.r
+                  GROUP BY q.r, p.a, p.b) r JOIN path_body b ON b.a = r.a AND b.b = r.b
+            ORDER BY r.a, r.b, r.r""",
         ),
     ]
 
 
 def find_paths(table: str, limits: Limits) -> str:
-    """Return the SQL that counts the paths of length two of each triple, walked from the end with fewer facts."""
+    """Return the SQL that counts the paths of length two of each pair, walked from the end with fewer facts.
+
+    Triples with the same ``pair`` share them: small graphs have many relations between the same two. Sorted, since
+    millions of paths look for their rules: those of one body lie together.
+    """
     walk = (
-        "FROM (SELECT c.id, c.h, c.t, c.head_place, c.tail_place, coalesce(a.n, 0) AS m, coalesce(b.n, 0) AS n "
-        f"FROM {table} c LEFT JOIN degree a ON a.u = c.h LEFT JOIN degree b ON b.u = c.t WHERE c.h <> c.t) q"
+        "FROM (SELECT c.pair, c.h, c.t, c.head_place, c.tail_place, coalesce(a.n, 0) AS m, coalesce(b.n, 0) AS n "
+        f"FROM {table} c LEFT JOIN degree a ON a.u = c.h LEFT JOIN degree b ON b.u = c.t "
+        "WHERE c.h <> c.t AND c.id = c.pair) q"
     )
     return f"""
-        SELECT id, a, b, count(*) AS n FROM (
-            SELECT q.id, e.s AS a, f.s AS b {walk}
+        SELECT pair, a, b, count(*) AS n FROM (
+            SELECT q.pair, e.s AS a, f.s AS b {walk}
             JOIN some_edge e ON e.u = q.h AND {within(limits.path_edges, "e.i", "q.head_place")}
             JOIN edge f ON f.u = e.v AND f.v = q.t WHERE q.m <= q.n AND e.v <> q.t
             UNION ALL
-            SELECT q.id, {back("f.s")} AS a, {back("e.s")} AS b {walk}
+            SELECT q.pair, {back("f.s")} AS a, {back("e.s")} AS b {walk}
             JOIN some_edge e ON e.u = q.t AND {within(limits.path_edges, "e.i", "q.tail_place")}
             JOIN edge f ON f.u = e.v AND f.v = q.h WHERE q.m > q.n AND e.v <> q.h) w
-        GROUP BY id, a, b"""
+        GROUP BY pair, a, b ORDER BY a, b"""
 
 
 def _relative_steps(limits: Limits) -> list[Step]:

@@ -13,11 +13,12 @@ def path_steps(limits: Limits) -> list[Step]:
     nothing if it was none. Which of the other lessons used it is not looked up where lessons are a sample: that part
     is taken off by its expectation.
     """
-    own = "FROM asked q JOIN path p ON p.id = q.id WHERE q.own = 1"
+    own = "FROM asked q JOIN path p ON p.pair = q.id WHERE q.own = 1"
     taught = (
-        "FROM asked q JOIN path p ON p.id = q.id JOIN lesson l ON l.h = q.h AND l.r = q.r AND l.t = q.t "
+        "FROM asked q JOIN path p ON p.pair = q.id JOIN lesson l ON l.h = q.h AND l.r = q.r AND l.t = q.t "
         "JOIN lesson_weight m ON m.r = q.r"
     )
+    taken = "FROM asked q JOIN path p ON p.pair = q.pair LEFT JOIN path_rule r ON r.r = q.r AND r.a = p.a AND r.b = p.b"
     return [
         Step("path", find_paths("asked", limits)),
         Step("path_lost", f"""
@@ -39,12 +40,12 @@ def path_steps(limits: Limits) -> list[Step]:
         Step("paths", f"""
             SELECT id, max(confidence) AS best, {together()} AS together, count(*) AS n, avg(confidence) AS mean,
                    {best("a", "a", "b")} AS a, {best("b", "a", "b")} AS b
-            FROM (SELECT p.id, p.a, p.b, least(1e0, greatest(coalesce(r.n, 0e0) - coalesce(l.n, 0e0), 0e0)
-                         / (b.body - coalesce(u.n, 0) + {limits.cases})) AS confidence
-                  FROM asked q JOIN path p ON p.id = q.id JOIN path_body b ON b.a = p.a AND b.b = p.b
-                  LEFT JOIN path_rule r ON r.r = q.r AND r.a = p.a AND r.b = p.b
-                  LEFT JOIN path_lost l ON l.id = p.id AND l.a = p.a AND l.b = p.b
-                  LEFT JOIN path_used u ON u.id = p.id AND u.a = p.a AND u.b = p.b) p
+            FROM (SELECT q.id, p.a, p.b, coalesce(r.confidence, 0e0) AS confidence {taken} WHERE q.own = 0
+                  UNION ALL
+                  SELECT q.id, p.a, p.b, coalesce(least(1e0, greatest(r.n - coalesce(l.n, 0e0), 0e0)
+                         / (r.body - coalesce(u.n, 0) + {limits.cases})), 0e0) AS confidence {taken}
+                  LEFT JOIN path_lost l ON l.id = q.id AND l.a = p.a AND l.b = p.b
+                  LEFT JOIN path_used u ON u.id = q.id AND u.a = p.a AND u.b = p.b WHERE q.own = 1) p
             GROUP BY id"""),
     ]  # fmt: skip
 

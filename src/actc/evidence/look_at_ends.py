@@ -10,13 +10,17 @@ from actc.evidence.steps import FAR, Limits, Step, back, best, together
 
 
 def look_steps() -> list[Step]:
-    """Both ends of every candidate; if it is itself a fact (``own``), its place among the edges of each end."""
+    """Both ends of every candidate; if it is itself a fact (``own``), its place among the edges of each end.
+
+    ``pair`` is the first candidate with the same two ends; a fact stands for itself, since its own place is left out.
+    """
     return [
         Step(
             "asked",
             f"""
             SELECT c.id, c.h, c.r, c.t, CASE WHEN f.id IS NULL THEN 0 ELSE 1 END AS own,
-                   coalesce(f.head_place, {FAR}) AS head_place, coalesce(f.tail_place, {FAR}) AS tail_place
+                   coalesce(f.head_place, {FAR}) AS head_place, coalesce(f.tail_place, {FAR}) AS tail_place,
+                   min(c.id) OVER (PARTITION BY c.h, c.t, CASE WHEN f.id IS NULL THEN -1 ELSE c.id END) AS pair
             FROM candidate_part c LEFT JOIN own_fact f ON f.id = c.id""",
         ),
         Step(

@@ -12,9 +12,11 @@ from actc.evidence.ceiling import Ceiling, fit_ceiling
 from actc.evidence.mine_rules import RULE_LIMITS, RuleLimits
 from actc.evidence.plan import Limits
 from actc.evidence.propose_by_rules import RuleProposals, propose_by_rules
+from actc.evidence.quantiles import Quantiles
+from actc.evidence.rankings import Ranking, compare_rankings
 from actc.evidence.table import Evidence, Progress, Proposals, gather_evidence
-from actc.evidence.weigh import Learnt, Lesson, Weighed
-from actc.evidence.worth import CHOICES, FOLDS, Ridge, Worth, count_cases, pieces_columns, pieces_of
+from actc.evidence.weigh import Lesson, Weighed
+from actc.evidence.worth import CHOICES, FOLDS, HAS, Ridge, Worth, count_cases, is_of_scores, pieces_columns, pieces_of
 from actc.graphs.graph import Graph
 from actc.numeric import sigmoid
 from actc.triples import BoolArray, FloatArray, IntArray, Triples
@@ -25,6 +27,12 @@ MOST_HOLDOUTS = 5
 MOST_TRUE = 20_000  # holdout facts that are looked at
 MOST_UNLABELLED = 20_000  # other proposals that are looked at in all, drawn at random
 RESAMPLES = 100
+MISFIT = 0.1  # by which the log of the expected share is off where hidden facts are drawn anew (rules.csv, redraw)
+MOST_SHARE = 0.9  # of the candidates that may be expected true
+OFFSET = "relation_offset"
+"""The piece of evidence that is the same for all candidates of a relation: how many of its facts are missing."""
+
+Learner = Callable[[FloatArray, BoolArray, FloatArray], Ridge]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +52,8 @@ class Found:
     precisions : float array of shape (draws,)
         Draws of the share of true ones among the candidates with log-odds above 0, by resampling the holdout; none
         where there are no such candidates.
+    ranking : Ranking or None
+        What models' scores bring to the ranking of the holdout facts; None where there are no scores.
     """
 
     weighed: Weighed
@@ -51,6 +61,7 @@ class Found:
     holdout: int
     share: float
     precisions: FloatArray
+    ranking: Ranking | None = None
 
     @property
     def precision(self) -> FloatArray:
@@ -126,21 +137,34 @@ def rule_lessons(graph: Graph, confidence: float, limits: RuleLimits, seed: int)
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """What is learnt from, of all lessons: pieces, labels, and for how many proposals each row stands."""
+    """What is learnt from, of all lessons: pieces, labels, and for how many proposals each row stands.
+
+    ``triples`` has the same number for the same triple in several lessons, which has nothing to do with its ends.
+    """
 
     columns: tuple[str, ...]
     pieces: FloatArray
     true: BoolArray
     cases: FloatArray
-    folds: IntArray
+    relations: IntArray
+    triples: IntArray
     recall: float
     holdout: int
     lessons: int
 
-    @property
-    def unlabelled(self) -> float:
-        """How many unlabelled proposals there are in a lesson."""
-        return float(self.cases[~self.true].sum()) / self.lessons
+    def learn(self, learner: Learner, rows: BoolArray | slice = slice(None)) -> Ridge:
+        """Learn from some rows, holdout facts being a set share of them."""
+        true = self.true[rows]
+        return learner(self.pieces[rows], true, count_cases(true, CHOICES.share))
+
+    def out_of_fold(self, learner: Learner) -> FloatArray:
+        """Return the log-odds of each row by weights learnt without its fold, shape (N,)."""
+        log_odds, folds = np.zeros(len(self.true)), self.triples % FOLDS
+        for fold in range(FOLDS):
+            rest, these = folds != fold, folds == fold
+            if self.true[rest].any() and these.any():
+                log_odds[these] = self.learn(learner, rest).log_odds(self.pieces[these])
+        return log_odds
 
 
 def weigh_lessons(
@@ -153,6 +177,8 @@ def weigh_lessons(
 ) -> Found:
     """Learn from several holdouts what evidence is worth and how many candidates are true, and weigh these.
 
+    Curves of the pieces rank; the plain ridge, which keeps farther from the holdout, says how many are true.
+
     Parameters
     ----------
     graph : Graph
@@ -164,22 +190,100 @@ def weigh_lessons(
     expect : callable
         Told the share of the holdout that was proposed, says what share of the missing facts are candidates.
     """
+    from threadpoolctl import threadpool_limits
+
     limits = Limits.for_count(max(len(candidates), MOST_UNLABELLED))
     random = np.random.default_rng(seed)
     table = _look_up(graph, lessons, limits, random, progress)
-    log_odds = _out_of_fold(table)
-    curve = fit_ceiling(log_odds, table.true, table.cases)
-    ridge = Ridge.learn(table.pieces, table.true, _weights(table, slice(None)), CHOICES.ridge)
-    ridge = replace(ridge, weights=curve.slope * ridge.weights, intercept=curve.slope * ridge.intercept)
-    # As many facts are missing in a lesson as in the whole graph, whose rules propose more of them.
-    recall = expect(table.recall)
-    expected = curve.share * table.unlabelled * recall / max(table.recall, 1e-9)
-    worth = Worth(table.columns, ridge, None, expected / len(candidates), int(table.true.sum()))
-    weighed = Learnt(worth, graph, limits).weigh(candidates, progress)
-    weighed = _shift(weighed, min(worth.share, 0.9))
-    accepted = int((weighed.log_odds > 0).sum())
-    precisions = _resample(table, log_odds, curve, expected / curve.share / max(accepted, 1), accepted, random)
-    return Found(weighed, recall, table.holdout, worth.share, precisions)
+    with threadpool_limits(1, "blas"):  # more threads would wait for each other longer than they work
+        table, ranking = _leave_out_scores(table, random)
+        curves = _Curves.fit(table, len(graph.relation_names) + 1)
+        marks = {**candidates.marks, OFFSET: curves.bent.offset[_relations(graph, candidates.triples)]}
+        evidence = gather_evidence(graph, replace(candidates, marks=marks), limits, progress=progress)
+        # As many facts are missing in a lesson as in the whole graph, whose rules propose more of them.
+        recall = expect(table.recall)
+        more = recall / max(table.recall, 1e-9) / table.lessons
+        share = min(float(curves.plain.unlabelled.sum()) * more / len(candidates), MOST_SHARE)
+        worth = Worth((*table.columns, OFFSET), curves.ridge(evidence), None, share, int(table.true.sum()))
+        weighed = _shift(Weighed(evidence, worth, worth.log_odds(evidence)), share)
+        precisions = curves.resample(int((weighed.log_odds > 0).sum()), more, random)
+    return Found(weighed, recall, table.holdout, share, precisions, ranking)
+
+
+def _leave_out_scores(table: _Table, random: np.random.Generator) -> tuple[_Table, Ranking | None]:
+    """Leave the models' scores out where the holdout facts are ranked better without them."""
+    scored = np.array([is_of_scores(name.removeprefix(HAS)) for name in table.columns])
+    if not scored.any():
+        return table, None
+    names = tuple(name for name, score in zip(table.columns, scored, strict=True) if not score)
+    plain = replace(table, columns=names, pieces=table.pieces[:, ~scored])
+    without, with_scores = (one.out_of_fold(Ridge.learn_bent) for one in (plain, table))
+    ranking = compare_rankings(table.true, table.cases, without, with_scores, random)
+    return (table if ranking.scores_help else plain), ranking
+
+
+@dataclass(frozen=True, eq=False)
+class _Curves:
+    """What is learnt from a table: log-odds out of fold by curves and by the plain ridge, and their ceilings."""
+
+    table: _Table
+    log_odds: FloatArray
+    bent: Ceiling
+    plain_log_odds: FloatArray
+    plain: Ceiling
+
+    @classmethod
+    def fit(cls, table: _Table, relations: int) -> _Curves:
+        found: list[tuple[FloatArray, Ceiling]] = []
+        for learner in (Ridge.learn_bent, _learn_plain):
+            log_odds = table.out_of_fold(learner)
+            found.append((log_odds, fit_ceiling(log_odds, table.true, table.cases, table.relations, relations)))
+        return cls(table, *found[0], *found[1])
+
+    def ridge(self, evidence: Evidence) -> Ridge:
+        """Return the weights for candidates: pieces are read by their places, the offset of relations as it is."""
+        table, learnt = self.table, self.table.learn(Ridge.learn_bent)
+        others, asked = ~table.true, pieces_of(evidence, table.columns)
+        quantiles = learnt.quantiles.aligned(table.pieces[others], table.cases[others], asked)
+        offsets = np.unique(evidence.column(OFFSET).astype(np.float32)).astype(np.float64)
+        scale = max(float(evidence.column(OFFSET).std()), 1e-9)
+        quantiles = Quantiles((*quantiles.values, offsets), (*quantiles.normal, offsets / scale))
+        return Ridge(quantiles, np.append(self.bent.slope * learnt.weights, scale), self.bent.slope * learnt.intercept)
+
+    def resample(self, accepted: int, more: float, random: np.random.Generator) -> FloatArray:
+        """Return draws of the share of true ones among the accepted, by resampling triples.
+
+        A triple that is unlabelled in several lessons is one case, not several. What the curves miss is beside that.
+        ``more`` is how many candidates are true for each true one that is unlabelled in the lessons.
+        """
+        if not accepted:
+            return np.zeros(0)
+        table, draws = self.table, []
+        others, relations, count = ~table.true, table.relations, len(self.bent.offset)
+        steep = self.bent.slope * self.log_odds + self.bent.offset[relations]
+        share = min(float(self.plain.unlabelled.sum() / table.cases[others].sum()), MOST_SHARE)
+        _, triples = np.unique(table.triples, return_inverse=True)
+        above = steep + _find_shift(steep[others], share, table.cases[others]) > 0
+        for _ in range(RESAMPLES):
+            cases = table.cases * random.poisson(1.0, len(triples))[triples]
+            drawn = fit_ceiling(self.plain_log_odds, table.true, cases, relations, count, self.plain)
+            kept, whole = (
+                np.bincount(relations, cases * rows, minlength=count) for rows in (table.true & above, table.true)
+            )
+            overall = kept.sum() / max(whole.sum(), 1e-9)
+            right = more * float(drawn.unlabelled @ ((kept + overall) / (whole + 1))) * np.exp(random.normal(0, MISFIT))
+            draws.append(random.binomial(accepted, min(right / accepted, 1.0)) / accepted)
+        return np.array(draws)
+
+
+def _learn_plain(table: FloatArray, labels: BoolArray, cases: FloatArray) -> Ridge:
+    return Ridge.learn(table, labels, cases, CHOICES.ridge)
+
+
+def _relations(graph: Graph, triples: Triples) -> IntArray:
+    """Return the code of each triple's relation in the graph; of one that it lacks, a code beyond."""
+    beyond = len(graph.relation_names)
+    return graph.relation_names.translate(triples.relations, triples.relation_names, beyond)
 
 
 def _look_up(
@@ -206,18 +310,19 @@ def _look_up(
     pieces = np.concatenate([pieces_of(evidence, columns) for evidence, _, _ in looked])
     triples = [evidence.candidates for evidence, _, _ in looked]
     # A triple that several lessons propose is always in the same fold: what is learnt must not know it.
-    folds = np.concatenate([_fold(t) for t in triples])
+    numbers = np.concatenate([_number(t) for t in triples])
     cases = np.concatenate([cases for _, _, cases in looked])
-    return _Table(columns, pieces, true, cases, folds, found / max(holdout, 1), holdout, len(looked))
+    relations = np.concatenate([_relations(graph, t) for t in triples])
+    return _Table(columns, pieces, true, cases, relations, numbers, found / max(holdout, 1), holdout, len(looked))
 
 
-def _fold(triples: Triples) -> IntArray:
-    """Return a fold for each triple, the same for the same codes, which has nothing to do with its relation or ends."""
+def _number(triples: Triples) -> IntArray:
+    """Return a number for each triple, the same for the same codes; it has nothing to do with its relation or ends."""
     mixed = np.zeros(len(triples), dtype=np.uint64)
     for codes in (triples.heads, triples.relations, triples.tails):
         mixed = (mixed ^ codes.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
         mixed ^= mixed >> np.uint64(29)
-    return (mixed % np.uint64(FOLDS)).astype(np.int64)
+    return (mixed >> np.uint64(1)).astype(np.int64)
 
 
 def _draw(lesson: Lesson, lessons: int, random: np.random.Generator) -> tuple[IntArray, FloatArray]:
@@ -230,21 +335,6 @@ def _draw(lesson: Lesson, lessons: int, random: np.random.Generator) -> tuple[In
         drawn = random.permutation(rows)[: most // lessons]
         keep[drawn], cases[drawn] = True, len(rows) / max(len(drawn), 1)
     return np.flatnonzero(keep), cases[keep]
-
-
-def _weights(table: _Table, rows: BoolArray | slice) -> FloatArray:
-    return count_cases(table.true[rows], CHOICES.share)
-
-
-def _out_of_fold(table: _Table) -> FloatArray:
-    """Return the log-odds of each row by weights learnt without its fold, shape (N,)."""
-    log_odds = np.zeros(len(table.true))
-    for fold in range(FOLDS):
-        rest, these = table.folds != fold, table.folds == fold
-        if table.true[rest].any() and these.any():
-            ridge = Ridge.learn(table.pieces[rest], table.true[rest], _weights(table, rest), CHOICES.ridge)
-            log_odds[these] = ridge.log_odds(table.pieces[these])
-    return log_odds
 
 
 def _find_shift(log_odds: FloatArray, share: float, cases: FloatArray | None = None) -> float:
@@ -261,25 +351,3 @@ def _shift(weighed: Weighed, share: float) -> Weighed:
     more = _find_shift(weighed.log_odds, share)
     ridge = replace(weighed.worth.ridge, intercept=weighed.worth.ridge.intercept + more)
     return replace(weighed, worth=replace(weighed.worth, ridge=ridge), log_odds=weighed.log_odds + more)
-
-
-def _resample(
-    table: _Table, log_odds: FloatArray, curve: Ceiling, each: float, accepted: int, random: np.random.Generator
-) -> FloatArray:
-    """Return draws of the share of true ones among the accepted, by resampling the holdout.
-
-    ``each`` is the number of true candidates that a share stands for, for each that is accepted.
-    """
-    if not accepted:
-        return np.zeros(0)
-    others = ~table.true
-    steep = curve.slope * log_odds
-    above = steep + _find_shift(steep[others], curve.share, table.cases[others]) > 0
-    draws = []
-    for _ in range(RESAMPLES):
-        cases = table.cases * random.poisson(1.0, len(log_odds))
-        drawn = fit_ceiling(log_odds, table.true, cases, [curve.fitted])
-        recall = float(cases[table.true & above].sum() / max(cases[table.true].sum(), 1e-9))
-        chance = min(drawn.share * each * recall, 1.0)
-        draws.append(random.binomial(accepted, chance) / accepted)
-    return np.array(draws)

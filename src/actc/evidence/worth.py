@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -42,17 +42,21 @@ class Choices:
     steeper : float
         What weights are multiplied by where the other proposals count as unlabelled: the true ones among them
         flatten what is learnt.
+    bend : float
+        Where weights may change within a column: by how much more that costs, 1 being as much as a weight, 0 never.
     """
 
     ridge: float = 10.0
     many: int = 700
     share: float = 0.2
     steeper: float = 1.5
+    bend: float = 0.3
 
 
 CHOICES = Choices()
 FOLDS = 5
 HAS = "has_"
+KNEES = (0.0, 1.0, 2.0)  # normal quantiles at which the weight of a column may change
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,11 +78,22 @@ class Ridge:
     @classmethod
     def learn(cls, table: FloatArray, labels: BoolArray, cases: FloatArray, ridge: float) -> Self:
         """Learn from a table of shape (N, F) whose rows count as ``cases`` each."""
-        from sklearn.linear_model import LogisticRegression
-
         quantiles = Quantiles.of(table, cases)
-        model = LogisticRegression(C=1 / ridge, max_iter=1000).fit(quantiles.transform(table), labels, cases)
+        model = _logistic(ridge).fit(quantiles.transform(table), labels, cases)
         return cls(quantiles, model.coef_[0], float(model.intercept_[0]))
+
+    @classmethod
+    def learn_bent(cls, table: FloatArray, labels: BoolArray, cases: FloatArray, choices: Choices = CHOICES) -> Self:
+        """Learn a curve for each column, of straight parts; it takes the place of the column's normal quantiles."""
+        plain = Quantiles.of(table, cases)
+        bent = _bend(plain.transform(table), choices.bend)
+        model = _logistic(choices.ridge).fit(bent.reshape(len(table), -1), labels, cases)
+        parts = model.coef_[0].reshape(table.shape[1], -1)
+        curves = [_bend(normal, choices.bend) @ part for normal, part in zip(plain.normal, parts, strict=True)]
+        spread = np.einsum("nfk,fk->nf", bent, parts).std(axis=0)
+        weights = np.where(parts.sum(axis=1) < 0, -1.0, 1.0) * np.maximum(spread, 1e-9)
+        normal = tuple(curve / weight for curve, weight in zip(curves, weights, strict=True))
+        return cls(Quantiles(plain.values, normal), weights, float(model.intercept_[0]))
 
     def pieces(self, table: FloatArray) -> FloatArray:
         """Return what each column adds to the log-odds, shape (N, F)."""
@@ -95,6 +110,17 @@ class Ridge:
         log_odds = times * (self.log_odds(table) - self.intercept)
         intercept = brentq(lambda more: float(sigmoid(log_odds + more).mean()) - share, *_bounds(log_odds, share))
         return replace(self, weights=times * self.weights, intercept=float(intercept))
+
+
+def _logistic(ridge: float) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=1 / ridge, max_iter=1000)
+
+
+def _bend(normal: FloatArray, share: float) -> FloatArray:
+    """Return quantiles of any shape, and beside each what of it is above each knee, times a share: shape (…, 4)."""
+    return np.stack([normal, *(share * np.maximum(normal - knee, 0) for knee in KNEES)], axis=-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +157,7 @@ class Worth:
     @property
     def with_scores(self) -> bool:
         """Whether models' scores count: not where the lesson had none that can be compared."""
-        return any(map(_is_of_scores, self.columns))
+        return any(map(is_of_scores, self.columns))
 
     def weights(self) -> dict[str, float]:
         """Return the weight of every piece: log-odds per standard deviation; beside trees still those of the ridge."""
@@ -190,7 +216,7 @@ def pieces_columns(tables: Sequence[Evidence]) -> tuple[str, ...]:
     """
     columns = tables[0].columns
     names = [name for name in columns if any(np.isnan(table.column(name)).any() for table in tables)]
-    return (*columns, *(HAS + name for name in names if not _is_of_scores(name) or name.startswith("score")))
+    return (*columns, *(HAS + name for name in names if not is_of_scores(name) or name.startswith("score")))
 
 
 def expect_share(table: FloatArray, true: BoolArray) -> float:
@@ -224,10 +250,11 @@ def count_cases(true: BoolArray, share: float) -> FloatArray:
 
 def score_pieces(evidence: Evidence) -> tuple[str, ...]:
     """Return the names of the pieces that come from models' scores."""
-    return tuple(filter(_is_of_scores, evidence.columns))
+    return tuple(filter(is_of_scores, evidence.columns))
 
 
-def _is_of_scores(name: str) -> bool:
+def is_of_scores(name: str) -> bool:
+    """Say whether a piece comes from a model's score."""
     return re.sub(r"_\d+$", "", name) in SCORE_COLUMNS  # score_2 is the second model's
 
 

@@ -122,35 +122,9 @@ class Heeded:
         logits = self.steepness * logit(np.clip(base, EDGE, 1 - EDGE))
         return sigmoid(logits + weights.add(self.signals[rows], self.pool.relations[rows], logits))
 
-    @cached_property
-    def decisions(self) -> BoolArray:
-        """Which triples of the pool are accepted, shape (N,); people's answers to single triples left aside."""
-        assert self.fit.thresholds is not None
-        plain = self.fit.thresholds.decide(self.pool)
-        if self.probabilities is None or not self.asked.any():
-            return plain
-        return np.where(self.asked, self.probabilities >= 0.5, plain)
-
 
 def _folds(rows: IntArray) -> list[BoolArray]:
     """Split answers into parts that do not depend on the order of judging."""
     place = np.empty(len(rows), dtype=np.int64)
     place[np.argsort(rows, kind="stable")] = np.arange(len(rows))
     return [place % FOLDS == fold for fold in range(min(FOLDS, len(rows)))]
-
-
-def heed_judges(
-    method: Method, pool: ScoredTriples, answers: Annotations, judged: JudgeAnswers, known: ScoredTriples | None = None
-) -> Heeded:
-    """Fit a method to people's answers, and heed what machines said of the pool.
-
-    Parameters
-    ----------
-    method : Method
-        Any whose fits have probabilities; judges move nothing of the others.
-    pool, answers, known
-        As for :meth:`actc.methods.Method.fit`.
-    judged : JudgeAnswers
-        What machines said.
-    """
-    return Heeded(method, pool, answers, known, method.fit(pool, answers, known), judged)

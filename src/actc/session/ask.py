@@ -7,6 +7,7 @@ and a terminal, or a program beside them share one session without knowing of ea
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -45,6 +46,8 @@ class Task:
         to add.
     wanted : int
         How many annotators should judge it.
+    rivals : str
+        The triples of which at most one is true beside it, see :func:`read_rivals`; empty where there are none.
     purpose : {"new", "shared", "repeat", "again"}
         Why this annotator has it: nobody judged it yet, a second opinion is wanted, they judged it before and are not
         told, or somebody was unsure.
@@ -62,6 +65,7 @@ class Task:
     probability: float | None = None
     gain: float | None = None
     wanted: int = 1
+    rivals: str = ""
     purpose: str = "new"
 
     def as_row(self) -> tuple[Any, ...]:
@@ -72,8 +76,23 @@ class Task:
 STORED = tuple(field.name for field in fields(Task) if field.name != "purpose")
 """The columns that the tables ``plan`` and ``task`` have in common, in the order of Task's fields."""
 TASK, PLACES = ", ".join(STORED), ", ".join("?" * len(STORED))
+SHOWN = "asked != 'rival'"
+"""Whether a task has a card of its own: rivals are on that of another."""
 DRAWN = "asked IN ('random', 'check')"
 """Whether a task was drawn at random: no wish may have it, for its answer proves something only if nobody chose it."""
+
+
+TOGETHER = "It is on the card of another one, of which at most one is true."
+
+
+def read_rivals(task: Task) -> list[Task]:
+    """Return the rivals of a task as tasks: they teach, and prove nothing."""
+    if not task.rivals:
+        return []
+    return [
+        Task(triple, head, relation, tail, score, TOGETHER, "rival", probability=p)
+        for triple, head, relation, tail, score, p in json.loads(task.rivals)
+    ]
 
 
 @dataclass(frozen=True)
@@ -100,7 +119,7 @@ def leased_tasks(
     """Return the triples that an annotator has leased, the first to be judged first; of one relation, if given."""
     rows = connection.execute(
         f"SELECT {TASK}, purpose FROM lease JOIN task USING (triple) WHERE annotator = ?1 "
-        "AND (?3 IS NULL OR relation = ?3) ORDER BY place LIMIT ?2",
+        f"AND {SHOWN} AND (?3 IS NULL OR relation = ?3) ORDER BY place LIMIT ?2",
         (annotator.id, most, relation),
     )
     return [Task(*row) for row in rows]
@@ -161,7 +180,8 @@ def top_up(
 ) -> None:
     """Bring the triples that an annotator has leased to ``count``, or as near as budget and plan allow."""
     connection.execute("UPDATE lease SET expires = ? WHERE annotator = ?", (now + LEASE_SECONDS, annotator.id))
-    leases = connection.execute("SELECT count(*) FROM lease WHERE annotator = ?", (annotator.id,)).fetchone()[0]
+    sql = f"SELECT count(*) FROM lease JOIN task USING (triple) WHERE annotator = ? AND {SHOWN}"
+    leases = connection.execute(sql, (annotator.id,)).fetchone()[0]
     need = count - leases
     if need > 0:
         need -= _lease_repeat(connection, annotator, repeats, now)
@@ -202,7 +222,34 @@ def lease(
             f"INSERT OR REPLACE INTO lease SELECT ?, ?, ?, {bound}, ? FROM lease WHERE annotator = ?",
             (triple, annotator.id, purpose, now + LEASE_SECONDS, annotator.id),
         )
+        _lease_rivals(connection, annotator, triple, now)
     return len(triples)
+
+
+def _lease_rivals(connection: sqlite3.Connection, annotator: Annotator, triple: int, now: float) -> None:
+    """Lease, with a triple, those rivals on its card that nobody answered or has leased; make them known first."""
+    sql = f"SELECT {TASK} FROM task WHERE triple = ? AND rivals != ''"
+    for row in connection.execute(sql, (triple,)).fetchall():
+        rivals = read_rivals(Task(*row))
+        put_tasks(connection, rivals)
+        for rival in rivals:
+            connection.execute(
+                "INSERT OR IGNORE INTO lease SELECT triple, ?2, 'new', 0, ?3 FROM task "
+                f"WHERE triple = ?1 AND NOT {SHOWN} AND answered = 0 "
+                "AND NOT EXISTS (SELECT 1 FROM lease WHERE triple = ?1 AND annotator != ?2 AND expires > ?4)",
+                (rival.triple, annotator.id, now + LEASE_SECONDS, now),
+            )
+
+
+def release_rivals(connection: sqlite3.Connection, annotator: Annotator) -> None:
+    """Let go of rivals whose card an annotator has not any more."""
+    rows = connection.execute(
+        f"SELECT {TASK} FROM lease JOIN task USING (triple) WHERE annotator = ?", (annotator.id,)
+    ).fetchall()
+    tasks = [Task(*row) for row in rows]
+    kept = {rival.triple for task in tasks for rival in read_rivals(task)}
+    gone = [(annotator.id, task.triple) for task in tasks if task.asked == "rival" and task.triple not in kept]
+    connection.executemany("DELETE FROM lease WHERE annotator = ? AND triple = ?", gone)
 
 
 def _lease_planned(
@@ -237,7 +284,10 @@ def _left_of(budget: int, need: int, connection: sqlite3.Connection, now: float)
     labels, leased = connection.execute("SELECT labels, (SELECT count(*) FROM lease) FROM total").fetchone()
     if budget - labels - leased >= need:
         return need
-    new = "SELECT count(DISTINCT triple) FROM lease JOIN task USING (triple) WHERE expires > ? AND labelled = 0"
+    new = (
+        "SELECT count(DISTINCT triple) FROM lease JOIN task USING (triple) "
+        f"WHERE expires > ? AND labelled = 0 AND {SHOWN}"
+    )
     return int(budget - labels - connection.execute(new, (now,)).fetchone()[0])
 
 
@@ -282,7 +332,7 @@ def _find_expired(connection: sqlite3.Connection, annotator: Annotator, need: in
     """Triples that somebody else had leased until the lease ran out, and nobody judged."""
     rows = connection.execute(
         "SELECT DISTINCT triple FROM lease AS old JOIN task USING (triple) WHERE expires <= ?2 AND answered = 0 "
-        f"AND {_NOT_LEASED} AND {_UNTOUCHED} LIMIT ?3",
+        f"AND {SHOWN} AND {_NOT_LEASED} AND {_UNTOUCHED} LIMIT ?3",
         (annotator.id, now, need),
     )
     return [row[0] for row in rows]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-from actc.session.ask import Task
+from actc.session.ask import Task, read_rivals
 from actc.session.names import Named, Names
 from actc.session.reasons import reasons_of
 from actc.session.texts import source_of
@@ -60,6 +60,12 @@ def make_card(names: Names, task: Task, show_score: bool = False) -> dict[str, A
         "why": task.reason,
         "source": source_of(names, task.triple),
     }
+    rivals = [task, *read_rivals(task)]
+    if len(rivals) > 1:  # in the order of the pool, which tells nothing of what the model thinks
+        card["rivals"] = [
+            {"triple": one.triple, "sentence": sentence(*map(names.of, (one.head, one.relation, one.tail)))}
+            for one in sorted(rivals, key=lambda one: one.triple)
+        ]
     if show_score:
         card |= {"score": task.score, "probability": task.probability}
     return card

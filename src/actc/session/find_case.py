@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from actc.errors import FileError, OptionError
+from actc.graphs.formats import read_graph
 from actc.session.session import Session
 from actc.session.sought import read_sought
 from actc.tables.calibration import Calibration
@@ -65,4 +66,6 @@ def session_case(session: Session, demand: Demand | None = None, pool: ScoredTri
         judged,
         demand,
         name=session.folder.resolve().name,
+        constraints=session.read_constraints(),
+        facts=None if session.facts_file is None else read_graph(session.facts_file),
     )

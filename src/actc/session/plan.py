@@ -21,6 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from actc.constraints.places import find_places
+from actc.graphs.formats import read_graph
 from actc.judges.store import ReplyStore
 from actc.methods import Fit, import_here, imported_name, named_method
 from actc.session.ask import DRAWN, PLACES, TASK, Task
@@ -29,6 +31,7 @@ from actc.session.judged import put_differing_first
 from actc.session.outlook import Outlook, look_ahead
 from actc.session.session import Session
 from actc.session.settings import Settings
+from actc.session.slots import gather_rivals, write_rivals
 from actc.session.sought import read_sought
 from actc.session.trouble import end_trouble, tell_trouble
 from actc.triples import BoolArray, IntArray, Picks, ScoredTriples
@@ -70,6 +73,9 @@ class Planner:
         self.pool = session.read_pool() if pool is None else pool
         self.known = session.read_known()
         self.method = named_method(session.settings.method)
+        self.constraints = session.read_constraints()
+        self.facts = None if session.facts_file is None else read_graph(session.facts_file)
+        self.places = find_places(self.constraints, self.pool, self.facts) if len(self.constraints) else None
         self.seen: tuple[object, ...] = ()
         self.accepted: BoolArray | None = None
         self.took = 0.0  # seconds of the last refit
@@ -86,16 +92,27 @@ class Planner:
             return False
         started = time.monotonic()
         answers, judged = read_sought(self.session)
-        case = Case(self.pool, answers, self.known, self.method, judged)
+        case = Case(self.pool, answers, self.known, self.method, judged,
+                    constraints=self.constraints, facts=self.facts)  # fmt: skip
         given_out = self._given_out()
         picks = choose_next(case, self._plan_size(last), given_out, self.session.settings.seed)
         picks = self._show_differences(picks, case, given_out)
         picks = self._add_wished(case.fit, picks, given_out, wished)
+        picks, rivals = self._gather_rivals(case, picks, given_out)
         outlook = look_ahead(case, picks, self.accepted)
-        self._write(last, picks, outlook, anew=bool(self.seen) and self.seen[1] != choices)
+        self._write(last, picks, rivals, outlook, anew=bool(self.seen) and self.seen[1] != choices)
         self.seen, self.accepted = state, outlook.accepted
         self.took = time.monotonic() - started
         return True
+
+    def _gather_rivals(self, case: Case, picks: Picks, given_out: IntArray) -> tuple[Picks, list[str]]:
+        """Put those of which at most one is true on one card; return what is left to plan, and the rivals of each."""
+        believed = None if self.places is None else case.fit.probabilities(self.pool)
+        if self.places is None or believed is None:
+            return picks, [""] * len(picks)
+        besides = np.union1d(given_out, case.annotations.rows)
+        picks, rivals = gather_rivals(self.places, picks, believed, besides)
+        return picks, [write_rivals(self.pool, rows, believed) for rows in rivals]
 
     def _show_differences(self, picks: Picks, case: Case, given_out: IntArray) -> Picks:
         """Put triples on which judges and model differ among the picks, if the owner wants it."""
@@ -154,14 +171,14 @@ class Planner:
         )
         return int(np.clip(recent, LEAST_PLANNED, MOST_PLANNED)) + leased
 
-    def _write(self, last: int, picks: Picks, outlook: Outlook, anew: bool) -> None:
+    def _write(self, last: int, picks: Picks, rivals: list[str], outlook: Outlook, anew: bool) -> None:
         """Replace the plan, unless another process planned with newer answers; and the outlook, if it is another."""
         rows = picks.rows.tolist()
         overlap = self.session.overlap
         wanted = [self._wanted(row, overlap) for row in rows]
         chances = [chance if np.isfinite(chance) else None for chance in picks.chance.tolist()]
         how = (picks.reasons, picks.asked, picks.within, chances)
-        columns = (rows, *how, outlook.probabilities, outlook.gains, wanted)
+        columns = (rows, *how, outlook.probabilities, outlook.gains, wanted, rivals)
         tasks = [task_of(self.pool, *values) for values in zip(*columns, strict=True)]
         planned = [(place, *task.as_row()) for place, task in enumerate(tasks)]
         content, relations = json.dumps(outlook.as_json()), json.dumps(outlook.relations)

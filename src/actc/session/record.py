@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from actc.errors import ChoiceError, OptionError, SessionError
-from actc.session.ask import Annotator, lease
+from actc.session.ask import TASK, Annotator, Task, lease, read_rivals
 
 LABELS: dict[str, int | None] = {"true": 1, "false": 0, "unsure": None}
 SAID = (*LABELS, "undo")
@@ -38,6 +39,9 @@ class Judgement:
         Whether what speaks for and against the triple was shown, and when; empty where it was not.
     undoes : str, optional
         The key of the judgement that "undo" takes back; the annotator's last standing one if not given.
+    chosen : sequence of int, optional
+        Of a card with rivals: which of its triples are true, the others being false; with "undo", that all are open
+        again.
     """
 
     said: str
@@ -48,6 +52,7 @@ class Judgement:
     shown: str = ""
     reasons: str = ""
     undoes: str | None = None
+    chosen: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         if self.said not in SAID:
@@ -89,6 +94,8 @@ def record(
     stored = find_stored(connection, annotator, judgement)
     if stored is not None:
         return stored
+    if judgement.chosen is not None:
+        _record_rivals(connection, annotator, judgement, now, score_shown)
     if judgement.said == "undo":
         return _undo(connection, annotator, judgement, now)
     asked = connection.execute(
@@ -104,6 +111,36 @@ def record(
     )
     connection.execute("DELETE FROM lease WHERE annotator = ? AND triple = ?", (annotator.id, judgement.triple))
     return Recorded(number, judgement.triple)
+
+
+def _record_rivals(
+    connection: sqlite3.Connection, annotator: Annotator, judgement: Judgement, now: float, score_shown: bool
+) -> None:
+    """Store what one answer says of the rivals on its card, or take all of that back."""
+    assert judgement.chosen is not None
+    if judgement.said == "undo":
+        old = connection.execute(
+            "SELECT j.key FROM judgement AS j LEFT JOIN judgement AS u ON u.undoes = j.id "
+            "WHERE j.annotator = ? AND j.key GLOB ? || '/*' AND u.id IS NULL",
+            (annotator.id, judgement.undoes),
+        ).fetchall()
+        for place, row in enumerate(old):
+            key = f"{judgement.key}/{place}"
+            _undo(connection, annotator, replace(judgement, key=key, undoes=row["key"]), now)
+        return
+    if (judgement.said == "true") != (judgement.triple in judgement.chosen) or judgement.said == "unsure":
+        raise OptionError("A card with rivals is answered by those that are true; what is said of its own differs.")
+    row = connection.execute(f"SELECT {TASK} FROM task WHERE triple = ?", (judgement.triple,)).fetchone()
+    rivals = [] if row is None else [rival.triple for rival in read_rivals(Task(*row))]
+    if not set(judgement.chosen) <= {judgement.triple, *rivals}:
+        raise SessionError("A triple was chosen that is not on the card.")
+    leased = "SELECT triple FROM lease WHERE annotator = ?"
+    mine = {found[0] for found in connection.execute(leased, (annotator.id,))}
+    for rival in rivals:
+        if rival in mine:
+            said = "true" if rival in judgement.chosen else "false"
+            one = replace(judgement, said=said, triple=rival, key=f"{judgement.key}/{rival}", note="", chosen=None)
+            record(connection, annotator, one, now, score_shown)
 
 
 def _reasons_seen(connection: sqlite3.Connection, annotator: Annotator, judgement: Judgement) -> dict[str, str]:

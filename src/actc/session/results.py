@@ -16,13 +16,15 @@ from actc.tables.calibration import Sources
 from actc.tables.deliver import check_writable
 from actc.tables.files import write_triples
 from actc.trust.calibrate import describe_calibration
+from actc.trust.held import held_columns
 from actc.trust.promise import Demand
 
 
 def write_thresholds(opened: Opened, path: Path) -> int:
     """Write thresholds.json; return the number of relations."""
     assert opened.session is not None
-    describe_calibration(opened.case, Sources(session=opened.session.folder)).write(path)
+    sources = Sources(session=opened.session.folder, graph=opened.session.facts_file)
+    describe_calibration(opened.case, sources).write(path)
     return len(opened.case.thresholds.relation_names)
 
 
@@ -56,6 +58,7 @@ def export_session(
     thresholds: Path | None = None,
     accepted: Path | None = None,
     label_studio: Path | None = None,
+    held: Path | None = None,
     count: int = 100,
     precision: float | None = None,
     confidence: float = 0.9,
@@ -75,12 +78,16 @@ def export_session(
         The accepted triples: .tsv, .csv or .parquet.
     label_studio : path, optional
         The next ``count`` triples as Label Studio's tasks: .json.
+    held : path, optional
+        What constraints held back, and why: .tsv, .csv or .parquet.
     precision, confidence : float
         Promise this share of true triples among those that the method accepts, with this confidence; pooled methods
         only.
     """
-    if not any((labels, history, thresholds, accepted, label_studio)):
-        raise OptionError("Say what to export: --labels, --history, --thresholds, --accepted or --label-studio.")
+    if not any((labels, history, thresholds, accepted, label_studio, held)):
+        raise OptionError(
+            "Say what to export: --labels, --history, --thresholds, --accepted, --held or --label-studio."
+        )
     demand = None if precision is None else Demand(precision, confidence)
     session = session if isinstance(session, Session) else Session(session)
     written: list[tuple[int, str, Path]] = []
@@ -88,13 +95,17 @@ def export_session(
         written.append((write_labels(session, labels), "labels", labels))
     if history:
         written.append((write_history(session, history), "judgements", history))
-    if not (thresholds or accepted or label_studio):
+    if not (thresholds or accepted or label_studio or held):
         return written
     opened = find_case(session, demand)
     if thresholds:
         written.append((write_thresholds(opened, thresholds), "thresholds", thresholds))
     if accepted:
         written.append((write_accepted(opened, accepted), "accepted triples", accepted))
+    if held:
+        columns = held_columns(opened.case)
+        write_triples(held, columns)
+        written.append((len(columns["why"]), "triples held back", held))
     if label_studio:
         tasks = next_tasks(opened, count)
         written.append((write_label_studio(session, label_studio, tasks), "tasks", label_studio))

@@ -17,7 +17,7 @@ from actc.errors import FileError
 from actc.tables.files import write_json
 
 SEALS = "checksums.json"
-SEALED = ("pool.parquet", "known.parquet")
+SEALED = ("pool.parquet", "known.parquet", "facts.parquet")
 DIGITS = 20
 
 

@@ -8,6 +8,8 @@
       sample.parquet       where they are too many to hold: those that may be asked,
       sketch.npz           and what was measured on all of them
       known.parquet        the graph's triples with their scores, where it has scores
+      constraints.tsv      what may not be true together, where somebody said so,
+      facts.parquet        and the facts that candidates could contradict by it
       names.sqlite         names, descriptions, and what the graph already says
       reasons.sqlite       why each candidate may be true or false, where evidence was weighed
       texts.sqlite         the text that each candidate was taken from, where they came with texts
@@ -26,6 +28,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +36,7 @@ import numpy as np
 
 from actc.errors import OptionError, SessionError
 from actc.pooled.sketch_file import read_sketch
-from actc.session.ask import TASK, Annotator, Task, leased_tasks, note_wish, top_up, top_up_relation
+from actc.session.ask import TASK, Annotator, Task, leased_tasks, note_wish, release_rivals, top_up, top_up_relation
 from actc.session.cards import plain, sentence
 from actc.session.combine import Votes, combine
 from actc.session.names import Names
@@ -42,6 +45,7 @@ from actc.session.record import Judgement, Recorded, find_stored, insert, record
 from actc.session.seals import check_seal
 from actc.session.settings import Settings
 from actc.session.store import Store
+from actc.tables.constraints import Constraints
 from actc.tables.files import read_scored
 from actc.triples import Annotations, BoolArray, ScoredTriples
 
@@ -82,6 +86,22 @@ class Session:
     def read_known(self) -> ScoredTriples | None:
         """Read the graph's own triples, if they have scores."""
         return read_scored(check_seal(self.folder / "known.parquet"))[0] if self.settings.graph_scored else None
+
+    def read_constraints(self) -> Constraints:
+        """Read what may not be true together; nothing where nobody said so."""
+        path = self.folder / "constraints.tsv"
+        return Constraints.read(path) if path.exists() else Constraints()
+
+    @cached_property
+    def has_rivals(self) -> bool:
+        """Whether cards may have rivals on them."""
+        return (self.folder / "constraints.tsv").exists()
+
+    @property
+    def facts_file(self) -> Path | None:
+        """Where the facts are that candidates could contradict."""
+        path = self.folder / "facts.parquet"
+        return check_seal(path) if path.exists() else None
 
     @property
     def budget(self) -> int:
@@ -217,6 +237,8 @@ class Session:
         def work(connection: sqlite3.Connection) -> tuple[list[Recorded], list[Task]]:
             done = [record(connection, annotator, one, now, settings.show_score) for one in judgements]
             note_wish(connection, annotator, relation, now)
+            if self.has_rivals:
+                release_rivals(connection, annotator)
             if count and relation is not None:
                 top_up_relation(connection, annotator, count, budget, relation, now)
             elif count:

@@ -6,6 +6,8 @@ import json
 import re
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from types import NoneType
+from typing import Any
 
 from actc.errors import ChoiceError, FileError, OptionError
 from actc.session.combine import COMBINERS
@@ -19,6 +21,9 @@ LATER = ("sampled", "guidelines", "reasons", "link", "design", "target", "level"
 WHEN_REASONS = ("after", "beside", "never")
 MOST_GUIDELINES = 20_000
 """More is a book; the page shows them in one box."""
+_KINDS: dict[Any, Any] = {
+    "int": int, "str": str, "bool": bool, "float": (int, float), "float | None": (int, float, NoneType)
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -87,8 +92,14 @@ class Settings:
     wrong: bool = False
 
     def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not (isinstance(value, _KINDS[field.type]) and (field.type == "bool") == isinstance(value, bool)):
+                raise OptionError(f"{field.name} is of the kind {field.type}, not {value!r}.")
         if self.budget < 1:
             raise OptionError(f"The budget must be at least 1, not {self.budget}.")
+        if self.seed < 0:
+            raise OptionError(f"The seed must be at least 0, not {self.seed}.")
         for name in ("overlap", "repeats"):
             if not 0 <= getattr(self, name) <= 1:
                 raise OptionError(f"{name} is a share between 0 and 1, not {getattr(self, name)}.")
@@ -127,5 +138,5 @@ class Settings:
             for name in LATER:
                 content.setdefault(name, getattr(cls, name))
             return cls(**{field.name: content[field.name] for field in fields(cls)})
-        except (KeyError, TypeError) as error:
-            raise FileError(f"{path}: the settings are damaged ({error}).") from None
+        except (KeyError, OptionError, ChoiceError) as error:
+            raise FileError(f"{path}: the settings are damaged ({str(error).rstrip('.')}).") from None

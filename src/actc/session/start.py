@@ -12,7 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from actc.constraints.classes import relation_mask
+from actc.constraints.find_constraints import constraints_from
 from actc.errors import FileError
+from actc.graphs.formats import read_graph
 from actc.pooled.sketch_file import write_sketch
 from actc.session.names import add_names, write_names
 from actc.session.reasons import write_reasons
@@ -21,10 +24,11 @@ from actc.session.session import OWNER, Session
 from actc.session.settings import Settings
 from actc.session.store import Store
 from actc.session.texts import find_text_column, write_texts
+from actc.tables.constraints import Constraints
 from actc.tables.deliver import write_folder
-from actc.tables.files import find_layout, read_scored, write_scored
+from actc.tables.files import find_layout, read_scored, write_scored, write_triples
 from actc.tables.parts import copy_candidates, count_candidates, find_candidates, read_candidates
-from actc.triples import ScoredTriples
+from actc.triples import ScoredTriples, Triples
 
 MOST_HELD = 1_000_000
 """A larger pool is measured once and stays on disk; a sample stands for it. Pooled methods only."""
@@ -38,6 +42,8 @@ def start_session(
     graph: str | Path | None = None,
     language: str = "en",
     reasons: Iterable[Sequence[str]] | None = None,
+    constraints: str | Path | Constraints | None = None,
+    facts: Triples | None = None,
 ) -> Session:
     """Make a session folder and plan its first questions.
 
@@ -58,6 +64,10 @@ def start_session(
         The language of names and descriptions, where a file has several.
     reasons : iterable of sequences of str, optional
         Why each candidate may be true or false, see :func:`actc.session.reasons.write_reasons`.
+    constraints : Constraints or path, optional
+        What may not be true together, as ``actc constraints`` writes it; or ``learnt``, from the graph.
+    facts : Triples, optional
+        What candidates could contradict; the graph's triples if not given.
     """
     from actc.methods import find_method
     from actc.session.plan import Planner
@@ -79,6 +89,8 @@ def start_session(
             write_texts(beside, pool, scores)
         if reasons is not None:
             write_reasons(beside, reasons)
+        if constraints is not None:
+            _write_constraints(beside, constraints, known_file, facts)
         sampled = len(pool) < pool.stands_for
         chosen = replace(
             settings,
@@ -172,6 +184,17 @@ def _copy_known(graph: Path, folder: Path) -> ScoredTriples | None:
     known = read_scored(graph)[0]
     write_scored(folder / "known.parquet", known)
     return known
+
+
+def _write_constraints(
+    folder: Path, named: str | Path | Constraints, graph: Path | None, facts: Triples | None
+) -> None:
+    """Write the constraints that are used, and the facts that candidates could contradict."""
+    found = named if isinstance(named, Constraints) else constraints_from(named, graph)
+    found.used.write(folder / "constraints.tsv")
+    facts = read_graph(graph) if facts is None and graph is not None else facts
+    if facts is not None:
+        write_triples(folder / "facts.parquet", facts.take(relation_mask(facts, found.used.relations)).columns())
 
 
 def _write_secret(path: Path) -> None:

@@ -212,6 +212,15 @@ MIGRATIONS = (
     ALTER TABLE plan DROP COLUMN uniform;
     ALTER TABLE task DROP COLUMN uniform;
     """,
+    # 7: rivals are on one card, and one answer labels them; it counts once.
+    """
+    ALTER TABLE plan ADD COLUMN rivals TEXT NOT NULL DEFAULT '';
+    ALTER TABLE task ADD COLUMN rivals TEXT NOT NULL DEFAULT '';
+    DROP TRIGGER label_is_counted;
+    CREATE TRIGGER label_is_counted AFTER UPDATE OF labelled ON task
+        WHEN (new.labelled > 0) != (old.labelled > 0) AND new.asked != 'rival'
+        BEGIN UPDATE total SET labels = labels + (new.labelled > 0) - (old.labelled > 0); END;
+    """,
 )
 # Each finds something wrong, and nothing in a sound database.
 CHECKS = {

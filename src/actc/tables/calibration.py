@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from actc import __version__
 from actc.errors import FileError
+from actc.tables.constraints import Constraints
 from actc.tables.curves import Curves
 from actc.tables.files import write_json
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
@@ -84,6 +85,8 @@ class Sources:
         The annotation session that has all three, instead.
     candidates : Path, optional
         What is decided on, where it is more than these scores.
+    graph : Path, optional
+        The facts that candidates may contradict, where there are constraints.
     sketch : bool
         Whether the pool was measured whole and a part of it kept.
     picks : str
@@ -95,6 +98,7 @@ class Sources:
     known: Path | None = None
     session: Path | None = None
     candidates: Path | None = None
+    graph: Path | None = None
     sketch: bool = False
     picks: str = "unknown"
 
@@ -102,7 +106,7 @@ class Sources:
         return self.scores is not None or self.session is not None
 
 
-PATHS = ("scores", "labels", "known", "session", "candidates")
+PATHS = ("scores", "labels", "known", "session", "candidates", "graph")
 
 
 @dataclass(frozen=True)
@@ -179,6 +183,8 @@ class Calibration:
         What people said of single triples, and where judges turned a decision round.
     holdout : tuple of float
         Draws of the accepted precision by facts that were held out of the graph, where nobody answered.
+    constraints : Constraints
+        What cannot be true together.
     actc_version, created : str
         Which version of actc found the thresholds, and when.
     """
@@ -193,6 +199,7 @@ class Calibration:
     promise: Promised | None = None
     exceptions: Exceptions = field(default_factory=Exceptions)
     holdout: tuple[float, ...] = ()
+    constraints: Constraints = field(default_factory=Constraints)
     actc_version: str = __version__
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
@@ -219,6 +226,7 @@ class Calibration:
             "promise": None if self.promise is None else {"kind": "precision", **asdict(self.promise)},
             "exceptions": asdict(self.exceptions),
             "holdout": list(self.holdout),
+            "constraints": self.constraints.columns(),
             "default": self.thresholds.default,
             "curves": None if curves is None else _curves_head(curves),
             "relations": dict(zip(self.thresholds.relation_names, self._relations(), strict=True)),
@@ -259,6 +267,7 @@ class Calibration:
                 _read_promise(content.get("promise")),
                 _read_exceptions(content.get("exceptions") or {}),
                 tuple(float(draw) for draw in content.get("holdout", [])),
+                Constraints.from_columns(content.get("constraints") or {}),
                 content.get("actc_version", ""),
                 content.get("created", ""),
             )

@@ -8,11 +8,11 @@ operations on every engine, so the same bits.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from actc.triples import FloatArray, IntArray, ScoredTriples, Vocabulary
+from actc.triples import FloatArray, IntArray, ScoredTriples, Thresholds, Vocabulary, as_vocabulary
 
 KNOTS = 129
 _UNSEEN = "\U0010ffff"  # sorts behind every name, and is none
@@ -60,6 +60,18 @@ class Curves:
         position = np.clip((scores - self.low) * self.scale, 0.0, self.knots - 1)
         knot = position.astype(np.int64)
         return np.asarray(self.probabilities[relations, knot] + (position - knot) * self.rises[relations, knot])
+
+    def as_written(self) -> Curves:
+        """Return the same to the digit as a file has it."""
+        return replace(self, probabilities=np.array([[float(f"{p:.5g}") for p in row] for row in self.probabilities]))
+
+    def bars(self, thresholds: Thresholds) -> FloatArray:
+        """Return the least probability that each relation's cut accepts, at most .5, shape (R + 1,)."""
+        codes = as_vocabulary(self.relation_names).codes(thresholds.relation_names, len(self.relation_names))
+        cuts = np.full(len(self.relation_names) + 1, thresholds.default)
+        cuts[codes] = thresholds.cuts
+        inside = np.clip(cuts, self.low, self.high)
+        return np.minimum(self.look_up(inside, np.arange(len(cuts))), 0.5)
 
 
 def tabulate_curves(

@@ -54,7 +54,7 @@ def check_folder(path: str | Path, holds: Sequence[str]) -> Path:
         raise FileError(f"{path} is a file; give the name of a folder.")
     foreign = [one for one in path.iterdir() if not any(one.match(name) for name in holds)] if path.is_dir() else []
     if foreign:
-        raise FileError(f"{path} holds {foreign[0].name}, which is no part of an output; remove it yourself.")
+        raise FileError(f"{path} is there already and holds {foreign[0].name}; choose another name.")
     return path
 
 
@@ -96,7 +96,7 @@ def write_folder(path: str | Path, replaces: Sequence[str] = ()) -> Iterator[Pat
     """
     path = check_folder(path, replaces)
     path.absolute().parent.mkdir(parents=True, exist_ok=True)
-    with _hidden_neighbour(path) as unfinished:
+    with _alone(path), _hidden_neighbour(path) as unfinished:
         unfinished.mkdir()
         yield unfinished
         check_folder(path, replaces)  # hours may have passed
@@ -116,11 +116,34 @@ def deliver(path: Path, overwrite: bool = False) -> Iterator[Path]:
     """
     refuse_odd_place(path)
     _refuse_missing_parent(path)
-    with _hidden_neighbour(path) as unfinished:
+    with _alone(path), _hidden_neighbour(path) as unfinished:
         _refuse(path, overwrite)
         yield unfinished
         _refuse(path, overwrite)  # hours may have passed
         _move(unfinished, path)
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Let one run at a time write to a place; another one is told, and nothing of either is lost."""
+    place = path.absolute()
+    name = place.with_name(f".{place.name}.{LOCK}")
+    while True:
+        try:
+            lock = open(name, "a", encoding="ascii")  # noqa: SIM115 - closed below, after the name is gone
+        except OSError as error:
+            raise FileError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}.") from None
+        if _try_to_lock(lock) is False:
+            lock.close()
+            raise FileError(f"{path} is being written by another run; wait for it, or choose another name.")
+        if name.exists() and os.path.samestat(os.fstat(lock.fileno()), name.stat()):
+            break
+        lock.close()  # whoever had it has just removed it
+    try:
+        yield
+    finally:
+        name.unlink(missing_ok=True)
+        lock.close()
 
 
 @contextmanager
@@ -212,13 +235,14 @@ def clear_leftovers(folder: Path, name: str | None = None) -> None:
                 shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _try_to_lock(file: IO[str]) -> bool:
+def _try_to_lock(file: IO[str]) -> bool | None:
+    """Say whether this run has the lock now; None where the system has none (Windows), and leftovers stay."""
     try:
         import fcntl
-    except ImportError:  # Windows: leftovers stay until somebody removes them
-        return False
-    try:
+
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         return False
+    except (ImportError, OSError):
+        return None
     return True

@@ -54,15 +54,15 @@ class Candidates:
         return (replace(self.layout, path=path) for path in self.paths)
 
 
-def find_candidates(paths: Sequence[str | Path]) -> Candidates:
+def find_candidates(paths: Sequence[str | Path], columns: Sequence[str] = COLUMNS) -> Candidates:
     """Find the parts behind files and folders, and refuse parts that differ in layout or lack a column."""
     found = tuple(part for path in paths for part in _parts_of(Path(path)))
     if not found:
         raise OptionError("There is no file of candidates; give at least one file or folder.")
     first = find_layout(found[0], order=COLUMNS)
-    require(first, COLUMNS)
+    require(first, columns)
     if first.delimiter is None:
-        _compare_parquet(found, first)
+        _compare_parquet(found, first, columns)
     else:
         _compare_text(found, first)
     return Candidates(found, first)
@@ -137,7 +137,7 @@ def _compare_text(paths: Sequence[Path], first: Layout) -> None:
             raise FileError(f"{path}: its columns are not those of {first.path}; all parts must be laid out alike.")
 
 
-def _compare_parquet(paths: Sequence[Path], first: Layout) -> None:
+def _compare_parquet(paths: Sequence[Path], first: Layout, columns: Sequence[str]) -> None:
     """Compare the parts' footers, all in one query; only if that fails, one by one to name the culprit."""
     for path in paths:
         if path.suffix.lower() != ".parquet":
@@ -145,7 +145,7 @@ def _compare_parquet(paths: Sequence[Path], first: Layout) -> None:
     types = _column_types(paths)
     wanted = types[os.path.abspath(first.path)]
     for path in paths:
-        for name in (str(first.position[column]) for column in COLUMNS):
+        for name in (str(first.position[column]) for column in columns):
             mine = types[os.path.abspath(path)].get(name)
             if mine is None:
                 raise FileError(f"{path}: the column {name!r} is missing, which {first.path} has.")

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from actc.errors import ChoiceError, FileError, OptionError
+from actc.graphs.formats import read_graph
 from actc.methods import describe_options, find_method, finds_cuts
 from actc.pooled.sketch import sketch_pool
 from actc.tables.calibration import Calibration, Counts, Exceptions, Promised, Sources
-from actc.tables.curves import tabulate_curves
+from actc.tables.constraints import Constraints
 from actc.tables.files import answer_columns, read_annotations, read_scored, write_scored, write_triples
 from actc.tables.parts import read_candidates
 from actc.triples import Annotations, ScoredTriples
@@ -33,6 +34,8 @@ def calibrate(
     picks: str = "unknown",
     precision: float | None = None,
     confidence: float = 0.9,
+    constraints: PathLike | Constraints | None = None,
+    graph: PathLike | None = None,
     out: PathLike | None = None,
 ) -> Calibration:
     """Find thresholds from annotations that exist, as ``actc calibrate`` does.
@@ -57,6 +60,10 @@ def calibrate(
         What the thresholds promise; pooled methods only.
     confidence : float
         How probable the promise should be.
+    constraints : path or Constraints, optional
+        What cannot be true together, as ``actc constraints`` writes it.
+    graph : path, optional
+        The facts that candidates may contradict.
     out : path, optional
         Write thresholds.json there. Only thresholds from files can be reported on later.
 
@@ -70,13 +77,16 @@ def calibrate(
     """
     find_method(method)  # refuses one that does not exist, before anything else is looked at
     demand = None if precision is None else Demand(precision, confidence)
-    sources = find_sources(scores, labels, known, sketch=sketch, picks=picks)
+    sources = find_sources(scores, labels, known, graph, sketch=sketch, picks=picks)
     _refuse_combinations(method, labels is not None, sketch, demand)
     facts = read_scored(known)[0] if isinstance(known, PathLike) else known
     pool = _read_pool(scores, labels, facts, sketch)
     annotations = read_annotations(labels, pool) if isinstance(labels, PathLike) else labels or Annotations()
     annotations = PICKS[picks](annotations, pool)
-    calibration = describe_calibration(Case(pool, annotations, facts, method, demand=demand), sources)
+    rules = Constraints.read(constraints) if isinstance(constraints, PathLike) else constraints or Constraints()
+    there = None if graph is None else read_graph(graph)
+    case = Case(pool, annotations, facts, method, demand=demand, constraints=rules, facts=there)
+    calibration = describe_calibration(case, sources)
     if out is not None:
         calibration.write(out)
     return calibration
@@ -100,11 +110,13 @@ def _read_pool(scores: Any, labels: Any, known: ScoredTriples | None, sketch: bo
     return scores if isinstance(scores, ScoredTriples) else read_candidates(scores)
 
 
-def find_sources(scores: Any, labels: Any, known: Any, *, sketch: bool = False, picks: str = "unknown") -> Sources:
+def find_sources(
+    scores: Any, labels: Any, known: Any, graph: Any = None, *, sketch: bool = False, picks: str = "unknown"
+) -> Sources:
     """Return where thresholds come from; nowhere that a report could go back to if any part was a table in memory."""
     if picks not in PICKS:
         raise ChoiceError("way of picking", picks, PICKS)
-    given = {"scores": scores, "labels": labels, "known": known}
+    given = {"scores": scores, "labels": labels, "known": known, "graph": graph}
     if not all(part is None or isinstance(part, PathLike) for part in given.values()):
         return Sources(sketch=sketch, picks=picks)
     paths = {name: Path(part).resolve() for name, part in given.items() if part is not None}
@@ -128,7 +140,8 @@ def read_case(path: PathLike, calibration: Calibration) -> Case:
     candidates = None if sources.candidates is None else read_scored(sources.candidates)[0]
     name = Path(path).name
     case = Case(pool, answers, known, calibration.method, found=thresholds, name=name, candidates=candidates)
-    return replace(case, holdout=calibration.holdout)
+    facts = None if sources.graph is None else read_graph(sources.graph)
+    return replace(case, holdout=calibration.holdout, constraints=calibration.constraints, facts=facts)
 
 
 def write_sources(folder: Path, case: Case, *, scores: str, labels: str, known: Path | None) -> Sources:
@@ -154,8 +167,11 @@ def write_sources(folder: Path, case: Case, *, scores: str, labels: str, known: 
 
 def describe_calibration(case: Case, sources: Sources) -> Calibration:
     """Put together all that thresholds.json says of a case; ``sources`` are what a report can go back to."""
-    fit, decisions, method = case.fit, case.decisions, str(case.method)
-    squash, spoken = fit.squash, np.flatnonzero(decisions.by != "method")
+    fit, decisions, method = case.fit, case.decide_alone(case.target), str(case.method)
+    squash, spoken = fit.squash, decisions.by != "method"
+    if len(case.constraints) and case.heeded is not None:  # what judges said without turning a decision moves rivals
+        judged = case.target.rows_of(case.pool.take(np.flatnonzero(case.heeded.asked)))
+        spoken[judged[judged >= 0]] = True
     told = np.full(len(case.target), np.nan) if decisions.probability is None else decisions.probability
     return Calibration(
         case.thresholds,
@@ -163,11 +179,12 @@ def describe_calibration(case: Case, sources: Sources) -> Calibration:
         describe_options(case.found_method),
         Counts.of(case.pool, case.annotations, case.decide(case.pool).accepted),
         None if squash is None else {"name": "sigmoid(score - mean)", "mean": squash.mean},
-        tabulate_curves(fit.probabilities, case.pool),
+        case.curves,
         sources,
         _describe_promise(case.promise),
         Exceptions.of(case.target.take(spoken), decisions.accepted[spoken], decisions.by[spoken], told[spoken]),
         case.holdout,
+        case.rules,
     )
 
 

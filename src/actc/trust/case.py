@@ -1,7 +1,7 @@
 """One open case, and the one decision: pool, answers and judges, fitted once, and handed to whoever decides or reports.
 
-Whatever says which triples are accepted asks :meth:`Case.decide`: a person's word, then judges, then the method.
-Whatever says how good that is asks :attr:`Case.expectation`.
+Whatever says which triples are accepted asks :meth:`Case.decide`: a person's word, then judges, then the method; and of
+what cannot be true together, the most probable alone. Whatever says how good that is asks :attr:`Case.expectation`.
 """
 
 from __future__ import annotations
@@ -13,19 +13,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from actc.constraints.against_facts import weigh_against_facts
+from actc.constraints.places import Places, find_places
+from actc.constraints.together import Together, decide_together
 from actc.errors import OptionError
 from actc.judges.answers import JudgeAnswers
 from actc.judges.heed import Heeded
 from actc.methods import Fit, Method, named_method, thresholds_of
 from actc.pooled.model import Posterior
-from actc.triples import Annotations, BoolArray, FloatArray, ScoredTriples, Thresholds
+from actc.tables.constraints import Constraints
+from actc.tables.curves import Curves, tabulate_curves
+from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, Triples, as_vocabulary
 from actc.trust.expect import Expectation, expect
 from actc.trust.promise import Demand, Promise, promise
 
 ORACLE = "oracle"
 """Who answered, where a file played the person."""
 BY = ("person", ORACLE, "judges", "method")
-"""Who may have decided."""
+"""Who may have accepted a triple."""
+CONSTRAINT = "constraint"
+"""Who decided, where a triple would have been accepted by itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +46,22 @@ class Decisions:
     probability : float array of shape (N,), or None
         P(true): 0 or 1 where a person said it; None where the method has none.
     by : object array of shape (N,)
-        Who decided: ``person``, ``oracle``, ``judges`` (where they turned the method's decision round) or ``method``.
+        Who decided: ``person``, ``oracle``, ``judges`` (where they turned the method's decision round), ``method``, or
+        ``constraint`` where it would have been accepted by itself.
+    together : Together, optional
+        What held triples back, where there are constraints.
     """
 
     triples: ScoredTriples
     accepted: BoolArray
     probability: FloatArray | None
     by: NDArray[np.object_]
+    together: Together | None = None
+
+    @property
+    def held(self) -> IntArray:
+        """The rows that constraints held back."""
+        return np.flatnonzero(self.by == CONSTRAINT)
 
     def columns(self, accepted_only: bool = True) -> dict[str, NDArray[Any]]:
         """Return head, relation, tail, score, probability and by, as every file and frame has them."""
@@ -78,6 +94,10 @@ class Case:
         What is decided on, where it is more than the pool that questions are chosen from.
     holdout : tuple of float
         Draws of the accepted precision by facts that were held out: what is said while nobody has answered.
+    constraints : Constraints
+        What cannot be true together.
+    facts : Triples, optional
+        What the graph holds, for constraints that candidates and facts would violate together.
     """
 
     pool: ScoredTriples
@@ -91,6 +111,8 @@ class Case:
     fitted: Fit | None = None
     candidates: ScoredTriples | None = None
     holdout: tuple[float, ...] = ()
+    constraints: Constraints = field(default_factory=Constraints)
+    facts: Triples | None = None
 
     @property
     def target(self) -> ScoredTriples:
@@ -156,8 +178,62 @@ class Case:
         """The decisions on the target."""
         return self.decide(self.target)
 
+    @cached_property
+    def curves(self) -> Curves | None:
+        """P(true) against the score, to the digit as thresholds.json has it; None where there is none."""
+        found = tabulate_curves(self.fit.probabilities, self.pool)
+        return None if found is None else found.as_written()
+
     def decide(self, triples: ScoredTriples) -> Decisions:
-        """Decide on any triples: a person's word, then judges, then the method."""
+        """Decide on any triples; of those that cannot be true together at most one, the most probable, is accepted."""
+        alone = self.decide_alone(triples)
+        if not len(self.constraints):
+            return alone
+        answers, words = self.answers_in(triples), np.full(len(triples), -1)
+        words[answers.rows] = answers.labels
+        p, bars = self._chances(triples, alone)
+        places = replace(self._places(triples), constraints=self.rules)
+        found = decide_together(places, triples, p, alone.accepted, words, bars, triples.scores)
+        by = np.where(alone.accepted & ~found.accepted, CONSTRAINT, alone.by)
+        told = alone.probability
+        if told is not None:
+            told = np.where(found.contested & (words < 0), found.probability, told)
+        return Decisions(triples, found.accepted, told, by.astype(object), found)
+
+    @cached_property
+    def rules(self) -> Constraints:
+        """The constraints that are used, each with what it counts against facts, as the target bears it out."""
+        if not len(self.constraints):
+            return self.constraints
+        p, _ = self._chances(self.target, self.decide_alone(self.target))
+        return weigh_against_facts(self._places(self.target), self.target, p)
+
+    @cached_property
+    def _target_places(self) -> Places:
+        return find_places(self.constraints, self.target, self.facts)
+
+    def _places(self, triples: ScoredTriples) -> Places:
+        """Find where triples compete; of the target once."""
+        is_target = triples is self.target
+        return self._target_places if is_target else find_places(self.constraints, triples, self.facts)
+
+    def _chances(self, triples: ScoredTriples, alone: Decisions) -> tuple[FloatArray, FloatArray]:
+        """Return P(true) as whoever reads thresholds.json will see it, and the least that a relation's cut accepts.
+
+        A method without probabilities has the score alone: then all are equally probable, and the best score enters.
+        """
+        if alone.probability is None:
+            return np.full(len(triples), 0.5), np.zeros(len(triples))
+        if self.found is None and self.fit.thresholds is None:  # answers moved the weights of evidence
+            return alone.probability, np.full(len(triples), 0.5)
+        assert self.curves is not None
+        codes = as_vocabulary(self.curves.relation_names).translate(triples.relations, triples.relation_names)
+        p = self.curves.look_up(triples.scores, codes)
+        told = alone.probability != self.fit.probabilities(triples)  # by people or judges
+        return np.where(told, alone.probability, p), self.curves.bars(self.thresholds)[codes]
+
+    def decide_alone(self, triples: ScoredTriples) -> Decisions:
+        """Decide on each triple by itself: a person's word, then judges, then the method."""
         own = self.found is None and self.demand is None
         accepted = self.fit.accepts(triples) if own else self.thresholds.decide(triples)
         probability = self.fit.probabilities(triples)
@@ -182,6 +258,8 @@ class Case:
     def expectation(self) -> Expectation:
         """How good the decisions on the target will turn out, overall and by relation."""
         cuts, settled = self.thresholds.cuts_and_default, self.answers_in(self.target)
+        held = self.decisions.held  # no candidates for being accepted any more
+        settled = settled.plus(Annotations(held, np.zeros(len(held), dtype=np.bool_)))
         found = expect(self.posterior, cuts, self.annotations, self.target, settled=settled, heeded=self.heeded)
         if len(self.annotations) or not self.holdout:
             return found

@@ -14,7 +14,8 @@ import numpy as np
 
 from actc.frames import make_frame
 from actc.methods import find_method
-from actc.triples import Annotations, ScoredTriples
+from actc.tables.constraints import Constraints
+from actc.triples import Annotations, ScoredTriples, Triples
 from actc.trust.case import Case
 from actc.trust.promise import Demand
 
@@ -65,6 +66,8 @@ def accept_triples(
     known: ScoredTriples | None = None,
     precision: float | None = None,
     confidence: float = 0.9,
+    constraints: Constraints | None = None,
+    facts: Triples | None = None,
     library: str = "pandas",
 ) -> Any:
     """Return the accepted triples as a data frame: head, relation, tail, score, probability, by.
@@ -85,6 +88,10 @@ def accept_triples(
     precision, confidence : float
         Promise this share of true triples among those that the method accepts, with this confidence; pooled methods
         only.
+    constraints : Constraints, optional
+        What may not be true together, as :func:`actc.find_constraints` finds it.
+    facts : Triples, optional
+        What the graph holds, which candidates may contradict.
     library : str
         ``pandas``, ``polars`` or ``pyarrow``.
 
@@ -101,7 +108,9 @@ def accept_triples(
     judged = Annotations() if answers is None else Annotations.from_frame(triples, answers)
     find_method(method)
     demand = None if precision is None else Demand(precision, confidence)
-    columns = Case(triples, judged, known, method, demand=demand).decisions.columns()
+    rules = Constraints() if constraints is None else constraints
+    case = Case(triples, judged, known, method, demand=demand, constraints=rules, facts=facts)
+    columns = case.decisions.columns()
     return make_frame(columns, library)
 
 

@@ -19,6 +19,7 @@ from actc.trust.ask import Advice, ThreeWay, decide_three_ways, weigh_next_answe
 from actc.trust.case import Case
 from actc.trust.discrepancy import answers_left_out
 from actc.trust.expect import QUANTITIES, Expectation, Share, expect
+from actc.trust.held import count_held
 from actc.trust.intervals import Interval, check_level
 from actc.trust.tuned import TUNED
 
@@ -105,6 +106,7 @@ class Report:
             "pool": self.case.target.stands_for,
             "answers": len(self.case.annotations),
             "accepted": self.accepted,
+            "constraints": count_held(self.case) if len(self.case.constraints) else None,
             "rests_on": self.expectation.source,
             "checks": self.expectation.checks,
             "misfit_p_value": self.expectation.misfit,
