@@ -30,6 +30,20 @@ alone AS (SELECT graph, ap FROM rules WHERE ranked_by = 'max-plus')
 SELECT name, 100 * found_hidden, dot(none.f1), dot(many.f1), dot(none.ap), dot(alone.ap)
 FROM none JOIN many USING (graph) JOIN alone USING (graph);
 
+-- docs/evidence.md: | {}, {} | {} | {} | {} | {:.1f}% ({:.1f}% to {:.1f}%) | {}, {} |
+SELECT graph, kind, dot(ap), dot(first_1_percent), dot(first_5_percent), 100 * share, 100 * share_low, 100 * share_high,
+dot(ap_rest_before), dot(ap_rest_after) FROM 'benchmarks/check/rows.csv';
+-- docs/evidence.md: From these 100 answers no list could be promised a precision of .9
+SELECT bool_and(promised = 0) FROM 'benchmarks/check/rows.csv';
+-- docs/doubtful.md: Of the fifty {} are wrong, {} is outdated, {} is doubtful and {} are right: second topics
+WITH told AS (SELECT * FROM 'benchmarks/check/real.csv' WHERE graph = 'wordnet')
+SELECT count(*) FILTER (verdict = 'wrong'), count(*) FILTER (verdict = 'outdated'), count(*) FILTER (verdict = 'doubtful'),
+count(*) FILTER (verdict = 'right') FROM told;
+-- docs/doubtful.md: Of the fifty {} are wrong, {} is outdated, {} are doubtful and {} are right. The graph
+WITH told AS (SELECT * FROM 'benchmarks/check/real.csv' WHERE graph = 'umls')
+SELECT count(*) FILTER (verdict = 'wrong'), count(*) FILTER (verdict = 'outdated'), count(*) FILTER (verdict = 'doubtful'),
+count(*) FILTER (verdict = 'right') FROM told;
+
 -- docs/pooled.md: | `{}` | {} | {} |
 WITH by_budget AS (SELECT method, budget, pair(accuracy, f1, 1) AS shown FROM codex GROUP BY ALL),
 of_ten AS (SELECT method, pair(accuracy, f1, 2) AS shown FROM codex WHERE budget > 0 GROUP BY method)

@@ -30,6 +30,8 @@ MOST_EACH = 4000  # errors of a kind in one round
 PASSES = 2
 SHARE = 0.05  # of wrong facts, to begin with; the shares of kinds hardly depend on it
 RESAMPLES = 50
+MOST_FITTED = 100_000  # facts that the share of wrong ones is estimated from
+MEMORY = "2GB"  # for the database; all facts' evidence in single precision comes on top
 MOST_SHARE = 0.9  # of the facts that may be found wrong
 LEAST_FACTS = 100
 
@@ -116,7 +118,7 @@ def look_up(graph: Graph, seed: int, progress: Progress | None = None) -> Looked
     for at in range(rounds):
         planted = Planted.of(graph, min(each, MOST_EACH), np.random.default_rng([seed, at]))
         limits = Limits.for_count(len(planted.graph))
-        for part in stream_evidence(planted.graph, Proposals(planted.graph), limits, progress=progress):
+        for part in stream_evidence(planted.graph, Proposals(planted.graph), limits, MEMORY, progress):
             columns = part.columns
             pieces.append(part.values.astype(np.float32))
         numbers.append(np.stack([planted.kinds, planted.rows, _fold(planted.graph)]))
@@ -174,9 +176,10 @@ def _calibrate(
 
     Planted errors are labelled, facts are not: of the wrong triples that look alike, the same share is labelled.
     """
-    both = np.append(facts, planted)
-    labelled = np.arange(len(both)) >= len(facts)
-    cases = np.append(np.ones(len(facts)), mix / mix.sum() * len(planted))
+    some = facts if len(facts) <= MOST_FITTED else random.choice(facts, MOST_FITTED, replace=False)
+    both = np.append(some, planted)
+    labelled = np.arange(len(both)) >= len(some)
+    cases = np.append(np.full(len(some), len(facts) / len(some)), mix / mix.sum() * len(planted))
     alike = np.zeros(len(both), dtype=np.int64)  # one curve for all relations
     curve = fit_ceiling(both, labelled, cases, alike, 1)
     shares = []
