@@ -197,3 +197,18 @@ SELECT cpu_seconds FROM 'benchmarks/constraints/scale.csv' WHERE rows = 1000000 
 WITH f AS (SELECT seed, constraints, dot(f1) AS f1, violations FROM 'benchmarks/constraints/families.csv')
 SELECT seed, a.f1, a.violations, b.f1, b.violations, c.f1, c.violations FROM f AS a JOIN f AS b USING (seed) JOIN f AS c USING (seed)
 WHERE (a.constraints, b.constraints, c.constraints) = ('none', 'learnt', 'hard');
+
+-- docs/how-to/without-a-model.md: | {} | {} of {:,} | {} of {:,} | {} of {:,} | {} of {:,} | {} of {:,} |
+WITH named(graph, name) AS (VALUES ('wn18rr', 'WN18RR'), ('fb15k-237', 'FB15k-237')),
+one AS (SELECT * FROM 'benchmarks/evidence/union.csv' WHERE best = 1),
+ten AS (SELECT * FROM 'benchmarks/evidence/union.csv' WHERE best = 10)
+SELECT name, ltrim(format('{:.3f}', one.rules_found), '0'), one.rules, ltrim(format('{:.3f}', one.model_found), '0'),
+       one.model, ltrim(format('{:.3f}', one.both_found), '0'), one.both, ltrim(format('{:.3f}', ten.model_found), '0'),
+       ten.model, ltrim(format('{:.3f}', ten.both_found), '0'), ten.both
+FROM one JOIN ten USING (graph) JOIN named USING (graph);
+
+-- docs/how-to/without-a-model.md: F1 {} and {} with nobody asked, {} and {} with 100 answers
+SELECT * FROM (SELECT dot(f1) FROM 'benchmarks/evidence/complete.csv' WHERE (graph, answers) = ('umls', 0)),
+              (SELECT dot(f1) FROM 'benchmarks/evidence/complete.csv' WHERE (graph, answers) = ('nations', 0)),
+              (SELECT dot(f1) FROM 'benchmarks/evidence/complete.csv' WHERE (graph, answers) = ('umls', 100)),
+              (SELECT dot(f1) FROM 'benchmarks/evidence/complete.csv' WHERE (graph, answers) = ('nations', 100));

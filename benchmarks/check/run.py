@@ -18,11 +18,12 @@ import argparse
 import csv
 import resource
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from actc.check.ask import ask_about, find_doubtful
+from actc.check.ask import Doubtful, ask_about, find_doubtful, most_doubtful
 from actc.check.doubt import doubt_facts
 from actc.check.plant import Planted, replace_all, replace_end, replace_relation, replace_seen
 from actc.evidence.propose_by_rules import propose_by_rules
@@ -82,24 +83,20 @@ def run_cell(args: argparse.Namespace, name: str, kind: str, share: float, repea
         "likelier_wrong_precision": mean(wrong[likelier]), "seconds": round(seconds, 1),
         "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
     }  # fmt: skip
-    return row | ask(args, doubtful, wrong, repeat)
+    return row | ask(args, doubtful, wrong[most_doubtful(doubts)], int(wrong.sum()), repeat)
 
 
-def ask(args: argparse.Namespace, doubtful, wrong, seed: int) -> dict[str, object]:
+def ask(args: argparse.Namespace, doubtful: Doubtful, labels: np.ndarray, total: int, seed: int) -> dict[str, object]:
     """Ask so many questions; say how the rest is ranked before and after, and what is taken out."""
-    labels, total = wrong[doubtful.rows], int(wrong.sum())
-    rows = np.arange(len(labels))
-    case = ask_about(doubtful.pool, lambda triples, asked: ~labels[asked], rows, args.answers, seed=seed)
-    fit = case.fit.probabilities(doubtful.pool)
-    rest = np.setdiff1d(rows, doubtful.pool.rows_of(case.pool.take(case.annotations.rows)))
+    facts, rows, demand = doubtful.facts, np.arange(len(labels)), Demand(args.precision)
+    case = ask_about(facts, lambda triples, asked: ~labels[asked], rows, args.answers, demand, seed)
+    rest = np.setdiff1d(rows, case.answers_in(facts).rows)
     before, after = (
-        average_precision(labels[rest[np.argsort(-score[rest], kind="stable")]])
-        for score in (doubtful.pool.scores, fit)
+        average_precision(labels[rest[np.argsort(-doubtful.probability(told)[rest], kind="stable")]])
+        for told in (None, case)
     )
-    out = case.decide(doubtful.pool).accepted
-    demand = Demand(args.precision)
-    promised = ask_about(doubtful.pool, lambda triples, asked: ~labels[asked], rows, args.answers, demand, seed)
-    kept = promised.decide(doubtful.pool)
+    out = replace(case, demand=None).decide(facts).accepted
+    kept = case.decide(facts)
     by_method = kept.accepted & (kept.by == "method")
     return {
         "answers": len(case.annotations), "ap_rest_before": before, "ap_rest_after": after, "removed": int(out.sum()),

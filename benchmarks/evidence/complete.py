@@ -1,9 +1,12 @@
-"""The whole way, by `actc complete`: how many of the hidden facts are found, and does the promise hold?
+"""The whole way with a model, by `actc complete`: how many of the hidden facts are found, and does the promise hold?
 
 The graph is train and valid, the oracle all three files. UMLS and Nations are closed worlds. In FB15k-237 and WN18RR
-whatever the three files do not list counts as false, though much of it is true: those rows are about time and memory.
+whatever the three files do not list counts as false, though much of it is true. Without answers and with 100; the
+second goes on from the first's candidates, and its seconds are those of both. MODEL may hold {graph}, which stands for
+the graph's name.
 
-Run: python benchmarks/evidence/complete.py --graphs FOLDER --out benchmarks/evidence/complete.csv umls nations
+Run: python benchmarks/evidence/complete.py umls nations --graphs FOLDER --out benchmarks/evidence/complete.csv
+     (the same) wn18rr --model 'MODELS/{graph}' --best 2
 """
 
 from __future__ import annotations
@@ -17,16 +20,22 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import numpy as np
 
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
-from actc.tables.files import read_scored, write_triples
+from actc.tables.files import write_triples
+from actc.triples import encode_columns
 
-FIELDS = ("graph", "evidence", "seed", "answers", "candidates", "share_true", "accepted", "precision", "found", "f1",
-          "low", "middle", "high", "holds", "seconds", "cpu_seconds", "peak_memory_mb", "load")  # fmt: skip
+FIELDS = (
+    "graph", "model", "seed", "answers", "candidates", "share_true", "expected_share", "found_rules", "found_model",
+    "found_both", "without_scores", "with_scores", "model_adds", "accepted", "precision", "recall", "f1", "low",
+    "middle", "high", "holds", "seconds", "cpu_seconds", "peak_memory_mb", "load",
+)  # fmt: skip
 
 
 def write_task(folder: Path, out: Path) -> tuple[Graph, Graph]:
@@ -39,41 +48,56 @@ def write_task(folder: Path, out: Path) -> tuple[Graph, Graph]:
     return known, truth
 
 
-def measure(folder: Path, options: list[str], seed: int) -> dict[str, object]:
-    """Run `actc complete` once and hold it to the truth."""
+def measure(folder: Path, words: list[str], seed: int, answers: list[int]) -> Iterator[dict[str, object]]:
+    """Run `actc complete` for each number of answers and hold it to the truth."""
     with tempfile.TemporaryDirectory() as place:
         out = Path(place)
         known, truth = write_task(folder, out)
-        command = [sys.executable, "-m", "actc.cli.main", "complete", "graph.tsv", "--oracle", "truth.tsv"]
         started, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-        asked = [*command, "--budget", "100", "--seed", str(seed), "--out", "better", *options]
-        subprocess.run(asked, cwd=out, check=True)
-        seconds = time.perf_counter() - started
-        report = json.loads((out / "better" / "report.json").read_text(encoding="utf-8"))
-        accepted = read_graph(out / "better" / "accepted.tsv") if report["accepted"] else known.take(np.arange(0))
-        candidates = read_scored(out / "better" / "candidates.parquet")[0]
-        true, hidden = int(truth.contains(accepted).sum()), len(truth) - len(known)
-        share = truth.contains(Graph.of(candidates)).mean()
+        for budget in answers:
+            command = [sys.executable, "-m", "actc.cli.main", "complete", "graph.tsv", "--oracle", "truth.tsv"]
+            asked = [*command, "--budget", str(budget), "--seed", str(seed), "--out", "better", *words]
+            subprocess.run(asked, cwd=out, check=True)
+            used = resource.getrusage(resource.RUSAGE_CHILDREN)
+            cpu = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
+            row = {"graph": folder.name, "model": words[1] if words[0] == "--train" else "given", "seed": seed}
+            row |= hold_to_truth(out / "better", known, truth) | {"seconds": time.perf_counter() - started}
+            row |= {"cpu_seconds": cpu, "peak_memory_mb": used.ru_maxrss // 1024, "load": os.getloadavg()[0]}
+            yield {name: f"{value:.4g}" if isinstance(value, float) else value for name, value in row.items()}
+
+
+def hold_to_truth(out: Path, known: Graph, truth: Graph) -> dict[str, object]:
+    """Return what a folder of `actc complete` says, beside the truth."""
+    report = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    accepted = read_graph(out / "accepted.tsv") if report["accepted"] else known.take(np.arange(0))
+    columns = duckdb.read_parquet(str(out / "candidates.parquet")).fetchnumpy()
+    true = truth.contains(encode_columns(*(columns[name] for name in ("head", "relation", "tail"))))
+    by, hidden, right = columns["proposed_by"].astype(str), len(truth) - len(known), int(truth.contains(accepted).sum())
+    precision, pays = right / max(len(accepted), 1), report["model_pays"]
     low, middle, high = report["accepted_precision"] or (0.0, 0.0, 0.0)
-    precision = true / max(len(accepted), 1)
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
-    figures = (precision, true / hidden, 2 * true / (len(accepted) + hidden), low, middle, high)
-    values = [folder.name, report["evidence"] is not None, seed, report["judged"], len(candidates), f"{share:.4f}",
-              len(accepted), *(f"{figure:.3f}" for figure in figures), low <= precision <= high,
-              f"{seconds:.0f}", f"{cpu:.0f}", used.ru_maxrss // 1024, f"{os.getloadavg()[0]:.0f}"]  # fmt: skip
-    print(*values, flush=True)
-    return dict(zip(FIELDS, values, strict=True))
+    ranking = pays["ranking"] or {"without": None, "with_scores": None}
+    return {
+        "answers": report["judged"], "candidates": len(true), "share_true": float(true.mean()),
+        "expected_share": report["evidence"]["expected_share"],
+        "found_rules": true[by != "model"].sum() / hidden, "found_model": true[by != "rules"].sum() / hidden,
+        "found_both": true.sum() / hidden, "without_scores": ranking["without"], "with_scores": ranking["with_scores"],
+        "model_adds": pays["adds"], "accepted": len(accepted), "precision": precision, "recall": right / hidden,
+        "f1": 2 * right / (len(accepted) + hidden), "low": low, "middle": middle, "high": high,
+        "holds": low <= precision <= high,
+    }  # fmt: skip
 
 
 def main() -> None:
-    """Append one row per graph and seed."""
+    """Append a row per graph, seed and number of answers."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="+")
     parser.add_argument("--graphs", type=Path, required=True, help="a folder with a folder per graph")
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--options", default="", help="for `actc complete`, such as '--no-evidence'")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--answers", type=int, nargs="+", default=[0, 100])
+    parser.add_argument("--train", default="complex", help="the kind of model that is trained")
+    parser.add_argument("--model", help="a trained model's folder, instead")
+    parser.add_argument("--best", default="10", help="proposals of the model to a question")
     options = parser.parse_args()
     new = not options.out.exists()
     with options.out.open("a", newline="", encoding="utf-8") as file:
@@ -81,9 +105,12 @@ def main() -> None:
         if new:
             writer.writeheader()
         for name in options.names:
-            for seed in range(options.seeds):
-                writer.writerow(measure(options.graphs / name, options.options.split(), seed))
-                file.flush()
+            given = ["--model", options.model.format(graph=name)] if options.model else ["--train", options.train]
+            for seed in options.seeds:
+                for row in measure(options.graphs / name, [*given, "--best", options.best], seed, options.answers):
+                    print(row, flush=True)
+                    writer.writerow(row)
+                    file.flush()
 
 
 if __name__ == "__main__":

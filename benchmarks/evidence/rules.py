@@ -5,7 +5,8 @@ FOLDER/GRAPH has train, valid and test; the graph is train and valid, what is hi
 same candidates: ``evidence`` (accepted is what is likelier than not; with --answers, what `actc complete` accepts after
 so many answers from the truth), and rule confidence alone as AnyBURL ranks: ``max-plus`` (the surest rule, ties by the
 next ones) and ``noisy-or``. ``best_f1`` is that of the best cut, which nobody knows. --propose-only stops at the
-candidates; --confidence says which rules propose. Each graph runs in a process of its own.
+candidates; --confidence says which rules propose; --redraw K hides as many other facts, drawn at random. Each graph
+runs in a process of its own.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ from actc.graphs.graph import Graph
 from actc.triples import BoolArray, FloatArray
 
 FIELDS = (
-    "graph", "ranked_by", "answers", "seed", "confidence", "rules", "candidates", "found_hidden", "expected_found",
-    "expected_share", "true_share", "ap", "accepted", "precision", "recall", "f1", "best_f1", "low", "middle", "high",
-    "seconds", "cpu_seconds", "peak_mb",
+    "graph", "redraw", "ranked_by", "answers", "seed", "confidence", "rules", "candidates", "found_hidden",
+    "expected_found", "expected_share", "true_share", "ap", "accepted", "precision", "recall", "f1", "best_f1", "low",
+    "middle", "high", "seconds", "cpu_seconds", "peak_mb",
 )  # fmt: skip
 TOPS = 5  # confidences that max-plus compares
 
@@ -49,6 +50,15 @@ def read_split(folder: Path) -> tuple[Graph, Graph]:
     return graph, test.take(~graph.contains(test))
 
 
+def hide_anew(graph: Graph, hidden: Graph, redraw: int) -> tuple[Graph, Graph]:
+    """Return as many other hidden facts of the whole graph, drawn at random; 0 leaves them as they are."""
+    if not redraw:
+        return graph, hidden
+    whole = Graph.of(graph.union(hidden))
+    out = np.random.default_rng(1000 + redraw).permutation(len(whole)) < len(hidden)
+    return whole.take(~out), whole.take(out)
+
+
 def rank_by_confidence(graph: Graph, proposed: RuleProposals) -> FloatArray:
     """Return places by max-plus, the best last, shape (N,): the surest rules' confidences, compared one by one."""
     with open_duckdb(graph, 2_000_000_000) as store:
@@ -58,13 +68,15 @@ def rank_by_confidence(graph: Graph, proposed: RuleProposals) -> FloatArray:
         store.view("edge_part", "SELECT * FROM edge")
         rules = proposed.rules
         given = {"id": np.arange(len(rules)), "a": rules.first, "b": rules.second, "r": rules.relation}
+        given |= {"c": rules.given, "d": rules.told}
         store.connection.register("rule", given | {"confidence": rules.confidence})
-        store.connection.execute("CREATE TABLE rule_body AS SELECT DISTINCT a, b FROM rule")
+        store.connection.execute("CREATE TABLE rule_body AS SELECT DISTINCT a, b FROM rule WHERE b >= -1")
         store.make(plan.APPLIED)
         rows = store.table(
-            f"""SELECT p.x AS h, l.r, p.y AS t, list_reverse_sort(list(l.confidence))[:{TOPS}] AS tops
-            FROM body p JOIN rule l ON l.a = p.a AND l.b = p.b
-            ANTI JOIN fact f ON f.h = p.x AND f.r = l.r AND f.t = p.y GROUP BY ALL ORDER BY h, r, t"""
+            f"""SELECT h, r, t, list_reverse_sort(list(confidence))[:{TOPS}] AS tops FROM (
+                SELECT p.x AS h, l.r, p.y AS t, l.confidence FROM body p JOIN rule l ON l.a = p.a AND l.b = p.b
+                UNION ALL SELECT h, r, t, confidence FROM ({plan.CONSTANT_PAIRS}))
+            ANTI JOIN fact USING (h, r, t) GROUP BY ALL ORDER BY h, r, t"""
         )
     tops = np.zeros((len(proposed), TOPS))
     for row, found in enumerate(rows["tops"]):
@@ -88,11 +100,17 @@ def judge(values: FloatArray, accepted: BoolArray | None, true: BoolArray, hidde
 
 def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Return the rows of one graph."""
-    graph, hidden = read_split(options.graphs / options.graph[0])
+    graph, hidden = hide_anew(*read_split(options.graphs / options.graph[0]), options.redraw)
     begun, used = time.perf_counter(), time.process_time()
     proposed = propose_by_rules(graph, confidence=options.confidence)
     true = hidden.contains(proposed.candidates)
-    same = {"graph": options.graph[0], "seed": options.seed, "confidence": proposed.least, "rules": len(proposed.rules)}
+    same = {
+        "graph": options.graph[0],
+        "redraw": options.redraw,
+        "seed": options.seed,
+        "confidence": proposed.least,
+        "rules": len(proposed.rules),
+    }
     same |= {"candidates": len(proposed), "found_hidden": true.sum() / len(hidden), "true_share": true.mean()}
 
     def spent() -> dict[str, float]:
@@ -118,6 +136,8 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
         ranked = log_odds if decided.probability is None else decided.probability
         row = same | {"ranked_by": "evidence", "answers": answers} | told
         rows.append(row | judge(ranked, decided.accepted, true, len(hidden)) | spent())
+    if options.redraw:
+        return rows
     alone = {"max-plus": rank_by_confidence(graph, proposed), "noisy-or": proposed.together}
     return rows + [
         same | {"ranked_by": name} | judge(values, None, true, len(hidden)) for name, values in alone.items()
@@ -132,6 +152,7 @@ def main() -> None:
     parser.add_argument("--answers", type=int, nargs="*", default=[100])
     parser.add_argument("--confidence", type=float)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--redraw", type=int, default=0)
     parser.add_argument("--propose-only", action="store_true")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()

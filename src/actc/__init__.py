@@ -22,6 +22,7 @@ from actc.triples import Annotations, ScoredTriples, Thresholds
 
 if TYPE_CHECKING:
     from actc.calibrator import Calibrator
+    from actc.check.run import CheckPlan, check_graph
     from actc.complete.propose import propose_candidates
     from actc.complete.run import CompletionPlan, complete_graph
     from actc.constraints.find_constraints import find_constraints
@@ -50,6 +51,7 @@ __all__ = [
     "Annotations",
     "Calibration",
     "Calibrator",
+    "CheckPlan",
     "CompletionPlan",
     "ScoredTriples",
     "Session",
@@ -62,6 +64,7 @@ __all__ = [
     "audit_accepted",
     "backup_session",
     "calibrate",
+    "check_graph",
     "check_shift",
     "complete_graph",
     "convert_graph",
@@ -89,6 +92,7 @@ __all__ = [
 _LAZY = {
     "Calibration": "actc.tables.calibration",
     "Calibrator": "actc.calibrator",
+    "CheckPlan": "actc.check.run",
     "CompletionPlan": "actc.complete.run",
     "Session": "actc.session",
     "Settings": "actc.session",
@@ -98,6 +102,7 @@ _LAZY = {
     "audit_accepted": "actc.session.examine",
     "backup_session": "actc.session.backup",
     "calibrate": "actc.trust.calibrate",
+    "check_graph": "actc.check.run",
     "check_shift": "actc.session.examine",
     "complete_graph": "actc.complete.run",
     "convert_graph": "actc.graphs.convert_graph",
@@ -144,6 +149,7 @@ TWINS = {
     "evidence": ("add_evidence",),
     "constraints": ("find_constraints",),
     "complete": ("CompletionPlan", "complete_graph"),
+    "check": ("CheckPlan", "check_graph"),
     "convert": ("convert_graph",),
     "bench": ("run_experiment",),
     "paper": ("run_paper", "redraw_paper"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from actc.check.ask import ask_about, find_doubtful
+from actc.check.ask import ask_about, find_doubtful, most_doubtful
 from actc.check.doubt import doubt_facts, infer_kinds
 from actc.check.plant import KINDS, Planted, make_errors, replace_end, replace_relation, replace_seen
 from actc.check.ratios import count_cases, stack
@@ -112,9 +112,9 @@ def test_the_same_seed_gives_the_same_doubts(found):
 def test_answers_about_doubtful_facts_find_wrong_ones(found):
     doubts, wrong = found
     doubtful = find_doubtful(doubts)
-    labels = wrong[doubtful.rows]
-    case = ask_about(doubtful.pool, lambda triples, rows: ~labels[rows], np.arange(len(labels)), 30)
-    assert labels[case.decide(doubtful.pool).accepted].mean() > 0.8
+    labels = wrong[most_doubtful(doubts)]
+    case = ask_about(doubtful.facts, lambda triples, rows: ~labels[rows], np.arange(len(labels)), 30)
+    assert labels[case.decide(doubtful.facts).accepted].mean() > 0.8
 
 
 def test_a_tiny_graph_is_refused():

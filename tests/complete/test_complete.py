@@ -72,7 +72,8 @@ def test_accepted_facts_carry_their_provenance(folder, tmp_path):
     complete_graph(plan(folder, tmp_path / "out"))
     header, *rows = (line.split("\t") for line in (tmp_path / "out" / "accepted.tsv").read_text().splitlines())
     wanted = ["head", "relation", "tail", "score", "probability", "threshold", "method", "date", "by"]
-    assert header == [*wanted, "reasons"]
+    assert header == [*wanted, "proposed_by", "reasons"]
+    assert {row[9] for row in rows} == {"given"}
     by_method = [row for row in rows if row[8] == "method"]
     assert by_method
     assert {row[8] for row in rows} <= {"oracle", "method"}  # a file answered: nobody is said to have

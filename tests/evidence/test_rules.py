@@ -95,6 +95,29 @@ def test_a_rule_reads_as_people_write_it():
     assert columns["rule_confidence"][row] == proposed.rules.holds[rule] / (proposed.rules.pairs[rule] + 5)
 
 
+def make_towns(people, known):
+    """Return who lives where and which language they speak, by the town; only some of the speaking is known."""
+    facts = [(f"p{k:03d}", "lives", f"town{k % 5}") for k in range(people)]
+    facts += [(f"p{k:03d}", "speaks", f"language{k % 5 // 2}") for k in range(known)]
+    return Graph.from_columns(*zip(*facts, strict=True))
+
+
+@pytest.mark.parametrize("part", [20, 10_000_000])
+def test_a_sparse_graph_has_rules_with_constants(part):
+    graph = make_towns(60, known=40)
+    limits = RuleLimits(part=part)
+    proposed = propose_by_rules(graph, limits, confidence=0.05)
+    row = int(proposed.candidates.rows_of(Graph.from_columns(["p042"], ["speaks"], ["language1"]))[0])
+    assert proposed.columns()["rule"][row] == "speaks(X,language1) <= lives(X,town2)"
+    assert proposed.confidence[row] == pytest.approx(8 / (12 + 5))
+    assert len(np.unique(proposed.candidates.keys)) == len(proposed)
+    backwards = [
+        text for text in map(proposed.rules.text, range(len(proposed.rules))) if text.startswith("lives(X,town2)")
+    ]
+    assert "lives(X,town2) <= speaks(X,language1)" in backwards
+    assert not len(propose_by_rules(graph, limits, confidence=limits.confidence))
+
+
 def test_a_graph_that_says_little_is_asked_for_weaker_rules():
     graph, _ = make_families(40, np.random.default_rng(0), 0.97)
     strict = propose_by_rules(graph, confidence=0.9)

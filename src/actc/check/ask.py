@@ -1,29 +1,33 @@
-"""The doubtful facts as a pool that answers are about: what is sought there are wrong facts.
-
-People, judges and files of labels say of a triple whether it is true; ``session.sought`` turns that round.
-"""
+"""The doubtful facts as a pool that answers are about: what is sought there are wrong facts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
 
 import numpy as np
 
 from actc.check.doubt import Doubts
 from actc.complete.completion import Oracle, ask_oracle
-from actc.complete.weighing import LOG_ODDS
+from actc.complete.weighing import LOG_ODDS, Reasons
 from actc.evidence.plan import Limits
 from actc.evidence.pools import WeighedTriples
-from actc.evidence.table import Evidence, Progress, Proposals, gather_evidence
-from actc.evidence.worth import Worth, pieces_of
+from actc.evidence.table import Progress, Proposals, gather_evidence
+from actc.evidence.worth import pieces_of
 from actc.graphs.graph import Graph
+from actc.methods import named_method
+from actc.numeric import sigmoid
 from actc.session.sought import turn
-from actc.triples import Annotations, BoolArray, IntArray, ScoredTriples
+from actc.tables.deliver import write_beside
+from actc.tables.files import read_scored, write_scored
+from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.trust.case import Case
 from actc.trust.promise import Demand
 
 LEFT_OUT = 0.05  # of the expected number of wrong facts: the least doubtful ones that hold so many are not asked about
 LEAST_ASKED, MOST_ASKED = 5000, 50_000
+POOL, RATIOS = "pool.parquet", "kinds.npy"
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,51 +36,79 @@ class Doubtful:
 
     Parameters
     ----------
-    rows : int array of shape (n,)
-        Of the graph's facts.
-    pool : WeighedTriples
-        Their scores are log-odds of being wrong; answers may move the weights of evidence and of kinds.
-    evidence : Evidence
-        As if each were not there.
-    worth : Worth
-        What that is worth for being true.
-    graph : Graph
+    facts : ScoredTriples
+        Their scores are log-odds of being wrong.
+    ratios : float array of shape (n, K)
+        The log of the density of each kind of error over that of facts.
+    reasons : Reasons
+        The evidence, as if each fact were not there, and what it is worth for being true.
     """
 
-    rows: IntArray
-    pool: WeighedTriples
-    evidence: Evidence
-    worth: Worth
-    graph: Graph
+    facts: ScoredTriples
+    ratios: FloatArray
+    reasons: Reasons
+
+    @property
+    def pool(self) -> WeighedTriples:
+        """The facts with all that answers may move the weights of: pieces of evidence, and kinds of errors."""
+        ((evidence, worth),) = self.reasons.parts
+        pieces = worth.ridge.quantiles.transform(pieces_of(evidence, worth.columns))
+        kinds = self.ratios - self.ratios.mean(axis=1, keepdims=True)
+        kinds = (kinds - kinds.mean(axis=0)) / np.maximum(kinds.std(axis=0), 1e-9)
+        names = (*worth.columns, *(f"kind_{at + 1}" for at in range(kinds.shape[1])))
+        return WeighedTriples.of(self.facts, np.column_stack([pieces, kinds]), names, taught=True)
+
+    def probability(self, case: Case | None = None) -> FloatArray:
+        """Return P(wrong) of each: before any answer, or by all that the answers of a case taught, shape (n,).
+
+        Answers move the weights of evidence and of kinds too, which no cut on the score can say: so what is taken out
+        is decided by the case, whose precision can be vouched for, and this puts the list in order.
+        """
+        if case is None:
+            return sigmoid(self.facts.scores)
+        answers, pool = case.answers_in(self.facts), self.pool
+        found = named_method(LOG_ODDS).fit(pool, answers).probabilities(pool)
+        assert found is not None
+        found[answers.rows] = answers.labels
+        return found
+
+    def save(self, folder: Path) -> None:
+        """Write it into the folder of a run."""
+        write_scored(folder / POOL, self.facts)
+        with write_beside(folder / RATIOS) as temporary, temporary.open("wb") as file:
+            np.save(file, self.ratios)
+        self.reasons.save(folder)
+
+    @classmethod
+    def load(cls, folder: Path, graph: Graph) -> Self:
+        """Read what an earlier run wrote."""
+        facts = read_scored(folder / POOL)[0]
+        reasons = Reasons.load(folder, facts, graph)
+        assert reasons is not None
+        return cls(facts, np.load(folder / RATIOS, allow_pickle=False), reasons)
 
 
 def find_doubtful(doubts: Doubts, progress: Progress | None = None) -> Doubtful:
     """Take the most doubtful facts, and look up what the graph says of each."""
-    rows = doubts.order[: _count_doubtful(doubts)]
-    facts = doubts.graph.take(rows)
+    rows = most_doubtful(doubts)
+    facts = doubts.graph.take(rows).with_scores(doubts.log_odds[rows]).with_used_names()
     evidence = gather_evidence(doubts.graph, Proposals(facts), Limits.for_count(len(rows)), progress=progress)
-    worth = doubts.worth
-    pieces = worth.ridge.quantiles.transform(pieces_of(evidence, worth.columns))
-    kinds = doubts.ratios[rows] - doubts.ratios[rows].mean(axis=1, keepdims=True)
-    kinds = (kinds - kinds.mean(axis=0)) / np.maximum(kinds.std(axis=0), 1e-9)
-    names = (*worth.columns, *(f"kind: {name}" for name in doubts.kinds))
-    scored = facts.with_scores(doubts.log_odds[rows])
-    pool = WeighedTriples.of(scored, np.column_stack([pieces, kinds]), names, taught=True)
-    return Doubtful(rows, pool, evidence, worth, doubts.graph)
+    return Doubtful(facts, doubts.ratios[rows], Reasons(((evidence, doubts.worth),), doubts.graph))
 
 
-def _count_doubtful(doubts: Doubts) -> int:
+def most_doubtful(doubts: Doubts) -> IntArray:
+    """Return the rows of the facts that may be asked about, the most doubtful first."""
     wrong = doubts.probability[doubts.order]
     enough = int(np.searchsorted(np.cumsum(wrong), (1 - LEFT_OUT) * wrong.sum())) + 1
-    return min(max(enough, LEAST_ASKED), MOST_ASKED, len(wrong))
+    return doubts.order[: min(max(enough, LEAST_ASKED), MOST_ASKED)]
 
 
 def ask_about(
-    pool: ScoredTriples, oracle: Oracle, judgeable: IntArray, budget: int, demand: Demand | None = None, seed: int = 0
+    facts: ScoredTriples, oracle: Oracle, judgeable: IntArray, budget: int, demand: Demand | None = None, seed: int = 0
 ) -> Case:
     """Ask an oracle, which says whether triples are true, about doubtful facts; return the case of wrong ones."""
 
     def wrong(triples: ScoredTriples, rows: IntArray) -> BoolArray:
         return turn(Annotations(rows, oracle(triples, rows))).labels
 
-    return ask_oracle(pool, wrong, judgeable, method=LOG_ODDS, budget=budget, seed=seed, demand=demand)
+    return ask_oracle(facts, wrong, judgeable, method=LOG_ODDS, budget=budget, seed=seed, demand=demand)

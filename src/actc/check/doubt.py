@@ -110,7 +110,8 @@ def look_up(graph: Graph, seed: int, progress: Progress | None = None) -> Looked
     """Plant errors and look at all facts and errors, in as many rounds as there have to be for enough errors."""
     each = max(int(EACH * len(graph)), 5)
     rounds = int(np.clip(-(-ENOUGH // each), 1, MOST_ROUNDS))
-    pieces, kinds, rows, folds = [], [], [], []
+    pieces: list[FloatArray] = []
+    numbers: list[IntArray] = []
     columns: tuple[str, ...] = ()
     for at in range(rounds):
         planted = Planted.of(graph, min(each, MOST_EACH), np.random.default_rng([seed, at]))
@@ -118,11 +119,8 @@ def look_up(graph: Graph, seed: int, progress: Progress | None = None) -> Looked
         for part in stream_evidence(planted.graph, Proposals(planted.graph), limits, progress=progress):
             columns = part.columns
             pieces.append(part.values.astype(np.float32))
-        kinds.append(planted.kinds)
-        rows.append(planted.rows)
-        folds.append(_fold(planted.graph))
-    joined = np.concatenate(kinds), np.concatenate(rows), np.concatenate(folds)
-    return Looked(columns, np.concatenate(pieces), *joined)
+        numbers.append(np.stack([planted.kinds, planted.rows, _fold(planted.graph)]))
+    return Looked(columns, np.concatenate(pieces), *np.concatenate(numbers, axis=1))
 
 
 def _fold(triples: Triples) -> IntArray:

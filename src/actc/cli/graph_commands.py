@@ -122,14 +122,14 @@ def convert_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **opti
 @click.option(
     "--model",
     type=PATH,
-    help="A trained model's folder. [default: the graph's own rules propose]",
+    help="A trained model's folder; with --evidence rules propose too. [default: the graph's own rules propose]",
 )
 @click.option("--best", default=5, show_default=True, help="How many answers to a question.")
 @click.option(
     "--evidence/--no-evidence",
     default=False,
     show_default=True,
-    help="Score by what the graph says of each; of a model's answers take the best by that among twice as many.",
+    help="Score by what the graph says of each; with a model, have rules propose too.",
 )
 @click.option(
     "--held",
@@ -153,7 +153,7 @@ def convert_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **opti
 def candidates_command(
     graph: Path, model: Path | None, out: Path, dry_run: bool, overwrite: bool, quiet: bool, **options: Any
 ) -> None:
-    """Propose facts that the GRAPH does not hold: by its rules, or the best answers of a model.
+    """Propose facts that the GRAPH does not hold: by its rules, by a model, or with --evidence by both.
 
     A model's run that is cut off goes on where it stopped when it is started again.
     """
@@ -186,16 +186,20 @@ def candidates_command(
     ),
 )
 @GRAPH
-@click.option("--model", type=PATH, help="A trained model's folder. [default: rules propose]")
+@click.option("--model", type=PATH, help="A trained model's folder: it proposes beside the rules.")
 @click.option(
-    "--train", "kind", is_flag=False, flag_value="complex", help="Train a model: complex, or the kind that follows."
+    "--train",
+    "kind",
+    is_flag=False,
+    flag_value="complex",
+    help="Train a model that proposes beside the rules: complex, or the kind given.",
 )
 @click.option(
     "--candidates",
     type=PATH,
-    help="Facts in question. [default: what rules or the model propose]",
+    help="Facts in question; only these are decided. [default: what rules and the model propose]",
 )
-@click.option("--best", type=int, help="How many proposals to a question. [default: 10; without evidence 2]")
+@click.option("--best", type=int, help="How many proposals of a model to a question. [default: 10; without evidence 2]")
 @click.option(
     "--evidence/--no-evidence",
     default=True,

@@ -10,6 +10,7 @@ import click
 
 from actc import __version__
 from actc.cli import (
+    check_commands,
     constraint_commands,
     core_commands,
     evidence_commands,
@@ -84,6 +85,7 @@ JOBS = {
         "evidence",
         "constraints",
         "complete",
+        "check",
         "convert",
     ),
     "Compare methods": ("bench", "paper"),
@@ -119,6 +121,7 @@ GROUPS = (
     judge_commands,
     graph_commands,
     evidence_commands,
+    check_commands,
     constraint_commands,
     trust_commands,
     experiment_commands,

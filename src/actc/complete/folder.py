@@ -39,9 +39,7 @@ class Begun:
         clear_leftovers(folder)
         if not path.exists():
             if folder.exists() and any(folder.iterdir()):
-                raise OptionError(
-                    f"--out: {folder} has files in it that no run of `actc complete` began; give a new folder."
-                )
+                raise OptionError(f"--out: {folder} has files in it that no such run began; give a new folder.")
             folder.mkdir(parents=True, exist_ok=True)
             return cls(folder, asked, {})._kept()
         try:

@@ -27,10 +27,10 @@ class CompletionPlan:
         A trained model's folder.
     kind : str, optional
         Train a model of this kind, on a CPU for at most ``seconds``. Without a model and a kind the graph's own rules
-        propose.
+        propose alone.
     candidates : path, optional
-        Facts in question; without it what rules propose, or the model's proposals, ``best`` to a question (10, without
-        evidence 2).
+        Facts in question, the only ones that are decided; without it what rules propose and the model's proposals,
+        ``best`` to a question (10; without evidence 2, and the model alone).
     evidence : bool
         Whether candidates are scored by what the graph says of them; else by the model alone.
     held : path, optional
@@ -114,6 +114,11 @@ class CompletionPlan:
     def by_rules(self) -> bool:
         """Whether the graph's own rules propose, without any model."""
         return self.model is None and self.kind is None and self.evidence
+
+    @property
+    def splits(self) -> bool:
+        """Whether a model is trained without the holdouts of rules, so that both are learnt from the same facts."""
+        return self.evidence and self.kind is not None and not (self.model or self.held or self.candidates)
 
     @property
     def answers(self) -> int:

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.complete.weighing import MORE, best_placed, only_new, tell_learnt
-from actc.errors import OptionError, TableError
-from actc.evidence.plan import Limits
+from actc.complete.find_candidates import Candidates, find_by_both, find_by_rules
+from actc.complete.union import Proposer
+from actc.complete.weighing import best_placed
+from actc.errors import OptionError
 from actc.evidence.propose_by_rules import estimate_candidates, propose_by_rules
-from actc.evidence.weigh import best_place, find_lesson, learn
-from actc.evidence.weigh_by_rules import weigh_rules
-from actc.evidence.worth import Worth
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import Base, without_literals
@@ -21,8 +19,7 @@ from actc.models.candidates import CandidateSearch, Wanted, write_candidates
 from actc.models.from_files import SIDES, Proposed, ignore_progress
 from actc.models.load_scorer import find_held, load_scorer
 from actc.tables.deliver import check_writable
-from actc.tables.files import copy_options, read_scored, write_scored, write_triples
-from actc.triples import ScoredTriples
+from actc.tables.files import copy_options, read_scored, write_triples
 
 
 def propose_candidates(
@@ -43,7 +40,7 @@ def propose_candidates(
     announce: Callable[[int, float], None] = lambda questions, seconds: None,
     progress: Callable[[int, int], None] = ignore_progress,
 ) -> Proposed:
-    """Propose new facts, as ``actc candidates`` does: by the graph's own rules, or by a model.
+    """Propose new facts, as ``actc candidates`` does: by the graph's own rules, by a model, or with evidence by both.
 
     A model's run that is cut off goes on where it stopped when it is started again; weighing evidence begins anew.
 
@@ -54,13 +51,13 @@ def propose_candidates(
     out : path
         A .parquet, .tsv or .csv file. Of what rules propose it has the surest rule, ``rule``, its confidence,
         ``rule_confidence``, and the number of rules, ``rules``; without evidence the score is that confidence.
+        ``proposed_by`` is ``rules``, ``model`` or ``rules;model``.
     model : path, optional
         A folder that ``actc train`` or PyKEEN's pipeline wrote: its best answers are proposed.
     best : int
         How many proposals for a slot.
     evidence : bool
-        Whether the score is the log-odds by all the evidence; a model's best answers are then those with most of it
-        among twice as many.
+        Whether the score is the log-odds by all the evidence; rules then propose beside the model.
     held : path, optional
         With evidence: facts that the model was not trained on; without it those that its folder tells of.
     sides : sequence of str
@@ -82,15 +79,14 @@ def propose_candidates(
     copy_options(out)  # refuses an ending that no table has, before anything is asked
     if held is not None and not evidence:
         raise OptionError("--held: holdout facts say what evidence is worth; give --evidence too.")
-    if model is None:
-        return _propose_by_rules(
-            without_literals(read_graph(graph, base=base)), out, evidence, relations, dry_run, progress
-        )
-    wanted = Wanted(best * MORE if evidence and best > 0 else best, tuple(sides) or SIDES, tuple(relations), any_entity)
     known = without_literals(read_graph(graph, base=base))
-    facts = _find_facts(Path(model), Path(graph), known, held, base) if evidence else None
-    asked = known if facts is None else known.take(np.flatnonzero(~facts.contains(known)))
-    search = CandidateSearch(load_scorer(model, trust=trust, device=device), asked, wanted)
+    if model is None:
+        return _propose_by_rules(known, out, evidence, relations, dry_run, progress)
+    facts = None if not evidence else find_held(model, graph, known) if held is None else read_graph(held, base=base)
+    facts = known.take(np.arange(0)) if facts is None else facts
+    scorer = load_scorer(model, trust=trust, device=device)
+    asked = known.take(np.flatnonzero(~facts.contains(known)))
+    search = CandidateSearch(scorer, asked, Wanted(best, tuple(sides) or SIDES, tuple(relations), any_entity))
     questions, seconds = search.estimate_seconds()
     announce(questions, seconds)
     if dry_run:
@@ -99,10 +95,10 @@ def propose_candidates(
         return Proposed(questions, seconds, write_candidates(search, out, progress))
     proposals = out.with_name(f".{out.name}.proposals.parquet")
     write_candidates(search, proposals, progress)
-    ranked, worth = rank_by_evidence(known, facts, read_scored(proposals)[0], best)
-    write_scored(out, ranked.take(np.argsort(-ranked.scores, kind="stable")))
+    found = find_by_both(known, [Proposer(scorer, facts, best_placed(read_scored(proposals)[0]))], relations)
+    _write(out, found)
     proposals.unlink()
-    return Proposed(questions, seconds, len(ranked), tuple(tell_learnt(worth, facts)))
+    return Proposed(questions, seconds, len(found.triples), tuple(found.notes))
 
 
 def _propose_by_rules(
@@ -117,51 +113,20 @@ def _propose_by_rules(
     if dry_run:
         walks, count = estimate_candidates(graph)
         return Proposed(0, 0.0, None, (f"{walks:,} paths of two edges to walk, about {count:,} candidates.",))
-    proposed, notes = propose_by_rules(graph, progress=lambda done, total, name: progress(1, total)), []
-    columns = proposed.columns()
     if evidence:
-        found = weigh_rules(graph, proposed)
-        columns["score"] = found.weighed.log_odds
-        notes = [found.tell()]
-    keep = np.isin(columns["relation"], relations) if relations else np.ones(len(proposed), dtype=np.bool_)
+        found = find_by_rules(graph, progress=lambda done, total, name: progress(1, 2 * total))
+        return Proposed(0, 0.0, _write(out, found, relations), tuple(found.notes))
+    proposed = propose_by_rules(graph, progress=lambda done, total, name: progress(1, total)).of_relations(relations)
+    columns = proposed.columns()
     rows = np.argsort(-columns["score"], kind="stable")
-    rows = rows[keep[rows]]
     write_triples(out, {name: values[rows] for name, values in columns.items()})
-    return Proposed(0, 0.0, len(rows), tuple(notes))
+    return Proposed(0, 0.0, len(rows))
 
 
-def _find_facts(model: Path, file: Path, graph: Graph, held: str | Path | None, base: Base) -> Graph | None:
-    return find_held(model, file, graph) if held is None else read_graph(held, base=base)
-
-
-def rank_by_evidence(
-    graph: Graph, holdout: Graph | None, proposals: ScoredTriples, best: int
-) -> tuple[ScoredTriples, Worth | None]:
-    """Score proposals by all the evidence, and keep the best of each slot.
-
-    Evidence is looked up chunk by chunk; what it is worth is learnt from at most a million of the proposals.
-
-    Parameters
-    ----------
-    graph : Graph
-        The known facts.
-    holdout : Graph or None
-        Facts that the model was not trained on; the proposals were made as if these were not known.
-    proposals : ScoredTriples
-    best : int
-        How many proposals for a slot are kept.
-
-    Returns
-    -------
-    candidates : ScoredTriples
-        The new ones, their scores being log-odds; by the model's score where the graph is too small to learn from.
-    worth : Worth or None
-    """
-    candidates, worth = only_new(proposals, graph, holdout), None
-    try:
-        lesson = find_lesson(graph, best_placed(proposals), holdout)
-        learnt = learn(graph, lesson, Limits.for_count(len(proposals)))
-        candidates, worth = candidates.with_scores(learnt.score(candidates)), learnt.worth
-    except TableError:  # too small to learn from
-        pass
-    return candidates.take(np.flatnonzero(best_place(candidates) <= best)), worth
+def _write(out: Path, found: Candidates, relations: Sequence[str] = ()) -> int:
+    """Write candidates of some relations, the likeliest first; return how many."""
+    columns = found.columns()
+    rows = np.argsort(-found.triples.scores, kind="stable")
+    rows = rows[np.isin(columns["relation"][rows], relations)] if relations else rows
+    write_triples(out, {name: values[rows] for name, values in columns.items()})
+    return len(rows)

@@ -16,8 +16,9 @@ from actc.graphs.graph import Graph
 from actc.graphs.terms import Base
 from actc.session.find_case import Opened
 from actc.tables.calibration import Sources
+from actc.tables.database import open_database
 from actc.tables.deliver import write_beside
-from actc.tables.files import write_json, write_triples
+from actc.tables.files import quote_file, write_json, write_triples
 from actc.trust.calibrate import describe_calibration, write_sources
 from actc.trust.case import BY, Case
 from actc.trust.expect import Share
@@ -26,6 +27,7 @@ from actc.trust.held import count_held, held_columns
 LEVEL = 0.9
 MOST_EXAMPLES = 10
 MOST_WEIGHTS = 12
+PROPOSED = ("proposed_by", "rule")
 
 
 def write_completion(
@@ -34,6 +36,7 @@ def write_completion(
     graph: Graph,
     file_name: str,
     base: Base,
+    beside: dict[str, Any],
     reasons: Reasons | None = None,
 ) -> list[Path]:
     """Write the graph, the accepted facts and the thresholds into a folder; return the files.
@@ -49,6 +52,8 @@ def write_completion(
         What to call the new graph; the ending names its format.
     base : str
         Put before names that are no IRIs, in RDF.
+    beside : dict of arrays
+        Of each candidate who proposed it, and by which rule; the accepted ones get columns of it.
     reasons : Reasons, optional
         What the graph says of each candidate; the accepted ones get a column of it.
     """
@@ -61,8 +66,9 @@ def write_completion(
     told = provenance if find_format(files[0], None) is FORMATS["quickstatements"] else {}
     extras = {name: np.append(np.full(len(graph), None), values.astype(object)) for name, values in told.items()}
     write_graph(files[0], Graph.of(graph.union(accepted)), base=base, extras=extras)
+    rows = np.flatnonzero(case.decisions.accepted)
+    provenance |= {name: beside[name][rows] for name in PROPOSED if name in beside}
     if reasons is not None:
-        rows = np.flatnonzero(case.decisions.accepted)
         # an array of texts, even of none
         provenance["reasons"] = np.array([*reasons.of(rows, np.ones(len(rows), np.bool_)), ""], dtype=object)[:-1]
     write_triples(files[1], {**accepted.columns(), **provenance})
@@ -71,6 +77,13 @@ def write_completion(
         files.append(folder / "held.tsv")
         write_triples(files[-1], held_columns(case))
     return files
+
+
+def read_beside(path: Path) -> dict[str, Any]:
+    """Return who proposed each candidate of a file, and by which rule, as far as it says so."""
+    with open_database() as connection:
+        rows = connection.execute(f"SELECT * FROM {quote_file(path)}").fetchnumpy()
+    return {name: np.ma.filled(rows[name], "") for name in PROPOSED if name in rows}
 
 
 def write_report(folder: Path, report: dict[str, Any]) -> list[Path]:

@@ -7,33 +7,33 @@ import shlex
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
-from actc.complete.by_rules import find_by_rules
 from actc.complete.completion import Oracle, ask_oracle, read_oracle, split_pool
+from actc.complete.find_candidates import (
+    Candidates,
+    find_by_both,
+    find_by_rules,
+    find_given,
+    find_scored,
+    take_proposed,
+)
 from actc.complete.folder import Begun
 from actc.complete.page import write_next_page
 from actc.complete.plan import CompletionPlan as CompletionPlan
-from actc.complete.report import headline, summarise, write_completion, write_report
-from actc.complete.weighing import (
-    LOG_ODDS,
-    Reasons,
-    ask_for,
-    best_placed,
-    tell_learnt,
-    weigh_given,
-    weigh_proposals,
-    worth_asking,
-)
+from actc.complete.report import headline, read_beside, summarise, write_completion, write_report
+from actc.complete.union import Proposer
+from actc.complete.weighing import LOG_ODDS, Reasons, ask_for, best_placed, worth_asking
 from actc.constraints.classes import relation_mask
 from actc.constraints.find_constraints import constraints_from
 from actc.errors import OptionError
-from actc.evidence.weigh import best_place
-from actc.graphs.formats import FORMATS, read_graph
+from actc.evidence.table import Progress
+from actc.evidence.weigh_by_rules import split_holdouts
+from actc.graphs.formats import find_ending, read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import without_literals
 from actc.models.candidates import CandidateSearch, Wanted, write_candidates
@@ -41,7 +41,7 @@ from actc.models.keep_out import keep_out
 from actc.models.load_scorer import find_held, load_scorer
 from actc.models.recipes import choose_recipe, load_recipe
 from actc.models.saved_model import save_model
-from actc.models.score_triples import Scorer, refuse_strangers, score_triples
+from actc.models.score_triples import Scorer, knows, score_triples
 from actc.models.train_model import best_device, train_model
 from actc.session import Session, Settings, start_session
 from actc.session.find_case import Opened, session_case
@@ -51,6 +51,7 @@ from actc.triples import BoolArray, IntArray, ScoredTriples
 from actc.trust.held import tell_held
 
 PLAIN_HELD = 0.02  # of the graph, to stop by, where nothing is learnt from a holdout
+SMALLEST = 20  # facts, from which a tenth can be learnt from
 PLAIN_METHOD = "pooled"
 PLAIN_KIND = "complex"  # trained where no evidence is wanted and no model is given
 
@@ -92,7 +93,7 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
     whole = read_graph(plan.graph, base=plan.base)
     ready = _prepare(plan, whole, stage)
     rules = constraints_from(plan.constraints, whole, plan.base).used
-    notes, session = [*ready.notes, *rules.notes], plan.out / "session"
+    notes, session = [*ready.left["notes"], *rules.notes], plan.out / "session"
     if plan.oracle is None and plan.budget > 0:
         if not session.exists():
             return Completed((*notes, *_start_session(plan, ready, session, rules, whole)))
@@ -112,13 +113,15 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
             seed=plan.seed,
             demand=plan.demand,
         )
-        case = replace(case, holdout=tuple(ready.precisions), constraints=rules)
+        case = replace(case, holdout=tuple(ready.left["precisions"]), constraints=rules)
         opened = Opened(replace(case, facts=whole.take(relation_mask(whole, rules.relations))) if len(rules) else case)
     notes += tell_held(opened.case)
-    files = write_completion(plan.out, opened, whole, f"graph{_ending(plan.graph)}", plan.base, ready.reasons)
+    files = write_completion(
+        plan.out, opened, whole, f"graph{find_ending(plan.graph)}", plan.base, ready.beside, ready.reasons
+    )
     page, command = write_next_page(plan, opened, files[2], ready.reasons)
     seconds = ready.seconds + time.perf_counter() - started
-    facts = {"model": ready.model, "seconds": round(seconds, 1), "notes": notes}
+    facts = {"model": ready.model, "model_pays": ready.left["pays"], "seconds": round(seconds, 1), "notes": notes}
     report = summarise(opened.case, whole, facts, ready.reasons)
     files += [*page, *write_report(plan.out, {**report, "next": command})]
     written = f"Written: {', '.join(map(str, files))}"
@@ -127,19 +130,18 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
 
 @dataclass(frozen=True, eq=False)
 class _Ready:
-    """What is there before anybody is asked: the candidates and, by a model, the graph's own triples with their scores.
+    """What is there before anybody is asked: the candidates and, where a model decides alone, the graph's own scores.
 
-    Where there is evidence the candidates' scores are log-odds by it, and ``reasons`` say why. ``seconds`` are those
-    that an earlier run took to find them, ``precisions`` what a holdout says of the accepted before anybody is asked.
+    ``seconds`` are those that an earlier run took to find them, ``beside`` says who proposed each.
     """
 
     candidates: ScoredTriples
+    beside: dict[str, Any]
     known: ScoredTriples | None
     model: dict[str, Any]
-    notes: list[str]
-    seconds: float
+    left: dict[str, Any]
+    seconds: float = 0.0
     reasons: Reasons | None = None
-    precisions: list[float] = field(default_factory=list)
 
     def method(self, plan: CompletionPlan) -> str:
         """Return who chooses questions and thresholds."""
@@ -160,76 +162,80 @@ def _prepare(plan: CompletionPlan, whole: Graph, stage: Stage) -> _Ready:
         candidates, known = (read_scored(path)[0] if path.exists() else None for path in paths)
         assert candidates is not None
         left, reasons = begun.done["scores"], Reasons.load(plan.out, candidates, graph)
-        said = left.get("precisions", [])
-        return _Ready(candidates, known, begun.done["model"], left["notes"], left["seconds"], reasons, said)
+        beside = read_beside(paths[0])
+        return _Ready(candidates, beside, known, begun.done["model"], left, left["seconds"], reasons)
     if "model" not in begun.done:
         begun = begun.finish("model", {} if plan.by_rules else _find_model(plan, graph, stage))
+    found = _find_candidates(plan, graph, given, begun.done["model"].get("models", 1), stage)
+    write_triples(paths[0], found.columns())
+    known = None
+    if not plan.evidence:
+        known = score_triples(_load(plan, plan.model or plan.out / "model"), graph)
+        write_scored(paths[1], known)
+    if found.reasons is not None:
+        found.reasons.save(plan.out)
+    notes = [*_tell_training(begun.done["model"]), *_tell_literals(whole, graph), *found.notes]
+    pays = None if found.pays is None else found.pays.describe()
+    left = {"notes": notes, "precisions": found.precisions, "pays": pays}
+    begun = begun.finish("scores", {**left, "seconds": time.perf_counter() - started})
+    return _Ready(found.triples, found.beside, known, begun.done["model"], left, reasons=found.reasons)
+
+
+def _tell_literals(whole: Graph, graph: Graph) -> list[str]:
+    if len(graph) == len(whole):
+        return list(whole.notes)
+    literals = f"{len(whole) - len(graph):,} triples that end in a literal were not learnt from; they stay."
+    return [*(note for note in whole.notes if "literal" not in note), literals]
+
+
+def _load(plan: CompletionPlan, folder: Path) -> Scorer:
+    return load_scorer(folder, trust=plan.trust, device=plan.device)
+
+
+def _find_held(plan: CompletionPlan, graph: Graph, folder: Path) -> Graph | None:
+    """Return facts that a model was not trained on; None where there are none."""
+    return read_graph(plan.held, base=plan.base) if plan.held else find_held(folder, plan.graph, graph)
+
+
+def _find_candidates(plan: CompletionPlan, graph: Graph, given: Graph | None, models: int, stage: Stage) -> Candidates:
+    """Propose candidates or take those given, and score them: by evidence, unless the model alone shall decide."""
     if plan.by_rules:
         with stage("Rules") as advance:
-            candidates, reasons, beside, notes, precisions = find_by_rules(graph, given, plan.seed, advance)
-        write_triples(paths[0], {**candidates.columns(), **beside})
-        known = None
-    else:
-        precisions = []
-        scorer = load_scorer(plan.model or plan.out / "model", trust=plan.trust, device=plan.device)
-        candidates, reasons, notes = _find_candidates(plan, graph, given, scorer, stage)
-        write_scored(paths[0], candidates)
-        known = score_triples(scorer, graph)
-        write_scored(paths[1], known)
-    if reasons is not None:
-        reasons.save(plan.out)
-    if len(graph) < len(whole):
-        literals = f"{len(whole) - len(graph):,} triples that end in a literal were not learnt from; they stay."
-        notes = [*(note for note in whole.notes if "literal" not in note), literals, *notes]
-    else:
-        notes = [*whole.notes, *notes]
-    notes = [*_tell_training(begun.done["model"]), *notes]
-    seconds = time.perf_counter() - started
-    begun = begun.finish("scores", {"notes": notes, "seconds": seconds, "precisions": precisions})
-    return _Ready(candidates, known, begun.done["model"], notes, 0.0, reasons, precisions)
-
-
-def _find_held(plan: CompletionPlan, graph: Graph) -> Graph | None:
-    """Return facts that the model was not trained on; None where evidence is not wanted or there are none."""
+            told = _steps(advance)
+            return (
+                find_by_rules(graph, plan.seed, told) if given is None else find_given(graph, given, None, None, told)
+            )
+    folders = [plan.model or model_folder(plan.out, k) for k in range(models)]
     if not plan.evidence:
-        return None
-    if plan.held:
-        return read_graph(plan.held, base=plan.base)
-    return find_held(plan.model or plan.out / "model", plan.graph, graph)
-
-
-def _find_candidates(
-    plan: CompletionPlan, graph: Graph, given: Graph | None, scorer: Scorer, stage: Stage
-) -> tuple[ScoredTriples, Reasons | None, list[str]]:
-    """Propose candidates or take those given, and score them: by evidence, unless the model alone shall decide."""
-    held = _find_held(plan, graph)
-    known = graph if held is None else graph.take(np.flatnonzero(~held.contains(graph)))
-    notes: list[str] = []
-    if given is None:
-        candidates = _propose(plan, known, scorer, stage)
-    else:
-        candidates, notes = _score_given(given, scorer)
-    if not plan.evidence:
-        return candidates, None, notes
+        scorer = _load(plan, folders[0])
+        return take_proposed(_propose(plan, graph, scorer, stage)) if given is None else find_scored(given, scorer)
+    if given is not None:
+        with stage("Evidence") as advance:
+            held = _find_held(plan, graph, folders[0])
+            return find_given(graph, given, _load(plan, folders[0]), held, _steps(advance))
+    proposers, notes = [], []
+    for folder in folders:
+        scorer, held = _load(plan, folder), _find_held(plan, graph, folder)
+        held = graph.take(np.arange(0)) if held is None else held
+        known = graph.take(np.flatnonzero(~held.contains(graph)))
+        proposals = _propose(plan, known, scorer, stage)
+        placed = best_placed(proposals)
+        notes += _tell_cut(len(proposals), len(placed))
+        proposers.append(Proposer(scorer, held, placed))
     with stage("Evidence") as advance:
-        if given is None:
-            placed = best_placed(candidates)
-            notes += _tell_cut(len(candidates), len(placed))
-            weighed, candidates = weigh_proposals(graph, held, placed, advance)
-            weighed = weighed and weighed.keep_best(plan.answers)
-        else:
-            weighed = weigh_given(graph, held, candidates, scorer, advance)
-    notes += tell_learnt(None if weighed is None else weighed.worth, held, given is not None)
-    if weighed is None:
-        new = best_place(candidates) <= plan.answers if given is None else np.ones(len(candidates), dtype=np.bool_)
-        return candidates.take(np.flatnonzero(new)), None, notes
-    return weighed.candidates, Reasons(weighed.evidence, weighed.worth, graph), notes
+        found = find_by_both(graph, proposers, same=plan.splits, seed=plan.seed, progress=_steps(advance))
+    return replace(found, notes=[*notes, *found.notes])
+
+
+def _steps(advance: Callable[..., Any]) -> Progress:
+    """Tell of steps of two look-ups, one after the other."""
+    return lambda done, total, name: advance(1, 2 * total)
 
 
 def _tell_cut(proposed: int, weighed: int) -> list[str]:
     if weighed == proposed:
         return []
-    return [f"Of {proposed:,} proposals the {weighed:,} best placed in their questions were weighed."]
+    return [f"Of {proposed:,} proposals of the model the {weighed:,} best placed in their questions were weighed."]
 
 
 def _start_session(plan: CompletionPlan, ready: _Ready, folder: Path, rules: Constraints, graph: Graph) -> list[str]:
@@ -276,33 +282,33 @@ def _nobody(candidates: ScoredTriples, rows: IntArray) -> BoolArray:
     return np.zeros(len(rows), dtype=np.bool_)
 
 
-def _ending(path: Path) -> str:
-    """Return the ending of the graph's name, or that of a table for folders."""
-    if path.is_dir():
-        return ".tsv"
-    endings = [ending for found in FORMATS.values() for ending in found.suffixes if path.name.lower().endswith(ending)]
-    return max(endings, key=len)
-
-
 def _find_model(plan: CompletionPlan, graph: Graph, stage: Stage) -> dict[str, Any]:
-    """Train a model, unless one was given, and return what is to be said of it."""
+    """Train a model, or several on a small graph, unless one was given; return what is to be said of it."""
     if plan.model is not None:
         return {"folder": str(plan.model)}
     device = plan.device or best_device()
     name = choose_recipe(plan.kind or PLAIN_KIND, len(graph), device)
-    rest, held = _keep_out(plan, graph)
+    splits = _keep_out(plan, graph)
+    facts: list[dict[str, Any]] = []
     with stage("Epochs") as advance:
-        trained = train_model(
-            rest,
-            load_recipe(name),
-            held_out=held if len(held) else None,
-            device=device,
-            seed=plan.seed,
-            seconds=plan.seconds if device == "cpu" else math.inf,
-            progress=advance,
-        )
-    save_model(trained, plan.out / "model", held)
-    return {"recipe": name, **trained.facts}
+        for k, (rest, held) in enumerate(splits):
+            trained = train_model(
+                rest,
+                load_recipe(name),
+                held_out=held if len(held) else None,
+                device=device,
+                seed=plan.seed,
+                seconds=plan.seconds / len(splits) if device == "cpu" else math.inf,
+                progress=lambda done, total: advance(done, total * len(splits)),
+            )
+            save_model(trained, model_folder(plan.out, k), held)
+            facts.append(trained.facts)
+    return {"recipe": name, "models": len(splits), **facts[0]}
+
+
+def model_folder(out: Path, k: int) -> Path:
+    """Return where the model is that was trained without holdout ``k``."""
+    return out / (f"model-{k + 1}" if k else "model")
 
 
 def _tell_training(model: dict[str, Any]) -> list[str]:
@@ -312,13 +318,21 @@ def _tell_training(model: dict[str, Any]) -> list[str]:
     return [f"Training ended by the clock in epoch {model['epochs']}; a longer --seconds makes better proposals."]
 
 
-def _keep_out(plan: CompletionPlan, graph: Graph) -> tuple[Graph, Graph]:
-    """Split the graph into what is learnt and what is stopped by, and learnt from later."""
-    if plan.evidence and plan.held:
-        facts = read_graph(plan.held, base=plan.base)
-        out = facts.contains(graph)
-        return graph.take(~out), graph.take(out)
-    return keep_out(graph, seed=plan.seed) if plan.evidence else keep_out(graph, PLAIN_HELD, plan.seed)
+def _keep_out(plan: CompletionPlan, graph: Graph) -> list[tuple[Graph, Graph]]:
+    """Split the graph into what is learnt and what is stopped by, and learnt from later.
+
+    A small graph is split several times, a model trained each time: one small holdout teaches little. Where rules
+    propose too, the holdouts are those that they are learnt from.
+    """
+    if not plan.evidence:
+        return [keep_out(graph, PLAIN_HELD, plan.seed)]
+    if plan.held:
+        masks = [read_graph(plan.held, base=plan.base).contains(graph)]
+    elif plan.splits and len(graph) >= SMALLEST:
+        masks = split_holdouts(graph, plan.seed)
+    else:
+        return [keep_out(graph, seed=plan.seed)]
+    return [(graph.take(~out), graph.take(out)) for out in masks]
 
 
 def _read_candidates(plan: CompletionPlan, graph: Graph) -> Graph:
@@ -336,10 +350,12 @@ def _read_candidates(plan: CompletionPlan, graph: Graph) -> Graph:
 
 def _propose(plan: CompletionPlan, known: Graph, scorer: Scorer, stage: Stage) -> ScoredTriples:
     """Ask the model for its best answers to every question that the known facts leave open."""
-    path = plan.out / "proposals.parquet"
-    search = CandidateSearch(scorer, known, Wanted(plan.answers))
+    path, facts = plan.out / "proposals.parquet", known
+    if plan.evidence and (familiar := knows(scorer, known)).any():  # rules propose where the model knows no names
+        facts = known.take(np.flatnonzero(familiar))
+    search = CandidateSearch(scorer, facts, Wanted(plan.answers))
     if plan.evidence:
-        search = CandidateSearch(scorer, known, Wanted(ask_for(plan.answers, search.count_questions())))
+        search = CandidateSearch(scorer, facts, Wanted(ask_for(plan.answers, search.count_questions())))
     with stage("Questions") as advance:
         if not write_candidates(search, path, advance):
             path.unlink()
@@ -347,15 +363,3 @@ def _propose(plan: CompletionPlan, known: Graph, scorer: Scorer, stage: Stage) -
     proposals = read_scored(path)[0]
     path.unlink()  # candidates.parquet has those that are new
     return proposals
-
-
-def _score_given(given: Graph, scorer: Scorer) -> tuple[ScoredTriples, list[str]]:
-    """Score the candidates that were given; those with names that the model does not know are left out."""
-    codes = given.recoded(scorer.entity_names, scorer.relation_names)
-    familiar = (codes.heads >= 0) & (codes.relations >= 0) & (codes.tails >= 0)
-    if not familiar.any():
-        refuse_strangers(given, codes)
-    strange = int((~familiar).sum())
-    scored = score_triples(scorer, given.take(np.flatnonzero(familiar)))
-    unknown = f"{strange:,} candidates have names that the model does not know; they are left out."
-    return scored, [*given.notes, *([unknown] if strange else [])]

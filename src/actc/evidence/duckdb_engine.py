@@ -16,6 +16,7 @@ from actc.evidence.plan import (
     candidate_steps,
     graph_steps,
     last_uses,
+    score_rows,
     score_step,
     whole_rows,
 )
@@ -82,6 +83,15 @@ def count_graph(connection: Any, limits: Limits, models: int, report: Report) ->
         report(name)
 
     _run_steps(connection, steps, {step.name for step in steps} - PASSING, compress)
+
+
+def place_scores(connection: Any, models: int) -> dict[str, Any]:
+    """Return the pieces that scores give of all candidates, in their order."""
+    _run_steps(
+        connection, [score_step(k) for k in range(models)], {f"scored{k}" for k in range(models)}, lambda name: None
+    )
+    connection.execute("CREATE VIEW asked AS SELECT * FROM candidate")
+    return dict(connection.execute(score_rows(models)).fetchnumpy())
 
 
 def look_at_chunks(connection: Any, limits: Limits, candidates: int, report: Report) -> Iterator[int]:

@@ -38,7 +38,7 @@ def save_weighed(path: Path, evidence: Evidence, worth: Worth) -> None:
 
 
 def load_weighed(path: Path, candidates: Triples) -> tuple[Evidence, Worth]:
-    """Read what :func:`save_weighed` wrote of these candidates."""
+    """Read what :func:`save_weighed` wrote of the first of these candidates."""
     try:
         with np.load(path, allow_pickle=False) as kept:
             found = dict(kept)
@@ -53,8 +53,9 @@ def load_weighed(path: Path, candidates: Triples) -> tuple[Evidence, Worth]:
         trees = Trees(*(found[name] for name in TREES)) if "table" in found else None
     except (OSError, ValueError, KeyError, BadZipFile) as error:
         raise FileError(f"{path} does not hold weighed evidence ({error}); weigh it again.") from None
-    if len(values) != len(candidates):
-        raise FileError(f"{path}: it has {len(values)} rows, not one for each of the {len(candidates)} candidates.")
+    if len(values) > len(candidates):
+        raise FileError(f"{path}: it has {len(values)} rows, more than the {len(candidates)} candidates.")
+    candidates = candidates.take(np.arange(len(values)))
     ridge = Ridge(Quantiles(*knots), found["weights"], intercept)
     evidence = Evidence(candidates, columns, values, named, entities, relations)
     return evidence, Worth(pieces, ridge, trees, share, int(holdout))

@@ -2,15 +2,16 @@
 
 A fact is seen as two edges ``(u, s, v)``: slot ``s = 2 r`` from head to tail, ``s = 2 r + 1`` back. A body is one edge
 ``x -a- y`` (``b`` is -1) or two ``x -a- z -b- y``, read as distinct pairs ``(x, y)``; a rule says that the pairs of a
-body have slot ``s`` as well. DuckDB and Spark run the same text; the pairs of bodies
-are made part by part, each part having other entities ``x``.
+body have slot ``s`` as well. In a sparse graph there are rules with constants too: entities ``x -a- c`` have
+``x -s- d``; ``b`` is -2 where x is the head then, and -3 where it is the tail. DuckDB and Spark run the same text; the
+pairs of bodies are made part by part, each part having other heads.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from actc.evidence.steps import Step, back, together, whole
+from actc.evidence.steps import FAR, Step, back, together, whole
 
 HUBS = (200, 150, 100, 70, 50, 30, 20, 10, 5, 2)  # edges that an entity in the middle of a path may have
 
@@ -26,7 +27,8 @@ class RuleLimits:
     confidence : float
         The least share of the body's pairs for which it must hold, ``doubt`` cases without success added.
     sparse_confidence : float
-        The same where rules of ``confidence`` propose fewer candidates than the graph has facts.
+        The same where rules of ``confidence`` propose fewer candidates than the graph has facts; there rules with
+        constants count as well, from ``confidence`` on.
     doubt : float
         Few cases make no sure rule.
     hub : int
@@ -97,26 +99,46 @@ COUNTED = Step(
 )
 
 
-def rule_steps(limits: RuleLimits, confidence: float) -> list[Step]:
-    """Return the rules that count, numbered from the surest: ``rule(id, a, b, r, k, n, confidence)``.
+def constant_steps(limits: RuleLimits, wanted: bool) -> list[Step]:
+    """Return the rules with constants: of the n entities ``x -a- c`` that are no hubs, k have ``x -s- d``."""
+    few = f"count(*) >= {limits.support if wanted else FAR}"
+    return [
+        Step("key_count", f"SELECT s, v, count(*) AS n FROM middle GROUP BY s, v HAVING {few}"),
+        Step("keyed", "SELECT e.u, e.s, e.v, k.n FROM middle e JOIN key_count k ON k.s = e.s AND k.v = e.v"),
+        Step(
+            "constant",
+            f"""
+            SELECT a, -2 - s % 2 AS b, c, d, CAST(floor(s / 2) AS INTEGER) AS r, k, n, confidence FROM (
+                SELECT a.s AS a, a.v AS c, b.s, b.v AS d, count(*) AS k, max(a.n) AS n,
+                       count(*) * 1e0 / (max(a.n) + {limits.doubt!r}e0) AS confidence
+                FROM keyed a JOIN keyed b ON b.u = a.u WHERE a.s <> b.s OR a.v <> b.v GROUP BY a.s, a.v, b.s, b.v) c
+            WHERE k >= {limits.support} AND confidence >= {limits.confidence!r}e0""",
+        ),
+    ]
 
-    All are turned so that the body goes from the head to the tail of relation ``r``.
+
+def rule_steps(limits: RuleLimits, confidence: float) -> list[Step]:
+    """Return the rules that count, numbered from the surest: ``rule(id, a, b, c, d, r, k, n, confidence)``.
+
+    All are turned so that the body goes from the head to the tail of relation ``r``. Those with constants come from
+    the table ``constant``; c and d are -1 for the others.
     """
     turned = f"CASE WHEN c.s % 2 = 0 THEN c.a WHEN c.b < 0 THEN {back('c.a')} ELSE {back('c.b')} END"
     return [
         Step(
             "rule",
             f"""
-            SELECT {whole("row_number() OVER (ORDER BY confidence DESC, r, a, b)")} - 1 AS id, * FROM (
+            SELECT {whole("row_number() OVER (ORDER BY confidence DESC, r, a, b, c, d)")} - 1 AS id, * FROM (
                 SELECT {turned} AS a, CASE WHEN c.s % 2 = 0 OR c.b < 0 THEN c.b ELSE {back("c.a")} END AS b,
-                       CAST(floor(c.s / 2) AS INTEGER) AS r, c.k, m.n,
+                       -1 AS c, -1 AS d, CAST(floor(c.s / 2) AS INTEGER) AS r, c.k, m.n,
                        c.k * 1e0 / (m.n + {limits.doubt!r}e0) AS confidence
                 FROM (SELECT a, b, s, {whole("sum(n)")} AS k FROM counted WHERE s >= 0 GROUP BY a, b, s) c
                 JOIN (SELECT a, b, {whole("sum(n)")} AS n FROM counted WHERE s < 0 GROUP BY a, b) m
-                ON m.a = c.a AND m.b = c.b WHERE c.k >= {limits.support}) c
+                ON m.a = c.a AND m.b = c.b WHERE c.k >= {limits.support}
+                UNION ALL SELECT a, b, c, d, r, k, n, confidence FROM constant) c
             WHERE confidence >= {confidence!r}e0""",
         ),
-        Step("rule_body", "SELECT DISTINCT a, b FROM rule"),
+        Step("rule_body", "SELECT DISTINCT a, b FROM rule WHERE b >= -1"),
     ]
 
 
@@ -129,12 +151,20 @@ APPLIED = Step(
     UNION ALL SELECT o.a, o.b, e.u AS x, e.v AS y FROM edge_part e JOIN rule_body o ON o.a = e.s AND o.b = -1""",
 )
 
+# What rules with constants propose: the view ``constant_part`` has those with the heads of a part.
+CONSTANT_PAIRS = """
+    SELECT * FROM (
+        SELECT CASE WHEN l.b = -2 THEN e.u ELSE l.d END AS h, l.r, CASE WHEN l.b = -2 THEN l.d ELSE e.u END AS t,
+               l.id, l.confidence
+        FROM edge e JOIN rule l ON l.a = e.s AND l.c = e.v WHERE l.b < -1 AND e.u <> l.d) q"""
+
 # Rules that propose the same are taken together; the surest has the smallest number.
 PROPOSAL = Step(
     "proposal",
     f"""
     SELECT q.h, q.r, q.t, min(q.id) AS rule, {together()} AS together, count(*) AS rules
     FROM (SELECT p.x AS h, l.r, p.y AS t, l.id, l.confidence
-          FROM body p JOIN rule l ON l.a = p.a AND l.b = p.b) q
+          FROM body p JOIN rule l ON l.a = p.a AND l.b = p.b
+          UNION ALL SELECT h, r, t, id, confidence FROM constant_part) q
     LEFT JOIN fact f ON f.h = q.h AND f.r = q.r AND f.t = q.t WHERE f.h IS NULL GROUP BY q.h, q.r, q.t""",
 )

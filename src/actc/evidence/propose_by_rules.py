@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -25,23 +25,31 @@ SAMPLE = 16  # an estimate looks at the entities of one part in so many
 class Rules:
     """Rules, the surest first: relation r holds for pairs (x, y) of a body ``x -a- y`` or ``x -a- z -b- y``.
 
+    Rules with constants say that entities ``x -a- c`` have relation r with ``d``.
+
     Parameters
     ----------
     first, second : int array of shape (R,)
-        The slots a and b (-1: a body of one edge); slot 2 r is relation r from head to tail, 2 r + 1 back.
+        The slots a and b (-1: a body of one edge; with constants -2, x being the head, or -3, the tail); slot 2 r is
+        relation r from head to tail, 2 r + 1 back.
+    given, told : int array of shape (R,)
+        The entities c and d of rules with constants, else -1.
     relation : int array of shape (R,)
     holds, pairs : int array of shape (R,)
         For how many pairs of the body the rule holds, of how many.
     confidence : float array of shape (R,)
-    relation_names : sequence of str
+    entity_names, relation_names : sequence of str
     """
 
     first: IntArray
     second: IntArray
+    given: IntArray
+    told: IntArray
     relation: IntArray
     holds: IntArray
     pairs: IntArray
     confidence: FloatArray
+    entity_names: Sequence[str]
     relation_names: Sequence[str]
 
     def __len__(self) -> int:
@@ -49,11 +57,16 @@ class Rules:
 
     def text(self, rule: int) -> str:
         """Return a rule as people write it: ``uncle(X,Y) <= brother(X,A), parent(A,Y)``."""
+        name = self.relation_names[self.relation[rule]]
+        if self.second[rule] < -1:
+            given, told = (self.entity_names[codes[rule]] for codes in (self.given, self.told))
+            head = f"X,{told}" if self.second[rule] == -2 else f"{told},X"
+            return f"{name}({head}) <= {self._atom(int(self.first[rule]), 'X', given)}"
         if self.second[rule] < 0:
             body = self._atom(int(self.first[rule]), "X", "Y")
         else:
             body = f"{self._atom(int(self.first[rule]), 'X', 'A')}, {self._atom(int(self.second[rule]), 'A', 'Y')}"
-        return f"{self.relation_names[self.relation[rule]]}(X,Y) <= {body}"
+        return f"{name}(X,Y) <= {body}"
 
     def _atom(self, slot: int, begin: str, end: str) -> str:
         ends = f"{begin},{end}" if slot % 2 == 0 else f"{end},{begin}"
@@ -101,6 +114,15 @@ class RuleProposals:
         """Return the candidates with what the rules say of each, as pieces of evidence."""
         marks = {"rule_confidence": self.confidence, "rules_together": self.together}
         return Proposals(self.candidates, marks=marks)
+
+    def of_relations(self, relations: Sequence[str]) -> Self:
+        """Return those of some relations, all if none is named."""
+        if not relations:
+            return self
+        named = np.isin(np.array(self.candidates.relation_names, dtype=object), list(relations))
+        rows = np.flatnonzero(named[self.candidates.relations])
+        told = {name: getattr(self, name)[rows] for name in ("rule", "together", "count")}
+        return replace(self, candidates=self.candidates.take(rows), **told)
 
     def columns(self) -> dict[str, Any]:
         """Return a table: head, relation, tail, score, the surest rule, its confidence, the number of rules, who."""
@@ -192,11 +214,13 @@ class _Mining:
 
     def apply(self, confidence: float, parts: int | None = None, only: int | None = None) -> int:
         """Apply rules of a confidence, to some parts or all of them; return how many candidates there are."""
-        for step in plan.rule_steps(self.limits, confidence):
+        sparse = confidence < self.limits.confidence
+        for step in [*plan.constant_steps(self.limits, sparse), *plan.rule_steps(self.limits, confidence)]:
             self.store.make(step)
         parts = parts or self.parts
         for part in range(only or parts):
             self._walk(plan.APPLIED, part, parts)
+            self.store.view("constant_part", f"{plan.CONSTANT_PAIRS} WHERE q.h % {parts} = {part}")
             self.store.add(plan.PROPOSAL, part == 0)
             self.report("rules are applied")
         return int(self.store.row("SELECT count(*) FROM proposal")[0])
@@ -223,7 +247,7 @@ def _collect(store: Store, graph: Graph, limits: RuleLimits, least: float, hub: 
     order = f"SELECT * FROM proposal ORDER BY rule, rules DESC, h, r, t LIMIT {limits.most}"
     found = store.table(f"SELECT * FROM ({order}) p ORDER BY h, r, t")
     rules = store.table("SELECT * FROM rule ORDER BY id")
-    first, second, relation, holds, pairs = (np.asarray(rules[name], dtype=np.int64) for name in "abrkn")
+    first, second, given, told, relation, holds, pairs = (np.asarray(rules[k], dtype=np.int64) for k in "abcdrkn")
     confidence = np.asarray(rules["confidence"], dtype=np.float64)
     heads, relations, tails = (np.asarray(found[name], dtype=np.int64) for name in "hrt")
     return RuleProposals(
@@ -231,7 +255,7 @@ def _collect(store: Store, graph: Graph, limits: RuleLimits, least: float, hub: 
         np.asarray(found["rule"], dtype=np.int64),
         np.asarray(found["together"], dtype=np.float64),
         np.asarray(found["rules"], dtype=np.int64),
-        Rules(first, second, relation, holds, pairs, confidence, graph.relation_names),
+        Rules(first, second, given, told, relation, holds, pairs, confidence, graph.entity_names, graph.relation_names),
         least,
         hub,
     )

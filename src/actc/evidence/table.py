@@ -131,11 +131,25 @@ def gather_evidence(
     progress : function of (done, total, name), optional
         Called after each step.
     """
+    if not len(candidates):
+        raise TableError("There are no candidates to look at.")
     parts = list(stream_evidence(graph, candidates, limits, memory, progress))
     if len(parts) == 1:
         return parts[0]
     values, named = (np.concatenate([getattr(part, name) for part in parts]) for name in ("values", "named"))
     return replace(parts[0], candidates=Proposals.of(candidates).triples, values=values, named=named)
+
+
+def place_scores(proposals: Proposals) -> Proposals:
+    """Turn scores into marks: each, and its places in slots, counted among all of the proposals.
+
+    Then some of the proposals may be looked at alone.
+    """
+    triples, models = Graph.of(proposals.triples), len(proposals.scores)
+    with engine.open_tables(triples.take(np.arange(0)), triples, proposals.scores, "2GB") as connection:
+        found = engine.place_scores(connection, models)
+    marks = {name: _with_nan(found[name]) for name in score_columns(models)}
+    return replace(proposals, scores=(), marks={**marks, **proposals.marks})
 
 
 def stream_evidence(

@@ -5,21 +5,20 @@ anything is looked up. It teaches what each piece of evidence is worth; by that 
 
     lesson = find_lesson(graph, proposals, holdout)
     weighed = weigh(graph, candidates, lesson)     # log-odds, and the evidence that reasons are made of
-    log_odds = learn(graph, lesson).score(candidates)   # log-odds alone, of any number of candidates
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from actc.errors import TableError
 from actc.evidence.plan import Limits
-from actc.evidence.table import Evidence, Progress, Proposals, gather_evidence, stream_evidence
-from actc.evidence.worth import Worth, compare_rivals, learn_worth, pieces_of
+from actc.evidence.table import Evidence, Progress, Proposals, gather_evidence
+from actc.evidence.worth import Worth, learn_worth, pieces_of
 from actc.graphs.graph import Graph
 from actc.triples import BoolArray, FloatArray, ScoredTriples, Triples
 
@@ -138,9 +137,9 @@ class Weighed:
         """The pieces that were weighed, as normal quantiles, shape (N, F)."""
         return self.worth.ridge.quantiles.transform(pieces_of(self.evidence, self.worth.columns))
 
-    def keep_best(self, best: int) -> Self:
-        """Keep the candidates that are among the best so many of one of their slots, by all the evidence."""
-        rows = np.flatnonzero(best_place(self.candidates) <= best)
+    def take(self, rows: ArrayLike) -> Self:
+        """Return some of the candidates."""
+        rows = np.asarray(rows)
         return replace(self, evidence=self.evidence.take(rows), log_odds=self.log_odds[rows])
 
 
@@ -165,26 +164,6 @@ class Learnt:
         """Return the log-odds of candidates with their evidence, which is held in memory."""
         evidence = gather_evidence(self.graph, candidates, self.limits, progress=progress)
         return Weighed(evidence, self.worth, self.worth.log_odds(evidence))
-
-    def score(self, candidates: Proposals | ScoredTriples, progress: Progress | None = None) -> FloatArray:
-        """Return the log-odds of any number of candidates, shape (N,): evidence is looked up chunk by chunk.
-
-        Trees compare a candidate with its rivals, which may be in other chunks: for them all is looked up twice.
-        """
-
-        def chunks() -> Iterator[FloatArray]:
-            for part in stream_evidence(self.graph, candidates, self.limits, progress=progress):
-                yield pieces_of(part, self.worth.columns)
-
-        ridge, trees = self.worth.ridge, self.worth.trees
-        log_odds = np.concatenate([ridge.log_odds(table) for table in chunks()])
-        if trees is None:
-            return log_odds
-        rivals, scored, done = compare_rivals(log_odds, Proposals.of(candidates).triples), [], 0
-        for table in chunks():
-            scored.append(trees.log_odds(np.column_stack([table, rivals[done : done + len(table)]])))
-            done += len(table)
-        return np.concatenate(scored)
 
 
 def learn(graph: Graph, lesson: Lesson, limits: Limits | None = None, progress: Progress | None = None) -> Learnt:

@@ -13,9 +13,10 @@ from actc.evidence.mine_rules import RULE_LIMITS, RuleLimits
 from actc.evidence.plan import Limits
 from actc.evidence.propose_by_rules import RuleProposals, propose_by_rules
 from actc.evidence.quantiles import Quantiles
+from actc.evidence.rankings import Ranking, compare_rankings
 from actc.evidence.table import Evidence, Progress, Proposals, gather_evidence
 from actc.evidence.weigh import Lesson, Weighed
-from actc.evidence.worth import CHOICES, FOLDS, Ridge, Worth, count_cases, pieces_columns, pieces_of
+from actc.evidence.worth import CHOICES, FOLDS, HAS, Ridge, Worth, count_cases, is_of_scores, pieces_columns, pieces_of
 from actc.graphs.graph import Graph
 from actc.numeric import sigmoid
 from actc.triples import BoolArray, FloatArray, IntArray, Triples
@@ -26,6 +27,7 @@ MOST_HOLDOUTS = 5
 MOST_TRUE = 20_000  # holdout facts that are looked at
 MOST_UNLABELLED = 20_000  # other proposals that are looked at in all, drawn at random
 RESAMPLES = 100
+MISFIT = 0.1  # by which the log of the expected share is off where hidden facts are drawn anew (rules.csv, redraw)
 MOST_SHARE = 0.9  # of the candidates that may be expected true
 OFFSET = "relation_offset"
 """The piece of evidence that is the same for all candidates of a relation: how many of its facts are missing."""
@@ -50,6 +52,8 @@ class Found:
     precisions : float array of shape (draws,)
         Draws of the share of true ones among the candidates with log-odds above 0, by resampling the holdout; none
         where there are no such candidates.
+    ranking : Ranking or None
+        What models' scores bring to the ranking of the holdout facts; None where there are no scores.
     """
 
     weighed: Weighed
@@ -57,6 +61,7 @@ class Found:
     holdout: int
     share: float
     precisions: FloatArray
+    ranking: Ranking | None = None
 
     @property
     def precision(self) -> FloatArray:
@@ -191,6 +196,7 @@ def weigh_lessons(
     random = np.random.default_rng(seed)
     table = _look_up(graph, lessons, limits, random, progress)
     with threadpool_limits(1, "blas"):  # more threads would wait for each other longer than they work
+        table, ranking = _leave_out_scores(table, random)
         curves = _Curves.fit(table, len(graph.relation_names) + 1)
         marks = {**candidates.marks, OFFSET: curves.bent.offset[_relations(graph, candidates.triples)]}
         evidence = gather_evidence(graph, replace(candidates, marks=marks), limits, progress=progress)
@@ -201,7 +207,19 @@ def weigh_lessons(
         worth = Worth((*table.columns, OFFSET), curves.ridge(evidence), None, share, int(table.true.sum()))
         weighed = _shift(Weighed(evidence, worth, worth.log_odds(evidence)), share)
         precisions = curves.resample(int((weighed.log_odds > 0).sum()), more, random)
-    return Found(weighed, recall, table.holdout, share, precisions)
+    return Found(weighed, recall, table.holdout, share, precisions, ranking)
+
+
+def _leave_out_scores(table: _Table, random: np.random.Generator) -> tuple[_Table, Ranking | None]:
+    """Leave the models' scores out where the holdout facts are ranked better without them."""
+    scored = np.array([is_of_scores(name.removeprefix(HAS)) for name in table.columns])
+    if not scored.any():
+        return table, None
+    names = tuple(name for name, score in zip(table.columns, scored, strict=True) if not score)
+    plain = replace(table, columns=names, pieces=table.pieces[:, ~scored])
+    without, with_scores = (one.out_of_fold(Ridge.learn_bent) for one in (plain, table))
+    ranking = compare_rankings(table.true, table.cases, without, with_scores, random)
+    return (table if ranking.scores_help else plain), ranking
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,7 +253,7 @@ class _Curves:
     def resample(self, accepted: int, more: float, random: np.random.Generator) -> FloatArray:
         """Return draws of the share of true ones among the accepted, by resampling triples.
 
-        A triple that is unlabelled in several lessons is one case, not several.
+        A triple that is unlabelled in several lessons is one case, not several. What the curves miss is beside that.
         ``more`` is how many candidates are true for each true one that is unlabelled in the lessons.
         """
         if not accepted:
@@ -253,7 +271,7 @@ class _Curves:
                 np.bincount(relations, cases * rows, minlength=count) for rows in (table.true & above, table.true)
             )
             overall = kept.sum() / max(whole.sum(), 1e-9)
-            right = more * float(drawn.unlabelled @ ((kept + overall) / (whole + 1)))
+            right = more * float(drawn.unlabelled @ ((kept + overall) / (whole + 1))) * np.exp(random.normal(0, MISFIT))
             draws.append(random.binomial(accepted, min(right / accepted, 1.0)) / accepted)
         return np.array(draws)
 

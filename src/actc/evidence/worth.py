@@ -157,7 +157,7 @@ class Worth:
     @property
     def with_scores(self) -> bool:
         """Whether models' scores count: not where the lesson had none that can be compared."""
-        return any(map(_is_of_scores, self.columns))
+        return any(map(is_of_scores, self.columns))
 
     def weights(self) -> dict[str, float]:
         """Return the weight of every piece: log-odds per standard deviation; beside trees still those of the ridge."""
@@ -216,7 +216,7 @@ def pieces_columns(tables: Sequence[Evidence]) -> tuple[str, ...]:
     """
     columns = tables[0].columns
     names = [name for name in columns if any(np.isnan(table.column(name)).any() for table in tables)]
-    return (*columns, *(HAS + name for name in names if not _is_of_scores(name) or name.startswith("score")))
+    return (*columns, *(HAS + name for name in names if not is_of_scores(name) or name.startswith("score")))
 
 
 def expect_share(table: FloatArray, true: BoolArray) -> float:
@@ -250,10 +250,11 @@ def count_cases(true: BoolArray, share: float) -> FloatArray:
 
 def score_pieces(evidence: Evidence) -> tuple[str, ...]:
     """Return the names of the pieces that come from models' scores."""
-    return tuple(filter(_is_of_scores, evidence.columns))
+    return tuple(filter(is_of_scores, evidence.columns))
 
 
-def _is_of_scores(name: str) -> bool:
+def is_of_scores(name: str) -> bool:
+    """Say whether a piece comes from a model's score."""
     return re.sub(r"_\d+$", "", name) in SCORE_COLUMNS  # score_2 is the second model's
 
 

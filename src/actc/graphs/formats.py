@@ -246,3 +246,11 @@ FORMATS = {
     "openke": _folder_of_numbers("OpenKE's folder", id_files.OPENKE),
     "libkge": _folder_of_numbers("LibKGE's folder", id_files.LIBKGE),
 }
+
+
+def find_ending(path: Path) -> str:
+    """Return the ending of a graph's name, or that of a table for folders."""
+    if path.is_dir():
+        return ".tsv"
+    endings = [ending for found in FORMATS.values() for ending in found.suffixes if path.name.lower().endswith(ending)]
+    return max(endings, key=len)

@@ -9,7 +9,7 @@ import numpy as np
 
 from actc.errors import TableError
 from actc.graphs.graph import Graph
-from actc.triples import FloatArray, IntArray, ScoredTriples
+from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 
 BATCH = 65_536
 
@@ -53,6 +53,19 @@ def score_triples(
         row = int(np.flatnonzero(~np.isfinite(scores))[0])
         raise TableError(f"The model scores {graph.triple(row)} with {scores[row]}; its weights are damaged.")
     return graph.with_scores(scores)
+
+
+def knows(scorer: Scorer, triples: Triples) -> BoolArray:
+    """Say of each triple whether the model knows all of its names, shape (N,)."""
+    codes = triples.recoded(scorer.entity_names, scorer.relation_names)
+    return np.asarray((codes.heads >= 0) & (codes.relations >= 0) & (codes.tails >= 0))
+
+
+def score_known(scorer: Scorer, graph: Graph) -> FloatArray:
+    """Return the model's score of each triple, NaN where it does not know a name, shape (N,)."""
+    rows, scores = np.flatnonzero(knows(scorer, graph)), np.full(len(graph), np.nan)
+    scores[rows] = score_triples(scorer, graph.take(rows)).scores
+    return scores
 
 
 def refuse_strangers(graph: Graph, codes: Graph) -> None:

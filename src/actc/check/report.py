@@ -1,0 +1,154 @@
+"""What `actc check` leaves behind: the doubtful facts, those taken out, the graph without them, a report."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from actc import __version__
+from actc.check.ask import Doubtful
+from actc.errors import OptionError
+from actc.graphs.formats import read_graph, write_graph
+from actc.graphs.graph import Graph
+from actc.graphs.terms import Base
+from actc.tables.deliver import write_beside
+from actc.tables.files import write_json, write_triples
+from actc.triples import BoolArray, Triples
+from actc.trust.case import BY, Case
+from actc.trust.expect import Share
+
+LEVEL = 0.9
+MOST_SHOWN = 20
+DOUBTFUL, REMOVED, RESTORED = "doubtful.tsv", "removed.tsv", "restored.tsv"
+
+
+def write_outcome(
+    folder: Path, doubtful: Doubtful, case: Case | None, whole: Graph, file_name: str, base: Base
+) -> tuple[list[Path], BoolArray]:
+    """Write the lists and the graph; return the files, and which of the doubtful facts are taken out.
+
+    Parameters
+    ----------
+    folder : Path
+    doubtful : Doubtful
+    case : Case, optional
+        Of wrong facts; without one nothing is taken out.
+    whole : Graph
+        The graph as it is, literals included.
+    file_name : str
+        What to call the graph without what is taken out.
+    base : str
+        Put before names that are no IRIs, in RDF.
+    """
+    facts, decided = doubtful.facts, None if case is None else case.decide(doubtful.facts)
+    wrong = doubtful.probability(case)
+    out = np.zeros(len(facts), dtype=np.bool_) if decided is None else decided.accepted
+    out = out & ~_restored(folder).contains(facts)
+    order = np.argsort(-wrong, kind="stable")
+    reasons = np.array([*doubtful.reasons.of(order, np.zeros(len(order), np.bool_)), ""], dtype=object)[:-1]
+    columns = {**facts.take(order).columns(), "probability": wrong[order].round(4), "reasons": reasons}
+    write_triples(folder / DOUBTFUL, columns)
+    by = np.full(len(facts), "", dtype=object) if decided is None else decided.by
+    taken = out[order]
+    columns = {name: values[taken] for name, values in (columns | {"by": by[order]}).items()}
+    write_triples(folder / REMOVED, columns)
+    write_graph(folder / file_name, whole.take(~facts.take(out).contains(whole)), base=base)
+    return [folder / name for name in (DOUBTFUL, REMOVED, file_name)], out
+
+
+def put_back(folder: Path, facts: Path | None, base: Base) -> int:
+    """Note that facts which were taken out shall stay: all of them, or those of a file; return how many."""
+    if not (folder / REMOVED).exists():
+        raise OptionError(f"--undo: {folder} holds no {REMOVED}; nothing was taken out there.")
+    removed = read_graph(folder / REMOVED)
+    wanted = removed if facts is None else removed.take(read_graph(facts, base=base).contains(removed))
+    if not len(wanted):
+        raise OptionError(f"--undo: none of these facts is among the {len(removed)} that were taken out.")
+    write_triples(folder / RESTORED, _restored(folder).union(wanted).columns())
+    return len(wanted)
+
+
+def _restored(folder: Path) -> Triples:
+    path = folder / RESTORED
+    return read_graph(path) if path.exists() else Graph.from_columns([], [], [])
+
+
+def summarise(
+    doubtful: Doubtful, case: Case | None, out: BoolArray, whole: Graph, facts: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the report as plain values; ``facts`` is what else it should hold."""
+    judged = None if case is None else case.answers_in(doubtful.facts)
+    by = np.zeros(len(out), dtype=object) if case is None else case.decide(doubtful.facts).by
+    order = np.argsort(-doubtful.probability(case), kind="stable")[:MOST_SHOWN]
+    told = zip(order.tolist(), doubtful.reasons.of(order, np.zeros(len(order), np.bool_)), strict=True)
+    return {
+        "actc_version": __version__,
+        "facts_before": len(whole),
+        "doubtful": len(doubtful.facts),
+        "judged": 0 if judged is None else len(judged),
+        "judged_wrong": 0 if judged is None else int(judged.labels.sum()),
+        "removed": int(out.sum()),
+        "removed_by": {who: int((by[out] == who).sum()) for who in BY},
+        "removed_precision": _precision(case, out),
+        "facts_after": len(whole) - int(out.sum()),
+        "promise": None
+        if case is None or case.promise is None
+        else {**asdict(case.promise.demand), "accepts": case.promise.accepts},
+        **facts,
+        "most_doubtful": [
+            {"triple": doubtful.facts.triple(row), "removed": bool(out[row]), "reasons": text} for row, text in told
+        ],
+    }
+
+
+def _precision(case: Case | None, out: BoolArray) -> list[float] | None:
+    """Return which share of what is taken out should be wrong: lowest, middle and highest."""
+    if case is None or not out.any():
+        return None
+    share = Share.of(case.expectation.overall, "precision", LEVEL)
+    return None if share is None else [round(value, 4) for value in (share.low, share.middle, share.high)]
+
+
+def headline(report: dict[str, Any]) -> list[str]:
+    """Say how many facts should be wrong, what became of them, and how sure that is."""
+    low, middle, high = report["share"]
+    lines = [
+        f"Of {report['facts_before']:,} facts about {middle:.1%} should be wrong: between {low:.1%} and {high:.1%}, "
+        "with nine chances in ten. So says the graph itself."
+    ]
+    if not report["judged"]:
+        return [*lines, "Nobody was asked, so nothing is taken out."]
+    lines.append(
+        f"{report['judged']} judged, {report['judged_wrong']} of them wrong; {report['removed']} taken out. "
+        f"The graph has {report['facts_after']:,} facts now."
+    )
+    if report["removed_precision"]:
+        least, likely, most = (f"{value:.0%}" for value in report["removed_precision"])
+        lines.append(
+            f"Of the facts taken out {likely} should be wrong: between {least} and {most}, with nine chances in ten."
+        )
+    if report["promise"] and not report["promise"]["accepts"]:
+        lines.append(
+            f"Beyond what was judged no list can be promised a precision of {report['promise']['target']:g} from these "
+            "answers; raise --budget, or give a lower --precision."
+        )
+    return lines
+
+
+def write_report(folder: Path, report: dict[str, Any]) -> list[Path]:
+    """Write the report, for programs and for people; return the files."""
+    files = [folder / "report.json", folder / "report.md"]
+    write_json(files[0], report)
+    lines = ["# A graph checked", "", *(line for said in headline(report) for line in (said, ""))]
+    lines += ["| kind of error | share of the wrong facts |", "| --- | ---: |"]
+    lines += [f"| {name} | {share:.0%} |" for name, share in report["kinds"].items()]
+    lines += ["", "| most doubtful | taken out | reasons |", "| --- | --- | --- |"]
+    for one in report["most_doubtful"]:
+        lines.append(f"| {' '.join(one['triple'])} | {'yes' if one['removed'] else 'no'} | {one['reasons']} |")
+    lines += ["", *(f"- {note}" for note in report["notes"])]
+    with write_beside(files[1]) as temporary:
+        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return files

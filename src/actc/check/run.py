@@ -1,0 +1,130 @@
+"""Check a graph in one call: its doubtful facts, answers about them, the graph without the wrong ones."""
+
+from __future__ import annotations
+
+import time
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from actc.check.ask import POOL, Doubtful, ask_about, find_doubtful
+from actc.check.doubt import doubt_facts
+from actc.check.plan import CheckPlan as CheckPlan
+from actc.check.report import headline, put_back, summarise, write_outcome, write_report
+from actc.complete.completion import read_oracle
+from actc.complete.folder import Begun
+from actc.complete.run import Stage
+from actc.complete.weighing import LOG_ODDS
+from actc.errors import OptionError, TableError
+from actc.graphs.formats import find_ending, read_graph
+from actc.graphs.graph import Graph
+from actc.graphs.terms import without_literals
+from actc.session import Session, Settings, start_session
+from actc.session.find_case import session_case
+from actc.trust.case import Case
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What came of `actc check`.
+
+    Parameters
+    ----------
+    lines : tuple of str
+        What a person should read.
+    files : tuple of Path
+        The doubtful facts, those taken out, the graph without them, reports; none while people have yet to judge.
+    """
+
+    lines: tuple[str, ...]
+    files: tuple[Path, ...] = ()
+
+
+def check_graph(plan: CheckPlan, stage: Stage = lambda name: nullcontext(lambda *steps: None)) -> Checked:
+    """Find the wrong facts of a graph, as ``actc check`` does; the graph itself is not changed.
+
+    Without an oracle in the plan people are asked: it starts an annotation session and stops. Called again with the
+    same plan when they have judged, it goes on from there.
+
+    Parameters
+    ----------
+    plan : CheckPlan
+        The graph, the folder to write to, and every choice.
+    stage : callable
+        Called with a stage's name, for as long as it lasts: gives a function to tell steps done, steps in all.
+    """
+    whole = read_graph(plan.graph, base=plan.base)
+    told = [f"{put_back(plan.out, plan.facts, plan.base):,} facts are put back."] if plan.undo else []
+    doubtful, left = _prepare(plan, whole, stage)
+    case = None
+    session = plan.out / "session"
+    if plan.oracle is not None and plan.budget:
+        oracle, rows = read_oracle(plan.oracle, doubtful.facts, plan.base)
+        case = ask_about(doubtful.facts, oracle, rows, plan.budget, plan.demand, plan.seed)
+    elif plan.budget and not session.exists() and not plan.undo:
+        return Checked((*left["notes"], *_start_session(plan, doubtful, session)))
+    elif plan.budget and session.exists():
+        case, early = _open_session(session, plan, doubtful)
+        told += early
+    name = f"graph{find_ending(plan.graph)}"
+    files, out = write_outcome(plan.out, doubtful, case, whole, name, plan.base)
+    report = summarise(doubtful, case, out, whole, {**left, "notes": [*left["notes"], *told]})
+    files += write_report(plan.out, report)
+    return Checked((*headline(report), *report["notes"], f"Written: {', '.join(map(str, files))}"), tuple(files))
+
+
+def _prepare(plan: CheckPlan, whole: Graph, stage: Stage) -> tuple[Doubtful, dict[str, Any]]:
+    """Doubt every fact; what an earlier run into the same folder finished is not done again."""
+    graph, begun = without_literals(whole), Begun.open(plan.out, plan.asked)
+    if "doubts" in begun.done:
+        return Doubtful.load(plan.out, graph), begun.done["doubts"]
+    started = time.perf_counter()
+    with stage("Evidence") as advance:
+        try:
+            doubts = doubt_facts(graph, plan.seed, lambda done, total, name: advance(1, total))
+        except TableError as error:
+            raise OptionError(str(error)) from None
+        doubtful = find_doubtful(doubts)
+    doubtful.save(plan.out)
+    notes = list(whole.notes)
+    if len(graph) < len(whole):
+        notes.append(f"{len(whole) - len(graph):,} triples that end in a literal were not checked; they stay.")
+    left = {
+        "share": doubts.share.round(5).tolist(),
+        "kinds": doubts.kinds,
+        "seconds": round(time.perf_counter() - started, 1),
+        "notes": notes,
+    }
+    begun.finish("doubts", left)
+    return doubtful, left
+
+
+def _start_session(plan: CheckPlan, doubtful: Doubtful, folder: Path) -> list[str]:
+    """Make a session of the doubtful facts, in which people are asked."""
+    title = plan.graph.name.partition(".")[0]
+    budget = min(plan.budget, len(doubtful.facts))
+    settings = Settings(LOG_ODDS, budget, seed=plan.seed, title=title, wrong=True)
+    reasons = doubtful.reasons.marked(np.arange(len(doubtful.facts)))
+    start_session(folder, plan.out / POOL, settings, plan.names, plan.graph, reasons=reasons).close()
+    return [
+        f"{len(doubtful.facts):,} facts may be asked about, the most doubtful of the graph.",
+        f"Judge {budget:,} of them, whether each is true: actc annotate {folder}",
+        "Then give the same command again: it takes out what is wrong, and writes the new graph.",
+    ]
+
+
+def _open_session(folder: Path, plan: CheckPlan, doubtful: Doubtful) -> tuple[Case, list[str]]:
+    """Open the case of what people, and judges, said in a session; say where people stopped early."""
+    session = Session(folder)
+    budget = min(plan.budget, len(doubtful.facts))
+    if budget != session.budget:
+        session.set_budget(budget)
+    case = session_case(session, plan.demand)
+    answers = len(case.annotations)
+    if not answers:
+        raise OptionError(f"{folder}: nobody has called any fact true or false yet; judge with: actc annotate {folder}")
+    early = f"{answers:,} of {budget:,} answers are there; for more: actc annotate {folder}, then this command again."
+    return case, [early] if answers < budget else []

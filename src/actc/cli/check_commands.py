@@ -1,0 +1,51 @@
+"""Wrong facts of a graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from actc.cli.graph_commands import GRAPH, PATH, base_option, say
+from actc.cli.parts import examples, progress_bar, promise_options, quiet_option
+
+
+@click.command(
+    "check",
+    epilog=examples(
+        "actc check graph.tsv --budget 0 --out checked   # the list, nobody is asked",
+        "actc check graph.tsv --names names.tsv --out checked   # asks people; once more, when they have judged",
+        "actc check graph.tsv --oracle truth.tsv --precision .9 --out checked",
+        "actc check graph.tsv --out checked --undo --facts right-after-all.tsv",
+    ),
+)
+@GRAPH
+@click.option("--oracle", type=PATH, help="Judged triples with labels, or a graph of all true ones.")
+@click.option(
+    "--names",
+    multiple=True,
+    type=PATH,
+    help="Names of entities or relations, for the people who judge; see: actc start --help. Repeatable.",
+)
+@click.option("--budget", default=100, show_default=True, help="How many answers to ask for; 0 asks nobody.")
+@promise_options
+@click.option("--undo", is_flag=True, help="Put back what an earlier run into the same folder took out.")
+@click.option("--facts", type=PATH, help="With --undo: put back these facts only.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
+@click.option("--out", type=PATH, required=True, help="A folder.")
+@base_option
+@quiet_option
+def check_command(graph: Path, out: Path, quiet: bool, **options: Any) -> None:
+    """Find wrong facts of the GRAPH, and take out those that answers bear out.
+
+    Without --oracle people are asked: it starts an annotation session and stops. Give the same command again when they
+    have judged, and it goes on from there. The graph itself is not changed: a new one is written.
+    """
+    from actc.check.run import CheckPlan, check_graph
+
+    checked = check_graph(CheckPlan(graph, out, **options), lambda name: progress_bar(name, quiet))
+    say(quiet, *checked.lines)
+
+
+COMMANDS = [check_command]

@@ -1,0 +1,196 @@
+"""Candidates before anybody is asked: who proposed them, what the evidence says of each, what a holdout says of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from actc.complete.union import GIVEN, MODEL, Pays, Proposer, join_candidates, weigh_union
+from actc.complete.weighing import Reasons
+from actc.errors import OptionError, TableError
+from actc.evidence.propose_by_rules import propose_by_rules
+from actc.evidence.table import Progress, Proposals
+from actc.evidence.weigh import Lesson, Weighed, find_lesson, weigh
+from actc.evidence.weigh_by_rules import weigh_rules
+from actc.graphs.graph import Graph
+from actc.models.score_triples import Scorer, knows, refuse_strangers, score_triples
+from actc.triples import ScoredTriples, Triples
+
+NOBODYS = "Nobody's rules or model proposed these candidates: the graph's own facts teach what evidence is worth."
+UNSCORED = "The model did not propose these candidates: what evidence is worth is learnt without its scores."
+TOO_SMALL = "The graph is too small to learn from what evidence is worth; the model's scores decide alone."
+NO_HOLDOUT = "No facts are known that the model was not trained on: whether it pays cannot be said; --held gives some."
+OWN_FACTS = "the graph's own facts teach what evidence is worth, and scores do not count; --held gives some."
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Candidates, and what is known of them before anybody is asked.
+
+    Parameters
+    ----------
+    triples : ScoredTriples
+        Their scores are log-odds where there are reasons, else the model's.
+    beside : dict of arrays
+        What their file has beside them: who proposed each (``proposed_by``), and by which rule.
+    notes : list of str
+    reasons : Reasons, optional
+    precisions : list of float
+        Draws of the accepted precision by the holdout; none where no holdout says it.
+    pays : Pays, optional
+        What a model brings beside rules.
+    """
+
+    triples: ScoredTriples
+    beside: dict[str, Any]
+    notes: list[str]
+    reasons: Reasons | None = None
+    precisions: list[float] = field(default_factory=list)
+    pays: Pays | None = None
+
+    def columns(self) -> dict[str, Any]:
+        """Return the table of the candidates' file."""
+        return {**self.triples.columns(), "score": self.triples.scores, **self.beside}
+
+
+def find_by_rules(graph: Graph, seed: int = 0, progress: Progress | None = None) -> Candidates:
+    """Take what the graph's own rules propose, and weigh it."""
+    proposed = propose_by_rules(graph)
+    try:
+        found = weigh_rules(graph, proposed, seed=seed, progress=progress)
+    except TableError as error:
+        raise OptionError(f"{str(error).rstrip('.')}; give --train, --model or --candidates.") from None
+    beside = {name: proposed.columns()[name] for name in ("rule", "rule_confidence", "rules", "proposed_by")}
+    precisions = found.precisions.round(4).tolist()
+    return Candidates(*_weighed(found.weighed, graph, beside, [found.tell()]), precisions)
+
+
+def find_by_both(
+    graph: Graph,
+    models: Sequence[Proposer],
+    relations: Sequence[str] = (),
+    *,
+    same: bool = False,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Candidates:
+    """Take what rules and models propose, and weigh it by facts that neither had seen.
+
+    Parameters
+    ----------
+    graph : Graph
+        The known facts.
+    models : sequence of Proposer
+        With an empty holdout where none is known: the graph's own facts then teach what evidence is worth.
+    relations : sequence of str
+        Only these; all if empty.
+    same : bool
+        Whether the models' holdouts are those that rules alone would be learnt from.
+    """
+    graph = _with_all_names(graph, models)
+    try:
+        both = weigh_union(graph, models, relations, same=same, seed=seed, progress=progress)
+    except TableError:
+        return _by_own_facts(graph, models, relations, progress)
+    triples, scores = both.parts[0].candidates, np.concatenate([part.log_odds for part in both.parts])
+    every = triples.with_scores(scores) if len(both.parts) == 1 else _follow(*both.parts).with_scores(scores)
+    reasons = Reasons(tuple((part.evidence, part.worth) for part in both.parts), graph)
+    pays = both.pays if any(len(model.holdout) for model in models) else None
+    notes = [both.found.tell(), NO_HOLDOUT if pays is None else pays.tell(), *both.notes]
+    return Candidates(every, both.beside, notes, reasons, both.found.precisions.round(4).tolist(), pays)
+
+
+def _follow(first: Weighed, second: Weighed) -> Triples:
+    return first.evidence.candidates.followed_by(second.evidence.candidates)
+
+
+def _with_all_names(graph: Graph, models: Sequence[Proposer]) -> Graph:
+    """Return the graph with all holdout facts, and names for all that is proposed."""
+    for model in models:
+        if not graph.contains(model.holdout).all():
+            graph = Graph.of(graph.union(model.holdout))
+    tables = [graph, *(model.proposals for model in models)]
+    names = [
+        sorted(set().union(*(getattr(table, one) for table in tables))) for one in ("entity_names", "relation_names")
+    ]
+    return graph.recoded(*names)
+
+
+def _by_own_facts(
+    graph: Graph, models: Sequence[Proposer], relations: Sequence[str], progress: Progress | None
+) -> Candidates:
+    """Weigh what rules and a model propose by some of the graph's own facts, where a holdout cannot teach."""
+    union = join_candidates(graph, propose_by_rules(graph).of_relations(relations), models)
+    plain = Proposals(union.proposals.triples)
+    why = "Too few holdout facts are among the proposals" if len(models[0].holdout) else "No holdout facts are known"
+    try:
+        weighed = weigh(graph, plain, Lesson.taken(graph, plain.triples), progress=progress)
+    except TableError:
+        scores = union.proposals.marks["score"]
+        rows = np.flatnonzero(union.by_model & np.isfinite(scores))
+        beside = {name: values[rows] for name, values in union.beside.items()}
+        return Candidates(plain.triples.take(rows).with_scores(scores[rows]), beside, [TOO_SMALL])
+    return Candidates(*_weighed(weighed, graph, union.beside, [f"{why}: {OWN_FACTS}"]))
+
+
+def find_given(
+    graph: Graph, given: Graph, model: Scorer | None, holdout: Graph | None, progress: Progress | None = None
+) -> Candidates:
+    """Weigh the candidates that somebody else proposed; only these are decided.
+
+    Parameters
+    ----------
+    graph : Graph
+        The known facts.
+    given : Graph
+    model : Scorer, optional
+        Candidates with names that it does not know are left out.
+    holdout : Graph, optional
+        Facts that the model was not trained on.
+    """
+    if model is None:
+        try:
+            weighed = weigh(graph, Proposals(given), Lesson.taken(graph, given), progress=progress)
+        except TableError as error:
+            raise OptionError(f"{str(error).rstrip('.')}; give --train or --model.") from None
+        return Candidates(*_weighed(weighed, graph, _given(given), [*given.notes, NOBODYS]))
+    scored = find_scored(given, model)
+    known = None if holdout is None else holdout.take(np.flatnonzero(knows(model, holdout)))
+    facts = None if known is None or len(known) < 2 else score_triples(model, known)
+    try:
+        lesson = find_lesson(graph, scored.triples, facts)
+        weighed = weigh(graph, scored.triples, lesson, progress=progress)
+    except TableError:
+        return Candidates(scored.triples, scored.beside, [*scored.notes, TOO_SMALL])
+    why = UNSCORED if holdout is not None else f"No holdout facts are known: {OWN_FACTS}"
+    notes = [*scored.notes, *([] if weighed.worth.with_scores else [why])]
+    return Candidates(*_weighed(weighed, graph, scored.beside, notes))
+
+
+def find_scored(given: Graph, model: Scorer) -> Candidates:
+    """Score the candidates that were given; those with names that the model does not know are left out."""
+    familiar = knows(model, given)
+    if not familiar.any():
+        refuse_strangers(given, given.recoded(model.entity_names, model.relation_names))
+    strange = int((~familiar).sum())
+    unknown = f"{strange:,} candidates have names that the model does not know; they are left out."
+    scored = score_triples(model, given.take(np.flatnonzero(familiar)))
+    return Candidates(scored, _given(scored), [*given.notes, *([unknown] if strange else [])])
+
+
+def take_proposed(proposals: ScoredTriples) -> Candidates:
+    """Take what a model proposes, by its scores alone."""
+    return Candidates(proposals, {"proposed_by": np.full(len(proposals), MODEL, dtype=object)}, [])
+
+
+def _given(triples: Any) -> dict[str, Any]:
+    return {"proposed_by": np.full(len(triples), GIVEN, dtype=object)}
+
+
+def _weighed(
+    weighed: Weighed, graph: Graph, beside: dict[str, Any], notes: list[str]
+) -> tuple[ScoredTriples, dict[str, Any], list[str], Reasons]:
+    return weighed.candidates, beside, notes, Reasons(((weighed.evidence, weighed.worth),), graph)

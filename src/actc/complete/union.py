@@ -1,0 +1,338 @@
+"""Rules and models propose together: each candidate once, with who proposed it, learnt from what both did not see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actc.errors import TableError
+from actc.evidence.mine_rules import RULE_LIMITS
+from actc.evidence.propose_by_rules import RuleProposals, propose_by_rules
+from actc.evidence.rankings import Ranking
+from actc.evidence.table import Progress, Proposals, place_scores
+from actc.evidence.weigh import Lesson, Weighed, weigh
+from actc.evidence.weigh_by_rules import (
+    MOST_UNLABELLED,
+    RESAMPLES,
+    Found,
+    expect_recall,
+    weigh_lessons,
+    weigh_rules,
+)
+from actc.evidence.worth import is_of_scores
+from actc.graphs.graph import Graph
+from actc.models.score_triples import Scorer, score_known
+from actc.numeric import sigmoid
+from actc.triples import BoolArray, FloatArray, Triples
+
+RULES, MODEL, GIVEN = "rules", "model", "given"
+NOT_WEIGHED = "{:,} proposals of the model alone are left out: hardly a fact that it was not trained on is among them."
+
+
+@dataclass(frozen=True, eq=False)
+class Proposer:
+    """A model, facts that it was not trained on, and what it proposes as if these were not known.
+
+    Parameters
+    ----------
+    scorer : Scorer
+    holdout : Graph
+    proposals : Triples
+    """
+
+    scorer: Scorer
+    holdout: Graph
+    proposals: Triples
+
+
+@dataclass(frozen=True, eq=False)
+class Union:
+    """What rules and models propose, each triple once.
+
+    Parameters
+    ----------
+    proposals : Proposals
+        N of them; the models' scores, and what rules say, are marks.
+    by_rules, by_model : bool array of shape (N,)
+    beside : dict of arrays of shape (N,)
+        For whoever reads the candidates: the surest rule, its confidence, the number of rules, who proposed each.
+    """
+
+    proposals: Proposals
+    by_rules: BoolArray
+    by_model: BoolArray
+    beside: dict[str, NDArray[Any]]
+
+    def part(self, who: str) -> Proposals:
+        """Return what rules propose, or what the model alone does: no rule says anything of that."""
+        if who == RULES:
+            return self.proposals.take(self.by_rules)
+        scores = {name: values for name, values in self.proposals.marks.items() if is_of_scores(name)}
+        return replace(self.proposals, marks=scores).take(~self.by_rules)
+
+
+@dataclass(frozen=True)
+class Pays:
+    """What a model brings beside rules, by the holdout.
+
+    Parameters
+    ----------
+    rules, model, both : float
+        The share of the holdout that each proposes.
+    ranking : Ranking or None
+        How the holdout facts are ranked among what rules propose, with the model's scores and without; None where rules
+        and model had other holdouts: then scores do not count there.
+    adds : int
+        How many facts that the model alone proposes are likelier than not.
+    precision : tuple of float, or None
+        The share of true ones among those: low, middle, high.
+    """
+
+    rules: float
+    model: float
+    both: float
+    ranking: Ranking | None
+    adds: int
+    precision: tuple[float, ...] | None
+
+    @property
+    def does(self) -> bool:
+        """Whether scores surely rank better, or the model adds facts that are likelier than not."""
+        return self.adds > 0 or (self.ranking is not None and self.ranking.low > 0)
+
+    def describe(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return asdict(self) | {"pays": self.does}
+
+    def tell(self) -> str:
+        """Say whether the model pays, and by how much."""
+        found, said = self.ranking, []
+        said.append(f"Of the holdout rules propose {self.rules:.1%}, the model {self.model:.1%}, both {self.both:.1%}.")
+        if found is not None:
+            said.append(
+                f"Among the rules' proposals its facts have an average precision of {found.without:.3f}, with the "
+                f"model's scores {found.with_scores:.3f} ({found.low:+.3f} to {found.high:+.3f})"
+                f"{'' if found.scores_help else ': they are left out'}."
+            )
+        if self.precision is not None:
+            low, middle, high = self.precision
+            said.append(
+                f"Of what the model alone proposes {self.adds:,} are likelier than not, {middle:.0%} of them true "
+                f"({low:.0%} to {high:.0%})."
+            )
+        return " ".join([*said, "So the model pays." if self.does else "So rules alone would do."])
+
+
+def join_proposals(rules: RuleProposals, model: Triples, scorers: Sequence[Scorer], names: Triples) -> Union:
+    """Put what rules and models propose together, each once, with the models' mean score where they know its names.
+
+    Parameters
+    ----------
+    rules : RuleProposals
+    model : Triples
+        What models propose.
+    scorers : sequence of Scorer
+    names : Triples
+        Its vocabularies are those of the union.
+    """
+    every = Graph.of(rules.candidates.union(model)).recoded(names.entity_names, names.relation_names)
+    rows = rules.candidates.rows_of(every)
+    by_rules, by_model = rows >= 0, model.contains(every)
+    marks = {name: _spread(values, rows, np.nan) for name, values in rules.proposals().marks.items()}
+    score = np.mean([score_known(scorer, every) for scorer in scorers], axis=0)
+    told = rules.columns()
+    beside = {
+        "rule": _spread(told["rule"], rows, ""),
+        "rule_confidence": _spread(told["rule_confidence"], rows, np.nan),
+        "rules": _spread(told["rules"], rows, 0),
+        "proposed_by": np.where(by_rules, np.where(by_model, f"{RULES};{MODEL}", RULES), MODEL).astype(object),
+    }
+    return Union(place_scores(Proposals(every, (score,), marks)), by_rules, by_model, beside)
+
+
+def _spread(values: NDArray[Any], rows: NDArray[np.int64], missing: Any) -> NDArray[Any]:
+    """Return a value for each row, ``missing`` where the row is -1."""
+    if not len(values):
+        return np.full(len(rows), missing, dtype=values.dtype)
+    return np.where(rows >= 0, values[rows], missing)
+
+
+@dataclass(frozen=True, eq=False)
+class WeighedUnion:
+    """What rules propose, then what the model alone proposes, each weighed by what was learnt of its kind.
+
+    Parameters
+    ----------
+    parts : tuple of Weighed
+    beside : dict of arrays of shape (N,)
+    found : Found
+        What the holdouts say of all candidates.
+    pays : Pays
+    notes : tuple of str
+    """
+
+    parts: tuple[Weighed, ...]
+    beside: dict[str, NDArray[Any]]
+    found: Found
+    pays: Pays
+    notes: tuple[str, ...] = ()
+
+
+def weigh_union(
+    graph: Graph,
+    models: Sequence[Proposer],
+    relations: Sequence[str] = (),
+    *,
+    same: bool = False,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> WeighedUnion:
+    """Weigh what rules and models propose, by facts that were not seen: rules' proposals as if there were no model.
+
+    What both propose is far likelier than what a model alone does, and other evidence counts in it. So each kind has
+    lessons of its own.
+
+    Parameters
+    ----------
+    graph : Graph
+        The known facts, all holdouts among them.
+    models : sequence of Proposer
+        Each gives one lesson. The first one's proposals are candidates; these get the mean of the models' scores.
+    relations : sequence of str
+        Only these; all if empty.
+    same : bool
+        Whether the models' holdouts are those that rules alone would be learnt from (``split_holdouts``). Scores then
+        count in the rules' proposals too. Other holdouts are often few, or not like the facts that are missing.
+    seed, progress
+        As for ``weigh_lessons``.
+    """
+    rules = propose_by_rules(graph)
+    befores, shares = [], []
+    for model in models:
+        rest = graph.take(~model.holdout.contains(graph))
+        before = propose_by_rules(rest, confidence=rules.least).of_relations(relations)
+        befores.append(join_proposals(before, model.proposals, [model.scorer], graph))
+        shares.append(_shares(befores[-1], model.holdout, relations))
+    union = join_candidates(graph, rules, models)
+    first = second = None
+    with suppress(TableError):  # no rule proposes anything
+        if same:
+            lessons = _lessons(models, befores, RULES)
+            expect = expect_recall(graph, rules.least, RULE_LIMITS, seed)
+            first = weigh_lessons(graph, union.part(RULES), lessons, expect, seed, progress)
+        else:
+            first = weigh_rules(graph, rules, seed=seed, progress=progress)
+    rules_share, _, both = shares_mean = np.mean(shares, axis=0).tolist()
+    with suppress(TableError):  # hardly a holdout fact is among what the model alone proposes
+        if first is None or not rules_share:
+            lessons = _lessons(models, befores, MODEL)
+            second = weigh_lessons(graph, union.part(MODEL), lessons, seed=seed, progress=progress)
+        else:
+            # Rules' proposals say how many facts are missing, the holdout which part of them the model alone proposes.
+            expected = first.share * len(first.weighed.log_odds) * (both - rules_share) / rules_share
+            lesson = _draw(models[0].holdout, befores[0].part(MODEL), seed)
+            second = _weigh_alone(graph, union.part(MODEL), lesson, expected, both, seed, progress)
+    return _put_together(union, first, second, shares_mean, relations)
+
+
+def _lessons(models: Sequence[Proposer], unions: Sequence[Union], who: str) -> list[Lesson]:
+    """Return what rules, or the models alone, propose of each holdout, without those for which nothing is proposed."""
+    every = [Lesson.found(model.holdout, union.part(who)) for model, union in zip(models, unions, strict=True)]
+    lessons = [lesson for lesson in every if len(lesson.proposals)]
+    if not lessons:
+        raise TableError("Nothing is proposed of any holdout.")
+    return lessons
+
+
+def _draw(holdout: Graph, proposals: Proposals, seed: int) -> Lesson:
+    """Return a lesson about what a model alone proposes; of many proposals some are drawn."""
+    true = holdout.contains(proposals.triples)
+    others = np.random.default_rng(seed).permutation(np.flatnonzero(~true))[:MOST_UNLABELLED]
+    rows = np.sort(np.append(np.flatnonzero(true), others))
+    return Lesson(holdout, proposals.take(rows), true[rows])
+
+
+def _weigh_alone(
+    graph: Graph,
+    candidates: Proposals,
+    lesson: Lesson,
+    expected: float,
+    recall: float,
+    seed: int,
+    progress: Progress | None,
+) -> Found:
+    """Weigh what a model alone proposes, of which so many are expected to be true."""
+    share = float(np.clip(expected / max(len(candidates), 1), 1e-9, 0.9))
+    weighed = weigh(graph, candidates, replace(lesson, share=share), progress=progress)
+    chance, count = sigmoid(weighed.log_odds), int(lesson.true.sum())
+    accepted = weighed.log_odds > 0
+    # As many as a holdout of this size leaves open.
+    draws = np.random.default_rng(seed).gamma(count + 0.5, 1 / (count + 0.5), RESAMPLES)
+    precisions = (draws * chance[accepted].mean()).clip(0, 1) if accepted.any() else np.zeros(0)
+    return Found(weighed, recall, len(lesson.holdout), share, precisions)
+
+
+def _shares(union: Union, holdout: Graph, relations: Sequence[str]) -> list[float]:
+    """Return the share of a holdout that rules, the model and both propose."""
+    true = holdout.contains(union.proposals.triples)
+    count = max(int(_of(holdout, relations).sum()), 1)
+    return [int((true & who).sum()) / count for who in (union.by_rules, union.by_model, np.ones_like(true))]
+
+
+def _put_together(
+    union: Union, first: Found | None, second: Found | None, shares: list[float], relations: Sequence[str]
+) -> WeighedUnion:
+    """Put rules' proposals and what the model alone proposes after each other, and what holdouts say of all."""
+    rules, model, both = shares
+    kinds = [(RULES, first), (MODEL, second)]
+    told = {who: found for who, found in kinds if found is not None}
+    if not told:
+        raise TableError("Hardly a holdout fact is among the proposals.")
+    parts, rows = [], []
+    for who, found in told.items():
+        keep = np.flatnonzero(_of(found.weighed.evidence.candidates, relations))
+        parts.append(found.weighed.take(keep))
+        rows.append(np.flatnonzero(union.by_rules == (who == RULES))[keep])
+    accepted = [int((part.log_odds > 0).sum()) for part in parts]
+    true = [found.share * len(found.weighed.log_odds) for found in told.values()]
+    recall = both if first is None else first.recall + (both - rules if second is not None else 0)
+    share = sum(true) / sum(len(found.weighed.log_odds) for found in told.values())
+    precisions = _mix([found.precisions for found in told.values()], accepted)
+    every = replace(next(iter(told.values())), recall=min(recall, 1.0), share=share, precisions=precisions)
+    pays = Pays(rules, model, both, None if first is None else first.ranking, *_adds(second))
+    left_out = int((~union.by_rules).sum()) if second is None else 0
+    notes = (NOT_WEIGHED.format(left_out),) if left_out else ()
+    beside = {name: values[np.concatenate(rows)] for name, values in union.beside.items()}
+    return WeighedUnion(tuple(parts), beside, every, pays, notes)
+
+
+def _adds(found: Found | None) -> tuple[int, tuple[float, ...] | None]:
+    """Return how many of a model's own proposals are likelier than not, and how many of these are true."""
+    count = 0 if found is None else int((found.weighed.log_odds > 0).sum())
+    return count, None if found is None or not count else tuple(found.precision.round(4).tolist())
+
+
+def _mix(draws: Sequence[FloatArray], accepted: Sequence[int]) -> FloatArray:
+    """Return draws of the share of true ones among all that is accepted, from those of its parts."""
+    used = [(one, count) for one, count in zip(draws, accepted, strict=True) if count and len(one)]
+    if not used:
+        return np.zeros(0)
+    return np.asarray(sum(one * count for one, count in used) / sum(count for _, count in used))
+
+
+def join_candidates(graph: Graph, rules: RuleProposals, models: Sequence[Proposer]) -> Union:
+    """Return what the whole graph's rules and the first model propose that is no fact."""
+    proposed = models[0].proposals
+    new = proposed.take(np.flatnonzero(~graph.contains(proposed)))
+    return join_proposals(rules, new, [model.scorer for model in models], graph)
+
+
+def _of(triples: Triples, relations: Sequence[str]) -> BoolArray:
+    """Say which triples are of some relations, all if none is named."""
+    named = np.isin(triples.relation_names.array, list(relations)) if relations else None
+    return np.ones(len(triples), dtype=np.bool_) if named is None else np.asarray(named[triples.relations])

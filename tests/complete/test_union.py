@@ -1,0 +1,178 @@
+"""Rules and a model propose together: each candidate once, and the holdout says whether the model pays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from actc.complete.find_candidates import find_by_both, find_by_rules
+from actc.complete.union import Proposer, join_proposals
+from actc.complete.weighing import Reasons
+from actc.evidence.propose_by_rules import propose_by_rules
+from actc.evidence.table import Proposals, gather_evidence, place_scores
+from actc.evidence.weigh_by_rules import split_holdouts
+from actc.graphs.graph import Graph
+from actc.models.candidates import CandidateSearch, Wanted, collect_candidates
+from tests.conftest import later
+from tests.evidence.test_rules import make_families
+from tests.evidence.test_worth import make_town
+
+
+@dataclass
+class Guess:
+    """A scorer that has heard of some facts, among noise."""
+
+    entity_names: tuple[str, ...]
+    relation_names: tuple[str, ...]
+    heard: Graph
+    strength: float = 4.0
+
+    def score(self, heads, relations, tails):
+        asked = Graph(heads, relations, tails, self.entity_names, self.relation_names)
+        noise = np.sin(1e4 * (heads + 0.37 * relations + 0.61 * tails))
+        return self.strength * self.heard.contains(asked) + noise
+
+    def answers(self, known, relations, *, heads):
+        every = np.tile(np.arange(len(self.entity_names)), len(known))
+        asked, told = np.repeat(known, len(self.entity_names)), np.repeat(relations, len(self.entity_names))
+        ends = (every, told, asked) if heads else (asked, told, every)
+        return self.score(*ends).reshape(len(known), -1)
+
+
+@pytest.fixture(scope="module")
+def world():
+    """Families, from which rules can tell what is hidden, and acquaintances, of whom only a model can have heard."""
+    random = np.random.default_rng(3)
+    families, _ = make_families(100, random)
+    pairs = [(families.entity_names[a], families.entity_names[b]) for a, b in random.integers(0, 400, (500, 2))]
+    met = Graph.from_columns([a for a, b in pairs], ["met"] * len(pairs), [b for a, b in pairs])
+    truth = Graph.of(families.union(met))
+    known = random.random(len(truth)) < 0.75
+    return truth.take(known), truth.take(~known), truth
+
+
+def propose(graph, heard, strength=4.0, names=None):
+    """Return a proposer for each of the graph's holdouts, which has heard of some facts."""
+    scorer = Guess((names or graph).entity_names, graph.relation_names, heard, strength)
+    proposers = []
+    for out in split_holdouts(graph, 0):
+        search = CandidateSearch(scorer, graph.take(~out), Wanted(1))
+        proposers.append(Proposer(scorer, graph.take(out), collect_candidates(search)))
+    return proposers
+
+
+def f1(candidates, hidden):
+    accepted = candidates.take(np.flatnonzero(candidates.scores > 0))
+    return 2 * hidden.contains(accepted).sum() / (len(hidden) + len(accepted))
+
+
+def test_each_candidate_is_there_once_and_says_who_proposed_it(world):
+    graph, _, truth = world
+    rules, model = propose_by_rules(graph), propose(graph, truth)[0]
+    union = join_proposals(rules, model.proposals, [model.scorer], graph)
+    triples = union.proposals.triples
+    assert len(triples.unique()) == len(triples)
+    assert np.array_equal(union.by_rules, rules.candidates.contains(triples))
+    assert np.array_equal(union.by_model, model.proposals.contains(triples))
+    by, rule = union.beside["proposed_by"], union.beside["rule"]
+    assert set(by) == {"rules", "model", "rules;model"}
+    assert np.array_equal(by == "model", rule == "")
+    assert np.isfinite(union.proposals.marks["score"]).all()  # what rules propose has a score too
+    assert np.isnan(union.proposals.marks["rule_confidence"][by == "model"]).all()
+
+
+def test_a_model_that_knows_what_rules_cannot_pays(world):
+    graph, hidden, truth = world
+    both, alone = find_by_both(graph, propose(graph, truth), same=True), find_by_rules(graph)
+    assert hidden.contains(both.triples).sum() > hidden.contains(alone.triples).sum()
+    assert both.pays.both > both.pays.rules
+    assert both.pays.does
+    assert both.pays.adds > 0
+    assert both.pays.ranking.with_scores > both.pays.ranking.without
+    assert both.notes[1].endswith("So the model pays.")
+    assert f1(both.triples, hidden) > f1(alone.triples, hidden)
+
+
+@pytest.mark.parametrize("same", [True, later(False)])
+def test_a_model_of_noise_does_not_pay_and_spoils_nothing(world, same):
+    graph, hidden, truth = world
+    found = find_by_both(graph, propose(graph, truth, strength=0.0), same=same)
+    assert not found.pays.does
+    assert "So rules alone would do." in found.notes[1]
+    assert f1(found.triples, hidden) > f1(find_by_rules(graph).triples, hidden) - 0.02
+
+
+@pytest.mark.long
+def test_what_rules_propose_is_decided_as_without_a_model_that_had_other_holdouts(world):
+    graph, _, truth = world
+    found, alone = find_by_both(graph, propose(graph, truth)[:1]), find_by_rules(graph)
+    by_rules = found.beside["proposed_by"] != "model"
+    assert by_rules.any()
+    assert not by_rules.all()
+    rows = alone.triples.rows_of(found.triples.take(by_rules))
+    np.testing.assert_allclose(found.triples.scores[by_rules], alone.triples.scores[rows])
+    assert len(found.reasons.of(np.arange(len(found.triples)), found.triples.scores > 0)) == len(found.triples)
+
+
+@pytest.mark.long
+def test_reasons_of_both_kinds_are_read_back(world, tmp_path):
+    graph, _, truth = world
+    found = find_by_both(graph, propose(graph, truth), same=True)
+    found.reasons.save(tmp_path)
+    rows = np.array([len(found.triples) - 1, 0, len(found.triples) // 2])
+    again = Reasons.load(tmp_path, found.triples, graph)
+    assert again.of(rows, np.ones(3, bool)) == found.reasons.of(rows, np.ones(3, bool))
+
+
+def test_names_that_the_model_does_not_know_leave_a_score_missing(world):
+    graph, _, truth = world
+    heard = truth.take(np.flatnonzero(truth.heads < 300))
+    scorer = Guess(graph.entity_names[:300], graph.relation_names, heard)
+    rules = propose_by_rules(graph)
+    union = join_proposals(rules, heard.take(np.arange(0)), [scorer], graph)
+    known = (union.proposals.triples.heads < 300) & (union.proposals.triples.tails < 300)
+    assert np.array_equal(np.isfinite(union.proposals.marks["score"]), known)
+    assert 0 < known.sum() < len(known)
+
+
+def test_without_a_holdout_only_what_rules_propose_is_weighed(world):
+    graph, _, truth = world
+    model = propose(graph, truth)[0]
+    found = find_by_both(graph, [Proposer(model.scorer, graph.take(np.arange(0)), model.proposals)])
+    assert "whether it pays cannot be said" in found.notes[1]
+    assert "proposals of the model alone are left out" in found.notes[2]
+    assert found.pays is None
+    assert set(found.beside["proposed_by"]) == {"rules", "rules;model"}
+
+
+def test_a_tiny_graph_leaves_it_to_the_model():
+    graph = Graph.from_columns("ab", "rr", "xy")
+    scorer = Guess(graph.entity_names, graph.relation_names, graph)
+    proposed = collect_candidates(CandidateSearch(scorer, graph, Wanted(1)))
+    found = find_by_both(graph, [Proposer(scorer, graph.take(np.arange(0)), proposed)])
+    assert "the model's scores decide alone" in found.notes[0]
+    assert found.reasons is None
+    assert len(found.triples) == len(proposed)
+
+
+@pytest.mark.long
+def test_only_some_relations_are_weighed_where_only_these_are_wanted(world):
+    graph, _, truth = world
+    models = propose(graph, truth)
+    search = CandidateSearch(models[0].scorer, graph, Wanted(1, relations=("likes",)))
+    likes = [Proposer(model.scorer, model.holdout, collect_candidates(search)) for model in models]
+    found = find_by_both(graph, likes, ("likes",))
+    assert set(found.triples.columns()["relation"]) == {"likes"}
+
+
+def test_places_of_scores_are_counted_among_all_proposals():
+    graph, _, pool, _ = make_town()
+    scores = np.where(np.arange(len(pool)) % 7, pool.scores, np.nan)
+    placed = place_scores(Proposals(pool, (scores, pool.scores)))
+    evidence = gather_evidence(graph, Proposals(pool, (scores, pool.scores)))
+    assert not placed.scores
+    for name, values in placed.marks.items():
+        np.testing.assert_allclose(values, evidence.column(name))
+    assert {"score", "score_2", "place_among_tails_2"} <= set(placed.marks)
