@@ -212,3 +212,7 @@ SELECT * FROM (SELECT dot(f1) FROM 'benchmarks/evidence/complete.csv' WHERE (gra
               (SELECT dot(f1) FROM 'benchmarks/evidence/complete.csv' WHERE (graph, answers) = ('nations', 0)),
               (SELECT dot(f1) FROM 'benchmarks/evidence/complete.csv' WHERE (graph, answers) = ('umls', 100)),
               (SELECT dot(f1) FROM 'benchmarks/evidence/complete.csv' WHERE (graph, answers) = ('nations', 100));
+-- docs/how-to/constraints.md: | {} | {} | {} | {} | {} |
+WITH u AS (SELECT * FROM 'benchmarks/constraints/unseen.csv')
+SELECT graph, dot(n.f1), dot(l.f1), l.held, l.held_true FROM u AS n JOIN u AS l USING (graph)
+WHERE n.constraints = 'none' AND l.constraints = 'learnt';
