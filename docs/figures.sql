@@ -191,6 +191,27 @@ SELECT share('decide-file', 200), share('decide-folder', 200), share('decide-pro
 SELECT max(peak) FILTER (what IN ('decide-file', 'decide-folder')) BETWEEN 215 AND 225,
 max(peak) FILTER (what = 'decide-probability') BETWEEN 245 AND 255 FROM scale WHERE rows = 200_000_000;
 
+-- What learnt constraints change on CoDEx and the proving ground, in points, by cell and budget.
+CREATE VIEW constrained AS
+WITH means AS (SELECT dataset, model, budget, constraints, avg(accuracy) AS a, avg(f1) AS f
+FROM 'benchmarks/constraints/cells.csv.gz' GROUP BY ALL)
+SELECT dataset, model, budget, 100 * (l.a - n.a) AS da, 100 * (l.f - n.f) AS df
+FROM means AS l JOIN means AS n USING (dataset, model, budget) WHERE l.constraints = 'learnt' AND n.constraints = 'none';
+-- docs/how-to/constraints.md: | {} | {} | {:+.2f} | {:+.2f} | {:+.2f} | {:+.2f} |
+SELECT dataset, count(DISTINCT model), avg(da), min(da), avg(df), min(df) FROM constrained GROUP BY dataset;
+-- docs/how-to/constraints.md: Over all {} pairs of a cell and a budget accuracy rises by {:.2f} points on the mean and falls by {:.3f} at most; F1 rises by {:.2f} and falls by {:.2f} at most
+SELECT count(*), avg(da), -min(da), avg(df), -min(df) FROM constrained;
+-- docs/how-to/constraints.md: {:.0f} s of processor time, {:.0f} s by the clock, {:.1f} GB with
+SELECT cpu_seconds, seconds, peak_mb / 1000 FROM 'benchmarks/constraints/scale.csv' WHERE rows = 10000000 AND constraints = 1;
+-- docs/how-to/constraints.md: (without constraints {:.0f} s, {:.0f} s, {:.1f} GB)
+SELECT cpu_seconds, seconds, peak_mb / 1000 FROM 'benchmarks/constraints/scale.csv' WHERE rows = 10000000 AND constraints = 0;
+-- docs/how-to/constraints.md: of one million {:.0f} s of processor time
+SELECT cpu_seconds FROM 'benchmarks/constraints/scale.csv' WHERE rows = 1000000 AND constraints = 1;
+-- docs/how-to/constraints.md: | {} | {}, {} | {}, {} | {}, {} |
+WITH f AS (SELECT seed, constraints, dot(f1) AS f1, violations FROM 'benchmarks/constraints/families.csv')
+SELECT seed, a.f1, a.violations, b.f1, b.violations, c.f1, c.violations FROM f AS a JOIN f AS b USING (seed) JOIN f AS c USING (seed)
+WHERE (a.constraints, b.constraints, c.constraints) = ('none', 'learnt', 'hard');
+
 -- docs/how-to/without-a-model.md: | {} | {} of {:,} | {} of {:,} | {} of {:,} | {} of {:,} | {} of {:,} |
 WITH named(graph, name) AS (VALUES ('wn18rr', 'WN18RR'), ('fb15k-237', 'FB15k-237')),
 one AS (SELECT * FROM 'benchmarks/evidence/union.csv' WHERE best = 1),
@@ -209,3 +230,7 @@ SELECT * FROM (SELECT dot(f1) FROM 'benchmarks/evidence/complete.csv' WHERE (gra
               (SELECT dot(f1) FROM 'benchmarks/evidence/complete.csv' WHERE (graph, answers) = ('nations', 0)),
               (SELECT dot(f1) FROM 'benchmarks/evidence/complete.csv' WHERE (graph, answers) = ('umls', 100)),
               (SELECT dot(f1) FROM 'benchmarks/evidence/complete.csv' WHERE (graph, answers) = ('nations', 100));
+-- docs/how-to/constraints.md: | {} | {} | {} | {} | {} |
+WITH u AS (SELECT * FROM 'benchmarks/constraints/unseen.csv')
+SELECT graph, dot(n.f1), dot(l.f1), l.held, l.held_true FROM u AS n JOIN u AS l USING (graph)
+WHERE n.constraints = 'none' AND l.constraints = 'learnt';

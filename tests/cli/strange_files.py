@@ -69,6 +69,7 @@ def make_home(home: Path, actc: Callable[..., object]) -> None:
     (home / "names.tsv").write_text("id\tname\tdescription\nh1\tAda\tA person\nr0\tknows\t\n")
     (home / "names.json").write_text('{"h1": {"name": "Ada", "description": "x"}, "r0": "knows"}')
     (home / "recipe.json").write_text(RECIPE)
+    (home / "constraints.tsv").write_text("kind\trelation\tuse\none-tail\tr0\thard\none-head\tr1\tno\n")
     (home / "notes.md").write_text("# Judge\n\nwith *care*.\n")
     for line in (
         "calibrate scores.tsv --labels labels.csv --out th.json",

@@ -30,8 +30,8 @@ SECONDS = 60
 CASES = {
     "methods": 5, "calibrate": 170, "decide": 170, "start": 120, "names": 80, "annotate": 50, "judge": 60,
     "status": 60, "export": 160, "import": 200, "backup": 60, "report": 100, "ask": 100, "audit": 180, "shift": 120,
-    "train": 50, "score": 130, "candidates": 80, "evidence": 60, "complete": 25, "convert": 200, "bench": 60,
-    "demo": 2, "paper": 20,
+    "train": 50, "score": 130, "candidates": 80, "evidence": 60, "constraints": 80, "complete": 25, "convert": 200,
+    "bench": 60, "demo": 2, "paper": 20,
 }  # fmt: skip
 # What keeps a call short, or keeps it from serving for ever; the last word on an option counts.
 ALWAYS = {
@@ -51,7 +51,11 @@ OWN = {
     "th.json": ("calibrate", "export"),
     "rows.csv": ("bench",),
 }
-WRITES = {"export": ("--labels", "--history", "--thresholds", "--accepted", "--label-studio"), "demo": (), "paper": ()}
+WRITES = {
+    "export": ("--labels", "--history", "--thresholds", "--accepted", "--held", "--label-studio"),
+    "demo": (),
+    "paper": (),
+}
 PROGRAMS = ["true", "false", "cat", "nowhere", "'unclosed", ""]
 NUMBERS = ["0", "1", "2", "-1", "0.5", "0.9", "1.0", "1.5", "nan", "inf", "-inf", str(10**9), str(10**30), "", "x"]
 NUMBERS += ["1e400", "1e-400", "٣", "0x10", "-0.0"]
@@ -102,6 +106,7 @@ RIGHT = {
     "triples": ["graph.tsv", "scores.tsv"],
     "graph": ["graph.tsv", "graph.nt", "graph.ttl", "graph.kgtk.tsv"],
     "held": ["held.tsv"],
+    "constraints": ["constraints.tsv"],
     "held_out": ["held.tsv"],
     "source": ["th.json", "session"],
     "accepted": ["scores.tsv"],

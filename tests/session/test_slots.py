@@ -10,11 +10,13 @@ from actc.errors import OptionError, SessionError
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session.ask import read_rivals
 from actc.session.cards import make_card
+from actc.session.find_case import session_case
 from actc.session.plan import Planner
 from actc.session.slots import gather_rivals
 from actc.tables.constraints import Constraint, Constraints
 from actc.tables.files import write_scored
 from actc.triples import Picks, ScoredTriples
+from actc.trust.held import tell_held
 
 RULES = Constraints((Constraint("one-tail", "father", use="hard"),))
 
@@ -138,3 +140,13 @@ def test_refits_go_on_with_answers_of_slots(session):
     planner.step()
     planned = session.store.rows("SELECT triple FROM plan")
     assert not judged & {row[0] for row in planned}
+
+
+def test_two_that_people_call_true_are_both_accepted_and_it_is_said(session):
+    ada = session.add_annotator("ada")
+    task = slot_of(session, ada)
+    both = [task.triple, read_rivals(task)[0].triple]
+    session.record(ada, [Judgement("true", task.triple, "k1", chosen=both)])
+    case = session_case(session)
+    assert case.decisions.accepted[both].all()
+    assert "In 1 places people called more true than a constraint allows; they count." in tell_held(case)

@@ -217,6 +217,17 @@ class Case:
         is_target = triples is self.target
         return self._target_places if is_target else find_places(self.constraints, triples, self.facts)
 
+    @property
+    def both_after_all(self) -> int:
+        """How many places hold more than one by people's word, though a constraint allows one."""
+        if not len(self.constraints):
+            return 0
+        answers, places = self.answers_in(self.target), self._target_places
+        true = np.zeros(len(self.target), dtype=np.bool_)
+        true[answers.rows] = answers.labels
+        said = np.bincount(places.places[true[places.rows]], minlength=len(places.facts))
+        return int(((said > 0) & (said + places.facts > 1)).sum())
+
     def _chances(self, triples: ScoredTriples, alone: Decisions) -> tuple[FloatArray, FloatArray]:
         """Return P(true) as whoever reads thresholds.json will see it, and the least that a relation's cut accepts.
 

@@ -69,7 +69,8 @@ def count_held(case: Case) -> dict[str, Any]:
     columns = held_columns(case)
     by_rule = Counter(columns["constraint"].tolist()).most_common()
     facts = int((columns["against"] == "fact").sum())
-    return {"held_back": len(columns["constraint"]), "against_facts": facts, "by_constraint": dict(by_rule)}
+    counts = {"held_back": len(columns["constraint"]), "against_facts": facts, "both_after_all": case.both_after_all}
+    return {**counts, "by_constraint": dict(by_rule)}
 
 
 def tell_held(case: Case, most: int = 3) -> list[str]:
@@ -78,8 +79,13 @@ def tell_held(case: Case, most: int = 3) -> list[str]:
         return []
     counted = count_held(case)
     named = list(counted["by_constraint"].items())
-    told = ", ".join(f"{count:,} by {rule}" for rule, count in named[:most])
+    names = ", ".join(f"{count:,} by {rule}" for rule, count in named[:most])
     more = f" and {len(named) - most:,} more constraints" if len(named) > most else ""
     facts = f"; {counted['against_facts']:,} contradict a fact" if counted["against_facts"] else ""
-    because = f" ({told}{more}{facts})" if named else ""
-    return [f"{counted['held_back']:,} candidates are held back by constraints{because}."]
+    because = f" ({names}{more}{facts})" if named else ""
+    told = [f"{counted['held_back']:,} candidates are held back by constraints{because}."]
+    if counted["both_after_all"]:
+        told.append(
+            f"In {counted['both_after_all']:,} places people called more true than a constraint allows; they count."
+        )
+    return told
