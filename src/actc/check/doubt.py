@@ -75,7 +75,7 @@ class Doubts:
 
     @property
     def share(self) -> FloatArray:
-        """The share of wrong facts: low, middle and high; between low and high with a chance of nine in ten."""
+        """The share of facts that look wrong: low, middle, high. Errors that look like facts are missed."""
         return np.quantile(self.shares, [0.05, 0.5, 0.95])
 
 

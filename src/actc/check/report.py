@@ -113,11 +113,11 @@ def _precision(case: Case | None, out: BoolArray) -> list[float] | None:
 
 
 def headline(report: dict[str, Any]) -> list[str]:
-    """Say how many facts should be wrong, what became of them, and how sure that is."""
+    """Say how many facts look wrong, what became of them, and how sure that is."""
     low, middle, high = report["share"]
     lines = [
-        f"Of {report['facts_before']:,} facts about {middle:.1%} should be wrong: between {low:.1%} and {high:.1%}, "
-        "with nine chances in ten. So says the graph itself."
+        f"Of {report['facts_before']:,} facts about {middle:.1%} look wrong ({low:.1%} to {high:.1%}), by the graph "
+        "itself. Errors that look like facts are not among them."
     ]
     if not report["judged"]:
         return [*lines, "Nobody was asked, so nothing is taken out."]
