@@ -49,6 +49,8 @@ FROM 'benchmarks/check/rows.csv' WHERE kind NOT IN ('hard', 'rules', 'none');
 -- docs/evidence.md: from 100 answers in {} of {} runs, and was kept in all of them ({} at least)
 SELECT count(*) FILTER (promised > 0), count(*), ltrim(format('{:.2f}', min(promised_precision) FILTER (promised > 0)), '0')
 FROM 'benchmarks/check/rows.csv';
+-- docs/evidence.md: A million facts take {:.0f} seconds of processor time and {:.1f} GB (`benchmarks/check/large.csv`); by the clock it was {:.0f} seconds
+SELECT cpu_seconds, peak_memory_mb / 1000, ceil(wall_seconds) FROM 'benchmarks/check/large.csv';
 -- docs/doubtful.md: Of the fifty {} are wrong, {} is outdated, {} is doubtful and {} are right: second topics
 WITH told AS (SELECT * FROM 'benchmarks/check/real.csv' WHERE graph = 'wordnet')
 SELECT count(*) FILTER (verdict = 'wrong'), count(*) FILTER (verdict = 'outdated'), count(*) FILTER (verdict = 'doubtful'),
