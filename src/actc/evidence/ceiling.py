@@ -5,11 +5,11 @@ chance that a proposal is a labelled one rises with its log-odds to a ceiling be
 Above the least tenth of the holdout facts the curve may rise faster, never slower: a slow rise there could be an ever
 higher ceiling. It does so only where the likelihood gains by it. A few true ones stand anywhere (the lapse).
 
-One relation may lack half of its facts and another hardly any, so each has its own ceiling and place of the curve.
-Both are drawn from normal distributions around common ones, whose widths are inferred (MacKay's fixed point): relations
-with few holdout facts stay near the common curve. All have the same curve unless the evidence for curves of their own
-(Laplace's approximation) is very strong, for each on average: a relation of which few proposals are labelled may lack
-many facts, or be proposed by bad rules, and a few holdout facts do not tell which.
+One relation may lack half of its facts and another hardly any, so each has its own ceiling, around a common one; how
+far around is inferred (MacKay's fixed point): relations with few holdout facts stay near the common ceiling. All have
+the same one unless the evidence for others (Laplace's approximation) is very strong, for each on average. The curve
+below the ceiling is the same for all: where a relation could rise elsewhere too, one of which few proposals are
+labelled could as well lack many facts as be proposed by bad rules.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ STEEPER = 0.5  # of the slope below the knot is the most that counts of the rise
 BOUNDS = ((-8, 8), (-20, 20), (-2, 4), (NONE, 4), (-15, -1))  # ceiling, place, slope, bend, lapse
 STARTS = ((-1.5, 0.0, 0.5, -2.0, -7.0), (1.0, 0.0, 0.5, -2.0, -7.0))
 COMMON = len(BOUNDS)
-FARTHEST = 6.0  # that a relation may be from the common ceiling or place
-WIDTHS = (0.5, 0.5)  # to begin with: of the ceilings, of the places
+FARTHEST = 6.0  # that a relation may be from the common ceiling
+WIDTH = 0.5  # of the ceilings, to begin with
 LEAST_WIDTH = 0.01
-ALIKE = (0.0, 0.0)
+ALIKE = 0.0
 VERY_STRONG = 5.0  # log of a Bayes factor, by Kass and Raftery (1995)
 ROUNDS = 50
-SETTLED = 0.005  # change of the widths
+SETTLED = 0.005  # change of the width
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class Ceiling:
         By how much the log-odds have to be multiplied: true ones among the unlabelled flatten them. Above the knot.
     offset : float array of shape (R,)
         What has to be added to those of a relation's unlabelled proposals, beside what is added to all.
-    fitted, widths
+    fitted, width
         What was fitted, for another fit to start from.
     """
 
@@ -63,7 +63,7 @@ class Ceiling:
     slope: float
     offset: FloatArray
     fitted: FloatArray
-    widths: tuple[float, float]
+    width: float
 
 
 def fit_ceiling(
@@ -93,20 +93,20 @@ def fit_ceiling(
     knot, spread = float(np.quantile(log_odds[true], LEAST)), max(float(log_odds[true].std()), 1e-6)
     curves = _Curves.of((log_odds - knot) / spread, true, cases, relations, count)
     if begin is None:
-        fitted, widths = _settle(curves, _fit_common(curves, len(true)))
+        fitted, width = _settle(curves, _fit_common(curves, len(true)))
     else:
-        fitted, widths = curves.search(begin.fitted, begin.widths), begin.widths
+        fitted, width = curves.search(begin.fitted, begin.width), begin.width
     ceiling, _, chance = curves.chances(fitted)
     hidden = curves.others * chance * (1 - ceiling) / ceiling / (1 - chance)
     steep, more = np.exp(fitted[2:4])
-    labelled = sigmoid(fitted[0] + fitted[COMMON : COMMON + count])
+    labelled = sigmoid(fitted[0] + fitted[COMMON:])
     return Ceiling(
         labelled,
         curves.sums(hidden),
         float(steep + min(more, STEEPER * steep)) / spread,
-        np.log1p(-labelled) + fitted[COMMON + count :],
+        np.log1p(-labelled),
         fitted,
-        widths,
+        width,
     )
 
 
@@ -138,11 +138,10 @@ class _Curves:
         """Return each bin's ceiling, its place on the curve, and the chance that one in it is labelled."""
         ceiling = sigmoid(given[0] + given[COMMON + self.relations])
         steep, more, lapse = np.exp(given[2]), np.exp(given[3]), sigmoid(given[4])
-        height = given[1] + given[COMMON + self.count + self.relations]
-        curve = sigmoid(height + steep * self.place + more * np.maximum(self.place, 0))
+        curve = sigmoid(given[1] + steep * self.place + more * np.maximum(self.place, 0))
         return ceiling, curve, (ceiling * (lapse + (1 - lapse) * curve)).clip(1e-12, 1 - 1e-12)
 
-    def loss(self, given: FloatArray, widths: tuple[float, float]) -> tuple[float, FloatArray]:
+    def loss(self, given: FloatArray, width: float) -> tuple[float, FloatArray]:
         """Return minus the log of likelihood and prior, by the number of proposals, and its slopes."""
         ceiling, curve, chance = self.chances(given)
         steep, more, lapse = np.exp(given[2]), np.exp(given[3]), sigmoid(given[4])
@@ -153,37 +152,30 @@ class _Curves:
         by_lapse = ceiling * lapse * (1 - lapse) * (1 - curve) * by_chance
         bend = more * np.maximum(self.place, 0)
         common = [by_ceiling.sum(), by_curve.sum(), steep * by_curve @ self.place, by_curve @ bend, by_lapse.sum()]
-        slopes = np.concatenate([common, self.sums(by_ceiling), self.sums(by_curve)])
-        wide = np.repeat(np.maximum(widths, LEAST_WIDTH), self.count)
+        wide = max(width, LEAST_WIDTH)
         around = given[COMMON:] / wide
-        slopes[COMMON:] -= around / wide
+        slopes = np.append(common, self.sums(by_ceiling) - around / wide)
         total = float(self.labelled.sum() + self.others.sum())
         return -(float(value.sum()) - 0.5 * float(around @ around)) / total, -slopes / total
 
-    def search(
-        self, start: FloatArray, widths: tuple[float, float], bounds: tuple[tuple[float, float], ...] = BOUNDS
-    ) -> FloatArray:
-        """Return the mode under given widths; a curve that does not bend at the start will not."""
-        bounds = (*bounds[:3], (NONE, NONE), bounds[4]) if start[3] <= NONE else bounds
-        apart = (0.0, 0.0) if widths == ALIKE else (-FARTHEST, FARTHEST)
-        return np.asarray(_minimize(self.loss, start, (*bounds, *[apart] * 2 * self.count), widths).x)
+    def search(self, start: FloatArray, width: float) -> FloatArray:
+        """Return the mode under a given width; a curve that does not bend at the start will not."""
+        bounds = (*BOUNDS[:3], (NONE, NONE), BOUNDS[4]) if start[3] <= NONE else BOUNDS
+        apart = (0.0, 0.0) if width == ALIKE else (-FARTHEST, FARTHEST)
+        return np.asarray(_minimize(self.loss, start, (*bounds, *[apart] * self.count), width).x)
 
-    def doubt(self, given: FloatArray, widths: tuple[float, float]) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the variance of each relation's ceiling and place by their information, and its volume, shape (R,)."""
-        ceiling, curve, chance = self.chances(given)
+    def information(self, given: FloatArray, width: float) -> FloatArray:
+        """Return one over the variance of each relation's ceiling, shape (R,)."""
+        ceiling, _, chance = self.chances(given)
         weight = (self.labelled + self.others) / (chance * (1 - chance))
-        first, second = chance * (1 - ceiling), ceiling * (1 - sigmoid(given[4])) * curve * (1 - curve)
-        one, other = (self.sums(weight * by * by) + 1 / w**2 for by, w in zip((first, second), widths, strict=True))
-        both = self.sums(weight * first * second)
-        volume = one * other - both**2
-        return other / volume, one / volume, volume
+        return self.sums(weight * (chance * (1 - ceiling)) ** 2) + 1 / width**2
 
-    def likelihood(self, given: FloatArray, widths: tuple[float, float]) -> float:
+    def likelihood(self, given: FloatArray, width: float) -> float:
         """Return the log of how likely the labels are, relations being so far apart: Laplace's approximation."""
-        mode = -self.loss(given, widths)[0] * float(self.labelled.sum() + self.others.sum())
-        if widths == ALIKE:
+        mode = -self.loss(given, width)[0] * float(self.labelled.sum() + self.others.sum())
+        if width == ALIKE:
             return mode
-        return mode - 0.5 * float(np.log(self.doubt(given, widths)[2] * np.prod(widths) ** 2)[self.seen].sum())
+        return mode - 0.5 * float(np.log(self.information(given, width) * width**2)[self.seen].sum())
 
     @property
     def seen(self) -> BoolArray:
@@ -199,28 +191,25 @@ def _fit_common(curves: _Curves, rows: int) -> FloatArray:
     """Return the curve of all relations together, bent if the likelihood gains by it."""
     fits = {}
     for bend in ((NONE, NONE), BOUNDS[3]):
-        bounds = (*BOUNDS[:3], bend, BOUNDS[4], *[(0.0, 0.0)] * 2 * curves.count)
-        starts = [np.append(start, np.zeros(2 * curves.count)) for start in STARTS]
+        bounds = (*BOUNDS[:3], bend, BOUNDS[4], *[(0.0, 0.0)] * curves.count)
+        starts = [np.append(start, np.zeros(curves.count)) for start in STARTS]
         fits[bend] = min((_minimize(curves.loss, start, bounds, ALIKE) for start in starts), key=lambda fit: fit.fun)
     plain, bent = fits.values()
     return np.asarray(bent.x if (plain.fun - bent.fun) * rows > GAIN else plain.x)
 
 
-def _settle(curves: _Curves, fitted: FloatArray) -> tuple[FloatArray, tuple[float, float]]:
+def _settle(curves: _Curves, fitted: FloatArray) -> tuple[FloatArray, float]:
     """Return the fit and how far relations differ, each given the other; they do not unless it is very likely."""
-    widths, seen, common = WIDTHS, curves.seen, fitted
+    width, seen, common = WIDTH, curves.seen, fitted
     for _ in range(ROUNDS):
-        fitted = curves.search(fitted, widths)
-        apart = np.split(fitted[COMMON:], 2)
-        pairs = zip(apart, curves.doubt(fitted, widths)[:2], widths, strict=True)
-        new = tuple(_width(values[seen], variances[seen], width) for values, variances, width in pairs)
-        settled = max(abs(a - b) for a, b in zip(new, widths, strict=True)) < SETTLED
-        widths = (new[0], new[1])
+        fitted = curves.search(fitted, width)
+        new = _width(fitted[COMMON:][seen], 1 / curves.information(fitted, width)[seen], width)
+        settled, width = abs(new - width) < SETTLED, new
         if settled:
             break
-    fitted = curves.search(fitted, widths)
-    gained = curves.likelihood(fitted, widths) - curves.likelihood(common, ALIKE)
-    return (fitted, widths) if gained > VERY_STRONG * seen.sum() else (common, ALIKE)
+    fitted = curves.search(fitted, width)
+    gained = curves.likelihood(fitted, width) - curves.likelihood(common, ALIKE)
+    return (fitted, width) if gained > VERY_STRONG * seen.sum() else (common, ALIKE)
 
 
 def _width(values: FloatArray, variances: FloatArray, width: float) -> float:
@@ -229,8 +218,8 @@ def _width(values: FloatArray, variances: FloatArray, width: float) -> float:
     return float(np.sqrt((values @ values) / max(known, 1e-3)).clip(LEAST_WIDTH, FARTHEST))
 
 
-def _minimize(loss: Callable[..., Any], start: FloatArray, bounds: Any, widths: tuple[float, float]) -> Any:
+def _minimize(loss: Callable[..., Any], start: FloatArray, bounds: Any, width: float) -> Any:
     from scipy.optimize import minimize
 
     tight = {"ftol": 1e-12, "gtol": 1e-8, "maxiter": 500}
-    return minimize(loss, start, (widths,), jac=True, method="L-BFGS-B", bounds=bounds, options=tight)
+    return minimize(loss, start, (width,), jac=True, method="L-BFGS-B", bounds=bounds, options=tight)
