@@ -21,7 +21,6 @@ export function directionOf(parts) {
 }
 
 export function drawCard(card) {
-  drawRivals(card);
   at("sentence").replaceChildren(...drawSentence(card.sentence));
   at("sentence").dir = directionOf(card.sentence);
   at("sentence").classList.toggle("long", spoken(card).length > 160);
@@ -43,7 +42,7 @@ const PLAIN = { false: "False", unsure: "Not sure", true: "True" };
 const OF_SEVERAL = { false: "None of these", unsure: "Not sure", true: "More than one" };
 
 // Several of which at most one is true: a button for each, and other words on the three that are always there.
-function drawRivals(card) {
+export function drawRivals(card) {
   const rivals = card.rivals ?? [];
   at("rivals").hidden = rivals.length === 0;
   at("sentence").hidden = rivals.length > 0;

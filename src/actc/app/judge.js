@@ -1,7 +1,7 @@
 // One triple, one key. What is pressed is shown as done at once, kept in the browser until the server has it on its
 // disk, and sent under a key of its own, so that sending it twice stores it once.
 
-import { directionOf, drawCard, drawReasons, drawSentence, nameAnswers, spoken } from "/files/card.js";
+import { directionOf, drawCard, drawReasons, drawRivals, drawSentence, nameAnswers, spoken } from "/files/card.js";
 import { meaningOf, startKeys } from "/files/keys.js";
 import { drawMarkdown, element, fetchJson, newKey, put, showPicture, showProgress } from "/files/draw.js";
 
@@ -223,6 +223,7 @@ function show() {
   }
   several = null;
   showDraft(card);
+  drawRivals(card);
   drawCard(card);
   at("card").scrollTop = 0;
   if (getComputedStyle(at("answers").parentElement).position === "fixed") scrollTo(0, 0);
