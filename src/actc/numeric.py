@@ -100,3 +100,13 @@ def cut_between(below: FloatArray, above: FloatArray) -> FloatArray:
         middle = 0.5 * below + 0.5 * above
     # Between neighbouring floats the middle rounds down to the lower one, which must stay rejected.
     return np.asarray(np.where(np.isfinite(below) & (middle <= below), above, middle))
+
+
+def find_shift(log_odds: FloatArray, share: float, cases: FloatArray | None = None) -> float:
+    """Return what to add to log-odds so that a share of them, each counted so often, is expected to be true."""
+    from scipy.optimize import brentq
+
+    def missed(more: float) -> float:
+        return float(np.average(sigmoid(log_odds + more), weights=cases)) - share
+
+    return float(brentq(missed, -60 - log_odds.max(), 60 - log_odds.min()))

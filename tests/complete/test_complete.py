@@ -236,7 +236,7 @@ def test_other_content_under_the_same_name_is_noticed_and_another_name_for_the_s
 
 def test_a_folder_with_other_things_in_it_is_left_alone(folder, tmp_path):
     (tmp_path / "graph.tsv").write_text((folder / "graph.tsv").read_text())
-    with pytest.raises(OptionError, match="has files in it that no run"):
+    with pytest.raises(OptionError, match="has files in it that no such run"):
         complete_graph(replace(plan(folder, tmp_path), graph=tmp_path / "graph.tsv"))
     assert [path.name for path in tmp_path.iterdir()] == ["graph.tsv"]
 

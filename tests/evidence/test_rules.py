@@ -239,3 +239,22 @@ def test_what_is_learnt_does_not_depend_on_the_facts_order():
     assert isinstance(ours.candidates, Triples)
     np.testing.assert_array_equal(ours.candidates.keys, theirs.candidates.keys)
     np.testing.assert_array_equal(ours.rule, theirs.rule)
+
+
+def test_a_relation_whose_facts_follow_from_nothing_is_not_taken_for_one_that_lacks_most():
+    random, facts = np.random.default_rng(0), []
+    for k in range(40):
+        couple, children = (f"mother {k}", f"father {k}"), (f"ann {k}", f"bob {k}", f"cleo {k}")
+        facts += [(one, "married", other) for one, other in (couple, couple[::-1])]
+        facts += [(one, "sibling", other) for one in children for other in children if one != other]
+        for parent in couple:
+            for child in children:
+                facts += [(parent, "parent", child), (child, "child", parent)]
+                facts += [(child, "likes", parent)] if random.random() < 0.5 else []
+    world = Graph.from_columns(*zip(*facts, strict=True))
+    hidden = random.random(len(world)) < 0.2
+    graph, missing = world.take(~hidden), world.take(hidden)
+    found = weigh_rules(graph, propose_by_rules(graph))
+    accepted = found.weighed.candidates.take(found.weighed.log_odds > 0)
+    assert missing.contains(accepted).mean() > 0.9
+    assert accepted.contains(missing).mean() > 0.7

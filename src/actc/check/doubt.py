@@ -13,15 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from actc.check.plant import KINDS, Planted
-from actc.check.ratios import FOLDS, Looked, count_cases, learn_ratios
+from actc.check.ratios import Looked, count_cases, learn_ratios
 from actc.errors import TableError
 from actc.evidence.ceiling import Ceiling, fit_ceiling
 from actc.evidence.plan import Limits
 from actc.evidence.table import Progress, Proposals, stream_evidence
-from actc.evidence.worth import CHOICES, Ridge, Worth
+from actc.evidence.worth import CHOICES, FOLDS, Ridge, Worth, number_triples
 from actc.graphs.graph import Graph
-from actc.numeric import sigmoid
-from actc.triples import FloatArray, IntArray, Triples
+from actc.numeric import find_shift, sigmoid
+from actc.triples import FloatArray, IntArray
 
 EACH = 0.01  # of the facts are planted, of each kind, in one round
 ENOUGH = 1000  # errors of a kind
@@ -121,17 +121,8 @@ def look_up(graph: Graph, seed: int, progress: Progress | None = None) -> Looked
         for part in stream_evidence(planted.graph, Proposals(planted.graph), limits, MEMORY, progress):
             columns = part.columns
             pieces.append(part.values.astype(np.float32))
-        numbers.append(np.stack([planted.kinds, planted.rows, _fold(planted.graph)]))
+        numbers.append(np.stack([planted.kinds, planted.rows, number_triples(planted.graph) % FOLDS]))
     return Looked(columns, np.concatenate(pieces), *np.concatenate(numbers, axis=1))
-
-
-def _fold(triples: Triples) -> IntArray:
-    """Return a fold for each triple, the same in every round, which has nothing to do with its relation or ends."""
-    mixed = np.zeros(len(triples), dtype=np.uint64)
-    for codes in (triples.heads, triples.relations, triples.tails):
-        mixed = (mixed ^ codes.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(29)
-    return (mixed % np.uint64(FOLDS)).astype(np.int64)
 
 
 def mean_of_facts(looked: Looked, ratios: FloatArray, count: int) -> FloatArray:
@@ -187,22 +178,12 @@ def _calibrate(
         drawn = np.asarray(cases * random.poisson(1.0, len(cases)), dtype=np.float64)
         again = fit_ceiling(both, labelled, drawn, alike, 1, curve)
         shares.append(_share(again, drawn[~labelled]))
-    return curve.slope * facts + _find_shift(curve.slope * facts, _share(curve, cases[~labelled])), np.array(shares)
+    return curve.slope * facts + find_shift(curve.slope * facts, _share(curve, cases[~labelled])), np.array(shares)
 
 
 def _share(curve: Ceiling, cases: FloatArray) -> float:
     """Return the share of wrong ones among the facts."""
     return float(np.clip(curve.unlabelled.sum() / cases.sum(), 0.5 / cases.sum(), MOST_SHARE))
-
-
-def _find_shift(log_odds: FloatArray, share: float) -> float:
-    """Return what to add to log-odds so that a share is expected to be wrong."""
-    from scipy.optimize import brentq
-
-    def missed(more: float) -> float:
-        return float(sigmoid(log_odds + more).mean()) - share
-
-    return float(brentq(missed, -60 - log_odds.max(), 60 - log_odds.min()))
 
 
 def _learn_worth(looked: Looked, true: FloatArray, mix: FloatArray, share: float, random: np.random.Generator) -> Worth:

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from actc.evidence.quantiles import Quantiles
+from actc.evidence.worth import CHOICES, FOLDS
 from actc.triples import BoolArray, FloatArray, IntArray
 
-FOLDS = 5
 MOST_FACTS = 15_000  # that are learnt from
-RIDGE = 10.0  # as evidence.worth.CHOICES has it
 TREES = {
     "max_iter": 100,
     "learning_rate": 0.1,
@@ -68,7 +67,7 @@ def by_ridge(table: FloatArray, kinds: IntArray, cases: FloatArray, others: Floa
     from sklearn.linear_model import LogisticRegression
 
     quantiles = Quantiles.of(table, cases)
-    model = LogisticRegression(C=1 / RIDGE, max_iter=300).fit(quantiles.transform(table), kinds, cases)
+    model = LogisticRegression(C=1 / CHOICES.ridge, max_iter=300).fit(quantiles.transform(table), kinds, cases)
     return np.asarray(model.predict_log_proba(quantiles.transform(others)))
 
 

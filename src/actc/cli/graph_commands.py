@@ -153,7 +153,7 @@ def convert_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **opti
 def candidates_command(
     graph: Path, model: Path | None, out: Path, dry_run: bool, overwrite: bool, quiet: bool, **options: Any
 ) -> None:
-    """Propose facts that the GRAPH does not hold: by its rules, by a model, or with --evidence by both.
+    """Propose facts that the GRAPH does not hold: by its rules, by a model, or both.
 
     A model's run that is cut off goes on where it stopped when it is started again.
     """
@@ -232,7 +232,7 @@ def candidates_command(
 @device_option
 @quiet_option
 def complete_command(graph: Path, out: Path, quiet: bool, **options: Any) -> None:
-    """Go the whole way: a model, candidates, answers, decisions, the new graph.
+    """Go the whole way: candidates, evidence, answers, decisions, the new graph.
 
     Without --oracle people are asked: it starts an annotation session and stops. Give the same command again when they
     have judged, and it goes on from there.

@@ -16,9 +16,20 @@ from actc.evidence.quantiles import Quantiles
 from actc.evidence.rankings import Ranking, compare_rankings
 from actc.evidence.table import Evidence, Progress, Proposals, gather_evidence
 from actc.evidence.weigh import Lesson, Weighed
-from actc.evidence.worth import CHOICES, FOLDS, HAS, Ridge, Worth, count_cases, is_of_scores, pieces_columns, pieces_of
+from actc.evidence.worth import (
+    CHOICES,
+    FOLDS,
+    HAS,
+    Ridge,
+    Worth,
+    count_cases,
+    is_of_scores,
+    number_triples,
+    pieces_columns,
+    pieces_of,
+)
 from actc.graphs.graph import Graph
-from actc.numeric import sigmoid
+from actc.numeric import find_shift
 from actc.triples import BoolArray, FloatArray, IntArray, Triples
 
 HOLDOUT = 0.1  # of the graph's facts
@@ -263,7 +274,7 @@ class _Curves:
         steep = self.bent.slope * self.log_odds + self.bent.offset[relations]
         share = min(float(self.plain.unlabelled.sum() / table.cases[others].sum()), MOST_SHARE)
         _, triples = np.unique(table.triples, return_inverse=True)
-        above = steep + _find_shift(steep[others], share, table.cases[others]) > 0
+        above = steep + find_shift(steep[others], share, table.cases[others]) > 0
         for _ in range(RESAMPLES):
             cases = table.cases * random.poisson(1.0, len(triples))[triples]
             drawn = fit_ceiling(self.plain_log_odds, table.true, cases, relations, count, self.plain)
@@ -310,19 +321,10 @@ def _look_up(
     pieces = np.concatenate([pieces_of(evidence, columns) for evidence, _, _ in looked])
     triples = [evidence.candidates for evidence, _, _ in looked]
     # A triple that several lessons propose is always in the same fold: what is learnt must not know it.
-    numbers = np.concatenate([_number(t) for t in triples])
+    numbers = np.concatenate([number_triples(t) for t in triples])
     cases = np.concatenate([cases for _, _, cases in looked])
     relations = np.concatenate([_relations(graph, t) for t in triples])
     return _Table(columns, pieces, true, cases, relations, numbers, found / max(holdout, 1), holdout, len(looked))
-
-
-def _number(triples: Triples) -> IntArray:
-    """Return a number for each triple, the same for the same codes; it has nothing to do with its relation or ends."""
-    mixed = np.zeros(len(triples), dtype=np.uint64)
-    for codes in (triples.heads, triples.relations, triples.tails):
-        mixed = (mixed ^ codes.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(29)
-    return (mixed >> np.uint64(1)).astype(np.int64)
 
 
 def _draw(lesson: Lesson, lessons: int, random: np.random.Generator) -> tuple[IntArray, FloatArray]:
@@ -337,17 +339,7 @@ def _draw(lesson: Lesson, lessons: int, random: np.random.Generator) -> tuple[In
     return np.flatnonzero(keep), cases[keep]
 
 
-def _find_shift(log_odds: FloatArray, share: float, cases: FloatArray | None = None) -> float:
-    """Return what to add to log-odds so that a share is expected to be true."""
-    from scipy.optimize import brentq
-
-    def missed(more: float) -> float:
-        return float(np.average(sigmoid(log_odds + more), weights=cases)) - share
-
-    return float(brentq(missed, -60 - log_odds.max(), 60 - log_odds.min()))
-
-
 def _shift(weighed: Weighed, share: float) -> Weighed:
-    more = _find_shift(weighed.log_odds, share)
+    more = find_shift(weighed.log_odds, share)
     ridge = replace(weighed.worth.ridge, intercept=weighed.worth.ridge.intercept + more)
     return replace(weighed, worth=replace(weighed.worth, ridge=ridge), log_odds=weighed.log_odds + more)

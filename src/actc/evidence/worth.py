@@ -19,7 +19,7 @@ from actc.evidence.plan import SCORE_COLUMNS
 from actc.evidence.quantiles import Quantiles
 from actc.evidence.table import Evidence
 from actc.evidence.trees import Trees
-from actc.numeric import logit, sigmoid
+from actc.numeric import find_shift
 from actc.triples import BoolArray, FloatArray, IntArray, Triples
 
 
@@ -105,11 +105,8 @@ class Ridge:
 
     def steeper(self, times: float, table: FloatArray, share: float) -> Self:
         """Return it with weights so many times as large, and a share of a table of shape (N, F) expected true."""
-        from scipy.optimize import brentq
-
         log_odds = times * (self.log_odds(table) - self.intercept)
-        intercept = brentq(lambda more: float(sigmoid(log_odds + more).mean()) - share, *_bounds(log_odds, share))
-        return replace(self, weights=times * self.weights, intercept=float(intercept))
+        return replace(self, weights=times * self.weights, intercept=find_shift(log_odds, share))
 
 
 def _logistic(ridge: float) -> Any:
@@ -236,10 +233,13 @@ def expect_share(table: FloatArray, true: BoolArray) -> float:
     return min(max(2 * above, 0.5 / len(true)), 0.9)
 
 
-def _bounds(log_odds: FloatArray, share: float) -> tuple[float, float]:
-    """Return two intercepts between which the mean probability reaches a share."""
-    middle = float(logit(np.array(share)))
-    return middle - float(log_odds.max()), middle - float(log_odds.min())
+def number_triples(triples: Triples) -> IntArray:
+    """Return a number for each triple, the same for the same codes; it has nothing to do with its relation or ends."""
+    mixed = np.zeros(len(triples), dtype=np.uint64)
+    for codes in (triples.heads, triples.relations, triples.tails):
+        mixed = (mixed ^ codes.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(29)
+    return (mixed >> np.uint64(1)).astype(np.int64)
 
 
 def count_cases(true: BoolArray, share: float) -> FloatArray:
