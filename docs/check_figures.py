@@ -25,7 +25,7 @@ CLAIM = re.compile(r"^-- (\S+\.md): (.+)$", re.MULTILINE)
 
 def wrong_claims(root: Path = ROOT) -> Iterator[str]:
     """Give a sentence for each claim that its rows, or its page, do not bear out."""
-    with duckdb.connect(config={"file_search_path": str(root)}) as database:
+    with duckdb.connect(config={"file_search_path": str(root), "threads": 1}) as database:
         for statement in re.split(r";\s*$", (root / "docs" / "figures.sql").read_text("utf-8"), flags=re.MULTILINE):
             if statement.strip():
                 try:
