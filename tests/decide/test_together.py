@@ -121,6 +121,7 @@ def test_a_hard_symmetric_relation_is_the_same_too(files):
     check(files(*world, constraints), world, constraints, "duckdb")
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("spark")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_spark_decides_as_in_memory(spark, files):
