@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from actc.complete.folder import fingerprint
-from actc.errors import FileError, OptionError
+from actc.complete.plan import Asking
+from actc.errors import OptionError
 from actc.graphs.terms import Base
-from actc.trust.promise import Demand
 
 
 @dataclass(frozen=True)
-class CheckPlan:
+class CheckPlan(Asking):
     """What `actc check` was asked for; see its help.
 
     Parameters
@@ -53,33 +52,13 @@ class CheckPlan:
     facts: Path | None = None
 
     def __post_init__(self) -> None:
-        for name in ("graph", "out", "oracle", "facts"):  # texts do as well
-            given = getattr(self, name)
-            object.__setattr__(self, name, None if given is None else Path(given))
-        object.__setattr__(self, "names", tuple(Path(path) for path in self.names))
-        if self.out.exists() and not self.out.is_dir():
-            raise OptionError(f"--out: {self.out} is a file; give the name of a folder.")
-        if self.budget < 0:
-            raise OptionError(f"--budget: {self.budget} answers cannot be asked for; give 0 to ask nobody.")
-        if self.demand is not None and not self.budget:
-            raise OptionError("--precision: without answers nothing can be promised; give a --budget.")
+        self._take_paths("graph", "out", "oracle", "facts")
+        self._check_asking()
         if self.facts is not None and not self.undo:
             raise OptionError("--facts: it names the facts to put back; give --undo too.")
-        for path in (self.graph, self.oracle, self.facts, *self.names):
-            if path is not None and not path.exists():
-                raise FileError(f"{path}: there is no such file.")
-
-    @property
-    def demand(self) -> Demand | None:
-        """What is promised of the facts that are taken out, if anything."""
-        return None if self.precision is None else Demand(self.precision, self.confidence)
+        self._check_files(self.graph, self.oracle, self.facts)
 
     @property
     def asked(self) -> dict[str, Any]:
         """What the doubts depend on."""
-        base = self.base if isinstance(self.base, str) else list(self.base)
-        return {"graph": fingerprint(self.graph), "--base": base, "--seed": self.seed, "check": True}
-
-    def command(self, *more: str) -> str:
-        """Return a command line for the same graph and folder."""
-        return shlex.join(["actc", "check", str(self.graph), *more, "--out", str(self.out)])
+        return {"graph": fingerprint(self.graph), "--base": self.plain_base, "--seed": self.seed, "check": True}

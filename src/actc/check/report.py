@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from actc import __version__
 from actc.check.ask import Doubtful
@@ -16,7 +17,7 @@ from actc.graphs.graph import Graph
 from actc.graphs.terms import Base
 from actc.tables.deliver import write_beside
 from actc.tables.files import write_json, write_triples
-from actc.triples import BoolArray, Triples
+from actc.triples import BoolArray, FloatArray, IntArray, Triples
 from actc.trust.case import BY, Case
 from actc.trust.expect import Share
 
@@ -25,17 +26,49 @@ MOST_SHOWN = 20
 DOUBTFUL, REMOVED, RESTORED = "doubtful.tsv", "removed.tsv", "restored.tsv"
 
 
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What becomes of n doubtful facts.
+
+    Parameters
+    ----------
+    wrong : float array of shape (n,)
+        P(wrong) of each.
+    out : bool array of shape (n,)
+        Which are taken out.
+    by : object array of shape (n,)
+        Who decided; empty where nobody was asked.
+    """
+
+    wrong: FloatArray
+    out: BoolArray
+    by: NDArray[np.object_]
+
+    @property
+    def order(self) -> IntArray:
+        """The rows, the most doubtful first."""
+        return np.argsort(-self.wrong, kind="stable")
+
+
+def decide_outcome(folder: Path, doubtful: Doubtful, case: Case | None) -> Outcome:
+    """Decide by the case of wrong facts, without one that nothing is taken out; what was put back stays."""
+    wrong, count = doubtful.probability(case), len(doubtful.facts)
+    if case is None:
+        return Outcome(wrong, np.zeros(count, dtype=np.bool_), np.full(count, "", dtype=object))
+    decided = case.decide(doubtful.facts)
+    return Outcome(wrong, decided.accepted & ~_restored(folder).contains(doubtful.facts), decided.by)
+
+
 def write_outcome(
-    folder: Path, doubtful: Doubtful, case: Case | None, whole: Graph, file_name: str, base: Base
-) -> tuple[list[Path], BoolArray]:
-    """Write the lists and the graph; return the files, and which of the doubtful facts are taken out.
+    folder: Path, doubtful: Doubtful, outcome: Outcome, whole: Graph, file_name: str, base: Base
+) -> list[Path]:
+    """Write the lists and the graph; return the files.
 
     Parameters
     ----------
     folder : Path
     doubtful : Doubtful
-    case : Case, optional
-        Of wrong facts; without one nothing is taken out.
+    outcome : Outcome
     whole : Graph
         The graph as it is, literals included.
     file_name : str
@@ -43,20 +76,15 @@ def write_outcome(
     base : str
         Put before names that are no IRIs, in RDF.
     """
-    facts, decided = doubtful.facts, None if case is None else case.decide(doubtful.facts)
-    wrong = doubtful.probability(case)
-    out = np.zeros(len(facts), dtype=np.bool_) if decided is None else decided.accepted
-    out = out & ~_restored(folder).contains(facts)
-    order = np.argsort(-wrong, kind="stable")
+    facts, order = doubtful.facts, outcome.order
     reasons = np.array([*doubtful.reasons.of(order, np.zeros(len(order), np.bool_)), ""], dtype=object)[:-1]
-    columns = {**facts.take(order).columns(), "probability": wrong[order].round(4), "reasons": reasons}
+    columns = {**facts.take(order).columns(), "probability": outcome.wrong[order].round(4), "reasons": reasons}
     write_triples(folder / DOUBTFUL, columns)
-    by = np.full(len(facts), "", dtype=object) if decided is None else decided.by
-    taken = out[order]
-    columns = {name: values[taken] for name, values in (columns | {"by": by[order]}).items()}
+    taken = outcome.out[order]
+    columns = {name: values[taken] for name, values in (columns | {"by": outcome.by[order]}).items()}
     write_triples(folder / REMOVED, columns)
-    write_graph(folder / file_name, whole.take(~facts.take(out).contains(whole)), base=base)
-    return [folder / name for name in (DOUBTFUL, REMOVED, file_name)], out
+    write_graph(folder / file_name, whole.take(~facts.take(outcome.out).contains(whole)), base=base)
+    return [folder / name for name in (DOUBTFUL, REMOVED, file_name)]
 
 
 def put_back(folder: Path, facts: Path | None, base: Base) -> int:
@@ -77,12 +105,11 @@ def _restored(folder: Path) -> Triples:
 
 
 def summarise(
-    doubtful: Doubtful, case: Case | None, out: BoolArray, whole: Graph, facts: dict[str, Any]
+    doubtful: Doubtful, case: Case | None, outcome: Outcome, whole: Graph, facts: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the report as plain values; ``facts`` is what else it should hold."""
     judged = None if case is None else case.answers_in(doubtful.facts)
-    by = np.zeros(len(out), dtype=object) if case is None else case.decide(doubtful.facts).by
-    order = np.argsort(-doubtful.probability(case), kind="stable")[:MOST_SHOWN]
+    out, by, order = outcome.out, outcome.by, outcome.order[:MOST_SHOWN]
     told = zip(order.tolist(), doubtful.reasons.of(order, np.zeros(len(order), np.bool_)), strict=True)
     return {
         "actc_version": __version__,

@@ -13,18 +13,16 @@ import numpy as np
 from actc.check.ask import POOL, Doubtful, ask_about, find_doubtful
 from actc.check.doubt import doubt_facts
 from actc.check.plan import CheckPlan as CheckPlan
-from actc.check.report import headline, put_back, summarise, write_outcome, write_report
+from actc.check.report import decide_outcome, headline, put_back, summarise, write_outcome, write_report
 from actc.complete.completion import read_oracle
 from actc.complete.folder import Begun
-from actc.complete.run import Stage
+from actc.complete.run import Stage, annotate_command, open_judged
 from actc.complete.weighing import LOG_ODDS
 from actc.errors import OptionError, TableError
 from actc.graphs.formats import find_ending, read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import without_literals
 from actc.session import Session, Settings, start_session
-from actc.session.find_case import session_case
-from actc.trust.case import Case
 
 
 @dataclass(frozen=True)
@@ -67,11 +65,12 @@ def check_graph(plan: CheckPlan, stage: Stage = lambda name: nullcontext(lambda 
     elif plan.budget and not session.exists() and not plan.undo:
         return Checked((*left["notes"], *_start_session(plan, doubtful, session)))
     elif plan.budget and session.exists():
-        case, early = _open_session(session, plan, doubtful)
+        case, early = open_judged(Session(session), plan)
         told += early
     name = f"graph{find_ending(plan.graph)}"
-    files, out = write_outcome(plan.out, doubtful, case, whole, name, plan.base)
-    report = summarise(doubtful, case, out, whole, {**left, "notes": [*left["notes"], *told]})
+    outcome = decide_outcome(plan.out, doubtful, case)
+    files = write_outcome(plan.out, doubtful, outcome, whole, name, plan.base)
+    report = summarise(doubtful, case, outcome, whole, {**left, "notes": [*left["notes"], *told]})
     files += write_report(plan.out, report)
     return Checked((*headline(report), *report["notes"], f"Written: {', '.join(map(str, files))}"), tuple(files))
 
@@ -111,20 +110,6 @@ def _start_session(plan: CheckPlan, doubtful: Doubtful, folder: Path) -> list[st
     start_session(folder, plan.out / POOL, settings, plan.names, plan.graph, reasons=reasons).close()
     return [
         f"{len(doubtful.facts):,} facts may be asked about, the most doubtful of the graph.",
-        f"Judge {budget:,} of them, whether each is true: actc annotate {folder}",
+        f"Judge {budget:,} of them, whether each is true: {annotate_command(folder)}",
         "Then give the same command again: it takes out what is wrong, and writes the new graph.",
     ]
-
-
-def _open_session(folder: Path, plan: CheckPlan, doubtful: Doubtful) -> tuple[Case, list[str]]:
-    """Open the case of what people, and judges, said in a session; say where people stopped early."""
-    session = Session(folder)
-    budget = min(plan.budget, len(doubtful.facts))
-    if budget != session.budget:
-        session.set_budget(budget)
-    case = session_case(session, plan.demand)
-    answers = len(case.annotations)
-    if not answers:
-        raise OptionError(f"{folder}: nobody has called any fact true or false yet; judge with: actc annotate {folder}")
-    early = f"{answers:,} of {budget:,} answers are there; for more: actc annotate {folder}, then this command again."
-    return case, [early] if answers < budget else []

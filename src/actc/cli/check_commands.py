@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from actc.cli.graph_commands import GRAPH, PATH, base_option, say
-from actc.cli.parts import examples, progress_bar, promise_options, quiet_option
+from actc.cli.parts import asking_options, examples, progress_bar, promise_options, quiet_option
 
 
 @click.command(
@@ -21,14 +21,7 @@ from actc.cli.parts import examples, progress_bar, promise_options, quiet_option
     ),
 )
 @GRAPH
-@click.option("--oracle", type=PATH, help="Judged triples with labels, or a graph of all true ones.")
-@click.option(
-    "--names",
-    multiple=True,
-    type=PATH,
-    help="Names of entities or relations, for the people who judge; see: actc start --help. Repeatable.",
-)
-@click.option("--budget", default=100, show_default=True, help="How many answers to ask for; 0 asks nobody.")
+@asking_options
 @promise_options
 @click.option("--undo", is_flag=True, help="Put back what an earlier run into the same folder took out.")
 @click.option("--facts", type=PATH, help="With --undo: put back these facts only.")

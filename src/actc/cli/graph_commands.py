@@ -7,7 +7,15 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import examples, look_here, overwrite_option, progress_bar, promise_options, quiet_option
+from actc.cli.parts import (
+    asking_options,
+    examples,
+    look_here,
+    overwrite_option,
+    progress_bar,
+    promise_options,
+    quiet_option,
+)
 
 PATH = click.Path(path_type=Path)
 GRAPH = click.argument("graph", type=PATH)
@@ -211,15 +219,8 @@ def candidates_command(
     type=PATH,
     help="Facts that the model was not trained on. [default: those its folder or the graph's tells of]",
 )
-@click.option("--oracle", type=PATH, help="Judged triples with labels, or a graph of all true ones.")
-@click.option(
-    "--names",
-    multiple=True,
-    type=PATH,
-    help="Names of entities or relations, for the people who judge; see: actc start --help. Repeatable.",
-)
+@asking_options
 @click.option("--constraints", help="What may not be true together: a file of actc constraints, or learnt.")
-@click.option("--budget", default=100, show_default=True, help="How many answers to ask for; 0 asks nobody.")
 @promise_options
 @click.option(
     "--method", callback=look_here, help="See: actc methods. [default: pooled; with evidence pooled-evidence]"

@@ -56,6 +56,20 @@ def promise_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return precision(confidence(command))
 
 
+def asking_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --oracle, --names and --budget to a command: who answers, and how often."""
+    from pathlib import Path
+
+    path = click.Path(path_type=Path)
+    words = "Names of entities or relations, for the people who judge; see: actc start --help. Repeatable."
+    budget = click.option(
+        "--budget", default=100, show_default=True, help="How many answers to ask for; 0 asks nobody."
+    )
+    names = click.option("--names", multiple=True, type=path, help=words)
+    oracle = click.option("--oracle", type=path, help="Judged triples with labels, or a graph of all true ones.")
+    return oracle(names(budget(command)))
+
+
 def constraint_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --constraints and --graph to a command."""
     from pathlib import Path

@@ -63,7 +63,8 @@ def find_by_rules(graph: Graph, seed: int = 0, progress: Progress | None = None)
         found = weigh_rules(graph, proposed, seed=seed, progress=progress)
     except TableError as error:
         raise OptionError(f"{str(error).rstrip('.')}; give --train, --model or --candidates.") from None
-    beside = {name: proposed.columns()[name] for name in ("rule", "rule_confidence", "rules", "proposed_by")}
+    told = proposed.columns()
+    beside = {name: told[name] for name in ("rule", "rule_confidence", "rules", "proposed_by")}
     precisions = found.precisions.round(4).tolist()
     return Candidates(*_weighed(found.weighed, graph, beside, [found.tell()]), precisions)
 

@@ -15,8 +15,49 @@ from actc.models.train_model import find_device
 from actc.trust.promise import Demand
 
 
+class Asking:
+    """What plans have in common that ask somebody: an oracle, people, or nobody."""
+
+    out: Path
+    names: tuple[Path, ...]
+    precision: float | None
+    confidence: float
+    budget: int
+    base: Base
+
+    @property
+    def demand(self) -> Demand | None:
+        """What is promised of what the method decides, if anything."""
+        return None if self.precision is None else Demand(self.precision, self.confidence)
+
+    @property
+    def plain_base(self) -> str | list[str]:
+        """The base as JSON has it."""
+        return self.base if isinstance(self.base, str) else list(self.base)
+
+    def _take_paths(self, *names: str) -> None:
+        """Turn what was given under some names into paths: texts do as well."""
+        for name in names:
+            given = getattr(self, name)
+            object.__setattr__(self, name, None if given is None else Path(given))
+        object.__setattr__(self, "names", tuple(Path(path) for path in self.names))
+
+    def _check_asking(self) -> None:
+        if self.out.exists() and not self.out.is_dir():
+            raise OptionError(f"--out: {self.out} is a file; give the name of a folder.")
+        if self.budget < 0:
+            raise OptionError(f"--budget: {self.budget} answers cannot be asked for; give 0 to ask nobody.")
+        if self.demand is not None and not self.budget:
+            raise OptionError("--precision: without answers nothing can be promised; give a --budget.")
+
+    def _check_files(self, *paths: Path | None) -> None:
+        for path in (*paths, *self.names):
+            if path is not None and not path.exists():
+                raise FileError(f"{path}: there is no such file.")
+
+
 @dataclass(frozen=True)
-class CompletionPlan:
+class CompletionPlan(Asking):
     """What `actc complete` was asked for; see its help.
 
     Parameters
@@ -77,16 +118,8 @@ class CompletionPlan:
     device: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("graph", "out", "model", "candidates", "oracle", "held"):  # texts do as well
-            given = getattr(self, name)
-            object.__setattr__(self, name, None if given is None else Path(given))
-        object.__setattr__(self, "names", tuple(Path(path) for path in self.names))
-        if self.out.exists() and not self.out.is_dir():
-            raise OptionError(f"--out: {self.out} is a file; give the name of a folder.")
-        if self.budget < 0:
-            raise OptionError(f"--budget: {self.budget} answers cannot be asked for; give 0 to ask nobody.")
-        if self.demand is not None and not self.budget:
-            raise OptionError("--precision: without answers nothing can be promised; give a --budget.")
+        self._take_paths("graph", "out", "model", "candidates", "oracle", "held")
+        self._check_asking()
         if not self.seconds > 0:
             raise OptionError(f"--seconds: {self.seconds:g} seconds are no time to train in; give more than 0.")
         if self.best is not None and self.best < 1:
@@ -94,9 +127,7 @@ class CompletionPlan:
         self._check_method()
         if self.device is not None:
             find_device(self.device)
-        for path in (self.oracle, self.held, *self.names):
-            if path is not None and not path.exists():
-                raise FileError(f"{path}: there is no such file.")
+        self._check_files(self.oracle, self.held)
 
     def _check_method(self) -> None:
         if self.method is not None and find_method(self.method).reads == "known" and self.evidence:
@@ -104,11 +135,6 @@ class CompletionPlan:
                 f"--method: {self.method} compares scores with those of known facts, which evidence has none of; "
                 "give --no-evidence too."
             )
-
-    @property
-    def demand(self) -> Demand | None:
-        """What is promised of the accepted facts, if anything."""
-        return None if self.precision is None else Demand(self.precision, self.confidence)
 
     @property
     def by_rules(self) -> bool:
@@ -130,7 +156,7 @@ class CompletionPlan:
         """What the candidates and their scores depend on."""
         return {
             "graph": fingerprint(self.graph),
-            "--base": self.base if isinstance(self.base, str) else list(self.base),
+            "--base": self.plain_base,
             "--model": fingerprint(self.model),
             "--train": self.kind,
             "--candidates": fingerprint(self.candidates),

@@ -24,6 +24,7 @@ from actc.complete.find_candidates import (
 )
 from actc.complete.folder import Begun
 from actc.complete.page import write_next_page
+from actc.complete.plan import Asking
 from actc.complete.plan import CompletionPlan as CompletionPlan
 from actc.complete.report import headline, read_beside, summarise, write_completion, write_report
 from actc.complete.union import Proposer
@@ -48,6 +49,7 @@ from actc.session.find_case import Opened, session_case
 from actc.tables.constraints import Constraints
 from actc.tables.files import read_scored, write_scored, write_triples
 from actc.triples import BoolArray, IntArray, ScoredTriples
+from actc.trust.case import Case
 from actc.trust.held import tell_held
 
 PLAIN_HELD = 0.02  # of the graph, to stop by, where nothing is learnt from a holdout
@@ -251,12 +253,13 @@ def _start_session(plan: CompletionPlan, ready: _Ready, folder: Path, rules: Con
     start_session(folder, pool, settings, plan.names, known or plan.graph, "en", reasons, *more).close()
     return [
         f"{len(ready.candidates):,} candidates, of which {len(rows):,} may be asked about.",
-        f"Judge {settings.budget:,} of them: {_annotate(folder)}",
+        f"Judge {settings.budget:,} of them: {annotate_command(folder)}",
         "Then give the same command again: it decides, and writes the new graph.",
     ]
 
 
-def _annotate(folder: Path) -> str:
+def annotate_command(folder: Path) -> str:
+    """Return the command line that opens a session's page."""
     return f"actc annotate {shlex.quote(str(folder))}"
 
 
@@ -266,15 +269,21 @@ def _open_session(folder: Path, plan: CompletionPlan, ready: _Ready) -> tuple[Op
     method, wanted = session.settings.method, ready.method(plan)
     if method != wanted:
         raise OptionError(f"{folder} asks for {method}, not for {wanted}; give --method {method}, or a new --out.")
-    budget = min(plan.budget, session.settings.triples)
+    case, early = open_judged(session, plan)
+    return Opened(replace(case, candidates=ready.candidates), session), early
+
+
+def open_judged(session: Session, plan: Asking) -> tuple[Case, list[str]]:
+    """Open the case of a session in which somebody has judged; say where people stopped early."""
+    annotate, budget = annotate_command(session.folder), min(plan.budget, session.settings.triples)
     if budget != session.budget:
         session.set_budget(budget)
-    case = replace(session_case(session, plan.demand), candidates=ready.candidates)
+    case = session_case(session, plan.demand)
     answers = len(case.annotations)
     if not answers:
-        raise OptionError(f"{folder}: nobody has called any triple true or false yet; judge with: {_annotate(folder)}")
-    early = f"{answers:,} of {budget:,} answers are there; for more: {_annotate(folder)}, then this command again."
-    return Opened(case, session), [early] if answers < budget else []
+        raise OptionError(f"{session.folder}: nobody has called any triple true or false yet; judge with: {annotate}")
+    early = f"{answers:,} of {budget:,} answers are there; for more: {annotate}, then this command again."
+    return case, [early] if answers < budget else []
 
 
 def _nobody(candidates: ScoredTriples, rows: IntArray) -> BoolArray:
