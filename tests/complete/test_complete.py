@@ -234,6 +234,12 @@ def test_other_content_under_the_same_name_is_noticed_and_another_name_for_the_s
         complete_graph(replace(asking, candidates=None))
 
 
+def test_constraints_that_are_not_there_are_refused_before_anything_is_begun(folder, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.tsv"):
+        complete_graph(CompletionPlan(folder / "graph.tsv", tmp_path / "out", constraints=tmp_path / "nowhere.tsv"))
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_folder_with_other_things_in_it_is_left_alone(folder, tmp_path):
     (tmp_path / "graph.tsv").write_text((folder / "graph.tsv").read_text())
     with pytest.raises(OptionError, match="has files in it that no such run"):

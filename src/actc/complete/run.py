@@ -93,8 +93,8 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
     """
     started = time.perf_counter()
     whole = read_graph(plan.graph, base=plan.base)
+    rules = constraints_from(plan.constraints, whole, plan.base).used  # refused before long work
     ready = _prepare(plan, whole, stage)
-    rules = constraints_from(plan.constraints, whole, plan.base).used
     notes, session = [*ready.left["notes"], *rules.notes], plan.out / "session"
     if plan.oracle is None and plan.budget > 0:
         if not session.exists():
