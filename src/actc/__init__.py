@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from actc.session import Session, Settings, start_session
     from actc.session.backup import backup_session
     from actc.session.examine import audit_accepted, check_shift, draw_audit, list_questions, write_report
+    from actc.session.extend import extend_session
     from actc.session.import_judgements import import_judgements
     from actc.session.judge import judge_triples
     from actc.session.results import export_session
@@ -71,6 +72,7 @@ __all__ = [
     "decide_candidates",
     "draw_audit",
     "export_session",
+    "extend_session",
     "find_constraints",
     "import_judgements",
     "judge_triples",
@@ -109,6 +111,7 @@ _LAZY = {
     "decide_candidates": "actc.decide.decide_candidates",
     "draw_audit": "actc.session.examine",
     "export_session": "actc.session.results",
+    "extend_session": "actc.session.extend",
     "find_constraints": "actc.constraints.find_constraints",
     "import_judgements": "actc.session.import_judgements",
     "judge_triples": "actc.session.judge",
@@ -138,6 +141,7 @@ TWINS = {
     "status": ("Session",),
     "export": ("export_session",),
     "import": ("import_judgements",),
+    "extend": ("extend_session",),
     "backup": ("backup_session",),
     "report": ("write_report",),
     "ask": ("list_questions",),

@@ -22,7 +22,7 @@ def print_status(session: Session) -> None:
     how = f"an audit, design {settings.design}" if settings.design else f"method {settings.method}"
     screen.print(
         f"{settings.title}: {write_count(counts)}, from "
-        f"{settings.triples:,} candidates of {settings.relations:,} relations; {how}.",
+        f"{counts['triples']:,} candidates of {settings.relations:,} relations; {how}.",
         markup=False,
     )
     table = new_table("who", "judged", "true", "false", "unsure", "seconds", "same on repeats", "agrees with people")

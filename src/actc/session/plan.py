@@ -70,22 +70,30 @@ class Planner:
 
     def __init__(self, session: Session, pool: ScoredTriples | None = None) -> None:
         self.session = session
-        self.pool = session.read_pool() if pool is None else pool
-        self.known = session.read_known()
         self.method = named_method(session.settings.method)
-        self.constraints = session.read_constraints()
-        self.facts = None if session.facts_file is None else read_graph(session.facts_file)
-        self.places = find_places(self.constraints, self.pool, self.facts) if len(self.constraints) else None
         self.seen: tuple[object, ...] = ()
         self.accepted: BoolArray | None = None
         self.took = 0.0  # seconds of the last refit
+        self._read(session.read_pool() if pool is None else pool)
+
+    def _read(self, pool: ScoredTriples) -> None:
+        """Read what is planned with; anew when the pool has grown."""
+        session, self.pool = self.session, pool
+        self.known = session.read_known()
+        self.constraints = session.read_constraints()
+        self.facts = None if session.facts_file is None else read_graph(session.facts_file)
+        self.places = find_places(self.constraints, self.pool, self.facts) if len(self.constraints) else None
 
     def step(self) -> bool:
         """Refit and plan, if there is anything new; return whether there was."""
         store = self.session.store
         last = int(store.value("SELECT coalesce(max(id), 0) FROM judgement"))
         choices = int(store.value("SELECT coalesce(max(id), 0) FROM choice"))
-        state = last, choices, ReplyStore(self.session.folder).state()
+        grown = int(store.value("SELECT coalesce(max(triples), 0) FROM growth"))
+        if grown > self.pool.stands_for:
+            self._read(self.session.read_pool())
+            self.accepted = None
+        state = last, choices, ReplyStore(self.session.folder).state(), grown
         short = store.value("SELECT count(*) FROM plan") < LEAST_PLANNED // 2
         wished = self._wished()
         if state == self.seen and not wished and not (short and self._untouched() > 0):
@@ -100,7 +108,7 @@ class Planner:
         picks = self._add_wished(case.fit, picks, given_out, wished)
         picks, rivals = self._gather_rivals(case, picks, given_out)
         outlook = look_ahead(case, picks, self.accepted)
-        self._write(last, picks, rivals, outlook, anew=bool(self.seen) and self.seen[1] != choices)
+        self._write(last, picks, rivals, outlook, anew=bool(self.seen) and self.seen[1::2] != state[1::2])
         self.seen, self.accepted = state, outlook.accepted
         self.took = time.monotonic() - started
         return True
@@ -178,7 +186,8 @@ class Planner:
         wanted = [self._wanted(row, overlap) for row in rows]
         chances = [chance if np.isfinite(chance) else None for chance in picks.chance.tolist()]
         how = (picks.reasons, picks.asked, picks.within, chances)
-        columns = (rows, *how, outlook.probabilities, outlook.gains, wanted, rivals)
+        reach = [self.pool.stands_for] * len(rows)
+        columns = (rows, *how, outlook.probabilities, outlook.gains, wanted, rivals, reach)
         tasks = [task_of(self.pool, *values) for values in zip(*columns, strict=True)]
         planned = [(place, *task.as_row()) for place, task in enumerate(tasks)]
         content, relations = json.dumps(outlook.as_json()), json.dumps(outlook.relations)
