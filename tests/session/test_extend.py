@@ -93,7 +93,7 @@ def test_labels_of_a_session_that_grew_go_out_and_come_back(session, tmp_path):
     smaller = start_session(tmp_path / "smaller", tmp_path / "scores.parquet")
     added, notes = read_judgements(smaller, tmp_path / "labels.tsv")
     assert added == (session.annotations().rows < 120).sum()
-    assert "not among the candidates" in notes[0]
+    assert "name an entity or a relation that is unknown" in notes[0]
     assert not smaller.annotations().proves.any()
 
 

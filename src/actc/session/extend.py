@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,6 +57,8 @@ def extend_session(session: str | Path | Session, candidates: str | Path) -> Ext
 def _refuse(session: Session) -> None:
     if session.settings.design:
         raise OptionError(f"{session.folder} is an audit: what is audited is decided, and does not grow.")
+    if session.settings.doubted:
+        raise OptionError(f"{session.folder} asks about facts of a graph; start a new one with the facts that came.")
     if session.settings.sampled:
         raise OptionError(
             f"{session.folder} keeps a sample that stands for a larger pool; start a new session with all candidates, "
@@ -82,4 +85,5 @@ def _add(session: Session, pool: ScoredTriples, new: ScoredTriples, path: Path) 
         for table in ("task", "plan"):
             connection.execute(f"UPDATE {table} SET reach = ? WHERE reach = 0", (len(pool),))
         connection.execute("INSERT INTO growth (at, triples) VALUES (?, ?)", (time.time(), len(grown)))
+    session.settings = replace(session.settings, triples=len(grown))
     Planner(session, grown).step()  # so that the next cards are of both

@@ -73,6 +73,7 @@ class Session:
         self.names = Names(self.folder / "names.sqlite", self.settings.link)
         if synced:  # the planner is started by somebody who checked
             self.store.check()
+        self.settings = replace(self.settings, triples=self.triples)
 
     @property
     def triples(self) -> int:
@@ -312,7 +313,14 @@ class Session:
         return Votes(table[:, 0], table[:, 1], table[:, 2] == 1, final)
 
     def annotations(self) -> Annotations:
-        """Return one label per triple that people judged, combined by the rule that holds, and how each was asked."""
+        """Return one label per triple that people judged, combined by the rule that holds, and how each was asked.
+
+        Where the pool grew, the chances are those that they have in the pool as it is.
+        """
+        return self.answers_as_asked().in_grown(self.triples)
+
+    def answers_as_asked(self) -> Annotations:
+        """Return the same with the chances that they had when they were asked."""
         found = combine(self.votes(), self.rule)
         told = {
             triple: how
@@ -331,4 +339,4 @@ class Session:
         chance = np.where(np.isnan(chance) & (asked == "random"), 1 / np.where(reach > 0, reach, triples), chance)
         at = [datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") for seconds in columns[4]]
         how = {"asked": asked, "within": within, "chance": chance, "reach": reach, "who": who}
-        return replace(found, **how, at=np.array(at, dtype=object)).in_grown(triples)
+        return replace(found, **how, at=np.array(at, dtype=object))
