@@ -22,12 +22,13 @@ from actc.session.status import history
 from actc.tables.answers import Use, explain_unused
 from actc.tables.deliver import write_beside
 from actc.tables.files import answer_columns, open_text, read_answers, write_triples
-from actc.triples import ASKED, ScoredTriples, encode_columns
+from actc.triples import ASKED, Annotations, ScoredTriples, encode_columns
 
 WORDS = {"1": "true", "yes": "true", "0": "false", "no": "false", "not sure": "unsure", "skip": "unsure"}
 IMPORTED = "Brought in from a file."
 PURPOSES = {"person": "import", "program": "program", "owner": "settle"}
 REPEAT = "repeat"
+MOST_NAME = 80  # characters
 
 
 def write_labels(session: Session, path: Path) -> int:
@@ -161,6 +162,19 @@ def _match(
 
 TAUGHT: dict[str, Any] = {"asked": "given", "within": "", "chance": None, "reach": 0}
 """How an answer was asked that was drawn from other candidates: it teaches, and proves nothing."""
+
+
+def put_answers(session: Session, pool: ScoredTriples, said: Annotations) -> int:
+    """Put answers that were given before into a session, once however often; return how many were new."""
+    columns = (said.rows.tolist(), said.labels.tolist(), said.who, said.asked, said.within, said.chance, said.reach)
+    found = []
+    for row, label, who, asked, within, chance, reach in zip(*columns, strict=True):
+        how = (asked, within, float(chance), int(reach)) if np.isfinite(chance) else tuple(TAUGHT.values())
+        word = "true" if label else "false"
+        name = str(who)[:MOST_NAME] or "earlier"
+        line = Line(name, "person", "", pool.triple(row), word, None, "", "earlier answers", PURPOSES["person"], *how)
+        found.append((session.add_annotator(name), line, row))
+    return _insert(session, pool, found)
 
 
 def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotator, Line, int]]) -> int:

@@ -101,23 +101,28 @@ class Use:
     unproved: bool = False
 
     @property
-    def reasons(self) -> str:
-        """Why others are not used: ``3 are facts of the graph already, 1 is not among the candidates``."""
-        told = zip(self.unused, UNUSED, strict=True)
-        return ", ".join(f"{count:,} {one if count == 1 else several}" for count, (one, several) in told if count)
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """What a person should know: nothing, where every answer is used as it was given."""
-        every = self.used + sum(self.unused)
-        missed = f"{self.used:,} of {every:,} answers are about candidates and are used; {self.reasons}."
-        return (*((missed,) if self.used < every else ()), *((OTHER_POOL,) if self.unproved else ()))
+        missed = (tell_unused(self.used, self.unused),) if any(self.unused) else ()
+        return (*missed, *((OTHER_POOL,) if self.unproved else ()))
 
     def refuse_none(self, source: str | Path, candidates: str) -> None:
         """Refuse answers of which none is about candidates."""
         if not self.used and any(self.unused):
-            every = sum(self.unused)
-            raise FileError(f"{source}: none of its {every:,} answers is about {candidates}: {self.reasons}.")
+            why = _reasons(self.unused)
+            raise FileError(f"{source}: none of its {sum(self.unused):,} answers is about {candidates}: {why}.")
+
+
+def tell_unused(used: int, unused: tuple[int, ...]) -> str:
+    """Say how many answers are used, and why others are not."""
+    told = f"{used:,} of {used + sum(unused):,} answers are about candidates and are used"
+    return f"{told}; {_reasons(unused)}." if any(unused) else f"{told}."
+
+
+def _reasons(unused: tuple[int, ...]) -> str:
+    """Say why answers are not used: ``3 are facts of the graph already, 1 is not among the candidates``."""
+    told = zip(unused, UNUSED, strict=True)
+    return ", ".join(f"{count:,} {one if count == 1 else several}" for count, (one, several) in told if count)
 
 
 def explain_unused(others: Triples, candidates: Triples, graph: Triples | None = None) -> tuple[int, ...]:

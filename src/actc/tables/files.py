@@ -244,6 +244,16 @@ def read_triples(path: str | Path) -> Iterator[tuple[str, str, str]]:
             raise read_failed(layout.path, error) from None
 
 
+def read_table(path: str | Path) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Read head, relation and tail of a table that fits into memory and may be empty."""
+    layout = find_layout(path)
+    require(layout, TRIPLE)
+    with open_database() as connection:
+        found = connection.execute(f"SELECT {layout.texts(TRIPLE)} FROM {layout.source}").fetchnumpy()
+    head, relation, tail = (np.ma.getdata(found[name]) for name in TRIPLE)
+    return head, relation, tail
+
+
 def write_triples(path: str | Path, columns: Mapping[str, Any]) -> None:
     """Write aligned columns to a TSV, CSV or Parquet file, named by its suffix."""
     if _kind(Path(path))[0] in (".tsv", ".txt"):
