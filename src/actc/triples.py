@@ -191,7 +191,7 @@ class Triples:
 
     def take(self, rows: ArrayLike) -> Self:
         """Return the given rows (or those a mask keeps) as a table of their own, with the same vocabularies."""
-        rows = np.asarray(rows) if np.size(rows) else np.zeros(0, dtype=np.int64)
+        rows = _as_rows(rows)
         return replace(self, heads=self.heads[rows], relations=self.relations[rows], tails=self.tails[rows])
 
     def with_scores(self, scores: FloatArray) -> ScoredTriples:
@@ -291,6 +291,12 @@ class Triples:
     def union(self, others: Triples) -> Triples:
         """Return the triples of both tables, each once, with the names that they use."""
         return self.followed_by(others).unique()
+
+
+def _as_rows(rows: ArrayLike) -> NDArray[Any]:
+    """Return rows, or a mask, as an array that can be indexed by: an empty list has no kind of its own."""
+    array = np.asarray(rows)
+    return array if array.size else np.zeros(0, dtype=np.int64)
 
 
 def as_vocabulary(names: Sequence[str]) -> Vocabulary:
@@ -431,7 +437,7 @@ class ScoredTriples(Triples):
 
     def take(self, rows: ArrayLike) -> Self:
         """Return the given rows (or those a mask keeps) as a table of their own; they stand for themselves."""
-        rows = np.asarray(rows)
+        rows = _as_rows(rows)
         return replace(super().take(rows), scores=self.scores[rows], sample_of=None)
 
     def followed_by_scored(self, others: ScoredTriples) -> ScoredTriples:

@@ -18,19 +18,22 @@ from typing import Any
 
 import numpy as np
 
+from actc.check.report import RESTORED
 from actc.graphs.graph import Graph
 from actc.session import Session
 from actc.session.oracle import Carried
 from actc.tables.answers import Answers, explain_unused, tell_unused
 from actc.tables.begun import BEGUN
 from actc.tables.files import read_table, write_triples
-from actc.triples import IntArray, ScoredTriples, Triples, encode_columns
+from actc.triples import Annotations, IntArray, ScoredTriples, Triples, encode_columns
 from actc.trust.case import Case
 
 ASIDE, ANSWERS, ACCEPTED, UNDECIDED, GIVEN = "earlier", "answers.tsv", "accepted.tsv", "undecided.tsv", "given.parquet"
 """Where earlier files are; all answers; what was accepted; candidates that may be either; the graph as it was read."""
 LASTING = (ANSWERS, ACCEPTED, UNDECIDED, "thresholds.json", "judged.parquet", "pool.parquet", BEGUN, "session")
 """What is kept of every run, reports too; all else of the last one only."""
+STAYING = (ASIDE, RESTORED)
+"""What a new run finds as it was: the files of earlier ones, and facts that somebody put back."""
 DOUBT = 0.2  # a candidate is undecided where P(true) is between this and one minus this
 FED_BACK = 0.5  # of what was accepted: where the graph holds more of it, the graph is what a run into the folder wrote
 
@@ -41,7 +44,7 @@ def set_aside(folder: Path) -> None:
     aside = _next_aside(folder)
     aside.mkdir(parents=True, exist_ok=True)
     for path in sorted(folder.iterdir(), key=lambda path: path.name == BEGUN):  # the last one says that all are there
-        if path.name != ASIDE:
+        if path.name not in STAYING:
             path.rename(aside / path.name)
     for older in _asides(folder)[:-1]:
         for path in older.iterdir():
@@ -169,6 +172,10 @@ class Earlier:
         """Return the answers that make a fact of what nobody proposed now."""
         new = ~candidates.contains(self.answers.triples) & ~graph.contains(self.answers.triples)
         return self.answers.take(self.answers.said.labels & new)
+
+    def about_facts(self, facts: ScoredTriples) -> Annotations:
+        """Return what was said of facts that are doubted now: it decides, and proves nothing."""
+        return self.answers.among(facts)[0].without_chance()
 
     def disagreeing(self, graph: Triples) -> Triples:
         """Return the facts of the graph that people called false."""

@@ -18,8 +18,8 @@ from actc.check.report import summarise as summarise_check
 from actc.check.run import find_doubts
 from actc.complete.earlier import (
     ACCEPTED,
-    ASIDE,
     GIVEN,
+    STAYING,
     Earlier,
     compare,
     keep_answers,
@@ -62,6 +62,7 @@ from actc.session import Session, Settings, start_session
 from actc.session.asking import Stage, annotate_command, open_judged
 from actc.session.find_case import Opened
 from actc.session.oracle import Carried, Oracle, ask_oracle, has_labels, read_oracle, split_pool
+from actc.session.sought import turn
 from actc.tables.answers import Answers, tell_unused
 from actc.tables.begun import Begun
 from actc.tables.constraints import Constraints
@@ -230,7 +231,7 @@ def _prepare(plan: CompletionPlan, whole: Graph, stage: Stage) -> _Ready:
     """Train or load, propose or take, score; what an earlier run into the same folder finished is not done again."""
     started, graph = time.perf_counter(), without_literals(whole)
     given = None if plan.candidates is None else _read_candidates(plan, graph)
-    begun = Begun.open(plan.out, plan.asked, set_aside, ASIDE)
+    begun = Begun.open(plan.out, plan.asked, set_aside, STAYING)
     earlier = Earlier.read(plan.out, plan.judged)
     fed, graph = earlier.fed_back(graph), earlier.taken_out(graph)
     paths = [plan.out / name for name in ("candidates.parquet", "known.parquet")]
@@ -326,6 +327,8 @@ def _ask_oracle(
         if doubts is not None and budget > 1:
             wrong, told = _ask_about_facts(plan, doubts, budget // 2)
             budget -= 0 if wrong is None else len(wrong.annotations)
+    if doubts is not None:
+        wrong = _with_earlier(wrong, doubts, ready.earlier)
     rows, carried = ready.worth_asking(rows), None
     if ready.earlier:
         carried = ready.carry(split_pool(rows, np.random.default_rng(plan.seed)))
@@ -340,17 +343,31 @@ def _ask_oracle(
         demand=plan.demand,
         carried=carried,
     )
-    _keep_asked(plan.out, carried, case)
+    _keep_asked(plan.out, carried, case, wrong)
     answers = case.annotations.in_grown(len(case.pool))
     case = replace(case, annotations=answers, holdout=tuple(ready.left["precisions"]), constraints=rules)
     return Opened(case), wrong, told
 
 
-def _keep_asked(folder: Path, carried: Carried | None, case: Case) -> None:
+def _with_earlier(case: Case | None, doubts: Doubtful, earlier: Earlier) -> Case | None:
+    """Add what was said of doubtful facts before to what was said now."""
+    said = turn(earlier.about_facts(doubts.facts))
+    if not len(said):
+        return case
+    if case is None:
+        return Case(doubts.facts, said, None, LOG_ODDS)
+    rows = case.pool.rows_of(doubts.facts.take(said.rows))
+    new = (rows >= 0) & ~np.isin(rows, case.annotations.rows)
+    return replace(case, annotations=replace(said.take(new), rows=rows[new]).plus(case.annotations))
+
+
+def _keep_asked(folder: Path, carried: Carried | None, case: Case, wrong: Case | None) -> None:
     """Write what an oracle said beside all that was said before, and the pool that it was asked from."""
     write_scored(folder / "pool.parquet", case.pool)
-    before = Answers() if carried is None else carried.every
-    keep_answers(folder, before.plus(Answers.of(case.pool, case.annotations)))
+    every = Answers() if carried is None else carried.every
+    if wrong is not None:
+        every = every.plus(Answers.of(wrong.pool, turn(wrong.annotations).without_chance()))
+    keep_answers(folder, every.plus(Answers.of(case.pool, case.annotations)))
 
 
 def _ask_about_facts(plan: CompletionPlan, doubts: Doubtful, budget: int) -> tuple[Case | None, list[str]]:
@@ -381,8 +398,9 @@ def _start_session(
     settings = Settings(ready.method(plan), budget, seed=plan.seed, title=title, doubted=doubted)
     known = None if ready.known is None else plan.out / "known.parquet"
     given, there = (rules, graph) if len(rules) else (None, None)
-    # A pool with parts does not grow, so that earlier draws cannot be told from others there: they teach.
-    said = said if doubts is None else said.without_chance()
+    if doubts is not None:  # a pool with parts does not grow: earlier draws cannot be told from others, and teach
+        facts = ready.earlier.about_facts(doubts.facts)
+        said = said.without_chance().plus(replace(facts, rows=facts.rows + len(rows)))
     start_session(
         folder, path, settings, plan.names, known or plan.graph,
         reasons=reasons, constraints=given, facts=there, said=said,

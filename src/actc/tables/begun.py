@@ -35,7 +35,11 @@ class Begun:
 
     @classmethod
     def open(
-        cls, folder: Path, asked: dict[str, Any], set_aside: Callable[[Path], None] | None = None, aside: str = ""
+        cls,
+        folder: Path,
+        asked: dict[str, Any],
+        set_aside: Callable[[Path], None] | None = None,
+        staying: tuple[str, ...] = (),
     ) -> Begun:
         """Begin in a new or empty folder, or go on in one that was begun with the same wishes.
 
@@ -44,13 +48,13 @@ class Begun:
         set_aside : callable, optional
             Puts the files of a run with other wishes into a folder within this one; without it they are refused, and
             in any case where names would be others (``--base``).
-        aside : str
-            The name of that folder.
+        staying : tuple of str
+            What is not put there: that folder itself, and what every run finds as it was.
         """
         path = folder / BEGUN
         clear_leftovers(folder)
         if not path.exists():
-            if folder.exists() and any(one.name != aside for one in folder.iterdir()):
+            if folder.exists() and any(one.name not in staying for one in folder.iterdir()):
                 raise OptionError(f"--out: {folder} has files in it that no such run began; give a new folder.")
             folder.mkdir(parents=True, exist_ok=True)
             return cls(folder, asked, {})._kept()
