@@ -267,3 +267,22 @@ def test_changes_are_counted_and_said():
         "graph now. The graph has 2 new facts, and 1 are gone. Of 1 facts of the graph people said that they are "
         "false: disagreeing.tsv."
     )
+
+
+@pytest.mark.long
+def test_facts_that_were_called_false_are_taken_out_of_the_next_graph_too(world, tmp_path):
+    truth, out = triples_of(world / "truth.tsv"), tmp_path / "out"
+    right = read_graph(world / "old.tsv").columns()
+    wrong = [("m000", "married", f"f{k:03d}") for k in range(1, 12)]
+    for file, more in (("old.tsv", wrong), ("new.tsv", [*wrong, ("m001", "married", "f050")])):
+        columns = {name: np.append(column, [one[i] for one in more]) for i, (name, column) in enumerate(right.items())}
+        write_triples(tmp_path / file, columns)
+    asked = CompletionPlan(tmp_path / "old.tsv", out, oracle=world / "truth.tsv", budget=30, check=True)
+    complete_graph(asked)
+    said = Answers.read(out / "answers.tsv")
+    false = {said.triples.triple(row) for row in range(len(said)) if not said.said.labels[row]} & set(wrong)
+    assert false
+    assert not false & truth
+    complete_graph(CompletionPlan(tmp_path / "new.tsv", out, budget=0, check=True))
+    assert not false & triples_of(out / "graph.tsv")
+    assert len(Answers.read(out / "answers.tsv")) == len(said)

@@ -50,7 +50,6 @@ from actc.evidence.weigh_by_rules import split_holdouts
 from actc.graphs.formats import find_ending, read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import without_literals
-from actc.judges.store import ReplyStore
 from actc.models.candidates import CandidateSearch, Wanted, write_candidates
 from actc.models.keep_out import keep_out
 from actc.models.load_scorer import find_held, load_scorer
@@ -59,7 +58,7 @@ from actc.models.saved_model import save_model
 from actc.models.score_triples import Scorer, knows, score_triples
 from actc.models.train_model import best_device, train_model
 from actc.session import Session, Settings, start_session
-from actc.session.asking import Stage, annotate_command, open_judged
+from actc.session.asking import Stage, annotate_command, count_said, open_judged
 from actc.session.find_case import Opened
 from actc.session.oracle import Carried, Oracle, ask_oracle, has_labels, read_oracle, split_pool
 from actc.session.sought import turn
@@ -167,13 +166,9 @@ def note_state(plan: CompletionPlan) -> None:
 def _state(plan: CompletionPlan) -> dict[str, Any]:
     """Return, as JSON has it, what decisions depend on besides the candidates: wishes, and what was said."""
     folder = plan.out / "session"
-    if plan.oracle is not None or not folder.exists():
-        return plan.wishes
-    session = Session(folder)
-    tables = ("judgement", "choice", "growth")
-    said = [session.store.value(f"SELECT coalesce(max(id), 0) FROM {table}") for table in tables]
-    session.close()
-    return {**plan.wishes, "said": [*said, ReplyStore(folder).counts()]}
+    return (
+        plan.wishes if plan.oracle is not None or not folder.exists() else {**plan.wishes, "said": count_said(folder)}
+    )
 
 
 def _listed(plan: CompletionPlan, candidates: Triples, graph: Graph) -> tuple[Answers, list[str]]:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, cast
 
 from actc.errors import FileError, OptionError
 from actc.graphs.terms import Base
+from actc.judges.store import ReplyStore
 from actc.session.find_case import session_case
 from actc.session.session import Session
 from actc.session.sought import parts_of
@@ -90,6 +91,14 @@ def _option(name: str, value: Any) -> list[str]:
 def annotate_command(folder: Path) -> str:
     """Return the command line that opens a session's page."""
     return f"actc annotate {shlex.quote(str(folder))}"
+
+
+def count_said(folder: Path) -> list[Any]:
+    """Return, as JSON has it, numbers that change with everything that is said or chosen in a session."""
+    session, tables = Session(folder), ("judgement", "choice", "growth")
+    said = [session.store.value(f"SELECT coalesce(max(id), 0) FROM {table}") for table in tables]
+    session.close()
+    return [*said, ReplyStore(folder).counts()]
 
 
 def open_judged(session: Session, plan: Asking, carried: int = 0) -> tuple[list[Case], list[str]]:
