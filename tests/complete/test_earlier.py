@@ -115,12 +115,20 @@ def test_people_s_answers_outlive_the_graph_they_were_asked_about(world, tmp_pat
         session.close()
 
     judge(8)
+    session = Session(out / "session")
+    session.add_annotator("Bob")
+    session.change_link("Bob", void=True)
+    people = [(one.name, one.link) for one in session.annotators()]
+    secret = (out / "session" / "secret").read_bytes()
+    session.close()
     lines = complete_graph(plan(world, out, "new.tsv", oracle=None)).lines
     assert "8 earlier answers are about these, and are used again." in lines
     assert any("Judge 15 of them" in line for line in lines)
     session = Session(out / "session")
     assert len(session.annotations()) == 8
     assert session.annotations().who.tolist() == ["Ada"] * 8
+    assert [(one.name, one.link) for one in session.annotators()] == people  # a void link stays void
+    assert (out / "session" / "secret").read_bytes() == secret
     session.close()
     judge(15)
     report = complete_graph(plan(world, out, "new.tsv", oracle=None))

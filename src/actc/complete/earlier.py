@@ -92,6 +92,8 @@ class Earlier:
         What questions were chosen from; what was accepted; what might have been either.
     graph : Triples, optional
         The graph that it was given.
+    session : Path, optional
+        Where people judged last.
     """
 
     answers: Answers = field(default_factory=Answers)
@@ -99,11 +101,14 @@ class Earlier:
     accepted: Triples = field(default_factory=lambda: encode_columns([], [], []))
     undecided: Triples = field(default_factory=lambda: encode_columns([], [], []))
     graph: Triples | None = None
+    session: Path | None = None
 
     @classmethod
     def read(cls, folder: Path, judged: tuple[Path, ...] = ()) -> Earlier:
         """Read what was set aside, and answers from elsewhere, which teach and prove nothing."""
-        found, asides = cls(), _asides(folder)
+        asides = _asides(folder)
+        sessions = [aside / "session" for aside in asides if (aside / "session").exists()]
+        found = cls(session=sessions[-1] if sessions else None)
         asked = next((aside for aside in reversed(asides) if (aside / ANSWERS).exists()), None)
         if asked is not None:
             found = replace(found, answers=Answers.read(asked / ANSWERS), pool=_read_pool(asked))

@@ -398,7 +398,7 @@ def _start_session(
         said = said.without_chance().plus(replace(facts, rows=facts.rows + len(rows)))
     start_session(
         folder, path, settings, plan.names, known or plan.graph,
-        reasons=reasons, constraints=given, facts=there, said=said,
+        reasons=reasons, constraints=given, facts=there, said=said, people=ready.earlier.session,
     ).close()  # fmt: skip
     return [
         f"{len(ready.candidates):,} candidates, of which {len(rows):,} may be asked about"
