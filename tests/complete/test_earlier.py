@@ -267,10 +267,9 @@ def test_answers_that_may_not_be_asked_about_now_teach_and_prove_nothing():
 
 def test_changes_are_counted_and_said():
     one, two = POOL.take([0, 1, 2]), POOL.take([1, 2, 3, 4])
-    answers = Answers.of(POOL, Annotations([7], [False]))
-    before = Earlier(answers, accepted=one, undecided=POOL.take([5, 6]), graph=POOL.take([6]))
+    before = Earlier(accepted=one, undecided=POOL.take([5, 6]), graph=POOL.take([6]))
     found = compare(before, two, POOL.take([5]), Graph.of(POOL.take([0, 7])))
-    assert tell_changes(found) == (
+    assert tell_changes({**found, "answers_against_the_graph": 1}) == (
         "Since the run before: +2, -0, 2 accepted as before, 1 unchanged doubts; 1 that were accepted are facts of the "
         "graph now. The graph has 2 new facts, and 1 are gone. Of 1 facts of the graph people said that they are "
         "false: disagreeing.tsv."
