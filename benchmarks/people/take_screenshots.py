@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.people.serving import Server
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
-from tests.app.browser.conftest import ARGUMENTS, find_chromium
+from tests.app.browser.conftest import ARGUMENTS, READY, find_chromium, press
 
 from actc.sample import load_sample
 from actc.session import Settings, start_session
@@ -40,8 +40,8 @@ def judge(page: Page, truth: dict[str, bool], count: int, wrong_every: int) -> N
     page.wait_for_selector("#card:not([hidden])")
     for number in range(1, count + 1):
         true = truth[" ".join(page.inner_text("#sentence").split())] ^ (number % wrong_every == 0)
-        page.keyboard.press("s" if number == 9 else "t" if true else "f")
-        page.wait_for_timeout(250)
+        press(page, "s" if number == 9 else "t" if true else "f")
+        page.wait_for_selector(READY)
     page.wait_for_timeout(3000)
 
 
@@ -91,9 +91,7 @@ def take_odd(browser: Browser, session: Path, name: str, out: Path) -> None:
         for who, key in (("Ada", "t"), ("Bob", "f")):
             page = open_page(browser, links[who], **WIDE)
             page.wait_for_selector("#card:not([hidden])")
-            for _ in range(6):
-                page.keyboard.press(key)
-                page.wait_for_timeout(200)
+            press(page, *(6 * key))
             page.wait_for_timeout(2500)
         save(page, f"{name}-judge", folder=out)
         page.keyboard.press("h")

@@ -12,6 +12,16 @@ export function put(id, text) {
   if (target.textContent !== text) target.textContent = text;
 }
 
+// A dialog closes by each of its buttons for that, and by a press beside it.
+export function letClose(dialog) {
+  for (const button of dialog.querySelectorAll("[data-close]")) button.addEventListener("click", () => dialog.close());
+  dialog.addEventListener("click", ({ target, clientX, clientY }) => {
+    const box = dialog.getBoundingClientRect();
+    const inside = clientX >= box.left && clientX <= box.right && clientY >= box.top && clientY <= box.bottom;
+    if (target === dialog && !inside) dialog.close();
+  });
+}
+
 // A name of the sender's own for what is sent: sent twice, it is stored once.
 export function newKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -37,9 +47,10 @@ function shape(name, attributes = {}, text = "") {
 }
 
 // How far a session is: never "41 of 10", and of one candidate never "of 100".
-export function showProgress({ labels, budget, goal }) {
+export function showProgress({ labels, unsure, goal }) {
   const [done, all] = [labels.toLocaleString("en"), goal.toLocaleString("en")];
-  put("count", labels > goal ? `${done} judged, budget ${all}` : `${done} of ${all}`);
+  const open = unsure ? ` · ${unsure.toLocaleString("en")} not sure` : "";
+  put("count", (labels > goal ? `${done} judged, budget ${all}` : `${done} of ${all}`) + open);
   const bar = document.getElementById("progress");
   bar.setAttribute("aria-valuemax", goal);
   bar.setAttribute("aria-valuenow", Math.min(labels, goal));

@@ -30,6 +30,7 @@ def count_labels(session: Session) -> int:
 _PROGRESS = """
     SELECT labels, (SELECT triples FROM budget ORDER BY id DESC LIMIT 1) AS budget,
         (SELECT coalesce(max(id), 0) FROM judgement) AS judgements,
+        (SELECT count(*) FROM task WHERE answered > 0 AND labelled = 0) AS unsure,
         (SELECT answered FROM annotator WHERE id = ?) AS mine,
         (SELECT count(*) FROM (SELECT 1 FROM annotator WHERE kind = 'person' AND link >= 0 LIMIT 2)) = 1 AS alone
     FROM total
@@ -42,6 +43,7 @@ def progress(session: Session, annotator: Annotator | None = None) -> dict[str, 
     triples = session.settings.triples
     counts = {
         "labels": found["labels"],
+        "unsure": found["unsure"],
         "budget": found["budget"],
         "triples": triples,
         "goal": min(found["budget"], triples),
