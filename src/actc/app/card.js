@@ -44,11 +44,8 @@ export function drawCard(card) {
   const beside = card.when === "beside" ? card.reasons : [];
   at("reasons").hidden = beside.length === 0;
   at("reasons").replaceChildren(...drawReasons(beside));
-  at("belief").hidden = !("score" in card);
-  if ("score" in card) {
-    const chance = card.probability == null ? "" : `, which it takes for ${Math.round(100 * card.probability)} % likely to be true`;
-    put("belief", `The model gave it a score of ${card.score.toPrecision(4)}${chance}.`);
-  }
+  at("belief").hidden = !card.belief;
+  put("belief", card.belief ?? "");
   put("why", card.why);
 }
 

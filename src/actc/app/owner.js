@@ -34,6 +34,7 @@ function draw(content) {
   put("title", content.title);
   showProgress(content.progress);
   showPicture(content.picture, content.progress.goal, 10);
+  nameThings(content.picture.words);
   for (const link of at("files").querySelectorAll(".decides")) link.hidden = content.picture.audit;
   at("all").parentElement.hidden = content.picture.audit;
   redraw("people", content.people, content.people.filter((one) => one.judged > 0 || (one.kind !== "owner" && !one.void)).map(drawPerson));
@@ -50,6 +51,14 @@ function draw(content) {
   tellRule();
   put("about", `${percent(repeats)} of the cards are hidden repeats. Method: ${method}. What programs say is never counted as a label.`);
   if (at("all").open) readRelations();
+}
+
+// Wrong facts are taken out, true candidates are accepted: the page says which.
+function nameThings(words) {
+  put("sort-things", words.things[0].toUpperCase() + words.things.slice(1));
+  put("sort-accepted", words.accepted[0].toUpperCase() + words.accepted.slice(1));
+  put("file-found", words.found);
+  at("file-found").download = words.file;
 }
 
 // Redrawn only when something changed, so that focus and selection stay.

@@ -201,6 +201,7 @@ def to_markdown(report: dict[str, Any]) -> str:
     lines = [
         "# A graph completed",
         "",
+        *([f"Next: `{report['next']}`", ""] if report.get("next") else []),
         became,
         "",
         sure,
@@ -212,8 +213,7 @@ def to_markdown(report: dict[str, Any]) -> str:
         lines.append(f"| {name} | {row['known']} | {row['candidates']} | {row['judged']} | {row['accepted']} |")
     lines += _tell_evidence(report["evidence"])
     notes = report.get("notes") or []
-    following = ["", "## What to run next", "", f"    {report['next']}"] if report.get("next") else []
-    return "\n".join([*lines, *([""] if notes else []), *(f"- {note}" for note in notes), *following])
+    return "\n".join([*lines, *([""] if notes else []), *(f"- {note}" for note in notes)])
 
 
 def _tell_evidence(evidence: dict[str, Any] | None) -> list[str]:

@@ -15,6 +15,7 @@ from actc.session.ask import Annotator
 from actc.session.cards import sentence
 from actc.session.combine import combine, compare_rules
 from actc.session.session import Session
+from actc.session.sought import page_words
 from actc.trust.ask import Advice
 
 MOST_POINTS = 120
@@ -105,6 +106,7 @@ def picture(session: Session) -> dict[str, Any]:
         "relations": _relation_lines(session, outlooks),
         "accepted": latest and latest["accepted"],
         "audit": bool(session.settings.design),
+        "words": page_words(session.settings),
         "advice": write_advice(latest, count_labels(session), session.budget),
     }
 

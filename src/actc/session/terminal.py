@@ -13,6 +13,7 @@ from actc.session.ask import Annotator
 from actc.session.cards import make_cards, plain
 from actc.session.record import Judgement
 from actc.session.session import Session
+from actc.session.sought import sought_in
 from actc.session.status import picture, progress, what_is_left, write_count
 
 KEYS = {"t": "true", "f": "false", "s": "unsure", "u": "undo", "q": "quit"}
@@ -79,7 +80,8 @@ def _next_card(session: Session, annotator: Annotator) -> dict[str, Any] | None:
     while True:
         tasks = session.ask(annotator, 3)
         if tasks:
-            return make_cards(session.names, tasks[:1], session.settings.show_score, session.reasons)[0]
+            settings = session.settings
+            return make_cards(session.names, tasks[:1], settings.show_score, session.reasons, sought_in(settings))[0]
         if what_is_left(session, annotator) != "more" or time.monotonic() > until:
             return None
         time.sleep(0.2)
@@ -108,8 +110,8 @@ def draw(card: dict[str, Any], counts: dict[str, Any], advice: str) -> list[str]
     lines += ["", *_wrap("Also in the graph: " + "; ".join(facts))] if facts else []
     if card.get("when") == "beside":
         lines += ["", *_reasons(card)]
-    if "score" in card:
-        lines += ["", f"  The model's score: {card['score']:.4g}"]
+    if "belief" in card:
+        lines += ["", *_wrap(card["belief"])]
     return [*lines, "", *_wrap(f"Why this one? {card['why']}"), *_wrap(advice), "", f"  {HELP}"]
 
 
