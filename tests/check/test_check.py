@@ -111,7 +111,7 @@ def speaks_of_wrong_facts(session, out):
     shown = picture(session)["words"]
     assert shown["by_relation"] == "Taken out, relation by relation"
     card = show_review(session, int(session.annotations().rows[0]))
-    assert card["belief"].endswith("likely to be wrong.")
+    assert card["belief"].endswith("likely to be true.")  # a card asks whether it is
     report = write_report(session, out / "page.html")
     page = re.sub("<style>.*?</style>", "", (out / "page.html").read_text(), flags=re.DOTALL)
     words = " ".join(re.sub("<[^>]*>|--accepted accepted.tsv", " ", page).split())

@@ -12,7 +12,6 @@ from actc.session import Session
 from actc.session.ask import Task
 from actc.session.cards import make_cards
 from actc.session.reasons import FILE as REASONS
-from actc.session.sought import sought_in
 from actc.session.status import picture
 from actc.session.texts import FILE as TEXTS
 
@@ -47,8 +46,7 @@ class Kept:
         kept = self._cards[1]
         found = {task: card for task in tasks if (card := kept.get(task)) is not None}
         new = [task for task in tasks if task not in found]
-        settings = self.session.settings
-        made = make_cards(self.session.names, new, settings.show_score, when, sought_in(settings))
+        made = make_cards(self.session.names, new, self.session.settings.show_score, when)
         found |= zip(new, map(to_bytes, made), strict=True)
         kept |= found
         for oldest in list(kept)[: max(0, len(kept) - MOST_CARDS)]:

@@ -13,7 +13,6 @@ from actc.session.ask import Task, read_rivals
 from actc.session.names import Named, Names
 from actc.session.reasons import reasons_of
 from actc.session.texts import source_of
-from actc.trust.words import CANDIDATES, Sought
 
 MOST_KNOWN = 6
 MOST_EXAMPLES = 3
@@ -25,11 +24,9 @@ AGAINST = "against: "
 SLOT = re.compile(r"\{(head|tail)\}")
 
 
-def make_cards(
-    names: Names, tasks: Sequence[Task], show_score: bool, when: str, sought: Sought = CANDIDATES
-) -> list[dict[str, Any]]:
+def make_cards(names: Names, tasks: Sequence[Task], show_score: bool, when: str) -> list[dict[str, Any]]:
     """Return the cards of some triples; those with reasons have them too, and ``when`` to show them, unless never."""
-    cards = [make_card(names, task, show_score, sought) for task in tasks]
+    cards = [make_card(names, task, show_score) for task in tasks]
     if when == "never":
         return cards
     found = reasons_of(names, [task.triple for task in tasks])
@@ -42,7 +39,7 @@ def _reasons(said: Sequence[str], when: str) -> dict[str, Any]:
     return {"reasons": [{"for": speaks_for, "text": text} for speaks_for, text in parts], "when": when} if said else {}
 
 
-def make_card(names: Names, task: Task, show_score: bool = False, sought: Sought = CANDIDATES) -> dict[str, Any]:
+def make_card(names: Names, task: Task, show_score: bool = False) -> dict[str, Any]:
     """Return everything that a page or a terminal shows of a triple, as plain text.
 
     Nothing in it tells a hidden repeat or a shared triple from any other, and what the model thinks is only there if
@@ -80,15 +77,13 @@ def make_card(names: Names, task: Task, show_score: bool = False, sought: Sought
             for one in sorted(rivals, key=lambda one: one.triple)
         ]
     if show_score:
-        card |= {"score": task.score, "probability": task.probability, "belief": _say_belief(task, sought)}
+        card |= {"score": task.score, "probability": task.probability, "belief": _say_belief(task)}
     return card
 
 
-def _say_belief(task: Task, sought: Sought) -> str:
+def _say_belief(task: Task) -> str:
     """Say what the model thinks of a triple."""
-    likely = (
-        "" if task.probability is None else f", which it takes for {task.probability:.0%} likely to be {sought.true}"
-    )
+    likely = "" if task.probability is None else f", which it takes for {task.probability:.0%} likely to be true"
     return f"The model gave it a score of {task.score:.4g}{likely}."
 
 

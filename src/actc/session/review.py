@@ -7,7 +7,6 @@ from typing import Any
 from actc.errors import SessionError
 from actc.session.cards import make_cards, sentence
 from actc.session.session import Session
-from actc.session.sought import sought_in
 
 _BY_OWNER = "SELECT triple FROM answer JOIN annotator ON annotator = id WHERE kind = 'owner'"
 KINDS = {
@@ -38,7 +37,7 @@ def show_review(session: Session, triple: int) -> dict[str, Any]:
     tasks = session.tasks([triple])
     if not tasks:
         raise SessionError(f"Triple {triple} was not judged in this session.")
-    [card] = make_cards(session.names, tasks, True, "beside", sought_in(session.settings))
+    [card] = make_cards(session.names, tasks, show_score=True, when="beside")
     return card | _answers(session, triple)
 
 

@@ -23,6 +23,7 @@ from actc.tables.files import write_scored
 from actc.tables.parts import read_candidates
 from actc.triples import ScoredTriples
 from actc.trust.audit import draw_slice
+from actc.trust.words import WRONG_FACTS
 
 
 def start_audit(
@@ -70,7 +71,8 @@ def start_audit(
     old = session.settings
     settings = Settings(
         budget=len(rows), title=f"Audit of {old.title}", guidelines=old.guidelines, seed=seed, triples=len(accepted),
-        relations=len(accepted.relation_names), design=design, target=target, level=level, wrong=old.wrong,
+        relations=len(accepted.relation_names), design=design, target=target, level=level,
+        doubted=len(accepted) if sought_in(old) is WRONG_FACTS else 0,
     )  # fmt: skip
     with write_folder(folder) as made:
         made.chmod(0o700)

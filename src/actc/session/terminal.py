@@ -13,7 +13,6 @@ from actc.session.ask import Annotator
 from actc.session.cards import make_cards, plain
 from actc.session.record import Judgement
 from actc.session.session import Session
-from actc.session.sought import sought_in
 from actc.session.status import picture, progress, what_is_left, write_count
 
 KEYS = {"t": "true", "f": "false", "s": "unsure", "u": "undo", "q": "quit"}
@@ -80,8 +79,7 @@ def _next_card(session: Session, annotator: Annotator) -> dict[str, Any] | None:
     while True:
         tasks = session.ask(annotator, 3)
         if tasks:
-            settings = session.settings
-            return make_cards(session.names, tasks[:1], settings.show_score, session.reasons, sought_in(settings))[0]
+            return make_cards(session.names, tasks[:1], session.settings.show_score, session.reasons)[0]
         if what_is_left(session, annotator) != "more" or time.monotonic() > until:
             return None
         time.sleep(0.2)
