@@ -101,7 +101,7 @@ def tell_apart(entities: Iterable[Named]) -> dict[str, Named]:
 
 def _hint(named: Named) -> str:
     """Return what tells an entity from a namesake: the beginning of its description, its types, or its id."""
-    text = named.description or named.types or named.id
+    text = re.split(r" \(|[;:]", named.description or named.types)[0].strip() or named.id
     return text if len(text) <= MOST_HINT else f"{text[:MOST_HINT].rsplit(' ', 1)[0]}…"
 
 
