@@ -10,15 +10,19 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
+from actc.check.run import CheckPlan, check_graph
+from actc.paper.run import write_paper
 from actc.sample.better_graph import complete_families
 from actc.sample.run_demo import run_demo
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session.examine import write_report
 from actc.tables.constraints import Constraint, Constraints
-from actc.tables.files import write_scored
+from actc.tables.files import write_scored, write_triples
 from actc.triples import ScoredTriples
 from tests.app.browser.conftest import PHONE, READY, Server, open_card, press, saved
 from tests.app.browser.test_owner import OPEN
+from tests.check.test_doubt import make_towns
+from tests.paper.test_paper import make_results
 
 WIDE = {"viewport": {"width": 1240, "height": 760}}
 LOOKS = [
@@ -150,12 +154,18 @@ def test_the_reports(reports, new_page, options):
         look(page, name)
 
 
+@pytest.fixture(scope="module")
+def slow_pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Pages that take longer to make."""
+    folder = tmp_path_factory.mktemp("pages")
+    run_demo(folder / "demo", repeats=1)
+    write_triples(folder / "graph.tsv", make_towns()[0].columns())
+    check_graph(CheckPlan(folder / "graph.tsv", folder / "checked", budget=0))
+    paper = write_paper(make_results(), ["table-avg", "figure-n"], folder / "paper")
+    return {"demo": folder / "demo/report.html", "check": folder / "checked/report.html", "paper": paper}
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("options", LOOKS)
-def test_the_demo(new_page, options, tmp_path_factory):
-    folder = tmp_path_factory.getbasetemp() / "demo-page"
-    if not folder.exists():
-        run_demo(folder, repeats=1)
-    page = new_page(bypass_csp=True, reduced_motion="reduce", **options)
-    page.goto((folder / "report.html").as_uri())
-    look(page, "demo")
+def test_pages_that_take_longer_to_make(slow_pages, new_page, options):
+    test_the_reports(slow_pages, new_page, options)
