@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from actc.session.results import export_session
     from actc.session.start import add_session_names
     from actc.session.start_audit import start_audit
+    from actc.stores.fetch import fetch_graph
     from actc.tables.calibration import Calibration
     from actc.trust.calibrate import calibrate
     from actc.trust.in_frames import accept_triples, pick_triples
@@ -71,6 +72,7 @@ __all__ = [
     "decide_candidates",
     "draw_audit",
     "export_session",
+    "fetch_graph",
     "find_constraints",
     "import_judgements",
     "judge_triples",
@@ -109,6 +111,7 @@ _LAZY = {
     "decide_candidates": "actc.decide.decide_candidates",
     "draw_audit": "actc.session.examine",
     "export_session": "actc.session.results",
+    "fetch_graph": "actc.stores.fetch",
     "find_constraints": "actc.constraints.find_constraints",
     "import_judgements": "actc.session.import_judgements",
     "judge_triples": "actc.session.judge",
@@ -150,7 +153,7 @@ TWINS = {
     "constraints": ("find_constraints",),
     "complete": ("CompletionPlan", "complete_graph"),
     "check": ("CheckPlan", "check_graph"),
-    "convert": ("convert_graph",),
+    "convert": ("convert_graph", "fetch_graph"),
     "bench": ("run_experiment",),
     "paper": ("run_paper", "redraw_paper"),
 }

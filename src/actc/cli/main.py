@@ -54,6 +54,9 @@ EXTRAS = {
     "train": "torch",
     "pykeen": "pykeen",
     "rdf": "pyoxigraph",
+    "store": "httpx",
+    "kuzu": "kuzu",
+    "neo4j": "neo4j",
     "shacl": "pyshacl",
     "spark": "pyspark",
 }
