@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import progress_bar, store_options
+from actc.cli.parts import credential_options, graph_option, progress_bar
 
 BESIDE = ".graph.nt"
 """What is added to the name of the output for the file that a store is read into."""
@@ -40,7 +40,7 @@ def takes_graph(command: Callable[..., Any]) -> Callable[..., Any]:
                 options["names"] = (*options["names"], path)
             return command(graph=path, **options)
 
-    return click.argument("graph")(store_options(run))
+    return click.argument("graph")(graph_option(credential_options(run)))
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from actc.cli import (
     graph_commands,
     judge_commands,
     session_commands,
+    store_commands,
     trust_commands,
 )
 from actc.errors import ActcError, say_failure
@@ -90,6 +91,8 @@ JOBS = {
         "complete",
         "check",
         "convert",
+        "publish",
+        "withdraw",
     ),
     "Compare methods": ("bench", "paper"),
 }
@@ -126,6 +129,7 @@ GROUPS = (
     evidence_commands,
     check_commands,
     constraint_commands,
+    store_commands,
     trust_commands,
     experiment_commands,
 )

@@ -6,7 +6,7 @@ Passwords and keys come from environment variables. They go into requests, and n
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 from actc.errors import ChoiceError, OptionError
@@ -69,6 +69,12 @@ class Store:
     def __str__(self) -> str:
         """Return the address, as it was given."""
         return f"{self.kind}:{self.place}"
+
+    def with_secrets_of(self, other: Store) -> Store:
+        """Return the same place for the one who asks another; not if it is another host's."""
+        if urlsplit(self.place).hostname != urlsplit(other.place).hostname:
+            return self
+        return replace(self, key=other.key, user=other.user, password=other.password)
 
     def hush(self, text: str) -> str:
         """Take keys and passwords out of what a server says."""
