@@ -12,6 +12,9 @@ from actc.graphs.encode import connect
 from actc.graphs.graph import note_repeats
 from actc.stores.address import Store
 from actc.stores.client import SparqlClient, refuse_odd_iri
+from actc.stores.kuzu import KuzuGraph
+from actc.stores.neo4j import Neo4jGraph
+from actc.stores.property_graph import read_property_graph
 from actc.stores.read_sparql import LINES, read_triples
 from actc.tables.deliver import alone, write_beside
 from actc.tables.files import quote, quote_file
@@ -82,4 +85,12 @@ def _sort(lines: Path, out: Path) -> int:
         return int(connection.execute(f"SELECT count(*) FROM {source}").fetchone()[0]) - int(written)
 
 
-READERS = {"sparql": _read_sparql}
+def _read_kuzu(store: Store, graphs: tuple[str, ...], parts: Path, progress: Callable[[int, int], Any]) -> list[str]:
+    return read_property_graph(KuzuGraph(store.place), str(store), parts, progress)
+
+
+def _read_neo4j(store: Store, graphs: tuple[str, ...], parts: Path, progress: Callable[[int, int], Any]) -> list[str]:
+    return read_property_graph(Neo4jGraph(store), str(store), parts, progress)
+
+
+READERS = {"sparql": _read_sparql, "kuzu": _read_kuzu, "neo4j": _read_neo4j}

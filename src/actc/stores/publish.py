@@ -1,8 +1,8 @@
 """Decided facts into a store, and out of it again.
 
 Without ``write`` nothing is changed: what would be written is said. To publish twice is to publish once. Facts that
-were taken out are removed from the store only if that is asked for; what is removed from where is written down first, in
-the store and in the folder, and comes back when the run is withdrawn.
+were taken out are removed from the store only if that is asked for; what is removed from where is written down first,
+in the store and in the folder, and comes back when the run is withdrawn.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from actc.errors import FileError, OptionError
 from actc.graphs.formats import check_format, write_graph
 from actc.graphs.terms import Base
 from actc.stores.address import Store, is_store
+from actc.stores.kuzu import KuzuGraph
+from actc.stores.neo4j import Neo4jGraph
+from actc.stores.property_graph import PropertyTarget
 from actc.stores.runs import STATEMENTS, Run
 from actc.stores.sparql_target import SparqlTarget
 from actc.tables.deliver import write_beside
@@ -44,7 +47,11 @@ class Published:
 
 
 Progress = Callable[[int, int], Any]
-TARGETS: dict[str, Callable[[Store, str | None], Any]] = {"sparql": SparqlTarget}
+TARGETS: dict[str, Callable[[Store, str | None], Any]] = {
+    "sparql": SparqlTarget,
+    "kuzu": lambda store, query_at: PropertyTarget(KuzuGraph(store.place, write=True), str(store)),
+    "neo4j": lambda store, query_at: PropertyTarget(Neo4jGraph(store), str(store)),
+}
 """How each kind of store is written to."""
 
 

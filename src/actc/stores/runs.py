@@ -33,7 +33,7 @@ INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
 TRIPLE_TERMS, STATEMENTS = "triple terms", "statements"
 REMOVED_FROM = f"{VOCABULARY}removedFrom"
 DEFAULT_GRAPH = f"{VOCABULARY}defaultGraph"
-GENID = "/.well-known/genid/"
+GENID = r"<?https?://[^/]*/\.well-known/genid/.*"
 Columns = Mapping[str, Any]
 
 
@@ -64,10 +64,9 @@ class Decided:
         if not path.exists() or _is_empty(path):
             return cls({name: np.array([], dtype=object) for name in ("head", "relation", "tail")}, _no_graph())
         graph = read_graph(path)
-        extras, terms = read_extras(path, graph), term_columns(graph, as_bases(base))
-        odd = [any(_is_blank(str(terms[name][row])) for name in ("head", "tail")) for row in range(len(graph))]
-        kept = np.flatnonzero(~np.array(odd, dtype=np.bool_))
-        whole = cls(terms, graph, extras)
+        blank = np.array([_is_blank(name) for name in graph.entity_names], dtype=np.bool_)
+        kept = np.flatnonzero(~(blank[graph.heads] | blank[graph.tails]))
+        whole = cls(term_columns(graph, as_bases(base)), graph, read_extras(path, graph))
         return replace(whole.take(kept), nameless=len(graph) - len(kept))
 
     def __len__(self) -> int:
@@ -94,12 +93,15 @@ def _no_graph() -> Graph:
 
 
 def _is_empty(path: Path) -> bool:
+    """Say whether a table has a header and no row."""
+    if path.suffix not in (".tsv", ".csv"):
+        return False
     with path.open("rb") as file:
         return len([line for line in (file.readline(), file.readline()) if line.strip()]) < 2
 
 
-def _is_blank(term: str) -> bool:
-    return bool(re.fullmatch(BLANK, term)) or (term.startswith("<") and GENID in term)
+def _is_blank(name: str) -> bool:
+    return bool(re.fullmatch(BLANK, name)) or bool(re.fullmatch(GENID, name))
 
 
 def _literal(name: str, cell: Any) -> str:

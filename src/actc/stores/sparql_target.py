@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,10 @@ from actc.stores.client import SparqlClient, refuse_odd_iri
 from actc.stores.read_sparql import LINES, count_triples, read_triples
 from actc.stores.runs import DEFAULT_GRAPH, REMOVED_FROM, STATEMENTS, TRIPLE_TERMS, Decided, Run
 
-CHUNK = 500
-"""Lines in one update: Virtuoso takes no long ones."""
+CHUNK, SMALL = 10_000, 500
+"""Lines in one update; and the number that is tried when a store refuses more: Virtuoso takes a thousand."""
+MANY = 100_000
+"""Triples that are taken out at once."""
 QUERIES = {"/update": "/query", "/statements": "", "/sparql-auth": "/sparql"}
 """How the address of updates ends, and that of queries in its place: Oxigraph and Jena, GraphDB, Virtuoso."""
 TRY = "ASK { BIND(<<( <urn:a> <urn:b> <urn:c> )>> AS ?t) FILTER(isTRIPLE(?t)) }"
@@ -39,6 +41,7 @@ class SparqlTarget:
     def __init__(self, store: Store, query_at: str | None = None) -> None:
         ending = next((ending for ending in QUERIES if store.place.endswith(ending)), "")
         place = query_at or store.place.removesuffix(ending) + QUERIES.get(ending, "")
+        self.most = CHUNK
         self.updates = SparqlClient(store)
         self.queries = SparqlClient(Store.of(f"sparql:{place}").with_secrets_of(store))
 
@@ -58,7 +61,7 @@ class SparqlTarget:
     def _held(self, removed: Decided, graph: str) -> Decided:
         held: list[int] = []
         pattern = f"GRAPH <{graph}> {{ ?s ?p ?o }}" if graph else "?s ?p ?o"
-        for rows in _chunks(iter(range(len(removed)))):
+        for rows in _chunks(iter(range(len(removed))), SMALL):
             values = " ".join(f"({row} {removed.triple(row)})" for row in rows)
             found = self.queries.select(
                 f"SELECT DISTINCT ?row WHERE {{ VALUES (?row ?s ?p ?o) {{ {values} }} {pattern} }}"
@@ -90,21 +93,27 @@ class SparqlTarget:
         self._insert(run.about, run.about_lines(self.form))
         self._insert(run.iri, run.fact_lines(), lambda lines: progress(lines, total))
         for graph, decided in removed.items():
-            for rows in _chunks(iter(range(len(decided)))):
-                self._delete(graph, [f"{decided.triple(row)} .\n" for row in rows])
+            self._update("DELETE", graph, [f"{decided.triple(row)} .\n" for row in range(len(decided))])
         self._expect(run.iri, total)
 
     def _insert(self, graph: str, lines: Iterator[str], tell: Callable[[int], Any] = lambda lines: None) -> None:
-        for chunk in _chunks(lines):
-            text = "".join(chunk)
-            self.updates.update(
-                f"INSERT DATA {{ GRAPH <{graph}> {{\n{text}}} }}" if graph else f"INSERT DATA {{\n{text}}}"
-            )
+        for chunk in _chunks(lines, CHUNK):
+            self._update("INSERT", graph, chunk)
             tell(len(chunk))
 
-    def _delete(self, graph: str, lines: Iterable[str]) -> None:
-        text = "".join(lines)
-        self.updates.update(f"DELETE DATA {{ GRAPH <{graph}> {{\n{text}}} }}" if graph else f"DELETE DATA {{\n{text}}}")
+    def _update(self, verb: str, graph: str, lines: list[str]) -> None:
+        """Insert or delete lines; in small chunks from then on, where the store refuses a large one."""
+        for start in range(0, len(lines), self.most):
+            part = lines[start : start + self.most]
+            text = "".join(part)
+            try:
+                data = f"GRAPH <{graph}> {{\n{text}}}" if graph else f"\n{text}"
+                self.updates.update(f"{verb} DATA {{ {data} }}")
+            except StoreError:
+                if len(part) <= SMALL:
+                    raise
+                self.most = SMALL
+                self._update(verb, graph, part)
 
     def _expect(self, graph: str, wanted: int) -> None:
         found = self._count(graph)
@@ -126,8 +135,15 @@ class SparqlTarget:
         for graph, lines in self._removed(run).items():
             self._insert(graph, iter(lines))
         for graph in (run, f"{run}/provenance", f"{run}/removed"):
-            self.updates.update(f"DROP SILENT GRAPH <{graph}>")
-            self._expect(graph, 0)
+            self._drop(graph)
+
+    def _drop(self, graph: str) -> None:
+        """Take out a named graph, a large one in chunks: a server may give up on one long transaction."""
+        for _ in range(self._count(graph) // MANY):
+            some = f"{{ SELECT ?s ?p ?o WHERE {{ GRAPH <{graph}> {{ ?s ?p ?o }} }} LIMIT {MANY} }}"
+            self.updates.update(f"DELETE {{ GRAPH <{graph}> {{ ?s ?p ?o }} }} WHERE {{ {some} }}")
+        self.updates.update(f"DROP SILENT GRAPH <{graph}>")
+        self._expect(graph, 0)
 
     def _removed(self, run: str) -> dict[str, list[str]]:
         """Read what a run removed, whole: lines of facts by graph."""
@@ -149,6 +165,6 @@ class SparqlTarget:
         return lines
 
 
-def _chunks(rows: Iterator[Any]) -> Iterator[list[Any]]:
-    while chunk := list(islice(rows, CHUNK)):
+def _chunks(rows: Iterator[Any], size: int) -> Iterator[list[Any]]:
+    while chunk := list(islice(rows, size)):
         yield chunk
