@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -86,11 +87,13 @@ def _sort(lines: Path, out: Path) -> int:
 
 
 def _read_kuzu(store: Store, graphs: tuple[str, ...], parts: Path, progress: Callable[[int, int], Any]) -> list[str]:
-    return read_property_graph(KuzuGraph(store.place), str(store), parts, progress)
+    with closing(KuzuGraph(store.place)) as graph:
+        return read_property_graph(graph, str(store), parts, progress)
 
 
 def _read_neo4j(store: Store, graphs: tuple[str, ...], parts: Path, progress: Callable[[int, int], Any]) -> list[str]:
-    return read_property_graph(Neo4jGraph(store), str(store), parts, progress)
+    with closing(Neo4jGraph(store)) as graph:
+        return read_property_graph(graph, str(store), parts, progress)
 
 
 READERS = {"sparql": _read_sparql, "kuzu": _read_kuzu, "neo4j": _read_neo4j}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,8 @@ class KuzuGraph:
         if not Path(path).exists():
             raise FileError(f"kuzu:{path}: there is no such file or folder.")
         try:
-            self._connection: Any = kuzu.Connection(kuzu.Database(path, read_only=not write))
+            self._database: Any = kuzu.Database(path, read_only=not write)
+            self._connection: Any = kuzu.Connection(self._database)
         except RuntimeError as error:
             raise StoreError(f"kuzu:{path} cannot be opened: {str(error).splitlines()[0]}") from None
         self.path = path
@@ -42,16 +44,23 @@ class KuzuGraph:
         self.keys = {name: self._key(name) for name, kind in tables if kind == "NODE"}
         self.kinds = [name for name, kind in tables if kind == "REL"]
 
+    def close(self) -> None:
+        """Close the database."""
+        self._connection.close()
+        self._database.close()
+
     def _rows(self, query: str, **values: Any) -> Iterator[list[Any]]:
         try:
-            found = self._connection.execute(query, values)
-            while found.has_next():
-                yield found.get_next()
+            # Kùzu crashes on a result that is closed after its database.
+            with closing(self._connection.execute(query, values)) as found:
+                while found.has_next():
+                    yield found.get_next()
         except RuntimeError as error:
             raise StoreError(f"kuzu:{self.path}: {str(error).splitlines()[0]}") from None
 
     def _one(self, query: str, **values: Any) -> Any:
-        return next(self._rows(query, **values))[0]
+        [row] = self._rows(query, **values)
+        return row[0]
 
     def _columns(self, table: str) -> list[list[Any]]:
         return list(self._rows(f"CALL table_info({_text(table)}) RETURN *"))

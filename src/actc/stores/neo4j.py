@@ -25,12 +25,17 @@ class Neo4jGraph:
     def __init__(self, store: Store) -> None:
         try:
             import neo4j
+            import neo4j.exceptions
         except ImportError:
             raise MissingExtraError("Asking a Neo4j store", "neo4j", "neo4j") from None
         self.store = store
         login = neo4j.bearer_auth(store.key) if store.key else (store.user, store.password) if store.user else None
         self._errors = (neo4j.exceptions.Neo4jError, neo4j.exceptions.DriverError)
         self._driver = neo4j.GraphDatabase.driver(store.place, auth=login, user_agent="actc")
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._driver.close()
 
     def _rows(self, query: str, **values: Any) -> Iterator[list[Any]]:
         try:

@@ -81,6 +81,10 @@ class PropertyGraph(Protocol):
         """Take out what a run wrote."""
         ...
 
+    def close(self) -> None:
+        """Let go of it."""
+        ...
+
 
 def read_property_graph(store: PropertyGraph, told: str, folder: Path, progress: Progress) -> list[str]:
     """Write all triples of a property graph into ``LINES`` in a folder; return what a person should know."""
@@ -175,7 +179,8 @@ class PropertyTarget:
         return self
 
     def __exit__(self, *problem: object) -> None:
-        """Do nothing: stores are closed with their process."""
+        """Let go of the store."""
+        self.store.close()
 
     def find(self, removed: Decided, graphs: tuple[str, ...]) -> dict[str, Decided]:
         """Refuse: what a relationship holds besides its ends could not be put back as it was."""
