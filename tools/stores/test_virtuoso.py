@@ -11,22 +11,16 @@ import time
 
 import httpx
 import pytest
-
-from actc.stores.fetch import fetch_graph
-from actc.stores.publish import publish_facts, withdraw_facts
-from actc.stores.read_sparql import JOURNAL
 from tests.stores.servers import GRAPH, answers, free_port, process
 from tests.stores.test_publish import INTO, folder  # noqa: F401 - a fixture
 from tests.stores.test_read_sparql import canonical, lines_of
 from tests.stores.worlds import PLACE, make_lines
 
+from actc.stores.fetch import fetch_graph
+from actc.stores.publish import publish_facts, withdraw_facts
+from actc.stores.read_sparql import JOURNAL
+
 SERVER, CLIENT = shutil.which("virtuoso-t"), shutil.which("isql-vt")
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(
-        not (SERVER and CLIENT), reason="Virtuoso is not installed: apt-get install virtuoso-opensource"
-    ),
-]
 SETTINGS = """
 [Database]
 DatabaseFile = virtuoso.db

@@ -1,6 +1,6 @@
 """Neo4j over Bolt. A server is not part of the tests: name one to have it read, written to and cleared of that again.
 
-ACTC_NEO4J=neo4j:bolt://localhost ACTC_NEO4J_USER=neo4j:password python -m pytest tests/stores/test_neo4j.py
+ACTC_NEO4J=neo4j:bolt://localhost ACTC_NEO4J_USER=neo4j:password python -m pytest tools/stores/test_neo4j.py
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from actc.stores.neo4j import Neo4jGraph
 from actc.stores.publish import publish_facts, withdraw_facts
 from actc.tables.files import write_triples
 
-pytest.importorskip("neo4j")
 SERVER = os.environ.get("ACTC_NEO4J", "")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import kuzu
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -15,7 +16,6 @@ from actc.stores.fetch import fetch_graph
 from actc.stores.publish import publish_facts, withdraw_facts
 from actc.tables.files import write_triples
 
-kuzu = pytest.importorskip("kuzu")
 PLACE, SPACE, XSD = "http://example.org/", "urn:kuzu:", "http://www.w3.org/2001/XMLSchema#"
 TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
