@@ -21,7 +21,7 @@ SERVER = os.environ.get("ACTC_NEO4J", "")
 
 
 def test_a_server_that_is_not_there_is_one_sentence(tmp_path):
-    with pytest.raises(StoreError, match="neo4j:bolt://127.0.0.1:9: ") as error:
+    with pytest.raises(StoreError, match=r"neo4j:bolt://127\.0\.0\.1:9: ") as error:
         fetch_graph("neo4j:bolt://127.0.0.1:9", tmp_path / "g.nt")
     assert "\n" not in str(error.value)
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from actc.errors import OptionError, StoreError
+from actc.graphs.rdf import RDF
 from actc.graphs.terms import WITH_SLASHES, escape, unescape
-from actc.graphs.turtle import RDF
 from actc.stores.read_sparql import LINES
 from actc.stores.runs import Decided, Run, quoted
 

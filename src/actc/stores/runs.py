@@ -23,8 +23,9 @@ from actc.errors import FileError, OptionError
 from actc.graphs.formats import read_extras, read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.provenance import is_missing
+from actc.graphs.rdf import PARTS, RDF
 from actc.graphs.terms import BLANK, IRI, REIFIES, Base, as_bases, term_columns
-from actc.graphs.turtle import DOUBLE, PARTS, RDF, VOCABULARY
+from actc.graphs.turtle import DOUBLE, VOCABULARY
 
 ACCEPTED, REMOVED, BEGUN = "accepted.tsv", "removed.tsv", "begun.json"
 PROV = "http://www.w3.org/ns/prov#"

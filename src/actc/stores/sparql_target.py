@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from actc.errors import OptionError, StoreError
+from actc.graphs.rdf import PARTS, RDF
 from actc.graphs.terms import parse_rdf
-from actc.graphs.turtle import PARTS, RDF
 from actc.stores.address import Store
 from actc.stores.client import SparqlClient, refuse_odd_iri
 from actc.stores.read_sparql import LINES, count_triples, read_triples
