@@ -22,7 +22,7 @@ from actc.graphs.terms import REIFIES, TERM, parse_rdf
 from actc.stores.client import TRIES, RequestError, SparqlClient, refuse_odd_iri
 
 MOST_ROWS = 10_000_000
-"""In one reply: what is lost when a run is cut off, at most. A relation in parts is slower: each is a scan of the whole."""
+"""In one reply: what is lost when a run is cut off, at most. Parts are slower: each is a scan of its relation."""
 FEWEST_ROWS = 500
 """A server that cannot give so many at once cannot be read."""
 MOST_DIGITS = 8
