@@ -8,17 +8,20 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pyoxigraph
 import pytest
 from click.testing import CliRunner
 
 from actc.cli.main import commands
 from actc.errors import OptionError, StoreError
-from actc.graphs.formats import read_graph
+from actc.graphs.formats import read_graph, write_graph
+from actc.session import Judgement, Session
 from actc.stores import client, read_sparql
 from actc.stores.fetch import fetch_graph
+from tests.evidence.test_rules import make_families
 from tests.stores.servers import GRAPH, Faulty, cut, dump, is_construct, load, no_fault, oxigraph
-from tests.stores.worlds import make_lines
+from tests.stores.worlds import LABEL, PLACE, make_lines
 
 GENID = re.compile(r"<http://[^>]*/\.well-known/genid/([^>]*)>")
 
@@ -269,3 +272,39 @@ def test_a_table_that_does_not_end_is_not_waited_for(tmp_path, monkeypatch):
     long = json.dumps({"results": {"bindings": []}, "x": "y" * client.MOST_BYTES}).encode()
     with Faulty([], lambda *given: long).serving() as store, pytest.raises(StoreError, match="longer than any table"):
         fetch_graph(store, tmp_path / "g.nt")
+
+
+def test_people_see_the_store_s_names_and_the_same_command_goes_on_when_they_have_judged(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    graph, _ = make_families(60, np.random.default_rng(1), 0.75)
+    write_graph("graph.nt", graph, base=PLACE)
+    lines = (tmp_path / "graph.nt").read_text().splitlines()
+    someone = graph.entity_names[0]
+    label = f'<{PLACE}{someone}> {LABEL} "Somebody"@en .'
+    with oxigraph() as url:
+        load(url, [*lines, label])
+        words = [
+            "complete",
+            f"sparql:{url}/query",
+            "--graph",
+            GRAPH,
+            "--base",
+            PLACE,
+            "--budget",
+            "5",
+            "--out",
+            "better",
+        ]
+        first = CliRunner().invoke(commands, words)
+        assert first.exit_code == 0, first.output + str(first.exception)
+        assert "actc annotate better/session" in first.output
+        session = Session(tmp_path / "better" / "session")
+        assert session.names.of(someone).name == "Somebody"
+        ada = session.add_annotator("ada")
+        while tasks := session.ask(ada, 1):
+            session.record(ada, [Judgement("true", tasks[0].triple, str(tasks[0].triple))])
+        session.close()
+        second = CliRunner().invoke(commands, words)
+    assert second.exit_code == 0, second.output + str(second.exception)
+    assert (tmp_path / "better" / "accepted.tsv").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["better", "better.graph.nt", "graph.nt"]
