@@ -37,9 +37,10 @@ query_option = click.option(
 @base_option
 @quiet_option
 def publish_command(folder: Path, quiet: bool, **options: Any) -> None:
-    """Write what was decided in a FOLDER of complete or check into a store, as a run that can be taken back.
+    """Write what complete or check decided into a store, as a run that can be taken back.
 
-    FOLDER may also be a table, such as `actc export --accepted` writes. Without --write it says what would be written.
+    FOLDER is what they wrote, or a table such as `actc export --accepted` writes. Without --write it says what would be
+    written.
     """
     from actc.stores.publish import publish_facts
 

@@ -196,6 +196,15 @@ def is_plain_table(path: Path) -> bool:
     return any(find_format(path, None) is FORMATS[name] for name in ("tsv", "csv", "parquet"))
 
 
+def as_table(path: Path, base: Base, folder: Path) -> Path:
+    """Return a plain table with a graph's triples: its own file, or one that is written into a folder."""
+    if is_plain_table(path):
+        return path
+    table = folder / "graph-names.parquet"
+    write_graph(table, read_graph(path, base=base))
+    return table
+
+
 def _table(summary: str, *suffixes: str) -> GraphFormat:
     return GraphFormat(
         summary, suffixes, tables.read, tables.write, carries=True, read_extras=tables.read_extras
