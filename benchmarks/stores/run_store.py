@@ -17,6 +17,7 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -104,18 +105,17 @@ def digest(path: Path, sort: bool) -> str:
     return digest(sorted_path, sort=False)
 
 
-def run_one(rows: int, folder: Path) -> list[dict[str, object]]:
-    """Measure one size."""
+def run_one(rows: int, folder: Path) -> Iterator[dict[str, object]]:
+    """Measure one size, step by step."""
     folder.mkdir(parents=True, exist_ok=True)
     made, fetched = folder / "made.nt", folder / "fetched.nt"
     duckdb.execute(MAKE.format(rows=rows, path=made))
     program = str(Path(sys.executable).with_name("oxigraph"))
     subprocess.run([program, "load", "--location", str(folder / "full"), "--file", str(made)], check=True)
-    found: list[dict[str, object]] = []
     with serve(folder / "full") as server:
         took = measure(["fetch", f"sparql:http://127.0.0.1:{PORT}/query", str(fetched)])
         same = digest(made, sort=True) == digest(fetched, sort=False)
-        found.append({"rows": rows, "what": "fetch", **took, "server_peak_mb": peak_of(server), "same": same})
+        yield {"rows": rows, "what": "fetch", **took, "server_peak_mb": peak_of(server), "same": same}
     with serve(folder / "empty") as server:
         for what in ("publish", "withdraw"):
             took = measure([what, f"sparql:http://127.0.0.1:{PORT}/update", str(fetched), INTO])
@@ -126,10 +126,7 @@ def run_one(rows: int, folder: Path) -> list[dict[str, object]]:
             left = int(answer.text.split()[-1])
             with fetched.open("rb") as file:
                 wanted = sum(1 for _ in file) + 6 if what == "publish" else 0  # six lines about the run
-            found.append(
-                {"rows": rows, "what": what, **took, "server_peak_mb": peak_of(server), "same": left == wanted}
-            )
-    return found
+            yield {"rows": rows, "what": what, **took, "server_peak_mb": peak_of(server), "same": left == wanted}
 
 
 def main() -> None:
@@ -139,12 +136,14 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    rows = [row for size in options.rows.split(",") for row in run_one(int(float(size)), options.folder / size)]
     with options.out.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
-    print(f"{options.out}: {len(rows)} rows; {os.cpu_count()} cores")
+        for size in options.rows.split(","):
+            for row in run_one(int(float(size)), options.folder / size):
+                writer.writerow(row)
+                file.flush()
+    print(f"{options.out}: {os.cpu_count()} cores")
 
 
 if __name__ == "__main__":

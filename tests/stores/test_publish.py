@@ -195,15 +195,20 @@ def test_a_run_that_is_cut_off_is_finished_by_the_same_command(url, folder, monk
     assert dump(url) == before
 
 
-def test_facts_about_blank_nodes_of_the_store_are_left_out_and_said(url, tmp_path):
-    table = tmp_path / "accepted.tsv"
-    write_triples(
-        table,
-        facts((f"{url}/.well-known/genid/b1", f"{PLACE}r", f"{PLACE}x"), *[(f"{PLACE}a", f"{PLACE}r", f"{PLACE}b")]),
-    )
-    said = publish_facts(table, f"sparql:{url}/update", INTO).lines
-    assert said[0].startswith("1 facts into")
-    assert "1 facts are about a blank node of the store, which no update can name: left out." in said
+def test_facts_that_no_update_can_name_are_left_out_and_said(url, tmp_path):
+    table, others = tmp_path / "accepted.tsv", [(f"{PLACE}a", f"{PLACE}r", f"{PLACE}b")]
+    others.append((f"{url}/.well-known/genid/b1", f"{PLACE}r", f"{PLACE}x"))
+    # What SPARQL lets a server make of \\u0022 before it parses is a quotation mark.
+    others.append((f"{PLACE}a", f"{PLACE}r", '"\\\\u0022 } } ; DROP ALL #"'))
+    columns = facts(*others)
+    write_triples(table, columns | {"reasons": np.array(["\\u0022 } } ; DROP ALL #"] * 3, dtype=object)})
+    before = dump(url)
+    done = publish_facts(table, f"sparql:{url}/update", INTO, write=True)
+    assert done.lines[0].startswith("1 facts into")
+    assert "2 facts have an end that no update can name" in done.lines[1]
+    assert not any("\\u" in line for line in set(dump(url)) - set(before))
+    withdraw_facts(table, f"sparql:{url}/update", INTO)
+    assert dump(url) == before
 
 
 def test_names_that_are_no_iris_need_a_base(url, folder):

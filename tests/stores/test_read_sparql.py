@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from actc.cli.main import commands
-from actc.errors import OptionError, StoreError
+from actc.errors import FileError, OptionError, StoreError
 from actc.graphs.formats import read_graph, write_graph
 from actc.session import Judgement, Session
 from actc.stores import client, read_sparql
@@ -205,6 +205,33 @@ def test_parts_of_a_store_that_has_changed_since_are_not_used(small, tmp_path):
         broken.fault = no_fault
         fetch_graph(store, tmp_path / "g.nt")
     assert canonical(lines_of(tmp_path / "g.nt")) == canonical([*small, "<urn:a> <urn:b> <urn:c> ."])
+
+
+@pytest.mark.parametrize("harm", ["cut", "rubbish", "lines lost"])
+def test_a_journal_that_was_cut_off_or_damaged_is_used_as_far_as_it_goes(small, tmp_path, harm):
+    server = Faulty(small, lambda server, query, reply: reply[:-9] if "/r9>" in query else reply)
+    parts = tmp_path / "g.nt.parts"
+    with server.serving() as store:
+        with pytest.raises(StoreError):
+            fetch_graph(store, tmp_path / "g.nt")
+        text = (parts / read_sparql.JOURNAL).read_text()
+        if harm == "cut":
+            (parts / read_sparql.JOURNAL).write_text(text[:-20])
+        elif harm == "rubbish":
+            (parts / read_sparql.JOURNAL).write_text(text + '{"piece": \n')
+        else:
+            (parts / read_sparql.LINES).write_bytes(b"<urn:a> <urn:b>")
+        server.fault = no_fault
+        notes = fetch_graph(store, tmp_path / "g.nt")
+    assert any("cut off" in note for note in notes) == (harm != "lines lost")
+    assert canonical(lines_of(tmp_path / "g.nt")) == canonical(small)
+
+
+def test_a_folder_of_somebody_else_s_is_not_taken_for_parts(small, tmp_path):
+    (tmp_path / "g.nt.parts").mkdir()
+    (tmp_path / "g.nt.parts" / "thesis.txt").write_text("years of work")
+    with Faulty(small, no_fault).serving() as store, pytest.raises(FileError, match="thesis"):
+        fetch_graph(store, tmp_path / "g.nt")
 
 
 def test_a_password_is_sent_when_it_is_asked_for_and_shown_nowhere(small, tmp_path, monkeypatch):

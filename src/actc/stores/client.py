@@ -18,7 +18,7 @@ from actc.stores.address import Store
 
 MOST_BYTES = 1 << 26
 """Of a reply that is held in memory: a table of counts, an error."""
-PATIENCE = 120.0
+PATIENCE = 300.0
 """Seconds for a reply, before any row of it."""
 ROWS_A_SECOND = 500
 """A server that sends rows more slowly is not waited for."""

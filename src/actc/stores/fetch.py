@@ -16,8 +16,8 @@ from actc.stores.client import SparqlClient, refuse_odd_iri
 from actc.stores.kuzu import KuzuGraph
 from actc.stores.neo4j import Neo4jGraph
 from actc.stores.property_graph import read_property_graph
-from actc.stores.read_sparql import LINES, read_triples
-from actc.tables.deliver import alone, write_beside
+from actc.stores.read_sparql import JOURNAL, LINES, read_triples
+from actc.tables.deliver import alone, check_folder, write_beside
 from actc.tables.files import quote, quote_file
 
 ENDING = ".nt"
@@ -60,6 +60,8 @@ def fetch_graph(
         raise OptionError(f"--graph: {found.kind} has no named graphs.")
     parts = out.with_name(f"{out.name}.parts")
     with alone(parts):
+        check_folder(parts, (LINES, JOURNAL))  # or it is somebody else's
+        parts.mkdir(exist_ok=True)
         notes = READERS[found.kind](found, tuple(graphs), parts, progress)
         repeats = _sort(parts / LINES, out)
         shutil.rmtree(parts)

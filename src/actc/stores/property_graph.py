@@ -88,7 +88,6 @@ class PropertyGraph(Protocol):
 
 def read_property_graph(store: PropertyGraph, told: str, folder: Path, progress: Progress) -> list[str]:
     """Write all triples of a property graph into ``LINES`` in a folder; return what a person should know."""
-    folder.mkdir(parents=True, exist_ok=True)
     nodes, relationships, beside = store.count()
     total, seen, odd = nodes + relationships, [0, 0], 0
     if not total:

@@ -131,7 +131,9 @@ def _tell(run: Run, to: str, removed: dict[str, Any], remove: bool) -> list[str]
         lines.append(f"{len(run.removed):,} facts that were taken out stay in the store; --remove takes them out.")
     nameless = run.facts.nameless + run.removed.nameless
     if nameless:
-        lines.append(f"{nameless:,} facts are about a blank node of the store, which no update can name: left out.")
+        lines.append(
+            f"{nameless:,} facts have an end that no update can name, a blank node or a text with an escape: left out."
+        )
     return lines
 
 
@@ -192,7 +194,8 @@ def withdraw_facts(
         if dry_run:
             return Published(name, (*lines, "Nothing was changed."))
         target.withdraw(name)
-    keep_record(Path(folder), name, to, {"withdrawn": _now()})
+    if Path(folder).exists():
+        keep_record(Path(folder), name, to, {"withdrawn": _now()})
     return Published(name, (*lines, "Done."))
 
 

@@ -98,18 +98,16 @@ class Journal:
     @classmethod
     def open(cls, folder: Path, wanted: dict[str, Any]) -> Journal:
         """Begin, or go on where a run for the same, of a store with the same counts, was cut off."""
-        folder.mkdir(parents=True, exist_ok=True)
-        found, path = cls(folder), folder / JOURNAL
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
-        entries = [json.loads(line) for line in lines if line.endswith("\n")]
-        if not entries or entries[0] != wanted:
-            path.write_text(json.dumps(wanted) + "\n", encoding="utf-8")
-            (folder / LINES).write_bytes(b"")
-            return found
+        found, lines, entries = cls(folder), folder / LINES, _read_entries(folder / JOURNAL)
+        there = lines.stat().st_size if lines.exists() else -1
+        if not entries or entries[0] != wanted or any(entry["size"] > there for entry in entries[1:]):
+            entries = [wanted]
+            lines.write_bytes(b"")
         for entry in entries[1:]:
             found.size, found.most, found.counts = entry["size"], entry["most"], entry["counts"]
             found.done[tuple(entry["piece"])] = entry["rows"]
-        os.truncate(folder / LINES, found.size)
+        os.truncate(lines, found.size)
+        (folder / JOURNAL).write_text("".join(f"{json.dumps(entry)}\n" for entry in entries), encoding="utf-8")
         return found
 
     @property
@@ -125,6 +123,19 @@ class Journal:
         entry = {"piece": key, "rows": piece.rows, "size": size, "most": self.most, "counts": counts}
         with open(self.folder / JOURNAL, "a", encoding="utf-8") as file:
             file.write(json.dumps(entry) + "\n")
+
+
+def _read_entries(path: Path) -> list[dict[str, Any]]:
+    """Return the lines of a journal up to one that was cut off."""
+    entries: list[dict[str, Any]] = []
+    try:
+        for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else ():
+            entries.append(json.loads(line))
+            if not line.endswith("\n"):
+                return entries[:-1]
+    except ValueError:
+        pass
+    return entries
 
 
 def count_triples(client: SparqlClient, graphs: tuple[str, ...]) -> list[Piece]:

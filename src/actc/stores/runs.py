@@ -51,7 +51,8 @@ class Decided:
     extras : dict of arrays of shape (N,)
         Probability, method, date, reasons and the like.
     nameless : int
-        How many facts were left out because they are about a blank node, which nobody can name in an update.
+        How many facts were left out because no update can name one of their ends: a blank node, or a text that a store
+        may take for an escape.
     """
 
     terms: Columns
@@ -65,8 +66,8 @@ class Decided:
         if not path.exists() or _is_empty(path):
             return cls({name: np.array([], dtype=object) for name in ("head", "relation", "tail")}, _no_graph())
         graph = read_graph(path)
-        blank = np.array([_is_blank(name) for name in graph.entity_names], dtype=np.bool_)
-        kept = np.flatnonzero(~(blank[graph.heads] | blank[graph.tails]))
+        odd = np.array([_is_blank(name) or _looks_escaped(name) for name in graph.entity_names], dtype=np.bool_)
+        kept = np.flatnonzero(~(odd[graph.heads] | odd[graph.tails]))
         whole = cls(term_columns(graph, as_bases(base)), graph, read_extras(path, graph))
         return replace(whole.take(kept), nameless=len(graph) - len(kept))
 
@@ -105,11 +106,16 @@ def _is_blank(name: str) -> bool:
     return bool(re.fullmatch(BLANK, name)) or bool(re.fullmatch(GENID, name))
 
 
+def _looks_escaped(text: str) -> bool:
+    r"""Say whether a text has ``\\u`` in it: SPARQL lets a server turn that into any character before it parses."""
+    return "\\u" in text or "\\U" in text
+
+
 def _literal(name: str, cell: Any) -> str:
     """Return a value as a literal: a number, a date, or text."""
     if isinstance(cell, (float, np.floating, int, np.integer)):
         return f'"{float(cell)!r}"^^<{DOUBLE}>'.replace("inf", "INF")
-    text = str(cell)
+    text = re.sub(r"\\(?=[uU])", "/", str(cell))  # see _looks_escaped
     if name == "date" and re.fullmatch(r"\d{4}-\d\d-\d\d", text):
         return f'"{text}"^^<{DATE}>'
     return quoted(text)
