@@ -40,7 +40,8 @@ def canonical(lines):
 
 
 def lines_of(path):
-    return path.read_text(encoding="utf-8").splitlines()
+    """Return the lines of a file without comments."""
+    return [line for line in path.read_text(encoding="utf-8").splitlines() if line[0] != "#"]
 
 
 def test_a_hundred_thousand_triples_come_out_of_oxigraph_as_they_went_in(tmp_path):
@@ -286,6 +287,14 @@ def test_every_command_that_takes_a_graph_takes_a_store(tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.tsv"]
     taking = {name for name, command in commands.commands.items() if any(p.name == "graphs" for p in command.params)}
     assert taking >= {"train", "convert", "candidates", "complete", "check", "evidence", "constraints"}
+
+
+def test_a_file_of_somebody_else_s_beside_the_output_is_not_replaced(small, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "g.tsv.graph.nt").write_text("<urn:my> <urn:own> <urn:graph> .")
+    with Faulty(small, no_fault).serving() as store:
+        result = CliRunner().invoke(commands, ["convert", store, "--out", "g.tsv"])
+    assert "g.tsv.graph.nt is there already" in str(result.exception)
 
 
 def test_options_of_stores_are_refused_for_files(tmp_path):

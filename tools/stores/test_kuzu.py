@@ -8,6 +8,7 @@ import kuzu
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tests.stores.test_read_sparql import lines_of
 
 from actc.cli.main import commands
 from actc.errors import FileError, OptionError, StoreError
@@ -60,7 +61,7 @@ def small(tmp_path):
 def test_a_property_graph_comes_out_as_triples(small, tmp_path):
     notes = fetch_graph(f"kuzu:{small}", tmp_path / "g.nt")
     ada, other, city = f"<{SPACE}Person/ada>", f"<{SPACE}Person/b%20c>", f"<{SPACE}City/7>"
-    assert (tmp_path / "g.nt").read_text().splitlines() == sorted(
+    assert lines_of(tmp_path / "g.nt") == sorted(
         [
             f"{ada} {TYPE} <{SPACE}Person> .",
             f"{other} {TYPE} <{SPACE}Person> .",
@@ -161,7 +162,7 @@ def test_a_hundred_thousand_triples_come_out_of_kuzu_as_they_went_in(tmp_path):
     run(path, *queries)
     assert len(wanted) > 100_000
     assert fetch_graph(f"kuzu:{path}", tmp_path / "g.nt") == ()
-    assert (tmp_path / "g.nt").read_text(encoding="utf-8").splitlines() == sorted(wanted)
+    assert lines_of(tmp_path / "g.nt") == sorted(wanted)
 
 
 def test_a_command_takes_a_kuzu_store(small, tmp_path):

@@ -59,6 +59,7 @@ def _fetched(
     if overwrite is not None and not out.is_dir():
         check_output(out, overwrite=overwrite)  # before long work; the command itself asks again
     path = out.with_name(f"{out.name}{BESIDE}")
+    check_output(path, "store", overwrite=bool(overwrite))
     yield _fetch(fetch_graph, store, path, graphs, bool(quiet))
     if not out.is_dir():
         path.unlink()

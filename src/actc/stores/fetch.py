@@ -19,6 +19,7 @@ from actc.stores.property_graph import read_property_graph
 from actc.stores.read_sparql import JOURNAL, LINES, read_triples
 from actc.tables.deliver import alone, check_folder, write_beside
 from actc.tables.files import quote, quote_file
+from actc.tables.overwrite import OWN
 
 ENDING = ".nt"
 
@@ -82,10 +83,12 @@ def _sort(lines: Path, out: Path) -> int:
     )
     with write_beside(out) as temporary, connect(lines) as connection:
         written = connection.execute(
-            f"COPY (SELECT DISTINCT line FROM {source} ORDER BY line) TO {quote(str(temporary))} "
+            # A comment comes before any triple. UNION leaves each line once.
+            f"COPY (SELECT line FROM {source} UNION SELECT {quote(OWN['store'].decode())} ORDER BY line) "
+            f"TO {quote(str(temporary))} "
             "(FORMAT csv, HEADER false, DELIMITER '\x01', QUOTE '', ESCAPE '')"
         ).fetchone()[0]
-        return int(connection.execute(f"SELECT count(*) FROM {source}").fetchone()[0]) - int(written)
+        return int(connection.execute(f"SELECT count(*) FROM {source}").fetchone()[0]) + 1 - int(written)
 
 
 def _read_kuzu(store: Store, graphs: tuple[str, ...], parts: Path, progress: Callable[[int, int], Any]) -> list[str]:
