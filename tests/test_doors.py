@@ -420,7 +420,7 @@ def test_without_a_budget_nobody_is_asked_and_the_method_decides(folder, tmp_pat
 
 def test_a_completion_promises(tmp_path):
     """A pool with a model of its own kind is too small to promise much; scores that tell true from false are not."""
-    from actc.complete.completion import ask_oracle
+    from actc.session.oracle import ask_oracle
     from actc.trust.promise import Demand
 
     pool, labels = make_pool(600, 3, seed=2)

@@ -39,8 +39,8 @@ RULE = {
     "sample": METHOD | {"experiment", "trust", "graphs", "complete"},
     "session": METHOD | {"decide", "trust", "judges", "graphs", "constraints"},
     "app": BASE | {"session"},
-    "complete": METHOD | {"decide", "trust", "graphs", "models", "session", "constraints"},
-    "check": METHOD | {"trust", "graphs", "session", "complete"},
+    "check": METHOD | {"trust", "graphs", "session", "constraints"},
+    "complete": METHOD | {"decide", "trust", "graphs", "models", "session", "constraints", "check"},
     "cli": METHOD
     | {
         "check",

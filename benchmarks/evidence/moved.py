@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.complete.weighing import Reasons
+from actc.evidence.keep_weighed import Reasons
 from actc.evidence.pools import WeighedTriples
 from actc.evidence.worth import pieces_of
 from actc.graphs.formats import read_graph

@@ -24,15 +24,16 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import average_precision_score
 
-from actc.complete.completion import ask_oracle
 from actc.complete.report import _precision
-from actc.complete.weighing import LOG_ODDS, worth_asking
+from actc.complete.weighing import worth_asking
 from actc.evidence import mine_rules as plan
+from actc.evidence.method import LOG_ODDS
 from actc.evidence.propose_by_rules import RuleProposals, propose_by_rules
 from actc.evidence.rule_engines import open_duckdb
 from actc.evidence.weigh_by_rules import weigh_rules
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
+from actc.session.oracle import ask_oracle
 from actc.triples import BoolArray, FloatArray
 
 FIELDS = (

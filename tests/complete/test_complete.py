@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 
 from actc import ScoredTriples
-from actc.complete.completion import accepted_facts, ask_oracle, provenance_of, read_oracle
-from actc.complete.report import summarise
+from actc.complete.report import accepted_facts, provenance_of, summarise
 from actc.complete.run import CompletionPlan, complete_graph
-from actc.complete.weighing import LEAST_ASKED, LOG_ODDS, best_placed, worth_asking
+from actc.complete.weighing import LEAST_ASKED, best_placed, worth_asking
 from actc.errors import ActcError, FileError, OptionError
+from actc.evidence.method import LOG_ODDS
 from actc.graphs.formats import read_graph, write_graph
 from actc.graphs.graph import Graph
 from actc.models.keep_out import keep_out
 from actc.numeric import sigmoid
 from actc.session import Judgement, Session
+from actc.session.oracle import ask_oracle, read_oracle
 from actc.session.reasons import reasons_of
 from actc.tables.files import read_scored, write_triples
 from actc.trust.expect import Share

@@ -9,7 +9,7 @@ import pytest
 
 from actc.complete.find_candidates import find_by_both, find_by_rules
 from actc.complete.union import Proposer, join_proposals
-from actc.complete.weighing import Reasons
+from actc.evidence.keep_weighed import Reasons
 from actc.evidence.propose_by_rules import propose_by_rules
 from actc.evidence.table import Proposals, gather_evidence, place_scores
 from actc.evidence.weigh_by_rules import split_holdouts

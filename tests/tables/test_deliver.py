@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from actc.complete.folder import Begun
 from actc.errors import FileError
+from actc.tables.begun import Begun
 from actc.tables.deliver import clear_leftovers, deliver, write_beside, write_folder
 
 

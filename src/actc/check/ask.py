@@ -9,8 +9,8 @@ from typing import Self
 import numpy as np
 
 from actc.check.doubt import Doubts
-from actc.complete.completion import Oracle, ask_oracle
-from actc.complete.weighing import LOG_ODDS, Reasons
+from actc.evidence.keep_weighed import Reasons
+from actc.evidence.method import LOG_ODDS
 from actc.evidence.plan import Limits
 from actc.evidence.pools import WeighedTriples
 from actc.evidence.table import Progress, Proposals, gather_evidence
@@ -18,6 +18,7 @@ from actc.evidence.worth import pieces_of
 from actc.graphs.graph import Graph
 from actc.methods import named_method
 from actc.numeric import sigmoid
+from actc.session.oracle import Oracle, ask_oracle
 from actc.session.sought import turn
 from actc.tables.deliver import write_beside
 from actc.tables.files import read_scored, write_scored

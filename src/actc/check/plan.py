@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from actc.complete.folder import fingerprint
-from actc.complete.plan import Asking
-from actc.errors import OptionError
 from actc.graphs.terms import Base
+from actc.session.asking import Asking
+from actc.tables.begun import fingerprint
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,7 @@ class CheckPlan(Asking):
         With ``undo``: the facts to put back.
     """
 
+    called: ClassVar[str] = "check"
     graph: Path
     out: Path
     oracle: Path | None = None
@@ -54,8 +54,7 @@ class CheckPlan(Asking):
     def __post_init__(self) -> None:
         self._take_paths("graph", "out", "oracle", "facts")
         self._check_asking()
-        if self.facts is not None and not self.undo:
-            raise OptionError("--facts: it names the facts to put back; give --undo too.")
+        self._check_undo()
         self._check_files(self.graph, self.oracle, self.facts)
 
     @property

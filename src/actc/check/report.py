@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +14,16 @@ from numpy.typing import NDArray
 from actc import __version__
 from actc.check.ask import Doubtful
 from actc.errors import OptionError
-from actc.graphs.formats import read_graph, write_graph
+from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import Base
 from actc.tables.deliver import write_beside
 from actc.tables.files import write_json, write_triples
-from actc.triples import BoolArray, FloatArray, IntArray, Triples
+from actc.tables.pages import render
+from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.trust.case import BY, Case
 from actc.trust.expect import Share
+from actc.trust.report_page import Words
 
 LEVEL = 0.9
 MOST_SHOWN = 20
@@ -32,6 +36,7 @@ class Outcome:
 
     Parameters
     ----------
+    facts : ScoredTriples
     wrong : float array of shape (n,)
         P(wrong) of each.
     out : bool array of shape (n,)
@@ -40,6 +45,7 @@ class Outcome:
         Who decided; empty where nobody was asked.
     """
 
+    facts: ScoredTriples
     wrong: FloatArray
     out: BoolArray
     by: NDArray[np.object_]
@@ -49,33 +55,22 @@ class Outcome:
         """The rows, the most doubtful first."""
         return np.argsort(-self.wrong, kind="stable")
 
+    def left(self, graph: Graph) -> Graph:
+        """Return a graph without what is taken out."""
+        return graph.take(~self.facts.take(self.out).contains(graph))
+
 
 def decide_outcome(folder: Path, doubtful: Doubtful, case: Case | None) -> Outcome:
     """Decide by the case of wrong facts, without one that nothing is taken out; what was put back stays."""
     wrong, count = doubtful.probability(case), len(doubtful.facts)
     if case is None:
-        return Outcome(wrong, np.zeros(count, dtype=np.bool_), np.full(count, "", dtype=object))
+        return Outcome(doubtful.facts, wrong, np.zeros(count, dtype=np.bool_), np.full(count, "", dtype=object))
     decided = case.decide(doubtful.facts)
-    return Outcome(wrong, decided.accepted & ~_restored(folder).contains(doubtful.facts), decided.by)
+    return Outcome(doubtful.facts, wrong, decided.accepted & ~_restored(folder).contains(doubtful.facts), decided.by)
 
 
-def write_outcome(
-    folder: Path, doubtful: Doubtful, outcome: Outcome, whole: Graph, file_name: str, base: Base
-) -> list[Path]:
-    """Write the lists and the graph; return the files.
-
-    Parameters
-    ----------
-    folder : Path
-    doubtful : Doubtful
-    outcome : Outcome
-    whole : Graph
-        The graph as it is, literals included.
-    file_name : str
-        What to call the graph without what is taken out.
-    base : str
-        Put before names that are no IRIs, in RDF.
-    """
+def write_lists(folder: Path, doubtful: Doubtful, outcome: Outcome) -> list[Path]:
+    """Write the doubtful facts and those that are taken out, each with its reasons; return the files."""
     facts, order = doubtful.facts, outcome.order
     reasons = np.array([*doubtful.reasons.of(order, np.zeros(len(order), np.bool_)), ""], dtype=object)[:-1]
     columns = {**facts.take(order).columns(), "probability": outcome.wrong[order].round(4), "reasons": reasons}
@@ -83,20 +78,25 @@ def write_outcome(
     taken = outcome.out[order]
     columns = {name: values[taken] for name, values in (columns | {"by": outcome.by[order]}).items()}
     write_triples(folder / REMOVED, columns)
-    write_graph(folder / file_name, whole.take(~facts.take(outcome.out).contains(whole)), base=base)
-    return [folder / name for name in (DOUBTFUL, REMOVED, file_name)]
+    return [folder / name for name in (DOUBTFUL, REMOVED)]
 
 
-def put_back(folder: Path, facts: Path | None, base: Base) -> int:
-    """Note that facts which were taken out shall stay: all of them, or those of a file; return how many."""
-    if not (folder / REMOVED).exists():
+def put_back(folder: Path, facts: Path | None, base: Base) -> list[str]:
+    """Note that facts which were taken out shall stay: all of them, or those of a file; say how many."""
+    if not _listed(folder / REMOVED):
         raise OptionError(f"--undo: {folder} holds no {REMOVED}; nothing was taken out there.")
     removed = read_graph(folder / REMOVED)
     wanted = removed if facts is None else removed.take(read_graph(facts, base=base).contains(removed))
     if not len(wanted):
         raise OptionError(f"--undo: none of these facts is among the {len(removed)} that were taken out.")
     write_triples(folder / RESTORED, _restored(folder).union(wanted).columns())
-    return len(wanted)
+    return [f"{len(wanted):,} facts are put back."]
+
+
+def _listed(path: Path) -> bool:
+    """Say whether a list is there, and has a line beside its heading."""
+    with path.open(encoding="utf-8") if path.exists() else nullcontext(()) as lines:
+        return len([*islice(lines, 2)]) > 1
 
 
 def _restored(folder: Path) -> Triples:
@@ -126,7 +126,13 @@ def summarise(
         else {**asdict(case.promise.demand), "accepts": case.promise.accepts},
         **facts,
         "most_doubtful": [
-            {"triple": doubtful.facts.triple(row), "removed": bool(out[row]), "reasons": text} for row, text in told
+            {
+                "triple": doubtful.facts.triple(row),
+                "probability": round(float(outcome.wrong[row]), 4),
+                "removed": bool(out[row]),
+                "reasons": text,
+            }
+            for row, text in told
         ],
     }
 
@@ -140,6 +146,12 @@ def _precision(case: Case | None, out: BoolArray) -> list[float] | None:
 
 
 def headline(report: dict[str, Any]) -> list[str]:
+    """Say how many facts look wrong, what became of them, how sure that is, and how large the graph is now."""
+    now = [f"The graph has {report['facts_after']:,} facts now."] if report["removed"] else []
+    return [*tell_wrong(report), *now]
+
+
+def tell_wrong(report: dict[str, Any]) -> list[str]:
     """Say how many facts look wrong, what became of them, and how sure that is."""
     low, middle, high = report["share"]
     lines = [
@@ -149,8 +161,7 @@ def headline(report: dict[str, Any]) -> list[str]:
     if not report["judged"]:
         return [*lines, "Nobody was asked, so nothing is taken out."]
     lines.append(
-        f"{report['judged']} judged, {report['judged_wrong']} of them wrong; {report['removed']} taken out. "
-        f"The graph has {report['facts_after']:,} facts now."
+        f"{report['judged']:,} facts judged, {report['judged_wrong']:,} of them wrong; {report['removed']:,} taken out."
     )
     if report["removed_precision"]:
         least, likely, most = (f"{value:.0%}" for value in report["removed_precision"])
@@ -165,17 +176,30 @@ def headline(report: dict[str, Any]) -> list[str]:
     return lines
 
 
-def write_report(folder: Path, report: dict[str, Any]) -> list[Path]:
+def for_page(report: dict[str, Any]) -> dict[str, Any]:
+    """Return what a page shows of wrong facts."""
+    return {"removed": report["removed"], "said": tell_wrong(report), "facts": report["most_doubtful"]}
+
+
+def write_report(folder: Path, report: dict[str, Any], words: Words) -> list[Path]:
     """Write the report, for programs and for people; return the files."""
-    files = [folder / "report.json", folder / "report.md"]
+    files = [folder / "report.json", folder / "report.md", folder / "report.html"]
+    page = render("check.html", name=folder.resolve().name, report=report, wrong=for_page(report), words=words)
+    with write_beside(files[2]) as temporary:
+        temporary.write_text(page, encoding="utf-8")
     write_json(files[0], report)
     lines = ["# A graph checked", "", *(line for said in headline(report) for line in (said, ""))]
-    lines += ["| kind of error | share of the wrong facts |", "| --- | ---: |"]
+    lines += [*to_lists(report), "", *(f"- {note}" for note in report["notes"])]
+    with write_beside(files[1]) as temporary:
+        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return files
+
+
+def to_lists(report: dict[str, Any]) -> list[str]:
+    """Return the kinds of errors and the most doubtful facts, as lines of Markdown."""
+    lines = ["| kind of error | share of the wrong facts |", "| --- | ---: |"]
     lines += [f"| {name} | {share:.0%} |" for name, share in report["kinds"].items()]
     lines += ["", "| most doubtful | taken out | reasons |", "| --- | --- | --- |"]
     for one in report["most_doubtful"]:
         lines.append(f"| {' '.join(one['triple'])} | {'yes' if one['removed'] else 'no'} | {one['reasons']} |")
-    lines += ["", *(f"- {note}" for note in report["notes"])]
-    with write_beside(files[1]) as temporary:
-        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return files
+    return lines

@@ -13,16 +13,17 @@ import numpy as np
 from actc.check.ask import POOL, Doubtful, ask_about, find_doubtful
 from actc.check.doubt import doubt_facts
 from actc.check.plan import CheckPlan as CheckPlan
-from actc.check.report import decide_outcome, headline, put_back, summarise, write_outcome, write_report
-from actc.complete.completion import read_oracle
-from actc.complete.folder import Begun
-from actc.complete.run import Stage, annotate_command, open_judged
-from actc.complete.weighing import LOG_ODDS
+from actc.check.report import decide_outcome, headline, put_back, summarise, write_lists, write_report
 from actc.errors import OptionError, TableError
-from actc.graphs.formats import find_ending, read_graph
+from actc.evidence.method import LOG_ODDS
+from actc.graphs.formats import find_ending, read_graph, write_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import without_literals
 from actc.session import Session, Settings, start_session
+from actc.session.asking import Stage, annotate_command, open_judged
+from actc.session.examine import name_things
+from actc.session.oracle import read_oracle
+from actc.tables.begun import Begun
 
 
 @dataclass(frozen=True)
@@ -55,28 +56,35 @@ def check_graph(plan: CheckPlan, stage: Stage = lambda name: nullcontext(lambda 
         Called with a stage's name, for as long as it lasts: gives a function to tell steps done, steps in all.
     """
     whole = read_graph(plan.graph, base=plan.base)
-    told = [f"{put_back(plan.out, plan.facts, plan.base):,} facts are put back."] if plan.undo else []
-    doubtful, left = _prepare(plan, whole, stage)
-    case = None
-    session = plan.out / "session"
+    told = put_back(plan.out, plan.facts, plan.base) if plan.undo else []
+    doubtful, left = find_doubts(plan, whole, stage)
+    case, opened, session = None, None, plan.out / "session"
     if plan.oracle is not None and plan.budget:
         oracle, rows = read_oracle(plan.oracle, doubtful.facts, plan.base)
         case = ask_about(doubtful.facts, oracle, rows, plan.budget, plan.demand, plan.seed)
     elif plan.budget and not session.exists() and not plan.undo:
         return Checked((*left["notes"], *_start_session(plan, doubtful, session)))
     elif plan.budget and session.exists():
-        case, early = open_judged(Session(session), plan)
+        opened = Session(session)
+        (case,), early = open_judged(opened, plan)
         told += early
-    name = f"graph{find_ending(plan.graph)}"
     outcome = decide_outcome(plan.out, doubtful, case)
-    files = write_outcome(plan.out, doubtful, outcome, whole, name, plan.base)
+    graph = plan.out / f"graph{find_ending(plan.graph)}"
+    write_graph(graph, outcome.left(whole), base=plan.base)
+    files = [graph, *write_lists(plan.out, doubtful, outcome)]
     report = summarise(doubtful, case, outcome, whole, {**left, "notes": [*left["notes"], *told]})
-    files += write_report(plan.out, report)
+    again = plan.command(None, "--undo", "--facts", "right-after-all.tsv")
+    commands = (again if outcome.out.any() else plan.command(2 * plan.budget or 100),)
+    words = name_things(opened, commands)
+    files += write_report(plan.out, report, words)
     return Checked((*headline(report), *report["notes"], f"Written: {', '.join(map(str, files))}"), tuple(files))
 
 
-def _prepare(plan: CheckPlan, whole: Graph, stage: Stage) -> tuple[Doubtful, dict[str, Any]]:
-    """Doubt every fact; what an earlier run into the same folder finished is not done again."""
+def find_doubts(plan: CheckPlan, whole: Graph, stage: Stage) -> tuple[Doubtful, dict[str, Any]]:
+    """Doubt every fact; return the doubtful ones, and what is to be said of all.
+
+    What an earlier run into the same folder finished is not done again.
+    """
     graph, begun = without_literals(whole), Begun.open(plan.out, plan.asked)
     if "doubts" in begun.done:
         return Doubtful.load(plan.out, graph), begun.done["doubts"]
@@ -105,7 +113,7 @@ def _start_session(plan: CheckPlan, doubtful: Doubtful, folder: Path) -> list[st
     """Make a session of the doubtful facts, in which people are asked."""
     title = plan.graph.name.partition(".")[0]
     budget = min(plan.budget, len(doubtful.facts))
-    settings = Settings(LOG_ODDS, budget, seed=plan.seed, title=title, wrong=True)
+    settings = Settings(LOG_ODDS, budget, seed=plan.seed, title=title, doubted=len(doubtful.facts))
     reasons = doubtful.reasons.marked(np.arange(len(doubtful.facts)))
     start_session(folder, plan.out / POOL, settings, plan.names, plan.graph, reasons=reasons).close()
     return [

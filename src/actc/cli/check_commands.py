@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from actc.cli.graph_commands import GRAPH, PATH, base_option, say
-from actc.cli.parts import asking_options, examples, progress_bar, promise_options, quiet_option
+from actc.cli.parts import asking_options, examples, progress_bar, promise_options, quiet_option, undo_options
 
 
 @click.command(
@@ -23,8 +23,7 @@ from actc.cli.parts import asking_options, examples, progress_bar, promise_optio
 @GRAPH
 @asking_options
 @promise_options
-@click.option("--undo", is_flag=True, help="Put back what an earlier run into the same folder took out.")
-@click.option("--facts", type=PATH, help="With --undo: put back these facts only.")
+@undo_options
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
 @click.option("--out", type=PATH, required=True, help="A folder.")
 @base_option

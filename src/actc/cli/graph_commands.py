@@ -15,6 +15,7 @@ from actc.cli.parts import (
     progress_bar,
     promise_options,
     quiet_option,
+    undo_options,
 )
 
 PATH = click.Path(path_type=Path)
@@ -190,6 +191,7 @@ def candidates_command(
     epilog=examples(
         "actc complete graph.tsv --names names.tsv --out better   # asks people; once more, when they have judged",
         "actc complete graph.tsv --oracle truth.tsv --out better",
+        "actc complete graph.tsv --check --oracle truth.tsv --out better   # wrong facts are taken out, too",
         "actc complete graph.nt --model model --candidates extracted.tsv --oracle labels.tsv --out better",
     ),
 )
@@ -221,6 +223,8 @@ def candidates_command(
 )
 @asking_options
 @click.option("--constraints", help="What may not be true together: a file of actc constraints, or learnt.")
+@click.option("--check", is_flag=True, help="Find wrong facts of the graph too: half of the answers are about them.")
+@undo_options
 @promise_options
 @click.option(
     "--method", callback=look_here, help="See: actc methods. [default: pooled; with evidence pooled-evidence]"

@@ -70,6 +70,15 @@ def asking_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return oracle(names(budget(command)))
 
 
+def undo_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --undo and --facts to a command that takes facts out."""
+    from pathlib import Path
+
+    facts = click.option("--facts", type=click.Path(path_type=Path), help="With --undo: put back these facts only.")
+    undo = click.option("--undo", is_flag=True, help="Put back what an earlier run into the same folder took out.")
+    return undo(facts(command))
+
+
 def constraint_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --constraints and --graph to a command."""
     from pathlib import Path

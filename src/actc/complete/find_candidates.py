@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from actc.complete.union import GIVEN, MODEL, Pays, Proposer, join_candidates, weigh_union
-from actc.complete.weighing import Reasons
 from actc.errors import OptionError, TableError
+from actc.evidence.keep_weighed import Reasons
 from actc.evidence.propose_by_rules import propose_by_rules
 from actc.evidence.table import Progress, Proposals
 from actc.evidence.weigh import Lesson, Weighed, find_lesson, weigh

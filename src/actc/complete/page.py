@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from actc.complete.plan import CompletionPlan
-from actc.complete.weighing import Reasons
+from actc.evidence.keep_weighed import Reasons
 from actc.session.examine import name_things
 from actc.session.find_case import Opened
 from actc.triples import IntArray, encode_columns
@@ -22,9 +23,16 @@ MOST_SHOWN = 10
 
 
 def write_next_page(
-    plan: CompletionPlan, opened: Opened, thresholds: Path, reasons: Reasons | None
+    plan: CompletionPlan,
+    opened: Opened,
+    thresholds: Path,
+    reasons: Reasons | None,
+    wrong: dict[str, Any] | None = None,
 ) -> tuple[list[Path], str]:
-    """Write the page beside the thresholds, where the method gives probabilities; return it, and what to run next."""
+    """Write the page beside the thresholds, where the method gives probabilities; return it, and what to run next.
+
+    ``wrong`` is what the page shows of wrong facts, where these were sought.
+    """
     case = opened.case
     accepted = shlex.quote(str(thresholds.with_name("accepted.tsv")))
     audit = f"actc audit {accepted} --count 100 --out {shlex.quote(str(thresholds.with_name('slice.tsv')))}"
@@ -34,7 +42,7 @@ def write_next_page(
     more = plan.command(budget=2 * max(plan.budget, len(case.annotations)) or 100)
     go_on = (more,) if opened.session is None else (f"actc annotate {shlex.quote(str(plan.out / 'session'))}", more)
     commands = go_on if report.advice.go_on else (audit,)
-    words = name_things(opened, commands)
+    words = replace(name_things(opened.session, commands), wrong=wrong)
     if reasons is not None:
         words = _with_reasons(words, case, reasons, report.questions)
     write_page(report, thresholds.with_name(PAGE), words)

@@ -2,58 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from actc.complete.folder import fingerprint
-from actc.errors import FileError, OptionError
+from actc.check.plan import CheckPlan
+from actc.errors import OptionError
 from actc.graphs.terms import Base
 from actc.methods import find_method
 from actc.models.train_model import find_device
-from actc.trust.promise import Demand
-
-
-class Asking:
-    """What plans have in common that ask somebody: an oracle, people, or nobody."""
-
-    out: Path
-    names: tuple[Path, ...]
-    precision: float | None
-    confidence: float
-    budget: int
-    base: Base
-
-    @property
-    def demand(self) -> Demand | None:
-        """What is promised of what the method decides, if anything."""
-        return None if self.precision is None else Demand(self.precision, self.confidence)
-
-    @property
-    def plain_base(self) -> str | list[str]:
-        """The base as JSON has it."""
-        return self.base if isinstance(self.base, str) else list(self.base)
-
-    def _take_paths(self, *names: str) -> None:
-        """Turn what was given under some names into paths: texts do as well."""
-        for name in names:
-            given = getattr(self, name)
-            object.__setattr__(self, name, None if given is None else Path(given))
-        object.__setattr__(self, "names", tuple(Path(path) for path in self.names))
-
-    def _check_asking(self) -> None:
-        if self.out.exists() and not self.out.is_dir():
-            raise OptionError(f"--out: {self.out} is a file; give the name of a folder.")
-        if self.budget < 0:
-            raise OptionError(f"--budget: {self.budget} answers cannot be asked for; give 0 to ask nobody.")
-        if self.demand is not None and not self.budget:
-            raise OptionError("--precision: without answers nothing can be promised; give a --budget.")
-
-    def _check_files(self, *paths: Path | None) -> None:
-        for path in (*paths, *self.names):
-            if path is not None and not path.exists():
-                raise FileError(f"{path}: there is no such file.")
+from actc.session.asking import Asking
+from actc.tables.begun import fingerprint
 
 
 @dataclass(frozen=True)
@@ -83,6 +42,12 @@ class CompletionPlan(Asking):
         Names of entities or relations, for the people who judge.
     constraints : str or path, optional
         What may not be true together: a file of ``actc constraints``, or ``learnt`` from the graph.
+    check : bool
+        Whether wrong facts of the graph are sought as well; half of the answers are about them.
+    undo : bool
+        With ``check``: put facts back that an earlier run into the same folder took out: all, or those in ``facts``.
+    facts : path, optional
+        With ``undo``: the facts to put back.
     precision, confidence : float, optional
         Promise this share of true facts among those that the method accepts, with this confidence.
     budget, method, seed
@@ -96,6 +61,7 @@ class CompletionPlan(Asking):
         cuda or cpu; a GPU where there is one, if not given.
     """
 
+    called: ClassVar[str] = "complete"
     graph: Path
     out: Path
     model: Path | None = None
@@ -107,6 +73,9 @@ class CompletionPlan(Asking):
     oracle: Path | None = None
     names: tuple[Path, ...] = ()
     constraints: str | Path | None = None
+    check: bool = False
+    undo: bool = False
+    facts: Path | None = None
     precision: float | None = None
     confidence: float = 0.9
     budget: int = 100
@@ -118,7 +87,7 @@ class CompletionPlan(Asking):
     device: str | None = None
 
     def __post_init__(self) -> None:
-        self._take_paths("graph", "out", "model", "candidates", "oracle", "held")
+        self._take_paths("graph", "out", "model", "candidates", "oracle", "held", "facts")
         self._check_asking()
         if not self.seconds > 0:
             raise OptionError(f"--seconds: {self.seconds:g} seconds are no time to train in; give more than 0.")
@@ -127,7 +96,10 @@ class CompletionPlan(Asking):
         self._check_method()
         if self.device is not None:
             find_device(self.device)
-        self._check_files(self.oracle, self.held)
+        self._check_undo()
+        if self.undo and not self.check:
+            raise OptionError("--undo: without --check nothing was taken out; give --check too.")
+        self._check_files(self.oracle, self.held, self.facts)
 
     def _check_method(self) -> None:
         if self.method is not None and find_method(self.method).reads == "known" and self.evidence:
@@ -135,6 +107,11 @@ class CompletionPlan(Asking):
                 f"--method: {self.method} compares scores with those of known facts, which evidence has none of; "
                 "give --no-evidence too."
             )
+
+    @property
+    def checking(self) -> CheckPlan:
+        """The same wishes, of a check whose files lie in a folder within that of the completion."""
+        return CheckPlan(self.graph, self.out / "check", seed=self.seed, base=self.base)
 
     @property
     def by_rules(self) -> bool:
@@ -165,22 +142,3 @@ class CompletionPlan(Asking):
             "--held": fingerprint(self.held),
             "--seed": self.seed,
         }
-
-    def command(self, budget: int | None = None) -> str:
-        """Return the command line that asks for the same, with another budget if one is given."""
-        start = type(self)(self.graph, self.out, evidence=self.evidence)
-        words = ["actc", "complete", str(self.graph)]
-        for field in fields(self)[2:]:
-            value = budget if field.name == "budget" and budget is not None else getattr(self, field.name)
-            if value != getattr(start, field.name):
-                words += _option(field.name, value)
-        words += [] if self.evidence else ["--no-evidence"]
-        return shlex.join([*words, "--out", str(self.out)])
-
-
-def _option(name: str, value: Any) -> list[str]:
-    """Return an option of the command line and its value, once for each of several."""
-    option = "--train" if name == "kind" else f"--{name}"
-    if value is True:
-        return [option]
-    return [word for one in (value if isinstance(value, (tuple, list)) else [value]) for word in (option, f"{one}")]

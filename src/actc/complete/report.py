@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from actc import __version__
-from actc.complete.completion import accepted_facts, provenance_of
-from actc.complete.weighing import Reasons
+from actc.check.report import tell_wrong, to_lists
+from actc.evidence.keep_weighed import Reasons
 from actc.graphs.formats import FORMATS, find_format, write_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import Base
@@ -28,6 +29,26 @@ LEVEL = 0.9
 MOST_EXAMPLES = 10
 MOST_WEIGHTS = 12
 PROPOSED = ("proposed_by", "rule")
+
+
+def provenance_of(case: Case) -> dict[str, Any]:
+    """Return, beside the accepted triples: score, probability, threshold, method, date, who decided."""
+    decided = case.decisions
+    rows = np.flatnonzero(decided.accepted)
+    told = np.full(len(rows), np.nan) if decided.probability is None else decided.probability[rows]
+    return {
+        "score": case.target.scores[rows],
+        "probability": np.ma.masked_invalid(told.round(4)),
+        "threshold": case.thresholds.of(case.target)[rows],
+        "method": np.full(len(rows), str(case.method), dtype=object),
+        "date": np.full(len(rows), datetime.now(UTC).date().isoformat(), dtype=object),
+        "by": decided.by[rows],
+    }
+
+
+def accepted_facts(case: Case) -> Graph:
+    """Return the accepted triples."""
+    return Graph.of(case.target.take(np.flatnonzero(case.decisions.accepted)))
 
 
 def write_completion(
@@ -99,9 +120,10 @@ def _sources(folder: Path, opened: Opened) -> Sources:
     """Return what the thresholds rest on, all of it within the folder."""
     candidates = folder / "candidates.parquet"  # written when the graph was scored, like known.parquet
     if opened.session is not None:
-        return Sources(session=opened.session.folder, candidates=candidates, graph=opened.session.facts_file)
-    known = folder / "known.parquet" if opened.case.known is not None else None
-    sources = write_sources(folder, opened.case, scores="pool.parquet", labels="judged.parquet", known=known)
+        sources = Sources(session=opened.session.folder)
+    else:
+        known = folder / "known.parquet" if opened.case.known is not None else None
+        sources = write_sources(folder, opened.case, scores="pool.parquet", labels="judged.parquet", known=known)
     if opened.case.facts is not None:
         write_triples(folder / "facts.parquet", opened.case.facts.columns())
         sources = replace(sources, graph=(folder / "facts.parquet").resolve())
@@ -115,7 +137,7 @@ def summarise(case: Case, graph: Graph, facts: dict[str, Any], reasons: Reasons 
     ----------
     case : Case
     graph : Graph
-        The graph as it was.
+        The graph as it was, without what is taken out.
     facts : dict
         What else the report should hold: the model, the seconds, the notes of reading.
     reasons : Reasons, optional
@@ -131,10 +153,11 @@ def summarise(case: Case, graph: Graph, facts: dict[str, Any], reasons: Reasons 
         np.bincount(candidates.relations[accepted], minlength=count).tolist(),
         strict=True,
     )
+    removed = facts["check"]["removed"] if "check" in facts else 0
     return {
         "actc_version": __version__,
         "method": str(case.method),
-        "triples_before": len(graph),
+        "triples_before": len(graph) + removed,
         "candidates": len(candidates),
         "judged": len(judged),
         "judged_true": int(judged.labels.sum()),
@@ -172,8 +195,8 @@ def _examples(case: Case, reasons: Reasons) -> list[dict[str, Any]]:
     return [{"triple": case.target.triple(row), "became": what, "reasons": text} for row, what, text in said]
 
 
-def headline(report: dict[str, Any], strong: str = "") -> tuple[str, str]:
-    """Say in two sentences what became of the candidates, and how many of the accepted facts should be true."""
+def headline(report: dict[str, Any], strong: str = "") -> tuple[str, ...]:
+    """Say in a few sentences what became of the candidates, and how many of the accepted facts should be true."""
     interval = report["accepted_precision"]
     if interval is None:
         sure = (
@@ -192,25 +215,26 @@ def headline(report: dict[str, Any], strong: str = "") -> tuple[str, str]:
         f"{strong}{report['accepted']} accepted{strong}. "
         f"The graph grew from {report['triples_before']} to {report['triples_after']} triples."
     )
-    return became, sure
+    if "check" not in report:
+        return became, sure
+    both = f"{strong}{report['accepted']:,} facts added, {report['check']['removed']:,} taken out{strong}."
+    return both, became, sure, *tell_wrong(report["check"])
 
 
 def to_markdown(report: dict[str, Any]) -> str:
     """Return the report for people."""
-    became, sure = headline(report, strong="**")
     lines = [
         "# A graph completed",
         "",
-        became,
-        "",
-        sure,
-        "",
+        *(line for said in headline(report, strong="**") for line in (said, "")),
         "| relation | known | candidates | judged | accepted |",
         "| --- | ---: | ---: | ---: | ---: |",
     ]
     for name, row in report["relations"].items():
         lines.append(f"| {name} | {row['known']} | {row['candidates']} | {row['judged']} | {row['accepted']} |")
     lines += _tell_evidence(report["evidence"])
+    if "check" in report:
+        lines += ["", "## Wrong facts", "", *to_lists(report["check"])]
     notes = report.get("notes") or []
     following = ["", "## What to run next", "", f"    {report['next']}"] if report.get("next") else []
     return "\n".join([*lines, *([""] if notes else []), *(f"- {note}" for note in notes), *following])

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-import shlex
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
-from actc.complete.completion import Oracle, ask_oracle, read_oracle, split_pool
+from actc.check.ask import Doubtful, ask_about
+from actc.check.report import decide_outcome, for_page, put_back, write_lists
+from actc.check.report import summarise as summarise_check
+from actc.check.run import find_doubts
 from actc.complete.find_candidates import (
     Candidates,
     find_by_both,
@@ -22,16 +24,16 @@ from actc.complete.find_candidates import (
     find_scored,
     take_proposed,
 )
-from actc.complete.folder import Begun
 from actc.complete.page import write_next_page
-from actc.complete.plan import Asking
 from actc.complete.plan import CompletionPlan as CompletionPlan
 from actc.complete.report import headline, read_beside, summarise, write_completion, write_report
 from actc.complete.union import Proposer
-from actc.complete.weighing import LOG_ODDS, Reasons, ask_for, best_placed, worth_asking
+from actc.complete.weighing import ask_for, best_placed, worth_asking
 from actc.constraints.classes import relation_mask
 from actc.constraints.find_constraints import constraints_from
-from actc.errors import OptionError
+from actc.errors import FileError, OptionError
+from actc.evidence.keep_weighed import Reasons
+from actc.evidence.method import LOG_ODDS
 from actc.evidence.table import Progress
 from actc.evidence.weigh_by_rules import split_holdouts
 from actc.graphs.formats import find_ending, read_graph
@@ -45,7 +47,10 @@ from actc.models.saved_model import save_model
 from actc.models.score_triples import Scorer, knows, score_triples
 from actc.models.train_model import best_device, train_model
 from actc.session import Session, Settings, start_session
-from actc.session.find_case import Opened, session_case
+from actc.session.asking import Stage, annotate_command, open_judged
+from actc.session.find_case import Opened
+from actc.session.oracle import Oracle, ask_oracle, read_oracle, split_pool
+from actc.tables.begun import Begun
 from actc.tables.constraints import Constraints
 from actc.tables.files import read_scored, write_scored, write_triples
 from actc.triples import BoolArray, IntArray, ScoredTriples
@@ -56,10 +61,6 @@ PLAIN_HELD = 0.02  # of the graph, to stop by, where nothing is learnt from a ho
 SMALLEST = 20  # facts, from which a tenth can be learnt from
 PLAIN_METHOD = "pooled"
 PLAIN_KIND = "complex"  # trained where no evidence is wanted and no model is given
-
-
-Stage = Callable[[str], AbstractContextManager[Callable[..., Any]]]
-"""Called with a stage's name, for as long as it lasts: gives a function to tell steps done, steps in all."""
 
 
 @dataclass(frozen=True)
@@ -94,37 +95,34 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
     started = time.perf_counter()
     whole = read_graph(plan.graph, base=plan.base)
     rules = constraints_from(plan.constraints, whole, plan.base).used  # refused before long work
-    ready = _prepare(plan, whole, stage)
-    notes, session = [*ready.left["notes"], *rules.notes], plan.out / "session"
+    notes = put_back(plan.out, plan.facts, plan.base) if plan.undo else []
+    ready, session = _prepare(plan, whole, stage), plan.out / "session"
+    doubts, doubted = find_doubts(plan.checking, whole, stage) if plan.check else (None, {})
+    notes += [*ready.left["notes"], *rules.notes]
     if plan.oracle is None and plan.budget > 0:
         if not session.exists():
-            return Completed((*notes, *_start_session(plan, ready, session, rules, whole)))
-        opened, told = _open_session(session, plan, ready)
-        notes += told
+            return Completed((*notes, *_start_session(plan, ready, session, rules, whole, doubts)))
+        opened, wrong, told = _open_session(session, plan, ready)
     else:
-        rows, oracle = np.arange(len(ready.candidates)), cast(Oracle, _nobody)
-        if plan.oracle is not None:
-            oracle, rows = read_oracle(plan.oracle, ready.candidates, plan.base)
-        case = ask_oracle(
-            ready.candidates,
-            oracle,
-            ready.worth_asking(rows),
-            known=ready.known,
-            method=ready.method(plan),
-            budget=plan.budget,
-            seed=plan.seed,
-            demand=plan.demand,
-        )
-        case = replace(case, holdout=tuple(ready.left["precisions"]), constraints=rules)
-        opened = Opened(replace(case, facts=whole.take(relation_mask(whole, rules.relations))) if len(rules) else case)
-    notes += tell_held(opened.case)
+        opened, wrong, told = _ask_oracle(plan, ready, rules, doubts)
+    outcome = None if doubts is None else decide_outcome(plan.out, doubts, wrong)
+    left = whole if outcome is None else outcome.left(whole)
+    if len(rules := opened.case.constraints):  # those of the session, where there is one
+        facts = left.take(relation_mask(left, rules.relations))
+        opened = replace(opened, case=replace(opened.case, facts=facts))
+    notes += [*told, *tell_held(opened.case)]
     files = write_completion(
-        plan.out, opened, whole, f"graph{find_ending(plan.graph)}", plan.base, ready.beside, ready.reasons
+        plan.out, opened, left, f"graph{find_ending(plan.graph)}", plan.base, ready.beside, ready.reasons
     )
-    page, command = write_next_page(plan, opened, files[2], ready.reasons)
     seconds = ready.seconds + time.perf_counter() - started
-    facts = {"model": ready.model, "model_pays": ready.left["pays"], "seconds": round(seconds, 1), "notes": notes}
-    report = summarise(opened.case, whole, facts, ready.reasons)
+    said = {"model": ready.model, "model_pays": ready.left["pays"], "seconds": round(seconds, 1), "notes": notes}
+    if doubts is not None and outcome is not None:
+        files += write_lists(plan.out, doubts, outcome)
+        said["check"] = summarise_check(doubts, wrong, outcome, whole, doubted)
+    page, command = write_next_page(
+        plan, opened, files[2], ready.reasons, for_page(said["check"]) if plan.check else None
+    )
+    report = summarise(opened.case, left, said, ready.reasons)
     files += [*page, *write_report(plan.out, {**report, "next": command})]
     written = f"Written: {', '.join(map(str, files))}"
     return Completed((*headline(report), *notes, written, f"Next: {command}"), tuple(files))
@@ -240,50 +238,76 @@ def _tell_cut(proposed: int, weighed: int) -> list[str]:
     return [f"Of {proposed:,} proposals of the model the {weighed:,} best placed in their questions were weighed."]
 
 
-def _start_session(plan: CompletionPlan, ready: _Ready, folder: Path, rules: Constraints, graph: Graph) -> list[str]:
-    """Split off the calibration pool and make a session of it, in which people are asked."""
+def _ask_oracle(
+    plan: CompletionPlan, ready: _Ready, rules: Constraints, doubts: Doubtful | None
+) -> tuple[Opened, Case | None, list[str]]:
+    """Ask the oracle about candidates and, with half of the budget, about doubtful facts; open the cases of both."""
+    rows, oracle, told = np.arange(len(ready.candidates)), cast(Oracle, _nobody), list[str]()
+    wrong, budget = None, plan.budget
+    if plan.oracle is not None:
+        oracle, rows = read_oracle(plan.oracle, ready.candidates, plan.base)
+        if doubts is not None and budget > 1:
+            wrong, told = _ask_about_facts(plan, doubts, budget // 2)
+            budget -= 0 if wrong is None else len(wrong.annotations)
+    case = ask_oracle(
+        ready.candidates,
+        oracle,
+        ready.worth_asking(rows),
+        known=ready.known,
+        method=ready.method(plan),
+        budget=budget,
+        seed=plan.seed,
+        demand=plan.demand,
+    )
+    return Opened(replace(case, holdout=tuple(ready.left["precisions"]), constraints=rules)), wrong, told
+
+
+def _ask_about_facts(plan: CompletionPlan, doubts: Doubtful, budget: int) -> tuple[Case | None, list[str]]:
+    """Ask the oracle about doubtful facts, if it can judge any."""
+    assert plan.oracle is not None
+    try:
+        oracle, rows = read_oracle(plan.oracle, doubts.facts, plan.base)
+    except FileError:
+        return None, [f"{plan.oracle}: none of the {len(doubts.facts):,} doubtful facts is judged in it."]
+    return ask_about(doubts.facts, oracle, rows, budget, plan.demand, plan.seed), []
+
+
+def _start_session(
+    plan: CompletionPlan, ready: _Ready, folder: Path, rules: Constraints, graph: Graph, doubts: Doubtful | None
+) -> list[str]:
+    """Split off the calibration pool and make a session of it, and of doubtful facts, in which people are asked."""
     rows = split_pool(ready.worth_asking(np.arange(len(ready.candidates))), np.random.default_rng(plan.seed))
-    pool = plan.out / "pool.parquet"
-    write_scored(pool, ready.candidates.take(rows))
-    title = plan.graph.name.partition(".")[0]
-    settings = Settings(ready.method(plan), min(plan.budget, len(rows)), seed=plan.seed, title=title)
+    asked, path = ready.candidates.take(rows), plan.out / "pool.parquet"
     reasons = None if ready.reasons is None else ready.reasons.marked(rows)
+    if doubts is not None:
+        asked = asked.followed_by(doubts.facts).with_scores(np.append(asked.scores, doubts.facts.scores))
+        reasons = [*(reasons or [()] * len(rows)), *doubts.reasons.marked(np.arange(len(doubts.facts)))]
+    write_scored(path, asked)
+    title = plan.graph.name.partition(".")[0]
+    settings = Settings(
+        ready.method(plan), min(plan.budget, len(asked)), seed=plan.seed, title=title, doubted=len(asked) - len(rows)
+    )
     known = None if ready.known is None else plan.out / "known.parquet"
     more = (rules, graph) if len(rules) else (None, None)
-    start_session(folder, pool, settings, plan.names, known or plan.graph, "en", reasons, *more).close()
+    start_session(folder, path, settings, plan.names, known or plan.graph, "en", reasons, *more).close()
     return [
-        f"{len(ready.candidates):,} candidates, of which {len(rows):,} may be asked about.",
+        f"{len(ready.candidates):,} candidates, of which {len(rows):,} may be asked about"
+        + (f", and {settings.doubted:,} doubtful facts." if settings.doubted else "."),
         f"Judge {settings.budget:,} of them: {annotate_command(folder)}",
         "Then give the same command again: it decides, and writes the new graph.",
     ]
 
 
-def annotate_command(folder: Path) -> str:
-    """Return the command line that opens a session's page."""
-    return f"actc annotate {shlex.quote(str(folder))}"
-
-
-def _open_session(folder: Path, plan: CompletionPlan, ready: _Ready) -> tuple[Opened, list[str]]:
-    """Open the case of what people, and judges, said in a session; say where people stopped early."""
+def _open_session(folder: Path, plan: CompletionPlan, ready: _Ready) -> tuple[Opened, Case | None, list[str]]:
+    """Open the cases of what was said in a session, that of wrong facts second; say where people stopped early."""
     session = Session(folder)
     method, wanted = session.settings.method, ready.method(plan)
     if method != wanted:
         raise OptionError(f"{folder} asks for {method}, not for {wanted}; give --method {method}, or a new --out.")
-    case, early = open_judged(session, plan)
-    return Opened(replace(case, candidates=ready.candidates), session), early
-
-
-def open_judged(session: Session, plan: Asking) -> tuple[Case, list[str]]:
-    """Open the case of a session in which somebody has judged; say where people stopped early."""
-    annotate, budget = annotate_command(session.folder), min(plan.budget, session.settings.triples)
-    if budget != session.budget:
-        session.set_budget(budget)
-    case = session_case(session, plan.demand)
-    answers = len(case.annotations)
-    if not answers:
-        raise OptionError(f"{session.folder}: nobody has called any triple true or false yet; judge with: {annotate}")
-    early = f"{answers:,} of {budget:,} answers are there; for more: {annotate}, then this command again."
-    return case, [early] if answers < budget else []
+    if (session.settings.doubted > 0) != plan.check:
+        raise OptionError(f"{folder} was begun {'without' if plan.check else 'with'} --check; give a new --out.")
+    (case, *wrong), early = open_judged(session, plan)
+    return Opened(replace(case, candidates=ready.candidates), session), wrong[0] if wrong else None, early
 
 
 def _nobody(candidates: ScoredTriples, rows: IntArray) -> BoolArray:

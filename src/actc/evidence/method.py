@@ -16,6 +16,9 @@ from actc.pooled.method import OWN_SELECTOR, Pooled, PooledFit
 from actc.pooled.model import Posterior
 from actc.triples import Annotations, BoolArray, FloatArray, Picks, ScoredTriples, Thresholds
 
+LOG_ODDS = "pooled-evidence"
+"""What the method for scores that are log-odds by evidence is called."""
+
 
 @dataclass(frozen=True)
 class PooledEvidence:

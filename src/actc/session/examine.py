@@ -64,7 +64,7 @@ def write_report(
     report, judges = make_report(opened.case, level, price), report_judges(opened, level)
     if judges is not None:
         report = replace(report, judges=tuple(judges.sentences()))
-    write_page(report, Path(out), name_things(opened, _next_commands(source, opened, report)))
+    write_page(report, Path(out), name_things(opened.session, _next_commands(source, opened, report)))
     if json_out is not None:
         write_json(json_out, report.to_dict() | ({} if judges is None else {"judges": judges.to_dict()}))
     return report
@@ -268,11 +268,11 @@ def _next_commands(source: PathLike | Session | Case, opened: Opened, report: Re
     return go_on if report.advice.go_on else stop
 
 
-def name_things(opened: Opened, commands: tuple[str, ...]) -> Words:
+def name_things(session: Session | None, commands: tuple[str, ...]) -> Words:
     """Return how a page calls things: by the names of the session that people judged in, else by their ids."""
-    if opened.session is None:
+    if session is None:
         return Words(commands=commands)
-    names = opened.session.names
+    names = session.names
     return Words(
         lambda relation: names.of(relation).name, lambda *triple: plain(sentence(*map(names.of, triple))), commands
     )

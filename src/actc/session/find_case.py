@@ -8,10 +8,9 @@ from pathlib import Path
 from actc.errors import FileError, OptionError
 from actc.graphs.formats import read_graph
 from actc.session.session import Session
-from actc.session.sought import read_sought
+from actc.session.sought import Part, parts_of, read_sought
 from actc.tables.calibration import Calibration
 from actc.tables.files import read_scored
-from actc.triples import ScoredTriples
 from actc.trust.calibrate import read_case
 from actc.trust.case import Case
 from actc.trust.promise import Demand
@@ -47,25 +46,32 @@ def find_case(source: str | Path | Session | Case | Opened, demand: Demand | Non
         raise FileError(
             f"{source}: it came from the session {folder}, which is not there; put it back, or export anew."
         )
-    session, more = Session(folder), calibration.sources.candidates
-    candidates = None if more is None else read_scored(more)[0]
-    found, name = calibration.thresholds, Path(source).name
-    return Opened(replace(session_case(session), found=found, name=name, candidates=candidates), session)
+    session, more, graph = Session(folder), calibration.sources.candidates, calibration.sources.graph
+    case = session_case(session)
+    return Opened(
+        replace(
+            case,
+            found=calibration.thresholds,
+            name=Path(source).name,
+            candidates=None if more is None else read_scored(more)[0],
+            facts=case.facts if graph is None else read_graph(graph),
+        ),
+        session,
+    )
 
 
-def session_case(session: Session, demand: Demand | None = None, pool: ScoredTriples | None = None) -> Case:
-    """Return the case of a session: its candidates, what people and machines said, and how each was asked."""
+def session_case(session: Session, demand: Demand | None = None, part: Part | None = None) -> Case:
+    """Return the case of a session: its candidates, what people and machines said, and how each was asked.
+
+    Of a session about candidates and facts it is the candidates' case, unless another part is named.
+    """
     if session.settings.design:
         raise OptionError(f"{session.folder} is an audit: it says how many are true, and decides nothing itself.")
-    answers, judged = read_sought(session)
-    return Case(
-        session.read_pool() if pool is None else pool,
-        answers,
-        session.read_known(),
-        session.settings.method,
-        judged,
-        demand,
-        name=session.folder.resolve().name,
-        constraints=session.read_constraints(),
-        facts=None if session.facts_file is None else read_graph(session.facts_file),
-    )
+    part = part or parts_of(session.settings)[0]
+    pool, (answers, judged) = part.of(session.read_pool()), read_sought(session, part)
+    name, method = session.folder.resolve().name, part.method(session.settings)
+    if part.wrong:
+        return Case(pool, answers, None, method, judged, demand, name=name)
+    facts = None if session.facts_file is None else read_graph(session.facts_file)
+    known, rules = session.read_known(), session.read_constraints()
+    return Case(pool, answers, known, method, judged, demand, name=name, constraints=rules, facts=facts)

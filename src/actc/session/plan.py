@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ import numpy as np
 from actc.constraints.places import find_places
 from actc.graphs.formats import read_graph
 from actc.judges.store import ReplyStore
-from actc.methods import Fit, import_here, imported_name, named_method
+from actc.methods import import_here, imported_name, named_method
 from actc.session.ask import DRAWN, PLACES, TASK, Task
 from actc.session.audit_plan import AuditPlanner
 from actc.session.judged import put_differing_first
@@ -32,7 +33,7 @@ from actc.session.outlook import Outlook, look_ahead
 from actc.session.session import Session
 from actc.session.settings import Settings
 from actc.session.slots import gather_rivals, write_rivals
-from actc.session.sought import read_sought
+from actc.session.sought import Part, parts_of, read_sought
 from actc.session.trouble import end_trouble, tell_trouble
 from actc.triples import BoolArray, IntArray, Picks, ScoredTriples
 from actc.trust.case import Case
@@ -58,6 +59,20 @@ DROP_GIVEN_OUT = (
 )
 
 
+@dataclass(frozen=True, eq=False)
+class _Planned:
+    """What to ask next of a part of the pool, whose rows count from its start, and what is expected of it.
+
+    ``before`` triples of it were asked already.
+    """
+
+    part: Part
+    before: int
+    picks: Picks
+    rivals: list[str]
+    outlook: Outlook
+
+
 class Planner:
     """Refits a session's method whenever there are new answers.
 
@@ -72,10 +87,11 @@ class Planner:
         self.session = session
         self.pool = session.read_pool() if pool is None else pool
         self.known = session.read_known()
-        self.method = named_method(session.settings.method)
+        self.parts = [(part, part.of(self.pool)) for part in parts_of(session.settings)]
         self.constraints = session.read_constraints()
         self.facts = None if session.facts_file is None else read_graph(session.facts_file)
-        self.places = find_places(self.constraints, self.pool, self.facts) if len(self.constraints) else None
+        asked = self.parts[0][1]
+        self.places = find_places(self.constraints, asked, self.facts) if len(self.constraints) else None
         self.seen: tuple[object, ...] = ()
         self.accepted: BoolArray | None = None
         self.took = 0.0  # seconds of the last refit
@@ -91,33 +107,43 @@ class Planner:
         if state == self.seen and not wished and not (short and self._untouched() > 0):
             return False
         started = time.monotonic()
-        answers, judged = read_sought(self.session)
-        case = Case(self.pool, answers, self.known, self.method, judged,
-                    constraints=self.constraints, facts=self.facts)  # fmt: skip
-        given_out = self._given_out()
-        picks = choose_next(case, self._plan_size(last), given_out, self.session.settings.seed)
-        picks = self._show_differences(picks, case, given_out)
-        picks = self._add_wished(case.fit, picks, given_out, wished)
-        picks, rivals = self._gather_rivals(case, picks, given_out)
-        outlook = look_ahead(case, picks, self.accepted)
-        self._write(last, picks, rivals, outlook, anew=bool(self.seen) and self.seen[1] != choices)
-        self.seen, self.accepted = state, outlook.accepted
+        given_out, count = self._given_out(), -(-self._plan_size(last) // len(self.parts))
+        planned = [self._plan_part(part, pool, count, given_out, wished) for part, pool in self.parts]
+        self._write(last, *_in_turn(planned), anew=bool(self.seen) and self.seen[1] != choices)
+        self.seen, self.accepted = state, planned[0].outlook.accepted
         self.took = time.monotonic() - started
         return True
 
+    def _plan_part(
+        self, part: Part, pool: ScoredTriples, count: int, given_out: IntArray, wished: list[str]
+    ) -> _Planned:
+        """Refit the method of a part of the pool, and choose what to ask next of it."""
+        answers, judged = read_sought(self.session, part)
+        method, seed = named_method(part.method(self.session.settings)), self.session.settings.seed
+        busy = given_out[(given_out >= part.rows.start) & (given_out < part.rows.stop)] - part.rows.start
+        case = Case(pool, answers, None, method, judged)
+        if not part.wrong:
+            case = replace(case, known=self.known, constraints=self.constraints, facts=self.facts)
+        picks = self._show_differences(choose_next(case, count, busy, seed), case, busy)
+        if part.rows.start:
+            return _Planned(part, len(busy), picks, [""] * len(picks), _as_true(part, look_ahead(case, picks, None)))
+        picks = self._add_wished(case, picks, busy, wished)
+        picks, rivals = self._gather_rivals(case, picks, busy)
+        return _Planned(part, len(busy), picks, rivals, _as_true(part, look_ahead(case, picks, self.accepted)))
+
     def _gather_rivals(self, case: Case, picks: Picks, given_out: IntArray) -> tuple[Picks, list[str]]:
         """Put those of which at most one is true on one card; return what is left to plan, and the rivals of each."""
-        believed = None if self.places is None else case.fit.probabilities(self.pool)
+        believed = None if self.places is None else case.fit.probabilities(case.pool)
         if self.places is None or believed is None:
             return picks, [""] * len(picks)
         besides = np.union1d(given_out, case.annotations.rows)
         picks, rivals = gather_rivals(self.places, picks, believed, besides)
-        return picks, [write_rivals(self.pool, rows, believed) for rows in rivals]
+        return picks, [write_rivals(case.pool, rows, believed) for rows in rivals]
 
     def _show_differences(self, picks: Picks, case: Case, given_out: IntArray) -> Picks:
         """Put triples on which judges and model differ among the picks, if the owner wants it."""
         share = ReplyStore(self.session.folder).differing
-        believed = case.fit.probabilities(self.pool) if share else None
+        believed = case.fit.probabilities(case.pool) if share else None
         if believed is None:
             return picks
         besides = np.union1d(given_out, case.annotations.rows)
@@ -132,21 +158,16 @@ class Planner:
         )
         return [row["relation"] for row in rows]
 
-    def _add_wished(self, fit: Fit, picks: Picks, given_out: IntArray, wished: list[str]) -> Picks:
+    def _add_wished(self, case: Case, picks: Picks, given_out: IntArray, wished: list[str]) -> Picks:
         """Add the triples of wished relations that the method doubts most; remember where there are none left."""
-        names = np.asarray(self.pool.relation_names, dtype=object)
+        names = np.asarray(case.pool.relation_names, dtype=object)
         for relation in wished:
-            mine = np.flatnonzero(np.isin(self.pool.relations, np.flatnonzero(names == relation)))
-            rows = self._doubtful(fit, np.setdiff1d(mine, np.append(given_out, picks.rows)))[:MOST_WISHED]
+            mine = np.flatnonzero(np.isin(case.pool.relations, np.flatnonzero(names == relation)))
+            rows = _doubtful(case, np.setdiff1d(mine, np.append(given_out, picks.rows)))[:MOST_WISHED]
             if not len(rows) and not np.isin(mine, picks.rows).any():
                 self._note_spent(relation)
             picks = picks.plus(Picks(rows, "wish", "relation", reasons=WISHED))
         return picks
-
-    def _doubtful(self, fit: Fit, rows: IntArray) -> IntArray:
-        """Return rows of the pool, those first that the method doubts most; as they are where it does not say."""
-        p = fit.probabilities(self.pool.take(rows)) if len(rows) else None
-        return rows if p is None else rows[np.argsort(np.abs(p - 0.5), kind="stable")]
 
     def _note_spent(self, relation: str) -> None:
         with self.session.store.transaction() as connection:
@@ -171,7 +192,7 @@ class Planner:
         )
         return int(np.clip(recent, LEAST_PLANNED, MOST_PLANNED)) + leased
 
-    def _write(self, last: int, picks: Picks, rivals: list[str], outlook: Outlook, anew: bool) -> None:
+    def _write(self, last: int, picks: Picks, rivals: list[str], outlook: Outlook, *, anew: bool) -> None:
         """Replace the plan, unless another process planned with newer answers; and the outlook, if it is another."""
         rows = picks.rows.tolist()
         overlap = self.session.overlap
@@ -200,6 +221,38 @@ class Planner:
         if overlap == 0:
             return 1
         return 1 + int(np.random.default_rng([self.session.settings.seed, row]).random() < overlap)
+
+
+def _in_turn(planned: list[_Planned]) -> tuple[Picks, list[str], Outlook]:
+    """Put what is planned of each part in turn, so that as many of each are asked; the outlook is the candidates'."""
+    (first, *others) = planned
+    picks, rivals, outlook = first.picks, first.rivals, first.outlook
+    for other in others:
+        turns = [one.before + np.arange(len(one.picks)) for one in (first, other)]
+        order = np.argsort(np.concatenate(turns), kind="stable").tolist()
+        picks = picks.plus(replace(other.picks, rows=other.picks.rows + other.part.rows.start)).take(order)
+        rivals = _put(order, rivals, other.rivals)
+        probabilities = _put(order, outlook.probabilities, other.outlook.probabilities)
+        outlook = replace(outlook, probabilities=probabilities, gains=_put(order, outlook.gains, other.outlook.gains))
+    return picks, rivals, outlook
+
+
+def _put(order: list[int], first: list[Any], second: list[Any]) -> list[Any]:
+    both = [*first, *second]
+    return [both[place] for place in order]
+
+
+def _as_true(part: Part, outlook: Outlook) -> Outlook:
+    """Say of each planned triple how probably true it is, as its card does, whatever is sought."""
+    if not part.wrong:
+        return outlook
+    return replace(outlook, probabilities=[None if p is None else 1 - p for p in outlook.probabilities])
+
+
+def _doubtful(case: Case, rows: IntArray) -> IntArray:
+    """Return rows of the pool, those first that the method doubts most; as they are where it does not say."""
+    p = case.fit.probabilities(case.pool.take(rows)) if len(rows) else None
+    return rows if p is None else rows[np.argsort(np.abs(p - 0.5), kind="stable")]
 
 
 def choose_next(case: Case, count: int, besides: IntArray, seed: int) -> Picks:

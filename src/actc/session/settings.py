@@ -16,7 +16,7 @@ from actc.trust.audit import DESIGNS
 
 FORMAT = "actc-session"
 FORMAT_VERSION = 1
-LATER = ("sampled", "guidelines", "reasons", "link", "design", "target", "level", "wrong")
+LATER = ("sampled", "guidelines", "reasons", "link", "design", "target", "level", "doubted")
 """What sessions did not have at first."""
 WHEN_REASONS = ("after", "beside", "never")
 MOST_GUIDELINES = 20_000
@@ -67,8 +67,9 @@ class Settings:
         Of an audit, the share of true triples to certify.
     level : float
         Of an audit, how sure its bounds are.
-    wrong : bool
-        Whether wrong facts are sought: the score is the log-odds of being wrong, see ``sought.py``.
+    doubted : int
+        How many of the triples, the last ones, are facts of the graph: wrong ones are sought among them, and the score
+        is the log-odds of being wrong, see ``sought.py``.
     """
 
     method: str = "pooled"
@@ -89,7 +90,7 @@ class Settings:
     design: str = ""
     target: float | None = None
     level: float = 0.9
-    wrong: bool = False
+    doubted: int = 0
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -114,6 +115,11 @@ class Settings:
         if self.design and self.design not in DESIGNS:
             raise ChoiceError("design of an audit", self.design, DESIGNS)
 
+    @property
+    def wrong(self) -> bool:
+        """Whether wrong facts alone are sought."""
+        return 0 < self.doubted == self.triples
+
     def write(self, path: Path) -> None:
         """Write the settings."""
         write_json(path, {"format": FORMAT, "format_version": FORMAT_VERSION} | asdict(self))
@@ -135,6 +141,7 @@ class Settings:
                 f"{FORMAT_VERSION}; open it with the actc that made it, and use `actc export` there."
             )
         try:
+            content.setdefault("doubted", content["triples"] if content.get("wrong") else 0)  # as it was called
             for name in LATER:
                 content.setdefault(name, getattr(cls, name))
             return cls(**{field.name: content[field.name] for field in fields(cls)})

@@ -1,4 +1,4 @@
-"""What a session seeks: true candidates, or wrong facts of a graph.
+"""What a session seeks: true candidates, wrong facts of a graph, or both.
 
 People and machines are always asked whether a triple is true. Where wrong facts are sought, the score is the log-odds
 of being wrong and what is accepted is taken out, so "true" becomes "not wrong": here, and nowhere else.
@@ -6,12 +6,49 @@ of being wrong and what is accepted is taken out, so "true" becomes "not wrong":
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+import numpy as np
+
+from actc.evidence.method import LOG_ODDS
 from actc.judges.answers import JudgeAnswers
 from actc.session.judged import read_judged
 from actc.session.session import Session
-from actc.triples import Annotations
+from actc.session.settings import Settings
+from actc.triples import Annotations, ScoredTriples
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of a session's pool in which the same is sought; each part has a fit of its own.
+
+    Parameters
+    ----------
+    rows : range
+    wrong : bool
+        Whether wrong facts are sought.
+    whole : bool
+        Whether it is the whole pool.
+    """
+
+    rows: range
+    wrong: bool
+    whole: bool
+
+    def method(self, settings: Settings) -> str:
+        """Return the method of its fit: doubts about facts are log-odds, whatever candidates are scored by."""
+        return LOG_ODDS if self.wrong else settings.method
+
+    def of(self, pool: ScoredTriples) -> ScoredTriples:
+        """Return its triples."""
+        return pool if self.whole else pool.take(np.asarray(self.rows)).with_used_names()
+
+
+def parts_of(settings: Settings) -> tuple[Part, ...]:
+    """Return the parts of a session's pool: the candidates, then the facts."""
+    split, end = settings.triples - settings.doubted, settings.triples
+    both = (Part(range(split), False, split == end), Part(range(split, end), True, split == 0))
+    return tuple(part for part in both if part.rows)
 
 
 def turn(said: Annotations) -> Annotations:
@@ -19,9 +56,15 @@ def turn(said: Annotations) -> Annotations:
     return replace(said, labels=~said.labels)
 
 
-def read_sought(session: Session) -> tuple[Annotations, JudgeAnswers]:
-    """Return what people and machines said, as answers to whether each triple is what the session seeks."""
+def read_sought(session: Session, part: Part) -> tuple[Annotations, JudgeAnswers]:
+    """Return what people and machines said of a part, as answers to whether each triple is what is sought there."""
     people, machines = session.annotations(), read_judged(session)
-    if not session.settings.wrong:
-        return people, machines
-    return turn(people), replace(machines, signals=-machines.signals)
+    if not part.whole:
+        start, stop = part.rows.start, part.rows.stop
+        mine = (people.rows >= start) & (people.rows < stop)
+        people = replace(people.take(mine), rows=people.rows[mine] - start)
+        mine = (machines.rows >= start) & (machines.rows < stop)
+        machines = replace(
+            machines, rows=machines.rows[mine] - start, judges=machines.judges[mine], signals=machines.signals[mine]
+        )
+    return (turn(people), replace(machines, signals=-machines.signals)) if part.wrong else (people, machines)

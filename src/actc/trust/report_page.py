@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -44,6 +45,9 @@ class Words:
         Why a triple may be true or false, of those that are shown; empty where nobody looked.
     accepted : tuple of (head, relation, tail)
         Accepted triples to show with their reasons.
+    wrong : mapping, optional
+        How many wrong facts of the graph are ``removed``, what is ``said`` of them, and the most doubtful ``facts``,
+        where these were sought too.
     """
 
     name: Callable[[str], str] = str
@@ -51,6 +55,7 @@ class Words:
     commands: tuple[str, ...] = ()
     reasons: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     accepted: tuple[tuple[str, str, str], ...] = ()
+    wrong: Mapping[str, Any] | None = None
 
 
 def write_page(report: Report, path: str | Path, words: Words | None = None) -> None:

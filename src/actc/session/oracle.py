@@ -1,11 +1,9 @@
-"""Who answers for a person where a file does, and what is asked: from candidates to an open case."""
+"""A file that plays the person: who it can judge, and what it is asked; from candidates to an open case."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -22,26 +20,6 @@ from actc.trust.promise import Demand
 POOL = 50_000  # candidates that questions are chosen from; a random part of them, where there are more
 
 Oracle = Callable[[ScoredTriples, IntArray], BoolArray]
-
-
-def provenance_of(case: Case) -> dict[str, Any]:
-    """Return, beside the accepted triples: score, probability, threshold, method, date, who decided."""
-    decided = case.decisions
-    rows = np.flatnonzero(decided.accepted)
-    told = np.full(len(rows), np.nan) if decided.probability is None else decided.probability[rows]
-    return {
-        "score": case.target.scores[rows],
-        "probability": np.ma.masked_invalid(told.round(4)),
-        "threshold": case.thresholds.of(case.target)[rows],
-        "method": np.full(len(rows), str(case.method), dtype=object),
-        "date": np.full(len(rows), datetime.now(UTC).date().isoformat(), dtype=object),
-        "by": decided.by[rows],
-    }
-
-
-def accepted_facts(case: Case) -> Graph:
-    """Return the accepted triples."""
-    return Graph.of(case.target.take(np.flatnonzero(case.decisions.accepted)))
 
 
 def read_oracle(path: str | Path, candidates: ScoredTriples, base: Base = "") -> tuple[Oracle, IntArray]:

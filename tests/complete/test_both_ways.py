@@ -1,0 +1,149 @@
+"""Both ways in one run: facts added, wrong ones taken out; one budget, one session, one report."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from actc import CompletionPlan, complete_graph
+from actc.cli.main import commands
+from actc.decide.decide_candidates import decide_candidates
+from actc.errors import ActcError
+from actc.graphs.formats import read_graph
+from actc.session import Judgement, Session
+from actc.session.find_case import find_case, session_case
+from actc.session.plan import Planner
+from actc.session.sought import parts_of
+from actc.tables.files import write_triples
+from tests.check.test_doubt import make_towns
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """Write a graph that lacks facts and has wrong ones, all that is true, and prepare a run once."""
+    home = tmp_path_factory.mktemp("both")
+    graph, wrong = make_towns()
+    missing = ~wrong & (np.random.default_rng(1).random(len(graph)) < 0.1)
+    write_triples(home / "graph.tsv", graph.take(~missing).columns())
+    write_triples(home / "truth.tsv", graph.take(~wrong).columns())
+    complete_graph(CompletionPlan(home / "graph.tsv", home / "out", check=True, budget=0))
+    return home
+
+
+@pytest.fixture
+def out(home, tmp_path):
+    return shutil.copytree(home / "out", tmp_path / "out")
+
+
+def triples_of(path):
+    return {tuple(line.split("\t")[:3]) for line in path.read_text(encoding="utf-8").splitlines()[1:]}
+
+
+def run(home, out, *options):
+    words = ["complete", str(home / "graph.tsv"), "--check", "--out", str(out), *map(str, options)]
+    return CliRunner().invoke(commands, words, catch_exceptions=False).output
+
+
+def test_nobody_asked_nothing_is_taken_out_and_the_doubtful_are_listed(home):
+    before = triples_of(home / "graph.tsv")
+    assert before < triples_of(home / "out" / "graph.tsv")
+    assert not triples_of(home / "out" / "removed.tsv")
+    assert triples_of(home / "out" / "doubtful.tsv") <= before
+
+
+def test_an_oracle_adds_and_takes_out_and_what_was_taken_out_can_be_put_back(home, out):
+    told = run(home, out, "--oracle", home / "truth.tsv", "--budget", 60)
+    before, truth = triples_of(home / "graph.tsv"), triples_of(home / "truth.tsv")
+    added, removed = triples_of(out / "accepted.tsv"), triples_of(out / "removed.tsv")
+    assert len(added) > 20
+    assert len(removed) > 20
+    assert len(removed - truth) > 0.8 * len(removed)
+    assert triples_of(out / "graph.tsv") == (before - removed) | added
+    assert not added & before
+    report = json.loads((out / "report.json").read_text())
+    assert f"{len(added):,} facts added, {len(removed):,} taken out" in told
+    assert report["judged"] + report["check"]["judged"] == 60
+    assert report["check"]["judged"] == 30
+    assert report["triples_after"] == len(before) + len(added) - len(removed)
+    assert "taken out" in (out / "report.md").read_text()
+    assert "Wrong facts of the graph" in (out / "report.html").read_text()
+    run(home, out, "--oracle", home / "truth.tsv", "--budget", 60, "--undo")
+    assert triples_of(out / "graph.tsv") == before | added
+
+
+def judge_all(session, truth):
+    ada = session.add_annotator("ada")
+    asked = []
+    while tasks := session.ask(ada, 1):
+        (task,) = tasks
+        asked.append((task.head, task.relation, task.tail))
+        said = "true" if asked[-1] in truth else "false"
+        session.record(ada, [Judgement(said, task.triple, str(task.triple))])
+        Planner(session).step()
+    return asked
+
+
+def test_people_judge_candidates_and_facts_in_one_session(home, out):
+    plan = CompletionPlan(home / "graph.tsv", out, check=True, budget=24)
+    assert any("doubtful facts" in line for line in complete_graph(plan).lines)
+    before, truth = triples_of(home / "graph.tsv"), triples_of(home / "truth.tsv")
+    with_session = Session(out / "session")
+    asked = judge_all(with_session, truth)
+    assert len(asked) == 24
+    assert 8 <= sum(one in before for one in asked) <= 16  # in turn
+    candidates, facts = (session_case(with_session, None, part) for part in parts_of(with_session.settings))
+    for case, sought in ((candidates, truth), (facts, before - truth)):
+        for row, label in zip(case.annotations.rows.tolist(), case.annotations.labels.tolist(), strict=True):
+            assert (case.pool.triple(row) in sought) == label
+    with_session.close()
+    complete_graph(plan)
+    by_hand = {one for one in asked if one in before and one not in truth}
+    assert by_hand <= triples_of(out / "removed.tsv")
+    added = triples_of(out / "accepted.tsv")
+    assert not added & before
+    opened = find_case(out / "thresholds.json").case
+    assert {opened.target.triple(row) for row in np.flatnonzero(opened.decisions.accepted).tolist()} == added
+    decide_candidates(out / "thresholds.json", out / "candidates.parquet", out / "again.tsv")
+    assert triples_of(out / "again.tsv") == added
+    with pytest.raises(ActcError, match="begun with --check"):
+        complete_graph(CompletionPlan(home / "graph.tsv", out, budget=24))
+
+
+def test_what_is_taken_out_contradicts_no_candidate(home, out, tmp_path):
+    rules = tmp_path / "rules.tsv"
+    rules.write_text("kind\trelation\tuse\none-tail\tborn\thard\none-tail\tlives\thard\n")
+    run(home, out, "--oracle", home / "truth.tsv", "--budget", 60, "--constraints", rules)
+    held_against = read_graph(out / "facts.parquet")
+    facts = {held_against.triple(row) for row in range(len(held_against))}
+    left = triples_of(home / "graph.tsv") - triples_of(out / "removed.tsv")
+    assert (
+        facts
+        == {one for one in left if one[1] in ("born", "lives")}
+        < {one for one in triples_of(home / "graph.tsv") if one[1] in ("born", "lives")}
+    )
+    slots = [one[:2] for one in triples_of(out / "graph.tsv") if one[1] in ("born", "lives")]
+    assert not {one[:2] for one in triples_of(out / "accepted.tsv")} & {one for one in slots if slots.count(one) > 1}
+
+
+def test_an_oracle_that_judges_no_fact_is_asked_about_candidates_alone(home, out, tmp_path):
+    before, truth = triples_of(home / "graph.tsv"), triples_of(home / "truth.tsv")
+    lines = ["head\trelation\ttail\tlabel"]
+    candidates = read_graph(out / "candidates.parquet")
+    for row in range(len(candidates)):
+        triple = candidates.triple(row)
+        assert triple not in before
+        lines.append("\t".join([*triple, str(int(triple in truth))]))
+    (tmp_path / "labels.tsv").write_text("\n".join(lines) + "\n")
+    told = run(home, out, "--oracle", tmp_path / "labels.tsv", "--budget", 40)
+    assert "doubtful facts is judged in it" in told
+    assert json.loads((out / "report.json").read_text())["judged"] == 40
+    assert not triples_of(out / "removed.tsv")
+
+
+def test_undo_without_check_is_one_sentence(home, tmp_path):
+    with pytest.raises(ActcError, match="give --check too"):
+        CompletionPlan(home / "graph.tsv", tmp_path / "new", undo=True)
