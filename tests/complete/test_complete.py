@@ -116,8 +116,8 @@ def test_a_plan_is_said_as_its_command():
         "my graph.tsv", "out", kind="transe", evidence=False, oracle=__file__, base=("a", "b"), trust=True, seed=3
     )
     assert asked.command(budget=7) == (
-        f"actc complete 'my graph.tsv' --train transe --oracle {__file__} --budget 7 --seed 3 --base a --base b "
-        "--trust --no-evidence --out out"
+        f"actc complete 'my graph.tsv' --train transe --no-evidence --oracle {__file__} --budget 7 --seed 3 "
+        "--base a --base b --trust --out out"
     )
     assert CompletionPlan("g.tsv", "out", best=7).command() == "actc complete g.tsv --best 7 --out out"
 

@@ -239,8 +239,9 @@ def _look_back(connection: Any, plan: Plan, out: Path, names: Any) -> tuple[Any,
         f"FROM {layout.source_of(parts)} {where} GROUP BY ALL"
     ).fetchall()
     found = {name: (count, mean) for name, count, mean in counted}
-    accepted, precision = zip(*(found.get(name, (0, np.nan)) for name in names), strict=True)
-    return np.array(accepted, dtype=np.int64), np.array(precision) if plan.curves is not None else None
+    pairs = [found.get(name, (0, np.nan)) for name in names]
+    accepted = np.array([count for count, _ in pairs], dtype=np.int64)
+    return accepted, np.array([mean for _, mean in pairs]) if plan.curves is not None else None
 
 
 def _refuse_bad_rows(connection: Any, candidates: Candidates, counts: Any) -> None:

@@ -258,7 +258,7 @@ class Calibration:
         try:
             return cls(
                 _read_thresholds(content),
-                content.get("method", ""),
+                _text(content, "method"),
                 dict(content.get("options") or {}),
                 _read_counts(content),
                 content.get("score_transform"),
@@ -268,10 +268,10 @@ class Calibration:
                 _read_exceptions(content.get("exceptions") or {}),
                 tuple(float(draw) for draw in content.get("holdout", [])),
                 Constraints.from_columns(content.get("constraints") or {}),
-                content.get("actc_version", ""),
-                content.get("created", ""),
+                _text(content, "actc_version"),
+                _text(content, "created"),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise FileError(f"{path}: the thresholds are damaged ({type(error).__name__}: {error}).") from None
 
 
@@ -291,6 +291,13 @@ def _read_content(path: Path) -> dict[str, Any]:
             "update actc or calibrate again."
         )
     return content
+
+
+def _text(content: dict[str, Any], name: str, missing: str = "") -> str:
+    found = content.get(name, missing)
+    if not isinstance(found, str):
+        raise TypeError(f"{name} is no text")
+    return found
 
 
 def _column(relations: dict[str, Any], name: str, kind: Any) -> Any:
@@ -348,7 +355,7 @@ def _relative(path: Path, folder: Path) -> str:
 def _read_sources(content: dict[str, Any], folder: Path) -> Sources:
     """Read sources; a path that is absolute, as in older files, stays so."""
     paths = {name: (folder.resolve() / content[name]).resolve() for name in PATHS if content.get(name)}
-    return Sources(**paths, sketch=bool(content.get("sketch", False)), picks=content.get("picks", "unknown"))
+    return Sources(**paths, sketch=bool(content.get("sketch", False)), picks=_text(content, "picks", "unknown"))
 
 
 def _read_promise(content: dict[str, Any] | None) -> Promised | None:
@@ -385,7 +392,10 @@ def _read_curves(content: dict[str, Any]) -> Curves | None:
     names = tuple(sorted(relations))
     lines = [*(relations[name]["curve"] for name in names), head["default"]]
     values = np.array([[float(value) for value in line.split()] for line in lines])
-    return Curves(names, float(head["low"]), float(head["high"]), values)
+    low, high = float(head["low"]), float(head["high"])
+    if not (math.isfinite(low) and math.isfinite(high) and values.size and ((values >= 0) & (values <= 1)).all()):
+        raise ValueError("curves of another kind")
+    return Curves(names, low, high, values)
 
 
 def _in_json(value: Any) -> Any:

@@ -74,6 +74,8 @@ class Constraint:
     against: float = float("nan")
 
     def __post_init__(self) -> None:
+        if not all(isinstance(text, str) for text in (*self.key, self.use)):
+            raise ValueError(f"A constraint is said in texts, not as {self.key}.")
         if self.kind not in KINDS:
             raise ChoiceError("kind of constraint", self.kind, KINDS)
         if self.use not in USES:
