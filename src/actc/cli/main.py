@@ -18,6 +18,7 @@ from actc.cli import (
     graph_commands,
     judge_commands,
     session_commands,
+    store_commands,
     trust_commands,
 )
 from actc.errors import ActcError, say_failure
@@ -54,6 +55,9 @@ EXTRAS = {
     "train": "torch",
     "pykeen": "pykeen",
     "rdf": "pyoxigraph",
+    "store": "httpx",
+    "kuzu": "kuzu",
+    "neo4j": "neo4j",
     "shacl": "pyshacl",
     "spark": "pyspark",
 }
@@ -87,6 +91,8 @@ JOBS = {
         "complete",
         "check",
         "convert",
+        "publish",
+        "withdraw",
     ),
     "Compare methods": ("bench", "paper"),
 }
@@ -107,12 +113,19 @@ class CommandsByJob(click.Group):
                 formatter.write_dl([(name, command.get_short_help_str(90)) for name, command in found if command])
 
 
-@click.group(cls=CommandsByJob, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=CommandsByJob,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_tell_version, help="Show versions and exit."
 )
-def commands() -> None:
+@click.pass_context
+def commands(context: click.Context) -> None:
     """Decide which predicted facts may enter a knowledge graph, with the least human work."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 GROUPS = (
@@ -123,6 +136,7 @@ GROUPS = (
     evidence_commands,
     check_commands,
     constraint_commands,
+    store_commands,
     trust_commands,
     experiment_commands,
 )

@@ -48,7 +48,7 @@ from actc.evidence.keep_weighed import Reasons
 from actc.evidence.method import LOG_ODDS
 from actc.evidence.table import Progress
 from actc.evidence.weigh_by_rules import split_holdouts
-from actc.graphs.formats import find_ending, read_graph
+from actc.graphs.formats import as_table, find_ending, read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import without_literals
 from actc.models.candidates import CandidateSearch, Wanted, write_candidates
@@ -404,12 +404,13 @@ def _start_session(
     budget, doubted = min(plan.budget + len(said), len(asked)), len(asked) - len(rows)
     settings = Settings(ready.method(plan), budget, seed=plan.seed, title=title, doubted=doubted)
     known = None if ready.known is None else plan.out / "known.parquet"
+    shown = known or as_table(plan.graph, plan.base, plan.out)
     given, there = (rules, graph) if len(rules) else (None, None)
     if doubts is not None:  # a pool with parts does not grow: earlier draws cannot be told from others, and teach
         facts = ready.earlier.about_facts(doubts.facts)
         said = said.without_chance().plus(replace(facts, rows=facts.rows + len(rows)))
     start_session(
-        folder, path, settings, plan.names, known or plan.graph,
+        folder, path, settings, plan.names, shown,
         reasons=reasons, constraints=given, facts=there, said=said, people=ready.earlier.session,
     ).close()  # fmt: skip
     return [
