@@ -1,6 +1,6 @@
 """A year in fast motion: a closed world of which a tenth more is known each week, twenty answers a week.
 
-Run: python benchmarks/life/run.py households --seeds 16 --out benchmarks/life/households.csv
+Run: python benchmarks/life/run.py households --seeds 12 --out benchmarks/life/households.csv
      python benchmarks/life/run.py umls FOLDER --seeds 4 --out benchmarks/life/umls.csv
 
 ``households`` move in, a tenth more each week; a quarter of their facts stays hidden. FOLDER has
