@@ -115,12 +115,20 @@ def test_people_s_answers_outlive_the_graph_they_were_asked_about(world, tmp_pat
         session.close()
 
     judge(8)
+    session = Session(out / "session")
+    session.add_annotator("Bob")
+    session.change_link("Bob", void=True)
+    people = [(one.name, one.link) for one in session.annotators()]
+    secret = (out / "session" / "secret").read_bytes()
+    session.close()
     lines = complete_graph(plan(world, out, "new.tsv", oracle=None)).lines
     assert "8 earlier answers are about these, and are used again." in lines
     assert any("Judge 15 of them" in line for line in lines)
     session = Session(out / "session")
     assert len(session.annotations()) == 8
     assert session.annotations().who.tolist() == ["Ada"] * 8
+    assert [(one.name, one.link) for one in session.annotators()] == people  # a void link stays void
+    assert (out / "session" / "secret").read_bytes() == secret
     session.close()
     judge(15)
     report = complete_graph(plan(world, out, "new.tsv", oracle=None))
@@ -259,10 +267,9 @@ def test_answers_that_may_not_be_asked_about_now_teach_and_prove_nothing():
 
 def test_changes_are_counted_and_said():
     one, two = POOL.take([0, 1, 2]), POOL.take([1, 2, 3, 4])
-    answers = Answers.of(POOL, Annotations([7], [False]))
-    before = Earlier(answers, accepted=one, undecided=POOL.take([5, 6]), graph=POOL.take([6]))
+    before = Earlier(accepted=one, undecided=POOL.take([5, 6]), graph=POOL.take([6]))
     found = compare(before, two, POOL.take([5]), Graph.of(POOL.take([0, 7])))
-    assert tell_changes(found) == (
+    assert tell_changes({**found, "answers_against_the_graph": 1}) == (
         "Since the run before: +2, -0, 2 accepted as before, 1 unchanged doubts; 1 that were accepted are facts of the "
         "graph now. The graph has 2 new facts, and 1 are gone. Of 1 facts of the graph people said that they are "
         "false: disagreeing.tsv."

@@ -65,19 +65,26 @@ def _next_aside(folder: Path) -> Path:
     return folder / ASIDE / str(int(last[0].name) + 1 if last else 1)
 
 
-def keep_answers(folder: Path, more: Answers | None = None) -> None:
-    """Write all that was said in a folder: what is there, what its session has, and more; the last word counts."""
-    places = [folder / ANSWERS, *(aside / ANSWERS for aside in reversed(_asides(folder)))]
-    found = next((path for path in places if path.exists()), None)
-    answers = Answers() if found is None else Answers.read(found)
-    if more is not None:
-        answers = answers.plus(more)
-    elif (folder / "session").exists():
+def keep_answers(folder: Path, before: Answers | None = None, now: Answers | None = None) -> None:
+    """Write all that was said in a folder; of two answers to a triple the later one counts.
+
+    In this order: what was said before, what is written already, what the folder's session has, what was said now.
+    """
+    answers = (before or Answers()).plus(read_answers(folder))
+    if now is None and (folder / "session").exists():
         session = Session(folder / "session")
-        answers = answers.plus(Answers.of(session.read_pool(), session.answers_as_asked()))
+        now = Answers.of(session.read_pool(), session.answers_as_asked())
         session.close()
+    answers = answers.plus(now or Answers())
     if len(answers):
         answers.write(folder / ANSWERS)
+
+
+def read_answers(folder: Path) -> Answers:
+    """Return all that was said in a folder, in the last run of which there are answers."""
+    places = [folder / ANSWERS, *(aside / ANSWERS for aside in reversed(_asides(folder)))]
+    found = next((path for path in places if path.exists()), None)
+    return Answers() if found is None else Answers.read(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +99,8 @@ class Earlier:
         What questions were chosen from; what was accepted; what might have been either.
     graph : Triples, optional
         The graph that it was given.
+    session : Path, optional
+        Where people judged last.
     """
 
     answers: Answers = field(default_factory=Answers)
@@ -99,11 +108,14 @@ class Earlier:
     accepted: Triples = field(default_factory=lambda: encode_columns([], [], []))
     undecided: Triples = field(default_factory=lambda: encode_columns([], [], []))
     graph: Triples | None = None
+    session: Path | None = None
 
     @classmethod
     def read(cls, folder: Path, judged: tuple[Path, ...] = ()) -> Earlier:
         """Read what was set aside, and answers from elsewhere, which teach and prove nothing."""
-        found, asides = cls(), _asides(folder)
+        asides = _asides(folder)
+        sessions = [aside / "session" for aside in asides if (aside / "session").exists()]
+        found = cls(session=sessions[-1] if sessions else None)
         asked = next((aside for aside in reversed(asides) if (aside / ANSWERS).exists()), None)
         if asked is not None:
             found = replace(found, answers=Answers.read(asked / ANSWERS), pool=_read_pool(asked))
@@ -168,18 +180,9 @@ class Earlier:
         here = np.flatnonzero(at >= 0)
         return Carried(every, replace(said.take(here), rows=at[here]), replace(self.answers, said=said))
 
-    def called_true(self, candidates: Triples, graph: Triples) -> Answers:
-        """Return the answers that make a fact of what nobody proposed now."""
-        new = ~candidates.contains(self.answers.triples) & ~graph.contains(self.answers.triples)
-        return self.answers.take(self.answers.said.labels & new)
-
     def about_facts(self, facts: ScoredTriples) -> Annotations:
         """Return what was said of facts that are doubted now: it decides, and proves nothing."""
         return self.answers.among(facts)[0].without_chance()
-
-    def disagreeing(self, graph: Triples) -> Triples:
-        """Return the facts of the graph that people called false."""
-        return self.answers.take(~self.answers.said.labels & graph.contains(self.answers.triples)).triples
 
     def tell(self, case: Case, graph: Triples) -> list[str]:
         """Say how many earlier answers are used, why others are not, and what they prove."""
@@ -237,7 +240,6 @@ def compare(earlier: Earlier, accepted: Triples, undecided: Triples, graph: Trip
         "accepted_unchanged": len(earlier.accepted) - len(gone),
         "entered_the_graph": entered,
         "undecided_unchanged": int(earlier.undecided.contains(undecided).sum()),
-        "answers_against_the_graph": len(earlier.disagreeing(graph)),
     }
     if earlier.graph is None:
         return counts

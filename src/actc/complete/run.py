@@ -23,6 +23,7 @@ from actc.complete.earlier import (
     Earlier,
     compare,
     keep_answers,
+    read_answers,
     read_triples_of,
     set_aside,
     write_undecided,
@@ -118,10 +119,10 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
     if plan.oracle is None and plan.budget > 0:
         if not session.exists():
             told = _start_session(plan, ready, session, rules, whole, doubts)
-            note_state(plan)
+            _note_state(plan)
             return Completed((*notes, *told))
         opened, wrong, told = _open_session(session, plan, ready)
-        keep_answers(plan.out)
+        keep_answers(plan.out, ready.earlier.answers, _said_in(opened, wrong))
     else:
         opened, wrong, told = _ask_oracle(plan, ready, rules, doubts)
     outcome = None if doubts is None else decide_outcome(plan.out, doubts, wrong)
@@ -131,12 +132,13 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
         opened = replace(opened, case=replace(opened.case, facts=facts))
     listed = _listed(plan, opened.case.target, whole)
     notes += [*told, *ready.earlier.tell(opened.case, whole), *listed[1], *tell_held(opened.case)]
-    called = ready.earlier.called_true(opened.case.target, left).plus(listed[0])
+    words = read_answers(plan.out)
+    called = words.called_true(opened.case.target, left).plus(listed[0])
     name = f"graph{find_ending(plan.graph)}"
     files = write_completion(plan.out, opened, left, name, plan.base, ready.beside, ready.reasons, called)
     seconds = ready.seconds + time.perf_counter() - started
     said = {"model": ready.model, "model_pays": ready.left["pays"], "seconds": round(seconds, 1), "notes": notes}
-    said |= {"called_true": len(called), "since": _compare(plan.out, ready.earlier, opened.case, whole)}
+    said |= {"called_true": len(called), "since": _compare(plan.out, ready.earlier, opened.case, whole, words)}
     if doubts is not None and outcome is not None:
         files += write_lists(plan.out, doubts, outcome)
         said["check"] = summarise_check(doubts, wrong, outcome, whole, doubted)
@@ -145,7 +147,7 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
     )
     report = summarise(opened.case, left, said, ready.reasons)
     files += [*page, *write_report(plan.out, {**report, "next": command})]
-    note_state(plan)
+    _note_state(plan, opened.session)
     written = f"Written: {', '.join(map(str, files))}"
     return Completed((*headline(report), *notes, written, f"Next: {command}"), tuple(files))
 
@@ -156,19 +158,28 @@ def is_unchanged(plan: CompletionPlan) -> bool:
     return begun is not None and begun.asked == plan.asked and begun.done.get("state") == _state(plan)
 
 
-def note_state(plan: CompletionPlan) -> None:
+def _note_state(plan: CompletionPlan, session: Session | None = None) -> None:
     """Write down what the files in the folder rest on, once they are all there."""
     begun = Begun.peek(plan.out)
     assert begun is not None
-    begun.finish("state", _state(plan))
+    begun.finish("state", _state(plan, session))
 
 
-def _state(plan: CompletionPlan) -> dict[str, Any]:
+def _state(plan: CompletionPlan, session: Session | None = None) -> dict[str, Any]:
     """Return, as JSON has it, what decisions depend on besides the candidates: wishes, and what was said."""
     folder = plan.out / "session"
-    return (
-        plan.wishes if plan.oracle is not None or not folder.exists() else {**plan.wishes, "said": count_said(folder)}
-    )
+    if plan.oracle is not None or not folder.exists():
+        return plan.wishes
+    return {**plan.wishes, "said": count_said(session or Session(folder))}
+
+
+def _said_in(opened: Opened, wrong: Case | None) -> Answers:
+    """Return what was said in a session, as it was asked: of candidates, and of facts where it asks about them."""
+    assert opened.session is not None
+    said, pool = opened.session.answers_as_asked(), opened.case.pool
+    mine = said.rows < len(pool)
+    every, rest = Answers.of(pool, said.take(mine)), said.take(~mine)
+    return every if wrong is None else every.plus(Answers.of(wrong.pool, replace(rest, rows=rest.rows - len(pool))))
 
 
 def _listed(plan: CompletionPlan, candidates: Triples, graph: Graph) -> tuple[Answers, list[str]]:
@@ -178,18 +189,19 @@ def _listed(plan: CompletionPlan, candidates: Triples, graph: Graph) -> tuple[An
     listed = Answers.read(plan.oracle)
     use = listed.among(candidates, graph)[1]
     notes = [f"{plan.oracle}: {tell_unused(use.used, use.unused)}"] if any(use.unused) else []
-    true = Earlier(listed).called_true(candidates, graph)
+    true = listed.called_true(candidates, graph)
     return replace(true, said=replace(true.said, who=ORACLE)), notes
 
 
-def _compare(folder: Path, earlier: Earlier, case: Case, graph: Graph) -> dict[str, int] | None:
+def _compare(folder: Path, earlier: Earlier, case: Case, graph: Graph, words: Answers) -> dict[str, int] | None:
     """Write what is undecided, and facts that people called false; count what changed since the run before."""
-    undecided = write_undecided(folder, case)
-    against = earlier.disagreeing(graph)
+    undecided, against = write_undecided(folder, case), words.called_false(graph)
     if len(against):
-        write_triples(folder / "disagreeing.tsv", against.columns())
+        write_triples(folder / "disagreeing.tsv", against.triples.columns())
+    if not earlier:
+        return None
     accepted = read_triples_of(folder / ACCEPTED)  # as every door reads it
-    return compare(earlier, accepted, undecided, graph) if earlier else None
+    return {**compare(earlier, accepted, undecided, graph), "answers_against_the_graph": len(against)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -362,7 +374,7 @@ def _keep_asked(folder: Path, carried: Carried | None, case: Case, wrong: Case |
     every = Answers() if carried is None else carried.every
     if wrong is not None:
         every = every.plus(Answers.of(wrong.pool, turn(wrong.annotations).without_chance()))
-    keep_answers(folder, every.plus(Answers.of(case.pool, case.annotations)))
+    keep_answers(folder, now=every.plus(Answers.of(case.pool, case.annotations)))
 
 
 def _ask_about_facts(plan: CompletionPlan, doubts: Doubtful, budget: int) -> tuple[Case | None, list[str]]:
@@ -399,7 +411,7 @@ def _start_session(
         said = said.without_chance().plus(replace(facts, rows=facts.rows + len(rows)))
     start_session(
         folder, path, settings, plan.names, shown,
-        reasons=reasons, constraints=given, facts=there, said=said,
+        reasons=reasons, constraints=given, facts=there, said=said, people=ready.earlier.session,
     ).close()  # fmt: skip
     return [
         f"{len(ready.candidates):,} candidates, of which {len(rows):,} may be asked about"

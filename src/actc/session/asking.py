@@ -93,12 +93,11 @@ def annotate_command(folder: Path) -> str:
     return f"actc annotate {shlex.quote(str(folder))}"
 
 
-def count_said(folder: Path) -> list[Any]:
+def count_said(session: Session) -> list[Any]:
     """Return, as JSON has it, numbers that change with everything that is said or chosen in a session."""
-    session, tables = Session(folder), ("judgement", "choice", "growth")
+    tables = ("judgement", "choice", "growth")
     said = [session.store.value(f"SELECT coalesce(max(id), 0) FROM {table}") for table in tables]
-    session.close()
-    return [*said, ReplyStore(folder).counts()]
+    return [*said, ReplyStore(session.folder).counts()]
 
 
 def open_judged(session: Session, plan: Asking, carried: int = 0) -> tuple[list[Case], list[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib.resources import files
@@ -45,6 +46,7 @@ def start_session(
     constraints: str | Path | Constraints | None = None,
     facts: Triples | None = None,
     said: Annotations | None = None,
+    people: Path | None = None,
 ) -> Session:
     """Make a session folder and plan its first questions.
 
@@ -71,6 +73,8 @@ def start_session(
         What candidates could contradict; the graph's triples if not given.
     said : Annotations, optional
         What was said of candidates before, by their rows: it is not asked again.
+    people : path, optional
+        An earlier session, whose people may judge by the links that they have.
     """
     from actc.methods import find_method
     from actc.session.exchange import put_answers
@@ -104,6 +108,8 @@ def start_session(
             sampled=sampled,
         )
         session = write_core(beside, chosen)
+        if people is not None:
+            take_people(session, people)
         if said is not None:
             put_answers(session, pool, said)
         Planner(session, pool).step()
@@ -121,6 +127,20 @@ def write_core(folder: Path, settings: Settings) -> Session:
     session.set_budget(settings.budget)
     session.add_annotator(OWNER, "owner")
     return session
+
+
+def take_people(session: Session, earlier: Path) -> None:
+    """Give a new session the people of an earlier one: who may judge, and by which link, stays as it was."""
+    before = Session(earlier)
+    rows = [tuple(row) for row in before.store.rows("SELECT name, kind, created, link FROM annotator")]
+    before.close()
+    with session.store.transaction() as connection:
+        connection.executemany(
+            "INSERT INTO annotator (name, kind, created, link) VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (name) DO UPDATE SET link = excluded.link",
+            rows,
+        )
+    shutil.copy2(earlier / "secret", session.folder / "secret")
 
 
 def add_session_names(session: str | Path | Session, files: Sequence[str | Path], language: str = "en") -> NameCount:

@@ -71,6 +71,14 @@ class Answers:
         triples = kept.triples.followed_by(more.triples)
         return Answers(triples, kept.said.plus(replace(more.said, rows=more.said.rows + len(kept))))
 
+    def called_true(self, candidates: Triples, graph: Triples) -> Answers:
+        """Return the answers that make a fact of what is neither a candidate nor in the graph."""
+        return self.take(self.said.labels & ~candidates.contains(self.triples) & ~graph.contains(self.triples))
+
+    def called_false(self, graph: Triples) -> Answers:
+        """Return the answers that say of a fact of the graph that it is false."""
+        return self.take(~self.said.labels & graph.contains(self.triples))
+
     def among(self, candidates: Triples, graph: Triples | None = None) -> tuple[Annotations, Use]:
         """Return the answers that are about candidates, with their rows; say of the others why they are not."""
         rows = candidates.rows_of(self.triples)
