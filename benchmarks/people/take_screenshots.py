@@ -7,6 +7,7 @@ With a folder, pictures of odd sessions to look at go there instead: 45 relation
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tempfile
 from io import BytesIO
@@ -17,7 +18,7 @@ import numpy as np
 from benchmarks.people.serving import Server
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
-from tests.app.browser.conftest import ARGUMENTS, find_chromium
+from tests.app.browser.conftest import ARGUMENTS, READY, find_chromium, press
 
 from actc.sample import load_sample
 from actc.session import Settings, start_session
@@ -39,9 +40,9 @@ def judge(page: Page, truth: dict[str, bool], count: int, wrong_every: int) -> N
     """Answer as the sample's labels do, now and then wrongly, a few times a second."""
     page.wait_for_selector("#card:not([hidden])")
     for number in range(1, count + 1):
-        true = truth[" ".join(page.inner_text("#sentence").split())] ^ (number % wrong_every == 0)
-        page.keyboard.press("s" if number == 9 else "t" if true else "f")
-        page.wait_for_timeout(250)
+        true = truth[bare(page.inner_text("#sentence"))] ^ (number % wrong_every == 0)
+        press(page, "s" if number == 9 else "t" if true else "f")
+        page.wait_for_selector(READY)
     page.wait_for_timeout(3000)
 
 
@@ -49,7 +50,12 @@ def sentences() -> dict[str, bool]:
     """Return every sentence of the sample's pool, and whether it is true."""
     sample = load_sample()
     rows = range(len(sample.valid))
-    return {sample.sentence(*sample.valid.triple(row)): bool(sample.valid_labels[row]) for row in rows}
+    return {bare(sample.sentence(*sample.valid.triple(row))): bool(sample.valid_labels[row]) for row in rows}
+
+
+def bare(sentence: str) -> str:
+    """Return a sentence without what tells namesakes apart."""
+    return " ".join(re.sub(r" \([^()]*\)", "", sentence).split())
 
 
 def save(page: Page, name: str, whole: bool = False, folder: Path = IMAGES) -> None:
@@ -91,9 +97,7 @@ def take_odd(browser: Browser, session: Path, name: str, out: Path) -> None:
         for who, key in (("Ada", "t"), ("Bob", "f")):
             page = open_page(browser, links[who], **WIDE)
             page.wait_for_selector("#card:not([hidden])")
-            for _ in range(6):
-                page.keyboard.press(key)
-                page.wait_for_timeout(200)
+            press(page, *(6 * key))
             page.wait_for_timeout(2500)
         save(page, f"{name}-judge", folder=out)
         page.keyboard.press("h")

@@ -155,6 +155,12 @@ def test_every_answer_carries_the_strict_headers(app, path):
     assert headers["cache-control"] == "no-store"
 
 
+def test_what_programs_can_ask_for_is_told_to_whoever_has_a_link(app, session):
+    assert client(app).get("/openapi.json").status_code == 401
+    for name in ("ada", "owner"):
+        assert "/api/exchange" in enter(app, session, name).get("/openapi.json").json()["paths"]
+
+
 @pytest.mark.parametrize("page", ["/", "/owner"])
 def test_the_pages_have_nothing_inline_and_nothing_from_elsewhere(app, page):
     text = client(app).get(page).text

@@ -63,7 +63,10 @@ def served(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def schema(served):
-    return openapi.from_asgi("/openapi.json", served[1], headers={"host": "127.0.0.1"})
+    session, app = served
+    token = Links.of(session.folder).token(session.annotator("ada"))
+    headers = {"authorization": f"Bearer {token}", "host": "127.0.0.1"}
+    return openapi.from_asgi("/openapi.json", app, headers=headers)
 
 
 def test_every_operation_is_fuzzed(schema):

@@ -95,3 +95,17 @@ def test_a_look_at_many_answers_is_not_taken_anew_every_two_seconds(session, mon
     session.add_annotator("somebody new")
     owner._recent_people(app, session, links)
     assert len(looks) == 2
+
+
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [
+        ("127.0.0.1", None),
+        ("localhost", None),
+        ("::1", None),
+        ("0.0.0.0", socket.gethostname()),
+        ("10.1.2.3", "10.1.2.3"),
+    ],
+)
+def test_others_reach_a_server_by_a_name_that_is_not_this_machines_for_itself(host, name):
+    assert gate.name_for_others(host) == name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 
 import pytest
@@ -13,7 +14,13 @@ from actc.cli.main import commands
 from actc.errors import ActcError, OptionError
 from actc.graphs.formats import read_graph
 from actc.session import Judgement, Session
+from actc.session.audit_plan import AuditPlanner
+from actc.session.examine import write_report
 from actc.session.find_case import session_case
+from actc.session.plan import Planner
+from actc.session.review import show_review
+from actc.session.start_audit import start_audit
+from actc.session.status import picture
 from actc.tables.files import write_triples
 from tests.check.test_doubt import make_towns
 
@@ -90,11 +97,39 @@ def test_people_say_whether_a_fact_is_true_and_wrong_ones_are_taken_out(home, ou
         session.record(ada, [Judgement("true" if true else "false", tasks[0].triple, str(tasks[0].triple))])
     people, sought = session.annotations(), session_case(session).annotations
     assert (people.labels != sought.labels).all()
+    speaks_of_wrong_facts(session, out)
     session.close()
     check_graph(plan)
     by_hand = [line for line in lines_of(out / "removed.tsv") if line[-1] == "person"]
     assert len(by_hand) == (~people.labels).sum()
     assert all(tuple(line[:3]) not in truth for line in by_hand)
+
+
+def speaks_of_wrong_facts(session, out):
+    """Check that a session which seeks wrong facts calls nothing accepted or true that is taken out, on any page."""
+    Planner(session).step()
+    shown = picture(session)["words"]
+    assert shown["by_relation"] == "Taken out, relation by relation"
+    card = show_review(session, int(session.annotations().rows[0]))
+    assert card["belief"].endswith("likely to be true.")  # a card asks whether it is
+    report = write_report(session, out / "page.html")
+    page = re.sub("<style>.*?</style>", "", (out / "page.html").read_text(), flags=re.DOTALL)
+    words = " ".join(re.sub("<[^>]*>|--accepted accepted.tsv", " ", page).split())
+    assert f"{report.accepted} of {len(report.case.pool):,} facts are taken out; about" in words
+    assert "of those taken out are wrong" in words
+    assert "accepted" not in words
+    assert "is true" not in words
+    audit = start_audit(session, count=5)
+    ada = audit.add_annotator("ada")
+    for task in audit.ask(ada, 5):
+        audit.record(ada, [Judgement("false", task.triple, str(task.triple))])
+    AuditPlanner(audit).step()
+    told = picture(audit)
+    assert told["curve"][-1][1] == 1.0
+    assert "facts taken out are wrong." in told["advice"]
+    assert told["words"]["by_relation"] == "Wrong among the judged, relation by relation"
+    runner = CliRunner()
+    assert " facts of " in runner.invoke(commands, ["status", str(session.folder)]).output
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,14 @@ def refused(result, sentence):
     return True
 
 
+def test_without_a_command_the_help_is_printed():
+    result = actc_process()
+    assert result.returncode == 0
+    assert result.stderr == ""
+    assert result.stdout.splitlines()[0].startswith("Usage: ")
+    assert "  demo " in result.stdout
+
+
 def test_methods_are_listed():
     result = actc_process("methods")
     assert result.returncode == 0

@@ -108,7 +108,9 @@ def test_the_page_says_why_facts_were_accepted_and_what_to_run_next(folder, tmp_
     assert "Why they were accepted" in page
     assert "what the graph says" in page
     assert completed.lines[-1].startswith("Next: actc ")
-    assert (tmp_path / "out" / "report.md").read_text().rstrip().endswith(completed.lines[-1].removeprefix("Next: "))
+    command = completed.lines[-1].removeprefix("Next: ")
+    assert (tmp_path / "out" / "report.md").read_text().splitlines()[2] == f"Next: `{command}`"
+    assert page.index("<h1>") < page.index("What to do next") < page.index('class="tiles"')
 
 
 def test_a_plan_is_said_as_its_command():

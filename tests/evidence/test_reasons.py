@@ -7,8 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from actc.evidence.plan import NAMED_COLUMNS
 from actc.evidence.quantiles import Quantiles
 from actc.evidence.reasons import give_reasons, weigh_topics
+from actc.evidence.sentences import SENTENCES, Row
 from actc.evidence.slots import Slots
 from actc.evidence.table import gather_evidence
 from actc.evidence.worth import CHOICES, Ridge, Worth, learn_worth
@@ -59,6 +61,31 @@ def test_relatives_are_counted(evidence):
     assert not said  # nobody like ada has it, which is no reason for anything
     (said,) = give_reasons(evidence, weigh(evidence, head_relatives_five=-1.0), np.array([3]))
     assert not said
+
+
+def test_one_relative_is_one_entity(evidence):
+    named = np.where(np.array(list(NAMED_COLUMNS)) == "head_relatives_count", 1, evidence.named)
+    for share, weight, told in ((0.0, -1.0, "against: the entity most like ada does not have it"), (1.0, 1.0, None)):
+        values = np.where(np.array(evidence.columns) == "head_relatives_five", share, evidence.values)
+        one = replace(evidence, values=values, named=named)
+        said = SENTENCES["head_relatives"](Row(one, 0, {}, str), weight > 0)
+        assert said == (told or "the entity most like ada has it").removeprefix("against: ")
+
+
+@pytest.mark.parametrize("topic", ["head_share", "pair", "head_rule"])
+def test_no_percentage_that_reads_as_none_speaks_for_anything(evidence, topic):
+    pieces = {"head_share": "head_share", "pair": "pair_best", "head_rule": "head_rule_best"}
+    of = np.array(evidence.columns) == pieces[topic]
+    rare = replace(evidence, values=np.where(of, 0.0004, evidence.values))
+    assert SENTENCES[topic](Row(rare, 1, {}, str), True) == ""
+    assert SENTENCES[topic](Row(rare, 1, {}, str), False)
+    usual = replace(evidence, values=np.where(of, 0.4, evidence.values))
+    assert "40" in SENTENCES[topic](Row(usual, 1, {}, str), True)
+
+
+def test_a_fact_alone_is_one_fact(evidence):
+    alone = replace(evidence, values=np.where(np.array(evidence.columns) == "head_degree", 1, evidence.values))
+    assert SENTENCES["head_share"](Row(alone, 0, {}, str), False).endswith("which is in 1 fact")
 
 
 def test_head_and_tail_in_one_are_said(evidence):

@@ -54,6 +54,8 @@ def test_the_page_stands_alone_and_tells_the_story(demo, written):
     assert not re.search(r'(?:src|href)="(?!data:)', page)
     assert f"{demo.precision:.0%} are true" in page
     assert page.count("<tr>") > ANSWERS
+    assert page.index("<h2>What to do next</h2>") > page.rindex("</table>")
+    assert "actc start my-session --sample" in page
 
 
 def test_no_threshold_is_written_as_infinity(demo):

@@ -100,8 +100,21 @@ def test_a_batch_with_a_bad_judgement_stores_nothing(scores):
     ada = session.add_annotator("ada")
     triple = session.ask(ada)[0].triple
     with pytest.raises(SessionError):
-        session.record(ada, [Judgement("true", triple, "a"), Judgement("true", triple, "b")])
+        session.record(ada, [Judgement("true", triple, "a"), Judgement("false", triple, "b")])
     assert history(session) == []
+
+
+def test_the_same_answer_from_a_second_window_is_the_one_that_stands_unless_it_says_more(scores):
+    session = new_session(scores)
+    ada = session.add_annotator("ada")
+    triple = session.ask(ada)[0].triple
+    first = session.record(ada, [Judgement("true", triple, "a", note="hm")])
+    assert session.record(ada, [Judgement("true", triple, "b")]) == first
+    with pytest.raises(SessionError, match="My answers"):
+        session.record(ada, [Judgement("true", triple, "c", note="another note")])
+    with pytest.raises(SessionError, match="There is nothing to undo"):
+        session.record(ada, [Judgement("undo", None, "d", undoes="b")])
+    assert len(history(session)) == 1
 
 
 def test_undo_brings_the_last_triples_back_in_order_and_keeps_the_history(scores):
@@ -173,6 +186,23 @@ def test_with_overlap_every_triple_gets_two_answers(scores):
     judged = set(judge(session, ada, 10))
     assert set(judge(session, bob, 10)) == judged
     assert not judged & set(judge(session, session.add_annotator("cleo"), 10))
+
+
+def test_a_lower_budget_takes_back_what_nobody_judged_yet_and_an_answer_on_its_way_is_still_taken(scores):
+    session = new_session(scores, budget=20)
+    ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
+    mine = [task.triple for task in session.ask(ada, 6)]
+    session.ask(bob, 6)
+    session.record(ada, [Judgement("true", mine[0], "a")])
+    session.set_budget(8)
+    left = [task.triple for task in session.ask(ada, 6)]
+    assert left == mine[1:2]  # of 8 one is labelled, six are with the other
+    assert len(session.ask(bob, 6)) == 6
+    session.record(ada, [Judgement("true", mine[4], "b")])
+    session.set_budget(1)
+    assert session.ask(ada, 6) == session.ask(bob, 6) == []
+    session.record(ada, [Judgement("undo", None, "c")])
+    assert [task.triple for task in session.ask(ada, 6)] == [mine[4]]  # who took one back may answer it again
 
 
 def test_a_triple_that_one_judged_and_another_holds_takes_one_place_of_the_budget(scores):
@@ -478,11 +508,18 @@ def test_a_plan_that_runs_short_is_made_again_without_new_answers(scores):
 
 
 @pytest.mark.parametrize(
-    ("gain", "verdict"), [(0.5, "Moving the thresholds further hardly pays"), (5.0, "Going on pays")]
+    ("gain", "words"),
+    [
+        (0.5, "Less than 0.1 decisions put right per answer: hardly worth going on."),
+        (4.1, "About 0.4 decisions put right per answer: worth going on."),
+        (11.0, "About 1 decision put right per answer: worth going on."),
+        (57.9, "About 6 decisions put right per answer: worth going on."),
+        (123456.0, "About 12,346 decisions put right per answer: worth going on."),
+    ],
 )
-def test_the_advice_says_whether_ten_more_answers_pay(gain, verdict):
+def test_the_advice_says_whether_more_answers_pay(gain, words):
     advice = write_advice({"gain": gain, "changed": None}, labels=5, budget=9)
-    assert advice.startswith(f"{verdict}: the next 10 answers")
+    assert advice == words
     assert write_advice({"gain": gain, "changed": None}, 9, 9) == (
         f"The budget of 9 answers is spent; the owner may raise it. {advice}"
     )

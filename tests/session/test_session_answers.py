@@ -399,6 +399,21 @@ def test_a_card_tells_what_else_is_known_of_head_and_tail(tmp_path):
     assert list(map(plain, card["tail_facts"])) == ["london in england"]
 
 
+def test_namesakes_on_a_card_are_told_apart(tmp_path):
+    (tmp_path / "scores.tsv").write_text("q1\ttwin of\tq2\t0.5\n")
+    (tmp_path / "graph.tsv").write_text("q1\ttwin of\tq3\nq4\ttwin of\tq5\n")
+    said = {"q1": "capital of France", "q2": "town in Texas " * 9, "q3": "", "q4": "a boy", "q5": "a boy"}
+    names = {key: {"name": "Paris" if key < "q4" else "Kim", "description": text} for key, text in said.items()}
+    (tmp_path / "names.json").write_text(json.dumps(names))
+    files = [tmp_path / "names.json"]
+    session = start_session(tmp_path / "s", tmp_path / "scores.tsv", names=files, graph=tmp_path / "graph.tsv")
+    card = make_card(session.names, session.ask(session.add_annotator("ada"))[0])
+    told = "Paris (capital of France) twin of Paris (town in Texas town in Texas town in…)"
+    assert plain(card["sentence"]) == session.sentence(0) == told
+    assert card["known"] == ["Paris (q3)"]
+    assert [plain(one) for one in card["examples"]] == ["Kim (q4) twin of Kim (q5)"]
+
+
 @pytest.mark.parametrize("typed", [True, False])
 def test_examples_are_alike_in_kind_not_neighbours_in_the_alphabet(tmp_path, typed):
     people, works = [f"a{i}" for i in range(9)], [f"z{i}" for i in range(3)]

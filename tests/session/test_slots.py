@@ -59,6 +59,17 @@ def test_one_answer_labels_all_rivals_and_only_what_was_drawn_proves(session):
     assert session.store.value("SELECT count(*) FROM judgement") == 3
 
 
+def test_from_a_second_window_an_answer_to_rivals_is_the_same_only_if_it_chooses_the_same(session):
+    ada = session.add_annotator("ada")
+    task = slot_of(session, ada)
+    rivals = [rival.triple for rival in read_rivals(task)]
+    [first] = session.record(ada, [Judgement("false", task.triple, "k1", chosen=[rivals[0]])])
+    assert session.record(ada, [Judgement("false", task.triple, "k2", chosen=[rivals[0]])]) == [first]
+    with pytest.raises(SessionError, match="stands"):
+        session.record(ada, [Judgement("false", task.triple, "k3", chosen=[rivals[1]])])
+    assert session.store.value("SELECT count(*) FROM judgement") == 3
+
+
 def test_undo_opens_the_whole_card_again(session):
     ada = session.add_annotator("ada")
     task = slot_of(session, ada)

@@ -100,7 +100,7 @@ def test_the_learning_curve_ends_at_the_answers_given(report):
     assert widths[-1] < widths[0]
 
 
-def test_a_relation_that_may_be_mostly_wrong_is_not_trusted():
+def test_a_relation_that_may_be_mostly_wrong_is_not_surely_over_half_true():
     random = np.random.default_rng(0)
     names, size = ("bad", "good", "none"), 400
     heads = [f"h{i}" for i in range(3 * size)]
@@ -111,8 +111,8 @@ def test_a_relation_that_may_be_mostly_wrong_is_not_trusted():
     answered = np.isin(pool.relations[annotations.rows], (0, 1))  # what people said themselves counts as right
     case = Case(pool, annotations.take(answered), found=Thresholds(names, cuts, 0.0, np.ones(3, dtype=bool)))
     report = make_report(case)
-    trust = {line.relation: line.trust for line in report.relations}
-    assert trust == {"bad": "not yet", "good": "trusted", "none": "nothing accepted"}
+    over_half = {line.relation: line.over_half for line in report.relations}
+    assert over_half == {"bad": "not sure", "good": "surely", "none": "nothing accepted"}
 
 
 def test_the_page_says_names_what_trust_means_and_what_to_run_next(report, tmp_path):
@@ -122,7 +122,7 @@ def test_the_page_says_names_what_trust_means_and_what_to_run_next(report, tmp_p
     assert f"name of {report.relations[0].relation}" in page
     first = report.questions[0]
     assert " ~ ".join((first.head, first.relation, first.tail)) in page
-    assert "<b>Trusted</b>: with 90% probability, more than 50%" in page
+    assert "<b>Surely</b>: with 90% probability, more than 50%" in page
     assert "actc annotate &#39;a b&#39;" in page
 
 
@@ -209,5 +209,5 @@ def test_a_rare_relation_has_a_line_of_its_own():
         assert line.triples == mine.sum()
         assert line.accepted == (accepted & mine).sum()
         assert line.quality["accuracy"] is not None
-        assert (line.trust == "nothing accepted") == (line.accepted == 0)
+        assert (line.over_half == "nothing accepted") == (line.accepted == 0)
         assert report.expectation.relations[line.relation].triples == line.triples

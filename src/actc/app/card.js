@@ -10,6 +10,20 @@ export function spoken(card) {
   return text(card.sentence);
 }
 
+// Nobody reads a card in a quarter of a second: a second click or key that comes so soon was not meant for it.
+const UNREAD = 250;
+const timers = new WeakMap();
+
+export function startReading(card) {
+  card.dataset.unread = "";
+  clearTimeout(timers.get(card));
+  timers.set(card, setTimeout(() => delete card.dataset.unread, UNREAD));
+}
+
+export function isUnread(card) {
+  return "unread" in card.dataset;
+}
+
 export function drawSentence(parts) {
   return parts.map((part) => (part.role ? element("bdi", { class: part.role }, part.text) : part.text));
 }
@@ -30,11 +44,8 @@ export function drawCard(card) {
   const beside = card.when === "beside" ? card.reasons : [];
   at("reasons").hidden = beside.length === 0;
   at("reasons").replaceChildren(...drawReasons(beside));
-  at("belief").hidden = !("score" in card);
-  if ("score" in card) {
-    const chance = card.probability == null ? "" : `, which it takes for ${Math.round(100 * card.probability)} % likely to be true`;
-    put("belief", `The model gave it a score of ${card.score.toPrecision(4)}${chance}.`);
-  }
+  at("belief").hidden = !card.belief;
+  put("belief", card.belief ?? "");
   put("why", card.why);
 }
 
@@ -46,6 +57,11 @@ export function drawRivals(card) {
   const rivals = card.rivals ?? [];
   at("rivals").hidden = rivals.length === 0;
   at("sentence").hidden = rivals.length > 0;
+  at("card").setAttribute("aria-labelledby", rivals.length ? "question" : "sentence");
+  for (const [name, value] of [["role", "heading"], ["aria-level", "1"]]) {
+    if (rivals.length) at("question").setAttribute(name, value);
+    else at("question").removeAttribute(name);
+  }
   put("question", rivals.length ? "At most one of these is true. Which one?" : "Is this true?");
   at("rivals").replaceChildren(...rivals.map((one, place) => element("li", { dir: directionOf(one.sentence) },
     element("button", { type: "button", "data-triple": String(one.triple), "aria-pressed": "false" },

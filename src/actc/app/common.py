@@ -61,6 +61,14 @@ async def owner_of(request: Request) -> Annotator:
     return _signed_in(request, "owner", OWNER_COOKIE)
 
 
+async def anybody_of(request: Request) -> Annotator:
+    """Return whoever asks: an annotator, or the owner."""
+    try:
+        return _signed_in(request, "person", JUDGE_COOKIE)
+    except HTTPException:
+        return _signed_in(request, "owner", OWNER_COOKIE)
+
+
 def _signed_in(request: Request, kind: str, role: str) -> Annotator:
     links = links_of(request)
     token = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
@@ -75,6 +83,7 @@ Open = Annotated[Session, Depends(_session)]
 OpenLinks = Annotated[Links, Depends(_links)]
 OpenKept = Annotated[Kept, Depends(_kept)]
 Judge = Annotated[Annotator, Depends(judge_of)]
+Anybody = Annotated[Annotator, Depends(anybody_of)]
 Owner = Annotated[Annotator, Depends(owner_of)]
 REFUSED: dict[int | str, dict[str, Any]] = {
     400: {"description": "A value that the session cannot take"},

@@ -12,6 +12,16 @@ export function put(id, text) {
   if (target.textContent !== text) target.textContent = text;
 }
 
+// A dialog closes by each of its buttons for that, and by a press beside it.
+export function letClose(dialog) {
+  for (const button of dialog.querySelectorAll("[data-close]")) button.addEventListener("click", () => dialog.close());
+  dialog.addEventListener("click", ({ target, clientX, clientY }) => {
+    const box = dialog.getBoundingClientRect();
+    const inside = clientX >= box.left && clientX <= box.right && clientY >= box.top && clientY <= box.bottom;
+    if (target === dialog && !inside) dialog.close();
+  });
+}
+
 // A name of the sender's own for what is sent: sent twice, it is stored once.
 export function newKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -37,9 +47,10 @@ function shape(name, attributes = {}, text = "") {
 }
 
 // How far a session is: never "41 of 10", and of one candidate never "of 100".
-export function showProgress({ labels, budget, goal }) {
+export function showProgress({ labels, unsure, goal }) {
   const [done, all] = [labels.toLocaleString("en"), goal.toLocaleString("en")];
-  put("count", labels > goal ? `${done} judged, budget ${all}` : `${done} of ${all}`);
+  const open = unsure ? ` · ${unsure.toLocaleString("en")} not sure` : "";
+  put("count", (labels > goal ? `${done} judged, budget ${all}` : `${done} of ${all}`) + open);
   const bar = document.getElementById("progress");
   bar.setAttribute("aria-valuemax", goal);
   bar.setAttribute("aria-valuenow", Math.min(labels, goal));
@@ -48,17 +59,16 @@ export function showProgress({ labels, budget, goal }) {
 
 // What the answers say so far: of a session, of its decisions; of an audit, of the accepted triples.
 export function showPicture(picture, goal, most) {
-  if (picture.audit) {
-    put("buys", "What the audit says");
-    put("by-relation", "True among the judged, relation by relation");
-  }
+  const { words, audit } = picture;
+  if (audit) put("buys", "What the audit says");
+  put("by-relation", words.by_relation);
   put("advice", picture.advice);
-  showCurve(document.getElementById("curve"), picture.curve, goal, picture.audit);
-  showRelations(document.getElementById("relations"), picture.relations.slice(0, most), picture.audit);
+  showCurve(document.getElementById("curve"), picture.curve, goal, words);
+  showRelations(document.getElementById("relations"), picture.relations.slice(0, most), words, audit);
 }
 
-// Expected accuracy (of an audit: the share of true triples) by number of answers, with its interval.
-function showCurve(figure, points, budget, audit) {
+// Expected accuracy (of an audit: the share that is what was sought) by number of answers, with its interval.
+function showCurve(figure, points, budget, words) {
   // Undone answers and new disagreements take labels away again: the latest refit speaks for each number of answers.
   const curve = [...new Map(points.map((point) => [point[0], point])).values()].sort((a, b) => a[0] - b[0]);
   const latest = points.at(-1);
@@ -66,7 +76,7 @@ function showCurve(figure, points, budget, audit) {
   if (figure.dataset.state === state) return;
   figure.dataset.state = state;
   if (curve.length === 0) {
-    figure.replaceChildren(element("figcaption", {}, audit ? "The share of true triples appears here with the first answer." : "Expected accuracy appears here once the method has an estimate."));
+    figure.replaceChildren(element("figcaption", {}, words.soon));
     return;
   }
   const [width, height, left, bottom, top, right] = [320, 170, 40, 24, 10, 12];
@@ -77,7 +87,7 @@ function showCurve(figure, points, budget, audit) {
   const x = (labels) => left + ((width - left - right) * labels) / most;
   const y = (value) => height - bottom - ((height - bottom - top) * (value - low)) / (high - low || 1);
   const drawing = shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
-  drawing.append(shape("title", {}, `${audit ? "Share of true triples" : "Expected accuracy"} by answers: now ${percent(latest[1])} after ${latest[0]} answers`));
+  drawing.append(shape("title", {}, `${words.share} by answers: now ${percent(latest[1])} after ${latest[0]} answers`));
   for (const value of ticks(low, high)) {
     drawing.append(shape("line", { class: "grid", x1: left, x2: width - right, y1: y(value), y2: y(value) }));
     drawing.append(shape("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, percent(value)));
@@ -95,7 +105,7 @@ function showCurve(figure, points, budget, audit) {
   drawing.append(shape("polyline", { class: "line", points: curve.map((point) => `${x(point[0])},${y(point[1])}`).join(" ") }));
   drawing.append(shape("circle", { class: "dot", cx: x(latest[0]), cy: y(latest[1]), r: 4 }));
   const interval = latest[2] === null ? "" : `, 90 % interval ${percent(latest[2])} to ${percent(latest[3])}`;
-  const caption = element("figcaption", {}, element("strong", {}, percent(latest[1], 1)), `${audit ? " of the judged triples are true" : " of the decisions on all candidates should be right now"}${interval}.`);
+  const caption = element("figcaption", {}, element("strong", {}, percent(latest[1], 1)), ` ${words.now}${interval}.`);
   figure.replaceChildren(drawing, caption);
 }
 
@@ -111,20 +121,20 @@ export function percent(share, digits = 0) {
 }
 
 // Each relation's accepted share, and how it moved.
-function showRelations(list, relations, audit) {
+function showRelations(list, relations, words, audit) {
   const state = JSON.stringify(relations);
   if (list.dataset.state === state) return;
   list.dataset.state = state;
-  list.replaceChildren(...relations.map((line) => drawRelation(line, audit)));
+  list.replaceChildren(...relations.map((line) => drawRelation(line, words, audit)));
 }
 
-function drawRelation(line, audit) {
+function drawRelation(line, words, audit) {
   const bar = element("span", { class: "meter" }, element("span", {}));
   bar.firstChild.style.width = `${100 * line.share}%`;
   const cut = line.cut === null ? "no cut: all or none" : `from score ${line.cut.toPrecision(3)}`;
   const title = audit
-    ? `${line.name}: ${percent(line.share, 1)} of ${line.labels} judged are true, ${line.triples} accepted in all`
-    : `${line.name}: ${percent(line.share, 1)} of ${line.triples} accepted, ${cut}, ${line.labels} judged`;
+    ? `${line.name}: ${percent(line.share, 1)} of ${line.labels} judged are ${words.true}, ${line.triples} ${words.accepted} in all`
+    : `${line.name}: ${percent(line.share, 1)} of ${line.triples} ${words.accepted}, ${cut}, ${line.labels} judged`;
   return element("li", { title },
     element("bdi", { class: "name" }, line.name),
     element("span", { class: "judged" }, `${line.labels} judged`),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import json
+import socket
 import time
 from collections import OrderedDict
 from typing import Any
@@ -131,6 +132,13 @@ def loopback_names(host: str) -> frozenset[str] | None:
         except ValueError:
             return None
     return frozenset({"localhost", "127.0.0.1", "::1", host}) if loopback else None
+
+
+def name_for_others(host: str) -> str | None:
+    """Return by which name other machines reach a server that listens on ``host``; None if they cannot."""
+    if loopback_names(host) is not None:
+        return None
+    return socket.gethostname() if host in ("0.0.0.0", "::") else host
 
 
 def _from_here(headers: dict[bytes, bytes], host: str) -> bool:

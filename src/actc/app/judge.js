@@ -1,11 +1,12 @@
 // One triple, one key. What is pressed is shown as done at once, kept in the browser until the server has it on its
 // disk, and sent under a key of its own, so that sending it twice stores it once.
 
-import { directionOf, drawCard, drawReasons, drawRivals, drawSentence, nameAnswers, spoken } from "/files/card.js";
+import { directionOf, drawCard, drawReasons, drawRivals, drawSentence, isUnread, nameAnswers, spoken, startReading } from "/files/card.js";
 import { meaningOf, startKeys } from "/files/keys.js";
-import { drawMarkdown, element, fetchJson, newKey, put, showPicture, showProgress } from "/files/draw.js";
+import { drawMarkdown, element, fetchJson, letClose, newKey, put, showPicture, showProgress } from "/files/draw.js";
 
 const REACH = 80; // pixels that a finger moves before it means an answer
+const MOST_PAST = 50; // answers of this window that can be undone
 const LEAST_AHEAD = 6;
 const FIRST_AHEAD = 16;
 const MOST_AHEAD = 32;
@@ -13,15 +14,14 @@ const MOST_AHEAD = 32;
 const at = (id) => document.getElementById(id);
 let queue = [];        // cards on the table; the first is shown
 let outbox = [];       // judgements that the server has not confirmed
-let past = [];         // what was answered on this page, for undo without waiting
+let past = [];         // what was answered in this window, for undo without waiting; a reload keeps it
 let pace = [];         // when the last answers were given
-let pressedAt = -Infinity; // when a key last answered, or wanted to
-let held = [];         // keys of a quick hand that came while no card was there: one for each card to come
 let shownAt = 0;
 let shown = null;
 let busy = false;
 let oneByOne = false;  // after a refusal: find out which judgement it was
-let takeOrder = false; // after an undo of something this page does not remember
+let takeOrder = false; // the server's cards replace those here
+let signedOut = false; // the link is void
 let failures = 0;
 let progress = null;
 let refused = [];      // sentences about answers that the server did not take
@@ -33,20 +33,15 @@ let only = "";         // the relation that this person wants to be asked about;
 function keep() {
   if (storage) localStorage.setItem(storage, JSON.stringify(outbox));
   const waiting = outbox.length;
-  const settled = held.length ? "Waiting for cards…" : "All saved";
-  const lost = refused.length ? `${refused.length} not taken` : settled;
-  put("saved", waiting === 0 ? lost : failures ? `${waiting} not saved yet, trying again` : "Saving…");
-  at("saved").classList.toggle("late", waiting === 0 ? refused.length > 0 : failures > 0);
+  const settled = refused.length ? `${refused.length} not taken` : "All saved";
+  const late = signedOut ? `${waiting} not saved` : failures ? `${waiting} not saved yet, trying again` : "Saving…";
+  put("saved", waiting === 0 ? settled : late);
+  at("saved").classList.toggle("late", waiting === 0 ? refused.length > 0 : failures > 0 || signedOut);
 }
 
 function answer(said) {
-  const quick = performance.now() - pressedAt < 1000; // one burst of keys, however long the cards take
-  pressedAt = performance.now();
   const card = queue[0];
-  if (!card) {
-    if (quick && !spent()) held.push(said);
-    return keep();
-  }
+  if (!card || isUnread(at("card"))) return;
   if (card.rivals && said !== "unsure") return answerSeveral(card, said);
   settle(card, said);
 }
@@ -66,8 +61,7 @@ function answerSeveral(card, said) {
 // One of the rivals was pressed.
 function choose(triple) {
   const card = queue[0];
-  if (!card?.rivals?.some((one) => one.triple === triple)) return;
-  pressedAt = performance.now();
+  if (isUnread(at("card")) || !card?.rivals?.some((one) => one.triple === triple)) return;
   if (several === null) return settle(card, "true", [triple]);
   several = several.includes(triple) ? several.filter((one) => one !== triple) : [...several, triple];
   for (const button of at("rivals").querySelectorAll("button")) {
@@ -84,8 +78,7 @@ function settle(card, said, chosen) {
   const seconds = Math.round(performance.now() - shownAt) / 1000;
   const own = chosen ? (chosen.includes(card.triple) ? "true" : "false") : said;
   send({ said: own, triple: card.triple, key: newKey(), seconds, note, ...(chosen ? { chosen } : {}) });
-  past.push({ card, key: outbox.at(-1).key, note, chosen });
-  if (past.length > 200) past.shift();
+  keepPast([...past, { card, key: outbox.at(-1).key, note, chosen }]);
   pace = [...pace.slice(-4), performance.now()];
   flash(said);
   showBefore(card, said);
@@ -103,20 +96,23 @@ function showBefore(card, said) {
   at("before-reasons").replaceChildren(...drawReasons(card.reasons));
 }
 
+// The last answer of this window, and no other: one of another window, or of another day, is changed where it is read.
 function undo() {
-  held = [];
-  const last = past.pop();
+  const last = past.at(-1);
+  if (!last) return showMine();
+  keepPast(past.slice(0, -1));
   several = null;
-  send({ said: "undo", triple: null, key: newKey(), undoes: last ? last.key : null, ...(last?.chosen ? { chosen: [] } : {}) });
-  if (!last) {
-    takeOrder = true;
-    return;
-  }
+  send({ said: "undo", triple: null, key: newKey(), undoes: last.key, ...(last.chosen ? { chosen: [] } : {}) });
   queue.unshift(last.card);
   showBefore(null);
   show();
   at("note").value = last.note;
   announce(`Taken back: ${spoken(last.card)}`);
+}
+
+function keepPast(answers) {
+  past = answers.slice(-MOST_PAST);
+  keepHere("past", past);
 }
 
 function send(judgement) {
@@ -141,12 +137,12 @@ async function exchange() {
   busy = false;
   if (status === 200) {
     failures = 0;
+    signedOut = false;
     outbox = outbox.slice(batch.length);
     oneByOne = oneByOne && outbox.length > 0;
     if (asked === only) accept(content);
   } else if (status === 401 || status === 404) {
-    tell("Please open your link again", "This browser is not signed in. Your answers on this page are kept and will be sent.");
-    return;
+    return signOut();
   } else if (status === 409 || status === 400 || status === 422) {
     refuse(batch, content);
   } else {
@@ -160,7 +156,17 @@ async function exchange() {
   if (outbox.length > 0 || queue.length < LEAST_AHEAD / 2) later();
 }
 
-// Several at once are sent again one by one, to find out which it was; that one is given up, and this is said.
+// The link is void: nothing more is asked here, and what is not saved yet waits for a new link of the same person.
+function signOut() {
+  signedOut = takeOrder = true;
+  queue = [];
+  keep();
+  const waiting = outbox.length ? ` ${outbox.length} of your answers are not saved yet: this browser keeps them, and sends them once you do.` : " What you answered is saved.";
+  tell("This link is not valid any more", `Ask the owner of the session for a new link, and open it in this browser.${waiting}`);
+}
+
+// Several at once are sent again one by one, to find out which it was; that one is given up, and this is said. Other
+// cards may be as old as that one was: all are fetched anew.
 function refuse(batch, content) {
   if (batch.length > 1) {
     oneByOne = true;
@@ -169,14 +175,16 @@ function refuse(batch, content) {
   outbox = outbox.slice(batch.length);
   takeOrder = true;
   if (batch.length === 0) return;
-  past = past.filter((one) => one.key !== batch[0].key);
+  queue = [];
+  show();
+  keepPast(past.filter((one) => one.key !== batch[0].key));
   refused.push(String(content?.detail ?? "The server did not take an answer."));
   showRefused();
 }
 
 function showRefused() {
   at("notice").hidden = refused.length === 0;
-  at("refused").replaceChildren(...refused.slice(-3).map((text) => element("li", {}, element("bdi", {}, text))));
+  at("refused").replaceChildren(...refused.slice(-3).map((text) => element("li", { dir: "ltr" }, text)));
   keep();
 }
 
@@ -187,9 +195,12 @@ function later() {
   waiting = setTimeout(exchange, idle ? (spent() ? 4000 : 400) : 0);
 }
 
-// Two requests may overtake each other; what was counted after fewer judgements is older.
+// Two requests may overtake each other; what was counted after fewer judgements is older. A smaller budget takes cards
+// away.
 function count(counts) {
-  if (!progress || counts.judgements >= progress.judgements) progress = { left: progress?.left ?? "more", ...counts };
+  if (progress && counts.judgements < progress.judgements) return;
+  if (progress && counts.budget < progress.budget) takeOrder = true;
+  progress = { left: progress?.left ?? "more", ...counts };
 }
 
 function accept(content) {
@@ -217,24 +228,19 @@ function show() {
   at("card").hidden = !card;
   at("message").hidden = Boolean(card);
   for (const button of at("answers").children) button.disabled = !card;
-  if (!card) {
-    showNothing();
-    return;
-  }
+  if (!card) return showNothing();
   several = null;
   showDraft(card);
   drawRivals(card);
   drawCard(card);
   at("card").scrollTop = 0;
-  if (getComputedStyle(at("answers").parentElement).position === "fixed") scrollTo(0, 0);
+  if (getComputedStyle(at("card")).overflowY === "visible") scrollTo(0, 0);
   shownAt = performance.now();
+  startReading(at("card"));
   announce(spoken(card));
-  if (card.rivals) held = []; // keys that were meant for other cards
-  // Two frames later the card has been on the screen.
-  if (held.length > 0) requestAnimationFrame(() => requestAnimationFrame(() => held.length > 0 && answer(held.shift())));
 }
 
-// Whether no card is to come soon, so that no key need wait for one.
+// Whether no card is to come soon.
 function spent() {
   return Boolean(progress && progress.left !== "more");
 }
@@ -250,15 +256,16 @@ const ENDS = {
 };
 
 function showNothing() {
-  if (spent()) held = [];
+  if (signedOut) return;
   at("fifty").hidden = !(progress?.left === "spent" && progress.alone);
   tell(...ENDS[progress?.left ?? "more"]);
 }
 
 function tell(title, text) {
-  if (queue.length > 0 && shown) return put("saved", title);
+  shown = null;
   at("card").hidden = true;
   at("message").hidden = false;
+  for (const button of at("answers").children) button.disabled = true;
   put("message-title", title);
   put("message-text", text);
 }
@@ -294,9 +301,18 @@ function showDraft(card) {
   at("note-button").setAttribute("aria-expanded", String(!at("note-box").hidden));
 }
 
-function stored(name, otherwise) {
+// What this window keeps over a reload, and another one of the same person does not have.
+function keepHere(name, value) {
   try {
-    return JSON.parse(localStorage.getItem(name)) ?? otherwise;
+    sessionStorage.setItem(`${storage}:${name}`, JSON.stringify(value));
+  } catch {
+    sessionStorage.removeItem(`${storage}:${name}`); // too much, or not allowed: a reload forgets it
+  }
+}
+
+function stored(name, otherwise, place = localStorage) {
+  try {
+    return JSON.parse(place.getItem(name)) ?? otherwise;
   } catch {
     return otherwise;
   }
@@ -304,10 +320,12 @@ function stored(name, otherwise) {
 
 const ACTIONS = { undo, note: () => shown && toggleNote(), help: () => at("help").showModal(), mine: showMine };
 
+// Keys are the page's, unless a field, a menu or a dialog has them; Escape, and Enter in a menu, give them back.
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && event.target === at("note")) return toggleNote(false);
+  if (event.target === at("only") && ["Escape", "Enter"].includes(event.key)) return at("only").blur();
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target.closest?.("textarea, dialog[open]")) return;
+  if (event.target.closest?.("input, textarea, select, dialog[open]")) return;
   const rival = /^[1-9]$/.test(event.key) ? queue[0]?.rivals?.[Number(event.key) - 1] : undefined;
   if (rival) return choose(rival.triple);
   const meaning = meaningOf(event);
@@ -338,7 +356,8 @@ at("note-button").addEventListener("click", () => toggleNote());
 at("note").addEventListener("input", () => shown && keepDraft(shown.triple, at("note").value));
 at("help-button").addEventListener("click", ACTIONS.help);
 at("mine-button").addEventListener("click", showMine);
-at("mine-close").addEventListener("click", () => at("mine").close());
+letClose(at("help"));
+letClose(at("mine"));
 at("mine-find").addEventListener("input", drawMine);
 at("fifty").addEventListener("click", async () => {
   const { status, content } = await fetchJson("/api/more", { triples: 50 });
@@ -347,7 +366,6 @@ at("fifty").addEventListener("click", async () => {
   showNothing();
   exchange();
 });
-at("help-close").addEventListener("click", () => at("help").close());
 at("notice-close").addEventListener("click", () => {
   refused = [];
   showRefused();
@@ -356,12 +374,13 @@ at("notice-close").addEventListener("click", () => {
 // What was answered so far, and another answer where somebody changed their mind: the old one is taken back and the
 // new one given in one go, so that there is no moment without an answer.
 let mine = [];
+let noAnswers = "";
 
 async function showMine() {
   const { status, content } = await fetchJson("/api/answers?most=200");
-  if (status !== 200) return;
   const pending = new Set(outbox.filter((one) => one.undoes).map((one) => one.undoes));
-  mine = content.filter((one) => !pending.has(one.key));
+  mine = status === 200 ? content.filter((one) => !pending.has(one.key)) : [];
+  noAnswers = status === 200 ? "You have answered nothing yet." : status === 401 ? "This link is not valid any more." : "The server does not answer. Try again when it is back; nothing that you answered is lost.";
   drawMine();
   if (!at("mine").open) at("mine").showModal();
 }
@@ -370,7 +389,7 @@ function drawMine() {
   const wanted = at("mine-find").value.trim().toLowerCase();
   const lines = mine.filter((line) => spoken(line).toLowerCase().includes(wanted));
   at("mine-none").hidden = lines.length > 0;
-  put("mine-none", mine.length ? "Nothing of the kind." : "You have answered nothing yet.");
+  put("mine-none", mine.length ? "Nothing of the kind." : noAnswers);
   at("mine-list").replaceChildren(...lines.map(drawOwn));
 }
 
@@ -388,7 +407,7 @@ function drawOwn(line) {
 function changeMind(line, said, choices) {
   if (line.said === said) return;
   const key = newKey();
-  past = past.filter((one) => one.key !== line.key);
+  keepPast(past.filter((one) => one.key !== line.key));
   outbox.push({ said: "undo", triple: null, key: newKey(), undoes: line.key });
   send({ said, triple: line.triple, key, note: line.note });
   Object.assign(line, { said, key });
@@ -403,32 +422,36 @@ async function offerRelations() {
   const lines = content.sort((a, b) => a.name.localeCompare(b.name));
   at("only").append(...lines.map((line) => element("option", { value: line.relation }, line.name)));
   at("only-label").hidden = false;
+  at("only").value = only;
+  if (at("only").value !== only) chooseRelation(""); // it was chosen before a reload, and is gone
 }
 
+let pointed = false; // who chooses with a finger or a mouse goes on with keys at once
+at("only").addEventListener("pointerdown", () => (pointed = true));
+at("only").addEventListener("keydown", () => (pointed = false));
 at("only").addEventListener("change", () => {
-  only = at("only").value;
+  if (pointed) at("only").blur();
+  chooseRelation(at("only").value);
+});
+
+function chooseRelation(relation) {
+  only = at("only").value = relation;
+  keepHere("only", only);
   queue = [];
-  held = [];
   takeOrder = true;
   if (progress) progress.left = "more";
   show();
   exchange();
-});
+}
 
-// A finger drags the card: sideways it answers; up it answers where nothing more is to be read below, else it scrolls.
+// A finger drags the card: sideways it answers, up and down it scrolls.
 // Touch events, not pointer events: only they can still take a movement from the browser once its direction is known.
 let drag = null;
 const card = at("card");
 
-function moreBelow() {
-  const inside = card.scrollHeight - card.clientHeight - card.scrollTop > 1;
-  return inside || card.getBoundingClientRect().bottom > at("answers").parentElement.getBoundingClientRect().top + 1;
-}
-
 function saidBy(x, y) {
   if (queue[0]?.rivals) return ""; // which one is meant, a finger says by pressing it
-  if (Math.abs(x) > REACH && Math.abs(x) > 1.5 * Math.abs(y)) return x > 0 ? "true" : "false";
-  return -y > REACH && -y > 1.5 * Math.abs(x) ? "unsure" : "";
+  return Math.abs(x) > REACH && Math.abs(x) > 1.5 * Math.abs(y) ? (x > 0 ? "true" : "false") : "";
 }
 
 function letGo() {
@@ -447,10 +470,10 @@ card.addEventListener("touchmove", (event) => {
   if (event.touches.length !== 1) return letGo();
   const x = event.touches[0].clientX - drag.x;
   const y = event.touches[0].clientY - drag.y;
-  drag.ours ??= Math.abs(x) > Math.abs(y) || (y < 0 && event.cancelable && !moreBelow());
+  drag.ours ??= Math.abs(x) > Math.abs(y);
   if (!drag.ours) return;
   if (event.cancelable) event.preventDefault();
-  card.style.transform = `translate(${x}px, ${Math.min(0, y)}px) rotate(${x / 60}deg)`;
+  card.style.transform = `translate(${x}px) rotate(${x / 60}deg)`;
   card.dataset.would = saidBy(x, y);
 }, { passive: false });
 card.addEventListener("touchend", (event) => {
@@ -468,6 +491,7 @@ async function refreshPicture() {
   if (!document.hidden) {
     const { status, content } = await fetchJson(`/api/picture?have=${have}`);
     if (status === 200) drawPicture(content);
+    if (status === 401 ? !signedOut : status === 200 && (signedOut || takeOrder)) exchange();
   }
   setTimeout(refreshPicture, 2000);
 }
@@ -489,6 +513,8 @@ async function begin() {
   drawPicture(content);
   storage = `${content.session}:${content.name}`;
   outbox = stored(storage, []);
+  past = stored(`${storage}:past`, [], sessionStorage);
+  only = stored(`${storage}:only`, "", sessionStorage);
   keep();
   exchange();
   setTimeout(refreshPicture, 2000);

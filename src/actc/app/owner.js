@@ -6,6 +6,7 @@ import { showReview, startReview } from "/files/review.js";
 const at = (id) => document.getElementById(id);
 let asked = 0;
 let paused = false;
+let others = null; // the name by which other machines reach this server; null where they cannot
 let rules = []; // what each rule would make of the answers
 let relations = [];
 let sorted = { by: "labels", falling: true };
@@ -33,12 +34,14 @@ function draw(content) {
   put("title", content.title);
   showProgress(content.progress);
   showPicture(content.picture, content.progress.goal, 10);
+  nameThings(content.picture.words);
   for (const link of at("files").querySelectorAll(".decides")) link.hidden = content.picture.audit;
   at("all").parentElement.hidden = content.picture.audit;
   redraw("people", content.people, content.people.filter((one) => one.judged > 0 || (one.kind !== "owner" && !one.void)).map(drawPerson));
   drawAgreement(content.agreement, content.settings.overlap);
   showReview(content.review);
   paused = content.paused;
+  others = content.others;
   put("pause", paused ? "Let them go on" : "Pause");
   if (document.activeElement !== at("budget")) at("budget").value = budget;
   const { overlap, repeats, combine, method } = content.settings;
@@ -48,6 +51,14 @@ function draw(content) {
   tellRule();
   put("about", `${percent(repeats)} of the cards are hidden repeats. Method: ${method}. What programs say is never counted as a label.`);
   if (at("all").open) readRelations();
+}
+
+// Wrong facts are taken out, true candidates are accepted: the page says which.
+function nameThings(words) {
+  put("sort-things", words.things[0].toUpperCase() + words.things.slice(1));
+  put("sort-accepted", words.accepted[0].toUpperCase() + words.accepted.slice(1));
+  put("file-found", words.found);
+  at("file-found").download = words.file;
 }
 
 // Redrawn only when something changed, so that focus and selection stay.
@@ -78,25 +89,40 @@ function drawPerson(one) {
   return element("tr", {}, name, ...cells, element("td", {}, repeats), element("td", {}, trust), link);
 }
 
+// The owner may look at their own machine's name for itself, which leads nobody else here.
+const HERE = ["127.0.0.1", "localhost", "[::1]"];
+function addressOf(link) {
+  const port = location.port ? `:${location.port}` : "";
+  return (others && HERE.includes(location.hostname) ? `${location.protocol}//${others}${port}` : location.origin) + link;
+}
+
+function tellAddress(name, link, copied = false) {
+  const alone = !others && HERE.includes(location.hostname);
+  const hint = alone ? " Only this machine reaches it; for others, serve the session with: actc annotate SESSION --host 0.0.0.0" : "";
+  put("added", `${name}: ${addressOf(link)}${copied ? " is copied." : ""}${hint}`);
+}
+
 function actOn(one, words, meaning, makeVoid) {
   const button = element("button", { type: "button", "aria-label": `${meaning} ${one.name}` }, words);
   button.addEventListener("click", async () => {
     const { status, content } = await fetchJson("/api/owner/link", { name: one.name, void: makeVoid });
-    const done = content?.link ? `${one.name}: ${location.origin}${content.link}` : `${one.name} has no link any more; the answers stay.`;
-    put("added", status === 200 ? done : String(content?.detail ?? "That did not work."));
+    if (status !== 200) put("added", String(content?.detail ?? "That did not work."));
+    else if (content.link) tellAddress(one.name, content.link);
+    else put("added", `${one.name} has no link any more; the answers stay.`);
     refresh();
   });
   return button;
 }
 
 async function copyLink(one, button) {
-  const address = location.origin + one.link;
+  let copied = true;
   try {
-    await navigator.clipboard.writeText(address);
+    await navigator.clipboard.writeText(addressOf(one.link));
     button.textContent = "Copied";
   } catch {
-    put("added", `${one.name}: ${address}`);
+    copied = false;
   }
+  tellAddress(one.name, one.link, copied);
 }
 
 function drawAgreement(agreement, overlap) {
@@ -114,7 +140,8 @@ function drawAgreement(agreement, overlap) {
 at("add").addEventListener("submit", async (event) => {
   event.preventDefault();
   const { status, content } = await fetchJson("/api/owner/annotators", { name: at("name").value });
-  put("added", status === 200 ? `${content.name}: ${location.origin}${content.link}` : String(content?.detail ?? "That did not work."));
+  if (status === 200) tellAddress(content.name, content.link);
+  else put("added", String(content?.detail ?? "That did not work."));
   if (status === 200) at("name").value = "";
   refresh();
 });

@@ -93,6 +93,7 @@ async def get_overview(request: Request, session: Open, links: OpenLinks, kept: 
         settings=vars(session.settings) | chosen,
         paused=session.paused,
         trouble=read_trouble(session.folder),
+        others=request.app.state.others,
         progress=counts,
         picture=kept.picture(counts)[1],
         **lines,

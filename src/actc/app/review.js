@@ -1,7 +1,7 @@
 // The owner's word on single triples: where people differ, what nobody was sure of, what has a note.
 
-import { directionOf, drawCard, drawSentence } from "/files/card.js";
-import { element, fetchJson, newKey, put } from "/files/draw.js";
+import { directionOf, drawCard, drawSentence, isUnread, startReading } from "/files/card.js";
+import { element, fetchJson, letClose, newKey, put } from "/files/draw.js";
 
 const at = (id) => document.getElementById(id);
 const MOST = 200, LISTED = 8;
@@ -67,6 +67,7 @@ async function openAt(number) {
   if (wasOpen && !at("settle").open) return; // closed while the card was on its way
   if (status !== 200) return put("told", String(content?.detail ?? "The server does not answer."));
   drawCard(content);
+  startReading(at("settle"));
   put("place", `${place + 1} of ${lines.length}`);
   put("decided", content.decided ? `You said: ${WORDS[content.decided]}.` : "");
   at("who").replaceChildren(...drawWho(content).childNodes);
@@ -74,7 +75,7 @@ async function openAt(number) {
   at("next").disabled = place === lines.length - 1;
   const dialog = at("settle");
   if (!dialog.open) dialog.showModal();
-  dialog.scrollTop = 0;
+  at("settle-inside").scrollTop = 0;
 }
 
 async function send(path, body) {
@@ -88,6 +89,7 @@ async function send(path, body) {
 }
 
 async function decide(said) {
+  if (isUnread(at("settle"))) return;
   const here = place;
   const key = newKey();
   if (!(await send("/api/owner/settle", { triple: lines[here].triple, said, key }))) return;
@@ -129,7 +131,7 @@ at("answers").addEventListener("click", (event) => {
 at("undo").addEventListener("click", undo);
 at("next").addEventListener("click", ACTIONS.next);
 at("before").addEventListener("click", ACTIONS.before);
-at("close").addEventListener("click", () => at("settle").close());
+letClose(at("settle"));
 at("decide").addEventListener("click", () => openAt(0));
 at("kinds").addEventListener("click", (event) => {
   const chosen = event.target.closest("button");

@@ -9,6 +9,7 @@ import webbrowser
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from actc.app.gate import name_for_others
 from actc.app.links import Links
 from actc.errors import MissingExtraError, OptionError
 from actc.session import OWNER, Session
@@ -91,7 +92,7 @@ def listen(host: str, port: int) -> socket.socket:
 def links_of(session: Session, host: str, port: int) -> list[tuple[str, str]]:
     """Return everybody's name and link, the owner first."""
     links = Links.of(session.folder)
-    shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
+    shown = name_for_others(host) or host
     address = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
     return [(one.name, address + links.path(one)) for one in [session.annotator(OWNER), *session.people()]]
 

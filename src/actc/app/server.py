@@ -22,8 +22,20 @@ from pydantic import Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from actc import __version__
-from actc.app.common import LARGEST, REFUSED, Judge, Key, Open, OpenKept, OpenLinks, Strict, links_of, session_of
-from actc.app.gate import Bucket, Gate, loopback_names
+from actc.app.common import (
+    LARGEST,
+    REFUSED,
+    Anybody,
+    Judge,
+    Key,
+    Open,
+    OpenKept,
+    OpenLinks,
+    Strict,
+    links_of,
+    session_of,
+)
+from actc.app.gate import Bucket, Gate, loopback_names, name_for_others
 from actc.app.kept import Kept, send_json
 from actc.app.links import JUDGE_COOKIE, OWNER_COOKIE, Links
 from actc.app.owner import owning
@@ -166,6 +178,12 @@ async def owner_page(request: Request) -> Response:
     return HTMLResponse(request.app.state.files["owner.html"])
 
 
+@pages.get("/openapi.json")
+async def describe_routes(request: Request, somebody: Anybody) -> Response:
+    """Return what a program can ask for, to whoever holds a link."""
+    return JSONResponse(request.app.openapi())
+
+
 @pages.get("/files/{name}")
 async def get_file(request: Request, name: Annotated[str, Path(max_length=20)]) -> Response:
     """Return a script, a style or the icon: looked up among those there are, never joined to a path."""
@@ -222,11 +240,12 @@ def create_app(session: Session, host: str = "127.0.0.1") -> FastAPI:
         The address it will listen on, which decides the names it answers to.
     """
     title = "actc annotation session"
-    app = FastAPI(title=title, version=__version__, docs_url=None, redoc_url=None, lifespan=_few_threads)
+    app = FastAPI(title=title, version=__version__, openapi_url=None, lifespan=_few_threads)
     folder = files("actc.app")
     app.state.session = session
     app.state.links = Links.of(session.folder)
     app.state.kept = Kept(session)
+    app.state.others = name_for_others(host)
     app.state.people = (None, False, 0.0, {})
     app.state.aside = ThreadPoolExecutor(1, "aside")
     app.state.paces = Bucket(rate=50, burst=200)

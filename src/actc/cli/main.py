@@ -113,12 +113,19 @@ class CommandsByJob(click.Group):
                 formatter.write_dl([(name, command.get_short_help_str(90)) for name, command in found if command])
 
 
-@click.group(cls=CommandsByJob, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=CommandsByJob,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_tell_version, help="Show versions and exit."
 )
-def commands() -> None:
+@click.pass_context
+def commands(context: click.Context) -> None:
     """Decide which predicted facts may enter a knowledge graph, with the least human work."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 GROUPS = (

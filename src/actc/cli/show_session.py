@@ -11,6 +11,7 @@ from actc.judges.store import ReplyStore
 from actc.session import Session
 from actc.session.judge import JudgeRun
 from actc.session.review import count_reviews
+from actc.session.sought import sought_in
 from actc.session.start import NameCount
 from actc.session.status import agreement, people, picture, progress, write_count
 from actc.session.trouble import read_trouble
@@ -22,7 +23,7 @@ def print_status(session: Session) -> None:
     how = f"an audit, design {settings.design}" if settings.design else f"method {settings.method}"
     screen.print(
         f"{settings.title}: {write_count(counts)}, from "
-        f"{settings.triples:,} candidates of {settings.relations:,} relations; {how}.",
+        f"{settings.triples:,} {sought_in(settings).things} of {settings.relations:,} relations; {how}.",
         markup=False,
     )
     table = new_table("who", "judged", "true", "false", "unsure", "seconds", "same on repeats", "agrees with people")
@@ -50,7 +51,8 @@ def print_status(session: Session) -> None:
 def print_audit_of(audit: Session) -> None:
     """Say what an audit is about, and what it found so far."""
     settings = audit.settings
-    print(f"{settings.title}: {settings.budget:,} of {settings.triples:,} accepted triples are drawn to be judged.")
+    found = sought_in(settings).found
+    print(f"{settings.title}: {settings.budget:,} of {settings.triples:,} {found} are drawn to be judged.")
     print(picture(audit)["advice"])
 
 

@@ -20,15 +20,17 @@ DISAGREES = 0.05
 def print_report(report: Report, written: Sequence[Path]) -> None:
     """Print the report's headline, its relations and where it is written."""
     screen, total, answers = console(), report.case.target.stands_for, len(report.case.annotations)
-    screen.print(f"{report.accepted:,} of {total:,} candidates are accepted, from {answers:,} answers.")
+    sought = report.sought
+    screen.print(f"{report.accepted:,} of {total:,} {sought.things} are {sought.accepted}, from {answers:,} answers.")
     for name, share in report.quality.items():
         screen.print(f"  {name:<10}{_percent(share)}")
     screen.print(Text(report.rests_on), Text(str(report.advice)), "", sep="\n")
     screen.print(*map(Text, report.judges), sep="\n", end="\n\n" if report.judges else "")
-    table = new_table("relation", "accepted", "candidates", "answers", "precision", "trust")
+    over_half = f"over half {sought.true}?"
+    table = new_table("relation", sought.accepted, sought.things, "answers", "precision", over_half)
     for line in report.relations[:MOST_RELATIONS]:
         counts = f"{line.accepted:,}", f"{line.triples:,}", str(line.answers)
-        table.add_row(line.relation, *counts, _percent(line.quality["precision"]), line.trust)
+        table.add_row(line.relation, *counts, _percent(line.quality["precision"]), line.over_half)
     screen.print(table)
     if len(report.relations) > MOST_RELATIONS:
         screen.print(f"... and {len(report.relations) - MOST_RELATIONS} more relations on the page.")

@@ -226,6 +226,7 @@ def to_markdown(report: dict[str, Any]) -> str:
     lines = [
         "# A graph completed",
         "",
+        *([f"Next: `{report['next']}`", ""] if report.get("next") else []),
         *(line for said in headline(report, strong="**") for line in (said, "")),
         "| relation | known | candidates | judged | accepted |",
         "| --- | ---: | ---: | ---: | ---: |",
@@ -236,8 +237,7 @@ def to_markdown(report: dict[str, Any]) -> str:
     if "check" in report:
         lines += ["", "## Wrong facts", "", *to_lists(report["check"])]
     notes = report.get("notes") or []
-    following = ["", "## What to run next", "", f"    {report['next']}"] if report.get("next") else []
-    return "\n".join([*lines, *([""] if notes else []), *(f"- {note}" for note in notes), *following])
+    return "\n".join([*lines, *([""] if notes else []), *(f"- {note}" for note in notes)])
 
 
 def _tell_evidence(evidence: dict[str, Any] | None) -> list[str]:

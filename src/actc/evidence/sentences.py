@@ -14,6 +14,7 @@ from actc.evidence.slots import Filled, Slots
 from actc.evidence.table import Evidence
 
 FEW = 0.5  # below this share a sentence with a percentage reads as a reason against
+LEAST = 0.005  # below this share it reads as 0%, which speaks for nothing
 NOT_FILLED = Filled(0, "", 0.0)
 
 
@@ -111,6 +112,8 @@ def _say_rule(side: str, row: Row, speaks_for: bool) -> str:
         return "" if speaks_for else f"nothing that shares a fact with {end} has {row.goal(side)}"
     if speaks_for:
         fact = row.fact(f"{side}_rule_slot", f"{side}_rule_entity")
+        if share < LEAST:
+            return ""
         return f"of all X with {fact}, as {end}, {share:.0%} have {row.goal(side)}"
     return f"of what shares a fact with {end}, {share:.0%} at best have {row.goal(side)}" if share < FEW else ""
 
@@ -119,21 +122,25 @@ def _say_relatives(side: str, row: Row, speaks_for: bool) -> str:
     count, total = int(row.value(f"{side}_relatives_five")), row.code(f"{side}_relatives_count")
     if not total or (count == 0 if speaks_for else count == total):
         return ""
+    if total == 1:
+        return f"the entity most like {row.end(side)} {'has' if count else 'does not have'} it"
     return f"{count or 'none'} of the {total} entities most like {row.end(side)} {'has' if count == 1 else 'have'} it"
 
 
 def _say_share(side: str, row: Row, speaks_for: bool) -> str:
     share, degree = row.value(f"{side}_share"), int(row.value(f"{side}_degree"))
+    if speaks_for and share < LEAST / 10:  # a tenth of a percent is said
+        return ""
     where = ("begin with", "begins with") if side == "head" else ("end in", "ends in")
     many = f"{share:.1%} of all {row.relation} {where[0]}" if share else f"no {row.relation} {where[1]}"
-    return f"{many} {row.end(side)}, which is in {degree} facts"
+    return f"{many} {row.end(side)}, which is in {degree} {'fact' if degree == 1 else 'facts'}"
 
 
 def _say_pair(row: Row, speaks_for: bool) -> str:
     if row.code("pair_slot") < 0:
         return "" if speaks_for else f"nothing else is known between {row.head} and {row.tail}"
     share, (relation, backwards) = row.value("pair_best"), row.step("pair_slot")
-    if share >= FEW and not speaks_for:
+    if share < LEAST if speaks_for else share >= FEW:
         return ""
     begin = f"{relation} holds {'the other way round' if backwards else 'between the two'}"
     if backwards and share >= FEW and not row.is_own("pair_slot"):
@@ -145,7 +152,7 @@ def _say_path(row: Row, speaks_for: bool) -> str:
     if row.code("path_first") < 0:
         return "" if speaks_for else f"no two facts lead from {row.head} to {row.tail}"
     share, steps = row.value("path_best"), [row.step(name) for name in ("path_first", "path_second")]
-    if share >= FEW and not speaks_for:
+    if share < LEAST if speaks_for else share >= FEW:
         return ""
     walk = ", then ".join(f"{relation} backwards" if backwards else relation for relation, backwards in steps)
     return f"{walk} leads from {row.head} to {row.tail} ({share:.0%} of such pairs have {row.relation})"

@@ -119,7 +119,7 @@ def leased_tasks(
     """Return the triples that an annotator has leased, the first to be judged first; of one relation, if given."""
     rows = connection.execute(
         f"SELECT {TASK}, purpose FROM lease JOIN task USING (triple) WHERE annotator = ?1 "
-        f"AND {SHOWN} AND (?3 IS NULL OR relation = ?3) ORDER BY place LIMIT ?2",
+        f"AND expires > 0 AND {SHOWN} AND (?3 IS NULL OR relation = ?3) ORDER BY place LIMIT ?2",
         (annotator.id, most, relation),
     )
     return [Task(*row) for row in rows]
@@ -179,15 +179,16 @@ def top_up(
     now: float,
 ) -> None:
     """Bring the triples that an annotator has leased to ``count``, or as near as budget and plan allow."""
-    connection.execute("UPDATE lease SET expires = ? WHERE annotator = ?", (now + LEASE_SECONDS, annotator.id))
-    sql = f"SELECT count(*) FROM lease JOIN task USING (triple) WHERE annotator = ? AND {SHOWN}"
+    _renew(connection, annotator, budget, now)
+    sql = f"SELECT count(*) FROM lease JOIN task USING (triple) WHERE annotator = ? AND expires > 0 AND {SHOWN}"
     leases = connection.execute(sql, (annotator.id,)).fetchone()[0]
     need = count - leases
     if need > 0:
         need -= _lease_repeat(connection, annotator, repeats, now)
     for find, purpose in SOURCES:
-        if need > 0 and (overlap > 0 or find is not _find_shared):
-            need -= lease(connection, annotator, find(connection, annotator, need, now), purpose, now)
+        most = need if purpose != "new" else min(need, _left_of(budget, need, connection, now))
+        if most > 0 and (overlap > 0 or find is not _find_shared):
+            need -= lease(connection, annotator, find(connection, annotator, most, now), purpose, now)
     need = min(need, _left_of(budget, need, connection, now))
     if need > 0:
         need = _fair_share(connection, need, leases)
@@ -200,11 +201,28 @@ def top_up_relation(
     connection: sqlite3.Connection, annotator: Annotator, count: int, budget: int, relation: str, now: float
 ) -> None:
     """Bring the leased triples of one relation to ``count``: planned ones, as far as there are."""
-    connection.execute("UPDATE lease SET expires = ? WHERE annotator = ?", (now + LEASE_SECONDS, annotator.id))
+    _renew(connection, annotator, budget, now)
     need = count - len(leased_tasks(connection, annotator, count, relation))
     need = min(_left_of(budget, need, connection, now), need)
     if need > 0:
         _lease_planned(connection, annotator, need, now, relation)
+
+
+def _renew(connection: sqlite3.Connection, annotator: Annotator, budget: int, now: float) -> None:
+    """Let an annotator keep what they have leased; but not, of what they never judged, what a lower budget leaves out.
+
+    That has run out, so it is on no card any more; an answer that is on its way is still taken.
+    """
+    connection.execute("UPDATE lease SET expires = ? WHERE annotator = ?", (now + LEASE_SECONDS, annotator.id))
+    too_many = -_left_of(budget, 0, connection, now)
+    if too_many > 0:
+        connection.execute(
+            "UPDATE lease SET expires = 0 WHERE annotator = ?1 AND triple IN ("
+            "SELECT triple FROM lease JOIN task USING (triple) WHERE annotator = ?1 AND purpose = 'new' "
+            f"AND labelled = 0 AND {SHOWN} AND NOT EXISTS (SELECT 1 FROM judgement AS j "
+            "WHERE j.triple = task.triple AND j.annotator = ?1) ORDER BY place DESC LIMIT ?2)",
+            (annotator.id, too_many),
+        )
 
 
 def lease(

@@ -14,13 +14,16 @@ from typing import Any
 import numpy as np
 
 from actc.session.session import Session
+from actc.session.sought import sought_in, turn
 from actc.triples import Annotations, ScoredTriples
 from actc.trust.audit import Audit, answers_to_certify, assess, write_verdict
+from actc.trust.words import WRONG_FACTS, Sought
 
 
 def judged_slice(session: Session) -> Annotations:
-    """Return the answers to an audit; what people looked at and nobody was sure of counts as not true."""
-    labels = session.annotations()
+    """Return the answers to an audit; what nobody was sure of counts as not what was sought."""
+    wrong = sought_in(session.settings) is WRONG_FACTS
+    labels = turn(session.annotations()) if wrong else session.annotations()
     rows = session.store.rows("SELECT triple FROM task WHERE answered > 0 AND labelled = 0")
     unsure = np.array([row["triple"] for row in rows], dtype=np.int64)
     return Annotations(np.append(labels.rows, unsure), np.append(labels.labels, np.zeros(len(unsure), dtype=np.bool_)))
@@ -72,7 +75,7 @@ class AuditPlanner:
             "relations": self._relations(),
             "accepted": audit.total,
             "done": done,
-            "verdict": _say(audit, settings.target, more),
+            "verdict": _say(audit, settings.target, more, sought_in(settings)),
         }
 
     def _relations(self) -> list[dict[str, Any]]:
@@ -96,14 +99,14 @@ class AuditPlanner:
         ]
 
 
-def _say(audit: Audit, target: float | None, more: int | None) -> str:
+def _say(audit: Audit, target: float | None, more: int | None, sought: Sought) -> str:
     """Return the verdict, and when to stop."""
     if not audit.judged:
-        return "Judge the triples in the order they come; what they tell about all accepted ones appears here."
+        return f"Judge the triples in the order they come; what they tell about all {sought.found} appears here."
     low, high = audit.interval
-    found = f"Between {low:.1%} and {high:.1%} of the {audit.total:,} accepted triples are true."
+    found = f"Between {low:.1%} and {high:.1%} of the {audit.total:,} {sought.found} are {sought.true}."
     if audit.design != "simple":
         return f"{found} Such a slice is read when all of it is judged."
     if target is None:
         return f"{found} The bounds hold whenever you look: stop when they are close enough."
-    return f"{found} {write_verdict(target, more)}"
+    return f"{found} {write_verdict(target, more, sought)}"

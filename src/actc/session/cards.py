@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -16,6 +18,8 @@ MOST_KNOWN = 6
 MOST_EXAMPLES = 3
 MOST_FACTS = 4
 MOST_REASONS = 3
+MOST_HINT = 40
+"""Characters behind a name that tell it from a namesake."""
 AGAINST = "against: "
 SLOT = re.compile(r"\{(head|tail)\}")
 
@@ -41,44 +45,74 @@ def make_card(names: Names, task: Task, show_score: bool = False) -> dict[str, A
     Nothing in it tells a hidden repeat or a shared triple from any other, and what the model thinks is only there if
     it should be seen.
     """
-    head, relation, tail = names.of(task.head), names.of(task.relation), names.of(task.tail)
     known = names.known_tails(task.head, task.relation, MOST_KNOWN + 1)
+    examples = names.examples(task.relation, task.head, task.tail, MOST_EXAMPLES)
+    facts = [names.facts(entity, task.relation, MOST_FACTS) for entity in (task.head, task.tail)]
+    rivals = [task, *read_rivals(task)]
+    said = [(task.head, task.relation, task.tail), *((one.head, one.relation, one.tail) for one in rivals)]
+    said += [*((h, task.relation, t) for h, t in examples), *facts[0], *facts[1]]
+    entities = dict.fromkeys([*(end for h, _, t in said for end in (h, t)), *known])
+    named = tell_apart(map(names.of, entities))
+
+    def say(head: str, relation: str, tail: str) -> list[dict[str, str]]:
+        return sentence(named[head], names.of(relation), named[tail])
+
     card = {
         "triple": task.triple,
-        "sentence": sentence(head, relation, tail),
-        "head": describe(head, names.link),
-        "relation": describe(relation),
-        "tail": describe(tail, names.link),
-        "known": [names.of(other).name for other in known[:MOST_KNOWN]],
+        "sentence": say(task.head, task.relation, task.tail),
+        "head": describe(named[task.head], names.link),
+        "relation": describe(names.of(task.relation)),
+        "tail": describe(named[task.tail], names.link),
+        "known": [named[other].name for other in known[:MOST_KNOWN]],
         "more_known": len(known) > MOST_KNOWN,
-        "examples": [
-            sentence(names.of(h), relation, names.of(t))
-            for h, t in names.examples(task.relation, task.head, task.tail, MOST_EXAMPLES)
-        ],
-        "head_facts": _facts(names, task.head, task.relation),
-        "tail_facts": _facts(names, task.tail, task.relation),
+        "examples": [say(h, task.relation, t) for h, t in examples],
+        "head_facts": [say(*fact) for fact in facts[0]],
+        "tail_facts": [say(*fact) for fact in facts[1]],
         "why": task.reason,
         "source": source_of(names, task.triple),
     }
-    rivals = [task, *read_rivals(task)]
     if len(rivals) > 1:  # in the order of the pool, which tells nothing of what the model thinks
         card["rivals"] = [
-            {"triple": one.triple, "sentence": sentence(*map(names.of, (one.head, one.relation, one.tail)))}
+            {"triple": one.triple, "sentence": say(one.head, one.relation, one.tail)}
             for one in sorted(rivals, key=lambda one: one.triple)
         ]
     if show_score:
-        card |= {"score": task.score, "probability": task.probability}
+        card |= {"score": task.score, "probability": task.probability, "belief": _say_belief(task)}
     return card
 
 
-def _facts(names: Names, entity: str, relation: str) -> list[list[dict[str, str]]]:
-    """Return what else the graph says about an entity, as sentences."""
-    facts = names.facts(entity, relation, MOST_FACTS)
-    return [sentence(names.of(h), names.of(r), names.of(t)) for h, r, t in facts]
+def _say_belief(task: Task) -> str:
+    """Say what the model thinks of a triple."""
+    likely = "" if task.probability is None else f", which it takes for {task.probability:.0%} likely to be true"
+    return f"The model gave it a score of {task.score:.4g}{likely}."
+
+
+def tell_apart(entities: Iterable[Named]) -> dict[str, Named]:
+    """Return entities by their ids, with a few words behind each name that two of them share."""
+    found = {one.id: one for one in entities}
+    shared = Counter(one.name for one in found.values())
+    hints = {one.id: _hint(one) for one in found.values() if shared[one.name] > 1}
+    told = Counter((found[key].name, hint) for key, hint in hints.items())
+    for key, hint in hints.items():
+        name = found[key].name
+        found[key] = replace(found[key], name=f"{name} ({hint if told[name, hint] == 1 else key})")
+    return found
+
+
+def _hint(named: Named) -> str:
+    """Return what tells an entity from a namesake: the beginning of its description, its types, or its id."""
+    text = re.split(r" \(|[;:]", named.description or named.types)[0].strip() or named.id
+    return text if len(text) <= MOST_HINT else f"{text[:MOST_HINT].rsplit(' ', 1)[0]}…"
 
 
 def sentence(head: Named, relation: Named, tail: Named) -> list[dict[str, str]]:
-    """Return a triple as parts of a sentence, spaces and all; parts that name something have a ``role``."""
+    """Return a triple as parts of a sentence, spaces and all; parts that name something have a ``role``.
+
+    Two ends of the same name are told apart.
+    """
+    if head.name == tail.name:
+        apart = tell_apart([head, tail])
+        head, tail = apart[head.id], apart[tail.id]
     if not ("{head}" in relation.template and "{tail}" in relation.template):
         space = {"text": " "}
         return [_slot("head", head), space, _slot("relation", relation), space, _slot("tail", tail)]

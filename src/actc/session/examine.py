@@ -16,6 +16,7 @@ from actc.session.cards import plain, sentence
 from actc.session.find_case import Opened, find_case
 from actc.session.judge_report import audit_with_judges, report_judges
 from actc.session.session import Session
+from actc.session.sought import sought_in
 from actc.tables.files import read_annotations, write_json, write_rows_of
 from actc.tables.parts import read_candidates
 from actc.triples import Annotations, IntArray, ScoredTriples
@@ -62,8 +63,10 @@ def write_report(
     """
     opened = find_case(source)
     report, judges = make_report(opened.case, level, price), report_judges(opened, level)
+    if opened.session is not None:
+        report = replace(report, sought=sought_in(opened.session.settings))
     if judges is not None:
-        report = replace(report, judges=tuple(judges.sentences()))
+        report = replace(report, judges=tuple(judges.sentences(report.sought)))
     write_page(report, Path(out), name_things(opened.session, _next_commands(source, opened, report)))
     if json_out is not None:
         write_json(json_out, report.to_dict() | ({} if judges is None else {"judges": judges.to_dict()}))

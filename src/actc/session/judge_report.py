@@ -13,12 +13,9 @@ from actc.triples import Annotations, ScoredTriples
 from actc.trust.case import Case
 from actc.trust.expect import Share
 from actc.trust.ppi import Powered, estimate_share
+from actc.trust.words import CANDIDATES, Sought
 
-QUANTITIES = {
-    "accuracy": "of all decisions are right",
-    "precision": "of the accepted are true",
-    "recall": "of the true ones are accepted",
-}
+QUANTITIES = ("accuracy", "precision", "recall")
 
 NO_CHECKS = (
     "No answer of people's has a known chance to be asked, so nothing checks what judges bought; sessions ask such "
@@ -65,14 +62,14 @@ class JudgeReport:
     without: dict[str, Share | None]
     checks: int
 
-    def sentences(self) -> list[str]:
+    def sentences(self, sought: Sought = CANDIDATES) -> list[str]:
         """Say it in words, most important first."""
         said = [*(_say_judge(line) for line in self.judges), f"Judges turn {self.turned:,} decisions round."]
-        for name, words in QUANTITIES.items():
+        for name in QUANTITIES:
             one, other = self.heeded[name], self.without[name]
             if one is not None:
                 without = "" if other is None else f"; without them {_say_share(other)}"
-                said.append(f"Where they are heeded, {_say_share(one)} {words}{without}.")
+                said.append(f"Where they are heeded, {_say_share(one)} {sought.quantities[name]}{without}.")
         return said if self.checks else [*said, NO_CHECKS]
 
     def to_dict(self) -> dict[str, Any]:

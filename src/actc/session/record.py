@@ -15,6 +15,7 @@ from actc.session.ask import TASK, Annotator, Task, lease, read_rivals
 
 LABELS: dict[str, int | None] = {"true": 1, "false": 0, "unsure": None}
 SAID = (*LABELS, "undo")
+WORDS = {"true": "true", "false": "false", "unsure": "not sure"}
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def record(
         (annotator.id, judgement.triple),
     ).fetchone()
     if judgement.triple is None or asked is None:
-        raise SessionError(_why_refused(connection, annotator, judgement))
+        return _said_before(connection, annotator, judgement)
     seen = {"sentence": judgement.shown, "score": score_shown} | _reasons_seen(connection, annotator, judgement)
     shown = json.dumps(seen, ensure_ascii=False)
     number = insert(
@@ -130,8 +131,7 @@ def _record_rivals(
         return
     if (judgement.said == "true") != (judgement.triple in judgement.chosen) or judgement.said == "unsure":
         raise OptionError("A card with rivals is answered by those that are true; what is said of its own differs.")
-    row = connection.execute(f"SELECT {TASK} FROM task WHERE triple = ?", (judgement.triple,)).fetchone()
-    rivals = [] if row is None else [rival.triple for rival in read_rivals(Task(*row))]
+    rivals = _rivals_of(connection, judgement)
     if not set(judgement.chosen) <= {judgement.triple, *rivals}:
         raise SessionError("A triple was chosen that is not on the card.")
     leased = "SELECT triple FROM lease WHERE annotator = ?"
@@ -141,6 +141,12 @@ def _record_rivals(
             said = "true" if rival in judgement.chosen else "false"
             one = replace(judgement, said=said, triple=rival, key=f"{judgement.key}/{rival}", note="", chosen=None)
             record(connection, annotator, one, now, score_shown)
+
+
+def _rivals_of(connection: sqlite3.Connection, judgement: Judgement) -> list[int]:
+    """Return the other triples on the card of a judgement."""
+    row = connection.execute(f"SELECT {TASK} FROM task WHERE triple = ?", (judgement.triple,)).fetchone()
+    return [] if row is None else [rival.triple for rival in read_rivals(Task(*row))]
 
 
 def _reasons_seen(connection: sqlite3.Connection, annotator: Annotator, judgement: Judgement) -> dict[str, str]:
@@ -156,20 +162,40 @@ def _reasons_seen(connection: sqlite3.Connection, annotator: Annotator, judgemen
     return {"reasons": "before" if again or judgement.reasons == "beside" else "after"}
 
 
-def _why_refused(connection: sqlite3.Connection, annotator: Annotator, judgement: Judgement) -> str:
-    """Say which answer stands where there is one already: two windows of one person may show the same card."""
-    standing = connection.execute(
-        "SELECT said FROM answer JOIN judgement ON judgement = judgement.id "
-        "WHERE answer.triple = ? AND answer.annotator = ?",
-        (judgement.triple, annotator.id),
-    ).fetchone()
-    if standing is None:
-        return f"{annotator.name} was not asked about triple {judgement.triple}, or took the answer back."
-    words = {"true": "true", "false": "false", "unsure": "not sure"}
-    return (
-        f"“{judgement.shown}”: “{words[standing['said']]}”, given before, stands; “{words[judgement.said]}” was not "
-        "taken. Undo the standing answer to change it."
+def _said_before(connection: sqlite3.Connection, annotator: Annotator, judgement: Judgement) -> Recorded:
+    """Return the standing answer that says the same: two windows of one person may show the same card.
+
+    One that says something else stands, and this is said.
+    """
+    standing = _standing_of(connection, annotator, judgement.triple)
+    if judgement.triple is None or standing is None:
+        raise SessionError(f"{annotator.name} was not asked about triple {judgement.triple}, or took the answer back.")
+    same = standing["said"] == judgement.said and judgement.note in ("", standing["note"])
+    if same and _chosen_before(connection, annotator, judgement):
+        return Recorded(standing["id"], judgement.triple)
+    before, now = WORDS[standing["said"]], WORDS[judgement.said]
+    # The isolates keep a sentence that runs from right to left from turning the words around it.
+    raise SessionError(
+        f"“\u2068{judgement.shown}\u2069”: “{before}”, given before, stands; “{now}” was not taken. "
+        "Change it under “My answers”."
     )
+
+
+def _standing_of(connection: sqlite3.Connection, annotator: Annotator, triple: int | None) -> sqlite3.Row | None:
+    row: sqlite3.Row | None = connection.execute(
+        "SELECT said, note, judgement.id FROM answer JOIN judgement ON judgement = judgement.id "
+        "WHERE answer.triple = ? AND answer.annotator = ?",
+        (triple, annotator.id),
+    ).fetchone()
+    return row
+
+
+def _chosen_before(connection: sqlite3.Connection, annotator: Annotator, judgement: Judgement) -> bool:
+    """Say whether the standing answers to the rivals on a card are those that an answer to it gives."""
+    if judgement.chosen is None:
+        return True
+    found = [(rival, _standing_of(connection, annotator, rival)) for rival in _rivals_of(connection, judgement)]
+    return all((old["said"] == "true") == (rival in judgement.chosen) for rival, old in found if old is not None)
 
 
 def find_stored(connection: sqlite3.Connection, annotator: Annotator, judgement: Judgement) -> Recorded | None:
@@ -231,7 +257,8 @@ def _undo(connection: sqlite3.Connection, annotator: Annotator, undo: Judgement,
         (annotator.id, undo.undoes),
     ).fetchone()
     if old is None:
-        raise SessionError("There is nothing to undo.")
+        given = "" if undo.undoes is None else " Your standing answers are under “My answers”."
+        raise SessionError(f"There is nothing to undo.{given}")
     number = insert(connection, annotator, undo, old["triple"], old["purpose"], now, undoes=old["id"])
     _restore_answer(connection, annotator, old["triple"])
     # The triple of an imported judgement, or of the owner's decision, was leased to nobody: it is not leased now.

@@ -12,6 +12,7 @@ from actc.session.exchange import write_history, write_label_studio, write_label
 from actc.session.find_case import Opened, find_case
 from actc.session.plan import choose_next, task_of
 from actc.session.session import Session
+from actc.session.sought import sought_in
 from actc.tables.calibration import Sources
 from actc.tables.deliver import check_writable
 from actc.tables.files import write_triples
@@ -101,7 +102,7 @@ def export_session(
     if thresholds:
         written.append((write_thresholds(opened, thresholds), "thresholds", thresholds))
     if accepted:
-        written.append((write_accepted(opened, accepted), "accepted triples", accepted))
+        written.append((write_accepted(opened, accepted), sought_in(session.settings).found, accepted))
     if held:
         columns = held_columns(opened.case)
         write_triples(held, columns)

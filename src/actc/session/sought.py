@@ -6,7 +6,8 @@ of being wrong and what is accepted is taken out, so "true" becomes "not wrong":
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from actc.session.judged import read_judged
 from actc.session.session import Session
 from actc.session.settings import Settings
 from actc.triples import Annotations, ScoredTriples
+from actc.trust.words import CANDIDATES, WRONG_FACTS, Sought
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,31 @@ def parts_of(settings: Settings) -> tuple[Part, ...]:
     split, end = settings.triples - settings.doubted, settings.triples
     both = (Part(range(split), False, split == end), Part(range(split, end), True, split == 0))
     return tuple(part for part in both if part.rows)
+
+
+def sought_in(settings: Settings) -> Sought:
+    """Return how to speak of what a session seeks; where it seeks both, of the candidates, as its pages do."""
+    parts = parts_of(settings)
+    return WRONG_FACTS if parts and parts[0].wrong else CANDIDATES
+
+
+def page_words(settings: Settings) -> dict[str, Any]:
+    """Return what the pages call things; of an audit, they show what is true of those that were found."""
+    sought = sought_in(settings)
+    accepted, true = sought.accepted.capitalize(), sought.true.capitalize()
+    of_audit = {
+        "by_relation": f"{true} among the judged, relation by relation",
+        "share": f"Share that is {sought.true}",
+        "now": f"of the judged triples are {sought.true}",
+        "soon": f"The share that is {sought.true} appears here with the first answer.",
+    }
+    of_session = {
+        "by_relation": f"{accepted}, relation by relation",
+        "share": "Expected accuracy",
+        "now": f"of the decisions on all {sought.things} should be right now",
+        "soon": "Expected accuracy appears here once the method has an estimate.",
+    }
+    return asdict(sought) | (of_audit if settings.design else of_session)
 
 
 def turn(said: Annotations) -> Annotations:

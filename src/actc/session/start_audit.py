@@ -16,14 +16,14 @@ from actc.session.find_case import find_case
 from actc.session.results import write_accepted
 from actc.session.session import Session
 from actc.session.settings import Settings
+from actc.session.sought import sought_in
 from actc.session.start import write_core
 from actc.tables.deliver import write_folder
 from actc.tables.files import write_scored
 from actc.tables.parts import read_candidates
 from actc.triples import ScoredTriples
 from actc.trust.audit import draw_slice
-
-REASON = "Drawn at random from what is accepted, whatever its score."
+from actc.trust.words import WRONG_FACTS
 
 
 def start_audit(
@@ -64,13 +64,15 @@ def start_audit(
     with tempfile.TemporaryDirectory(dir=session.folder) as beside:
         found = Path(beside) / "accepted.parquet"
         if not write_accepted(find_case(session), found):
-            raise OptionError(f"{session.folder}: nothing is accepted yet, so there is nothing to audit.")
+            became = sought_in(session.settings).accepted
+            raise OptionError(f"{session.folder}: nothing is {became} yet, so there is nothing to audit.")
         accepted = read_candidates(found)
     rows = draw_slice(accepted, count, design, np.random.default_rng(seed))
     old = session.settings
     settings = Settings(
         budget=len(rows), title=f"Audit of {old.title}", guidelines=old.guidelines, seed=seed, triples=len(accepted),
         relations=len(accepted.relation_names), design=design, target=target, level=level,
+        doubted=len(accepted) if sought_in(old) is WRONG_FACTS else 0,
     )  # fmt: skip
     with write_folder(folder) as made:
         made.chmod(0o700)
@@ -93,7 +95,8 @@ def find_audit(session: str | Path, folder: str | Path | None = None, **drawn: A
 
 def _write_plan(audit: Session, accepted: ScoredTriples, rows: list[int]) -> None:
     """Write the slice as what is asked, in its own order; nothing replaces it."""
-    tasks = [Task(row, *accepted.triple(row), float(accepted.scores[row]), REASON, "check", "accepted") for row in rows]
+    why = f"Drawn at random from what is {sought_in(audit.settings).accepted}, whatever its score."
+    tasks = [Task(row, *accepted.triple(row), float(accepted.scores[row]), why, "check", "accepted") for row in rows]
     with audit.store.transaction() as connection:
         connection.executemany(
             f"INSERT INTO plan (place, {TASK}) VALUES (?, {PLACES})",

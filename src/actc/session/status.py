@@ -15,6 +15,7 @@ from actc.session.ask import Annotator
 from actc.session.cards import sentence
 from actc.session.combine import combine, compare_rules
 from actc.session.session import Session
+from actc.session.sought import page_words
 from actc.trust.ask import Advice
 
 MOST_POINTS = 120
@@ -30,6 +31,7 @@ def count_labels(session: Session) -> int:
 _PROGRESS = """
     SELECT labels, (SELECT triples FROM budget ORDER BY id DESC LIMIT 1) AS budget,
         (SELECT coalesce(max(id), 0) FROM judgement) AS judgements,
+        (SELECT count(*) FROM task WHERE answered > 0 AND labelled = 0) AS unsure,
         (SELECT answered FROM annotator WHERE id = ?) AS mine,
         (SELECT count(*) FROM (SELECT 1 FROM annotator WHERE kind = 'person' AND link >= 0 LIMIT 2)) = 1 AS alone
     FROM total
@@ -42,6 +44,7 @@ def progress(session: Session, annotator: Annotator | None = None) -> dict[str, 
     triples = session.settings.triples
     counts = {
         "labels": found["labels"],
+        "unsure": found["unsure"],
         "budget": found["budget"],
         "triples": triples,
         "goal": min(found["budget"], triples),
@@ -103,6 +106,7 @@ def picture(session: Session) -> dict[str, Any]:
         "relations": _relation_lines(session, outlooks),
         "accepted": latest and latest["accepted"],
         "audit": bool(session.settings.design),
+        "words": page_words(session.settings),
         "advice": write_advice(latest, count_labels(session), session.budget),
     }
 

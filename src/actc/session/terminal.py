@@ -108,8 +108,8 @@ def draw(card: dict[str, Any], counts: dict[str, Any], advice: str) -> list[str]
     lines += ["", *_wrap("Also in the graph: " + "; ".join(facts))] if facts else []
     if card.get("when") == "beside":
         lines += ["", *_reasons(card)]
-    if "score" in card:
-        lines += ["", f"  The model's score: {card['score']:.4g}"]
+    if "belief" in card:
+        lines += ["", *_wrap(card["belief"])]
     return [*lines, "", *_wrap(f"Why this one? {card['why']}"), *_wrap(advice), "", f"  {HELP}"]
 
 

@@ -107,12 +107,11 @@ class Advice:
         return cls(gain > BATCH * price, gain, BATCH * price)
 
     def __str__(self) -> str:
-        verdict = "Going on pays" if self.go_on else "Moving the thresholds further hardly pays"
-        gain = f"{self.gain:,.0f}" if self.gain >= 100 else f"{self.gain:.1f}"
-        return (
-            f"{verdict}: the next {BATCH} answers are expected to set {gain} more decisions right by moving the "
-            f"thresholds, and cost as much as {self.price:.1f} right decisions."
-        )
+        each = self.gain / BATCH
+        about = f"About {each:,.0f}" if each >= 1 else f"About {each:.1f}" if each >= 0.1 else "Less than 0.1"
+        decisions = "decision" if about == "About 1" else "decisions"
+        verdict = "worth going on" if self.go_on else "hardly worth going on"
+        return f"{about} {decisions} put right per answer: {verdict}."
 
 
 def weigh_next_answers(posterior: Posterior, price: float = TUNED.price) -> Advice:

@@ -14,6 +14,7 @@ import numpy as np
 from actc.errors import ChoiceError, OptionError
 from actc.triples import Annotations, FloatArray, IntArray, ScoredTriples
 from actc.trust.intervals import Estimate, Interval, anytime, clopper_pearson, clustered, first_to_hold, stratified
+from actc.trust.words import CANDIDATES, Sought
 
 
 def draw_slice(accepted: ScoredTriples, count: int, design: str, random: np.random.Generator) -> IntArray:
@@ -183,10 +184,10 @@ def answers_to_certify(audit: Audit, target: float) -> int | None:
     return first_to_hold(reached, audit.judged + 1, audit.total) - audit.judged
 
 
-def write_verdict(target: float, more: int | None) -> str:
+def write_verdict(target: float, more: int | None, sought: Sought = CANDIDATES) -> str:
     """Say whether a target is certified, and how many answers are missing if it is not."""
     if more == 0:
-        return f"Certified: at least {target:g} of the accepted triples are true."
+        return f"Certified: at least {target:g} of the {sought.found} are {sought.true}."
     if more is None:
         return f"Not certified, and out of reach while the judged share is not clearly above {target:g}."
     return f"Not certified yet: about {more:,} more answers would do it, if they come out like those so far."

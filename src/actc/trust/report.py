@@ -22,11 +22,12 @@ from actc.trust.expect import QUANTITIES, Expectation, Share, expect
 from actc.trust.held import count_held
 from actc.trust.intervals import Interval, check_level
 from actc.trust.tuned import TUNED
+from actc.trust.words import CANDIDATES, Sought
 
 CURVE = (10, 20, 50, 100, 200, 500, 1000, 2000)
 QUESTIONS = 10
-TRUSTED_FROM = 0.5
-"""A relation is not trusted while the precision of its accepted triples may lie below this."""
+HALF = 0.5
+"""A relation is doubtful while the precision of its accepted triples may lie below this."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class RelationLine:
     cut: float
     interval: tuple[float, float] | None
     quality: dict[str, Share | None]
-    trust: str
+    over_half: str  # is more than half of what is accepted true: "surely", "not sure", or "nothing accepted"
 
 
 @dataclass(frozen=True)
@@ -72,17 +73,21 @@ class Report:
     curve: list[tuple[int, Share]]
     said: FloatArray  # probability of each judged triple, without its own answer
     judges: tuple[str, ...] = ()  # what machine judges brought, in sentences
+    sought: Sought = CANDIDATES
 
     def __repr__(self) -> str:
         counts = (
-            f"{len(self.case.annotations):,} answers, {self.accepted:,} of {self.case.target.stands_for:,} accepted"
+            f"{len(self.case.annotations):,} answers, {self.accepted:,} of {self.case.target.stands_for:,} "
+            f"{self.sought.accepted}"
         )
         return f"Report({self.case.name!r}, {self.case.method}, {counts})"
 
     def _repr_html_(self) -> str:
         """Return what to expect of each relation as a table, for a notebook."""
         lines = [asdict(line) for line in self.relations]
-        shown = {name: [line[name] for line in lines] for name in ("relation", "cut", "accepted", "answers", "trust")}
+        shown = {
+            name: [line[name] for line in lines] for name in ("relation", "cut", "accepted", "answers", "over_half")
+        }
         return html_table(repr(self), shown, len(lines))
 
     @property
@@ -156,17 +161,17 @@ def _relation_lines(case: Case, found: Expectation, three: ThreeWay, level: floa
         if lower is not None and upper is not None and place >= 0:
             interval = (float(lower[place]), float(upper[place]))
         cut = float(cuts[place])
-        trust = _trust(quality["precision"], decided[at][0])
+        over_half = _over_half(quality["precision"], decided[at][0])
         accepted, surely, ask = decided[at]
         numbers = (count, answers[at], trues[at], accepted, surely, ask)
-        lines.append(RelationLine(name, *numbers, cut, interval, quality, trust))
+        lines.append(RelationLine(name, *numbers, cut, interval, quality, over_half))
     return lines
 
 
-def _trust(precision: Share | None, accepted: int) -> str:
+def _over_half(precision: Share | None, accepted: int) -> str:
     if not accepted:
         return "nothing accepted"
-    return "trusted" if precision is not None and precision.low >= TRUSTED_FROM else "not yet"
+    return "surely" if precision is not None and precision.low >= HALF else "not sure"
 
 
 def find_questions(

@@ -14,19 +14,12 @@ from actc.tables.pages import render
 from actc.trust.case import ORACLE
 from actc.trust.held import tell_held
 from actc.trust.intervals import Interval, clopper_pearson
-from actc.trust.report import TRUSTED_FROM, RelationLine, Report, as_interval
+from actc.trust.report import HALF, RelationLine, Report, as_interval
 from actc.trust.svg import histogram, learning_curve, reliability, shares, whisker
 
 MOST_PICTURES = 24
 MOST_LINES = 30
 """Relations in the first table; those after them, the smaller ones, can be opened."""
-QUANTITIES = {
-    "precision": "of the accepted are true",
-    "recall": "of the true ones are accepted",
-    "accuracy": "of all decisions are right",
-    "f1": "F1",
-}
-"""What the page calls the shares at its top."""
 
 
 @dataclass(frozen=True)
@@ -60,17 +53,17 @@ class Words:
 
 def write_page(report: Report, path: str | Path, words: Words | None = None) -> None:
     """Write the page, complete or not at all."""
-    doubtful = [line for line in report.relations if line.trust == "not yet"]
+    doubtful = [line for line in report.relations if line.over_half == "not sure"]
     page = render(
         "report.html",
         report=report,
         case=report.case,
         words=words or Words(),
-        quantities=QUANTITIES,
+        sought=report.sought,
         judged_by="an oracle" if (report.case.annotations.who == ORACLE).any() else "people",
         doubtful=sorted(doubtful, key=lambda line: -line.accepted),
         most_lines=MOST_LINES,
-        trusted_from=TRUSTED_FROM,
+        half=HALF,
         kept=_draw_reliability(report),
         brought=_draw_curve(report),
         histograms=_draw_scores(report),
@@ -89,7 +82,7 @@ def _draw_reliability(report: Report) -> str:
     which = np.searchsorted(edges, report.said, side="right")
     found = [labels[which == at] for at in range(len(edges) + 1)]
     bounds = [clopper_pearson(int(mine.sum()), len(mine), report.level) for mine in found]
-    return reliability(report.said, labels, bounds, edges) if len(labels) else ""
+    return reliability(report.said, labels, bounds, edges, report.sought) if len(labels) else ""
 
 
 def _draw_curve(report: Report) -> str:

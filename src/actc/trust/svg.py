@@ -9,6 +9,7 @@ import numpy as np
 
 from actc.triples import BoolArray, FloatArray
 from actc.trust.intervals import Interval
+from actc.trust.words import CANDIDATES, Sought
 
 
 class Frame:
@@ -83,7 +84,13 @@ class Frame:
         return head + "".join(self.parts) + "</svg>"
 
 
-def reliability(probabilities: FloatArray, labels: BoolArray, bounds: Sequence[Interval], edges: FloatArray) -> str:
+def reliability(
+    probabilities: FloatArray,
+    labels: BoolArray,
+    bounds: Sequence[Interval],
+    edges: FloatArray,
+    sought: Sought = CANDIDATES,
+) -> str:
     """Draw how often triples of each predicted probability were judged true; on the diagonal, words are kept."""
     frame = Frame((420, 300), (0, 1), (0, 1))
     frame.ticks_y([0, 0.25, 0.5, 0.75, 1])
@@ -96,12 +103,12 @@ def reliability(probabilities: FloatArray, labels: BoolArray, bounds: Sequence[I
             continue
         count, said, was = int(mine.sum()), float(probabilities[mine].mean()), float(labels[mine].mean())
         frame.line(frame.x(said), frame.y(bound.low), frame.x(said), frame.y(bound.high), "whisker")
-        title = f"{count} judged: {said:.0%} expected, {was:.0%} true"
+        title = f"{count} judged: {said:.0%} expected, {was:.0%} {sought.true}"
         frame.dot(frame.x(said), frame.y(was), 3.5 + 5 * np.sqrt(count / most), "point", title)
     frame.ticks_x(
         [frame.x(v) for v in (0, 0.25, 0.5, 0.75, 1)], ["0%", "25%", "50%", "75%", "100%"], "probability given"
     )
-    return frame.svg("Reliability diagram: probability given against share judged true")
+    return frame.svg(f"Reliability diagram: probability given against share judged {sought.true}")
 
 
 def learning_curve(budgets: Sequence[int], middles: Sequence[float], bounds: Sequence[Interval]) -> str:
@@ -157,13 +164,14 @@ def whisker(middle: float, bound: Interval, style: str, width: int = 190) -> str
     return frame.svg(f"{middle:.0%}, between {bound.low:.0%} and {bound.high:.0%}")
 
 
-def shares(accepted: int, asked: int, rejected: int, most: int, width: int = 190) -> str:
+def shares(accepted: int, asked: int, rejected: int, most: int, sought: Sought = CANDIDATES, width: int = 190) -> str:
     """Draw how many of a relation's triples are accepted, asked about and rejected, on a scale up to ``most``."""
     frame = Frame((width, 20), (0, max(most, 1)), (0, 1), (0, 2, 0, 2))
     start = 0
+    words = {"accepted": sought.accepted, "asked": "worth asking about", "rejected": sought.rejected}
     for count, style in ((accepted, "accepted"), (asked, "asked"), (rejected, "rejected")):
         if count:
             length = max(frame.x(start + count) - frame.x(start), 0.8)
-            frame.box(frame.x(start), 4, length, 12, style, f"{count:,} {style}")
+            frame.box(frame.x(start), 4, length, 12, style, f"{count:,} {words[style]}")
         start += count
-    return frame.svg(f"{accepted} accepted, {asked} to ask, {rejected} rejected")
+    return frame.svg(f"{accepted} {sought.accepted}, {asked} to ask, {rejected} {sought.rejected}")

@@ -19,6 +19,7 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
 
+from actc.app.links import Links
 from actc.app.serve import links_of
 from actc.app.server import create_app
 from actc.cli.main import main
@@ -80,6 +81,10 @@ class Server:
         self.threads = [serving, threading.Thread(target=self._plan, args=(folder,))]
         for thread in self.threads:
             thread.start()
+
+    def link_of(self, name: str) -> str:
+        """Return the link of an annotator, new or not."""
+        return self.origin + Links.of(self.session.folder).path(self.session.add_annotator(name))
 
     def _plan(self, folder: Path) -> None:
         planner = Planner(Session(folder, synced=False))
@@ -191,7 +196,7 @@ def new_page(chromium: Browser) -> Iterator:
     for context in contexts:
         context.close()
     assert problems == []
-    elsewhere = [url for url in asked if not url.startswith("http://127.0.0.1:")]
+    elsewhere = [url for url in asked if not url.startswith(("http://127.0.0.1:", "file:", "data:"))]
     assert elsewhere == [], "a request left the machine"
 
 
@@ -214,16 +219,31 @@ def shared(started: Path, tmp_path: Path) -> Path:
     return shutil.copytree(started / "shared", tmp_path / "session")
 
 
+READY = "#card:not([hidden]):not([data-unread])"
+"""A card that takes answers."""
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
 def open_card(page: Page, link: str) -> str:
     """Open a link, wait for the first card, and return its sentence."""
     page.goto(link)
-    page.wait_for_selector("#card:not([hidden])")
+    page.wait_for_selector(READY)
     return page.inner_text("#sentence")
 
 
+def press(page: Page, *keys: str, card: str = READY) -> None:
+    """Press keys that answer, each as soon as a card takes answers."""
+    for key in keys:
+        page.wait_for_selector(card)
+        page.keyboard.press(key)
+
+
 def saved(page: Page) -> None:
-    """Wait until the page says that the server has everything."""
-    page.wait_for_function("() => document.getElementById('saved').textContent === 'All saved'")
+    """Wait until the page says that the server has everything, and a card that is there takes answers."""
+    page.wait_for_function(
+        """() => document.getElementById('saved').textContent === 'All saved'
+            && !document.querySelector('#card[data-unread]:not([hidden])')"""
+    )
 
 
 def wait_for(true, seconds: float = 60.0) -> None:

@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 from actc.session import Session, Settings, start_session
 from actc.session.start import sample_files
 from actc.session.status import history
-from tests.app.browser.conftest import open_card, run, saved, wait_for
+from tests.app.browser.conftest import READY, open_card, press, run, saved, wait_for
 
 
 def labels(session: Session) -> list[bool]:
@@ -22,7 +22,7 @@ def test_somebody_changes_their_mind_about_an_old_answer(sample, start_server, n
     page, session = new_page(), Session(sample)
     first = open_card(page, start_server(sample).links["you"])
     for _ in range(3):
-        page.keyboard.press("t")
+        press(page, "t")
     saved(page)
     here = page.inner_text("#sentence")
     page.keyboard.press("h")
@@ -47,7 +47,7 @@ def test_one_s_own_answers_are_found_by_a_word(sample, start_server, new_page):
     page = new_page()
     first = open_card(page, start_server(sample).links["you"])
     for _ in range(4):
-        page.keyboard.press("f")
+        press(page, "f")
     saved(page)
     page.click("#mine-button")
     page.fill("#mine-find", first)
@@ -71,15 +71,15 @@ def test_keys_are_chosen_kept_and_never_lost(sample, start_server, new_page):
     choose_key(page, "false", "s")  # which "not sure" had: it gets F instead
     assert page.inner_text("#answers .true kbd") == "J"
     page.reload()
-    page.wait_for_selector("#card:not([hidden])")
+    page.wait_for_selector(READY)
     for key in "jsft":
-        page.keyboard.press(key)
+        press(page, key)
     saved(page)
     assert [line["said"] for line in history(Session(sample))][::-1] == ["true", "false", "unsure"]
     page.keyboard.press("?")
     page.click("#keys-reset")
     page.click("#help-close")
-    page.keyboard.press("t")
+    press(page, "t")
     saved(page)
     assert history(Session(sample))[0]["said"] == "true"
 
@@ -89,10 +89,10 @@ def test_who_judges_alone_goes_on_when_the_budget_is_spent(tmp_path, start_serve
     page = new_page()
     open_card(page, start_server(tmp_path / "session").links["you"])
     for _ in range(3):
-        page.keyboard.press("t")
+        press(page, "t")
     page.click("#fifty")
-    page.wait_for_selector("#card:not([hidden])")
-    page.keyboard.press("t")
+    page.wait_for_selector(READY)
+    press(page, "t")
     saved(page)
     assert page.inner_text("#count") == "4 of 53"
 
@@ -101,7 +101,7 @@ def test_who_judges_with_others_leaves_the_budget_to_the_owner(tmp_path, start_s
     run("start", tmp_path / "session", "--sample", "--budget", 1)
     page = new_page()
     open_card(page, start_server(tmp_path / "session", "Ada", "Bob").links["Ada"])
-    page.keyboard.press("t")
+    press(page, "t")
     page.wait_for_function("() => document.getElementById('message-title').textContent.startsWith('That is all')")
     assert page.locator("#fifty").is_hidden()
 
@@ -130,7 +130,7 @@ def test_what_the_graph_says_is_shown_after_the_answer_and_gone_with_an_undo(rea
     page = new_page()
     sentence = open_card(page, start_server(reasoned).links["you"])
     assert "two others" not in page.inner_text("body")
-    page.keyboard.press("t")
+    press(page, "t")
     page.wait_for_selector("#before:not([hidden])")
     assert page.inner_text("#before-reasons").splitlines() == ["For it is known", "Against two others are likelier"]
     assert page.inner_text("#before-said") == "true"
@@ -161,9 +161,9 @@ def test_somebody_is_asked_about_one_relation_and_then_about_all_again(sample, s
     title = "name => document.querySelector('#meanings .relation')?.textContent === name"
     page.wait_for_function(title, arg=name)
     for _ in range(5):
-        page.wait_for_selector("#card:not([hidden])")
-        page.keyboard.press("t")
+        page.wait_for_selector(READY)
+        press(page, "t")
     saved(page)
     assert {line["relation"] for line in history(Session(sample))} == {relation}
     page.select_option("#only", "")
-    page.wait_for_selector("#card:not([hidden])")
+    page.wait_for_selector(READY)

@@ -10,7 +10,9 @@ from playwright.sync_api import Page
 
 from actc.session import Session
 from actc.session.status import history
-from tests.app.browser.conftest import open_card, saved, wait_for
+from tests.app.browser.conftest import READY, open_card, press, saved, wait_for
+
+OPEN = "#settle[open]:not([data-unread])"
 
 
 @pytest.fixture
@@ -25,7 +27,7 @@ def differing(shared, start_server, new_page):
             page.keyboard.type("are you sure?")
             page.keyboard.press("Escape")
         for _ in range(3):
-            page.keyboard.press(key)
+            press(page, key)
         saved(page)
         page.close()
     owner = new_page()
@@ -49,11 +51,11 @@ def test_two_annotators_side_by_side_and_the_owner_settles(shared, start_server,
     ada, bob, owner = new_page(), new_page(), new_page()
     open_card(ada, server.links["Ada"])
     for _ in range(4):
-        ada.keyboard.press("t")
+        press(ada, "t")
     saved(ada)
     open_card(bob, server.links["Bob"])
     for _ in range(4):
-        bob.keyboard.press("f")
+        press(bob, "f")
     saved(bob)
     session = Session(shared)
     assert Counter(line["name"] for line in history(session)) == {"Ada": 4, "Bob": 4}
@@ -63,7 +65,7 @@ def test_two_annotators_side_by_side_and_the_owner_settles(shared, start_server,
     assert owner.locator("#review li").count() == 4
     assert "Ada: true · Bob: false" in owner.inner_text("#review li:first-child .who")
     owner.click("#review li:first-child button")
-    owner.wait_for_selector("#settle[open]")
+    owner.wait_for_selector(OPEN)
     owner.click("#answers .true")
     owner.keyboard.press("Escape")  # while the word is on its way
     wait_for(lambda: session.annotations().labels.tolist() == [True])
@@ -83,10 +85,10 @@ def test_the_owner_makes_a_link_void_and_pauses_everybody(sample, start_server, 
     owner.goto(server.links["owner"])
     owner.click("#pause")
     owner.wait_for_function("() => document.getElementById('state').textContent === 'Paused'")
-    ada.keyboard.press("t")
+    press(ada, "t")
     ada.wait_for_function("() => document.getElementById('message-title').textContent === 'Paused'")
     owner.click("#pause")
-    ada.wait_for_selector("#card:not([hidden])")
+    ada.wait_for_selector(READY)
     owner.get_by_role("button", name="Void link of Bob").click()
     owner.wait_for_function("() => document.getElementById('added').textContent.includes('has no link any more')")
     bob = new_page()
@@ -107,9 +109,9 @@ def test_the_owner_decides_by_keys_with_the_whole_card_and_takes_it_back(differi
         place(owner, words)
         notes.append(owner.inner_text("#who"))
     assert any("are you sure?" in note for note in notes)
-    owner.keyboard.press("t")
+    press(owner, "t", card=OPEN)
     place(owner, "2 of 3")
-    owner.keyboard.press("ArrowLeft")
+    press(owner, "ArrowLeft", card=OPEN)
     place(owner, "3 of 3")
     assert session.annotations().labels.tolist() == [True, False]
     owner.keyboard.press("u")
@@ -125,12 +127,24 @@ def test_the_owner_decides_by_keys_with_the_whole_card_and_takes_it_back(differi
     assert [line["said"] for line in history(session, session.annotator("owner"))] == ["undo", "undo", "false", "true"]
 
 
+def test_a_double_click_decides_one_card(differing):
+    owner, session = differing
+    owner.click("#decide")
+    owner.wait_for_selector(OPEN)
+    owner.click("#answers .true")
+    place(owner, "2 of 3")
+    owner.click("#answers .true")  # at once: nobody has read the second one
+    owner.wait_for_selector(OPEN)
+    place(owner, "2 of 3")
+    assert session.annotations().labels.tolist() == [True]
+
+
 def test_a_decision_of_an_earlier_visit_can_be_taken_back(differing):
     owner, session = differing
     owner.click("#decide")
     place(owner, "1 of 3")
     decided = owner.inner_text("#sentence")
-    owner.keyboard.press("t")
+    press(owner, "t", card=OPEN)
     place(owner, "2 of 3")
     owner.reload()
     owner.wait_for_selector("#review li")
@@ -218,7 +232,7 @@ def test_an_audit_is_judged_on_the_page_until_it_is_certified(sample, start_proc
     assert page.inner_text("#buys") == "What the audit says"
     ended = "() => document.getElementById('message-title').textContent === 'The audit has its answer'"
     for _ in range(200):
-        page.keyboard.press("t")
+        press(page, "t")
         saved(page)
         page.wait_for_timeout(300)  # the planner says when it is enough
         if page.evaluate(ended):

@@ -10,7 +10,7 @@ from actc.session import Session, Settings, start_session
 from actc.tables.constraints import Constraint, Constraints
 from actc.tables.files import write_scored
 from actc.triples import ScoredTriples
-from tests.app.browser.conftest import saved
+from tests.app.browser.conftest import READY, press, saved
 
 RULES = Constraints((Constraint("one-tail", "father", use="hard"),))
 
@@ -29,12 +29,12 @@ def rivals(tmp_path):
 def go_to_rivals(page: Page, least: int = 2, most: int = 9) -> list[int]:
     """Answer ordinary cards until one has so many rivals; return the triples on it."""
     for _ in range(40):
-        page.wait_for_selector("#card:not([hidden])")
+        page.wait_for_selector(READY)
         found = page.eval_on_selector_all("#rivals:not([hidden]) button", "all => all.map(one => +one.dataset.triple)")
         if least <= len(found) <= most:
             return found
         before = page.evaluate("document.getElementById('card').innerText")
-        page.keyboard.press("f")
+        press(page, "f")
         page.wait_for_function("before => document.getElementById('card').innerText !== before", arg=before)
     raise AssertionError("no card had rivals")
 
@@ -52,7 +52,7 @@ def test_one_key_labels_every_rival_and_one_undo_takes_all_back(rivals, start_se
     assert "At most one of these is true" in page.inner_text("#question")
     saved(page)
     before = labels(session)
-    page.keyboard.press("2")
+    press(page, "2")
     saved(page)
     assert labels(session) == before | {triple: place == 1 for place, triple in enumerate(shown)}
     page.keyboard.press("u")
@@ -60,7 +60,7 @@ def test_one_key_labels_every_rival_and_one_undo_takes_all_back(rivals, start_se
     assert labels(session) == before
     assert page.eval_on_selector_all("#rivals button", "all => all.map(one => +one.dataset.triple)") == shown
     page.keyboard.press("0")  # means nothing
-    page.keyboard.press("f")
+    press(page, "f")
     saved(page)
     assert labels(session) == before | dict.fromkeys(shown, False)
     session.close()
@@ -71,13 +71,13 @@ def test_more_than_one_after_all(rivals, start_server, new_page):
     page = new_page()
     page.goto(server.links["you"])
     shown = go_to_rivals(page, least=3)
-    page.keyboard.press("t")
+    press(page, "t")
     assert "Press each that is true" in page.inner_text("#question")
     for key in ("1", "2", "3", "2"):
-        page.keyboard.press(key)
+        press(page, key)
     assert page.get_attribute("#rivals li:nth-child(1) button", "aria-pressed") == "true"
     assert page.get_attribute("#rivals li:nth-child(2) button", "aria-pressed") == "false"
-    page.keyboard.press("t")
+    press(page, "t")
     saved(page)
     told = labels(session)
     assert [told[triple] for triple in shown] == [place in (0, 2) for place in range(len(shown))]
