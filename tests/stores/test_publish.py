@@ -240,6 +240,10 @@ def test_a_run_can_be_a_file_of_quads(folder, tmp_path):
     assert named[run] == 3
     assert publish_facts(folder, str(tmp_path / "run.kgtk.tsv"), INTO, write=True).run == run
     assert len(read_graph(tmp_path / "run.kgtk.tsv")) == 3
+    publish_facts(folder, str(tmp_path / "run.nt"), INTO, write=True)
+    assert f"<{PLACE}new1> <{PLACE}r1> <{PLACE}e1> ." in (tmp_path / "run.nt").read_text().splitlines()
+    with pytest.raises(FileError, match="is there already"):
+        publish_facts(folder, str(tmp_path / "run.nt"), INTO, write=True)
 
 
 def test_complete_and_publish_from_an_empty_folder_in_three_commands(tmp_path, monkeypatch):
