@@ -251,3 +251,11 @@ SELECT * FROM (SELECT dot(f1) FROM 'benchmarks/evidence/complete.csv' WHERE (gra
 WITH u AS (SELECT * FROM 'benchmarks/constraints/unseen.csv')
 SELECT graph, dot(n.f1), dot(l.f1), l.held, l.held_true FROM u AS n JOIN u AS l USING (graph)
 WHERE n.constraints = 'none' AND l.constraints = 'learnt';
+
+-- A graph out of Oxigraph's server, and back.
+CREATE VIEW stores AS SELECT * FROM 'benchmarks/stores/oxigraph.csv';
+-- docs/how-to/your-store.md: Oxigraph gave 10 million triples in {:.0f} seconds; actc itself used {:.0f} seconds of the processor for it, and {:,} MB at most (to sort them), the server {:,} MB.
+SELECT seconds, cpu_seconds, peak_mb, server_peak_mb FROM stores WHERE rows = 10_000_000 AND what = 'fetch' AND same;
+-- docs/how-to/your-store.md: One million came out in {:.0f} seconds, went into another store in {:.0f} and out of it again in {:.0f}
+SELECT max(seconds) FILTER (what = 'fetch'), max(seconds) FILTER (what = 'publish'), max(seconds) FILTER (what = 'withdraw')
+FROM stores WHERE rows = 1_000_000 AND same;
