@@ -28,7 +28,7 @@ from actc.tables.constraints import Constraints
 from actc.tables.deliver import write_folder
 from actc.tables.files import find_layout, read_scored, write_scored, write_triples
 from actc.tables.parts import copy_candidates, count_candidates, find_candidates, read_candidates
-from actc.triples import ScoredTriples, Triples
+from actc.triples import Annotations, ScoredTriples, Triples
 
 MOST_HELD = 1_000_000
 """A larger pool is measured once and stays on disk; a sample stands for it. Pooled methods only."""
@@ -44,6 +44,7 @@ def start_session(
     reasons: Iterable[Sequence[str]] | None = None,
     constraints: str | Path | Constraints | None = None,
     facts: Triples | None = None,
+    said: Annotations | None = None,
 ) -> Session:
     """Make a session folder and plan its first questions.
 
@@ -68,8 +69,11 @@ def start_session(
         What may not be true together, as ``actc constraints`` writes it; or ``learnt``, from the graph.
     facts : Triples, optional
         What candidates could contradict; the graph's triples if not given.
+    said : Annotations, optional
+        What was said of candidates before, by their rows: it is not asked again.
     """
     from actc.methods import find_method
+    from actc.session.exchange import put_answers
     from actc.session.plan import Planner
 
     folder, settings = Path(folder), settings or Settings()
@@ -100,6 +104,8 @@ def start_session(
             sampled=sampled,
         )
         session = write_core(beside, chosen)
+        if said is not None:
+            put_answers(session, pool, said)
         Planner(session, pool).step()
         session.close()
     return Session(folder)
