@@ -271,3 +271,10 @@ SELECT min(again) FROM life WHERE week = 10 AND arm = 'life';
 SELECT 100 * avg(holds), 100 * min(holds) FROM (SELECT avg(holds::INT) AS holds FROM life WHERE arm = 'life' GROUP BY week);
 -- docs/how-to/every-week.md: they are {:.2f} wide on the mean, starting from nothing {:.2f}
 SELECT avg(high - low) FILTER (arm = 'life'), avg(high - low) FILTER (arm = 'nothing') FROM life WHERE week = 10;
+-- A graph out of Oxigraph's server, and back.
+CREATE VIEW stores AS SELECT * FROM 'benchmarks/stores/oxigraph.csv';
+-- docs/how-to/your-store.md: Oxigraph gave 10 million triples in {:.0f} seconds; actc itself used {:.0f} seconds of the processor for it, and {:,} MB at most (to sort them), the server {:,} MB.
+SELECT seconds, cpu_seconds, peak_mb, server_peak_mb FROM stores WHERE rows = 10_000_000 AND what = 'fetch' AND same;
+-- docs/how-to/your-store.md: One million came out in {:.0f} seconds, went into another store in {:.0f} and out of it again in {:.0f}
+SELECT max(seconds) FILTER (what = 'fetch'), max(seconds) FILTER (what = 'publish'), max(seconds) FILTER (what = 'withdraw')
+FROM stores WHERE rows = 1_000_000 AND same;
