@@ -10,7 +10,10 @@ import argparse
 import csv
 import gzip
 import os
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -26,14 +29,17 @@ CELLS = {
     "codex-s": ("ACTC_DATA", "scores/codex-s/complex"),
     "umls-top": ("ACTC_PROVING", "umls-top/complex"),
     "nations-top": ("ACTC_PROVING", "nations-top/complex"),
+    "wn18rr-top": ("ACTC_PROVING", "wn18rr-top/complex"),
 }
 """CoDEx-S and nations are where the prior of weights was chosen; the other two were only measured."""
-QUALITIES = ("0.5", "0.6", "0.8", "0.9", "relations", "0.2")
+YES_NO = ("0.5", "0.6", "0.8", "0.9", "relations", "0.2")
+GRADED = ("0.5", "0.6", "0.7", "0.8", "0.9", "0.95", "upside down", "echo", "relations")
+"""How often a judge is right that says yes or no; the area under the curve of one that says how sure it is."""
 GOOD, BAD = 0.95, 0.6
-"""How often a judge whose quality depends on the relation is right, in one half of the relations and in the other."""
+"""The quality of a judge where it depends on the relation, in one half of the relations and in the other."""
 FIELDS = ("cell", "quality", "repeat", "answers", "judge_accuracy", "accuracy_without", "accuracy_with",
           "brier_without", "brier_with", "ece_without", "ece_with", "weight", "decisions", "quantity", "truth",
-          "share", "low", "high")  # fmt: skip
+          "share", "low", "high", "reading")  # fmt: skip
 
 
 def simulate_judge(quality: str, pool: ScoredTriples, truth: BoolArray, random: np.random.Generator) -> JudgeAnswers:
@@ -48,6 +54,26 @@ def simulate_judge(quality: str, pool: ScoredTriples, truth: BoolArray, random: 
     return JudgeAnswers.of(rows, np.zeros(count, dtype=np.int64), truth == right, nobody, ("simulated",))
 
 
+def simulate_graded(quality: str, pool: ScoredTriples, truth: BoolArray, random: np.random.Generator) -> JudgeAnswers:
+    """Return the graded answers of a judge: what it sees is Gaussian, apart by what is true, on a scale of its own."""
+    count, apart = len(pool), np.zeros(len(pool))
+    if quality == "echo":
+        seen = 2 * (np.argsort(np.argsort(pool.scores)) / count - 0.5) + 0.5 * random.normal(size=count)
+    else:
+        area = {"upside down": 0.2}.get(quality)
+        good = random.random(len(pool.relation_names)) < 0.5
+        each = np.where(good[pool.relations], GOOD, BAD) if quality == "relations" else area or float(quality)
+        apart = np.sqrt(2) * np.vectorize(NormalDist().inv_cdf)(np.broadcast_to(each, count))
+        seen = random.normal(size=count) + apart * np.where(truth, 0.5, -0.5)
+    p = 1 / (1 + np.exp(-2 * seen))
+    return JudgeAnswers.of(np.arange(count), np.zeros(count, dtype=np.int64), seen > 0, p, ("simulated",))
+
+
+def read_as_yes_or_no(judged: JudgeAnswers) -> JudgeAnswers:
+    """Return the same answers without how sure they are."""
+    return replace(judged, signals=np.sign(judged.signals))
+
+
 def quality_of(decisions: BoolArray, truth: BoolArray) -> dict[str, float]:
     """Return what the bounds are about."""
     both = int((decisions & truth).sum())
@@ -55,8 +81,19 @@ def quality_of(decisions: BoolArray, truth: BoolArray) -> dict[str, float]:
     return {"accuracy": float((decisions == truth).mean()), **shares}
 
 
+def judges(
+    pool: ScoredTriples, truth: BoolArray, random: np.random.Generator, graded: bool
+) -> Iterator[tuple[str, str, JudgeAnswers]]:
+    """Return judges: their quality, how their answers are read, and the answers."""
+    for quality in GRADED if graded else YES_NO:
+        judged = (simulate_graded if graded else simulate_judge)(quality, pool, truth, random)
+        if graded:
+            yield quality, "graded", judged
+        yield quality, "yes or no", read_as_yes_or_no(judged)
+
+
 def measure(
-    name: str, pool: ScoredTriples, truth: BoolArray, known: Any, repeat: int, count: int
+    name: str, pool: ScoredTriples, truth: BoolArray, known: Any, repeat: int, count: int, graded: bool
 ) -> list[dict[str, Any]]:
     """Return the rows of one draw of people's answers, one for each judge, with and without it, and quantity."""
     random = np.random.default_rng([16, repeat])
@@ -64,13 +101,12 @@ def measure(
     answers = Annotations(rows, truth[rows]).drawn_at_random(pool)
     plain = Case(pool, answers, known, "pooled-evidence-rndm:move=false")
     found = []
-    for quality in QUALITIES:
-        judged = simulate_judge(quality, pool, truth, random)
+    for quality, reading, judged in judges(pool, truth, random, graded):
         case = Case(pool, answers, known, plain.method, judged, fitted=plain.fit)
         assert case.heeded is not None
         rest = np.setdiff1d(np.arange(len(pool)), rows)
         about: dict[str, Any] = {
-            "cell": name, "quality": quality, "repeat": repeat, "answers": count,
+            "cell": name, "quality": quality, "reading": reading, "repeat": repeat, "answers": count,
             "judge_accuracy": float(((judged.signals > 0) == truth).mean()),
             "weight": case.heeded.weights.judges[0].own,
         }  # fmt: skip
@@ -97,7 +133,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--cells", nargs="*", default=["codex-m", "umls-top"], choices=list(CELLS))
     parser.add_argument("--repeats", type=int, default=200)
-    parser.add_argument("--answers", type=int, default=50)
+    parser.add_argument("--answers", type=int, nargs="*", default=[50])
+    parser.add_argument("--graded", action="store_true", help="judges that say how sure they are")
     options = parser.parse_args()
     with gzip.open(options.out, "wt", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, FIELDS)
@@ -105,9 +142,11 @@ def main() -> None:
         for name in options.cells:
             variable, path = CELLS[name]
             cell = read_cell(Path(os.environ[variable]) / path).weighed
+            pool, truth, known = cell.valid, cell.valid_labels, cell.known
             for repeat in range(options.repeats):
-                for row in measure(name, cell.valid, cell.valid_labels, cell.known, repeat, options.answers):
-                    writer.writerow({key: f"{v:.5f}" if isinstance(v, float) else v for key, v in row.items()})
+                for count in options.answers:
+                    for row in measure(name, pool, truth, known, repeat, count, options.graded):
+                        writer.writerow({key: f"{v:.5f}" if isinstance(v, float) else v for key, v in row.items()})
                 print(name, repeat, flush=True)
 
 

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from actc.session.results import export_session
     from actc.session.start import add_session_names
     from actc.session.start_audit import start_audit
+    from actc.stores.fetch import fetch_graph
+    from actc.stores.publish import publish_facts, withdraw_facts
     from actc.tables.calibration import Calibration
     from actc.trust.calibrate import calibrate
     from actc.trust.in_frames import accept_triples, pick_triples
@@ -71,12 +73,14 @@ __all__ = [
     "decide_candidates",
     "draw_audit",
     "export_session",
+    "fetch_graph",
     "find_constraints",
     "import_judgements",
     "judge_triples",
     "list_questions",
     "pick_triples",
     "propose_candidates",
+    "publish_facts",
     "redraw_paper",
     "run_demo",
     "run_experiment",
@@ -85,6 +89,7 @@ __all__ = [
     "start_audit",
     "start_session",
     "train_model",
+    "withdraw_facts",
     "write_report",
 ]
 
@@ -109,12 +114,14 @@ _LAZY = {
     "decide_candidates": "actc.decide.decide_candidates",
     "draw_audit": "actc.session.examine",
     "export_session": "actc.session.results",
+    "fetch_graph": "actc.stores.fetch",
     "find_constraints": "actc.constraints.find_constraints",
     "import_judgements": "actc.session.import_judgements",
     "judge_triples": "actc.session.judge",
     "list_questions": "actc.session.examine",
     "pick_triples": "actc.trust.in_frames",
     "propose_candidates": "actc.complete.propose",
+    "publish_facts": "actc.stores.publish",
     "redraw_paper": "actc.paper.run",
     "run_demo": "actc.sample.run_demo",
     "run_experiment": "actc.experiment.runs",
@@ -123,6 +130,7 @@ _LAZY = {
     "start_audit": "actc.session.start_audit",
     "start_session": "actc.session",
     "train_model": "actc.models.from_files",
+    "withdraw_facts": "actc.stores.publish",
     "write_report": "actc.session.examine",
 }
 
@@ -150,7 +158,9 @@ TWINS = {
     "constraints": ("find_constraints",),
     "complete": ("CompletionPlan", "complete_graph"),
     "check": ("CheckPlan", "check_graph"),
-    "convert": ("convert_graph",),
+    "convert": ("convert_graph", "fetch_graph"),
+    "publish": ("publish_facts",),
+    "withdraw": ("withdraw_facts",),
     "bench": ("run_experiment",),
     "paper": ("run_paper", "redraw_paper"),
 }

@@ -9,6 +9,7 @@
     ├── ChoiceError           a name that is not among the choices (the message offers the nearest)
     ├── OptionError           an option's value is out of range, or does not go with the others
     ├── SessionError          an annotation session refuses: not asked, nothing to undo, a key used twice
+    ├── StoreError            a store cannot be reached, refuses, or does not give all that it says it has
     └── MissingExtraError     an optional dependency is not installed (the message says what to install)
 
 All are ``ValueError`` too, so callers who do not care need not import any of them.
@@ -80,6 +81,10 @@ class OptionError(ActcError):
 
 class SessionError(ActcError):
     """An annotation session refuses what was sent: a triple that was not asked, or nothing to undo."""
+
+
+class StoreError(ActcError):
+    """A store cannot be reached, refuses, or does not give all that it says it has."""
 
 
 class MissingExtraError(ActcError):

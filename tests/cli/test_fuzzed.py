@@ -31,7 +31,7 @@ CASES = {
     "methods": 5, "calibrate": 170, "decide": 170, "start": 120, "names": 80, "annotate": 50, "judge": 60,
     "status": 60, "export": 160, "import": 200, "backup": 60, "report": 100, "ask": 100, "audit": 180, "shift": 120,
     "train": 50, "score": 130, "candidates": 80, "evidence": 60, "constraints": 80, "complete": 25, "check": 25,
-    "convert": 200, "bench": 60, "demo": 2, "paper": 20,
+    "convert": 200, "publish": 60, "withdraw": 30, "bench": 60, "demo": 2, "paper": 20,
 }  # fmt: skip
 # What keeps a call short, or keeps it from serving for ever; the last word on an option counts.
 ALWAYS = {
@@ -53,6 +53,7 @@ OWN = {
 }
 WRITES = {
     "export": ("--labels", "--history", "--thresholds", "--accepted", "--held", "--label-studio"),
+    "publish": ("--to",),
     "demo": (),
     "paper": (),
 }
@@ -76,6 +77,7 @@ WORDS += [
     "cuda",
     "tail",
 ]
+WORDS += ["sparql:http://127.0.0.1:9/query", "sparql:", "kuzu:graph.tsv", "neo4j:bolt://", "new.nq", "new.rdf"]
 WORDS += [
     "x" * 300,
     "../..",

@@ -37,6 +37,10 @@ FILES = [
     "g.nt.gz",
     "g.ttl",
     "g.statements.ttl",
+    "g.nq",
+    "g.nq.gz",
+    "g.trig",
+    "g.jsonld",
     "folder",
 ]
 BASE = "http://example.org/"
@@ -356,7 +360,7 @@ def test_names_that_are_no_iris_need_a_base(tmp_path):
 def test_unknown_names_and_formats_are_refused(tmp_path):
     graph = Graph.from_columns(["a"], ["r"], ["b"])
     with pytest.raises(OptionError, match="no graph format goes by that name"):
-        write_graph(tmp_path / "g.rdf", graph)
+        write_graph(tmp_path / "g.doc", graph)
     with pytest.raises(ChoiceError, match="Did you mean 'turtle'"):
         write_graph(tmp_path / "g.ttl", graph, "turtel")
     with pytest.raises(FileError, match="there is no such file"):
@@ -455,7 +459,61 @@ def test_every_format_is_tested_here_or_in_test_id_files():
         "ntriples",
         "turtle",
         "turtle-statements",
+        "nquads",
+        "trig",
+        "rdfxml",
+        "jsonld",
         "neo4j",
         "openke",
         "libkge",
     }
+
+
+def test_named_graphs_are_taken_together_and_said(tmp_path):
+    quads = '<urn:a> <urn:r> <urn:b> <urn:g> .\n<urn:a> <urn:r> <urn:b> .\n<urn:a> <urn:r> "x"@en <urn:h> .\n'
+    for file, text in {
+        "g.nq": quads,
+        "g.trig": "<urn:g> { <urn:a> <urn:r> <urn:b> } <urn:a> <urn:r> <urn:b> . <urn:h> { <urn:a> <urn:r> 'x'@en }",
+    }.items():
+        graph = read_graph(write(tmp_path / file, text))
+        assert triples_of(graph) == {("urn:a", "urn:r", "urn:b"), ("urn:a", "urn:r", '"x"@en')}
+        assert graph.notes[:2] == ("1 repeated triples are kept once.", "2 named graphs are taken together.")
+
+
+def test_rdf_xml_is_read_and_written(tmp_path):
+    graph = Graph.from_columns(["a", "b"], ["r", "s"], ["b", '"naïve <x>"@en'])
+    write_graph(tmp_path / "g.rdf", graph, base=BASE)
+    assert triples_of(read_graph(tmp_path / "g.rdf", base=BASE)) == triples_of(graph)
+    for triple, said in {("a", "7", "b"): "has no name for", ("a", "r", '"\\u0001"'): "cannot hold"}.items():
+        with pytest.raises(TableError, match=said):
+            write_graph(tmp_path / "h.rdf", Graph.from_columns(*([term] for term in triple)), base=BASE)
+    assert not (tmp_path / "h.rdf").exists()
+
+
+XML = """<?xml version="1.0"?><!DOCTYPE x [{entities}]><rdf:RDF
+xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://example.org/"><rdf:Description
+rdf:about="http://example.org/a"><e:r rdf:resource="&e;b"/></rdf:Description></rdf:RDF>"""
+
+
+def test_an_xml_entity_may_stand_for_a_namespace_and_for_nothing_that_grows(tmp_path):
+    plain = '<!ENTITY e "http://example.org/">'
+    graph = read_graph(write(tmp_path / "g.owl", XML.format(entities=plain)), base=BASE)
+    assert triples_of(graph) == {("a", "r", "b")}
+    for more in ('<!ENTITY l "&e;&e;&e;">', '<!ENTITY l "' + "x" * 1000 + '">'):
+        with pytest.raises(FileError, match="such files are not read"):
+            read_graph(write(tmp_path / "g.owl", XML.format(entities=plain + more)))
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("g.jsonld", '{"@context": "http://127.0.0.1:9/context", "name": "x"}'),
+        ("g.jsonld", "[" * 50),
+        ("g.rdf", "<rdf:RDF>"),
+        ("g.nq", "<urn:a> <urn:b> <urn:c> <urn:d> <urn:e> .\n"),
+        ("g.trig", "<urn:g> { <urn:a>"),
+    ],
+)
+def test_what_is_no_rdf_is_one_sentence_with_its_line(tmp_path, file, text):
+    with pytest.raises(FileError, match=rf"{file}, line \d+: "):
+        read_graph(write(tmp_path / file, text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
 import time
 from collections import Counter
@@ -20,9 +21,11 @@ class ModelServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, moods=(), key=None, seconds=0.0):
+    def __init__(self, moods=(), key=None, seconds=0.0, can=("schema", "text"), refuses=()):
         super().__init__(("127.0.0.1", 0), Handler)
+        self.can, self.refuses = can, refuses
         self.moods, self.key, self.seconds = list(moods), key, seconds
+        self.bodies = []
         self.asked, self.headers, self.times, self.answered = [], [], [], Counter()
         self.at_once = self.most_at_once = 0
         self.lock = threading.Lock()
@@ -53,6 +56,7 @@ class Handler(BaseHTTPRequestHandler):
         with server.lock:
             mood = server.moods.pop(0) if server.moods else "well"
             server.asked.append(body["messages"][0]["content"])
+            server.bodies.append(body)
             server.headers.append(dict(self.headers))
             server.times.append(time.monotonic())
             server.at_once += 1
@@ -76,8 +80,28 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(400, {"error": f"No such model, {told}"})
         elif mood == "away":
             self.reply(307, {}, {"Location": "http://127.0.0.1:9/elsewhere"})
+        elif self.way(body) in self.server.refuses:
+            self.reply(400, {"error": "unknown field"})
+        elif self.way(body) not in self.server.can:
+            self.answer("nonsense", body["messages"][0]["content"])
+        elif self.way(body) == "tokens":
+            self.answer_in_tokens(body["messages"][0]["content"])
         else:
             self.answer(mood, body["messages"][0]["content"])
+
+    def way(self, body):
+        return "tokens" if "logprobs" in body else "schema" if "response_format" in body else "text"
+
+    def answer_in_tokens(self, question):
+        """Give probabilities of the first word, in several spellings; surer the larger the number asked about."""
+        number = int(question.split()[-1].lstrip("h"))
+        p = 0.5 + (0.3 if number % 2 == 0 else -0.3) + number / 1000
+        listed = {"True": 0.6 * p, " true": 0.3 * p, "\u2581FALSE": 0.9 * (1 - p), "Hello": 0.1}
+        top = [{"token": token, "logprob": math.log(share)} for token, share in listed.items()]
+        choice = {"message": {"content": "True"}, "logprobs": {"content": [{"token": "True", "top_logprobs": top}]}}
+        with self.server.lock:
+            self.server.answered[question] += 1
+        self.reply(200, {"choices": [choice], "usage": {"prompt_tokens": 100, "completion_tokens": 1}})
 
     def answer(self, mood, question):
         said = "true" if int(question.split()[-1].lstrip("h")) % 2 == 0 else "false"

@@ -34,7 +34,7 @@ def folder(tmp_path):
 
 
 def judge(folder, server, **options):
-    given = {"url": server.url, "model": "small", "prompt": folder / "prompt.txt", "which": "all"}
+    given = {"url": server.url, "model": "small", "prompt": folder / "prompt.txt", "which": "all", "way": "text"}
     return actc.judge_triples(folder / "session", **(given | options))
 
 
@@ -77,6 +77,44 @@ def test_what_was_asked_is_not_asked_again_unless_it_is_told_otherwise(folder):
         (folder / "prompt.txt").write_text("Really true? {tail} {head_id}")
         assert judge(folder, server).answered == 60
     assert len(ReplyStore(folder / "session").answers()) == 60
+
+
+@pytest.mark.parametrize(
+    ("can", "refuses", "way"),
+    [
+        (("tokens", "schema", "text"), (), "tokens"),
+        (("schema", "text"), (), "schema"),
+        (("schema", "text"), ("tokens",), "schema"),
+        (("text",), (), "text"),
+        (("text",), ("tokens", "schema"), "text"),
+    ],
+)
+def test_a_server_is_asked_in_the_best_way_that_it_can_answer_found_out_once(folder, can, refuses, way):
+    with ModelServer(can=can, refuses=refuses) as server:
+        run = judge(folder, server, way=None, count=10)
+        tried = ["tokens", "schema", "text"].index(way)
+        assert (run.answered, run.senseless, len(server.asked)) == (10, 0, 10 + tried)
+        assert ReplyStore(folder / "session").way(1) == way
+        assert judge(folder, server, way=None, count=20).answered == 10
+        assert len(server.asked) == 20 + tried  # remembered
+    assert all(("logprobs" in body) == (way == "tokens") for body in server.bodies[tried:])
+
+
+def test_token_probabilities_are_the_answer_in_all_spellings(folder):
+    pool = make_pool(60, 3)[0]
+    with ModelServer(can=("tokens",)) as server:
+        judge(folder, server, way=None)
+    for triple, said, probability, _ in stored(folder):
+        number = int(pool.triple(triple)[0].lstrip("h"))
+        assert probability == pytest.approx(0.5 + (0.3 if number % 2 == 0 else -0.3) + number / 1000)
+        assert said == ("true" if probability > 0.5 else "false")
+    assert all(body["max_tokens"] == 1 for body in server.bodies)
+
+
+def test_a_server_that_fails_at_first_says_nothing_about_ways(folder):
+    with ModelServer(["broken", "hang-up"], can=("tokens", "text")) as server:
+        judge(folder, server, way=None, retries=0)
+    assert ReplyStore(folder / "session").way(1) == "tokens"
 
 
 def test_requests_are_made_together_but_never_more_than_asked_for(folder):

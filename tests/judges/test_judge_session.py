@@ -6,6 +6,7 @@ import json
 import sqlite3
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -212,7 +213,7 @@ def test_people_are_sent_where_judge_and_model_differ_and_that_teaches_nothing_o
     let_people_answer(session, 40)
     before = find_case(session).case
     planner = Planner(session)
-    planner.method = actc.METHODS["pooled"]  # whose picks are not all random checks
+    session.settings = replace(session.settings, method="pooled")  # whose picks are not all random checks
     judge_triples(session, program=command(tmp_path), count=0, differing=0.5)
     planner.step()
     rows = session.store.rows("SELECT triple, chance FROM plan WHERE asked = 'differing' ORDER BY place")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from actc.errors import ActcError
-from actc.judges.prompt import DEFAULT, FIELDS, fill_prompt, read_prompt
-from actc.judges.replies import MOST_REASON, key_of, read_reply
+from actc.judges.prompt import DEFAULT, FIELDS, IN_JSON, fill_prompt, read_prompt
+from actc.judges.replies import MOST_REASON, NO_ANSWER, key_of, read_reply, read_tokens
 
 
 @pytest.mark.parametrize(
@@ -67,7 +68,7 @@ def test_a_line_about_nothing_is_left_out():
     assert "Statement: Ada was born in London." in filled
     assert "About" not in filled
     assert "Text it was taken from" not in filled
-    assert '{"answer": "true"' in filled
+    assert '{"answer": "true"' in fill_prompt(DEFAULT, {"sentence": "It is.", "answer": IN_JSON})
 
 
 def test_what_a_text_says_is_never_read_as_a_field():
@@ -86,3 +87,38 @@ def test_a_prompt_that_cannot_work_is_refused(tmp_path, text, sentence):
 
 def test_a_key_changes_with_anything_that_is_told():
     assert key_of({"a": 1, "b": 2}) == key_of({"b": 2, "a": 1}) != key_of({"a": 1, "b": 3})
+
+
+@pytest.mark.parametrize(
+    ("listed", "said", "p"),
+    [
+        ({"True": 0.9, "False": 0.1}, "true", 0.9),
+        ({" wahr": 0.2, "falsch": 0.6, "▁Falsch": 0.2}, "false", 0.2),
+        ({"Да": 0.7, "Нет": 0.1, "x": 0.1}, "true", 0.875),
+        ({"no": 0.96, "the": 0.04}, "false", 0.02 / 0.98),
+        ({"the": 0.9, "true": 0.001}, None, None),
+    ],
+)
+def test_probabilities_of_words_are_read_in_any_spelling_and_language(listed, said, p):
+    top = [{"token": token, "logprob": math.log(share)} for token, share in listed.items()]
+    reply = read_tokens({"logprobs": {"content": [{"top_logprobs": top}]}})
+    assert reply.said == said
+    assert reply.probability == (None if p is None else pytest.approx(p))
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        None,
+        {},
+        {"logprobs": None},
+        {"logprobs": {"content": []}},
+        {"logprobs": {"content": [{"top_logprobs": []}]}},
+        {"logprobs": {"content": [{"top_logprobs": [{"token": 1, "logprob": 0}]}]}},
+        {"logprobs": {"content": [{"top_logprobs": [{"token": "true", "logprob": "x"}]}]}},
+        {"logprobs": {"content": [{"top_logprobs": [{"token": "true", "logprob": float("nan")}]}]}},
+        {"logprobs": {"content": [{"top_logprobs": [{"token": "true", "logprob": -(10**400)}]}]}},
+    ],
+)
+def test_probabilities_that_make_no_sense_are_no_answer(choice):
+    assert read_tokens(choice) == NO_ANSWER

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from actc.judges.answers import JudgeAnswers
 from actc.judges.worth import PRIOR, learn_steepness, learn_weights
-from actc.numeric import logit
+from actc.numeric import logit, sigmoid
 from actc.triples import Annotations
 from actc.trust.case import Case
 from tests.conftest import make_pool
@@ -36,7 +38,7 @@ def test_the_weight_is_the_log_odds_of_being_right(quality):
 def test_before_any_overlap_the_weight_is_the_stated_prior():
     weight = learn_weights(*(part[:0] for part in simulate(0.9)), 1).judges[0]
     assert weight.own == pytest.approx((1 - PRIOR.nothing) * PRIOR.weight, abs=0.01)
-    added = weight.add(np.array([1.0, -1.0, np.nan]), np.ones((3, 2)) * [1, 0], np.zeros(3, dtype=int))
+    added = weight.add(np.array([1.0, -1.0, np.nan]), np.ones((3, 1)), np.zeros(3, dtype=int), np.zeros(3))
     assert 0 < added[0] < PRIOR.weight
     assert added[1] < 0 == added[2]
 
@@ -88,10 +90,52 @@ def test_relations_have_weights_of_their_own_as_far_as_answers_show():
 
 
 def test_a_probability_counts_by_how_sure_it_is():
-    signals, relations, logits, truth = simulate(0.8)
+    surely, relations, logits, truth = simulate(0.95)
+    hardly = simulate(0.6, seed=0)[0]
+    sure = np.random.default_rng(1).random((LONG, 1)) < 0.5
+    signals = np.where(sure, surely, 0.2 * hardly)
     weights = learn_weights(signals, relations, logits, truth, 1)
-    sure, unsure = (weights.add(np.array([[s]]), relations[:1], np.zeros(1))[0] for s in (1.0, 0.2))
-    assert 0 < unsure < 0.4 * sure
+    added = [weights.add(np.array([[s]]), relations[:1], np.zeros(1))[0] for s in (-1.0, -0.2, 0.2, 1.0)]
+    assert added == sorted(added)
+    assert 0 < added[2] < 0.4 * added[3]
+
+
+def graded(auc, count=LONG, seed=0):
+    """Return what a judge says that is the surer the likelier it is right, on a scale of its own."""
+    _, relations, logits, truth = simulate(0.5, count, seed)
+    apart = np.sqrt(2) * NormalDist().inv_cdf(auc)
+    seen = np.random.default_rng(seed + 1).normal(size=count) + apart * np.where(truth, 0.5, -0.5)
+    return np.tanh(0.3 * seen + 1)[:, None], relations, logits, truth
+
+
+@pytest.mark.parametrize("auc", [0.6, 0.8, 0.95])
+def test_a_graded_judge_adds_what_its_answers_are_worth_however_it_calls_them(auc):
+    signals, relations, logits, truth = graded(auc)
+    weights = learn_weights(signals, relations, logits, truth, 1)
+    order = np.argsort(signals[:, 0])
+    assert (np.diff(weights.add(signals[order], relations, np.zeros(LONG))) >= 0).all()
+    added = weights.add(signals, relations, logits)
+    for part in np.array_split(order, 5):  # said: what it adds; borne out: people's answers beside all that was known
+        said, told = sigmoid(logits[part] * learn_steepness(logits, truth) + added[part]).mean(), truth[part].mean()
+        assert said == pytest.approx(told, abs=0.05)
+
+
+def test_a_graded_judge_upside_down_counts_upside_down_and_noise_counts_nothing():
+    signals, relations, logits, truth = graded(0.9)
+    added = learn_weights(-signals, relations, logits, truth, 1).add(-signals, relations, logits)
+    assert np.corrcoef(added, signals[:, 0])[0, 1] > 0.8
+    signals, relations, logits, truth = graded(0.5)
+    assert np.abs(learn_weights(signals, relations, logits, truth, 1).add(signals, relations, logits)).max() < 0.15
+
+
+def test_a_graded_judge_is_worth_more_than_its_yes_and_no():
+    signals, relations, logits, truth = graded(0.85)
+    plain = np.where(signals > np.median(signals), 1.0, -1.0)
+    right = [
+        ((logits + learn_weights(one, relations, logits, truth, 1).add(one, relations, logits) > 0) == truth).mean()
+        for one in (plain, signals)
+    ]
+    assert right[1] > right[0] + 0.005
 
 
 def test_log_odds_that_people_bear_out_are_made_steeper():

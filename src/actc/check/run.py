@@ -16,7 +16,7 @@ from actc.check.plan import CheckPlan as CheckPlan
 from actc.check.report import decide_outcome, headline, put_back, summarise, write_lists, write_report
 from actc.errors import OptionError, TableError
 from actc.evidence.method import LOG_ODDS
-from actc.graphs.formats import find_ending, read_graph, write_graph
+from actc.graphs.formats import as_table, find_ending, read_graph, write_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import without_literals
 from actc.session import Session, Settings, start_session
@@ -115,7 +115,8 @@ def _start_session(plan: CheckPlan, doubtful: Doubtful, folder: Path) -> list[st
     budget = min(plan.budget, len(doubtful.facts))
     settings = Settings(LOG_ODDS, budget, seed=plan.seed, title=title, doubted=len(doubtful.facts))
     reasons = doubtful.reasons.marked(np.arange(len(doubtful.facts)))
-    start_session(folder, plan.out / POOL, settings, plan.names, plan.graph, reasons=reasons).close()
+    shown = as_table(plan.graph, plan.base, plan.out)
+    start_session(folder, plan.out / POOL, settings, plan.names, shown, reasons=reasons).close()
     return [
         f"{len(doubtful.facts):,} facts may be asked about, the most doubtful of the graph.",
         f"Judge {budget:,} of them, whether each is true: {annotate_command(folder)}",

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from actc.cli.graph_commands import GRAPH, PATH, base_option, say
+from actc.cli.graph_argument import takes_graph
+from actc.cli.graph_commands import PATH, base_option, say
 from actc.cli.parts import asking_options, examples, progress_bar, promise_options, quiet_option, undo_options
 
 
@@ -20,7 +21,7 @@ from actc.cli.parts import asking_options, examples, progress_bar, promise_optio
         "actc check graph.tsv --out checked --undo --facts right-after-all.tsv",
     ),
 )
-@GRAPH
+@takes_graph
 @asking_options
 @promise_options
 @undo_options

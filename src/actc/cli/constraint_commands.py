@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from actc.cli.graph_commands import GRAPH, base_option
+from actc.cli.graph_argument import takes_graph
+from actc.cli.graph_commands import base_option
 from actc.cli.parts import examples, overwrite_option, quiet_option
 
 PATH = click.Path(path_type=Path)
@@ -20,7 +21,7 @@ PATH = click.Path(path_type=Path)
         "actc constraints graph.nt --from shapes.ttl --no-learn --out constraints.tsv",
     ),
 )
-@GRAPH
+@takes_graph
 @click.option("--from", "source", type=PATH, help="More of them: RDF (RDFS, OWL, shapes, Wikidata's), or such a table.")
 @click.option("--learn/--no-learn", default=True, show_default=True, help="Learn what nearly all of the graph keeps.")
 @click.option("--out", type=PATH, help="Write a table to be edited: .tsv.")

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from actc.cli.graph_commands import GRAPH, base_option, say
+from actc.cli.graph_argument import takes_graph
+from actc.cli.graph_commands import base_option, say
 from actc.cli.parts import examples, overwrite_option, progress_bar, quiet_option
 
 PATH = click.Path(path_type=Path)
@@ -20,7 +21,7 @@ PATH = click.Path(path_type=Path)
         "actc evidence graph.tsv candidates.tsv --held held.tsv --scores one.tsv --scores two.tsv --out evidence.tsv",
     ),
 )
-@GRAPH
+@takes_graph
 @click.argument("candidates", type=PATH)
 @click.option("--out", type=PATH, required=True, help="A .tsv, .csv or .parquet file.")
 @click.option(

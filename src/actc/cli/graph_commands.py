@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from actc.cli.graph_argument import takes_graph
 from actc.cli.parts import (
     asking_options,
     examples,
@@ -19,7 +20,6 @@ from actc.cli.parts import (
 )
 
 PATH = click.Path(path_type=Path)
-GRAPH = click.argument("graph", type=PATH)
 base_option = click.option(
     "--base",
     multiple=True,
@@ -31,7 +31,7 @@ device_option = click.option("--device", help="cuda or cpu. [default: a GPU wher
 
 
 @click.command("train", epilog=examples("actc train graph.tsv --model complex --out model"))
-@GRAPH
+@takes_graph
 @click.option("--model", default="complex", show_default=True, help="complex, conve, rescal, transe or tucker.")
 @click.option("--recipe", help="The name of a recipe, or a JSON file. [default: by model, graph size and device]")
 @click.option("--held-out", type=PATH, help="True triples to stop by; none of the graph's.")
@@ -96,7 +96,7 @@ def score_command(model: Path, triples: Path, out: Path, overwrite: bool, quiet:
         "--out graph.qs"
     ),
 )
-@GRAPH
+@takes_graph
 @click.option("--out", type=PATH, required=True, help="Where to write; the ending names the format.")
 @click.option("--from", "source", help="The format of GRAPH, where its name does not say it.")
 @click.option("--to", "target", help="The format to write: kgtk, quickstatements, turtle, neo4j and others.")
@@ -127,7 +127,7 @@ def convert_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **opti
         "actc candidates graph.tsv --model model --relation P27 --side tail --any-entity --out candidates.tsv",
     ),
 )
-@GRAPH
+@takes_graph
 @click.option(
     "--model",
     type=PATH,
@@ -195,7 +195,7 @@ def candidates_command(
         "actc complete graph.nt --model model --candidates extracted.tsv --oracle labels.tsv --out better",
     ),
 )
-@GRAPH
+@takes_graph
 @click.option("--model", type=PATH, help="A trained model's folder: it proposes beside the rules.")
 @click.option(
     "--train",

@@ -52,6 +52,12 @@ def _look_here(context: click.Context, parameter: click.Parameter, given: str | 
 @click.option("--timeout", default=120.0, show_default=True, help="Seconds to wait for a reply.")
 @click.option("--limit", default=10_000, show_default=True, help="Requests in this run at most, retries among them.")
 @click.option("--most-tokens", default=300, show_default=True, help="How much a model may write.")
+@click.option(
+    "--way",
+    type=click.Choice(["tokens", "schema", "text"]),
+    help="How a server answers: by the probabilities of its first word, by a form, by any text. "
+    "[default: the first that it can]",
+)
 @click.option("--price-in", type=float, help="What a million tokens cost that the model reads.")
 @click.option("--price-out", type=float, help="What a million tokens cost that the model writes.")
 @click.option(

@@ -18,6 +18,7 @@ from actc.cli import (
     graph_commands,
     judge_commands,
     session_commands,
+    store_commands,
     trust_commands,
 )
 from actc.errors import ActcError, say_failure
@@ -54,6 +55,9 @@ EXTRAS = {
     "train": "torch",
     "pykeen": "pykeen",
     "rdf": "pyoxigraph",
+    "store": "httpx",
+    "kuzu": "kuzu",
+    "neo4j": "neo4j",
     "shacl": "pyshacl",
     "spark": "pyspark",
 }
@@ -87,6 +91,8 @@ JOBS = {
         "complete",
         "check",
         "convert",
+        "publish",
+        "withdraw",
     ),
     "Compare methods": ("bench", "paper"),
 }
@@ -130,6 +136,7 @@ GROUPS = (
     evidence_commands,
     check_commands,
     constraint_commands,
+    store_commands,
     trust_commands,
     experiment_commands,
 )

@@ -89,6 +89,18 @@ def constraint_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return table(graph(command))
 
 
+graph_option = click.option(
+    "--graph", "graphs", multiple=True, metavar="IRI", help="Of a SPARQL store: a named graph; repeatable."
+)
+
+
+def credential_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --key-from and --user-from to a command: who asks a store."""
+    key = click.option("--key-from", metavar="NAME", help="Of a store: the environment variable with a bearer token.")
+    user = click.option("--user-from", metavar="NAME", help="Of a store: the environment variable with user:password.")
+    return key(user(command))
+
+
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an output that is there already.")
 quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 

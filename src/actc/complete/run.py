@@ -36,7 +36,7 @@ from actc.evidence.keep_weighed import Reasons
 from actc.evidence.method import LOG_ODDS
 from actc.evidence.table import Progress
 from actc.evidence.weigh_by_rules import split_holdouts
-from actc.graphs.formats import find_ending, read_graph
+from actc.graphs.formats import as_table, find_ending, read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import without_literals
 from actc.models.candidates import CandidateSearch, Wanted, write_candidates
@@ -289,7 +289,8 @@ def _start_session(
     )
     known = None if ready.known is None else plan.out / "known.parquet"
     more = (rules, graph) if len(rules) else (None, None)
-    start_session(folder, path, settings, plan.names, known or plan.graph, "en", reasons, *more).close()
+    shown = known or as_table(plan.graph, plan.base, plan.out)
+    start_session(folder, path, settings, plan.names, shown, "en", reasons, *more).close()
     return [
         f"{len(ready.candidates):,} candidates, of which {len(rows):,} may be asked about"
         + (f", and {settings.doubted:,} doubtful facts." if settings.doubted else "."),

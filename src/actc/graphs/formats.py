@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from actc.errors import ActcError, ChoiceError, FileError, OptionError
-from actc.graphs import id_files, kgtk, neo4j, ntriples, quickstatements, tables, turtle
+from actc.graphs import id_files, kgtk, neo4j, ntriples, quickstatements, rdf, tables, turtle
 from actc.graphs.graph import Graph
 from actc.graphs.terms import Base, Bases, as_bases
 from actc.tables.deliver import write_beside
@@ -196,6 +196,15 @@ def is_plain_table(path: Path) -> bool:
     return any(find_format(path, None) is FORMATS[name] for name in ("tsv", "csv", "parquet"))
 
 
+def as_table(path: Path, base: Base, folder: Path) -> Path:
+    """Return a plain table with a graph's triples: its own file, or one that is written into a folder."""
+    if is_plain_table(path):
+        return path
+    table = folder / "graph-names.parquet"
+    write_graph(table, read_graph(path, base=base))
+    return table
+
+
 def _table(summary: str, *suffixes: str) -> GraphFormat:
     return GraphFormat(
         summary, suffixes, tables.read, tables.write, carries=True, read_extras=tables.read_extras
@@ -229,11 +238,15 @@ FORMATS = {
     "turtle-statements": GraphFormat(
         "Turtle with statements about triples",
         (".statements.ttl",),
-        turtle.read,
+        rdf.reader("TURTLE"),
         turtle.write_statements,
         carries=True,
     ),
-    "turtle": GraphFormat("Turtle", (".ttl", ".turtle"), turtle.read, turtle.write, carries=True),
+    "turtle": GraphFormat("Turtle", (".ttl", ".turtle"), rdf.reader("TURTLE"), turtle.write, carries=True),
+    "nquads": GraphFormat("N-Quads", (".nq", ".nq.gz"), rdf.reader("N_QUADS"), ntriples.write),
+    "trig": GraphFormat("TriG", (".trig",), rdf.reader("TRIG"), rdf.writer("TRIG")),
+    "rdfxml": GraphFormat("RDF/XML", (".rdf", ".owl"), rdf.reader("RDF_XML"), rdf.writer("RDF_XML")),
+    "jsonld": GraphFormat("JSON-LD", (".jsonld",), rdf.reader("JSON_LD"), rdf.writer("JSON_LD")),
     "neo4j": GraphFormat(
         "Neo4j import CSV, a folder",
         (),

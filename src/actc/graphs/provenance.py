@@ -15,7 +15,7 @@ from actc.tables.files import Layout
 from actc.triples import BoolArray, FloatArray, Triples, encode_columns
 
 NUMBERS = ("score", "probability", "threshold")
-COLUMNS = (*NUMBERS, "method", "date", "by")
+COLUMNS = (*NUMBERS, "method", "date", "by", "reasons")
 PEOPLE = ("person", "oracle")
 """Who decides by knowing, not by a heuristic: a person, or a file that stands for one."""
 

@@ -208,7 +208,7 @@ def parse_rdf(format: str, **source: Any) -> list[Any]:
     Parameters
     ----------
     format : str
-        TURTLE or N_TRIPLES.
+        A name in pyoxigraph's ``RdfFormat``: TURTLE, N_TRIPLES and so on.
     **source
         What to parse: input, or path.
     """

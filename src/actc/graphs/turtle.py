@@ -1,4 +1,4 @@
-"""Turtle, through pyoxigraph; columns beside a triple are written as its annotation.
+"""Turtle; columns beside a triple are written as its annotation.
 
 In one of two ways: as RDF 1.2 annotates a triple, ``s p o {| … |} .``, or as a statement about it (rdf:Statement),
 which every reader of RDF takes.
@@ -7,71 +7,18 @@ which every reader of RDF takes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from actc.errors import FileError
 from actc.graphs.graph import Graph
-from actc.graphs.terms import (
-    REIFIES,
-    Bases,
-    entity_name,
-    name_quoted_heads,
-    note_terms,
-    parse_rdf,
-    relation_name,
-    syntax_error,
-    term_columns,
-    write_lines,
-)
+from actc.graphs.rdf import PARTS, RDF
+from actc.graphs.terms import Bases, term_columns, write_lines
 from actc.tables.files import quote
 
 VOCABULARY = "urn:actc:"
-RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 DOUBLE = "http://www.w3.org/2001/XMLSchema#double"
-PARTS = ("subject", "predicate", "object")
-
-
-def read(path: Path, base: Bases) -> Graph:
-    """Read a file; annotations of triples are left out, with a note."""
-    triples, notes = _without_annotations(_parse(path))
-    columns = list(zip(*triples, strict=True)) or [(), (), ()]
-    entities = {term: entity_name(term, base.entities) for term in {*columns[0], *columns[2]}}
-    kinds = {term: relation_name(term, base.relations) for term in set(columns[1])}
-    heads, relations, tails = (
-        [names[term] for term in column] for names, column in zip((entities, kinds, entities), columns, strict=True)
-    )
-    graph = name_quoted_heads(Graph.from_columns(heads, relations, tails), base.entities)
-    return note_terms(replace(graph, notes=(*graph.notes, *notes)))
-
-
-def _parse(path: Path) -> list[Any]:
-    try:
-        return parse_rdf("TURTLE", path=path)
-    except SyntaxError as error:
-        raise syntax_error(path, error.lineno or 1, error) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileError(f"{path}: the file cannot be read ({error}).") from None
-
-
-def _without_annotations(quads: list[Any]) -> tuple[list[tuple[str, str, str]], list[str]]:
-    annotating = {str(quad.subject) for quad in quads if quad.predicate.value == REIFIES} | _statements(quads)
-    triples = [
-        (str(quad.subject), str(quad.predicate), str(quad.object))
-        for quad in quads
-        if str(quad.subject) not in annotating
-    ]
-    notes = [f"{len(annotating)} annotations of triples are left out."] if annotating else []
-    return triples, notes
-
-
-def _statements(quads: list[Any]) -> set[str]:
-    """Return what is a statement about a triple: what has a subject, a predicate and an object."""
-    having = [{str(quad.subject) for quad in quads if quad.predicate.value == f"{RDF}{part}"} for part in PARTS]
-    return set.intersection(*having)
 
 
 def write(path: Path, graph: Graph, base: Bases, extras: Mapping[str, Any]) -> None:

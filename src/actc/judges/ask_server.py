@@ -18,17 +18,40 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from actc.errors import ActcError, MissingExtraError, OptionError
-from actc.judges.prompt import fill_prompt
-from actc.judges.replies import NO_ANSWER, Question, Reply, read_reply
+from actc.judges.prompt import IN_JSON, IN_ONE_WORD, fill_prompt
+from actc.judges.replies import NO_ANSWER, Question, Reply, read_reply, read_tokens
 
 MOST_BYTES = 1_000_000
 MOST_TOKENS = 10**9
 FIRST_WAIT, MOST_WAIT = 0.5, 60.0
 """Seconds before the first retry, doubled each time; and the longest."""
+MOST_TOP = 20
+"""Words that a server is asked to tell the probabilities of: as many as most allow."""
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "answer": {"type": "string", "enum": ["true", "false", "unsure"]},
+        "probability": {"type": "number"},
+        "reason": {"type": "string"},
+    },
+    "required": ["answer", "probability", "reason"],
+    "additionalProperties": False,
+}
+FORM = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA}}
+WAYS: dict[str, tuple[str, dict[str, Any]]] = {
+    "tokens": (IN_ONE_WORD, {"max_tokens": 1, "logprobs": True, "top_logprobs": MOST_TOP}),
+    "schema": (IN_JSON, {"response_format": FORM}),
+    "text": (IN_JSON, {}),
+}
+"""Ways to ask, the best first: by the probabilities of the first word, by an object of a given form, by any text."""
 MOST_IN_A_ROW = 20
 """So many questions that failed for good, one after the other: the server is not there."""
 Outcome = tuple[Question, Reply | None, str]
 """A question, its reply, and if there is none, why."""
+
+
+class RefusedError(ActcError):
+    """A question that the server does not take as it was put."""
 
 
 class RequestError(Exception):
@@ -63,6 +86,8 @@ class Server:
         How much the model may write.
     limit : int
         Requests in all, retries among them.
+    way : str
+        How to ask, see ``WAYS``; empty to find out by the first question.
     """
 
     url: str
@@ -74,9 +99,13 @@ class Server:
     timeout: float = 120.0
     most_tokens: int = 300
     limit: int = 10_000
+    way: str = ""
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
+        try:
+            parts = urlsplit(self.url)
+        except ValueError:
+            raise OptionError(f"--url: {self.url!r} is no address such as http://127.0.0.1:8080/v1.") from None
         if parts.scheme not in ("http", "https") or not parts.netloc:
             raise OptionError(f"--url: {self.url!r} is no address such as http://127.0.0.1:8080/v1.")
         if "@" in parts.netloc:
@@ -100,9 +129,10 @@ class Server:
 
     def body(self, question: Question) -> dict[str, Any]:
         """Return what is sent: nothing else leaves."""
-        text = fill_prompt(self.prompt, question.told)
+        answer, more = WAYS[self.way]
+        text = fill_prompt(self.prompt, {**question.told, "answer": answer})
         messages = [{"role": "user", "content": text}]
-        return {"model": self.model, "messages": messages, "temperature": 0, "max_tokens": self.most_tokens}
+        return {"model": self.model, "messages": messages, "temperature": 0, "max_tokens": self.most_tokens} | more
 
 
 def read_key(name: str | None) -> str:
@@ -129,12 +159,15 @@ class Traffic:
         Why the last question that failed for good did.
     resume_at : float
         Till when the server wants to be left alone.
+    way : str
+        How it is asked, once that is known.
     """
 
     limit: int
     requests: int = 0
     problem: str = ""
     resume_at: float = 0.0
+    way: str = ""
 
 
 def ask_server(
@@ -146,6 +179,7 @@ def ask_server(
     the limit of requests is reached. A server that does not answer a single question is an error.
     """
     traffic, in_a_row, answered = traffic or Traffic(server.limit), 0, False
+    traffic.way = server.way
     with closing(_ask_side_by_side(server, questions, traffic)) as found:
         for question, reply, problem in found:
             if reply is not None:
@@ -175,6 +209,12 @@ def _ask_side_by_side(
     # Time and connections are bounded here, not by httpx.
     client = httpx.AsyncClient(headers=server.headers, timeout=None, limits=httpx.Limits(max_connections=None))
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
+        while not traffic.way and traffic.requests < traffic.limit:
+            question = next(pending, None)
+            if question is None:
+                return
+            yield portal.call(_find_way, client, server, traffic, question)
+        server = replace(server, way=traffic.way)
         while True:
             free = server.jobs - len(waiting) if traffic.requests < traffic.limit else 0
             more = islice(pending, free)
@@ -183,6 +223,25 @@ def _ask_side_by_side(
                 return
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             yield from (future.result() for future in done)
+
+
+async def _find_way(client: Any, server: Server, traffic: Traffic, question: Question) -> Outcome:
+    """Ask a question in one way after the other until the answer makes sense, and note which way it was."""
+    outcome: Outcome = question, None, ""
+    for way in WAYS:
+        try:
+            outcome = await _ask_until_answered(client, replace(server, way=way), traffic, question)
+        except RefusedError:
+            if way == "text":
+                raise
+            continue
+        reply = outcome[1]
+        if reply is None:  # a server that is not there says nothing about ways
+            return outcome
+        if reply.said is not None:
+            break
+    traffic.way = way
+    return outcome
 
 
 async def _ask_until_answered(client: Any, server: Server, traffic: Traffic, question: Question) -> Outcome:
@@ -220,7 +279,7 @@ async def _ask_once(client: Any, server: Server, question: Question) -> Reply:
         raise RequestError(_without_key(str(error) or type(error).__name__, server.key)) from None
     if not response.is_success:
         raise _judge_status(response.status_code, response.headers.get("Retry-After"), content, server)
-    return _read_completion(content, server.key)
+    return _read_completion(content, server)
 
 
 def _judge_status(code: int, retry_after: str | None, content: bytes, server: Server) -> Exception:
@@ -232,7 +291,7 @@ def _judge_status(code: int, retry_after: str | None, content: bytes, server: Se
         return ActcError(f"The server refuses the key ({code}); name the variable that holds it with --key-from.")
     if 300 <= code < 400:  # nobody is followed elsewhere: the key would go along
         return ActcError(f"{server.url} sends requests elsewhere ({code}); give that address with --url.")
-    return ActcError(f"The server refuses the question ({code}): {told or 'no reason given'}.")
+    return RefusedError(f"The server refuses the question ({code}): {told or 'no reason given'}.")
 
 
 def _retry_after(value: str | None) -> float:
@@ -245,20 +304,21 @@ def _retry_after(value: str | None) -> float:
     return 0.0
 
 
-def _read_completion(content: bytes, key: str) -> Reply:
+def _read_completion(content: bytes, server: Server) -> Reply:
     """Read a model's message; half a message is a request that failed, a whole one of no sense is no answer."""
     try:
         told = json.loads(content)
     except (ValueError, RecursionError):
         raise RequestError("the answer is no JSON, or was cut off") from None
     try:
-        reply = read_reply(told["choices"][0]["message"]["content"])
+        choice = told["choices"][0]
+        reply = read_tokens(choice) if server.way == "tokens" else read_reply(choice["message"]["content"])
     except (KeyError, IndexError, TypeError):
         return NO_ANSWER
     used = told.get("usage")
     counts = [used.get(name) if isinstance(used, dict) else 0 for name in ("prompt_tokens", "completion_tokens")]
     tokens = [count if isinstance(count, int) and 0 <= count < MOST_TOKENS else 0 for count in counts]
-    return replace(reply, reason=_without_key(reply.reason, key), tokens_in=tokens[0], tokens_out=tokens[1])
+    return replace(reply, reason=_without_key(reply.reason, server.key), tokens_in=tokens[0], tokens_out=tokens[1])
 
 
 def _without_key(text: str, key: str) -> str:

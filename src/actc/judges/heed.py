@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from actc.judges.answers import JudgeAnswers
-from actc.judges.worth import JudgeWeights, learn_steepness, learn_weights
+from actc.judges.worth import JudgeWeights, Scale, learn_steepness, learn_weights
 from actc.methods import Fit, Method
 from actc.numeric import logit, moderate, sigmoid
 from actc.pooled.draws import leave_one_out
@@ -100,13 +100,25 @@ class Heeded:
             self.steepness * self.unswayed[kept],
             self.answers.labels[kept],
             count,
+            scales=self._scales,
         )
+
+    @cached_property
+    def _base(self) -> FloatArray | None:
+        return self.fit.probabilities(self.pool)
+
+    @cached_property
+    def _scales(self) -> list[Scale]:
+        """Each judge's answers in order, and how often it gives them, from all that it said."""
+        rows = np.flatnonzero(self.asked)
+        base = np.full(len(rows), 0.5) if self._base is None else self._base[rows]
+        logits = self.steepness * logit(np.clip(base, EDGE, 1 - EDGE))
+        return [Scale.of(self.signals[rows], logits, judge) for judge in range(self.signals.shape[1])]
 
     @cached_property
     def probabilities(self) -> FloatArray | None:
         """P(true) of each triple of the pool by score, evidence, people's answers and judges, shape (N,)."""
-        base = self.fit.probabilities(self.pool)
-        return None if base is None else self._combine(base, np.arange(len(self.pool)), self.weights)
+        return None if self._base is None else self._combine(self._base, np.arange(len(self.pool)), self.weights)
 
     @cached_property
     def foreseen(self) -> FloatArray:

@@ -26,6 +26,7 @@ FIELDS = {
     "examples": "other triples of the relation",
     "source": "the text that the triple was taken from",
     "reasons": "what speaks for and against it",
+    "answer": "how to answer, in the way that the server can",
 }
 """What a prompt may use."""
 _FIELD = re.compile(r"\{(\w*)\}")
@@ -43,10 +44,14 @@ Other facts about {tail}: {tail_facts}
 Text it was taken from: {source}
 What speaks for and against it: {reasons}
 
-Answer with one line of JSON and nothing else:
-{{"answer": "true", "false" or "unsure", "probability": between 0 and 1 that it is true, "reason": "one sentence"}}
+{answer}
 """
 """What is asked without a file."""
+IN_ONE_WORD = "Answer with one word, true or false."
+IN_JSON = """\
+Answer with one line of JSON and nothing else: {"answer": "true", "false" or "unsure", \
+"probability": between 0 and 1 that it is true, "reason": "one sentence"}"""
+"""What may stand in the place of the field ``answer``."""
 
 
 def read_prompt(path: str | Path | None) -> str:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +22,16 @@ WORDS = {
     "unsure": "unsure", "unknown": "unsure", "uncertain": "unsure", "maybe": "unsure",
 }  # fmt: skip
 """Words that answer, and what they say."""
+ELSEWHERE = {
+    "true": "wahr richtig ja vrai oui verdadero cierto sí si vero sì verdadeiro sim waar juist prawda tak sant sann "
+            "да верно правда істина ano pravda evet doğru 是 对 對 真 はい 正しい 예 네 نعم صحيح כן נכון हाँ सही",
+    "false": "falsch nein faux non falso não onwaar onjuist nee fałsz nie usant usann nej нет неверно ложь ні ne hayır "
+             "yanlış 否 不 错 錯 假 いいえ 誤り 아니요 거짓 لا خطأ לא שגוי नहीं गलत",
+}  # fmt: skip
+"""The same in other languages, for models that are asked in these."""
+TOKENS = WORDS | {word: said for said, words in ELSEWHERE.items() for word in words.split()}
+LEAST_MASS = 0.01
+"""A model that gives answers less of its belief than this was about to say something else."""
 SAID = ("said", "answer", "verdict", "label")
 """Where an object may have its answer."""
 
@@ -67,6 +79,8 @@ class Reply:
 
 
 NO_ANSWER = Reply(None)
+AROUND = " \t\r\n\"'`.,:;!*_()[]{}\u2581\u0120\u010a"
+"""What stands around a word in a token: spaces, as tokenisers write them, and marks."""
 
 
 def key_of(*parts: Any) -> str:
@@ -83,6 +97,23 @@ def read_reply(said: Any) -> Reply:
         return _read_object(said if isinstance(said, dict) else {"said": said})
     except (ValueError, RecursionError):  # no JSON, or a value that cannot be written down
         return NO_ANSWER
+
+
+def read_tokens(choice: Any) -> Reply:
+    """Read the probabilities that a model gave its first word: true and false, in whichever spelling and language."""
+    try:
+        first = choice["logprobs"]["content"][0]
+        listed = [(one["token"], math.exp(min(one["logprob"], 0.0))) for one in first["top_logprobs"]]
+        said = [(TOKENS.get(token.strip(AROUND).lower()), p) for token, p in listed]
+        mass = {word: sum(p for found, p in said if found == word) for word in ("true", "false")}
+    except (LookupError, TypeError, AttributeError, ValueError, OverflowError):
+        return NO_ANSWER
+    if not sum(mass.values()) >= LEAST_MASS:
+        return NO_ANSWER
+    least = min(p for _, p in said)  # whoever is not listed is at most as probable as the last that is
+    true, false = (max(mass[word], least / 2, sys.float_info.min) for word in ("true", "false"))
+    p = true / (true + false)
+    return Reply("unsure" if p == 0.5 else "true" if p > 0.5 else "false", p)
 
 
 def _read_text(text: str) -> Reply:

@@ -41,6 +41,8 @@ SCHEMA = f"""
     PRAGMA user_version = {VERSION};
 """
 
+WAY = "CREATE TABLE IF NOT EXISTS way (judge INTEGER PRIMARY KEY REFERENCES judge, way TEXT NOT NULL)"
+
 
 class ReplyStore:
     """The machine answers of a session.
@@ -87,6 +89,19 @@ class ReplyStore:
         with self.open() as connection:
             connection.execute("INSERT OR IGNORE INTO judge (name, created) VALUES (?, ?)", (name, time.time()))
             return int(connection.execute("SELECT id FROM judge WHERE name = ?", (name,)).fetchone()[0])
+
+    def way(self, judge: int) -> str:
+        """Return how a judge is asked, if that was found out."""
+        with self.open() as connection:
+            connection.execute(WAY)
+            row = connection.execute("SELECT way FROM way WHERE judge = ?", (judge,)).fetchone()
+        return str(row[0]) if row else ""
+
+    def keep_way(self, judge: int, way: str) -> None:
+        """Remember how a judge is asked."""
+        with self.open() as connection:
+            connection.execute(WAY)
+            connection.execute("INSERT OR REPLACE INTO way VALUES (?, ?)", (judge, way))
 
     def keys(self, judge: int) -> set[str]:
         """Return the questions that a judge was asked before."""

@@ -6,10 +6,15 @@ answer adds to a triple's log-odds how much more probable it is of a true triple
 judge that agrees no better than chance, and the other way round for one that is wrong on purpose. Before there is any
 triple that both judged, the weight is believed to be around ``PRIOR.weight``. Each relation may have a weight of its
 own near the judge's, as far as the answers ask for it.
+
+A judge that says how sure it is has many answers in the place of two, from surely false to surely true. Which of them
+counts how much is learnt, not believed: they are only put in order (proportional odds, of which two answers are the
+plain case), and how often it gives each, true or not, is known from all that it said.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,8 +23,17 @@ from actc.numeric import moderate, sigmoid
 from actc.triples import BoolArray, FloatArray, IntArray
 
 STEPS = 50
-ECHO_BOUND, ECHO_UNIT = 4.0, 2.0
-"""Log-odds beyond the bound say no more than the bound; so many log-odds are one unit of an echo."""
+
+LEVELS = 12
+"""Of a judge that says how sure it is: so many answers are told apart."""
+FARTHEST = 5.0
+"""The first of them, and the last, are as rare as these log-odds: where few are true, the rarest answers tell most."""
+BANDS, LEAST_IN_BAND = 8, 50
+"""Bands of triples, by what is believed without a judge, that its echo is found in; triples in each at least."""
+MOST_PLACED, PLACINGS = 1000, 3
+"""Triples on which answers are placed, and how often that is done, each time by a better weight."""
+STEPS_TO_PLACE, PLACED_WITHIN = 10, 20.0
+"""Steps to find the places, and log-odds within which they lie."""
 
 STEEPNESS_SPREAD = 0.3
 """How far from 1 what log-odds are multiplied by is believed to lie."""
@@ -36,7 +50,7 @@ class WeightPrior:
     readiness : float
         Standard deviation of its readiness to say "true", in log-odds.
     echo : float
-        Standard deviation of how far it says what score and evidence, or another judge, say, whatever the truth.
+        Standard deviation of how far it says what another judge says, whatever the truth.
     by_relation : tuple of float
         How far relations' weights may lie from the judge's; each is tried, and counts by how well it foresees answers.
     nothing : float
@@ -55,6 +69,93 @@ PRIOR = WeightPrior()
 
 
 @dataclass(frozen=True, eq=False)
+class Scale:
+    """The answers of a judge in order, and how often it gives each: in all, and where score and evidence say what.
+
+    Parameters
+    ----------
+    edges : float array of shape (E,)
+        Signals between one answer and the next, rising.
+    cuts : float array of shape (B - 1,)
+        Log-odds, without the judge, between one band of triples and the next.
+    bands : int array of shape (M,)
+        The band of each of some triples that it judged.
+    believed : float array of shape (M,)
+        P(true) of each, without it.
+    before : float array of shape (M, judges before it)
+        What these said.
+    passed : bool array of shape (M, E)
+        Which edges its own answer lies above.
+    """
+
+    edges: FloatArray
+    cuts: FloatArray
+    bands: IntArray
+    believed: FloatArray
+    before: FloatArray
+    passed: BoolArray
+
+    @classmethod
+    def of(cls, signals: FloatArray, logits: FloatArray, judge: int) -> Scale:
+        """Find the scale of a judge, from what all said of all triples, shape (N, J)."""
+        there = np.flatnonzero(~np.isnan(signals[:, judge]))
+        values = np.unique(signals[there, judge])
+        if len(values) > LEVELS:
+            shares = sigmoid(np.linspace(-FARTHEST, FARTHEST, LEVELS - 1))
+            edges = np.unique(np.quantile(signals[there, judge], shares))
+        else:
+            edges = (values[1:] + values[:-1]) / 2 if len(values) > 1 else np.zeros(1)
+        some = there[np.linspace(0, len(there) - 1, min(len(there), MOST_PLACED)).astype(np.int64)]
+        bands = max(1, min(BANDS, len(some) // LEAST_IN_BAND))
+        cuts = np.unique(np.quantile(logits[some], np.arange(1, bands) / bands)) if bands > 1 else np.zeros(0)
+        band = np.searchsorted(cuts, logits[some])
+        before = np.nan_to_num(signals[some, :judge])
+        return cls(edges, cuts, band, sigmoid(logits[some]), before, signals[some, judge][:, None] > edges)
+
+    def place(self, weight: float, echoes: FloatArray, share: float) -> Places:
+        """Find where each edge lies for a judge of some weight, and how far it echoes score and evidence, if it does.
+
+        No person's answer is needed for that: in all, and in each band, every edge is passed as often as it was. What a
+        judge says because it is right as often as score and evidence are is what its weight says; the rest is echo.
+        ``share`` is how far that is believed: a judge that knows more than score and evidence looks like an echo, too.
+        """
+        places, echo = np.zeros(len(self.edges)), np.zeros(len(self.cuts) + 1)
+        counts, true = np.bincount(self.bands, minlength=len(echo)), self.believed[:, None]
+        for step in range(2 * STEPS_TO_PLACE if len(self.bands) else 0):
+            off = (self.before @ echoes + share * echo[self.bands])[:, None] - places
+            if_true, if_false = sigmoid(off + weight), sigmoid(off - weight)
+            missing = self.passed - if_true * true - if_false * (1 - true)
+            steep = if_true * (1 - if_true) * true + if_false * (1 - if_false) * (1 - true)
+            if step % 2 == 0:
+                places -= np.clip(missing.sum(axis=0) / np.maximum(steep.sum(axis=0), 1e-3), -1, 1)
+            elif share:
+                more, less = (np.bincount(self.bands, table.sum(axis=1), len(echo)) for table in (missing, steep))
+                echo += np.clip(more / np.maximum(less, 1e-3), -1, 1)
+                echo = np.clip(echo - counts @ echo / counts.sum(), -PLACED_WITHIN, PLACED_WITHIN)
+        places = np.maximum.accumulate(np.clip(places, -PLACED_WITHIN, PLACED_WITHIN))
+        return Places(self.edges, self.cuts, places, share * echo)
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where the answers of a judge lie, in log-odds, and its echo of score and evidence in each band of triples."""
+
+    edges: FloatArray
+    cuts: FloatArray
+    places: FloatArray
+    echo: FloatArray
+
+    def between(self, signals: FloatArray, logits: FloatArray) -> Between:
+        """Return the places below and above each answer, infinite at the ends, its echo aside."""
+        ends = np.concatenate([[-np.inf], self.places, [np.inf]])
+        at, echoed = np.searchsorted(self.edges, signals), self.echo[np.searchsorted(self.cuts, logits)]
+        return ends[at] - echoed, ends[at + 1] - echoed
+
+
+Between = tuple[FloatArray, FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
 class JudgeWeight:
     """What one judge is worth.
 
@@ -66,11 +167,15 @@ class JudgeWeight:
     by_relation : float array of shape (R + 1,)
         The weight in each relation; the last is for any other.
     others : float array of shape (P - 1,)
-        Readiness, echo of score and evidence, echo of each judge before it.
+        Readiness, echo of each judge before it.
     covariance : float array of shape (P, P)
         Of the weight and the others.
     compared : int
         Triples that it and people judged.
+    scale : Scale
+        Its answers.
+    echo : float
+        The belief that it echoes score and evidence.
     """
 
     own: float
@@ -78,13 +183,15 @@ class JudgeWeight:
     others: FloatArray
     covariance: FloatArray
     compared: int
+    scale: Scale
+    echo: float
 
     @property
     def spread(self) -> float:
         """The standard deviation of its weight."""
         return float(np.sqrt(self.covariance[0, 0]))
 
-    def add(self, signals: FloatArray, context: FloatArray, relations: IntArray) -> FloatArray:
+    def add(self, signals: FloatArray, context: FloatArray, relations: IntArray, logits: FloatArray) -> FloatArray:
         """Return what its answers add to log-odds, shape (M,); 0 where it said nothing.
 
         Parameters
@@ -93,19 +200,22 @@ class JudgeWeight:
             What it said, NaN where nothing.
         context : float array of shape (M, P - 1)
             What it may echo, see :func:`contexts`.
+        relations : int array of shape (M,)
+        logits : float array of shape (M,)
+            What is believed without judges.
         """
         weight = self.by_relation[np.minimum(relations, len(self.by_relation) - 1)]
-        said = np.where(np.isnan(signals), 0.0, signals)
-        if_true, if_false = (self._log_probability(said, context, weight, side) for side in (1.0, -1.0))
+        between = self.scale.place(self.own, self.others[1:], self.echo).between(np.nan_to_num(signals), logits)
+        if_true, if_false = (self._log_probability(between, context, weight, side) for side in (1.0, -1.0))
         return np.where(np.isnan(signals), 0.0, if_true - if_false)
 
-    def _log_probability(self, said: FloatArray, context: FloatArray, weight: FloatArray, truth: float) -> FloatArray:
+    def _log_probability(self, between: Between, context: FloatArray, weight: FloatArray, truth: float) -> FloatArray:
         """Return the log of how probable its answers are if all triples are true (1), or false (-1)."""
-        sure = np.abs(said) * truth
-        design = np.column_stack([sure, context])
+        design = np.column_stack([np.full(len(context), truth), context])
         variance = np.einsum("mi,ij,mj->m", design, self.covariance, design, optimize=True)
-        p = moderate(weight * sure + context @ self.others, variance)
-        return np.asarray(np.log(np.clip(np.where(said > 0, p, 1 - p), 1e-9, 1)))
+        mean = weight * truth + context @ self.others
+        below, above = (moderate(mean - place, variance) for place in between)
+        return np.asarray(np.log(np.clip(below - above, 1e-9, 1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,16 +239,14 @@ class JudgeWeights:
         added = np.zeros(len(signals))
         asked = np.flatnonzero(~np.isnan(signals).all(axis=1))  # most of a large pool may be left alone
         for at, judge in enumerate(self.judges):
-            context = contexts(signals[asked], logits[asked], at)
-            added[asked] += judge.add(signals[asked, at], context, relations[asked])
+            context = contexts(signals[asked], at)
+            added[asked] += judge.add(signals[asked, at], context, relations[asked], logits[asked])
         return added
 
 
-def contexts(signals: FloatArray, logits: FloatArray, judge: int) -> FloatArray:
-    """Return what a judge may echo, shape (M, 2 + judge): anything, score and evidence, the judges before it."""
-    believed = np.clip(logits, -ECHO_BOUND, ECHO_BOUND) / ECHO_UNIT
-    before = np.nan_to_num(signals[:, :judge])
-    return np.column_stack([np.ones(len(logits)), believed, before])
+def contexts(signals: FloatArray, judge: int) -> FloatArray:
+    """Return what a judge may say anyway, and what those before it said, shape (M, 1 + judge)."""
+    return np.column_stack([np.ones(len(signals)), np.nan_to_num(signals[:, :judge])])
 
 
 def learn_weights(
@@ -148,6 +256,7 @@ def learn_weights(
     truth: BoolArray,
     count: int,
     prior: WeightPrior = PRIOR,
+    scales: Sequence[Scale] | None = None,
 ) -> JudgeWeights:
     """Learn what judges are worth from the triples that people judged.
 
@@ -161,27 +270,37 @@ def learn_weights(
         What was believed of each without the judges, and without the person's answer to it.
     truth : bool array of shape (l,)
         What people said.
+    scales : sequence of Scale, optional
+        The judges' answers to all triples; to these alone, if not given.
     """
     side = np.where(truth, 1.0, -1.0)
     found = []
     for at in range(signals.shape[1]):
         there = ~np.isnan(signals[:, at])
-        context = contexts(signals, logits, at)[there]
-        found.append(_learn_one(signals[there, at], side[there], context, relations[there], count, prior))
+        context = contexts(signals, at)[there]
+        scale = Scale.of(signals, logits, at) if scales is None else scales[at]
+        said = signals[there, at], logits[there]
+        found.append(_learn_one(scale, said, side[there], context, relations[there], count, prior))
     return JudgeWeights(tuple(found))
 
 
 def _learn_one(
-    said: FloatArray, side: FloatArray, context: FloatArray, relations: IntArray, count: int, prior: WeightPrior
+    scale: Scale,
+    said: tuple[FloatArray, FloatArray],
+    side: FloatArray,
+    context: FloatArray,
+    relations: IntArray,
+    count: int,
+    prior: WeightPrior,
 ) -> JudgeWeight:
     """Fit one judge under each width of relations' weights; average by how well each foresees its answers."""
     ignorant = replace(prior, weight=0.0, spread=1e-3)
-    fits = [_Fit.of(said, side, context, relations, 0.0, ignorant)]
-    fits += [_Fit.of(said, side, context, relations, width, prior) for width in prior.by_relation]
+    kinds = [(0.0, ignorant, prior.nothing)]
+    kinds += [(width, prior, (1 - prior.nothing) / len(prior.by_relation)) for width in prior.by_relation]
+    ways = [(echo, *kind) for echo in (0.0, 1.0) for kind in kinds]
+    fits = [_Fit.of(scale, echo, said, side, context, relations, width, one) for echo, width, one, _ in ways]
     likelihood = np.array([fit.likelihood for fit in fits])
-    others = len(prior.by_relation)
-    belief = np.exp(likelihood - likelihood.max())
-    belief *= np.array([prior.nothing, *[(1 - prior.nothing) / others] * others])
+    belief = np.exp(likelihood - likelihood.max()) * np.array([share for *_, share in ways])
     belief /= belief.sum()
     means = np.stack([fit.mean for fit in fits])
     mean = belief @ means
@@ -190,7 +309,9 @@ def _learn_one(
     weights = np.full(count + 1, mean[0])
     for share, fit in zip(belief, fits, strict=True):
         weights[fit.relations] += share * fit.apart
-    return JudgeWeight(float(mean[0]), weights, mean[1:], covariance, len(said))
+    return JudgeWeight(
+        float(mean[0]), weights, mean[1:], covariance, len(side), scale, float(belief[len(kinds) :].sum())
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,49 +327,55 @@ class _Fit:
     @classmethod
     def of(
         cls,
-        said: FloatArray,
+        scale: Scale,
+        echo: float,
+        said: tuple[FloatArray, FloatArray],
         side: FloatArray,
         context: FloatArray,
         relations: IntArray,
         width: float,
         prior: WeightPrior,
     ) -> _Fit:
-        sure, size = np.abs(said) * side, 1 + context.shape[1]
+        size = 1 + context.shape[1]
         used, place = np.unique(relations, return_inverse=True)
-        own = np.zeros((len(said), len(used) if width else 0))
+        own = np.zeros((len(side), len(used) if width else 0))
         if width:
-            own[np.arange(len(said)), place] = sure
-        design = np.column_stack([sure, context, own])
+            own[np.arange(len(side)), place] = side
+        design = np.column_stack([side, context, own])
         start = np.zeros(design.shape[1])
         start[0] = prior.weight
         echoes = np.full(size - 2, prior.echo)
         deviations = np.concatenate([[prior.spread, prior.readiness], echoes, np.full(own.shape[1], width or 1.0)])
-        weights, hessian = _find_mode(design, said > 0, start, deviations)
+        weights = start.copy()
+        for _ in range(PLACINGS):
+            between = scale.place(weights[0], weights[2:size], echo).between(*said)
+            weights, hessian = _find_mode(design, between, start, deviations)
         covariance = np.asarray(np.linalg.inv(hessian), dtype=np.float64)
         off = (weights - start) / deviations
         volume = float(np.linalg.slogdet(hessian * np.outer(deviations, deviations))[1])
-        value = _likelihood(design @ weights, said > 0) - 0.5 * float(off @ off) - 0.5 * volume
+        value = _likelihood(design @ weights, between) - 0.5 * float(off @ off) - 0.5 * volume
         apart = weights[size:] if width else np.zeros(len(used))
         return cls(weights[:size], covariance[:size, :size], used, apart, value)
 
 
 def _find_mode(
-    design: FloatArray, said: BoolArray, start: FloatArray, deviations: FloatArray
+    design: FloatArray, between: Between, start: FloatArray, deviations: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the mode of weights around ``start``, and the Hessian there; steps are halved until they do not hurt."""
     held, weights = 1 / deviations**2, start.copy()
 
     def cost(at: FloatArray) -> float:
-        return 0.5 * float(held @ (at - start) ** 2) - _likelihood(design @ at, said)
+        return 0.5 * float(held @ (at - start) ** 2) - _likelihood(design @ at, between)
 
     def curve(at: FloatArray) -> tuple[FloatArray, FloatArray]:
-        p = sigmoid(design @ at)
-        return p, (design * (p * (1 - p))[:, None]).T @ design + np.diag(held)
+        below, above = (sigmoid(design @ at - place) for place in between)
+        steep = below * (1 - below) + above * (1 - above)
+        return below + above - 1, (design * steep[:, None]).T @ design + np.diag(held)
 
     now = cost(weights)
     for _ in range(STEPS):
-        p, hessian = curve(weights)
-        step = np.linalg.solve(hessian, design.T @ (p - said) + held * (weights - start))
+        off, hessian = curve(weights)
+        step = np.linalg.solve(hessian, design.T @ off + held * (weights - start))
         size = 1.0
         while (new := cost(weights - size * step)) > now + 1e-12 and size > 1e-6:
             size /= 2
@@ -271,8 +398,11 @@ def learn_steepness(logits: FloatArray, truth: BoolArray) -> float:
     if not len(truth):
         return 1.0
     one = np.array([1.0])
-    return float(np.clip(_find_mode(logits[:, None], truth, one, STEEPNESS_SPREAD * one)[0][0], 0.2, 5.0))
+    between = np.where(truth, 0.0, -np.inf), np.where(truth, np.inf, 0.0)
+    return float(np.clip(_find_mode(logits[:, None], between, one, STEEPNESS_SPREAD * one)[0][0], 0.2, 5.0))
 
 
-def _likelihood(logits: FloatArray, said: BoolArray) -> float:
-    return float(logits[said].sum() - np.logaddexp(0, logits).sum())
+def _likelihood(logits: FloatArray, between: Between) -> float:
+    """Return the log of how probable it is that all lie between their places."""
+    below, above = (sigmoid(logits - place) for place in between)
+    return float(np.log(np.maximum(below - above, 1e-12)).sum())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -14,7 +14,7 @@ import numpy as np
 
 from actc.errors import ChoiceError, OptionError
 from actc.judges.ask_program import ask_program, ask_script, split_command
-from actc.judges.ask_server import Server, Traffic, ask_server, read_key
+from actc.judges.ask_server import WAYS, Server, Traffic, ask_server, read_key
 from actc.judges.prompt import fill_prompt, read_prompt
 from actc.judges.replies import Question, Reply, key_of
 from actc.judges.store import ReplyStore
@@ -90,6 +90,7 @@ def judge_triples(
     timeout: float = 120.0,
     limit: int = 10_000,
     most_tokens: int = 300,
+    way: str | None = None,
     texts: str | Path | None = None,
     price_in: float | None = None,
     price_out: float | None = None,
@@ -128,6 +129,9 @@ def judge_triples(
         Requests in this run at most, retries among them; also the most lines that a program is given.
     most_tokens : int
         How much a model may write.
+    way : {"tokens", "schema", "text"}, optional
+        How a server answers: by the probabilities of its first word, by an object of a given form, or by any text; if
+        not given, the first of these that it can, found out once.
     texts : path, optional
         A table with head, relation, tail and source: the text that each candidate was taken from, for judges and cards.
     price_in, price_out : float, optional
@@ -140,13 +144,14 @@ def judge_triples(
     """
     session = session if isinstance(session, Session) else Session(session)
     _check_choice(program, url, model, script)
+    if way is not None and way not in WAYS:
+        raise ChoiceError("way to ask", way, WAYS)
     if limit < 1:
         raise OptionError(f"--limit must be at least 1, not {limit}.")
     text, traffic, began = read_prompt(prompt), Traffic(limit), time.monotonic()
     ask: Callable[[Iterable[Question]], Replies]
     if url is not None:
         server = Server(url, model or "", text, read_key(key_from), jobs, retries, timeout, most_tokens, limit)
-        ask = partial(ask_server, server, traffic=traffic)
     elif program is not None:
         split_command(program)
         ask = partial(ask_program, program)
@@ -160,12 +165,16 @@ def judge_triples(
         store.choose_differing(differing)
     judge = " ".join((name or _name_of(program, model, script)).split())
     number = store.add_judge(judge)
+    if url is not None:
+        ask = partial(ask_server, replace(server, way=way or store.way(number)), traffic=traffic)
     questions = Fresh(session, tasks, store.keys(number), model or "", None if url is None else text)
     tally = _Tally()
     asked = questions if url is not None else islice(questions, limit)
     for reply in store.keep(number, ask(asked)):
         tally.count(reply)
         progress(tally.answered + tally.senseless, len(tasks) - questions.before)
+    if traffic.way:
+        store.keep_way(number, traffic.way)
     priced = price_in is not None or price_out is not None
     left = len(tasks) - questions.before - tally.answered - tally.senseless
     return JudgeRun(

@@ -96,7 +96,7 @@ def write_folder(path: str | Path, replaces: Sequence[str] = ()) -> Iterator[Pat
     """
     path = check_folder(path, replaces)
     path.absolute().parent.mkdir(parents=True, exist_ok=True)
-    with _alone(path), _hidden_neighbour(path) as unfinished:
+    with alone(path), _hidden_neighbour(path) as unfinished:
         unfinished.mkdir()
         yield unfinished
         check_folder(path, replaces)  # hours may have passed
@@ -116,7 +116,7 @@ def deliver(path: Path, overwrite: bool = False) -> Iterator[Path]:
     """
     refuse_odd_place(path)
     _refuse_missing_parent(path)
-    with _alone(path), _hidden_neighbour(path) as unfinished:
+    with alone(path), _hidden_neighbour(path) as unfinished:
         _refuse(path, overwrite)
         yield unfinished
         _refuse(path, overwrite)  # hours may have passed
@@ -124,7 +124,7 @@ def deliver(path: Path, overwrite: bool = False) -> Iterator[Path]:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
+def alone(path: Path) -> Iterator[None]:
     """Let one run at a time write to a place; another one is told, and nothing of either is lost."""
     place = path.absolute()
     name = place.with_name(f".{place.name}.{LOCK}")

@@ -27,6 +27,7 @@ OWN = {
     "report": b'<meta name="generator" content="actc report">',
     "report-json": b'"format": "actc-report"',
     "rows": b"dataset,model,method,budget,repeat,",
+    "store": b"# actc: the graph of a store",
 }
 """What the outputs of a kind have in their head; a table of triples has nothing of the sort: it may be anybody's."""
 OWN_FOLDERS = {

@@ -1,0 +1,73 @@
+"""The argument GRAPH: a file, a folder, or a store, which is read into a file before the command begins."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from actc.cli.parts import credential_options, graph_option, progress_bar
+
+BESIDE = ".graph.nt"
+"""What is added to the name of the output for the file that a store is read into."""
+
+
+def takes_graph(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the argument GRAPH, and options for stores; the command gets a path."""
+
+    @wraps(command)
+    def run(graph: str, graphs: tuple[str, ...], key_from: str | None, user_from: str | None, **options: Any) -> Any:
+        from actc.errors import OptionError
+        from actc.stores.address import Store, is_store
+
+        if not is_store(graph):
+            given = [
+                name
+                for name, value in (("--graph", graphs), ("--key-from", key_from), ("--user-from", user_from))
+                if value
+            ]
+            if given:
+                raise OptionError(f"{given[0]} is for stores; {graph} is a file.")
+            return command(graph=Path(graph), **options)
+        store = Store.of(graph, key_from, user_from)
+        with _fetched(store, graphs, **{name: options.get(name) for name in ("out", "overwrite", "quiet")}) as path:
+            if "names" in options:  # what RDF calls things stands in the graph itself
+                options["names"] = (*options["names"], path)
+            return command(graph=path, **options)
+
+    return click.argument("graph")(graph_option(credential_options(run)))
+
+
+@contextmanager
+def _fetched(
+    store: Any, graphs: tuple[str, ...], out: Path | None, overwrite: bool | None, quiet: bool | None
+) -> Iterator[Path]:
+    """Read a store into a file beside the output; it stays where the output is a folder, which may be gone on with."""
+    from actc.stores.fetch import fetch_graph
+    from actc.tables.overwrite import check_output
+
+    if out is None:
+        with tempfile.TemporaryDirectory(prefix="actc-") as folder:
+            path = Path(folder) / f"graph{BESIDE}"
+            yield _fetch(fetch_graph, store, path, graphs, bool(quiet))
+        return
+    if overwrite is not None and not out.is_dir():
+        check_output(out, overwrite=overwrite)  # before long work; the command itself asks again
+    path = out.with_name(f"{out.name}{BESIDE}")
+    check_output(path, "store", overwrite=bool(overwrite))
+    yield _fetch(fetch_graph, store, path, graphs, bool(quiet))
+    if not out.is_dir():
+        path.unlink()
+
+
+def _fetch(fetch: Callable[..., tuple[str, ...]], store: Any, path: Path, graphs: tuple[str, ...], quiet: bool) -> Path:
+    with progress_bar("Triples", quiet) as advance:
+        notes = fetch(store, path, graphs, progress=advance)
+    for note in () if quiet else notes:
+        click.echo(note)
+    return path

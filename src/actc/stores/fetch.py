@@ -1,0 +1,104 @@
+"""A store's graph as a file, so that whatever reads a graph reads a store."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from actc.errors import OptionError
+from actc.graphs.encode import connect
+from actc.graphs.graph import note_repeats
+from actc.stores.address import Store
+from actc.stores.client import SparqlClient, refuse_odd_iri
+from actc.stores.kuzu import KuzuGraph
+from actc.stores.neo4j import Neo4jGraph
+from actc.stores.property_graph import read_property_graph
+from actc.stores.read_sparql import JOURNAL, LINES, read_triples
+from actc.tables.deliver import alone, check_folder, write_beside
+from actc.tables.files import quote, quote_file
+from actc.tables.overwrite import OWN
+
+ENDING = ".nt"
+
+
+def fetch_graph(
+    store: str | Store,
+    out: str | Path,
+    graphs: Sequence[str] = (),
+    key_from: str | None = None,
+    user_from: str | None = None,
+    progress: Callable[[int, int], Any] = lambda done, total: None,
+) -> tuple[str, ...]:
+    """Read a store's graph into a file of N-Triples, sorted: complete, or not at all.
+
+    A run that is cut off goes on where it stopped, from a folder of parts beside the file.
+
+    Parameters
+    ----------
+    store : str or Store
+        ``sparql:http://host/query``, ``kuzu:folder`` or ``neo4j:bolt://host``.
+    out : path
+        A file that ends in .nt.
+    graphs : sequence of str
+        IRIs of named graphs in a SPARQL store; without any its default graph.
+    key_from, user_from : str, optional
+        Environment variables that hold a bearer token, or user:password.
+    progress : callable
+        Called with triples read, triples in all.
+
+    Returns
+    -------
+    tuple of str
+        What a person should know: what was left out or changed.
+    """
+    found, out = store if isinstance(store, Store) else Store.of(store, key_from, user_from), Path(out)
+    if out.suffix != ENDING:
+        raise OptionError(f"{out}: a store is read into a file that ends in {ENDING}.")
+    if graphs and found.kind != "sparql":
+        raise OptionError(f"--graph: {found.kind} has no named graphs.")
+    parts = out.with_name(f"{out.name}.parts")
+    with alone(parts):
+        check_folder(parts, (LINES, JOURNAL))  # or it is somebody else's
+        parts.mkdir(exist_ok=True)
+        notes = READERS[found.kind](found, tuple(graphs), parts, progress)
+        repeats = _sort(parts / LINES, out)
+        shutil.rmtree(parts)
+    return (*notes, *note_repeats(repeats))
+
+
+def _read_sparql(store: Store, graphs: tuple[str, ...], parts: Path, progress: Callable[[int, int], Any]) -> list[str]:
+    named = tuple(dict.fromkeys(refuse_odd_iri(graph, "--graph") for graph in graphs)) or ("",)
+    with SparqlClient(store) as client:
+        return read_triples(client, named, parts, progress)
+
+
+def _sort(lines: Path, out: Path) -> int:
+    """Write lines in order, each once, so that a store that did not change gives the same file; return the repeats."""
+    source = (
+        f"read_csv({quote_file(lines)}, columns={{'line': 'VARCHAR'}}, delim='\x01', header=false, quote='', "
+        "escape='', auto_detect=false, strict_mode=false)"
+    )
+    with write_beside(out) as temporary, connect(lines) as connection:
+        written = connection.execute(
+            # A comment comes before any triple. UNION leaves each line once.
+            f"COPY (SELECT line FROM {source} UNION SELECT {quote(OWN['store'].decode())} ORDER BY line) "
+            f"TO {quote(str(temporary))} "
+            "(FORMAT csv, HEADER false, DELIMITER '\x01', QUOTE '', ESCAPE '')"
+        ).fetchone()[0]
+        return int(connection.execute(f"SELECT count(*) FROM {source}").fetchone()[0]) + 1 - int(written)
+
+
+def _read_kuzu(store: Store, graphs: tuple[str, ...], parts: Path, progress: Callable[[int, int], Any]) -> list[str]:
+    with closing(KuzuGraph(store.place)) as graph:
+        return read_property_graph(graph, str(store), parts, progress)
+
+
+def _read_neo4j(store: Store, graphs: tuple[str, ...], parts: Path, progress: Callable[[int, int], Any]) -> list[str]:
+    with closing(Neo4jGraph(store)) as graph:
+        return read_property_graph(graph, str(store), parts, progress)
+
+
+READERS = {"sparql": _read_sparql, "kuzu": _read_kuzu, "neo4j": _read_neo4j}

@@ -1,0 +1,159 @@
+"""Real servers, started and stopped by the tests, and one that is at fault on purpose."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qs
+
+import httpx
+import pyoxigraph
+
+GRAPH = "http://example.org/kg"
+
+
+def free_port():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+@contextmanager
+def process(words, is_ready, **options):
+    """Run a server until the block is left; it must be ready within a minute."""
+    running = subprocess.Popen(list(map(str, words)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
+    try:
+        deadline = time.monotonic() + 60
+        while not is_ready():
+            assert running.poll() is None, f"{words[0]} ended"
+            assert time.monotonic() < deadline, f"{words[0]} does not answer"
+            time.sleep(0.05)
+        yield running
+    finally:
+        running.terminate()
+        running.wait(30)
+
+
+def answers(url):
+    try:
+        return httpx.get(url, timeout=5).status_code < 500
+    except httpx.HTTPError:
+        return False
+
+
+@contextmanager
+def oxigraph(folder=None):
+    """Give the address of Oxigraph's own server; its data are in a folder, or in memory."""
+    port = free_port()
+    place = ["--location", folder] if folder else []
+    program = Path(sys.executable).with_name("oxigraph")
+    url = f"http://127.0.0.1:{port}"
+    with process([program, "serve", *place, "--bind", f"127.0.0.1:{port}"], lambda: answers(url)):
+        yield url
+
+
+def load(url, lines, graph=GRAPH):
+    """Put lines of N-Triples into a named graph of Oxigraph's server, or into the default graph."""
+    where = f"graph={graph}" if graph else "default"
+    httpx.post(
+        f"{url}/store?{where}",
+        content="\n".join(lines).encode() + b"\n",
+        headers={"Content-Type": "application/n-triples"},
+        timeout=120,
+    ).raise_for_status()
+
+
+def dump(url):
+    """Return all that a server of Oxigraph holds, as sorted lines of N-Quads."""
+    found = httpx.get(f"{url}/store", headers={"Accept": "application/n-quads"}, timeout=120).raise_for_status()
+    return sorted(found.text.splitlines())
+
+
+class Faulty:
+    """A SPARQL server with one graph in memory, and a fault.
+
+    Parameters
+    ----------
+    lines : list of str
+        What it holds, as N-Triples.
+    fault : callable
+        (server, query, reply) to what is sent: bytes, a status, or None to close the connection.
+    """
+
+    def __init__(self, lines, fault):
+        self.data = pyoxigraph.Store()
+        self.data.bulk_load("\n".join(lines).encode(), format=pyoxigraph.RdfFormat.N_TRIPLES)
+        self.fault, self.asked, self.headers = fault, [], []
+
+    def reply(self, query):
+        found = self.data.query(query)
+        if isinstance(found, pyoxigraph.QueryTriples):
+            return found.serialize(format=pyoxigraph.RdfFormat.N_TRIPLES)
+        return found.serialize(format=pyoxigraph.QueryResultsFormat.JSON)
+
+    def answer(self, handler):
+        form = parse_qs(handler.rfile.read(int(handler.headers["Content-Length"])).decode())
+        query = form.get("query", form.get("update", [""]))[0]
+        self.asked.append(query)
+        self.headers.append(dict(handler.headers))
+        sent = self.fault(self, query, self.reply(query))
+        if sent is None:
+            handler.close_connection = True
+            return
+        status, content, more = sent if isinstance(sent, tuple) else (200, sent, {})
+        handler.send_response(status)
+        triples = query.lstrip().startswith("CONSTRUCT")
+        handler.send_header("Content-Type", "application/n-triples" if triples else "application/sparql-results+json")
+        handler.send_header("Content-Length", str(len(content)))
+        for name, value in more.items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        handler.wfile.write(content)
+
+    @contextmanager
+    def serving(self):
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                server.answer(self)
+
+            def log_message(self, *words):
+                pass
+
+        running = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        try:
+            yield f"sparql:http://127.0.0.1:{running.server_port}/query"
+        finally:
+            running.shutdown()
+            running.server_close()
+
+
+def no_fault(server, query, reply):
+    return reply
+
+
+def is_construct(query):
+    return query.startswith("CONSTRUCT")
+
+
+def cut(rows):
+    """Return a fault: never more than so many rows, and all is well by the status."""
+
+    def fault(server, query, reply):
+        if is_construct(query):
+            return b"".join(reply.splitlines(keepends=True)[:rows])
+        table = json.loads(reply)
+        if "results" in table:
+            table["results"]["bindings"] = table["results"]["bindings"][:rows]
+        return json.dumps(table).encode()
+
+    return fault
