@@ -278,3 +278,16 @@ SELECT seconds, cpu_seconds, peak_mb, server_peak_mb FROM stores WHERE rows = 10
 -- docs/how-to/your-store.md: One million came out in {:.0f} seconds, went into another store in {:.0f} and out of it again in {:.0f}
 SELECT max(seconds) FILTER (what = 'fetch'), max(seconds) FILTER (what = 'publish'), max(seconds) FILTER (what = 'withdraw')
 FROM stores WHERE rows = 1_000_000 AND same;
+
+-- Judges that say how sure they are.
+CREATE VIEW graded AS SELECT * FROM 'benchmarks/judges/graded.csv';
+CREATE MACRO judged(c, q, r) AS (SELECT 100 * accuracy_with FROM graded WHERE cell = c AND quality = q AND reading = r AND answers = 100);
+-- docs/how-to/machine-judges.md: | {} | {:.1f} | {:.1f} | {:.1f} | {:.1f} |
+SELECT ltrim(quality, '0'), judged('codex-m', quality, 'yes or no'), judged('codex-m', quality, 'graded'),
+judged('umls-top', quality, 'yes or no'), judged('umls-top', quality, 'graded')
+FROM (SELECT unnest(['0.5', '0.7', '0.8', '0.9', '0.95']) AS quality);
+-- docs/how-to/machine-judges.md: costs at most {:.1f} points on the three graphs
+SELECT 100 * max(accuracy_without - accuracy_with) FROM graded WHERE quality IN ('0.5', 'echo') AND reading = 'graded';
+-- docs/how-to/machine-judges.md: At .95 the interval of accuracy is {:.0f}% as wide as with people alone on CoDEx-M, {:.0f}% on umls-top
+SELECT 100 * max(width) FILTER (cell = 'codex-m'), 100 * max(width) FILTER (cell = 'umls-top') FROM graded
+WHERE quality = '0.95' AND reading = 'graded' AND answers = 100;
