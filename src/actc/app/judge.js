@@ -161,7 +161,7 @@ function signOut() {
   signedOut = takeOrder = true;
   queue = [];
   keep();
-  const waiting = outbox.length ? ` ${outbox.length} of your answers are not saved yet: this browser keeps them, and sends them once you do.` : " What you answered is saved.";
+  const waiting = outbox.length ? ` Not saved yet: ${outbox.length} of your answers. This browser keeps them, and sends them once you do.` : " What you answered is saved.";
   tell("This link is not valid any more", `Ask the owner of the session for a new link, and open it in this browser.${waiting}`);
 }
 

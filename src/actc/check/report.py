@@ -164,7 +164,7 @@ def tell_wrong(report: dict[str, Any]) -> list[str]:
     low, middle, high = report["share"]
     lines = [
         f"Of {report['facts_before']:,} facts about {middle:.1%} look wrong ({low:.1%} to {high:.1%}), by the graph "
-        "itself. Errors that look better than facts are not among them."
+        "itself. Errors that look like right facts may be missed."
     ]
     if report["share_by_answers"]:
         low, middle, high = report["share_by_answers"]

@@ -93,7 +93,8 @@ def score_command(model: Path, triples: Path, out: Path, overwrite: bool, quiet:
     "convert",
     epilog=examples(
         "actc convert graph.nt --base http://www.wikidata.org/entity/ --base http://www.wikidata.org/prop/direct/ "
-        "--out graph.qs"
+        "--out graph.qs",
+        "actc convert sparql:http://localhost:7878/query --graph http://example.org/kg --out graph.tsv",
     ),
 )
 @takes_graph
@@ -191,6 +192,7 @@ def candidates_command(
     epilog=examples(
         "actc complete graph.tsv --names names.tsv --out better   # asks people; once more, when they have judged",
         "actc complete graph.tsv --oracle truth.tsv --out better",
+        "actc complete sparql:http://localhost:7878/query --graph http://example.org/kg --out better",
         "actc complete graph.tsv --check --oracle truth.tsv --out better   # wrong facts are taken out, too",
         "actc complete graph.nt --model model --candidates extracted.tsv --oracle labels.tsv --out better",
     ),

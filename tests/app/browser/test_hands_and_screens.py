@@ -110,7 +110,7 @@ def test_a_void_link_is_told_at_once_and_a_new_one_sends_what_was_kept(sample, s
     told(page, "message-title", "This link is not valid any more")
     told(page, "saved", "1 not saved")
     assert page.locator("#answers .true").is_disabled()
-    assert "1 of your answers are not saved yet" in page.inner_text("#message-text")
+    assert "Not saved yet: 1 of your answers." in page.inner_text("#message-text")
     page.goto(server.link_of("Ada"))
     page.wait_for_selector(READY)
     saved(page)

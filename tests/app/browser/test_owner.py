@@ -131,9 +131,14 @@ def test_a_double_click_decides_one_card(differing):
     owner, session = differing
     owner.click("#decide")
     owner.wait_for_selector(OPEN)
+    owner.evaluate(
+        """() => new MutationObserver((_, looking) => {
+            looking.disconnect();
+            document.querySelector("#answers .true").click(); // at once: nobody has read the second card
+        }).observe(document.getElementById("place"), { childList: true, characterData: true, subtree: true })"""
+    )
     owner.click("#answers .true")
     place(owner, "2 of 3")
-    owner.click("#answers .true")  # at once: nobody has read the second one
     owner.wait_for_selector(OPEN)
     place(owner, "2 of 3")
     assert session.annotations().labels.tolist() == [True]
