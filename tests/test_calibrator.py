@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 import actc.calibrator
 import actc.pooled.method
@@ -80,9 +81,30 @@ def test_it_refuses_to_fit_the_paper_s_methods_on_nothing(pool):
         Calibrator("actc-lr-rndm").fit(pool)
 
 
-def test_labels_alone_are_no_answers(pool, labels):
+def test_labels_of_some_triples_alone_are_no_answers(pool, labels):
     with pytest.raises(ActcError, match=r"Annotations\(rows, labels\)"):
-        Calibrator().fit(pool, labels)
+        Calibrator().fit(pool, labels[:9])
+
+
+def test_a_label_for_each_triple_with_nan_where_nobody_answered_is_as_good_as_annotations(pool, labels):
+    some = labels.astype(float)
+    some[20:] = np.nan
+    one, two = Calibrator().fit(pool, some), Calibrator().fit(pool, Annotations(np.arange(20), labels[:20]))
+    assert np.array_equal(one.thresholds_.cuts, two.thresholds_.cuts)
+    assert one.score(pool, some) == (one.predict(pool) == labels)[:20].mean()
+
+
+def test_scikit_learn_searches_and_cross_validates_on_triples(pool, labels):
+    some = labels.astype(float)
+    some[::3] = np.nan
+    scores = cross_val_score(Calibrator("pooled"), pool, some, cv=3)
+    parts = [np.arange(len(pool))[part] for _, part in KFold(3).split(np.zeros(len(pool)))]
+    rest = np.setdiff1d(np.arange(len(pool)), parts[0])
+    first = Calibrator("pooled").fit(pool.take(rest), some[rest])
+    assert scores[0] == first.score(pool.take(parts[0]), some[parts[0]]) > 0.5
+    found = GridSearchCV(Calibrator(), {"method": ["pooled", "localopt-acc"]}, cv=3).fit(pool, some)
+    assert found.best_params_["method"] in ("pooled", "localopt-acc")
+    assert np.array_equal(found.predict(pool), found.best_estimator_.predict(pool))
 
 
 def test_it_scores_by_accuracy_and_names_its_classes(pool, labels):

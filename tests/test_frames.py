@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 
-from actc import Annotations, Calibrator, ScoredTriples
+from actc import Annotations, Calibrator, ScoredTriples, accept_triples, pick_triples
 from actc.errors import ActcError, ChoiceError, OptionError, RowError, TableError
-from actc.frames import MANY, as_arrow
+from actc.frames import MANY, as_arrow, as_list, read_optional
 from actc.sample import load_sample
 
 COLUMNS = {"head": ["é", "b", "c"], "relation": ["r", "s", "r"], "tail": ["x", "y", "é"], "score": [0.25, -1.5, 3.0]}
@@ -99,7 +100,7 @@ def test_a_filtered_series_is_a_column_of_labels():
         (pd.DataFrame({"head": ["a"]}), TableError, r"'relation' is missing \(found: head\); rename yours"),
         (np.zeros((2, 4)), TableError, "A ndarray is no table with columns"),
         (pd.DataFrame({**COLUMNS, "head": ["a", None, "c"]}), RowError, "Row 1: the head is "),
-        (pl.DataFrame({**COLUMNS, "head": [1, 2, 3]}), RowError, r"Row 0: the head is 1 \(int\)"),
+        (pl.DataFrame({**COLUMNS, "head": [1.0, 2, 3]}), RowError, r"Row 0: the head is 1.0 \(float\)"),
         (pl.DataFrame({**COLUMNS, "score": [1.0, None, 3.0]}), RowError, "Row 1: the score is "),
         (pd.DataFrame({**COLUMNS, "score": [1.0, float("nan"), 3.0]}), RowError, "Row 1: the score is nan"),
     ],
@@ -160,3 +161,69 @@ def test_a_calibrator_says_what_it_wants_instead(wrong, pool, labels):
     for method in (fitted.predict, fitted.predict_proba):
         with pytest.raises(ActcError, match="ScoredTriples.from_frame"):
             method(wrong)
+
+
+def relation_of(columns):
+    return duckdb.from_arrow(pa.table(columns))
+
+
+KINDS = {
+    "pandas": (pd.DataFrame, pd.DataFrame),
+    "polars": (pl.DataFrame, pl.DataFrame),
+    "lazy": (pl.LazyFrame, pl.LazyFrame),
+    "pyarrow": (pa.table, pa.Table),
+    "duckdb": (relation_of, duckdb.DuckDBPyRelation),
+    "dict": (dict, pd.DataFrame),
+}
+
+
+@pytest.mark.parametrize(("make", "kind"), KINDS.values(), ids=KINDS)
+def test_the_kind_of_frame_that_goes_in_comes_out_and_integer_ids_stay_integers(make, kind):
+    columns = {"Head": list(range(8)), "relation": ["r"] * 8, "tail": list(range(8, 16)), "score": np.arange(8.0)}
+    asked = pick_triples(make(columns), 3)
+    assert isinstance(asked, kind)
+    answers = {name: as_list(column) for name, column in zip(ASKED, read_frame_as_is(asked), strict=True)}
+    answers = make({**answers, "label": [1.0, 0.0, float("nan")]})
+    accepted = accept_triples(make(columns), answers)
+    assert isinstance(accepted, kind)
+    heads, tails, by = (as_list(column) for column in read_columns(accepted, ("head", "tail", "by")))
+    assert all(isinstance(name, int) for name in heads + tails)
+    assert by.count("person") == 1
+
+
+ASKED = ("head", "relation", "tail", "score", "asked", "within", "chance", "reach")
+
+
+def read_columns(frame, names):
+    return list(read_optional(frame, names).values())
+
+
+def read_frame_as_is(frame):
+    return read_columns(frame, ASKED)
+
+
+def test_of_a_lazy_frame_only_the_columns_that_are_needed_are_worked_out():
+    lazy = pl.LazyFrame(COLUMNS).with_columns(other=pl.col("head").map_elements(lambda name: 1 / 0, pl.Float64))
+    assert len(ScoredTriples.from_frame(lazy)) == 3
+
+
+@pytest.mark.parametrize("empty", [None, float("nan")])
+def test_a_row_without_a_label_is_not_answered(empty):
+    pool = ScoredTriples.from_frame(COLUMNS)
+    said = Annotations.from_frame(pool, {**COLUMNS, "label": [empty, True, 0], "chance": [0.5, 0.25, 0.125]})
+    assert (said.rows.tolist(), said.labels.tolist(), said.chance.tolist()) == ([1, 2], [True, False], [0.25, 0.125])
+    assert len(Annotations.from_frame(pool, {**COLUMNS, "label": [empty] * 3})) == 0
+
+
+def test_labels_may_be_text_as_in_files_and_other_text_is_called_text():
+    pool = ScoredTriples.from_frame(COLUMNS)
+    assert Annotations.from_frame(pool, {**COLUMNS, "label": ["1", "False", "0"]}).labels.tolist() == [1, 0, 0]
+    with pytest.raises(RowError, match="the label is the text 'yes'; write 1"):
+        Annotations.from_frame(pool, {**COLUMNS, "label": ["1", "yes", "0"]})
+    with pytest.raises(RowError, match="the label is 2"):
+        Annotations.from_frame(pool, {**COLUMNS, "label": [1, 2, 0]})
+
+
+def test_ids_that_are_neither_text_nor_whole_numbers_are_named():
+    with pytest.raises(RowError, match=r"the head is 1.5 \(float\)"):
+        ScoredTriples.from_frame({**COLUMNS, "head": [1.5, 2.5, 3.5]})

@@ -152,8 +152,8 @@ def test_an_audit_and_an_import_by_function(home, tmp_path):
     assert (found.audit.judged, found.more) == (80, 0)
     assert 0 <= found.surprise <= 1
     shutil.copytree(home / "session", tmp_path / "session")
-    assert actc.import_judgements(tmp_path / "session", home / "labels.tsv", annotator="Bob") == 80
-    assert actc.import_judgements(tmp_path / "session", home / "labels.tsv", annotator="Bob") == 0
+    assert actc.import_judgements(tmp_path / "session", home / "labels.tsv", annotator="Bob").added == 80
+    assert actc.import_judgements(tmp_path / "session", home / "labels.tsv", annotator="Bob").added == 0
 
 
 def test_tables_in_memory_do_wherever_files_do(home):

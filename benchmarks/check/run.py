@@ -7,7 +7,8 @@ to it. Rows that the file has are not run again.
 slot      another entity seen in the same slot of the relation
 any       half with one part replaced by anything, half wholly random (as CAGED plants them, CIKM 2022)
 in-place  as slot, but the error stands in the place of the fact it was made from
-rules     what the graph's own rules propose and the graph does not have, drawn by confidence (a few of them are true)
+rules     what the graph's own rules propose and the graph does not have, with a confidence of .3 (a few are true)
+model     what a model proposes, placed first in its slot, and the graph does not have; of the best (a few are true)
 hard      CoDEx's verified negatives
 none      nothing planted
 """
@@ -17,6 +18,7 @@ from __future__ import annotations
 import argparse
 import csv
 import resource
+import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -26,16 +28,20 @@ import numpy as np
 from actc.check.ask import Doubtful, ask_about, find_doubtful, most_doubtful
 from actc.check.doubt import doubt_facts
 from actc.check.plant import Planted, replace_all, replace_end, replace_relation, replace_seen
+from actc.complete.propose import propose_candidates
 from actc.evidence.propose_by_rules import propose_by_rules
-from actc.graphs.formats import read_graph
+from actc.graphs.formats import read_graph, write_graph
 from actc.graphs.graph import Graph
+from actc.tables.files import read_scored
 from actc.trust.promise import Demand
+
+MOST_PROPOSED = 3  # times as many of a model's best proposals as are planted
 
 FIELDS = (
     "graph", "kind", "planted", "repeat", "facts", "wrong", "ap", "first_100", "first_1_percent", "first_5_percent",
     "share", "share_low", "share_high", "likelier_wrong", "likelier_wrong_precision", "seconds", "peak_memory_mb",
     "answers", "ap_rest_before", "ap_rest_after", "removed", "removed_precision", "removed_recall", "promised",
-    "promised_precision", "promised_recall",
+    "promised_precision", "promised_recall", "share_after", "share_after_low", "share_after_high",
 )  # fmt: skip
 
 
@@ -48,6 +54,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--answers", type=int, default=100)
     parser.add_argument("--precision", type=float, default=0.9)
+    parser.add_argument("--models", type=Path, help="a folder of a model for each graph, by `actc train`")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     done = read_done(args.out)
@@ -67,7 +74,7 @@ def main() -> None:
 
 def run_cell(args: argparse.Namespace, name: str, kind: str, share: float, repeat: int) -> dict[str, object]:
     """Plant, find, ask."""
-    graph, wrong = plant(args.data, name, kind, share, repeat)
+    graph, wrong = plant(args.data, name, kind, share, repeat, args.models)
     started = time.perf_counter()
     doubts = doubt_facts(graph)
     doubtful = find_doubtful(doubts)
@@ -83,11 +90,13 @@ def run_cell(args: argparse.Namespace, name: str, kind: str, share: float, repea
         "likelier_wrong_precision": mean(wrong[likelier]), "seconds": round(seconds, 1),
         "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
     }  # fmt: skip
-    return row | ask(args, doubtful, wrong[most_doubtful(doubts)], int(wrong.sum()), repeat)
+    case, found = ask(args, doubtful, wrong[most_doubtful(doubts)], int(wrong.sum()), repeat)
+    low, middle, high = doubtful.share(case, middle)
+    return row | found | {"share_after": middle, "share_after_low": low, "share_after_high": high}
 
 
-def ask(args: argparse.Namespace, doubtful: Doubtful, labels: np.ndarray, total: int, seed: int) -> dict[str, object]:
-    """Ask so many questions; say how the rest is ranked before and after, and what is taken out."""
+def ask(args: argparse.Namespace, doubtful: Doubtful, labels: np.ndarray, total: int, seed: int) -> tuple:
+    """Ask so many questions; return the case, how the rest is ranked before and after, and what is taken out."""
     facts, rows, demand = doubtful.facts, np.arange(len(labels)), Demand(args.precision)
     case = ask_about(facts, lambda triples, asked: ~labels[asked], rows, args.answers, demand, seed)
     rest = np.setdiff1d(rows, case.answers_in(facts).rows)
@@ -98,7 +107,7 @@ def ask(args: argparse.Namespace, doubtful: Doubtful, labels: np.ndarray, total:
     out = replace(case, demand=None).decide(facts).accepted
     kept = case.decide(facts)
     by_method = kept.accepted & (kept.by == "method")
-    return {
+    return case, {
         "answers": len(case.annotations), "ap_rest_before": before, "ap_rest_after": after, "removed": int(out.sum()),
         "removed_precision": mean(labels[out]), "removed_recall": labels[out].sum() / max(total, 1),
         "promised": int(by_method.sum()), "promised_precision": mean(labels[by_method]),
@@ -106,14 +115,17 @@ def ask(args: argparse.Namespace, doubtful: Doubtful, labels: np.ndarray, total:
     }  # fmt: skip
 
 
-def plant(data: Path, name: str, kind: str, share: float, repeat: int) -> tuple[Graph, np.ndarray]:
+def plant(
+    data: Path, name: str, kind: str, share: float, repeat: int, models: Path | None = None
+) -> tuple[Graph, np.ndarray]:
     """Return a graph with errors in it, its rows in a random order, and which are wrong."""
     graph, random = read_whole(data, name), np.random.default_rng([77, repeat])
     if kind == "none":
         return graph, np.zeros(len(graph), dtype=np.bool_)
     count = int(share * len(graph))
-    if kind in ("rules", "hard"):
-        found = propose(graph) if kind == "rules" else read_negatives(data, name)
+    if kind in ("rules", "hard", "model"):
+        makers = {"rules": lambda: propose(graph), "hard": lambda: read_negatives(data, name)}
+        found = makers.get(kind, lambda: propose_by_model(graph, models / name, MOST_PROPOSED * count))()
         found = found.take(np.flatnonzero(~graph.contains(found)))
         errors = found.take(np.sort(random.permutation(len(found))[:count]))
         both = Graph.of(graph.followed_by(errors))
@@ -138,6 +150,17 @@ def propose(graph: Graph) -> Graph:
     """Return what rules propose, those with a confidence of .3 and more."""
     proposed = propose_by_rules(graph, confidence=0.3)
     return Graph.of(proposed.candidates)
+
+
+def propose_by_model(graph: Graph, model: Path, most: int) -> Graph:
+    """Return the proposals of a model with the best scores, which are kept beside it."""
+    path = model / "proposals.parquet"
+    if not path.exists():
+        with tempfile.TemporaryDirectory() as folder:
+            write_graph(Path(folder) / "graph.tsv", graph)
+            propose_candidates(Path(folder) / "graph.tsv", path, model=model, best=1)
+    proposed = read_scored(path)[0]
+    return Graph.of(proposed.take(np.argsort(-proposed.scores, kind="stable")[:most]))
 
 
 def read_whole(data: Path, name: str) -> Graph:

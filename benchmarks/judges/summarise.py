@@ -39,8 +39,29 @@ def write(name: str, fields: list[str], lines: list[list[str]]) -> None:
         writer.writerows([fields, *lines])
 
 
+def summarise_graded() -> None:
+    """Write graded.csv: of each judge that says how sure it is, read as it is and as yes or no, what it brings."""
+    found = defaultdict(list)
+    with gzip.open(HERE / "graded.csv.gz", "rt", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            key = row["cell"], row["answers"], row["quality"], row["reading"]
+            found[(*key, row["decisions"], row["quantity"])].append(row)
+    lines = []
+    for key in sorted({key[:4] for key in found}):
+        plain, heeded = ((*key, kind) for kind in ("thresholds", "heeded"))
+        rows = found[(*heeded, "accuracy")]
+        held = [f"{holds(found[(*heeded, name)]):.4f}" for name in ("accuracy", "precision", "recall")]
+        ratio = width(rows) / width(found[(*plain, "accuracy")])
+        means = [f"{mean(rows, name):.4f}" for name in ("accuracy_without", "accuracy_with")]
+        lines.append([*key, str(len(rows)), *means, f"{ratio:.4f}", *held])
+    held_names = [f"holds_{name}" for name in ("accuracy", "precision", "recall")]
+    fields = ["cell", "answers", "quality", "reading", "repeats", "accuracy_without", "accuracy_with", "width"]
+    write("graded.csv", [*fields, *held_names], lines)
+
+
 def main() -> None:
-    """Write quality.csv and bounds.csv."""
+    """Write quality.csv, bounds.csv and graded.csv."""
+    summarise_graded()
     quality, bounds = defaultdict(list), defaultdict(list)
     with gzip.open(HERE / "rows.csv.gz", "rt", encoding="utf-8") as file:
         for row in csv.DictReader(file):

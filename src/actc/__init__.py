@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from actc.session import Session, Settings, start_session
     from actc.session.backup import backup_session
     from actc.session.examine import audit_accepted, check_shift, draw_audit, list_questions, write_report
+    from actc.session.extend import extend_session
     from actc.session.import_judgements import import_judgements
     from actc.session.judge import judge_triples
     from actc.session.results import export_session
@@ -73,6 +74,7 @@ __all__ = [
     "decide_candidates",
     "draw_audit",
     "export_session",
+    "extend_session",
     "fetch_graph",
     "find_constraints",
     "import_judgements",
@@ -114,6 +116,7 @@ _LAZY = {
     "decide_candidates": "actc.decide.decide_candidates",
     "draw_audit": "actc.session.examine",
     "export_session": "actc.session.results",
+    "extend_session": "actc.session.extend",
     "fetch_graph": "actc.stores.fetch",
     "find_constraints": "actc.constraints.find_constraints",
     "import_judgements": "actc.session.import_judgements",
@@ -146,6 +149,7 @@ TWINS = {
     "status": ("Session",),
     "export": ("export_session",),
     "import": ("import_judgements",),
+    "extend": ("extend_session",),
     "backup": ("backup_session",),
     "report": ("write_report",),
     "ask": ("list_questions",),

@@ -13,15 +13,16 @@ from actc.errors import OptionError, TableError
 from actc.methods import Fit, Method, find_method, finds_cuts
 from actc.tables.curves import Curves, tabulate_curves
 from actc.three_steps.squash_scores import Squash
-from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
+from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, as_labels
 
 
 class Calibrator(BaseEstimator):  # type: ignore[misc]
     """Find out where "true" begins in each relation, from a few answers.
 
-    It clones, prints, scores and is fitted like any estimator of scikit-learn; but it is fitted on triples with answers
-    to some of them, not on rows of numbers with a label each. So pipelines, ``cross_val_score`` and
-    ``check_estimator``, which slice and fill arrays of numbers, cannot be used with it.
+    It clones, prints, scores and is fitted like any estimator of scikit-learn; but on triples, with answers to some of
+    them. With one label for each triple (NaN where nobody answered) in the place of ``Annotations``,
+    ``cross_val_score`` and ``GridSearchCV`` work: they fit it on some of the triples, and score it on the others that
+    have a label. Pipelines and ``check_estimator``, which fill arrays of numbers, cannot be used with it.
 
     Parameters
     ----------
@@ -74,7 +75,10 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
         return fit.pick(count, np.random.default_rng(self.random_state)).rows
 
     def fit(
-        self, triples: ScoredTriples, annotations: Annotations | None = None, known: ScoredTriples | None = None
+        self,
+        triples: ScoredTriples,
+        annotations: Annotations | ArrayLike | None = None,
+        known: ScoredTriples | None = None,
     ) -> Self:
         """Find the thresholds.
 
@@ -82,13 +86,13 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
         ----------
         triples : ScoredTriples
             The pool of candidates.
-        annotations : Annotations
-            What is known about some of them.
+        annotations : Annotations, or array of shape (N,)
+            What is known about some of them; or a label for each, NaN where nobody answered.
         known : ScoredTriples, optional
             Triples that the graph holds already, with their scores; only some methods use them.
         """
         method = find_method(self.method)
-        answers = Annotations() if annotations is None else _check_answers(annotations)
+        answers = Annotations() if annotations is None else _check_answers(annotations, triples)
         fit = method.fit(_check_triples(triples), answers, known)
         if not len(answers) and finds_cuts(method):
             raise OptionError("This method needs at least 1 annotation(s), not 0.")
@@ -117,11 +121,13 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
         ----------
         triples : ScoredTriples
         labels : bool array of shape (N,)
+            NaN where nobody answered: these do not count.
         """
-        predicted, true = self.predict(triples), np.asarray(labels)
+        predicted, true = self.predict(triples), as_labels(labels)
         if true.shape != predicted.shape:
             raise TableError(f"There are {len(predicted)} triples but labels of the shape {true.shape}.")
-        return float((predicted == true).mean())
+        answered = true == true
+        return float((predicted == true)[answered].mean()) if answered.any() else float("nan")
 
     def predict_proba(self, triples: ScoredTriples) -> FloatArray:
         """Return P(false) and P(true) of each triple, shape (N, 2)."""
@@ -146,10 +152,14 @@ def _check_triples(triples: object) -> ScoredTriples:
     )
 
 
-def _check_answers(annotations: object) -> Annotations:
+def _check_answers(annotations: Any, triples: object) -> Annotations:
     if isinstance(annotations, Annotations):
         return annotations
+    if np.ndim(annotations) == 1 and np.size(annotations) == len(_check_triples(triples)):
+        labels = as_labels(annotations)
+        rows = np.flatnonzero(labels == labels)
+        return Annotations(rows, labels[rows])
     raise TableError(
-        f"Annotations were expected, not a {type(annotations).__name__}; say which rows of the pool "
-        "were judged, and how: Annotations(rows, labels)."
+        f"Annotations were expected, or a label for each triple, not a {type(annotations).__name__}; say which rows of "
+        "the pool were judged, and how: Annotations(rows, labels)."
     )

@@ -1,16 +1,18 @@
 """Columns out of any data frame and into one; a table and a bar for a notebook.
 
 No library of frames is needed. pandas, polars and Arrow are met by what they share: a frame knows the names of its
-columns, and ``frame[name]`` gives one.
+columns, and ``frame[name]`` gives one. A LazyFrame of polars and a relation of DuckDB are asked for the columns that
+are needed, and for no others. Whatever came in, the same kind goes out.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from importlib import import_module
+from numbers import Integral
 from typing import Any
 
 from actc.errors import ChoiceError, OptionError, TableError
@@ -59,9 +61,11 @@ def _is_text_type(kind: Any) -> bool:
 def read_frame(frame: Any, names: Sequence[str]) -> list[Any]:
     """Return the columns of the given names, or of what those are also called, in whatever case.
 
+    Heads, relations and tails may be whole numbers: they become text.
+
     Parameters
     ----------
-    frame : pandas or polars DataFrame, pyarrow Table or dict of columns
+    frame : pandas or polars DataFrame or LazyFrame, pyarrow Table, DuckDB relation or dict of columns
     names : sequence of str
         Such as head, relation, tail, score.
     """
@@ -70,13 +74,62 @@ def read_frame(frame: Any, names: Sequence[str]) -> list[Any]:
     if missing:
         told = ", ".join(map(str, called.values())) or "none"
         raise TableError(f"The column {missing[0]!r} is missing (found: {told}); rename yours.")
-    return [frame[called[name]] for name in names]
+    found = _take(frame, [called[name] for name in names])
+    return [_as_texts(column) if name in IDS else column for name, column in zip(names, found, strict=True)]
 
 
 def read_optional(frame: Any, names: Sequence[str]) -> dict[str, Any]:
     """Return those columns of the given names that a frame has."""
     called = _columns_called(frame)
-    return {name: frame[called[name]] for name in names if name in called}
+    there = [name for name in names if name in called]
+    return dict(zip(there, _take(frame, [called[name] for name in there]), strict=True))
+
+
+IDS = ("head", "relation", "tail")
+
+
+def read_ids(frame: Any) -> list[Any]:
+    """Return head, relation and tail as they are."""
+    return list(read_optional(frame, IDS).values())
+
+
+def _take(frame: Any, names: Sequence[Any]) -> list[Any]:
+    """Return columns by the frame's own names; of a frame that is worked out only when it is asked for, these alone."""
+    if names and _is_lazy(frame):
+        frame = frame.select(names).collect()
+    elif names and _is_relation(frame):
+        frame = frame.select(*(f'"{name.replace(chr(34), chr(34) * 2)}"' for name in names)).fetchnumpy()
+        frame = {name: _plain(column) for name, column in frame.items()}
+    return [frame[name] for name in names]
+
+
+def _is_lazy(frame: Any) -> bool:
+    return hasattr(frame, "collect") and hasattr(frame, "collect_schema")
+
+
+def _is_relation(frame: Any) -> bool:
+    return hasattr(frame, "fetchnumpy") and hasattr(frame, "select")
+
+
+def _plain(column: Any) -> Any:
+    """Return a column of DuckDB's, in which what is missing is masked, with None or NaN there."""
+    if not hasattr(column, "mask"):
+        return column
+    kind, empty = (float, float("nan")) if column.dtype.kind in "iuf" else (object, None)
+    return column.astype(kind).filled(empty) if column.mask.any() else column.data
+
+
+def _as_texts(column: Any) -> Any:
+    """Return ids as text, if they are whole numbers; else as they are."""
+    return list(map(str, as_list(column))) if are_integers(column) else column
+
+
+def are_integers(column: Any) -> bool:
+    """Say whether a column holds whole numbers and nothing else."""
+    if as_arrow(column) is not None:  # text
+        return False
+    kinds = set(map(type, as_list(column)))
+    return bool(kinds) and all(issubclass(kind, Integral) and not issubclass(kind, bool) for kind in kinds)
 
 
 def _columns_called(frame: Any) -> dict[str, Any]:
@@ -84,8 +137,8 @@ def _columns_called(frame: Any) -> dict[str, Any]:
     found = _column_names(frame)
     if found is None:
         raise TableError(
-            f"A {type(frame).__name__} is no table with columns; give a pandas or polars DataFrame, an Arrow table or "
-            "a dict of columns."
+            f"A {type(frame).__name__} is no table with columns; give a pandas or polars DataFrame, an Arrow table, a "
+            "DuckDB relation or a dict of columns."
         )
     return {ALIASES.get(str(name).lower(), str(name).lower()): name for name in found}
 
@@ -93,25 +146,42 @@ def _columns_called(frame: Any) -> dict[str, Any]:
 def _column_names(frame: Any) -> list[Any] | None:
     if isinstance(frame, Mapping):
         return list(frame)
+    if _is_lazy(frame):
+        return list(frame.collect_schema().names())
     names = getattr(frame, "column_names", getattr(frame, "columns", None))  # a pyarrow Table's columns are its data
     if names is None or callable(names) or not hasattr(frame, "__getitem__"):
         return None
     return list(names) if all(isinstance(name, str) for name in names) else None
 
 
-FRAMES = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
-"""Each library of frames and what in it makes one from a dict of columns."""
+FRAMES: dict[str, tuple[str, Callable[[Any, dict[str, Any]], Any]]] = {
+    "pandas": ("pandas", lambda pandas, columns: pandas.DataFrame(columns)),
+    "polars": ("polars", lambda polars, columns: polars.DataFrame(columns)),
+    "polars-lazy": ("polars", lambda polars, columns: polars.LazyFrame(columns)),
+    "pyarrow": ("pyarrow", lambda pyarrow, columns: pyarrow.table(columns)),
+    "duckdb": ("pyarrow", lambda pyarrow, columns: import_module("duckdb").from_arrow(pyarrow.table(columns))),
+}
+"""Each kind of frame: the library that it needs, and how that makes one from a dict of columns."""
+
+
+def kind_of(frame: Any) -> str:
+    """Return which kind of ``FRAMES`` a frame is; pandas for what is none of them, such as a dict."""
+    if _is_relation(frame):
+        return "duckdb"
+    library = type(frame).__module__.partition(".")[0]
+    return "polars-lazy" if _is_lazy(frame) and library == "polars" else library if library in FRAMES else "pandas"
 
 
 def make_frame(columns: Mapping[str, Any], library: str) -> Any:
-    """Return aligned columns as a frame of a library in ``FRAMES``."""
+    """Return aligned columns as a frame of a kind in ``FRAMES``."""
     if library not in FRAMES:
         raise ChoiceError("library of frames", library, FRAMES)
+    needed, make = FRAMES[library]
     try:
-        module = import_module(library)
+        module = import_module(needed)
     except ModuleNotFoundError:
-        raise OptionError(f"A frame of {library} needs {library}. Install it with: pip install {library}") from None
-    return getattr(module, FRAMES[library])(dict(columns))
+        raise OptionError(f"A frame of {library} needs {needed}. Install it with: pip install {needed}") from None
+    return make(module, dict(columns))
 
 
 def html_table(caption: str, columns: Mapping[str, Any], total: int) -> str:

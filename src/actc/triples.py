@@ -179,7 +179,7 @@ class Triples:
         Parameters
         ----------
         library : str
-            ``pandas``, ``polars`` or ``pyarrow``, whichever is installed.
+            ``pandas``, ``polars``, ``polars-lazy``, ``pyarrow`` or ``duckdb``, whichever is installed.
         more : dict of columns, optional
             Put beside them, such as ``{"probability": …}``, each of shape (N,).
         """
@@ -191,7 +191,7 @@ class Triples:
 
     def take(self, rows: ArrayLike) -> Self:
         """Return the given rows (or those a mask keeps) as a table of their own, with the same vocabularies."""
-        rows = np.asarray(rows)
+        rows = _as_rows(rows)
         return replace(self, heads=self.heads[rows], relations=self.relations[rows], tails=self.tails[rows])
 
     def with_scores(self, scores: FloatArray) -> ScoredTriples:
@@ -293,6 +293,12 @@ class Triples:
         return self.followed_by(others).unique()
 
 
+def _as_rows(rows: ArrayLike) -> NDArray[Any]:
+    """Return rows, or a mask, as an array that can be indexed by: an empty list has no kind of its own."""
+    array = np.asarray(rows)
+    return array if array.size else np.zeros(0, dtype=np.int64)
+
+
 def as_vocabulary(names: Sequence[str]) -> Vocabulary:
     """Return names as a vocabulary, the same one if they are one already."""
     return names if isinstance(names, Vocabulary) else Vocabulary(names)
@@ -380,8 +386,9 @@ class ScoredTriples(Triples):
 
         Parameters
         ----------
-        frame : pandas or polars DataFrame, pyarrow Table or dict of columns
-            The first three may also be called subject, predicate and object. Other columns are left alone.
+        frame : pandas or polars DataFrame or LazyFrame, pyarrow Table, DuckDB relation or dict of columns
+            The first three may also be called subject, predicate and object, and be whole numbers, which become text.
+            Other columns are left alone.
         """
         return cls.from_columns(*read_frame(frame, ("head", "relation", "tail", "score")))
 
@@ -414,14 +421,28 @@ class ScoredTriples(Triples):
         row, earlier = int(later[first]), int(self._by_key[again[first]])
         raise RowError(row, f"the triple {self.triple(row)} is there twice; keep one of the two.", earlier)
 
+    @property
+    def shape(self) -> tuple[int]:
+        """How many rows there are, as scikit-learn asks for it."""
+        return (len(self),)
+
+    def __getitem__(self, rows: Any) -> Any:
+        """Return some rows as a table, as scikit-learn takes them; of a single row its head, relation and tail."""
+        rows = rows[0] if isinstance(rows, tuple) else rows
+        return self.triple(int(rows)) if isinstance(rows, int | np.integer) else self.take(np.arange(len(self))[rows])
+
     def _more(self) -> str:
         scores = f", scores {self.scores.min():.4g} to {self.scores.max():.4g}" if len(self) else ""
         return scores + ("" if self.sample_of is None else f", a sample of {self.stands_for:,}")
 
     def take(self, rows: ArrayLike) -> Self:
         """Return the given rows (or those a mask keeps) as a table of their own; they stand for themselves."""
-        rows = np.asarray(rows)
+        rows = _as_rows(rows)
         return replace(super().take(rows), scores=self.scores[rows], sample_of=None)
+
+    def followed_by_scored(self, others: ScoredTriples) -> ScoredTriples:
+        """Return the rows of this table and then those of another, none of which may be here already."""
+        return self.followed_by(others).with_scores(np.append(self.scores, others.scores))
 
     def _frame_columns(self) -> dict[str, NDArray[Any]]:
         return {**super()._frame_columns(), "score": self.scores}
@@ -476,25 +497,50 @@ def _as_numbers(scores: ArrayLike) -> FloatArray:
         raise
 
 
+# WN11 and FB13, as they are given out, write -1 for false.
+LABELS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False, "-1": False, "-1.0": False}
+"""How a label may be written, in whatever case."""
 ASKED = ("random", "check", "gain", "differing", "wish", "repeat", "rival", "given")
 """Why a triple was asked: drawn from the whole pool; drawn from what would be accepted, or from the rest; where an
 answer teaches most; where judges and method differ; of a relation that somebody wished for; asked again; beside another
 one of which at most one is true; nobody knows.
 """
-HOW = ("asked", "within", "chance", "who", "at")
+HOW = ("asked", "within", "chance", "reach", "who", "at")
 """The columns that say how an answer came about, in files and frames."""
+NUMBERS = ("chance", "reach")
+"""Those of them that are numbers."""
+
+
+def as_labels(labels: Any) -> NDArray[Any]:
+    """Return labels as an array: true, false, or NaN where there is none; text is read as files are."""
+    cells = as_list(labels)
+    if not any(cell is None or isinstance(cell, str) or cell != cell for cell in cells):
+        return np.asarray(cells)
+    return np.array([_as_label(row, cell) for row, cell in enumerate(cells)])
+
+
+def _as_label(row: int, cell: Any) -> float:
+    if cell is None or cell != cell:
+        return np.nan
+    if not isinstance(cell, str):
+        return float(cell)
+    if cell.strip().lower() not in LABELS:
+        raise RowError(
+            row, f"the label is the text {cell!r}; write 1 (true), 0 (false), or nothing where none is known."
+        )
+    return float(LABELS[cell.strip().lower()])
 
 
 def _column(values: ArrayLike, like: IntArray, name: str) -> NDArray[Any]:
     """Return one value for all rows, or one for each, as an array of their shape."""
-    column = np.asarray(values, dtype=np.float64 if name == "chance" else object)
+    column = np.asarray(values, dtype=np.float64 if name in NUMBERS else object)
     if column.ndim and column.shape != like.shape:
         raise TableError(f"There are {like.size} rows but {column.size} values of {name}.")
     return np.array(np.broadcast_to(column, like.shape))
 
 
-def _check_how(asked: NDArray[np.object_], chance: FloatArray) -> None:
-    """Refuse ways of asking and chances that cannot be."""
+def _check_how(asked: NDArray[np.object_], chance: FloatArray, reach: FloatArray | float = 0.0) -> None:
+    """Refuse ways of asking, chances and reaches that cannot be."""
     strange = np.flatnonzero(~np.isin(asked, ASKED))
     if strange.size:
         way = asked[strange[0]]
@@ -502,13 +548,17 @@ def _check_how(asked: NDArray[np.object_], chance: FloatArray) -> None:
     wrong = np.flatnonzero(~(np.isnan(chance) | ((chance > 0) & (chance <= 1))))
     if wrong.size:
         raise RowError(int(wrong[0]), f"the chance is {chance[wrong[0]]}; a chance is above 0 and at most 1.")
+    below = np.flatnonzero(~(np.asarray(reach) >= 0))
+    if below.size:
+        told = np.atleast_1d(reach)[below[0]]
+        raise RowError(int(below[0]), f"the reach is {told}; it is a number of candidates, or 0.")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Annotations:
     """What people said about some triples of a pool, and how each came to be asked.
 
-    Each of the last five is one value for all or one for each; what is promised of decisions rests on them.
+    Each of the last six is one value for all or one for each; what is promised of decisions rests on them.
 
     Parameters
     ----------
@@ -523,6 +573,9 @@ class Annotations:
     chance : float or float array of shape (l,)
         How probable it was that this question was about this triple; NaN where nobody knows. An answer without a
         chance teaches, and proves nothing.
+    reach : float or float array of shape (l,)
+        How many candidates the pool had when it was asked: a pool grows at its end, so these are its first rows. 0
+        where it is the pool as it is.
     who, at : str or object array of shape (l,)
         Who said it, and when (ISO 8601).
     """
@@ -532,6 +585,7 @@ class Annotations:
     asked: Any = "given"
     within: Any = ""
     chance: Any = np.nan
+    reach: Any = 0.0
     who: Any = ""
     at: Any = ""
 
@@ -552,7 +606,7 @@ class Annotations:
         object.__setattr__(self, "labels", labels.astype(np.bool_))
         for name in HOW:
             object.__setattr__(self, name, _column(getattr(self, name), self.rows, name))
-        _check_how(self.asked, self.chance)
+        _check_how(self.asked, self.chance, self.reach)
 
     @classmethod
     def from_columns(
@@ -568,7 +622,7 @@ class Annotations:
 
         Of equal answers the first counts. ``how`` are any of the columns ``HOW``.
         """
-        values, named = np.asarray(labels), encode_columns(heads, relations, tails)
+        values, named = as_labels(labels), encode_columns(heads, relations, tails)
         if len(values) != len(named):
             raise TableError(f"There are {len(named)} annotated triples but {len(values)} labels.")
         rows = triples.rows_of(named)
@@ -584,7 +638,7 @@ class Annotations:
             name = triples.triple(rows[at])
             raise RowError(at, f"the triple {name} has both labels; decide which one is right.", earlier)
         told = {name: _column(column, rows, name) for name, column in how.items()}
-        _check_how(told.get("asked", np.array("given")), told.get("chance", np.array(np.nan)))
+        _check_how(told.get("asked", np.array("given")), told.get("chance", np.array(np.nan)), told.get("reach", 0.0))
         keep = np.sort(first)
         return cls(rows[keep], values[keep], **{name: column[keep] for name, column in told.items()})
 
@@ -592,14 +646,22 @@ class Annotations:
     def from_frame(cls, triples: ScoredTriples, frame: Any) -> Self:
         """Find the triples of a data frame with the columns head, relation, tail and label in the pool.
 
-        The columns of ``HOW`` that it has say how each was asked.
+        A row without a label (NaN, None) is not answered. The columns of ``HOW`` that it has say how each was asked.
         """
-        unknown: dict[str, Any] = {"asked": "given", "chance": np.nan}
+        unknown: dict[str, Any] = {"asked": "given", "chance": np.nan, "reach": 0.0}
         how = {
             name: [unknown.get(name, "") if cell is None or cell != cell else cell for cell in as_list(column)]
             for name, column in read_optional(frame, HOW).items()
         }
-        return cls.from_columns(triples, *read_frame(frame, ("head", "relation", "tail", "label")), **how)
+        heads, relations, tails, label = read_frame(frame, ("head", "relation", "tail", "label"))
+        labels = as_labels(label)
+        said = np.flatnonzero(labels == labels)  # NaN is not equal to itself
+        if len(said) < len(labels):
+            heads, relations, tails = (
+                np.asarray(as_list(one), dtype=object)[said] for one in (heads, relations, tails)
+            )
+            how = {name: np.asarray(column, dtype=object)[said].tolist() for name, column in how.items()}
+        return cls.from_columns(triples, heads, relations, tails, labels[said], **how)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -634,7 +696,27 @@ class Annotations:
 
     def drawn_at_random(self, pool: Sized) -> Self:
         """Return the same answers, if the user says so, as a plain random draw from the pool."""
-        return replace(self, asked="random", within="pool", chance=1 / max(len(pool), 1))
+        return replace(self, asked="random", within="pool", chance=1 / max(len(pool), 1), reach=0.0)
+
+    def without_chance(self) -> Self:
+        """Return the same answers as ones that teach and prove nothing: the set they were drawn from is another."""
+        return replace(self, chance=np.nan, reach=0.0)
+
+    def in_grown(self, count: int) -> Self:
+        """Return the same answers with the chances that they have in a pool that grew to ``count`` candidates.
+
+        The draws of all stages are taken together: the chance of a triple is its mean over all questions of known
+        chance, those among them that it could not be in because it came later. Where no question reached the newest
+        candidates, or an answer is about one that its draw cannot have reached, nothing is proved of the pool.
+        """
+        reach, drawn = np.where(self.reach == 0, count, self.reach), self.proves
+        if (reach[drawn] == count).all():
+            return replace(self, reach=0.0)
+        if (self.rows >= reach)[drawn].any() or int(reach[drawn].max()) != count:
+            return self.without_chance()
+        sizes, questions = np.unique(reach[drawn], return_counts=True)
+        mean = (self.rows[:, None] < sizes) @ (questions / sizes) / questions.sum()
+        return replace(self, chance=np.minimum(self.chance * reach * mean, 1.0), reach=0.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -682,7 +764,7 @@ class Picks:
 
     def answered(self, labels: ArrayLike, who: str = "", at: str = "") -> Annotations:
         """Return what was said of the picks, with how each was asked."""
-        return Annotations(self.rows, np.asarray(labels), self.asked, self.within, self.chance, who, at)
+        return Annotations(self.rows, np.asarray(labels), self.asked, self.within, self.chance, who=who, at=at)
 
 
 PICKED = ("asked", "within", "chance", "reasons")

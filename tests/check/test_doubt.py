@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from actc.check.ask import ask_about, find_doubtful, most_doubtful
-from actc.check.doubt import doubt_facts, infer_kinds
+from actc.check.doubt import bound_share, doubt_facts, infer_kinds
 from actc.check.plant import KINDS, Planted, make_errors, replace_end, replace_relation, replace_seen
 from actc.check.ratios import count_cases, stack
 from actc.errors import TableError
@@ -88,8 +88,23 @@ def test_wrong_facts_stand_at_the_top(found):
 def test_the_share_of_wrong_facts_is_within_its_interval(found):
     doubts, wrong = found
     low, middle, high = doubts.share
-    assert low <= middle <= high
+    assert low <= wrong.mean() <= high < 0.3
     assert 0.5 * wrong.mean() < middle < 2 * wrong.mean()
+
+
+def test_the_highest_share_is_what_looks_as_wrong_as_nine_in_ten_planted_errors():
+    random = np.random.default_rng(0)
+    wrong = random.random(20_000) < 0.05
+    facts = np.where(wrong, 3.0, -3.0) + random.normal(0, 1, len(wrong))
+    planted = 3.0 + random.normal(0, 1, 2000)
+    less = planted - 2.0  # a kind that looks less wrong
+    kinds = np.repeat([1, 2], 1000)
+    both = np.column_stack([planted, np.append(planted[:1000], less[1000:])])
+    one = bound_share(facts[:, None], planted[:, None], np.ones(2000, int), facts, planted, np.ones(2000))
+    two = bound_share(np.column_stack([facts, facts]), both, kinds, facts, planted, np.ones(2000))
+    assert one == pytest.approx((0.05, 0.05), abs=0.006)
+    assert two[0] == one[0]
+    assert two[1] > one[1]
 
 
 def test_probabilities_add_up_to_the_expected_number_of_wrong_facts(found):
@@ -115,6 +130,28 @@ def test_answers_about_doubtful_facts_find_wrong_ones(found):
     labels = wrong[most_doubtful(doubts)]
     case = ask_about(doubtful.facts, lambda triples, rows: ~labels[rows], np.arange(len(labels)), 30)
     assert labels[case.decide(doubtful.facts).accepted].mean() > 0.8
+
+
+def test_answers_correct_the_share_and_never_spoil_the_order(found):
+    doubts, wrong = found
+    doubtful, labels = find_doubtful(doubts), wrong[most_doubtful(doubts)]
+    case = ask_about(doubtful.facts, lambda triples, rows: ~labels[rows], np.arange(len(labels)), 40)
+    low, middle, high = doubtful.share(case, doubts.share[1])
+    assert low <= wrong.mean() <= high < 0.3
+    assert low <= middle <= high
+    rest = np.setdiff1d(np.arange(len(labels)), case.annotations.rows)
+    before, after = (doubtful.probability(told)[rest] for told in (None, case))
+    places = [np.argsort(np.argsort(-told))[labels[rest]].mean() for told in (before, after)]
+    assert places[1] < places[0] + 20
+    assert np.array_equal(doubtful.probability(case)[case.annotations.rows], case.annotations.labels)
+
+
+def test_with_no_wrong_answer_the_share_may_still_be_above_none(found):
+    doubts, _ = found
+    doubtful = find_doubtful(doubts)
+    case = ask_about(doubtful.facts, lambda triples, rows: np.ones(len(rows), bool), np.arange(len(doubtful.facts)), 20)
+    low, middle, high = doubtful.share(case, doubts.share[1])
+    assert low == middle == 0 < high
 
 
 def test_a_tiny_graph_is_refused():

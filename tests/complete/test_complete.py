@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from actc import ScoredTriples
-from actc.complete.report import accepted_facts, provenance_of, summarise
+from actc.complete import report as complete_report
+from actc.complete.report import provenance_of, summarise
 from actc.complete.run import CompletionPlan, complete_graph
 from actc.complete.weighing import LEAST_ASKED, best_placed, worth_asking
 from actc.errors import ActcError, FileError, OptionError
@@ -211,15 +212,12 @@ def test_people_are_asked_in_a_session_and_the_same_command_goes_on(folder, tmp_
     assert (tmp_path / "out" / "model" / "weights.pt").stat().st_mtime_ns == trained
 
 
-def test_a_folder_that_was_begun_differently_is_refused(folder, tmp_path):
+def test_a_session_of_another_method_or_names_of_another_base_are_refused(folder, tmp_path):
     complete_graph(plan(folder, tmp_path / "out", oracle=None))
-    with pytest.raises(OptionError, match="was begun with --best 10, not 3; give the name of a new folder"):
-        complete_graph(plan(folder, tmp_path / "out", oracle=None, best=3))
+    with pytest.raises(OptionError, match="was begun with --base , not http://x/; give the name of a new folder"):
+        complete_graph(plan(folder, tmp_path / "out", oracle=None, base="http://x/"))
     with pytest.raises(OptionError, match="asks for pooled-evidence, not for actc-lr-rndm"):
         complete_graph(plan(folder, tmp_path / "out", oracle=None, method="actc-lr-rndm"))
-    (tmp_path / "graph.tsv").write_text("a\tr\tb\nb\tr\tc\n")
-    with pytest.raises(OptionError, match="was begun with another graph"):
-        complete_graph(replace(plan(folder, tmp_path / "out"), graph=tmp_path / "graph.tsv"))
 
 
 def test_other_content_under_the_same_name_is_noticed_and_another_name_for_the_same_is_not(folder, tmp_path):
@@ -231,10 +229,8 @@ def test_other_content_under_the_same_name_is_noticed_and_another_name_for_the_s
     with pytest.raises(OptionError, match="nobody has called"):
         complete_graph(replace(asking, candidates=tmp_path / "link.tsv"))
     candidates.write_text("\n".join(candidates.read_text().splitlines()[:-1]) + "\n")
-    with pytest.raises(OptionError, match="was begun with another --candidates"):
-        complete_graph(asking)
-    with pytest.raises(OptionError, match="was begun with --candidates"):
-        complete_graph(replace(asking, candidates=None))
+    assert not complete_graph(asking).files  # asked anew
+    assert (tmp_path / "out" / "earlier" / "1" / "session").exists()
 
 
 def test_constraints_that_are_not_there_are_refused_before_anything_is_begun(folder, tmp_path):
@@ -442,9 +438,10 @@ def test_impossible_plans_are_refused(tmp_path):
         CompletionPlan(tmp_path / "graph.tsv", tmp_path / "out", budget=0, precision=0.8)
 
 
-def test_facts_and_graph_agree_on_names():
+def test_what_the_graph_holds_already_is_no_new_fact():
     pool, labels = make_pool(100)
     case = ask_oracle(pool, lambda triples, rows: labels[rows], np.arange(len(pool)), budget=30)
-    facts = accepted_facts(case)
-    assert isinstance(facts, Graph)
-    assert len(facts) == case.decisions.accepted.sum() == len(provenance_of(case)["score"])
+    accepted = np.flatnonzero(case.decisions.accepted)
+    assert np.array_equal(complete_report.new_facts(case, pool.take([])), accepted)
+    assert np.array_equal(complete_report.new_facts(case, pool.take(accepted[:3])), accepted[3:])
+    assert len(provenance_of(case)["score"]) == len(accepted)

@@ -57,7 +57,7 @@ def test_a_file_makes_nobody_an_owner(scores, tmp_path, line):
 def test_an_owner_s_decisions_come_in_as_one_s_own_if_wanted(scores, tmp_path, line):
     session = begin(scores, "s")
     lines = write_lines(tmp_path / "in.jsonl", line | {"kind": "owner", "name": "mallory", "key": "k"})
-    assert import_judgements(session, lines, owner=True) == 1
+    assert import_judgements(session, lines, owner=True).added == 1
     assert [one.name for one in session.annotators()] == [OWNER]
     assert session.votes().final.tolist() == [True]
 

@@ -188,13 +188,13 @@ def test_labels_and_history_go_out_and_come_back(session, tmp_path):
     session.record(session.annotator("bob"), [Judgement("undo", None, "u")])
     write_labels(session, tmp_path / "labels.tsv")
     write_history(session, tmp_path / "history.jsonl")
-    assert read_judgements(session, tmp_path / "history.jsonl") == 0
+    assert read_judgements(session, tmp_path / "history.jsonl").added == 0
     other = start_session(tmp_path / "other", tmp_path / "scores.parquet", Settings(overlap=1.0))
-    assert read_judgements(other, tmp_path / "history.jsonl") == 6
+    assert read_judgements(other, tmp_path / "history.jsonl").added == 6
     assert other.annotations().rows.tolist() == session.annotations().rows.tolist()
     third = start_session(tmp_path / "third", tmp_path / "scores.parquet")
-    assert read_judgements(third, tmp_path / "labels.tsv", "cleo") == len(session.annotations())
-    assert read_judgements(third, tmp_path / "labels.tsv", "cleo") == 0
+    assert read_judgements(third, tmp_path / "labels.tsv", "cleo").added == len(session.annotations())
+    assert read_judgements(third, tmp_path / "labels.tsv", "cleo").added == 0
     assert np.array_equal(third.annotations().labels, session.annotations().labels)
 
 
@@ -204,7 +204,10 @@ def test_labels_and_history_go_out_and_come_back(session, tmp_path):
         ("{", "line 1: this is no JSON"),
         ("[]", "line 1: an object was expected"),
         ('{"head": "h1", "relation": "r1", "said": "true"}', "'tail' is missing"),
-        ('{"head": "h1", "relation": "r9", "tail": "t", "said": "true"}', "not among this session"),
+        (
+            '{"head": "h1", "relation": "r9", "tail": "t", "said": "true"}',
+            "none of its 1 answers is about this",
+        ),
         ('{"head": "h1", "relation": "r9", "tail": "t", "said": "maybe"}', "'maybe' is no answer"),
     ],
 )
@@ -242,7 +245,7 @@ def test_label_studio_gets_tasks_and_gives_answers(session, tmp_path):
         task["annotations"] = [{"completed_by": {"email": "ada@example.org"}, "lead_time": 3.5, "result": result}]
     tasks[4]["annotations"][0]["was_cancelled"] = True
     (tmp_path / "answers.json").write_text(json.dumps(tasks))
-    assert read_judgements(session, tmp_path / "answers.json") == 4
+    assert read_judgements(session, tmp_path / "answers.json").added == 4
     assert session.annotations().rows.tolist() == [task["data"]["triple"] for task in tasks[1:4]]
     assert people(session)[1]["name"] == "label-studio ada@example.org"
 
@@ -269,7 +272,7 @@ def test_what_a_program_said_is_kept_apart_and_its_reliability_is_measured(sessi
         for row in dict.fromkeys(rows)
     ]
     (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, said)))
-    assert read_judgements(session, tmp_path / "said.jsonl") == len(said)
+    assert read_judgements(session, tmp_path / "said.jsonl").added == len(said)
     assert session.annotations().rows.tolist() == labels.rows.tolist()
     assert count_labels(session) == 5
     rule = people(session)[-1]

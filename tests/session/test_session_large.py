@@ -140,8 +140,8 @@ def test_labels_of_candidates_outside_the_sample_are_taken_in(session, whole, tm
     before, rows = session.read_pool(), np.arange(5, SIZE, 400)
     names = dict(zip(("head", "relation", "tail"), zip(*map(pool.triple, rows.tolist()), strict=True), strict=True))
     write_triples(tmp_path / "labels.tsv", {**names, "label": truth[rows].astype(int)})
-    assert read_judgements(session, tmp_path / "labels.tsv", "ada") == len(rows)
-    assert read_judgements(session, tmp_path / "labels.tsv", "ada") == 0
+    assert read_judgements(session, tmp_path / "labels.tsv", "ada").added == len(rows)
+    assert read_judgements(session, tmp_path / "labels.tsv", "ada").added == 0
     after = session.read_pool()
     assert [after.triple(row) for row in range(len(before))] == [before.triple(row) for row in range(len(before))]
     assert after.stands_for == SIZE
@@ -151,7 +151,7 @@ def test_labels_of_candidates_outside_the_sample_are_taken_in(session, whole, tm
     assert find_case(session).case.thresholds.cuts == pytest.approx(exact[:-1], abs=0.01)
     line = '{"head": "nobody", "relation": "r1", "tail": "t", "said": "true"}'
     (tmp_path / "said.jsonl").write_text(line + "\n")
-    with pytest.raises(FileError, match=r"line 1: .* is not among this session's candidates"):
+    with pytest.raises(FileError, match="none of its 1 answers .*: 1 names an entity or a relation that is unknown"):
         read_judgements(session, tmp_path / "said.jsonl")
 
 

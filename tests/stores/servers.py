@@ -90,7 +90,7 @@ class Faulty:
     def __init__(self, lines, fault):
         self.data = pyoxigraph.Store()
         self.data.bulk_load("\n".join(lines).encode(), format=pyoxigraph.RdfFormat.N_TRIPLES)
-        self.fault, self.asked, self.headers = fault, [], []
+        self.fault, self.asked, self.headers, self.triples = fault, [], [], "application/n-triples"
 
     def reply(self, query):
         found = self.data.query(query)
@@ -109,8 +109,7 @@ class Faulty:
             return
         status, content, more = sent if isinstance(sent, tuple) else (200, sent, {})
         handler.send_response(status)
-        triples = query.lstrip().startswith("CONSTRUCT")
-        handler.send_header("Content-Type", "application/n-triples" if triples else "application/sparql-results+json")
+        handler.send_header("Content-Type", self.triples if is_construct(query) else "application/sparql-results+json")
         handler.send_header("Content-Length", str(len(content)))
         for name, value in more.items():
             handler.send_header(name, value)

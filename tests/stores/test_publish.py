@@ -17,6 +17,7 @@ from actc.cli.main import commands
 from actc.errors import FileError, OptionError, StoreError, TableError
 from actc.graphs.formats import read_graph, write_graph
 from actc.stores import client, sparql_target
+from actc.stores.address import Store
 from actc.stores.publish import publish_facts, withdraw_facts
 from actc.tables.files import write_triples
 from tests.evidence.test_rules import make_families
@@ -239,6 +240,10 @@ def test_a_run_can_be_a_file_of_quads(folder, tmp_path):
     assert named[run] == 3
     assert publish_facts(folder, str(tmp_path / "run.kgtk.tsv"), INTO, write=True).run == run
     assert len(read_graph(tmp_path / "run.kgtk.tsv")) == 3
+    publish_facts(folder, str(tmp_path / "run.nt"), INTO, write=True)
+    assert f"<{PLACE}new1> <{PLACE}r1> <{PLACE}e1> ." in (tmp_path / "run.nt").read_text().splitlines()
+    with pytest.raises(FileError, match="is there already"):
+        publish_facts(folder, str(tmp_path / "run.nt"), INTO, write=True)
 
 
 def test_complete_and_publish_from_an_empty_folder_in_three_commands(tmp_path, monkeypatch):
@@ -266,3 +271,42 @@ def test_complete_and_publish_from_an_empty_folder_in_three_commands(tmp_path, m
         result = CliRunner().invoke(commands, f"withdraw better --to {store} --into {INTO}".split())
         assert result.exit_code == 0, result.output
         assert dump(url) == before
+
+
+def test_a_password_goes_to_the_host_that_was_named_and_to_no_other(monkeypatch):
+    monkeypatch.setenv("STORE_KEY", "k-1")
+    store = Store.of("sparql:http://host/update", key_from="STORE_KEY")
+    assert Store.of("sparql:http://host/query").with_secrets_of(store).key == "k-1"
+    assert Store.of("sparql:http://elsewhere/query").with_secrets_of(store).key == ""
+    assert "k-1" not in repr(store) + str(store)
+
+
+@pytest.mark.parametrize(
+    ("update", "query"),
+    [
+        ("http://h/update", "http://h/query"),
+        ("http://h/repositories/x/statements", "http://h/repositories/x"),
+        ("http://h/sparql-auth", "http://h/sparql"),
+        ("http://h/ds", "http://h/ds"),
+    ],
+)
+def test_where_queries_go_is_told_by_where_updates_go(update, query):
+    with sparql_target.SparqlTarget(Store.of(f"sparql:{update}")) as target:
+        assert target.queries.store.place == query
+
+
+def test_a_store_that_refuses_a_large_update_gets_small_ones(url, folder, monkeypatch):
+    monkeypatch.setattr(sparql_target, "SMALL", 2)
+    before, sizes = dump(url), []
+
+    def refuse(self, text, update=client.SparqlClient.update):
+        sizes.append(text.count("\n"))
+        if sizes[-1] > 5:
+            raise StoreError("too many lines")
+        update(self, text)
+
+    monkeypatch.setattr(client.SparqlClient, "update", refuse)
+    publish_facts(folder, f"sparql:{url}/update", INTO, write=True)
+    assert max(sizes) > 5 > sizes[-1]
+    withdraw_facts(folder, f"sparql:{url}/update", INTO)
+    assert dump(url) == before

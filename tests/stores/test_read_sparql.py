@@ -140,6 +140,19 @@ def test_a_server_at_fault_is_one_sentence_and_nothing_is_written(tmp_path, sent
     assert not (tmp_path / "g.nt").exists()
 
 
+def test_a_reply_in_another_format_is_refused(small, tmp_path):
+    def fault(server, query, reply):
+        return (200, b"<rdf:RDF/>", {"X": "y"}) if is_construct(query) else reply
+
+    server = Faulty(small, fault)
+    server.triples = "application/rdf+xml"
+    with (
+        server.serving() as store,
+        pytest.raises(StoreError, match=r"answers in application/rdf\+xml, where N-Triples"),
+    ):
+        fetch_graph(store, tmp_path / "g.nt")
+
+
 def test_a_server_that_stumbles_is_asked_again(small, tmp_path):
     stumbles = iter([None, (500, b"", {}), (503, b"", {})])
 

@@ -30,7 +30,7 @@ WITHIN = st.sampled_from(("", "pool", "accepted", "rejected", "relation"))
 def answers(draw) -> Annotations:
     rows = draw(st.lists(st.integers(0, 11), min_size=1, unique=True))
     columns = [draw(st.lists(one, min_size=len(rows), max_size=len(rows))) for one in
-               (st.booleans(), st.sampled_from(ASKED), WITHIN, CHANCES, WORDS, WORDS)]  # fmt: skip
+               (st.booleans(), st.sampled_from(ASKED), WITHIN, CHANCES, st.integers(0, 99), WORDS, WORDS)]  # fmt: skip
     return Annotations(np.array(rows), *columns)
 
 

@@ -52,6 +52,8 @@ def lines():
 @pytest.fixture(scope="module")
 def url(tmp_path_factory, lines):
     """Start a server that holds a hundred thousand triples."""
+    assert SERVER, "Virtuoso is missing: sudo apt-get install virtuoso-opensource"
+    assert CLIENT
     home = tmp_path_factory.mktemp("virtuoso")
     sql, http = free_port(), free_port()
     (home / "virtuoso.ini").write_text(SETTINGS.format(sql=sql, http=http))

@@ -10,14 +10,14 @@ import numpy as np
 
 from actc.check.doubt import Doubts
 from actc.evidence.keep_weighed import Reasons
-from actc.evidence.method import LOG_ODDS
+from actc.evidence.method import DOUBTS, PooledEvidence
 from actc.evidence.plan import Limits
 from actc.evidence.pools import WeighedTriples
 from actc.evidence.table import Progress, Proposals, gather_evidence
 from actc.evidence.worth import pieces_of
 from actc.graphs.graph import Graph
-from actc.methods import named_method
-from actc.numeric import sigmoid
+from actc.numeric import moderate, sigmoid
+from actc.pooled.draws import leave_one_out
 from actc.session.oracle import Oracle, ask_oracle
 from actc.session.sought import turn
 from actc.tables.deliver import write_beside
@@ -28,6 +28,9 @@ from actc.trust.promise import Demand
 
 LEFT_OUT = 0.05  # of the expected number of wrong facts: the least doubtful ones that hold so many are not asked about
 LEAST_ASKED, MOST_ASKED = 5000, 50_000
+LEAST_CHANCE = 1e-6
+SPREAD = 1.645  # standard errors: nine in ten
+RAREST = 10  # answers, those with the least chance to be asked
 POOL, RATIOS = "pool.parquet", "kinds.npy"
 
 
@@ -62,16 +65,40 @@ class Doubtful:
     def probability(self, case: Case | None = None) -> FloatArray:
         """Return P(wrong) of each: before any answer, or by all that the answers of a case taught, shape (n,).
 
-        Answers move the weights of evidence and of kinds too, which no cut on the score can say: so what is taken out
-        is decided by the case, whose precision can be vouched for, and this puts the list in order.
+        What is taken out is decided by the case, whose precision can be vouched for; this puts the list in order. Four
+        fits are averaged: relations alike or each with a line of its own, as they would have foretold each answer
+        without it; the weights of evidence and of kinds moved or not. So a few answers cannot spoil a good order.
         """
-        if case is None:
+        if case is None or not len(case.annotations):
             return sigmoid(self.facts.scores)
         answers, pool = case.answers_in(self.facts), self.pool
-        found = named_method(LOG_ODDS).fit(pool, answers).probabilities(pool)
-        assert found is not None
+        told, foretold = zip(*(_fit_twice(one, answers) for one in (pool, pool.as_if(0))), strict=True)
+        weights = np.exp(np.array(foretold) - max(foretold))
+        found = np.asarray(weights / weights.sum() @ np.stack(told))
         found[answers.rows] = answers.labels
         return found
+
+    def share(self, case: Case, before: float) -> FloatArray:
+        """Return the share of wrong facts by the answers: low, middle, high, as Horvitz and Thompson weight them.
+
+        A ratio estimate: by how much more of the judged facts are wrong than was expected of them. As if half a wrong
+        one were found among the least likely asked about: that nothing was found there does not say there is nothing.
+
+        Parameters
+        ----------
+        case : Case
+            With answers of known chance.
+        before : float
+            The share that was expected before any answer.
+        """
+        answers = case.answers_in(self.facts)
+        answers = answers.take(answers.proves)
+        expected, weights = sigmoid(self.facts.scores[answers.rows]), 1 / answers.chance
+        whole = float(weights @ expected)
+        times = float(weights @ answers.labels) / whole
+        error = SPREAD * float(np.sqrt(np.square(weights * (answers.labels - times * expected)).sum())) / whole
+        luck = 0.5 * float(np.median(np.sort(weights)[-RAREST:])) / whole
+        return np.clip(before * np.array([times - error, times, times + luck + error]), 0, 1)
 
     def save(self, folder: Path) -> None:
         """Write it into the folder of a run."""
@@ -87,6 +114,14 @@ class Doubtful:
         reasons = Reasons.load(folder, facts, graph)
         assert reasons is not None
         return cls(facts, np.load(folder / RATIOS, allow_pickle=False), reasons)
+
+
+def _fit_twice(pool: WeighedTriples, answers: Annotations) -> tuple[FloatArray, float]:
+    """Return P(wrong) with and without moved weights, on average, and the log of how likely the answers were."""
+    fit = PooledEvidence().fit(pool, answers)
+    foretold = moderate(*leave_one_out(fit.draws, answers)).clip(LEAST_CHANCE, 1 - LEAST_CHANCE)
+    likelihood = float(np.log(np.where(answers.labels, foretold, 1 - foretold)).sum())
+    return (fit.probabilities(pool) + fit.base.probabilities(pool)) / 2, likelihood
 
 
 def find_doubtful(doubts: Doubts, progress: Progress | None = None) -> Doubtful:
@@ -112,4 +147,4 @@ def ask_about(
     def wrong(triples: ScoredTriples, rows: IntArray) -> BoolArray:
         return turn(Annotations(rows, oracle(triples, rows))).labels
 
-    return ask_oracle(facts, wrong, judgeable, method=LOG_ODDS, budget=budget, seed=seed, demand=demand)
+    return ask_oracle(facts, wrong, judgeable, method=DOUBTS, budget=budget, seed=seed, demand=demand)

@@ -18,7 +18,8 @@ from actc.evidence.worth import CHOICES, FOLDS
 from actc.triples import BoolArray, FloatArray, IntArray
 
 MOST_FACTS = 15_000  # that are learnt from
-TREES = {**SETTINGS, "max_iter": 100, "learning_rate": 0.1}  # fewer and larger steps: there are many classes and folds
+TREES = {**SETTINGS, "max_iter": 60, "learning_rate": 0.15}  # fewer and larger steps: there are many classes and folds
+BINS = 128  # of a column
 LEAST = 1e-9  # probability
 
 
@@ -68,15 +69,29 @@ def by_trees(table: FloatArray, kinds: IntArray, cases: FloatArray, others: Floa
     """Learn boosted trees."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    model = HistGradientBoostingClassifier(random_state=0, **TREES).fit(table, kinds, cases)
-    return np.asarray(np.log(model.predict_proba(others).clip(LEAST)))
+    edges = [values[:: -(-len(values) // BINS)] for values in Quantiles.of(table, cases).values]
+    model = HistGradientBoostingClassifier(random_state=0, **TREES).fit(_in_bins(table, edges), kinds, cases)
+    return np.asarray(np.log(model.predict_proba(_in_bins(others, edges)).clip(LEAST)))
+
+
+def _in_bins(table: FloatArray, edges: list[FloatArray]) -> FloatArray:
+    """Return the number of each value's bin, NaN where a piece is missing.
+
+    scikit-learn looks for bins by a search of its own for each, which took most of the time where rows have weights.
+    """
+    columns = [
+        np.where(np.isnan(one), np.nan, np.searchsorted(at, one)) for one, at in zip(table.T, edges, strict=True)
+    ]
+    return np.column_stack(columns).astype(np.float32)
 
 
 LEARNERS: dict[str, Learner] = {"ridge": by_ridge, "trees": by_trees}
 
 
-def learn_ratios(looked: Looked, true: FloatArray, random: np.random.Generator) -> FloatArray:
-    """Return the log of the density of each kind over that of facts, out of fold, shape (n, K).
+def learn_ratios(
+    looked: Looked, true: FloatArray, random: np.random.Generator, among: IntArray, wanted: IntArray
+) -> FloatArray:
+    """Return the log of the density of each kind over that of facts, out of fold, shape (n, K); 0 where not wanted.
 
     Parameters
     ----------
@@ -85,12 +100,14 @@ def learn_ratios(looked: Looked, true: FloatArray, random: np.random.Generator) 
         How probably true each fact is: those that look wrong teach less what facts look like.
     random : numpy.random.Generator
         Draws the facts that are learnt from.
+    among, wanted : int array
+        Rows of facts to learn from, and of facts to be told about; of the errors it is all.
     """
-    facts = np.flatnonzero(looked.facts)
-    drawn = facts if len(facts) <= MOST_FACTS else random.choice(facts, MOST_FACTS, replace=False)
-    lesson = np.append(drawn, np.flatnonzero(~looked.facts))
+    errors = np.flatnonzero(~looked.facts)
+    drawn = among if len(among) <= MOST_FACTS else random.choice(among, MOST_FACTS, replace=False)
+    lesson, wanted = np.append(drawn, errors), np.append(wanted, errors)
     cases = count_cases(looked.kinds[lesson], np.append(true[looked.rows[drawn]], np.ones(len(lesson) - len(drawn))))
-    found = [_out_of_fold(learner, looked, lesson, cases) for learner in LEARNERS.values()]
+    found = [_out_of_fold(learner, looked, lesson, cases, wanted) for learner in LEARNERS.values()]
     weights = stack([ratios[lesson] for ratios in found], looked.kinds[lesson], cases)
     return np.asarray(sum(weight * ratios for weight, ratios in zip(weights, found, strict=True)))
 
@@ -102,11 +119,11 @@ def count_cases(kinds: IntArray, true: FloatArray) -> FloatArray:
     return np.asarray(true * (share / np.maximum(sums, 1e-9))[kinds] * len(kinds))
 
 
-def _out_of_fold(learner: Learner, looked: Looked, lesson: IntArray, cases: FloatArray) -> FloatArray:
+def _out_of_fold(learner: Learner, looked: Looked, lesson: IntArray, cases: FloatArray, wanted: IntArray) -> FloatArray:
     kinds, classes = looked.kinds[lesson], int(looked.kinds.max()) + 1
     ratios = np.zeros((len(looked.kinds), classes - 1))
     for fold in range(FOLDS):
-        rest, these = looked.folds[lesson] != fold, np.flatnonzero(looked.folds == fold)
+        rest, these = looked.folds[lesson] != fold, wanted[looked.folds[wanted] == fold]
         learnt = lesson[rest]
         told = learner(
             looked.pieces[learnt].astype(np.float64), kinds[rest], cases[rest], looked.pieces[these].astype(np.float64)

@@ -125,6 +125,7 @@ def summarise(
         if case is None or case.promise is None
         else {**asdict(case.promise.demand), "accepts": case.promise.accepts},
         **facts,
+        "share_by_answers": _share_by_answers(doubtful, case, facts["share"][1]),
         "most_doubtful": [
             {
                 "triple": doubtful.facts.triple(row),
@@ -145,6 +146,13 @@ def _precision(case: Case | None, out: BoolArray) -> list[float] | None:
     return None if share is None else [round(value, 4) for value in (share.low, share.middle, share.high)]
 
 
+def _share_by_answers(doubtful: Doubtful, case: Case | None, before: float) -> list[float] | None:
+    """Return the share of wrong facts by answers of known chance: low, middle, high."""
+    if case is None or not case.annotations.proves.any():
+        return None
+    return [round(value, 5) for value in doubtful.share(case, before).tolist()]
+
+
 def headline(report: dict[str, Any]) -> list[str]:
     """Say how many facts look wrong, what became of them, how sure that is, and how large the graph is now."""
     now = [f"The graph has {report['facts_after']:,} facts now."] if report["removed"] else []
@@ -156,8 +164,11 @@ def tell_wrong(report: dict[str, Any]) -> list[str]:
     low, middle, high = report["share"]
     lines = [
         f"Of {report['facts_before']:,} facts about {middle:.1%} look wrong ({low:.1%} to {high:.1%}), by the graph "
-        "itself. Errors that look like facts are not among them."
+        "itself. Errors that look like right facts may be missed."
     ]
+    if report["share_by_answers"]:
+        low, middle, high = report["share_by_answers"]
+        lines.append(f"By the answers about {middle:.1%} are wrong ({low:.1%} to {high:.1%}).")
     if not report["judged"]:
         return [*lines, "Nobody was asked, so nothing is taken out."]
     lines.append(

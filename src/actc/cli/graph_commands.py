@@ -93,7 +93,8 @@ def score_command(model: Path, triples: Path, out: Path, overwrite: bool, quiet:
     "convert",
     epilog=examples(
         "actc convert graph.nt --base http://www.wikidata.org/entity/ --base http://www.wikidata.org/prop/direct/ "
-        "--out graph.qs"
+        "--out graph.qs",
+        "actc convert sparql:http://localhost:7878/query --graph http://example.org/kg --out graph.tsv",
     ),
 )
 @takes_graph
@@ -191,6 +192,7 @@ def candidates_command(
     epilog=examples(
         "actc complete graph.tsv --names names.tsv --out better   # asks people; once more, when they have judged",
         "actc complete graph.tsv --oracle truth.tsv --out better",
+        "actc complete sparql:http://localhost:7878/query --graph http://example.org/kg --out better",
         "actc complete graph.tsv --check --oracle truth.tsv --out better   # wrong facts are taken out, too",
         "actc complete graph.nt --model model --candidates extracted.tsv --oracle labels.tsv --out better",
     ),
@@ -222,6 +224,7 @@ def candidates_command(
     help="Facts that the model was not trained on. [default: those its folder or the graph's tells of]",
 )
 @asking_options
+@click.option("--judged", type=PATH, multiple=True, help="Answers from elsewhere, such as a judged audit; repeatable.")
 @click.option("--constraints", help="What may not be true together: a file of actc constraints, or learnt.")
 @click.option("--check", is_flag=True, help="Find wrong facts of the graph too: half of the answers are about them.")
 @undo_options
@@ -232,6 +235,7 @@ def candidates_command(
 @click.option("--seconds", type=float, default=600.0, show_default=True, help="How long to train on a CPU at most.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
 @click.option("--out", type=PATH, required=True, help="A folder.")
+@click.option("--if-changed", is_flag=True, help="Do nothing, and say so, where nothing is new since the last run.")
 @base_option
 @trust_option
 @device_option
@@ -240,7 +244,8 @@ def complete_command(graph: Path, out: Path, quiet: bool, **options: Any) -> Non
     """Go the whole way: candidates, evidence, answers, decisions, the new graph.
 
     Without --oracle people are asked: it starts an annotation session and stops. Give the same command again when they
-    have judged, and it goes on from there.
+    have judged, and it goes on from there. When the graph, the model or the candidates have changed, give it again with
+    the same folder: answers are used again, new questions are asked, and it says what changed.
     """
     from actc.complete.run import CompletionPlan, complete_graph
 

@@ -80,7 +80,7 @@ def _tell_version(context: click.Context, option: click.Parameter, wanted: bool)
 JOBS = {
     "See it work": ("demo", "methods"),
     "Find thresholds, decide": ("calibrate", "decide"),
-    "Let people judge": ("start", "names", "annotate", "judge", "status", "export", "import", "backup"),
+    "Let people judge": ("start", "names", "annotate", "judge", "status", "export", "import", "extend", "backup"),
     "Know how good it is": ("report", "ask", "audit", "shift"),
     "From a graph to a better graph": (
         "train",

@@ -206,9 +206,28 @@ def import_command(session: Path, judgements: Path, quiet: bool, **options: Any)
     """Bring judgements into a session: a table, JSON lines, or Label Studio's export."""
     from actc.session.import_judgements import import_judgements
 
-    added = import_judgements(session, judgements, **options)
+    added, notes = import_judgements(session, judgements, **options)
     if not quiet:
-        print(f"{added:,} new judgements are in {session}.")
+        print("\n".join([*notes, f"{added:,} new judgements are in {session}."]))
+
+
+@click.command("extend", epilog=examples("actc extend my-session more.tsv"))
+@click.argument("session", type=PATH)
+@click.argument("candidates", type=PATH)
+@allow_method_option
+@quiet_option
+def extend_command(session: Path, candidates: Path, quiet: bool) -> None:
+    """Give a session more candidates, also while people judge.
+
+    CANDIDATES is a file of scored candidates by the same model, or a folder of parts. People, answers and what they
+    have on the table stay.
+    """
+    from actc.session.extend import extend_session
+
+    added, known, triples = extend_session(session, candidates)
+    if not quiet:
+        there = f" {known:,} were there already and keep their scores." if known else ""
+        print(f"{added:,} new candidates are in {session}, {triples:,} in all.{there}")
 
 
 @click.command(
@@ -254,5 +273,6 @@ COMMANDS = [
     status_command,
     export_command,
     import_command,
+    extend_command,
     backup_command,
 ]

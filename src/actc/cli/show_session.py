@@ -23,7 +23,7 @@ def print_status(session: Session) -> None:
     how = f"an audit, design {settings.design}" if settings.design else f"method {settings.method}"
     screen.print(
         f"{settings.title}: {write_count(counts)}, from "
-        f"{settings.triples:,} {sought_in(settings).things} of {settings.relations:,} relations; {how}.",
+        f"{counts['triples']:,} {sought_in(settings).things} of {settings.relations:,} relations; {how}.",
         markup=False,
     )
     table = new_table("who", "judged", "true", "false", "unsure", "seconds", "same on repeats", "agrees with people")

@@ -38,6 +38,8 @@ class CompletionPlan(Asking):
         ``actc train`` kept out.
     oracle : path, optional
         Judged triples with labels, or a graph of all true ones; without it people are asked.
+    judged : sequence of path
+        Answers from elsewhere, such as a judged audit: they teach, and decide what they are about.
     names : sequence of path
         Names of entities or relations, for the people who judge.
     constraints : str or path, optional
@@ -59,6 +61,8 @@ class CompletionPlan(Asking):
         Whether a pickle may be read, which can run any code in it.
     device : str, optional
         cuda or cpu; a GPU where there is one, if not given.
+    if_changed : bool
+        Whether to do nothing where nothing changed since the last run into the folder.
     """
 
     called: ClassVar[str] = "complete"
@@ -71,6 +75,7 @@ class CompletionPlan(Asking):
     evidence: bool = True
     held: Path | None = None
     oracle: Path | None = None
+    judged: tuple[Path, ...] = ()
     names: tuple[Path, ...] = ()
     constraints: str | Path | None = None
     check: bool = False
@@ -85,8 +90,10 @@ class CompletionPlan(Asking):
     base: Base = ""
     trust: bool = False
     device: str | None = None
+    if_changed: bool = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "judged", tuple(Path(path) for path in self.judged))
         self._take_paths("graph", "out", "model", "candidates", "oracle", "held", "facts")
         self._check_asking()
         if not self.seconds > 0:
@@ -99,7 +106,7 @@ class CompletionPlan(Asking):
         self._check_undo()
         if self.undo and not self.check:
             raise OptionError("--undo: without --check nothing was taken out; give --check too.")
-        self._check_files(self.oracle, self.held, self.facts)
+        self._check_files(self.oracle, self.held, self.facts, *self.judged)
 
     def _check_method(self) -> None:
         if self.method is not None and find_method(self.method).reads == "known" and self.evidence:
@@ -141,4 +148,19 @@ class CompletionPlan(Asking):
             "--evidence": self.evidence,
             "--held": fingerprint(self.held),
             "--seed": self.seed,
+        }
+
+    @property
+    def wishes(self) -> dict[str, Any]:
+        """What decisions depend on besides."""
+        rules = None if self.constraints is None else Path(self.constraints)
+        return {
+            "--oracle": fingerprint(self.oracle),
+            "--judged": [fingerprint(path) for path in self.judged],
+            "--constraints": fingerprint(rules) if rules is not None and rules.exists() else str(rules),
+            "--check": self.check,
+            "--budget": self.budget,
+            "--precision": self.precision,
+            "--confidence": self.confidence,
+            "--method": self.method,
         }

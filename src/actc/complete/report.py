@@ -11,17 +11,20 @@ import numpy as np
 
 from actc import __version__
 from actc.check.report import tell_wrong, to_lists
+from actc.complete.earlier import tell_changes
 from actc.evidence.keep_weighed import Reasons
 from actc.graphs.formats import FORMATS, find_format, write_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import Base
 from actc.session.find_case import Opened
+from actc.tables.answers import Answers
 from actc.tables.calibration import Sources
 from actc.tables.database import open_database
 from actc.tables.deliver import write_beside
 from actc.tables.files import quote_file, write_json, write_triples
+from actc.triples import IntArray, Triples
 from actc.trust.calibrate import describe_calibration, write_sources
-from actc.trust.case import BY, Case
+from actc.trust.case import BY, ORACLE, Case
 from actc.trust.expect import Share
 from actc.trust.held import count_held, held_columns
 
@@ -31,10 +34,10 @@ MOST_WEIGHTS = 12
 PROPOSED = ("proposed_by", "rule")
 
 
-def provenance_of(case: Case) -> dict[str, Any]:
-    """Return, beside the accepted triples: score, probability, threshold, method, date, who decided."""
+def provenance_of(case: Case, rows: IntArray | None = None) -> dict[str, Any]:
+    """Return, beside accepted triples, all or some: score, probability, threshold, method, date, who decided."""
     decided = case.decisions
-    rows = np.flatnonzero(decided.accepted)
+    rows = np.flatnonzero(decided.accepted) if rows is None else rows
     told = np.full(len(rows), np.nan) if decided.probability is None else decided.probability[rows]
     return {
         "score": case.target.scores[rows],
@@ -46,9 +49,28 @@ def provenance_of(case: Case) -> dict[str, Any]:
     }
 
 
-def accepted_facts(case: Case) -> Graph:
-    """Return the accepted triples."""
-    return Graph.of(case.target.take(np.flatnonzero(case.decisions.accepted)))
+def new_facts(case: Case, graph: Triples) -> IntArray:
+    """Return the rows of the accepted triples that a graph does not hold."""
+    rows = np.flatnonzero(case.decisions.accepted)
+    return rows[~graph.contains(case.target.take(rows))]
+
+
+def _add_called(columns: dict[str, Any], called: Answers, method: str) -> dict[str, Any]:
+    """Add facts that were called true though nobody proposed them to the table of what is accepted."""
+    if not len(called):
+        return columns
+    own = {
+        **called.triples.columns(),
+        "probability": np.ones(len(called)),
+        "method": np.full(len(called), method, dtype=object),
+        "date": np.full(len(called), datetime.now(UTC).date().isoformat(), dtype=object),
+        "by": np.where(called.said.who == ORACLE, ORACLE, "person"),
+    }
+    nothing = np.full(len(called), np.nan)
+    own |= {"score": nothing, "threshold": nothing}
+    texts = np.full(len(called), "", dtype=object)
+    joined = {name: np.append(np.ma.filled(one, np.nan), own.get(name, texts)) for name, one in columns.items()}
+    return {name: np.ma.masked_invalid(one) if one.dtype.kind == "f" else one for name, one in joined.items()}
 
 
 def write_completion(
@@ -59,6 +81,7 @@ def write_completion(
     base: Base,
     beside: dict[str, Any],
     reasons: Reasons | None = None,
+    called: Answers | None = None,
 ) -> list[Path]:
     """Write the graph, the accepted facts and the thresholds into a folder; return the files.
 
@@ -77,22 +100,25 @@ def write_completion(
         Of each candidate who proposed it, and by which rule; the accepted ones get columns of it.
     reasons : Reasons, optional
         What the graph says of each candidate; the accepted ones get a column of it.
+    called : Answers, optional
+        Facts that were called true though nobody proposed them.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    case = opened.case
-    accepted = accepted_facts(case)
+    case, called = opened.case, called or Answers()
+    rows = new_facts(case, graph)
+    accepted = Graph.of(case.target.take(rows))
     files = [folder / name for name in (file_name, "accepted.tsv", "thresholds.json")]
-    provenance = provenance_of(case)
+    provenance = provenance_of(case, rows)
     # Nobody knows anything of the graph's own triples, so only the new ones say that a heuristic made them.
     told = provenance if find_format(files[0], None) is FORMATS["quickstatements"] else {}
+    told = _add_called(told, called, str(case.method))
     extras = {name: np.append(np.full(len(graph), None), values.astype(object)) for name, values in told.items()}
-    write_graph(files[0], Graph.of(graph.union(accepted)), base=base, extras=extras)
-    rows = np.flatnonzero(case.decisions.accepted)
+    write_graph(files[0], Graph.of(graph.union(accepted.followed_by(called.triples))), base=base, extras=extras)
     provenance |= {name: beside[name][rows] for name in PROPOSED if name in beside}
     if reasons is not None:
         # an array of texts, even of none
         provenance["reasons"] = np.array([*reasons.of(rows, np.ones(len(rows), np.bool_)), ""], dtype=object)[:-1]
-    write_triples(files[1], {**accepted.columns(), **provenance})
+    write_triples(files[1], _add_called({**accepted.columns(), **provenance}, called, str(case.method)))
     describe_calibration(case, _sources(folder, opened)).write(files[2])
     if len(case.constraints):
         files.append(folder / "held.tsv")
@@ -154,6 +180,7 @@ def summarise(case: Case, graph: Graph, facts: dict[str, Any], reasons: Reasons 
         strict=True,
     )
     removed = facts["check"]["removed"] if "check" in facts else 0
+    new = len(new_facts(case, graph)) + facts.get("called_true", 0)
     return {
         "actc_version": __version__,
         "method": str(case.method),
@@ -161,10 +188,10 @@ def summarise(case: Case, graph: Graph, facts: dict[str, Any], reasons: Reasons 
         "candidates": len(candidates),
         "judged": len(judged),
         "judged_true": int(judged.labels.sum()),
-        "accepted": int(accepted.sum()),
+        "accepted": new,
         "accepted_by": {who: int((decided.by[accepted] == who).sum()) for who in BY},
         "constraints": count_held(case) if len(case.constraints) else None,
-        "triples_after": len(graph) + int(accepted.sum()),
+        "triples_after": len(graph) + new,
         "accepted_precision": _precision(case),
         "promise": None if case.promise is None else {**asdict(case.promise.demand), "accepts": case.promise.accepts},
         **facts,
@@ -215,10 +242,11 @@ def headline(report: dict[str, Any], strong: str = "") -> tuple[str, ...]:
         f"{strong}{report['accepted']} accepted{strong}. "
         f"The graph grew from {report['triples_before']} to {report['triples_after']} triples."
     )
+    since = [tell_changes(report["since"])] if report.get("since") else []
     if "check" not in report:
-        return became, sure
+        return became, sure, *since
     both = f"{strong}{report['accepted']:,} facts added, {report['check']['removed']:,} taken out{strong}."
-    return both, became, sure, *tell_wrong(report["check"])
+    return both, became, sure, *tell_wrong(report["check"]), *since
 
 
 def to_markdown(report: dict[str, Any]) -> str:

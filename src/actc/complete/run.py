@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,6 +16,18 @@ from actc.check.ask import Doubtful, ask_about
 from actc.check.report import decide_outcome, for_page, put_back, write_lists
 from actc.check.report import summarise as summarise_check
 from actc.check.run import find_doubts
+from actc.complete.earlier import (
+    ACCEPTED,
+    GIVEN,
+    STAYING,
+    Earlier,
+    compare,
+    keep_answers,
+    read_answers,
+    read_triples_of,
+    set_aside,
+    write_undecided,
+)
 from actc.complete.find_candidates import (
     Candidates,
     find_by_both,
@@ -47,14 +59,16 @@ from actc.models.saved_model import save_model
 from actc.models.score_triples import Scorer, knows, score_triples
 from actc.models.train_model import best_device, train_model
 from actc.session import Session, Settings, start_session
-from actc.session.asking import Stage, annotate_command, open_judged
+from actc.session.asking import Stage, annotate_command, count_said, open_judged
 from actc.session.find_case import Opened
-from actc.session.oracle import Oracle, ask_oracle, read_oracle, split_pool
+from actc.session.oracle import Carried, Oracle, ask_oracle, has_labels, read_oracle, split_pool
+from actc.session.sought import turn
+from actc.tables.answers import Answers, tell_unused
 from actc.tables.begun import Begun
 from actc.tables.constraints import Constraints
 from actc.tables.files import read_scored, write_scored, write_triples
-from actc.triples import BoolArray, IntArray, ScoredTriples
-from actc.trust.case import Case
+from actc.triples import BoolArray, IntArray, ScoredTriples, Triples
+from actc.trust.case import ORACLE, Case
 from actc.trust.held import tell_held
 
 PLAIN_HELD = 0.02  # of the graph, to stop by, where nothing is learnt from a holdout
@@ -83,7 +97,8 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
     """Go the whole way from a graph to a better graph, as ``actc complete`` does.
 
     Without an oracle in the plan people are asked: it starts an annotation session and stops. Called again with the
-    same plan when they have judged, it goes on from there.
+    same plan when they have judged, it goes on from there. Called with the same folder and another graph, model or
+    candidates, it uses the answers again and says what changed.
 
     Parameters
     ----------
@@ -93,6 +108,8 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
         Called with a stage's name, for as long as it lasts: gives a function to tell steps done, steps in all.
     """
     started = time.perf_counter()
+    if plan.if_changed and is_unchanged(plan):
+        return Completed((f"Nothing is new since the last run: {plan.out} stays as it is.",))
     whole = read_graph(plan.graph, base=plan.base)
     rules = constraints_from(plan.constraints, whole, plan.base).used  # refused before long work
     notes = put_back(plan.out, plan.facts, plan.base) if plan.undo else []
@@ -101,8 +118,11 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
     notes += [*ready.left["notes"], *rules.notes]
     if plan.oracle is None and plan.budget > 0:
         if not session.exists():
-            return Completed((*notes, *_start_session(plan, ready, session, rules, whole, doubts)))
+            told = _start_session(plan, ready, session, rules, whole, doubts)
+            _note_state(plan)
+            return Completed((*notes, *told))
         opened, wrong, told = _open_session(session, plan, ready)
+        keep_answers(plan.out, ready.earlier.answers, _said_in(opened, wrong))
     else:
         opened, wrong, told = _ask_oracle(plan, ready, rules, doubts)
     outcome = None if doubts is None else decide_outcome(plan.out, doubts, wrong)
@@ -110,12 +130,15 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
     if len(rules := opened.case.constraints):  # those of the session, where there is one
         facts = left.take(relation_mask(left, rules.relations))
         opened = replace(opened, case=replace(opened.case, facts=facts))
-    notes += [*told, *tell_held(opened.case)]
-    files = write_completion(
-        plan.out, opened, left, f"graph{find_ending(plan.graph)}", plan.base, ready.beside, ready.reasons
-    )
+    listed = _listed(plan, opened.case.target, whole)
+    notes += [*told, *ready.earlier.tell(opened.case, whole), *listed[1], *tell_held(opened.case)]
+    words = read_answers(plan.out)
+    called = words.called_true(opened.case.target, left).plus(listed[0])
+    name = f"graph{find_ending(plan.graph)}"
+    files = write_completion(plan.out, opened, left, name, plan.base, ready.beside, ready.reasons, called)
     seconds = ready.seconds + time.perf_counter() - started
     said = {"model": ready.model, "model_pays": ready.left["pays"], "seconds": round(seconds, 1), "notes": notes}
+    said |= {"called_true": len(called), "since": _compare(plan.out, ready.earlier, opened.case, whole, words)}
     if doubts is not None and outcome is not None:
         files += write_lists(plan.out, doubts, outcome)
         said["check"] = summarise_check(doubts, wrong, outcome, whole, doubted)
@@ -124,8 +147,61 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
     )
     report = summarise(opened.case, left, said, ready.reasons)
     files += [*page, *write_report(plan.out, {**report, "next": command})]
+    _note_state(plan, opened.session)
     written = f"Written: {', '.join(map(str, files))}"
     return Completed((*headline(report), *notes, written, f"Next: {command}"), tuple(files))
+
+
+def is_unchanged(plan: CompletionPlan) -> bool:
+    """Say whether the last run into the folder was asked the same, and nobody has said anything since."""
+    begun = Begun.peek(plan.out)
+    return begun is not None and begun.asked == plan.asked and begun.done.get("state") == _state(plan)
+
+
+def _note_state(plan: CompletionPlan, session: Session | None = None) -> None:
+    """Write down what the files in the folder rest on, once they are all there."""
+    begun = Begun.peek(plan.out)
+    assert begun is not None
+    begun.finish("state", _state(plan, session))
+
+
+def _state(plan: CompletionPlan, session: Session | None = None) -> dict[str, Any]:
+    """Return, as JSON has it, what decisions depend on besides the candidates: wishes, and what was said."""
+    folder = plan.out / "session"
+    if plan.oracle is not None or not folder.exists():
+        return plan.wishes
+    return {**plan.wishes, "said": count_said(session or Session(folder))}
+
+
+def _said_in(opened: Opened, wrong: Case | None) -> Answers:
+    """Return what was said in a session, as it was asked: of candidates, and of facts where it asks about them."""
+    assert opened.session is not None
+    said, pool = opened.session.answers_as_asked(), opened.case.pool
+    mine = said.rows < len(pool)
+    every, rest = Answers.of(pool, said.take(mine)), said.take(~mine)
+    return every if wrong is None else every.plus(Answers.of(wrong.pool, replace(rest, rows=rest.rows - len(pool))))
+
+
+def _listed(plan: CompletionPlan, candidates: Triples, graph: Graph) -> tuple[Answers, list[str]]:
+    """Return what an oracle with labels calls true though nobody proposed it; say which labels are about candidates."""
+    if plan.oracle is None or not has_labels(plan.oracle):
+        return Answers(), []
+    listed = Answers.read(plan.oracle)
+    use = listed.among(candidates, graph)[1]
+    notes = [f"{plan.oracle}: {tell_unused(use.used, use.unused)}"] if any(use.unused) else []
+    true = listed.called_true(candidates, graph)
+    return replace(true, said=replace(true.said, who=ORACLE)), notes
+
+
+def _compare(folder: Path, earlier: Earlier, case: Case, graph: Graph, words: Answers) -> dict[str, int] | None:
+    """Write what is undecided, and facts that people called false; count what changed since the run before."""
+    undecided, against = write_undecided(folder, case), words.called_false(graph)
+    if len(against):
+        write_triples(folder / "disagreeing.tsv", against.triples.columns())
+    if not earlier:
+        return None
+    accepted = read_triples_of(folder / ACCEPTED)  # as every door reads it
+    return {**compare(earlier, accepted, undecided, graph), "answers_against_the_graph": len(against)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +218,12 @@ class _Ready:
     left: dict[str, Any]
     seconds: float = 0.0
     reasons: Reasons | None = None
+    earlier: Earlier = field(default_factory=Earlier)
+    fed_back: bool = False
+
+    def carry(self, rows: IntArray) -> Carried:
+        """Make the pool of candidates that may be asked about, with the answers of earlier runs."""
+        return self.earlier.carry(self.candidates, rows, prove=not self.fed_back)
 
     def method(self, plan: CompletionPlan) -> str:
         """Return who chooses questions and thresholds."""
@@ -156,18 +238,21 @@ def _prepare(plan: CompletionPlan, whole: Graph, stage: Stage) -> _Ready:
     """Train or load, propose or take, score; what an earlier run into the same folder finished is not done again."""
     started, graph = time.perf_counter(), without_literals(whole)
     given = None if plan.candidates is None else _read_candidates(plan, graph)
-    begun = Begun.open(plan.out, plan.asked)
+    begun = Begun.open(plan.out, plan.asked, set_aside, STAYING)
+    earlier = Earlier.read(plan.out, plan.judged)
+    fed, graph = earlier.fed_back(graph), earlier.taken_out(graph)
     paths = [plan.out / name for name in ("candidates.parquet", "known.parquet")]
     if "scores" in begun.done:
         candidates, known = (read_scored(path)[0] if path.exists() else None for path in paths)
         assert candidates is not None
         left, reasons = begun.done["scores"], Reasons.load(plan.out, candidates, graph)
         beside = read_beside(paths[0])
-        return _Ready(candidates, beside, known, begun.done["model"], left, left["seconds"], reasons)
+        return _Ready(candidates, beside, known, begun.done["model"], left, left["seconds"], reasons, earlier, fed)
     if "model" not in begun.done:
         begun = begun.finish("model", {} if plan.by_rules else _find_model(plan, graph, stage))
     found = _find_candidates(plan, graph, given, begun.done["model"].get("models", 1), stage)
     write_triples(paths[0], found.columns())
+    write_triples(plan.out / GIVEN, whole.columns())
     known = None
     if not plan.evidence:
         known = score_triples(_load(plan, plan.model or plan.out / "model"), graph)
@@ -178,7 +263,7 @@ def _prepare(plan: CompletionPlan, whole: Graph, stage: Stage) -> _Ready:
     pays = None if found.pays is None else found.pays.describe()
     left = {"notes": notes, "precisions": found.precisions, "pays": pays}
     begun = begun.finish("scores", {**left, "seconds": time.perf_counter() - started})
-    return _Ready(found.triples, found.beside, known, begun.done["model"], left, reasons=found.reasons)
+    return _Ready(found.triples, found.beside, known, begun.done["model"], left, 0.0, found.reasons, earlier, fed)
 
 
 def _tell_literals(whole: Graph, graph: Graph) -> list[str]:
@@ -249,17 +334,47 @@ def _ask_oracle(
         if doubts is not None and budget > 1:
             wrong, told = _ask_about_facts(plan, doubts, budget // 2)
             budget -= 0 if wrong is None else len(wrong.annotations)
+    if doubts is not None:
+        wrong = _with_earlier(wrong, doubts, ready.earlier)
+    rows, carried = ready.worth_asking(rows), None
+    if ready.earlier:
+        carried = ready.carry(split_pool(rows, np.random.default_rng(plan.seed)))
     case = ask_oracle(
         ready.candidates,
         oracle,
-        ready.worth_asking(rows),
+        rows,
         known=ready.known,
         method=ready.method(plan),
         budget=budget,
         seed=plan.seed,
         demand=plan.demand,
+        carried=carried,
     )
-    return Opened(replace(case, holdout=tuple(ready.left["precisions"]), constraints=rules)), wrong, told
+    _keep_asked(plan.out, carried, case, wrong)
+    answers = case.annotations.in_grown(len(case.pool))
+    case = replace(case, annotations=answers, holdout=tuple(ready.left["precisions"]), constraints=rules)
+    return Opened(case), wrong, told
+
+
+def _with_earlier(case: Case | None, doubts: Doubtful, earlier: Earlier) -> Case | None:
+    """Add what was said of doubtful facts before to what was said now."""
+    said = turn(earlier.about_facts(doubts.facts))
+    if not len(said):
+        return case
+    if case is None:
+        return Case(doubts.facts, said, None, LOG_ODDS)
+    rows = case.pool.rows_of(doubts.facts.take(said.rows))
+    new = (rows >= 0) & ~np.isin(rows, case.annotations.rows)
+    return replace(case, annotations=replace(said.take(new), rows=rows[new]).plus(case.annotations))
+
+
+def _keep_asked(folder: Path, carried: Carried | None, case: Case, wrong: Case | None) -> None:
+    """Write what an oracle said beside all that was said before, and the pool that it was asked from."""
+    write_scored(folder / "pool.parquet", case.pool)
+    every = Answers() if carried is None else carried.every
+    if wrong is not None:
+        every = every.plus(Answers.of(wrong.pool, turn(wrong.annotations).without_chance()))
+    keep_answers(folder, now=every.plus(Answers.of(case.pool, case.annotations)))
 
 
 def _ask_about_facts(plan: CompletionPlan, doubts: Doubtful, budget: int) -> tuple[Case | None, list[str]]:
@@ -277,6 +392,8 @@ def _start_session(
 ) -> list[str]:
     """Split off the calibration pool and make a session of it, and of doubtful facts, in which people are asked."""
     rows = split_pool(ready.worth_asking(np.arange(len(ready.candidates))), np.random.default_rng(plan.seed))
+    carried = ready.carry(rows)
+    rows, said = carried.rows, carried.answers
     asked, path = ready.candidates.take(rows), plan.out / "pool.parquet"
     reasons = None if ready.reasons is None else ready.reasons.marked(rows)
     if doubts is not None:
@@ -284,17 +401,23 @@ def _start_session(
         reasons = [*(reasons or [()] * len(rows)), *doubts.reasons.marked(np.arange(len(doubts.facts)))]
     write_scored(path, asked)
     title = plan.graph.name.partition(".")[0]
-    settings = Settings(
-        ready.method(plan), min(plan.budget, len(asked)), seed=plan.seed, title=title, doubted=len(asked) - len(rows)
-    )
+    budget, doubted = min(plan.budget + len(said), len(asked)), len(asked) - len(rows)
+    settings = Settings(ready.method(plan), budget, seed=plan.seed, title=title, doubted=doubted)
     known = None if ready.known is None else plan.out / "known.parquet"
-    more = (rules, graph) if len(rules) else (None, None)
     shown = known or as_table(plan.graph, plan.base, plan.out)
-    start_session(folder, path, settings, plan.names, shown, "en", reasons, *more).close()
+    given, there = (rules, graph) if len(rules) else (None, None)
+    if doubts is not None:  # a pool with parts does not grow: earlier draws cannot be told from others, and teach
+        facts = ready.earlier.about_facts(doubts.facts)
+        said = said.without_chance().plus(replace(facts, rows=facts.rows + len(rows)))
+    start_session(
+        folder, path, settings, plan.names, shown,
+        reasons=reasons, constraints=given, facts=there, said=said, people=ready.earlier.session,
+    ).close()  # fmt: skip
     return [
         f"{len(ready.candidates):,} candidates, of which {len(rows):,} may be asked about"
         + (f", and {settings.doubted:,} doubtful facts." if settings.doubted else "."),
-        f"Judge {settings.budget:,} of them: {annotate_command(folder)}",
+        *([f"{len(said):,} earlier answers are about these, and are used again."] if len(said) else []),
+        f"Judge {settings.budget - len(said):,} of them: {annotate_command(folder)}",
         "Then give the same command again: it decides, and writes the new graph.",
     ]
 
@@ -307,7 +430,8 @@ def _open_session(folder: Path, plan: CompletionPlan, ready: _Ready) -> tuple[Op
         raise OptionError(f"{folder} asks for {method}, not for {wanted}; give --method {method}, or a new --out.")
     if (session.settings.doubted > 0) != plan.check:
         raise OptionError(f"{folder} was begun {'without' if plan.check else 'with'} --check; give a new --out.")
-    (case, *wrong), early = open_judged(session, plan)
+    rows = ready.candidates.rows_of(ready.earlier.answers.triples)
+    (case, *wrong), early = open_judged(session, plan, carried=int((rows >= 0).sum()))
     return Opened(replace(case, candidates=ready.candidates), session), wrong[0] if wrong else None, early
 
 

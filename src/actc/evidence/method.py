@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from actc.errors import OptionError
 from actc.evidence.answers import move_weights
+from actc.evidence.pick_listed import pick_listed
 from actc.evidence.pools import WeighedTriples
 from actc.numeric import moderate
 from actc.pooled.method import OWN_SELECTOR, Pooled, PooledFit
@@ -18,6 +19,9 @@ from actc.triples import Annotations, BoolArray, FloatArray, Picks, ScoredTriple
 
 LOG_ODDS = "pooled-evidence"
 """What the method for scores that are log-odds by evidence is called."""
+LISTED = "listed"
+DOUBTS = f"{LOG_ODDS}:selector={LISTED}"
+"""The same where the scores are log-odds of being wrong: what is sought is rare, and stands in a list."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,8 @@ class PooledEvidence:
     Parameters
     ----------
     selector : str
-        ``expected-gain`` (where a label is expected to set most decisions right), or a name in ``SELECTORS``.
+        ``expected-gain`` (where a label is expected to set most decisions right), ``listed`` (drawn from the list that
+        a promise would be about, and by rank from the whole pool), or a name in ``SELECTORS``.
     move : bool
         Whether answers move the weights of the pieces.
     """
@@ -53,12 +58,12 @@ class PooledEvidence:
 
     @property
     def _base(self) -> Pooled:
-        return Pooled(selector=self.selector, prior="log-odds")
+        return Pooled(selector=OWN_SELECTOR if self.selector == LISTED else self.selector, prior="log-odds")
 
     def fit(self, pool: ScoredTriples, answers: Annotations, known: ScoredTriples | None = None) -> EvidenceFit:
         """Return the fit on the answers, of which there may be none."""
         if isinstance(pool, WeighedTriples) and not pool.taught:
-            untaught = Pooled(selector=self.selector, known=True)
+            untaught = replace(self._base, prior="pool", known=True)
             return EvidenceFit(self, pool, answers, untaught.fit(pool, answers, known))
         return EvidenceFit(self, pool, answers, self._base.fit(pool, answers))
 
@@ -123,6 +128,8 @@ class EvidenceFit:
 
     def pick(self, count: int, random: np.random.Generator) -> Picks:
         """Return the next triples to judge."""
+        if self.method.selector == LISTED:
+            return pick_listed(self.base.probabilities(self.pool), self.answers, count, random)
         return self.base.pick(count, random)
 
     def _moved_moments(self, triples: ScoredTriples) -> tuple[FloatArray, FloatArray]:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, cast
 
 from actc.errors import FileError, OptionError
 from actc.graphs.terms import Base
+from actc.judges.store import ReplyStore
 from actc.session.find_case import session_case
 from actc.session.session import Session
 from actc.session.sought import parts_of
@@ -50,7 +51,7 @@ class Asking:
         words = ["actc", self.called, str(self.graph)]
         for field in fields(cast(Any, self))[2:]:
             value = budget if field.name == "budget" and budget is not None else getattr(self, field.name)
-            if value != field.default and field.name not in ("undo", "facts"):
+            if value != field.default and field.name not in ("undo", "facts", "if_changed"):
                 words += _option(field.name, value)
         return shlex.join([*words, "--out", str(self.out), *more])
 
@@ -92,9 +93,19 @@ def annotate_command(folder: Path) -> str:
     return f"actc annotate {shlex.quote(str(folder))}"
 
 
-def open_judged(session: Session, plan: Asking) -> tuple[list[Case], list[str]]:
-    """Open the cases of a session in which somebody has judged, one of each part; say where people stopped early."""
-    annotate, budget = annotate_command(session.folder), min(plan.budget, session.settings.triples)
+def count_said(session: Session) -> list[Any]:
+    """Return, as JSON has it, numbers that change with everything that is said or chosen in a session."""
+    tables = ("judgement", "choice", "growth")
+    said = [session.store.value(f"SELECT coalesce(max(id), 0) FROM {table}") for table in tables]
+    return [*said, ReplyStore(session.folder).counts()]
+
+
+def open_judged(session: Session, plan: Asking, carried: int = 0) -> tuple[list[Case], list[str]]:
+    """Open the cases of a session in which somebody has judged, one of each part; say where people stopped early.
+
+    ``carried`` answers were there before anybody was asked.
+    """
+    annotate, budget = annotate_command(session.folder), min(plan.budget + carried, session.settings.triples)
     if budget != session.budget:
         session.set_budget(budget)
     cases = [session_case(session, plan.demand, part) for part in parts_of(session.settings)]

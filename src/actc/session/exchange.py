@@ -6,9 +6,9 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,14 +19,16 @@ from actc.session.cards import plain, sentence
 from actc.session.record import LABELS, Judgement, find_stored, insert
 from actc.session.session import OWNER, Session
 from actc.session.status import history
+from actc.tables.answers import Use, explain_unused
 from actc.tables.deliver import write_beside
-from actc.tables.files import answer_columns, open_text, read_annotations, read_triples, write_triples
-from actc.triples import ASKED, ScoredTriples
+from actc.tables.files import answer_columns, open_text, read_answers, write_triples
+from actc.triples import ASKED, Annotations, ScoredTriples, encode_columns
 
 WORDS = {"1": "true", "yes": "true", "0": "false", "no": "false", "not sure": "unsure", "skip": "unsure"}
 IMPORTED = "Brought in from a file."
 PURPOSES = {"person": "import", "program": "program", "owner": "settle"}
 REPEAT = "repeat"
+MOST_NAME = 80  # characters
 
 
 def write_labels(session: Session, path: Path) -> int:
@@ -35,8 +37,11 @@ def write_labels(session: Session, path: Path) -> int:
     tasks = session.tasks(labels.rows.tolist())
     if not tasks:
         raise FileError(f"{session.folder}: nothing is judged yet, so there is no label to write.")
-    columns = {name: np.array([getattr(task, name) for task in tasks], dtype=object) for name in Session.TRIPLE}
-    write_triples(path, columns | {"score": [task.score for task in tasks]} | answer_columns(labels))
+    columns: dict[str, Any] = {
+        name: np.array([getattr(task, name) for task in tasks], dtype=object) for name in Session.TRIPLE
+    }
+    columns |= {"score": [task.score for task in tasks], **answer_columns(labels, session.triples)}
+    write_triples(path, columns)
     return len(labels)
 
 
@@ -88,10 +93,20 @@ class Line:
     asked: str = "given"
     within: str = ""
     chance: float | None = None
+    reach: int = 0
 
 
-def read_judgements(session: Session, path: Path, who: str | None = None, owner: bool = False) -> int:
-    """Add the judgements of a file to the history, once however often it is read; return how many were new.
+class Imported(NamedTuple):
+    """Judgements that are new in a session; what is to be said of those that are not used, and of the draws."""
+
+    added: int
+    notes: tuple[str, ...] = ()
+
+
+def read_judgements(session: Session, path: Path, who: str | None = None, owner: bool = False) -> Imported:
+    """Add the judgements of a file to the history, once however often it is read; say how many were new.
+
+    Those about triples that are no candidates of the session are left out; where all are, the file is refused.
 
     Parameters
     ----------
@@ -109,23 +124,56 @@ def read_judgements(session: Session, path: Path, who: str | None = None, owner:
         raise FileError(f"{path}: there is no such file.")
     who = who or "imported"
     reader = READERS.get(path.suffix)
-    lines = list(reader(path, who)) if reader else None
+    lines = list(reader(path, who) if reader else _read_table(path, who))
     if session.settings.sampled:
-        triples = read_triples(path) if lines is None else (line.triple for line in lines)
-        add_to_sketch(session.folder, session.folder / "pool.parquet", list(triples))
+        triples = [line.triple for line in lines]
+        add_to_sketch(session.folder, session.folder / "pool.parquet", triples)
     pool = session.read_pool()
-    lines = list(_read_table(path, pool, who)) if lines is None else lines
-    rows = pool.find(*([line.triple[i] for line in lines] for i in range(3))) if lines else np.zeros(0, dtype=np.int64)
-    for line, row in zip(lines, rows, strict=True):
-        if row < 0:
-            raise FileError(f"{line.place}: the triple {line.triple} is not among this session's candidates.")
+    lines, rows, notes = _match(session, pool, lines, path)
+    for line in lines:
         if line.kind == OWNER and not owner:
             raise FileError(
                 f"{line.place}: this is an owner's decision, which overrules everybody; a file gives nobody that "
                 "right. To take such decisions as your own, say --owner."
             )
     who_said = {one: session.add_annotator(*one) for one in dict.fromkeys((line.who, line.kind) for line in lines)}
-    found = [(who_said[line.who, line.kind], line, int(row)) for line, row in zip(lines, rows, strict=True)]
+    found = [(who_said[line.who, line.kind], line, row) for line, row in zip(lines, rows, strict=True)]
+    return Imported(_insert(session, pool, found), notes)
+
+
+def _match(
+    session: Session, pool: ScoredTriples, lines: list[Line], path: Path
+) -> tuple[list[Line], list[int], tuple[str, ...]]:
+    """Return the lines that are about candidates, their rows, and what is to be said of the others."""
+    if not lines:
+        return [], [], ()
+    named = encode_columns(*([line.triple[i] for line in lines] for i in range(3)))
+    rows, reach = pool.rows_of(named), np.array([line.reach or session.triples for line in lines])
+    drawn = np.array([line.chance is not None for line in lines])
+    other = bool((drawn & ((rows < 0) | (rows >= reach) | (reach > session.triples))).any())
+    missing, found = named.take(rows < 0), np.flatnonzero(rows >= 0)
+    facts = missing.take([at for at in range(len(missing)) if session.names.holds(*missing.triple(at))])
+    facts = facts.with_used_names()
+    use = Use(len(found), explain_unused(missing, pool, facts), other and bool(drawn[found].any()))
+    use.refuse_none(path, "this session's candidates")
+    kept = [replace(line, **TAUGHT) if other and line.chance else line for line in lines]
+    return [kept[at] for at in found], rows[found].tolist(), use.notes
+
+
+TAUGHT: dict[str, Any] = {"asked": "given", "within": "", "chance": None, "reach": 0}
+"""How an answer was asked that was drawn from other candidates: it teaches, and proves nothing."""
+
+
+def put_answers(session: Session, pool: ScoredTriples, said: Annotations) -> int:
+    """Put answers that were given before into a session, once however often; return how many were new."""
+    columns = (said.rows.tolist(), said.labels.tolist(), said.who, said.asked, said.within, said.chance, said.reach)
+    found = []
+    for row, label, who, asked, within, chance, reach in zip(*columns, strict=True):
+        how = (asked, within, float(chance), int(reach)) if np.isfinite(chance) else tuple(TAUGHT.values())
+        word = "true" if label else "false"
+        name = str(who)[:MOST_NAME] or "earlier"
+        line = Line(name, "person", "", pool.triple(row), word, None, "", "earlier answers", PURPOSES["person"], *how)
+        found.append((session.add_annotator(name), line, row))
     return _insert(session, pool, found)
 
 
@@ -142,7 +190,7 @@ def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotat
             except (SessionError, OptionError) as error:
                 raise FileError(f"{line.place}: {error}") from None
             how = (line.asked, line.within, line.chance)
-            task = Task(row, *pool.triple(row), float(pool.scores[row]), IMPORTED, *how)
+            task = Task(row, *pool.triple(row), float(pool.scores[row]), IMPORTED, *how, reach=line.reach)
             put_tasks(connection, [task])
             drop_from_plan(connection, [task])
             insert(connection, annotator, judgement, row, line.purpose, now)
@@ -150,13 +198,13 @@ def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotat
     return added
 
 
-def _read_table(path: Path, pool: ScoredTriples, who: str) -> Iterator[Line]:
-    found = read_annotations(path, pool)
+def _read_table(path: Path, who: str) -> Iterator[Line]:
+    triples, found = read_answers(path)
     chances = [chance if np.isfinite(chance) else None for chance in found.chance.tolist()]
-    columns = (found.rows.tolist(), found.labels.tolist(), found.asked, found.within, chances)
-    for row, label, *how in zip(*columns, strict=True):
+    columns = (found.labels.tolist(), found.asked, found.within, chances, found.reach.astype(np.int64).tolist())
+    for row, (label, *how) in enumerate(zip(*columns, strict=True)):
         said = "true" if label else "false"
-        yield Line(who, "person", "", pool.triple(row), said, None, "", str(path), PURPOSES["person"], *how)
+        yield Line(who, "person", "", triples.triple(row), said, None, "", str(path), PURPOSES["person"], *how)
 
 
 def _read_lines(path: Path, who: str) -> Iterator[Line]:
@@ -218,9 +266,11 @@ def _line(told: dict[str, Any], triple: dict[str, Any], place: str, who: str) ->
     seconds, kind = told.get("seconds"), told.get("kind", "person")
     if kind not in PURPOSES:
         raise FileError(f"{place}: {kind!r} is no kind of annotator; there are: {', '.join(PURPOSES)}.")
-    asked, chance = told.get("asked", "given"), told.get("chance")
+    asked, chance, reach = told.get("asked", "given"), told.get("chance"), told.get("reach", 0)
     if asked not in ASKED or not (chance is None or (isinstance(chance, int | float) and 0 < chance <= 1)):
         raise FileError(f"{place}: asked {asked!r} with the chance {chance!r} cannot be; see docs/reference.md.")
+    if not isinstance(reach, int) or reach < 0:
+        raise FileError(f"{place}: the reach {reach!r} is no number of candidates; see docs/reference.md.")
     # A hidden repeat is no answer, here as in the session that the history is of.
     again = kind == "person" and told.get("purpose") == REPEAT
     return Line(
@@ -236,6 +286,7 @@ def _line(told: dict[str, Any], triple: dict[str, Any], place: str, who: str) ->
         asked,
         str(told.get("within", "")),
         chance,
+        reach,
     )
 
 

@@ -112,6 +112,11 @@ class Names:
         sql = "SELECT tail FROM known WHERE relation = ? AND head = ? LIMIT ?"
         return [row[0] for row in self._rows(sql, (relation, head, most))]
 
+    def holds(self, head: str, relation: str, tail: str) -> bool:
+        """Say whether the graph holds a triple."""
+        sql = "SELECT 1 FROM known WHERE relation = ? AND head = ? AND tail = ?"
+        return bool(self._rows(sql, (relation, head, tail)))
+
     def facts(self, entity: str, besides: str, most: int) -> list[tuple[str, str, str]]:
         """Return known triples that an entity is in, one of each relation, those of one relation left out."""
         if not self._has_facts:

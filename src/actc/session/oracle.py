@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,8 @@ from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import Base
 from actc.methods import named_method
-from actc.tables.files import find_layout, read_annotations
+from actc.tables.answers import Answers
+from actc.tables.files import find_layout
 from actc.triples import Annotations, BoolArray, IntArray, ScoredTriples
 from actc.trust.case import ORACLE, Case
 from actc.trust.promise import Demand
@@ -20,6 +22,25 @@ from actc.trust.promise import Demand
 POOL = 50_000  # candidates that questions are chosen from; a random part of them, where there are more
 
 Oracle = Callable[[ScoredTriples, IntArray], BoolArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """A pool, and what was said of some of it before this run.
+
+    Parameters
+    ----------
+    rows : int array of shape (n,)
+        The candidates that the pool is made of, in its order.
+    answers : Annotations
+        As they were asked; their rows are those of the pool.
+    every : Answers
+        All answers, those about no candidate among them.
+    """
+
+    rows: IntArray
+    answers: Annotations = field(default_factory=Annotations)
+    every: Answers = field(default_factory=Answers)
 
 
 def read_oracle(path: str | Path, candidates: ScoredTriples, base: Base = "") -> tuple[Oracle, IntArray]:
@@ -31,8 +52,8 @@ def read_oracle(path: str | Path, candidates: ScoredTriples, base: Base = "") ->
     path = Path(path)
     labels = np.zeros(len(candidates), dtype=np.bool_)
     rows = np.arange(len(candidates))
-    if _has_labels(path):
-        listed = _judged_here(path, candidates, base)
+    if has_labels(path):
+        listed = Answers.read(path).among(candidates)[0]
         rows, labels[listed.rows] = np.sort(listed.rows), listed.labels
     else:
         true = read_graph(path, base=base)
@@ -44,21 +65,13 @@ def read_oracle(path: str | Path, candidates: ScoredTriples, base: Base = "") ->
     return lambda triples, asked: labels[asked], rows
 
 
-def _has_labels(path: Path) -> bool:
+def has_labels(path: Path) -> bool:
+    """Say whether a file lists judged triples, not only true ones."""
     try:
         layout = find_layout(path, order=("head", "relation", "tail", "label"))
     except OptionError:  # not a table, so a graph in another format
         return False
     return "label" in layout.position
-
-
-def _judged_here(path: Path, candidates: ScoredTriples, base: Base) -> Annotations:
-    """Read labels of any triples and keep those of candidates."""
-    listed = read_graph(path, base=base)
-    scored = listed.with_scores(np.zeros(len(listed)))
-    answers = read_annotations(path, scored)
-    rows = candidates.rows_of(listed.take(answers.rows))
-    return Annotations(rows[rows >= 0], answers.labels[rows >= 0])
 
 
 def ask_oracle(
@@ -71,6 +84,7 @@ def ask_oracle(
     budget: int = 100,
     seed: int = 0,
     demand: Demand | None = None,
+    carried: Carried | None = None,
 ) -> Case:
     """Ask until the budget is spent, and return the open case: what it decides on are all candidates.
 
@@ -89,15 +103,24 @@ def ask_oracle(
     seed : int
     demand : Demand, optional
         The precision to promise.
+    carried : Carried, optional
+        The pool, with answers of earlier runs; without it a random part of those that can be judged.
+
+    Returns
+    -------
+    Case
+        The chances of its answers are those that they had when they were asked.
     """
     random = np.random.default_rng(seed)
-    rows = split_pool(judgeable, random)
+    carried = carried or Carried(split_pool(judgeable, random))
+    rows, answers = carried.rows, carried.answers
     pool = candidates.take(rows).with_used_names()  # as whoever reads its file will see it
-    answers, found = Annotations(), named_method(method)
-    while len(answers) < min(budget, len(pool)):
-        count = min(found.batch(len(answers)), budget - len(answers), len(pool) - len(answers))
-        picks = found.fit(pool, answers, known).pick(count, random)
-        answers = answers.plus(picks.answered(oracle(candidates, rows[picks.rows]), ORACLE))
+    found, enough = named_method(method), min(len(answers) + budget, len(pool))
+    while len(answers) < enough:
+        count = min(found.batch(len(answers)), enough - len(answers))
+        picks = found.fit(pool, answers.in_grown(len(pool)), known).pick(count, random)
+        said = picks.answered(oracle(candidates, rows[picks.rows]), ORACLE)
+        answers = answers.plus(replace(said, reach=len(pool)))
     return Case(pool, answers, known, method, demand=demand, candidates=candidates)
 
 

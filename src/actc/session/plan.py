@@ -85,23 +85,32 @@ class Planner:
 
     def __init__(self, session: Session, pool: ScoredTriples | None = None) -> None:
         self.session = session
-        self.pool = session.read_pool() if pool is None else pool
+        self.seen: tuple[object, ...] = ()
+        self.accepted: BoolArray | None = None
+        self.took = 0.0  # seconds of the last refit
+        self._read(session.read_pool() if pool is None else pool)
+
+    def _read(self, pool: ScoredTriples) -> None:
+        """Read what is planned with; anew when the pool has grown."""
+        session, self.pool = self.session, pool
         self.known = session.read_known()
-        self.parts = [(part, part.of(self.pool)) for part in parts_of(session.settings)]
+        settings = replace(session.settings, triples=pool.stands_for)
+        self.parts = [(part, part.of(pool)) for part in parts_of(settings)]
         self.constraints = session.read_constraints()
         self.facts = None if session.facts_file is None else read_graph(session.facts_file)
         asked = self.parts[0][1]
         self.places = find_places(self.constraints, asked, self.facts) if len(self.constraints) else None
-        self.seen: tuple[object, ...] = ()
-        self.accepted: BoolArray | None = None
-        self.took = 0.0  # seconds of the last refit
 
     def step(self) -> bool:
         """Refit and plan, if there is anything new; return whether there was."""
         store = self.session.store
         last = int(store.value("SELECT coalesce(max(id), 0) FROM judgement"))
         choices = int(store.value("SELECT coalesce(max(id), 0) FROM choice"))
-        state = last, choices, ReplyStore(self.session.folder).state()
+        grown = int(store.value("SELECT coalesce(max(triples), 0) FROM growth"))
+        if grown > self.pool.stands_for:
+            self._read(self.session.read_pool())
+            self.accepted = None
+        state = last, choices, ReplyStore(self.session.folder).state(), grown
         short = store.value("SELECT count(*) FROM plan") < LEAST_PLANNED // 2
         wished = self._wished()
         if state == self.seen and not wished and not (short and self._untouched() > 0):
@@ -109,7 +118,7 @@ class Planner:
         started = time.monotonic()
         given_out, count = self._given_out(), -(-self._plan_size(last) // len(self.parts))
         planned = [self._plan_part(part, pool, count, given_out, wished) for part, pool in self.parts]
-        self._write(last, *_in_turn(planned), anew=bool(self.seen) and self.seen[1] != choices)
+        self._write(last, *_in_turn(planned), anew=bool(self.seen) and self.seen[1::2] != state[1::2])
         self.seen, self.accepted = state, planned[0].outlook.accepted
         self.took = time.monotonic() - started
         return True
@@ -199,7 +208,8 @@ class Planner:
         wanted = [self._wanted(row, overlap) for row in rows]
         chances = [chance if np.isfinite(chance) else None for chance in picks.chance.tolist()]
         how = (picks.reasons, picks.asked, picks.within, chances)
-        columns = (rows, *how, outlook.probabilities, outlook.gains, wanted, rivals)
+        reach = [self.pool.stands_for if len(self.parts) == 1 else 0] * len(rows)  # a pool with parts does not grow
+        columns = (rows, *how, outlook.probabilities, outlook.gains, wanted, rivals, reach)
         tasks = [task_of(self.pool, *values) for values in zip(*columns, strict=True)]
         planned = [(place, *task.as_row()) for place, task in enumerate(tasks)]
         content, relations = json.dumps(outlook.as_json()), json.dumps(outlook.relations)

@@ -1,8 +1,8 @@
 """What a session says of its own files, so that a worn disk, or a copy that lacks something, is found out.
 
-The candidates never change: their checksums are written once. Of the judgements each has a checksum in the database
-itself (:mod:`actc.session.store`); how many there were stands beside it, since the last of them may be in SQLite's file
-``-wal``, which a copy easily leaves behind.
+The candidates never change, and more may come beside them: each file's checksum is written once. Of the judgements each
+has a checksum in the database itself (:mod:`actc.session.store`); how many there were stands beside it, since the last
+of them may be in SQLite's file ``-wal``, which a copy easily leaves behind.
 """
 
 from __future__ import annotations
@@ -24,6 +24,13 @@ DIGITS = 20
 def write_seals(folder: Path) -> None:
     """Write the checksums of the candidates and of the known triples."""
     write_json(folder / SEALS, {name: _digest(folder / name) for name in SEALED if (folder / name).exists()})
+
+
+def add_seal(path: Path) -> None:
+    """Add the checksum of one more file to a session's."""
+    seals = path.parent / SEALS
+    known = json.loads(seals.read_text(encoding="utf-8")) if seals.exists() else {}
+    write_json(seals, {**known, path.name: _digest(path)})
 
 
 def check_seal(path: Path) -> Path:

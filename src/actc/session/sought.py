@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from actc.evidence.method import LOG_ODDS
+from actc.evidence.method import DOUBTS
 from actc.judges.answers import JudgeAnswers
 from actc.session.judged import read_judged
 from actc.session.session import Session
@@ -39,7 +39,7 @@ class Part:
 
     def method(self, settings: Settings) -> str:
         """Return the method of its fit: doubts about facts are log-odds, whatever candidates are scored by."""
-        return LOG_ODDS if self.wrong else settings.method
+        return DOUBTS if self.wrong else settings.method
 
     def of(self, pool: ScoredTriples) -> ScoredTriples:
         """Return its triples."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib.resources import files
@@ -28,7 +29,7 @@ from actc.tables.constraints import Constraints
 from actc.tables.deliver import write_folder
 from actc.tables.files import find_layout, read_scored, write_scored, write_triples
 from actc.tables.parts import copy_candidates, count_candidates, find_candidates, read_candidates
-from actc.triples import ScoredTriples, Triples
+from actc.triples import Annotations, ScoredTriples, Triples
 
 MOST_HELD = 1_000_000
 """A larger pool is measured once and stays on disk; a sample stands for it. Pooled methods only."""
@@ -44,6 +45,8 @@ def start_session(
     reasons: Iterable[Sequence[str]] | None = None,
     constraints: str | Path | Constraints | None = None,
     facts: Triples | None = None,
+    said: Annotations | None = None,
+    people: Path | None = None,
 ) -> Session:
     """Make a session folder and plan its first questions.
 
@@ -68,8 +71,13 @@ def start_session(
         What may not be true together, as ``actc constraints`` writes it; or ``learnt``, from the graph.
     facts : Triples, optional
         What candidates could contradict; the graph's triples if not given.
+    said : Annotations, optional
+        What was said of candidates before, by their rows: it is not asked again.
+    people : path, optional
+        An earlier session, whose people may judge by the links that they have.
     """
     from actc.methods import find_method
+    from actc.session.exchange import put_answers
     from actc.session.plan import Planner
 
     folder, settings = Path(folder), settings or Settings()
@@ -100,6 +108,10 @@ def start_session(
             sampled=sampled,
         )
         session = write_core(beside, chosen)
+        if people is not None:
+            take_people(session, people)
+        if said is not None:
+            put_answers(session, pool, said)
         Planner(session, pool).step()
         session.close()
     return Session(folder)
@@ -115,6 +127,20 @@ def write_core(folder: Path, settings: Settings) -> Session:
     session.set_budget(settings.budget)
     session.add_annotator(OWNER, "owner")
     return session
+
+
+def take_people(session: Session, earlier: Path) -> None:
+    """Give a new session the people of an earlier one: who may judge, and by which link, stays as it was."""
+    before = Session(earlier)
+    rows = [tuple(row) for row in before.store.rows("SELECT name, kind, created, link FROM annotator")]
+    before.close()
+    with session.store.transaction() as connection:
+        connection.executemany(
+            "INSERT INTO annotator (name, kind, created, link) VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (name) DO UPDATE SET link = excluded.link",
+            rows,
+        )
+    shutil.copy2(earlier / "secret", session.folder / "secret")
 
 
 def add_session_names(session: str | Path | Session, files: Sequence[str | Path], language: str = "en") -> NameCount:

@@ -30,7 +30,7 @@ def count_labels(session: Session) -> int:
 # One statement: every look and every answer asks for it.
 _PROGRESS = """
     SELECT labels, (SELECT triples FROM budget ORDER BY id DESC LIMIT 1) AS budget,
-        (SELECT coalesce(max(id), 0) FROM judgement) AS judgements,
+        (SELECT coalesce(max(id), 0) FROM judgement) AS judgements, (SELECT max(triples) FROM growth) AS grown,
         (SELECT count(*) FROM task WHERE answered > 0 AND labelled = 0) AS unsure,
         (SELECT answered FROM annotator WHERE id = ?) AS mine,
         (SELECT count(*) FROM (SELECT 1 FROM annotator WHERE kind = 'person' AND link >= 0 LIMIT 2)) = 1 AS alone
@@ -41,7 +41,7 @@ _PROGRESS = """
 def progress(session: Session, annotator: Annotator | None = None) -> dict[str, Any]:
     """Return the counts that change with every answer."""
     [found] = session.store.rows(_PROGRESS, (None if annotator is None else annotator.id,))
-    triples = session.settings.triples
+    triples = found["grown"] or session.settings.triples
     counts = {
         "labels": found["labels"],
         "unsure": found["unsure"],
@@ -258,8 +258,8 @@ def own_answers(session: Session, annotator: Annotator, most: int = 100) -> list
 def history(session: Session, annotator: Annotator | None = None, most: int = 50) -> list[dict[str, Any]]:
     """Return the latest judgements, newest first: everything that was said, taken back or not."""
     rows = session.store.rows(
-        "SELECT j.id, at, name, kind, triple, head, relation, tail, said, purpose, asked, within, chance, key, "
-        "seconds, note, shown, j.probability, undoes FROM judgement AS j JOIN task USING (triple) "
+        "SELECT j.id, at, name, kind, triple, head, relation, tail, said, purpose, asked, within, chance, "
+        "reach, key, seconds, note, shown, j.probability, undoes FROM judgement AS j JOIN task USING (triple) "
         "JOIN annotator ON annotator = annotator.id "
         "WHERE ?1 IS NULL OR annotator = ?1 ORDER BY j.id DESC LIMIT ?2",
         (None if annotator is None else annotator.id, most),

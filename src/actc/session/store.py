@@ -221,8 +221,13 @@ MIGRATIONS = (
         WHEN (new.labelled > 0) != (old.labelled > 0) AND new.asked != 'rival'
         BEGIN UPDATE total SET labels = labels + (new.labelled > 0) - (old.labelled > 0); END;
     """,
-)
-# Each finds something wrong, and nothing in a sound database.
+    # 8: a pool may grow: how many candidates it had when a triple was planned; 0 where it has not grown since.
+    """
+    ALTER TABLE plan ADD COLUMN reach INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE task ADD COLUMN reach INTEGER NOT NULL DEFAULT 0;
+    CREATE TABLE growth (id INTEGER PRIMARY KEY, at REAL NOT NULL, triples INTEGER NOT NULL);
+    """,
+)  # Each finds something wrong, and nothing in a sound database.
 CHECKS = {
     "a judgement was changed": (
         f"SELECT 1 FROM judgement LEFT JOIN seal ON what = 'judgement' AND seal.id = judgement.id "

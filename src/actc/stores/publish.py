@@ -47,12 +47,12 @@ class Published:
 
 
 Progress = Callable[[int, int], Any]
-TARGETS: dict[str, Callable[[Store, str | None], Any]] = {
-    "sparql": SparqlTarget,
-    "kuzu": lambda store, query_at: PropertyTarget(KuzuGraph(store.place, write=True), str(store)),
-    "neo4j": lambda store, query_at: PropertyTarget(Neo4jGraph(store), str(store)),
+TARGETS: dict[str, Callable[[Store, str | None, bool], Any]] = {
+    "sparql": lambda store, query_at, write: SparqlTarget(store, query_at),
+    "kuzu": lambda store, query_at, write: PropertyTarget(KuzuGraph(store.place, write), str(store)),
+    "neo4j": lambda store, query_at, write: PropertyTarget(Neo4jGraph(store), str(store)),
 }
-"""How each kind of store is written to."""
+"""How each kind of store is written to: where it is, where it is asked, whether anything will be written."""
 
 
 def publish_facts(
@@ -99,7 +99,7 @@ def publish_facts(
         raise OptionError(f"{folder}: nothing was accepted there{_hint(run, remove)}.")
     if not is_store(to):
         return _publish_to_file(run, Path(to), write)
-    target = TARGETS[to.partition(":")[0]](Store.of(to, key_from, user_from), query_at)
+    target = TARGETS[to.partition(":")[0]](Store.of(to, key_from, user_from), query_at, write)
     with target:
         removed = target.find(run.removed, tuple(graphs) or ("",)) if remove else {}
         lines = [*_tell(run, to, removed, remove), *target.describe(run)]
@@ -148,7 +148,7 @@ def _publish_to_file(run: Run, path: Path, write: bool) -> Published:
     if path.exists():
         raise FileError(f"{path} is there already; choose another name.")
     if found is not None:
-        write_graph(path, run.facts.names, extras=extras)
+        write_graph(path, run.facts.names, base=run.base, extras=extras)
         return Published(run.iri, tuple(lines))
     with write_beside(path) as temporary, temporary.open("w", encoding="utf-8") as file:
         for graph, told in ((run.iri, run.fact_lines()), (run.about, run.about_lines(STATEMENTS))):
@@ -186,7 +186,7 @@ def withdraw_facts(
     if not is_store(to):
         raise OptionError(f"{to} is a file; remove it.")
     name = run or last_run(Path(folder), to, into)
-    target = TARGETS[to.partition(":")[0]](Store.of(to, key_from, user_from), query_at)
+    target = TARGETS[to.partition(":")[0]](Store.of(to, key_from, user_from), query_at, not dry_run)
     with target:
         facts, back = target.look(name)
         lines = [f"{facts:,} facts of {name} out of {to}."]

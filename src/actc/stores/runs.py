@@ -138,11 +138,14 @@ class Run:
         The IRI under which runs lie.
     facts, removed : Decided
         What was accepted, and what was taken out.
+    base : str, or two of them
+        What stands before names that are no IRIs.
     """
 
     into: str
     facts: Decided
     removed: Decided
+    base: Base = ""
 
     @classmethod
     def read(cls, folder: str | Path, into: str, base: Base = "") -> Run:
@@ -156,7 +159,7 @@ class Run:
         table, removed = (folder / ACCEPTED, folder / REMOVED) if folder.is_dir() else (folder, folder / REMOVED)
         if not table.exists() and not removed.exists():
             raise FileError(f"{folder} has neither {ACCEPTED} nor {REMOVED}: nothing was decided there yet.")
-        return cls(into, Decided.read(table, base), Decided.read(removed, base))
+        return cls(into, Decided.read(table, base), Decided.read(removed, base), base)
 
     @cached_property
     def iri(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,12 +34,27 @@ class Begun:
     done: dict[str, Any]
 
     @classmethod
-    def open(cls, folder: Path, asked: dict[str, Any]) -> Begun:
-        """Begin in a new or empty folder, or go on in one that was begun with the same wishes."""
+    def open(
+        cls,
+        folder: Path,
+        asked: dict[str, Any],
+        set_aside: Callable[[Path], None] | None = None,
+        staying: tuple[str, ...] = (),
+    ) -> Begun:
+        """Begin in a new or empty folder, or go on in one that was begun with the same wishes.
+
+        Parameters
+        ----------
+        set_aside : callable, optional
+            Puts the files of a run with other wishes into a folder within this one; without it they are refused, and
+            in any case where names would be others (``--base``).
+        staying : tuple of str
+            What is not put there: that folder itself, and what every run finds as it was.
+        """
         path = folder / BEGUN
         clear_leftovers(folder)
         if not path.exists():
-            if folder.exists() and any(folder.iterdir()):
+            if folder.exists() and any(one.name not in staying for one in folder.iterdir()):
                 raise OptionError(f"--out: {folder} has files in it that no such run began; give a new folder.")
             folder.mkdir(parents=True, exist_ok=True)
             return cls(folder, asked, {})._kept()
@@ -47,13 +63,26 @@ class Begun:
             found = cls(folder, dict(content["asked"]), dict(content["done"]))
         except (ValueError, KeyError, TypeError):
             raise FileError(f"{path}: it is damaged; give the name of a new folder with --out.") from None
-        for name, value in asked.items():
-            if found.asked.get(name) != value:
-                raise OptionError(
-                    f"{folder} was begun {_describe(name, found.asked.get(name), value)}; "
-                    "give the name of a new folder with --out."
-                )
-        return found
+        other = [name for name, value in asked.items() if found.asked.get(name) != value]
+        if not other:
+            return found
+        if set_aside is None or "--base" in other:
+            name = "--base" if "--base" in other else other[0]
+            raise OptionError(
+                f"{folder} was begun {_describe(name, found.asked.get(name), asked[name])}; "
+                "give the name of a new folder with --out."
+            )
+        set_aside(folder)
+        return cls(folder, asked, {})._kept()
+
+    @classmethod
+    def peek(cls, folder: Path) -> Begun | None:
+        """Return what a folder was begun with; None where nothing is to be read."""
+        try:
+            content = json.loads((folder / BEGUN).read_text(encoding="utf-8"))
+            return cls(folder, dict(content["asked"]), dict(content["done"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
 
     def finish(self, stage: str, left: Any) -> Begun:
         """Write down that a stage is finished."""

@@ -28,14 +28,24 @@ from actc.errors import FileError, OptionError, RowError, TableError
 from actc.frames import ALIASES
 from actc.tables.database import open_database
 from actc.tables.deliver import write_beside
-from actc.triples import HOW, Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Triples, Vocabulary
+from actc.triples import (
+    HOW,
+    LABELS,
+    NUMBERS,
+    Annotations,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    ScoredTriples,
+    Triples,
+    Vocabulary,
+    encode_columns,
+)
 
 LOG = logging.getLogger("actc")
 TRIPLE = ("head", "relation", "tail")
 MOST_FIRST = 100_000  # characters of a first line; csv takes no cell of many more
 COLUMNS = (*TRIPLE, "score", "label")
-# WN11 and FB13, as they are given out, write -1 for false.
-LABELS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False, "-1": False, "-1.0": False}
 DELIMITERS = {".tsv": "\t", ".txt": "\t", ".csv": ","}
 
 
@@ -162,9 +172,22 @@ def _holds_labels(layout: Layout) -> bool:
 
 def read_annotations(path: str | Path, triples: ScoredTriples) -> Annotations:
     """Read labelled triples (head, relation, tail, label) and find them among the scored ones."""
+    return _read_answers(_layout_of_answers(path), triples)
+
+
+def read_answers(path: str | Path) -> tuple[Triples, Annotations]:
+    """Read labelled triples by themselves: each triple once, and what was said of it, in the same order."""
+    layout = _layout_of_answers(path)
+    with _loaded(layout, TRIPLE) as connection:
+        columns = connection.execute("SELECT * EXCLUDE (row) FROM loaded ORDER BY row").fetchnumpy()
+    triples = encode_columns(*(columns[name] for name in TRIPLE)).unique()
+    return triples, _read_answers(layout, triples)
+
+
+def _layout_of_answers(path: str | Path) -> Layout:
     layout = find_layout(path, order=(*TRIPLE, "label"))
     require(layout, (*TRIPLE, "label"))
-    return _read_answers(layout, triples)
+    return layout
 
 
 def _read_answers(layout: Layout, triples: Triples) -> Annotations:
@@ -177,21 +200,29 @@ def _read_answers(layout: Layout, triples: Triples) -> Annotations:
         return Annotations.from_columns(triples, columns["head"], columns["relation"], columns["tail"], labels, **told)
 
 
+UNKNOWN = {"asked": "given", "chance": "nan", "reach": "0"}
+"""What an empty cell of a column of ``HOW`` says, where it is no empty text."""
+
+
 def _read_how(layout: Layout, name: str, texts: Any) -> NDArray[Any]:
     """Return a column that says how answers came about; an empty cell says that nobody knows."""
-    column = np.ma.filled(texts, "given" if name == "asked" else "nan" if name == "chance" else "")
-    if name != "chance":
+    column = np.ma.filled(texts, UNKNOWN.get(name, ""))
+    if name not in NUMBERS:
         return np.asarray(column, dtype=object)
     strange = [at for at, text in enumerate(column) if not _is_number(text)]
     if strange:
-        raise FileError(f"{layout.where(strange[0])}: {column[strange[0]]!r} is not a number (column chance).")
+        raise FileError(f"{layout.where(strange[0])}: {column[strange[0]]!r} is not a number (column {name}).")
     return np.array(column, dtype=np.float64)
 
 
-def answer_columns(annotations: Annotations) -> dict[str, NDArray[Any]]:
-    """Return the columns that a file of answers has beside the triples: the label, and how each was asked."""
-    chance = np.ma.masked_invalid(annotations.chance)
-    return {"label": annotations.labels.astype(np.int64), **annotations.how, "chance": chance}
+def answer_columns(annotations: Annotations, pool: int = 0) -> dict[str, NDArray[Any]]:
+    """Return the columns that a file of answers has beside the triples: the label, and how each was asked.
+
+    ``pool`` is how many candidates there are, for answers that reach all of them.
+    """
+    reach = np.where(annotations.proves & (annotations.reach == 0), pool, annotations.reach).astype(np.int64)
+    numbers = {"chance": np.ma.masked_invalid(annotations.chance), "reach": reach}
+    return {"label": annotations.labels.astype(np.int64), **annotations.how, **numbers}
 
 
 def read_triples(path: str | Path) -> Iterator[tuple[str, str, str]]:
@@ -211,6 +242,16 @@ def read_triples(path: str | Path) -> Iterator[tuple[str, str, str]]:
                     yield row
         except duckdb.Error as error:
             raise read_failed(layout.path, error) from None
+
+
+def read_table(path: str | Path) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Read head, relation and tail of a table that fits into memory and may be empty."""
+    layout = find_layout(path)
+    require(layout, TRIPLE)
+    with open_database() as connection:
+        found = connection.execute(f"SELECT {layout.texts(TRIPLE)} FROM {layout.source}").fetchnumpy()
+    head, relation, tail = (np.ma.getdata(found[name]) for name in TRIPLE)
+    return head, relation, tail
 
 
 def write_triples(path: str | Path, columns: Mapping[str, Any]) -> None:

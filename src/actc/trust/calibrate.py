@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,14 +14,16 @@ from actc.errors import ChoiceError, FileError, OptionError
 from actc.graphs.formats import read_graph
 from actc.methods import describe_options, find_method, finds_cuts
 from actc.pooled.sketch import sketch_pool
+from actc.tables.answers import Answers
 from actc.tables.calibration import Calibration, Counts, Exceptions, Promised, Sources
 from actc.tables.constraints import Constraints
-from actc.tables.files import answer_columns, read_annotations, read_scored, write_scored, write_triples
+from actc.tables.files import answer_columns, read_scored, write_scored, write_triples
 from actc.tables.parts import read_candidates
-from actc.triples import Annotations, ScoredTriples
+from actc.triples import Annotations, ScoredTriples, Triples
 from actc.trust.case import Case
 from actc.trust.promise import Demand, Promise
 
+LOG = logging.getLogger("actc")
 PathLike = str | Path
 
 
@@ -45,7 +48,8 @@ def calibrate(
     scores : path or ScoredTriples
         The candidates: head, relation, tail, score; a file, a folder of parts, or a table.
     labels : path or Annotations, optional
-        Judged triples: head, relation, tail, label (1 or 0), for some of the candidates.
+        Judged triples: head, relation, tail, label (1 or 0), for some of the candidates. Those of a file that are no
+        candidates any more are left out; the logger ``actc`` says how many, and why.
     method : str
         A name in ``METHODS``, with options if wanted.
     known : path or ScoredTriples, optional
@@ -81,15 +85,24 @@ def calibrate(
     _refuse_combinations(method, labels is not None, sketch, demand)
     facts = read_scored(known)[0] if isinstance(known, PathLike) else known
     pool = _read_pool(scores, labels, facts, sketch)
-    annotations = read_annotations(labels, pool) if isinstance(labels, PathLike) else labels or Annotations()
-    annotations = PICKS[picks](annotations, pool)
-    rules = Constraints.read(constraints) if isinstance(constraints, PathLike) else constraints or Constraints()
     there = None if graph is None else read_graph(graph)
+    annotations = _find_answers(labels, pool, there or facts) if isinstance(labels, PathLike) else labels
+    annotations = PICKS[picks](annotations or Annotations(), pool)
+    rules = Constraints.read(constraints) if isinstance(constraints, PathLike) else constraints or Constraints()
     case = Case(pool, annotations, facts, method, demand=demand, constraints=rules, facts=there)
     calibration = describe_calibration(case, sources)
     if out is not None:
         calibration.write(out)
     return calibration
+
+
+def _find_answers(labels: PathLike, pool: ScoredTriples, graph: Triples | None) -> Annotations:
+    """Read the answers that are about candidates; the logger ``actc`` says how many others there are, and why."""
+    annotations, use = Answers.read(labels).among(pool, graph)
+    use.refuse_none(labels, f"the {pool.stands_for:,} candidates")
+    for note in use.notes:
+        LOG.warning("%s: %s", labels, note)
+    return annotations
 
 
 def _refuse_combinations(method: str, labelled: bool, sketch: bool, demand: Demand | None) -> None:
@@ -135,7 +148,7 @@ def read_case(path: PathLike, calibration: Calibration) -> Case:
     pool = _read_pool(sources.scores, sources.labels, known, sources.sketch)
     if pool.relation_names != thresholds.relation_names:
         raise FileError(f"{sources.scores}: its relations are not those of {path}; calibrate again.")
-    answers = Annotations() if sources.labels is None else read_annotations(sources.labels, pool)
+    answers = Annotations() if sources.labels is None else Answers.read(sources.labels).among(pool)[0]
     answers = PICKS.get(sources.picks, PICKS["unknown"])(answers, pool)
     candidates = None if sources.candidates is None else read_scored(sources.candidates)[0]
     name = Path(path).name
@@ -161,7 +174,7 @@ def write_sources(folder: Path, case: Case, *, scores: str, labels: str, known: 
     if not len(case.annotations):
         return find_sources(folder / scores, None, known)
     judged = case.pool.take(case.annotations.rows).columns()
-    write_triples(folder / labels, {**judged, **answer_columns(case.annotations)})
+    write_triples(folder / labels, {**judged, **answer_columns(case.annotations, case.pool.stands_for)})
     return find_sources(folder / scores, folder / labels, known)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from actc.frames import make_frame
+from actc.frames import IDS, are_integers, kind_of, make_frame, read_ids
 from actc.methods import find_method
 from actc.tables.constraints import Constraints
 from actc.triples import Annotations, ScoredTriples, Triples
@@ -28,11 +28,11 @@ def pick_triples(
     method: str = "pooled",
     known: ScoredTriples | None = None,
     seed: int = 0,
-    library: str = "pandas",
+    library: str | None = None,
 ) -> Any:
-    """Return the triples to judge next as a data frame: head, relation, tail, score, asked, within, chance.
+    """Return the triples to judge next as a data frame: head, relation, tail, score, asked, within, chance, reach.
 
-    The last three say how each was chosen. Leave them beside the answers: what is promised rests on them.
+    The last four say how each was chosen. Leave them beside the answers: what is promised rests on them.
 
     Parameters
     ----------
@@ -48,14 +48,16 @@ def pick_triples(
         Triples that the graph holds already, with their scores; only some methods use them.
     seed : int
         Where chance comes from.
-    library : str
-        ``pandas``, ``polars`` or ``pyarrow``.
+    library : str, optional
+        ``pandas``, ``polars``, ``polars-lazy``, ``pyarrow`` or ``duckdb``; that of the pool if not given.
     """
     triples = _as_pool(pool)
     judged = Annotations() if answers is None else Annotations.from_frame(triples, answers)
     picks = find_method(method).fit(triples, judged, known).pick(count, np.random.default_rng([seed, len(judged)]))
     how = {name: getattr(picks, name) for name in ("asked", "within", "chance")}
-    return triples.take(picks.rows).to_frame(library, how)
+    reach = np.full(len(picks), triples.stands_for)
+    chosen = triples.take(picks.rows)
+    return _frame_like(pool, {**chosen.columns(), "score": chosen.scores, **how, "reach": reach}, library)
 
 
 def accept_triples(
@@ -68,7 +70,7 @@ def accept_triples(
     confidence: float = 0.9,
     constraints: Constraints | None = None,
     facts: Triples | None = None,
-    library: str = "pandas",
+    library: str | None = None,
 ) -> Any:
     """Return the accepted triples as a data frame: head, relation, tail, score, probability, by.
 
@@ -92,8 +94,8 @@ def accept_triples(
         What may not be true together, as :func:`actc.find_constraints` finds it.
     facts : Triples, optional
         What the graph holds, which candidates may contradict.
-    library : str
-        ``pandas``, ``polars`` or ``pyarrow``.
+    library : str, optional
+        ``pandas``, ``polars``, ``polars-lazy``, ``pyarrow`` or ``duckdb``; that of the pool if not given.
 
     Examples
     --------
@@ -110,8 +112,16 @@ def accept_triples(
     demand = None if precision is None else Demand(precision, confidence)
     rules = Constraints() if constraints is None else constraints
     case = Case(triples, judged, known, method, demand=demand, constraints=rules, facts=facts)
-    columns = case.decisions.columns()
-    return make_frame(columns, library)
+    return _frame_like(pool, case.decisions.columns(), library)
+
+
+def _frame_like(pool: Any, columns: dict[str, Any], library: str | None) -> Any:
+    """Return columns as a frame of the kind that the pool is; ids are whole numbers if they were."""
+    if isinstance(pool, ScoredTriples):
+        return make_frame(columns, library or "pandas")
+    numbers = [name for name, column in zip(IDS, read_ids(pool), strict=True) if are_integers(column)]
+    columns = {**columns, **{name: np.array(list(map(int, columns[name])), dtype=np.int64) for name in numbers}}
+    return make_frame(columns, library or kind_of(pool))
 
 
 def _as_pool(pool: Any) -> ScoredTriples:

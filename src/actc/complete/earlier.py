@@ -1,0 +1,262 @@
+"""What earlier runs into the same folder left: what people said, the pool that they were asked from, what was accepted.
+
+::
+
+    FOLDER/
+      answers.tsv     all that was ever said in this folder, and how each was asked
+      earlier/1/      the files of the first run, once its graph, model or candidates changed; and so on
+
+A run that is asked something else sets the files of the one before aside, whole, and takes its answers over.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from actc.check.report import RESTORED
+from actc.graphs.graph import Graph
+from actc.session import Session
+from actc.session.oracle import Carried
+from actc.tables.answers import Answers, explain_unused, tell_unused
+from actc.tables.begun import BEGUN
+from actc.tables.files import read_table, write_triples
+from actc.triples import Annotations, IntArray, ScoredTriples, Triples, encode_columns
+from actc.trust.case import Case
+
+ASIDE, ANSWERS, ACCEPTED, UNDECIDED, GIVEN = "earlier", "answers.tsv", "accepted.tsv", "undecided.tsv", "given.parquet"
+"""Where earlier files are; all answers; what was accepted; candidates that may be either; the graph as it was read."""
+LASTING = (ANSWERS, ACCEPTED, UNDECIDED, "thresholds.json", "judged.parquet", "pool.parquet", BEGUN, "session")
+"""What is kept of every run, reports too; all else of the last one only."""
+STAYING = (ASIDE, RESTORED)
+"""What a new run finds as it was: the files of earlier ones, and facts that somebody put back."""
+DOUBT = 0.2  # a candidate is undecided where P(true) is between this and one minus this
+FED_BACK = 0.5  # of what was accepted: where the graph holds more of it, the graph is what a run into the folder wrote
+
+
+def set_aside(folder: Path) -> None:
+    """Put the files of a run into a folder of their own, its answers first; killed at any moment it is done again."""
+    keep_answers(folder)
+    aside = _next_aside(folder)
+    aside.mkdir(parents=True, exist_ok=True)
+    for path in sorted(folder.iterdir(), key=lambda path: path.name == BEGUN):  # the last one says that all are there
+        if path.name not in STAYING:
+            path.rename(aside / path.name)
+    for older in _asides(folder)[:-1]:
+        for path in older.iterdir():
+            if path.name not in LASTING and not path.name.startswith("report."):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def _asides(folder: Path) -> list[Path]:
+    found = [path for path in (folder / ASIDE).glob("*") if path.name.isdecimal()]
+    return sorted(found, key=lambda path: int(path.name))
+
+
+def _next_aside(folder: Path) -> Path:
+    """Return where to put files: where a run began to that was killed, or a new place."""
+    last = _asides(folder)[-1:]
+    if last and not (last[0] / BEGUN).exists():
+        return last[0]
+    return folder / ASIDE / str(int(last[0].name) + 1 if last else 1)
+
+
+def keep_answers(folder: Path, before: Answers | None = None, now: Answers | None = None) -> None:
+    """Write all that was said in a folder; of two answers to a triple the later one counts.
+
+    In this order: what was said before, what is written already, what the folder's session has, what was said now.
+    """
+    answers = (before or Answers()).plus(read_answers(folder))
+    if now is None and (folder / "session").exists():
+        session = Session(folder / "session")
+        now = Answers.of(session.read_pool(), session.answers_as_asked())
+        session.close()
+    answers = answers.plus(now or Answers())
+    if len(answers):
+        answers.write(folder / ANSWERS)
+
+
+def read_answers(folder: Path) -> Answers:
+    """Return all that was said in a folder, in the last run of which there are answers."""
+    places = [folder / ANSWERS, *(aside / ANSWERS for aside in reversed(_asides(folder)))]
+    found = next((path for path in places if path.exists()), None)
+    return Answers() if found is None else Answers.read(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """What the run before this one left; nothing, where this is the first.
+
+    Parameters
+    ----------
+    answers : Answers
+        As they were asked: their ``reach`` counts rows of ``pool``.
+    pool, accepted, undecided : Triples
+        What questions were chosen from; what was accepted; what might have been either.
+    graph : Triples, optional
+        The graph that it was given.
+    session : Path, optional
+        Where people judged last.
+    """
+
+    answers: Answers = field(default_factory=Answers)
+    pool: Triples = field(default_factory=lambda: encode_columns([], [], []))
+    accepted: Triples = field(default_factory=lambda: encode_columns([], [], []))
+    undecided: Triples = field(default_factory=lambda: encode_columns([], [], []))
+    graph: Triples | None = None
+    session: Path | None = None
+
+    @classmethod
+    def read(cls, folder: Path, judged: tuple[Path, ...] = ()) -> Earlier:
+        """Read what was set aside, and answers from elsewhere, which teach and prove nothing."""
+        asides = _asides(folder)
+        sessions = [aside / "session" for aside in asides if (aside / "session").exists()]
+        found = cls(session=sessions[-1] if sessions else None)
+        asked = next((aside for aside in reversed(asides) if (aside / ANSWERS).exists()), None)
+        if asked is not None:
+            found = replace(found, answers=Answers.read(asked / ANSWERS), pool=_read_pool(asked))
+        decided = next((aside for aside in reversed(asides) if (aside / ACCEPTED).exists()), None)
+        if decided is not None:
+            accepted, undecided = (read_triples_of(decided / name) for name in (ACCEPTED, UNDECIDED))
+            found = replace(found, accepted=accepted, undecided=undecided)
+        if asides and (asides[-1] / GIVEN).exists():
+            found = replace(found, graph=read_triples_of(asides[-1] / GIVEN))
+        given = [Answers.read(folder / ANSWERS)] if (folder / ANSWERS).exists() else []
+        given = [one.take(one.said.asked == "given") for one in given]  # to an earlier run into this folder
+        for more in (*given, *map(Answers.read, judged)):
+            said = replace(more.said, asked="given", within="", chance=np.nan, reach=0)
+            found = replace(found, answers=found.answers.plus(replace(more, said=said)))
+        return found
+
+    def __bool__(self) -> bool:
+        return self.graph is not None or bool(len(self.answers))
+
+    def fed_back(self, graph: Triples) -> bool:
+        """Say whether a graph holds what was accepted before, because somebody put it there."""
+        return len(self.accepted) > 0 and bool(graph.contains(self.accepted).mean() > FED_BACK)
+
+    def taken_out(self, graph: Graph) -> Graph:
+        """Return a graph without the facts that are in it because people called them true, if it was fed back.
+
+        They are candidates again, to be accepted by the same word: else of all answers only those would be left to
+        teach that called a candidate false.
+        """
+        if not self.fed_back(graph):
+            return graph
+        true = self.answers.take(self.answers.said.labels).triples
+        return graph.take(np.flatnonzero(~true.contains(graph)))
+
+    def carry(self, candidates: ScoredTriples, rows: IntArray, prove: bool = True) -> Carried:
+        """Take the answers over into the pool of a new run.
+
+        Candidates that the earlier pool had stand in front, in its order, so that ``reach`` still says which of them a
+        draw could be about. Answered ones that may not be asked about now stand last, and teach.
+
+        Parameters
+        ----------
+        candidates : ScoredTriples
+        rows : int array
+            Those of them that questions may be about.
+        prove : bool
+            Whether earlier draws are draws from a part of this pool.
+        """
+        there = self.pool.rows_of(candidates.take(rows))
+        old = np.argsort(there, kind="stable")[int((there < 0).sum()) :]
+        answered = candidates.rows_of(self.answers.triples)
+        others = np.setdiff1d(answered[answered >= 0], rows)
+        every = np.concatenate([rows[old], rows[there < 0], others])
+        place = np.full(len(candidates) + 1, -1)
+        place[every] = np.arange(len(every))
+        said = self.answers.said if prove else self.answers.said.without_chance()
+        reach = np.searchsorted(there[old], said.reach)  # how many are left of those that a draw could be about
+        at = place[answered]
+        drawn = said.proves & (said.reach > 0) & (reach > 0) & ((at < reach) | (at < 0))
+        chance = np.where(drawn, said.chance * said.reach / np.maximum(reach, 1), np.nan)
+        said = replace(said, chance=np.minimum(chance, 1.0), reach=np.where(drawn, reach, 0))
+        here = np.flatnonzero(at >= 0)
+        return Carried(every, replace(said.take(here), rows=at[here]), replace(self.answers, said=said))
+
+    def about_facts(self, facts: ScoredTriples) -> Annotations:
+        """Return what was said of facts that are doubted now: it decides, and proves nothing."""
+        return self.answers.among(facts)[0].without_chance()
+
+    def tell(self, case: Case, graph: Triples) -> list[str]:
+        """Say how many earlier answers are used, why others are not, and what they prove."""
+        if not len(self.answers):
+            return []
+        used = case.target.contains(self.answers.triples)
+        lines = [tell_unused(int(used.sum()), explain_unused(self.answers.triples.take(~used), case.target, graph))]
+        mine = self.answers.triples.contains(case.pool.take(case.annotations.rows))
+        proving = int((case.annotations.proves & mine).sum())
+        if self.answers.said.proves.any():
+            reach = int(self.pool.contains(case.pool).sum())
+            whole = f"{reach:,} of the {len(case.pool):,} candidates that may be asked about"
+            proved = (
+                f"{proving:,} of them were drawn at random from {whole}; with the new answers they prove something of "
+                "all, each by its own weight."
+            )
+            taught = f"They were drawn from {whole}: they teach, and prove nothing of these."
+            lines.append(proved if proving else taught)
+        return lines
+
+
+def read_triples_of(path: Path) -> Triples:
+    """Read the triples of a table; none where there is no file."""
+    return encode_columns(*read_table(path)) if path.exists() else encode_columns([], [], [])
+
+
+def _read_pool(aside: Path) -> Triples:
+    if not (aside / "session").exists():
+        return read_triples_of(aside / "pool.parquet")
+    session = Session(aside / "session")
+    pool = session.read_pool()
+    session.close()
+    return pool
+
+
+def write_undecided(folder: Path, case: Case) -> Triples:
+    """Write the candidates that may be either, nobody having answered; return them."""
+    decided = case.decisions
+    p = np.zeros(len(case.target)) if decided.probability is None else decided.probability
+    rows = np.flatnonzero((p > DOUBT) & (p < 1 - DOUBT))
+    rows = rows[np.argsort(np.abs(p[rows] - 0.5), kind="stable")]
+    triples = case.target.take(rows)
+    columns = {**triples.columns(), "score": triples.scores, "probability": p[rows].round(4)}
+    write_triples(folder / UNDECIDED, columns)
+    return triples
+
+
+def compare(earlier: Earlier, accepted: Triples, undecided: Triples, graph: Triples) -> dict[str, int]:
+    """Count what changed since the run before: what is accepted, what is in doubt, the graph itself."""
+    gone = earlier.accepted.take(~accepted.contains(earlier.accepted))
+    entered = int(graph.contains(gone).sum())
+    counts = {
+        "accepted_added": int((~earlier.accepted.contains(accepted)).sum()),
+        "accepted_removed": len(gone) - entered,
+        "accepted_unchanged": len(earlier.accepted) - len(gone),
+        "entered_the_graph": entered,
+        "undecided_unchanged": int(earlier.undecided.contains(undecided).sum()),
+    }
+    if earlier.graph is None:
+        return counts
+    added, removed = ~earlier.graph.contains(graph), ~graph.contains(earlier.graph)
+    return {**counts, "facts_added": int(added.sum()), "facts_removed": int(removed.sum())}
+
+
+def tell_changes(changes: dict[str, Any]) -> str:
+    """Say in one line what changed since the run before."""
+    told = (
+        f"Since the run before: +{changes['accepted_added']:,}, -{changes['accepted_removed']:,}, "
+        f"{changes['accepted_unchanged']:,} accepted as before, {changes['undecided_unchanged']:,} unchanged doubts"
+    )
+    if changes["entered_the_graph"]:
+        told += f"; {changes['entered_the_graph']:,} that were accepted are facts of the graph now"
+    if "facts_added" in changes:
+        told += f". The graph has {changes['facts_added']:,} new facts, and {changes['facts_removed']:,} are gone"
+    against = changes["answers_against_the_graph"]
+    told += f". Of {against:,} facts of the graph people said that they are false: disagreeing.tsv" if against else ""
+    return told + "."

@@ -1,0 +1,295 @@
+"""Life in time: the same folder again with a grown graph, another model, other candidates."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from actc.complete.earlier import Earlier, compare, read_triples_of, set_aside, tell_changes
+from actc.complete.run import CompletionPlan, complete_graph
+from actc.graphs.formats import read_graph
+from actc.graphs.graph import Graph
+from actc.session import Judgement, Session
+from actc.tables.answers import Answers
+from actc.tables.files import write_triples
+from actc.triples import Annotations, ScoredTriples, encode_columns
+from tests.evidence.test_rules import make_families
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """A graph of this week, one of the next that has families more, and all that is true."""
+    folder = tmp_path_factory.mktemp("world")
+    graph, hidden = make_families(90, np.random.default_rng(1), 0.75)
+    young = np.array([int(name[1:]) < 70 for name in graph.columns()["head"]])
+    write_triples(folder / "old.tsv", graph.take(young).columns())
+    write_triples(folder / "new.tsv", graph.columns())
+    write_triples(folder / "truth.tsv", graph.union(hidden).columns())
+    return folder
+
+
+@pytest.fixture(scope="module")
+def twice(world, tmp_path_factory):
+    """A folder after two weeks."""
+    out = tmp_path_factory.mktemp("life") / "out"
+    complete_graph(plan(world, out, "old.tsv"))
+    first = json.loads((out / "report.json").read_text())
+    return out, first, complete_graph(plan(world, out, "new.tsv"))
+
+
+def plan(world: Path, out: Path, graph: str, **more) -> CompletionPlan:
+    return CompletionPlan(world / graph, out, **{"oracle": world / "truth.tsv", "budget": 15, **more})
+
+
+def triples_of(path: Path) -> set:
+    graph = read_graph(path)
+    return {graph.triple(row) for row in range(len(graph))}
+
+
+def test_a_grown_graph_uses_earlier_answers_asks_new_questions_and_says_what_changed(twice, world):
+    out, first, completed = twice
+    report = json.loads((out / "report.json").read_text())
+    assert (first["judged"], report["judged"]) == (15, 30)
+    said = Answers.read(out / "answers.tsv")
+    assert len(said) == 30
+    assert (said.said.who == "oracle").all()
+    since = report["since"]
+    old, new = triples_of(out / "earlier" / "1" / "accepted.tsv"), triples_of(out / "accepted.tsv")
+    assert since["accepted_added"] == len(new - old)
+    assert since["accepted_removed"] == len(old - new)
+    assert since["facts_added"] == len(triples_of(world / "new.tsv") - triples_of(world / "old.tsv"))
+    assert since["facts_removed"] == 0
+    assert any(line.startswith("Since the run before: +") for line in completed.lines)
+    assert any("15 of 15 answers are about candidates and are used" in line for line in completed.lines)
+    assert any("each by its own weight" in line for line in completed.lines)
+
+
+def test_earlier_draws_count_with_the_weight_of_the_pool_that_they_reached(twice):
+    out, _, _ = twice
+    said = Answers.read(out / "answers.tsv").said
+    pool, old = read_triples_of(out / "pool.parquet"), read_triples_of(out / "earlier" / "1" / "pool.parquet")
+    assert set(said.reach.tolist()) == {len(pool), old.contains(pool).sum()}
+    assert old.contains(pool.take(np.arange(int(said.reach.min())))).all()
+    judged = Answers.read(out / "judged.parquet").said
+    assert judged.proves.all()
+
+
+def test_the_same_command_once_more_changes_nothing(twice, world):
+    out, _, completed = twice
+    before = (out / "accepted.tsv").read_bytes(), (out / "answers.tsv").read_bytes()
+    again = complete_graph(plan(world, out, "new.tsv"))
+    assert ((out / "accepted.tsv").read_bytes(), (out / "answers.tsv").read_bytes()) == before
+    assert again.files == completed.files
+
+
+def test_nothing_is_done_where_nothing_is_new(world, tmp_path):
+    asked = plan(world, tmp_path / "out", "old.tsv", if_changed=True)
+    assert complete_graph(asked).files
+    written = (tmp_path / "out" / "report.json").stat().st_mtime_ns
+    again = complete_graph(asked)
+    assert again.lines == (f"Nothing is new since the last run: {tmp_path / 'out'} stays as it is.",)
+    assert (tmp_path / "out" / "report.json").stat().st_mtime_ns == written
+    assert complete_graph(plan(world, tmp_path / "out", "old.tsv", if_changed=True, budget=16)).files
+
+
+def test_people_s_answers_outlive_the_graph_they_were_asked_about(world, tmp_path):
+    out, truth = tmp_path / "out", triples_of(world / "truth.tsv")
+    complete_graph(plan(world, out, "old.tsv", oracle=None))
+    asked = plan(world, out, "old.tsv", oracle=None, if_changed=True)
+    assert complete_graph(asked).files == ()  # nobody has answered: nothing is new
+
+    def judge(count: int) -> None:
+        session = Session(out / "session")
+        ada = session.add_annotator("Ada")
+        for _ in range(count):
+            task = session.ask(ada)[0]
+            said = "true" if (task.head, task.relation, task.tail) in truth else "false"
+            session.record(ada, [Judgement(said, task.triple, f"key{task.triple}")])
+        session.close()
+
+    judge(8)
+    session = Session(out / "session")
+    session.add_annotator("Bob")
+    session.change_link("Bob", void=True)
+    people = [(one.name, one.link) for one in session.annotators()]
+    secret = (out / "session" / "secret").read_bytes()
+    session.close()
+    lines = complete_graph(plan(world, out, "new.tsv", oracle=None)).lines
+    assert "8 earlier answers are about these, and are used again." in lines
+    assert any("Judge 15 of them" in line for line in lines)
+    session = Session(out / "session")
+    assert len(session.annotations()) == 8
+    assert session.annotations().who.tolist() == ["Ada"] * 8
+    assert [(one.name, one.link) for one in session.annotators()] == people  # a void link stays void
+    assert (out / "session" / "secret").read_bytes() == secret
+    session.close()
+    judge(15)
+    report = complete_graph(plan(world, out, "new.tsv", oracle=None))
+    told = json.loads((out / "report.json").read_text())
+    assert told["judged"] == 23
+    assert len(Answers.read(out / "answers.tsv")) == 23
+    assert report.files
+    session = Session(out / "session")
+    assert session.annotations().proves.all()
+    session.close()
+
+
+def test_what_was_called_true_enters_and_what_was_called_false_does_not_whoever_proposes(world, tmp_path):
+    out = tmp_path / "out"
+    heads = read_graph(world / "old.tsv").entity_names[:2]
+    said = {"head": [heads[0], heads[1]], "relation": ["likes", "likes"], "tail": ["nobody", "somebody"]}
+    write_triples(tmp_path / "audit.tsv", {**said, "label": [1, 0]})
+    complete_graph(plan(world, out, "old.tsv", judged=(tmp_path / "audit.tsv",), budget=0, oracle=None))
+    assert (heads[0], "likes", "nobody") in triples_of(out / "accepted.tsv")
+    assert (heads[0], "likes", "nobody") in triples_of(out / "graph.tsv")
+    assert (heads[1], "likes", "somebody") not in triples_of(out / "graph.tsv")
+    report = json.loads((out / "report.json").read_text())
+    assert report["called_true"] == 1
+    assert report["triples_after"] == len(triples_of(out / "graph.tsv"))
+    assert any("2 name an entity or a relation that is unknown" in note for note in report["notes"])
+    proposed = read_graph(out / "candidates.parquet")
+    wrong = next(
+        proposed.triple(row) for row in range(len(proposed)) if proposed.triple(row) in triples_of(out / "accepted.tsv")
+    )
+    write_triples(tmp_path / "no.tsv", {**encode_columns(*([one] for one in wrong)).columns(), "label": [0]})
+    complete_graph(plan(world, out, "old.tsv", judged=(tmp_path / "no.tsv",), budget=0, oracle=None))
+    assert wrong not in triples_of(out / "accepted.tsv")
+    complete_graph(plan(world, out, "new.tsv", budget=0, oracle=None))
+    assert wrong not in triples_of(out / "accepted.tsv")
+    assert (heads[0], "likes", "nobody") in triples_of(out / "accepted.tsv")
+
+
+def test_an_oracle_s_labels_that_are_about_no_candidate_are_counted_and_the_true_ones_enter(world, tmp_path):
+    graph = read_graph(world / "truth.tsv")
+    known = triples_of(world / "old.tsv")
+    rows = [row for row in range(len(graph)) if graph.triple(row) not in known][:200]
+    listed = {name: np.append(column, [word]) for (name, column), word in
+              zip(graph.take(rows).columns().items(), ("m000", "likes", "f000"), strict=True)}  # fmt: skip
+    write_triples(tmp_path / "labels.tsv", {**listed, "label": np.ones(len(rows) + 1, dtype=int)})
+    lines = complete_graph(plan(world, tmp_path / "out", "old.tsv", oracle=tmp_path / "labels.tsv")).lines
+    assert any("of 201 answers are about candidates and are used;" in line for line in lines)
+    assert ("m000", "likes", "f000") in triples_of(tmp_path / "out" / "accepted.tsv")
+
+
+def test_a_graph_that_was_fed_back_keeps_what_people_called_true_as_lessons(world, tmp_path):
+    out = tmp_path / "out"
+    complete_graph(plan(world, out, "old.tsv"))
+    before = Answers.read(out / "answers.tsv")
+    (tmp_path / "fed.tsv").write_bytes((out / "graph.tsv").read_bytes())
+    completed = complete_graph(CompletionPlan(tmp_path / "fed.tsv", out, oracle=world / "truth.tsv", budget=15))
+    report = json.loads((out / "report.json").read_text())
+    assert report["judged"] == 30  # true ones among them, which are facts of the graph now
+    assert not triples_of(out / "accepted.tsv") & triples_of(tmp_path / "fed.tsv")
+    judged = Answers.read(out / "judged.parquet")
+    again = before.triples.contains(judged.triples)
+    assert not judged.said.proves[again].any()
+    assert judged.said.proves[~again].all()
+    assert any("they teach, and prove nothing" in line for line in completed.lines)
+    assert report["triples_after"] == len(triples_of(out / "graph.tsv"))
+
+
+def test_files_are_set_aside_whole_wherever_it_is_killed(world, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    complete_graph(plan(world, out, "old.tsv", budget=5))
+    names = {path.name for path in out.iterdir()}
+    moved, rename = [], Path.rename
+
+    def rename_some(path: Path, target: Path) -> Path:
+        if len(moved) == 3:
+            raise KeyboardInterrupt
+        moved.append(path)
+        return rename(path, target)
+
+    for _ in range(2):  # twice in the middle
+        moved.clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "rename", rename_some)
+            with pytest.raises(KeyboardInterrupt):
+                set_aside(out)
+    complete_graph(plan(world, out, "new.tsv", budget=5))
+    assert {path.name for path in (out / "earlier" / "1").iterdir()} == names
+    assert len(Answers.read(out / "answers.tsv")) == 10
+
+
+def test_killed_with_the_power_nothing_is_lost(world, tmp_path):
+    out = tmp_path / "out"
+    complete_graph(plan(world, out, "old.tsv", budget=5))
+    before = triples_of(out / "answers.tsv")
+    words = ["complete", str(world / "new.tsv"), "--oracle", str(world / "truth.tsv"), "--budget", "5"]
+    process = subprocess.Popen([sys.executable, "-m", "actc.cli.main", *words, "--out", str(out)])
+    while not (out / "earlier" / "1" / "begun.json").exists():
+        assert process.poll() is None
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    complete_graph(plan(world, out, "new.tsv", budget=5))
+    assert before < triples_of(out / "answers.tsv")
+
+
+def test_only_the_last_run_s_large_files_are_kept(world, tmp_path):
+    out = tmp_path / "out"
+    for graph in ("old.tsv", "new.tsv", "old.tsv"):
+        complete_graph(plan(world, out, graph, budget=3))
+    first, second = (out / "earlier" / name for name in "12")
+    assert not (first / "candidates.parquet").exists()
+    assert (second / "candidates.parquet").exists()
+    assert (first / "answers.tsv").exists()
+    assert (first / "report.json").exists()
+
+
+POOL = ScoredTriples.from_columns("abcdefgh", "rrrrssss", "stuvwxyz", np.arange(8.0))
+
+
+def test_rows_of_an_earlier_pool_stand_in_front_in_its_order_and_reach_counts_those_that_are_left():
+    old = POOL.take([6, 4, 2, 0])
+    said = Annotations([0, 2], [True, False], "random", "pool", [0.5, 0.25], [2, 4], "ann")
+    found = Earlier(Answers.of(old, said), old).carry(POOL, np.array([1, 2, 4, 5, 6]))
+    assert [POOL.triple(row)[0] for row in found.rows] == list("gecbf")
+    assert found.answers.rows.tolist() == [0, 2]
+    assert found.answers.reach.tolist() == [2, 3]
+    assert found.answers.chance == pytest.approx([0.5, 0.25 * 4 / 3])
+
+
+def test_answers_that_may_not_be_asked_about_now_teach_and_prove_nothing():
+    old = POOL.take([6, 4, 2, 0])
+    said = Annotations([0, 2], [True, False], "random", "pool", 0.25, 4)
+    found = Earlier(Answers.of(old, said), old).carry(POOL, np.array([0, 4, 6]))
+    assert found.rows.tolist() == [6, 4, 0, 2]
+    assert found.answers.rows.tolist() == [0, 3]
+    assert found.answers.proves.tolist() == [True, False]
+
+
+def test_changes_are_counted_and_said():
+    one, two = POOL.take([0, 1, 2]), POOL.take([1, 2, 3, 4])
+    before = Earlier(accepted=one, undecided=POOL.take([5, 6]), graph=POOL.take([6]))
+    found = compare(before, two, POOL.take([5]), Graph.of(POOL.take([0, 7])))
+    assert tell_changes({**found, "answers_against_the_graph": 1}) == (
+        "Since the run before: +2, -0, 2 accepted as before, 1 unchanged doubts; 1 that were accepted are facts of the "
+        "graph now. The graph has 2 new facts, and 1 are gone. Of 1 facts of the graph people said that they are "
+        "false: disagreeing.tsv."
+    )
+
+
+@pytest.mark.long
+def test_facts_that_were_called_false_are_taken_out_of_the_next_graph_too(world, tmp_path):
+    truth, out = triples_of(world / "truth.tsv"), tmp_path / "out"
+    right = read_graph(world / "old.tsv").columns()
+    wrong = [("m000", "married", f"f{k:03d}") for k in range(1, 12)]
+    for file, more in (("old.tsv", wrong), ("new.tsv", [*wrong, ("m001", "married", "f050")])):
+        columns = {name: np.append(column, [one[i] for one in more]) for i, (name, column) in enumerate(right.items())}
+        write_triples(tmp_path / file, columns)
+    asked = CompletionPlan(tmp_path / "old.tsv", out, oracle=world / "truth.tsv", budget=30, check=True)
+    complete_graph(asked)
+    said = Answers.read(out / "answers.tsv")
+    false = {said.triples.triple(row) for row in range(len(said)) if not said.said.labels[row]} & set(wrong)
+    assert false
+    assert not false & truth
+    complete_graph(CompletionPlan(tmp_path / "new.tsv", out, budget=0, check=True))
+    assert not false & triples_of(out / "graph.tsv")
+    assert len(Answers.read(out / "answers.tsv")) == len(said)
