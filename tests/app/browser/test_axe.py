@@ -16,6 +16,7 @@ from actc.sample.better_graph import complete_families
 from actc.sample.run_demo import run_demo
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session.examine import write_report
+from actc.session.review import count_reviews
 from actc.tables.constraints import Constraint, Constraints
 from actc.tables.files import write_scored, write_triples
 from actc.triples import ScoredTriples
@@ -111,10 +112,11 @@ def test_the_pages_of_the_owner(server, new_page, options, request):
     name = request.node.callspec.id
     session = server.session
     people = [session.add_annotator(f"{who} {name}") for who in ("Ada", "Bob")]
-    for task in session.ask(people[0], 3):
+    for task in session.ask(people[0], 6):
         session.record(people[0], [Judgement("true", task.triple, f"{name} {task.triple}", note="hm")])
-    for task in session.ask(people[1], 3):
+    for task in session.ask(people[1], 12):
         session.record(people[1], [Judgement("false", task.triple, f"{name} {task.triple}")])
+    assert count_reviews(session)["differ"] > 0
     page = new_page(bypass_csp=True, reduced_motion="reduce", **options)
     page.goto(server.links["owner"])
     page.wait_for_selector("#people tr")
