@@ -43,7 +43,7 @@ count(*) FILTER (wrong / facts BETWEEN share_after_low AND share_after_high) FRO
 -- docs/evidence.md: The rest is ranked better after 100 answers in {} of {} runs
 SELECT count(*) FILTER (ap_rest_after > ap_rest_before), count(*) FROM 'benchmarks/check/rows.csv' WHERE kind != 'none';
 -- docs/evidence.md: A precision of .9 could be promised from 100 answers in {} of {} runs, and was kept in all of them ({} at least)
-SELECT count(*) FILTER (promised > 0), count(*), ltrim(format('{:.2f}', min(promised_precision) FILTER (promised > 0)), '0')
+SELECT count(*) FILTER (promised > 0), count(*), dot(min(promised_precision) FILTER (promised > 0))
 FROM 'benchmarks/check/rows.csv' WHERE kind != 'none';
 -- docs/evidence.md: of the first version nothing was taken out of any of the six graphs
 SELECT sum(removed) = 0 AND count(*) = 6 FROM 'benchmarks/check/first.csv' WHERE kind = 'none';
