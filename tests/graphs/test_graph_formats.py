@@ -25,6 +25,7 @@ from actc.graphs.terms import (
     unescape,
     without_literals,
 )
+from actc.session.read_names import read_names
 from actc.tables.files import read_scored, write_triples
 
 FILES = [
@@ -502,6 +503,8 @@ def test_an_xml_entity_may_stand_for_a_namespace_and_for_nothing_that_grows(tmp_
     for more in ('<!ENTITY l "&e;&e;&e;">', '<!ENTITY l "' + "x" * 1000 + '">'):
         with pytest.raises(FileError, match="such files are not read"):
             read_graph(write(tmp_path / "g.owl", XML.format(entities=plain + more)))
+        with pytest.raises(FileError, match="such files are not read"):
+            list(read_names(tmp_path / "g.owl"))
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def _refuse_what_xml_cannot_hold(quads: list[Any]) -> None:
 
 def _parse(path: Path, syntax: str) -> list[Any]:
     if syntax == "RDF_XML":
-        refuse_growing_entities(path)
+        refuse_growing_entities(path, path.read_bytes())
     try:
         source = {"input": gzip.decompress(path.read_bytes())} if path.suffix == ".gz" else {"path": path}
         return parse_rdf(syntax, **source)
@@ -92,12 +92,12 @@ def _parse(path: Path, syntax: str) -> list[Any]:
         raise FileError(f"{path}: the file cannot be read ({error}).") from None
 
 
-def refuse_growing_entities(path: Path) -> None:
+def refuse_growing_entities(path: Path, content: bytes) -> None:
     """Refuse RDF/XML whose entities are made of others, or long: a few lines can become more than memory holds.
 
     The parser takes nothing but UTF-8 and values in double quotes, so that all of them are found here.
     """
-    for value in ENTITY.findall(path.read_bytes()):
+    for value in ENTITY.findall(content):
         if b"&" in value or len(value) > MOST_ENTITY:
             raise FileError(f"{path}: an XML entity in it is long, or made of other entities; such files are not read.")
 

@@ -16,6 +16,7 @@ from actc.trust.ppi import Powered, estimate_share
 from actc.trust.words import CANDIDATES, Sought
 
 QUANTITIES = ("accuracy", "precision", "recall")
+SURELY = 1.645  # standard deviations from 0 that a worth must be to be called one: nine chances in ten
 
 NO_CHECKS = (
     "No answer of people's has a known chance to be asked, so nothing checks what judges bought; sessions ask such "
@@ -80,7 +81,8 @@ class JudgeReport:
 def _say_judge(line: JudgeLine) -> str:
     agrees = f"says what people said on {line.agrees:.0%} of {line.compared:,}" if line.compared else "not compared yet"
     weight = f"{line.weight:+.1f} ± {line.spread:.1f}"
-    return f"{line.name}: {line.judged:,} answers; {agrees}; its word adds {weight} log-odds."
+    nothing = ": nothing to speak of" if abs(line.weight) < SURELY * line.spread else ""
+    return f"{line.name}: {line.judged:,} answers; {agrees}; its word adds {weight} log-odds{nothing}."
 
 
 def _say_share(one: Share) -> str:

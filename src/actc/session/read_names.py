@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from actc.errors import FileError, MissingExtraError
+from actc.graphs.rdf import refuse_growing_entities
 from actc.tables.database import open_database
 from actc.tables.files import open_text, quote_file, read_failed
 
@@ -157,6 +158,9 @@ def _statements(path: Path) -> Iterator[tuple[str, str, str, str | None]]:
     opener: Any = gzip.open if path.suffix == ".gz" else open
     try:
         with opener(path, "rb") as content:
+            if syntax == pyoxigraph.RdfFormat.RDF_XML:
+                refuse_growing_entities(path, content.read())
+                content.seek(0)
             for quad in pyoxigraph.parse(content, format=syntax, lenient=True):
                 if isinstance(quad.object, pyoxigraph.Literal) and isinstance(quad.subject, pyoxigraph.NamedNode):
                     yield quad.subject.value, quad.predicate.value, quad.object.value, quad.object.language

