@@ -20,7 +20,7 @@ from actc.graphs.graph import Graph
 from actc.models.keep_out import keep_out
 from actc.numeric import sigmoid
 from actc.session import Judgement, Session
-from actc.session.oracle import ask_oracle, read_oracle
+from actc.session.oracle import Listed, ask_oracle
 from actc.session.reasons import reasons_of
 from actc.tables.files import read_scored, write_triples
 from actc.trust.expect import Share
@@ -316,7 +316,7 @@ def test_an_oracle_of_another_graph_is_refused(folder, tmp_path):
     (tmp_path / "other.tsv").write_text("x\tr\ty\n")
     candidates = read_graph(folder / "candidates.tsv").with_scores(np.arange(12.0))
     with pytest.raises(FileError, match="it names no entity of the candidates"):
-        read_oracle(tmp_path / "other.tsv", candidates)
+        Listed.read(tmp_path / "other.tsv").judge(candidates)
 
 
 def test_baselines_decide_without_probabilities(folder, tmp_path):
@@ -340,7 +340,7 @@ def test_people_who_stop_early_are_told_how_to_go_on(folder, tmp_path):
 def test_an_oracle_with_labels_judges_what_it_lists(folder):
     graph = read_graph(folder / "candidates.tsv")
     candidates = graph.with_scores(np.arange(12.0))
-    oracle, rows = read_oracle(folder / "labels.tsv", candidates)
+    oracle, rows = Listed.read(folder / "labels.tsv").judge(candidates)
     truth = triples_of(folder / "truth.tsv")
     assert rows.tolist() == list(range(12))
     assert oracle(candidates, rows).tolist() == [candidates.triple(row) in truth for row in range(12)]
@@ -350,7 +350,7 @@ def test_an_oracle_that_knows_no_candidate_is_refused(folder, tmp_path):
     write_triples(tmp_path / "labels.tsv", {"head": ["x"], "relation": ["r"], "tail": ["y"], "label": [1]})
     candidates = read_graph(folder / "candidates.tsv").with_scores(np.arange(12.0))
     with pytest.raises(FileError, match="none of the 12 candidates is judged in it"):
-        read_oracle(tmp_path / "labels.tsv", candidates)
+        Listed.read(tmp_path / "labels.tsv").judge(candidates)
 
 
 def test_candidates_that_the_graph_holds_are_not_new(folder, tmp_path):

@@ -22,7 +22,7 @@ from actc.graphs.terms import without_literals
 from actc.session import Session, Settings, start_session
 from actc.session.asking import Stage, annotate_command, open_judged
 from actc.session.examine import name_things
-from actc.session.oracle import read_oracle
+from actc.session.oracle import Listed
 from actc.tables.begun import Begun
 
 
@@ -60,7 +60,7 @@ def check_graph(plan: CheckPlan, stage: Stage = lambda name: nullcontext(lambda 
     doubtful, left = find_doubts(plan, whole, stage)
     case, opened, session = None, None, plan.out / "session"
     if plan.oracle is not None and plan.budget:
-        oracle, rows = read_oracle(plan.oracle, doubtful.facts, plan.base)
+        oracle, rows = Listed.read(plan.oracle, plan.base).judge(doubtful.facts)
         case = ask_about(doubtful.facts, oracle, rows, plan.budget, plan.demand, plan.seed)
     elif plan.budget and not session.exists() and not plan.undo:
         return Checked((*left["notes"], *_start_session(plan, doubtful, session)))

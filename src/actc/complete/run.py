@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -45,7 +45,7 @@ from actc.constraints.classes import relation_mask
 from actc.constraints.find_constraints import constraints_from
 from actc.errors import FileError, OptionError
 from actc.evidence.keep_weighed import Reasons
-from actc.evidence.method import LOG_ODDS
+from actc.evidence.method import DOUBTS, LOG_ODDS
 from actc.evidence.table import Progress
 from actc.evidence.weigh_by_rules import split_holdouts
 from actc.graphs.formats import as_table, find_ending, read_graph
@@ -61,7 +61,7 @@ from actc.models.train_model import best_device, train_model
 from actc.session import Session, Settings, start_session
 from actc.session.asking import Stage, annotate_command, count_said, open_judged
 from actc.session.find_case import Opened
-from actc.session.oracle import Carried, Oracle, ask_oracle, has_labels, read_oracle, split_pool
+from actc.session.oracle import Carried, Listed, Oracle, ask_oracle, split_pool
 from actc.session.sought import turn
 from actc.tables.answers import Answers, tell_unused
 from actc.tables.begun import Begun
@@ -111,7 +111,8 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
     if plan.if_changed and is_unchanged(plan):
         return Completed((f"Nothing is new since the last run: {plan.out} stays as it is.",))
     whole = read_graph(plan.graph, base=plan.base)
-    rules = constraints_from(plan.constraints, whole, plan.base).used  # refused before long work
+    rules = constraints_from(plan.constraints, whole, plan.base).used  # refused before long work, like the oracle
+    oracle = None if plan.oracle is None else Listed.read(plan.oracle, plan.base)
     notes = put_back(plan.out, plan.facts, plan.base) if plan.undo else []
     ready, session = _prepare(plan, whole, stage), plan.out / "session"
     doubts, doubted = find_doubts(plan.checking, whole, stage) if plan.check else (None, {})
@@ -124,13 +125,13 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
         opened, wrong, told = _open_session(session, plan, ready)
         keep_answers(plan.out, ready.earlier.answers, _said_in(opened, wrong))
     else:
-        opened, wrong, told = _ask_oracle(plan, ready, rules, doubts)
+        opened, wrong, told = _ask_oracle(plan, oracle, ready, rules, doubts)
     outcome = None if doubts is None else decide_outcome(plan.out, doubts, wrong)
     left = whole if outcome is None else outcome.left(whole)
     if len(rules := opened.case.constraints):  # those of the session, where there is one
         facts = left.take(relation_mask(left, rules.relations))
         opened = replace(opened, case=replace(opened.case, facts=facts))
-    listed = _listed(plan, opened.case.target, whole)
+    listed = _called_true(oracle, opened.case.target, whole)
     notes += [*told, *ready.earlier.tell(opened.case, whole), *listed[1], *tell_held(opened.case)]
     words = read_answers(plan.out)
     called = words.called_true(opened.case.target, left).plus(listed[0])
@@ -170,7 +171,10 @@ def _state(plan: CompletionPlan, session: Session | None = None) -> dict[str, An
     folder = plan.out / "session"
     if plan.oracle is not None or not folder.exists():
         return plan.wishes
-    return {**plan.wishes, "said": count_said(session or Session(folder))}
+    if session is not None:
+        return {**plan.wishes, "said": count_said(session)}
+    with closing(Session(folder)) as opened:
+        return {**plan.wishes, "said": count_said(opened)}
 
 
 def _said_in(opened: Opened, wrong: Case | None) -> Answers:
@@ -182,14 +186,13 @@ def _said_in(opened: Opened, wrong: Case | None) -> Answers:
     return every if wrong is None else every.plus(Answers.of(wrong.pool, replace(rest, rows=rest.rows - len(pool))))
 
 
-def _listed(plan: CompletionPlan, candidates: Triples, graph: Graph) -> tuple[Answers, list[str]]:
+def _called_true(oracle: Listed | None, candidates: Triples, graph: Graph) -> tuple[Answers, list[str]]:
     """Return what an oracle with labels calls true though nobody proposed it; say which labels are about candidates."""
-    if plan.oracle is None or not has_labels(plan.oracle):
+    if oracle is None or oracle.answers is None:
         return Answers(), []
-    listed = Answers.read(plan.oracle)
-    use = listed.among(candidates, graph)[1]
-    notes = [f"{plan.oracle}: {tell_unused(use.used, use.unused)}"] if any(use.unused) else []
-    true = listed.called_true(candidates, graph)
+    use = oracle.answers.among(candidates, graph)[1]
+    notes = [f"{oracle.path}: {tell_unused(use.used, use.unused)}"] if any(use.unused) else []
+    true = oracle.answers.called_true(candidates, graph)
     return replace(true, said=replace(true.said, who=ORACLE)), notes
 
 
@@ -324,15 +327,15 @@ def _tell_cut(proposed: int, weighed: int) -> list[str]:
 
 
 def _ask_oracle(
-    plan: CompletionPlan, ready: _Ready, rules: Constraints, doubts: Doubtful | None
+    plan: CompletionPlan, listed: Listed | None, ready: _Ready, rules: Constraints, doubts: Doubtful | None
 ) -> tuple[Opened, Case | None, list[str]]:
     """Ask the oracle about candidates and, with half of the budget, about doubtful facts; open the cases of both."""
     rows, oracle, told = np.arange(len(ready.candidates)), cast(Oracle, _nobody), list[str]()
     wrong, budget = None, plan.budget
-    if plan.oracle is not None:
-        oracle, rows = read_oracle(plan.oracle, ready.candidates, plan.base)
+    if listed is not None:
+        oracle, rows = listed.judge(ready.candidates)
         if doubts is not None and budget > 1:
-            wrong, told = _ask_about_facts(plan, doubts, budget // 2)
+            wrong, told = _ask_about_facts(plan, listed, doubts, budget // 2)
             budget -= 0 if wrong is None else len(wrong.annotations)
     if doubts is not None:
         wrong = _with_earlier(wrong, doubts, ready.earlier)
@@ -362,7 +365,7 @@ def _with_earlier(case: Case | None, doubts: Doubtful, earlier: Earlier) -> Case
     if not len(said):
         return case
     if case is None:
-        return Case(doubts.facts, said, None, LOG_ODDS)
+        return Case(doubts.facts, said, None, DOUBTS)
     rows = case.pool.rows_of(doubts.facts.take(said.rows))
     new = (rows >= 0) & ~np.isin(rows, case.annotations.rows)
     return replace(case, annotations=replace(said.take(new), rows=rows[new]).plus(case.annotations))
@@ -377,13 +380,14 @@ def _keep_asked(folder: Path, carried: Carried | None, case: Case, wrong: Case |
     keep_answers(folder, now=every.plus(Answers.of(case.pool, case.annotations)))
 
 
-def _ask_about_facts(plan: CompletionPlan, doubts: Doubtful, budget: int) -> tuple[Case | None, list[str]]:
+def _ask_about_facts(
+    plan: CompletionPlan, listed: Listed, doubts: Doubtful, budget: int
+) -> tuple[Case | None, list[str]]:
     """Ask the oracle about doubtful facts, if it can judge any."""
-    assert plan.oracle is not None
     try:
-        oracle, rows = read_oracle(plan.oracle, doubts.facts, plan.base)
+        oracle, rows = listed.judge(doubts.facts)
     except FileError:
-        return None, [f"{plan.oracle}: none of the {len(doubts.facts):,} doubtful facts is judged in it."]
+        return None, [f"{listed.path}: none of the {len(doubts.facts):,} doubtful facts is judged in it."]
     return ask_about(doubts.facts, oracle, rows, budget, plan.demand, plan.seed), []
 
 

@@ -15,10 +15,10 @@ from itertools import combinations
 
 import numpy as np
 
+from actc.graphs.rdf import RDF
 from actc.tables.constraints import Constraint, Constraints
 from actc.triples import Triples
 
-RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 OWL = "http://www.w3.org/2002/07/owl#"
 SH = "http://www.w3.org/ns/shacl#"

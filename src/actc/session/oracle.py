@@ -43,29 +43,45 @@ class Carried:
     every: Answers = field(default_factory=Answers)
 
 
-def read_oracle(path: str | Path, candidates: ScoredTriples, base: Base = "") -> tuple[Oracle, IntArray]:
-    """Read who plays the person, and return it with the rows of the candidates that it can judge.
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """A file that plays the person, read once.
 
-    A file with labels (head, relation, tail, label) can judge what it lists. A graph, without labels, lists what is
-    true: whatever it does not list is false.
+    Parameters
+    ----------
+    path : Path
+    answers : Answers, optional
+        Of a file with labels (head, relation, tail, label): it can judge what it lists.
+    true : Graph, optional
+        Of a graph, without labels, which lists what is true: whatever it does not list is false.
     """
-    path = Path(path)
-    labels = np.zeros(len(candidates), dtype=np.bool_)
-    rows = np.arange(len(candidates))
-    if has_labels(path):
-        listed = Answers.read(path).among(candidates)[0]
-        rows, labels[listed.rows] = np.sort(listed.rows), listed.labels
-    else:
-        true = read_graph(path, base=base)
-        labels = true.contains(Graph.of(candidates))
-        if not labels.any() and set(true.entity_names).isdisjoint(candidates.entity_names):
-            raise FileError(f"{path}: it names no entity of the candidates; is it about another graph?")
-    if not len(rows):
-        raise FileError(f"{path}: none of the {len(candidates)} candidates is judged in it.")
-    return lambda triples, asked: labels[asked], rows
+
+    path: Path
+    answers: Answers | None = None
+    true: Graph | None = None
+
+    @classmethod
+    def read(cls, path: str | Path, base: Base = "") -> Listed:
+        """Read who plays the person."""
+        path = Path(path)
+        return cls(path, Answers.read(path)) if _has_labels(path) else cls(path, true=read_graph(path, base=base))
+
+    def judge(self, candidates: ScoredTriples) -> tuple[Oracle, IntArray]:
+        """Return the oracle, with the rows of the candidates that it can judge."""
+        labels, rows = np.zeros(len(candidates), dtype=np.bool_), np.arange(len(candidates))
+        if self.answers is not None:
+            listed = self.answers.among(candidates)[0]
+            rows, labels[listed.rows] = np.sort(listed.rows), listed.labels
+        elif self.true is not None:
+            labels = self.true.contains(Graph.of(candidates))
+            if not labels.any() and set(self.true.entity_names).isdisjoint(candidates.entity_names):
+                raise FileError(f"{self.path}: it names no entity of the candidates; is it about another graph?")
+        if not len(rows):
+            raise FileError(f"{self.path}: none of the {len(candidates)} candidates is judged in it.")
+        return lambda triples, asked: labels[asked], rows
 
 
-def has_labels(path: Path) -> bool:
+def _has_labels(path: Path) -> bool:
     """Say whether a file lists judged triples, not only true ones."""
     try:
         layout = find_layout(path, order=("head", "relation", "tail", "label"))
