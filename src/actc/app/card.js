@@ -1,6 +1,6 @@
 // One triple as a card: the sentence, who and what is meant, and what the graph already says.
 
-import { element, put } from "/files/draw.js";
+import { element, put } from "./draw.js";
 
 const at = (id) => document.getElementById(id);
 

@@ -1,9 +1,9 @@
 // One triple, one key. What is pressed is shown as done at once, kept in the browser until the server has it on its
 // disk, and sent under a key of its own, so that sending it twice stores it once.
 
-import { directionOf, drawCard, drawReasons, drawRivals, drawSentence, isUnread, nameAnswers, spoken, startReading } from "/files/card.js";
-import { meaningOf, startKeys } from "/files/keys.js";
-import { drawMarkdown, element, fetchJson, letClose, newKey, put, showPicture, showProgress } from "/files/draw.js";
+import { directionOf, drawCard, drawReasons, drawRivals, drawSentence, isUnread, nameAnswers, spoken, startReading } from "./card.js";
+import { meaningOf, startKeys } from "./keys.js";
+import { drawMarkdown, element, fetchJson, letClose, newKey, put, showPicture, showProgress } from "./draw.js";
 
 const REACH = 80; // pixels that a finger moves before it means an answer
 const MOST_PAST = 50; // answers of this window that can be undone
@@ -133,7 +133,7 @@ async function exchange() {
   busy = true;
   const batch = outbox.slice(0, oneByOne ? 1 : 50);
   const asked = only;
-  const { status, content } = await fetchJson("/api/exchange", { judgements: batch, cards: wanted(), relation: only || null });
+  const { status, content } = await fetchJson("api/exchange", { judgements: batch, cards: wanted(), relation: only || null });
   busy = false;
   if (status === 200) {
     failures = 0;
@@ -360,7 +360,7 @@ letClose(at("help"));
 letClose(at("mine"));
 at("mine-find").addEventListener("input", drawMine);
 at("fifty").addEventListener("click", async () => {
-  const { status, content } = await fetchJson("/api/more", { triples: 50 });
+  const { status, content } = await fetchJson("api/more", { triples: 50 });
   if (status !== 200) return tell("That is all. Thank you!", String(content?.detail ?? "The server does not answer."));
   count({ ...content, left: "more" });
   showNothing();
@@ -377,7 +377,7 @@ let mine = [];
 let noAnswers = "";
 
 async function showMine() {
-  const { status, content } = await fetchJson("/api/answers?most=200");
+  const { status, content } = await fetchJson("api/answers?most=200");
   const pending = new Set(outbox.filter((one) => one.undoes).map((one) => one.undoes));
   mine = status === 200 ? content.filter((one) => !pending.has(one.key)) : [];
   noAnswers = status === 200 ? "You have answered nothing yet." : status === 401 ? "This link is not valid any more." : "The server does not answer. Try again when it is back; nothing that you answered is lost.";
@@ -417,7 +417,7 @@ function changeMind(line, said, choices) {
 
 // One relation at a time, for people who know one well.
 async function offerRelations() {
-  const { status, content } = await fetchJson("/api/relations");
+  const { status, content } = await fetchJson("api/relations");
   if (status !== 200 || content.length < 2) return;
   const lines = content.sort((a, b) => a.name.localeCompare(b.name));
   at("only").append(...lines.map((line) => element("option", { value: line.relation }, line.name)));
@@ -489,7 +489,7 @@ window.addEventListener("beforeunload", (event) => {
 
 async function refreshPicture() {
   if (!document.hidden) {
-    const { status, content } = await fetchJson(`/api/picture?have=${have}`);
+    const { status, content } = await fetchJson(`api/picture?have=${have}`);
     if (status === 200) drawPicture(content);
     if (status === 401 ? !signedOut : status === 200 && (signedOut || takeOrder)) exchange();
   }
@@ -505,7 +505,7 @@ function drawPicture(content) {
 }
 
 async function begin() {
-  const { status, content } = await fetchJson("/api/picture");
+  const { status, content } = await fetchJson("api/picture");
   if (status !== 200) {
     if (status === 401) return tell("Please open your own link", "The owner of this session gave you one, or can give you one.");
     return setTimeout(begin, 1000);
@@ -524,7 +524,7 @@ async function begin() {
 
 // What the owner wants annotators to know: shown before the first card, once, and whenever help is asked for.
 async function showGuidelines() {
-  const { status, content } = await fetchJson("/api/guidelines");
+  const { status, content } = await fetchJson("api/guidelines");
   if (status !== 200 || !content.text) return;
   at("guidelines").replaceChildren(...drawMarkdown(content.text));
   if (stored(`${storage}:read`, "") === content.text) return;

@@ -26,13 +26,16 @@ class Links:
     ----------
     secret : bytes
         The session's secret.
+    root : str
+        What every path begins with, where the session's pages are part of others.
     """
 
     secret: bytes
+    root: str = ""
     _seen: dict[bytes, int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
-    def of(cls, folder: Path) -> Links:
+    def of(cls, folder: Path, root: str = "") -> Links:
         """Read the secret of a session folder."""
         try:
             secret = (folder / "secret").read_bytes()
@@ -40,7 +43,7 @@ class Links:
             raise FileError(f"{folder / 'secret'}: the file cannot be read; the session is incomplete.") from None
         if len(secret) < 32:
             raise FileError(f"{folder / 'secret'}: the file is too short; the session is damaged.")
-        return cls(secret)
+        return cls(secret, root)
 
     def token(self, annotator: Annotator) -> str:
         """Return the secret part of an annotator's link."""
@@ -50,7 +53,7 @@ class Links:
 
     def path(self, annotator: Annotator) -> str:
         """Return the path of an annotator's link."""
-        return f"/{'o' if annotator.kind == 'owner' else 'j'}/{self.token(annotator)}"
+        return f"{self.root}/{'o' if annotator.kind == 'owner' else 'j'}/{self.token(annotator)}"
 
     def cookie(self, role: str) -> str:
         """Return the name of a cookie: sessions on other ports of the machine have other names."""

@@ -1,7 +1,7 @@
 // The owner's view: progress, who judges how, what holds for all, and the files to take.
 
-import { element, fetchJson, percent, put, showPicture, showProgress } from "/files/draw.js";
-import { showReview, startReview } from "/files/review.js";
+import { element, fetchJson, percent, put, showPicture, showProgress } from "./draw.js";
+import { showReview, startReview } from "./review.js";
 
 const at = (id) => document.getElementById(id);
 let asked = 0;
@@ -18,7 +18,7 @@ function number(value, digits = 2) {
 // Nothing can be pressed before the page knows what holds; and what was asked first never replaces what was asked later.
 async function refresh() {
   const mine = (asked += 1);
-  const { status, content } = await fetchJson("/api/owner");
+  const { status, content } = await fetchJson("api/owner");
   if (mine !== asked) return;
   if (status === 200) {
     draw(content);
@@ -105,7 +105,7 @@ function tellAddress(name, link, copied = false) {
 function actOn(one, words, meaning, makeVoid) {
   const button = element("button", { type: "button", "aria-label": `${meaning} ${one.name}` }, words);
   button.addEventListener("click", async () => {
-    const { status, content } = await fetchJson("/api/owner/link", { name: one.name, void: makeVoid });
+    const { status, content } = await fetchJson("api/owner/link", { name: one.name, void: makeVoid });
     if (status !== 200) put("added", String(content?.detail ?? "That did not work."));
     else if (content.link) tellAddress(one.name, content.link);
     else put("added", `${one.name} has no link any more; the answers stay.`);
@@ -139,7 +139,7 @@ function drawAgreement(agreement, overlap) {
 
 at("add").addEventListener("submit", async (event) => {
   event.preventDefault();
-  const { status, content } = await fetchJson("/api/owner/annotators", { name: at("name").value });
+  const { status, content } = await fetchJson("api/owner/annotators", { name: at("name").value });
   if (status === 200) tellAddress(content.name, content.link);
   else put("added", String(content?.detail ?? "That did not work."));
   if (status === 200) at("name").value = "";
@@ -148,7 +148,7 @@ at("add").addEventListener("submit", async (event) => {
 
 // Change what holds for everybody; what does not work is said.
 async function change(what, body) {
-  const { status, content } = await fetchJson(`/api/owner/${what}`, body);
+  const { status, content } = await fetchJson(`api/owner/${what}`, body);
   put("change-state", status === 200 ? "" : typeof content?.detail === "string" ? content.detail : "That did not work.");
   refresh();
 }
@@ -177,7 +177,7 @@ function tellRule() {
 at("rule").addEventListener("change", tellRule);
 at("combine").addEventListener("submit", async (event) => {
   event.preventDefault();
-  const { status, content } = await fetchJson("/api/owner/rule", { rule: at("rule").value });
+  const { status, content } = await fetchJson("api/owner/rule", { rule: at("rule").value });
   at("rule").blur();
   at("changed").replaceChildren(...(status === 200 ? drawChanges(content) : ["That did not work."]));
   refresh();
@@ -211,7 +211,7 @@ at("files").addEventListener("click", async (event) => {
 
 // Every relation, in whichever order.
 async function readRelations() {
-  const { status, content } = await fetchJson("/api/owner/relations");
+  const { status, content } = await fetchJson("api/owner/relations");
   if (status !== 200) return;
   relations = content.map((line) => ({ ...line, doubt: line.lower === null || line.upper === null ? null : line.upper - line.lower }));
   drawRelations();

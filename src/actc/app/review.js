@@ -1,7 +1,7 @@
 // The owner's word on single triples: where people differ, what nobody was sure of, what has a note.
 
-import { directionOf, drawCard, drawSentence, isUnread, startReading } from "/files/card.js";
-import { element, fetchJson, letClose, newKey, put } from "/files/draw.js";
+import { directionOf, drawCard, drawSentence, isUnread, startReading } from "./card.js";
+import { element, fetchJson, letClose, newKey, put } from "./draw.js";
 
 const at = (id) => document.getElementById(id);
 const MOST = 200, LISTED = 8;
@@ -32,7 +32,7 @@ export function showReview(fresh) {
 }
 
 async function readList() {
-  const { status, content } = await fetchJson(`/api/owner/review/${kind}?most=${MOST}`);
+  const { status, content } = await fetchJson(`api/owner/review/${kind}?most=${MOST}`);
   if (status !== 200) return;
   lines = content;
   past = [];
@@ -63,7 +63,7 @@ async function openAt(number) {
   place = Math.max(0, Math.min(number, lines.length - 1));
   if (lines.length === 0) return;
   const wasOpen = at("settle").open;
-  const { status, content } = await fetchJson(`/api/owner/card/${lines[place].triple}`);
+  const { status, content } = await fetchJson(`api/owner/card/${lines[place].triple}`);
   if (wasOpen && !at("settle").open) return; // closed while the card was on its way
   if (status !== 200) return put("told", String(content?.detail ?? "The server does not answer."));
   drawCard(content);
@@ -92,7 +92,7 @@ async function decide(said) {
   if (isUnread(at("settle"))) return;
   const here = place;
   const key = newKey();
-  if (!(await send("/api/owner/settle", { triple: lines[here].triple, said, key }))) return;
+  if (!(await send("api/owner/settle", { triple: lines[here].triple, said, key }))) return;
   past.push([here, key]);
   if (!at("settle").open) return; // closed while the word was on its way
   if (here + 1 < lines.length) return openAt(here + 1);
@@ -102,7 +102,7 @@ async function decide(said) {
 
 async function undo() {
   const last = past.at(-1);
-  const done = await send("/api/owner/undo", { key: newKey(), undoes: last ? last[1] : null });
+  const done = await send("api/owner/undo", { key: newKey(), undoes: last ? last[1] : null });
   if (!done) return;
   past.pop();
   put("told", "Taken back");

@@ -57,15 +57,15 @@ FILES = {
 SORRY = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title} · actc</title>'
     '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    '<meta name="color-scheme" content="light dark"><link rel="icon" href="/files/icon.svg">'
-    '<link rel="stylesheet" href="/files/page.css"></head><body class="sorry"><main class="card message">'
+    '<meta name="color-scheme" content="light dark"><link rel="icon" href="{root}/files/icon.svg">'
+    '<link rel="stylesheet" href="{root}/files/page.css"></head><body class="sorry"><main class="card message">'
     "<h1>{title}</h1><p>{text}</p></main></body></html>"
 )
 # A cookie that is sent to our own pages only would not follow a redirect from a mail or a chat; a page of ours that
 # goes on by itself carries it, and takes the token out of the address bar.
 WELCOME = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>actc</title>'
-    '<link rel="icon" href="/files/icon.svg">'
+    '<link rel="icon" href="{root}/files/icon.svg">'
     '<meta http-equiv="refresh" content="0; url={target}"><p><a href="{target}">Go on</a></p></html>'
 )
 
@@ -210,10 +210,11 @@ def _welcome(request: Request, token: str, kind: str, role: str, target: str) ->
         if not request.app.state.guesses.allows(request.client.host if request.client else ""):
             raise HTTPException(429, "Too many wrong links; wait a minute.", {"Retry-After": "60"})
         raise HTTPException(404, "This link is not valid, or not any more. Ask the owner of the session for yours.")
-    response = HTMLResponse(WELCOME.format(target=target))
+    response = HTMLResponse(WELCOME.format(target=links.root + target, root=links.root))
     response.set_cookie(
         links.cookie(role),
         token,
+        path=links.root or "/",
         max_age=30 * 86400,
         httponly=True,
         samesite="strict",
@@ -229,7 +230,7 @@ async def _few_threads(app: FastAPI) -> AsyncIterator[None]:
     yield
 
 
-def create_app(session: Session, host: str = "127.0.0.1") -> FastAPI:
+def create_app(session: Session, host: str = "127.0.0.1", root: str = "") -> FastAPI:
     """Return the application over a session.
 
     Parameters
@@ -238,12 +239,14 @@ def create_app(session: Session, host: str = "127.0.0.1") -> FastAPI:
         What is served.
     host : str
         The address it will listen on, which decides the names it answers to.
+    root : str
+        What the paths of its pages begin with, where another application has it mounted there.
     """
     title = "actc annotation session"
     app = FastAPI(title=title, version=__version__, openapi_url=None, lifespan=_few_threads)
     folder = files("actc.app")
     app.state.session = session
-    app.state.links = Links.of(session.folder)
+    app.state.links = Links.of(session.folder, root)
     app.state.kept = Kept(session)
     app.state.others = name_for_others(host)
     app.state.people = (None, False, 0.0, {})
@@ -264,13 +267,15 @@ def _sorry(request: Request, error: Exception) -> Response:
     """Answer a browser that went to a wrong place with a page, and a program with JSON."""
     assert isinstance(error, StarletteHTTPException)
     asks_for_page = request.method == "GET" and "text/html" in request.headers.get("accept", "")
-    if not asks_for_page or request.url.path.startswith(("/api", "/files")):
+    root = links_of(request).root
+    path = request.url.path.removeprefix(root)
+    if not asks_for_page or path.startswith(("/api", "/files")):
         return JSONResponse({"detail": error.detail}, error.status_code, error.headers)
     title = {404: "There is no such page", 429: "Please wait"}.get(error.status_code, "This did not work")
-    if request.url.path.startswith(("/j/", "/o/")) and error.status_code == 404:
+    if path.startswith(("/j/", "/o/")) and error.status_code == 404:
         title = "This link does not work"
     text = "" if error.detail == "Not Found" else error.detail
-    return HTMLResponse(SORRY.format(title=title, text=escape(text)), error.status_code, error.headers)
+    return HTMLResponse(SORRY.format(title=title, text=escape(text), root=root), error.status_code, error.headers)
 
 
 def _refuse_body(request: Request, error: Exception) -> Response:
