@@ -104,7 +104,7 @@ async def get_picture(
     return send_json(
         session=links.cookie(JUDGE_COOKIE),
         name=judge.name,
-        title=session.settings.title,
+        title=session.title,
         progress=counts,
         state=state,
         picture=None if have == state else picture,
@@ -121,7 +121,7 @@ def get_relations(session: Open, judge: Judge) -> list[dict[str, str]]:
 @judging.get("/guidelines")
 def get_guidelines(session: Open, judge: Judge) -> dict[str, str]:
     """Return what the owner wants annotators to know, as Markdown; empty if nothing."""
-    return {"text": session.settings.guidelines}
+    return {"text": session.guidelines}
 
 
 @judging.get("/answers")
@@ -187,11 +187,16 @@ def _welcome(request: Request, token: str, kind: str, role: str, target: str) ->
         if not request.app.state.guesses.allows(request.client.host if request.client else ""):
             raise HTTPException(429, "Too many wrong links; wait a minute.", {"Retry-After": "60"})
         raise HTTPException(404, "This link is not valid, or not any more. Ask the owner of the session for yours.")
-    response = HTMLResponse(render("welcome.html", target=links.root + target, files=f"{links.root}/files"))
+    return welcome(request, links.cookie(role), token, links.root, target)
+
+
+def welcome(request: Request, cookie: str, token: str, root: str, target: str) -> Response:
+    """Let a page of ours carry a token on to where it leads, as a cookie of the pages under a root."""
+    response = HTMLResponse(render("welcome.html", target=root + target, files=f"{root}/files"))
     response.set_cookie(
-        links.cookie(role),
+        cookie,
         token,
-        path=links.root or "/",
+        path=root or "/",
         max_age=30 * 86400,
         httponly=True,
         samesite="strict",
@@ -233,22 +238,27 @@ def create_app(session: Session, host: str = "127.0.0.1", root: str = "") -> Fas
     app.add_middleware(Gate, hosts=loopback_names(host))
     for router in (judging, owning, pages):
         app.include_router(router)
+    add_refusals(app)
+    return app
+
+
+def add_refusals(app: FastAPI) -> None:
+    """Let an application say what is refused: to people on a page, to programs as JSON."""
     app.add_exception_handler(ActcError, _refuse)
     app.add_exception_handler(StarletteHTTPException, _sorry)
     app.add_exception_handler(RequestValidationError, _refuse_body)
-    return app
 
 
 def _sorry(request: Request, error: Exception) -> Response:
     """Answer a browser that went to a wrong place with a page, and a program with JSON."""
     assert isinstance(error, StarletteHTTPException)
     asks_for_page = request.method == "GET" and "text/html" in request.headers.get("accept", "")
-    root = links_of(request).root
+    root = request.scope.get("root_path", "")
     path = request.url.path.removeprefix(root)
     if not asks_for_page or path.startswith(("/api", "/files")):
         return JSONResponse({"detail": error.detail}, error.status_code, error.headers)
     title = {404: "There is no such page", 429: "Please wait"}.get(error.status_code, "This did not work")
-    if path.startswith(("/j/", "/o/")) and error.status_code == 404:
+    if path.startswith(("/j/", "/o/", "/s/")) and error.status_code == 404:
         title = "This link does not work"
     text = "" if error.detail == "Not Found" else error.detail
     page = render("sorry.html", title=title, text=text, files=f"{root}/files")
