@@ -91,10 +91,14 @@ def listen(host: str, port: int) -> socket.socket:
 
 def links_of(session: Session, host: str, port: int) -> list[tuple[str, str]]:
     """Return everybody's name and link, the owner first."""
-    links = Links.of(session.folder)
-    shown = name_for_others(host) or host
-    address = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
+    links, address = Links.of(session.folder), address_of(host, port)
     return [(one.name, address + links.path(one)) for one in [session.annotator(OWNER), *session.people()]]
+
+
+def address_of(host: str, port: int) -> str:
+    """Return the address of a server, as other machines reach it where they do."""
+    shown = name_for_others(host) or host
+    return f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
 
 
 def link_to_open(links: Sequence[tuple[str, str]]) -> str:

@@ -125,7 +125,7 @@ async def get_picture(
     return send_json(
         session=links.cookie(JUDGE_COOKIE),
         name=judge.name,
-        title=session.settings.title,
+        title=session.title,
         progress=counts,
         state=state,
         picture=None if have == state else picture,
@@ -142,7 +142,7 @@ def get_relations(session: Open, judge: Judge) -> list[dict[str, str]]:
 @judging.get("/guidelines")
 def get_guidelines(session: Open, judge: Judge) -> dict[str, str]:
     """Return what the owner wants annotators to know, as Markdown; empty if nothing."""
-    return {"text": session.settings.guidelines}
+    return {"text": session.guidelines}
 
 
 @judging.get("/answers")
@@ -210,11 +210,16 @@ def _welcome(request: Request, token: str, kind: str, role: str, target: str) ->
         if not request.app.state.guesses.allows(request.client.host if request.client else ""):
             raise HTTPException(429, "Too many wrong links; wait a minute.", {"Retry-After": "60"})
         raise HTTPException(404, "This link is not valid, or not any more. Ask the owner of the session for yours.")
-    response = HTMLResponse(WELCOME.format(target=links.root + target, root=links.root))
+    return welcome(request, links.cookie(role), token, links.root, target)
+
+
+def welcome(request: Request, cookie: str, token: str, root: str, target: str) -> Response:
+    """Let a page of ours carry a token on to where it leads, as a cookie of the pages under a root."""
+    response = HTMLResponse(WELCOME.format(target=root + target, root=root))
     response.set_cookie(
-        links.cookie(role),
+        cookie,
         token,
-        path=links.root or "/",
+        path=root or "/",
         max_age=30 * 86400,
         httponly=True,
         samesite="strict",
@@ -257,22 +262,27 @@ def create_app(session: Session, host: str = "127.0.0.1", root: str = "") -> Fas
     app.add_middleware(Gate, hosts=loopback_names(host))
     for router in (judging, owning, pages):
         app.include_router(router)
+    add_refusals(app)
+    return app
+
+
+def add_refusals(app: FastAPI) -> None:
+    """Let an application say what is refused: to people on a page, to programs as JSON."""
     app.add_exception_handler(ActcError, _refuse)
     app.add_exception_handler(StarletteHTTPException, _sorry)
     app.add_exception_handler(RequestValidationError, _refuse_body)
-    return app
 
 
 def _sorry(request: Request, error: Exception) -> Response:
     """Answer a browser that went to a wrong place with a page, and a program with JSON."""
     assert isinstance(error, StarletteHTTPException)
     asks_for_page = request.method == "GET" and "text/html" in request.headers.get("accept", "")
-    root = links_of(request).root
+    root = request.scope.get("root_path", "")
     path = request.url.path.removeprefix(root)
     if not asks_for_page or path.startswith(("/api", "/files")):
         return JSONResponse({"detail": error.detail}, error.status_code, error.headers)
     title = {404: "There is no such page", 429: "Please wait"}.get(error.status_code, "This did not work")
-    if path.startswith(("/j/", "/o/")) and error.status_code == 404:
+    if path.startswith(("/j/", "/o/", "/s/")) and error.status_code == 404:
         title = "This link does not work"
     text = "" if error.detail == "Not Found" else error.detail
     return HTMLResponse(SORRY.format(title=title, text=escape(text), root=root), error.status_code, error.headers)

@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from actc.tables.progress import tell_progress
+
 
 def examples(*lines: str) -> str:
     """Format a command's examples for the foot of its help."""
@@ -117,10 +119,12 @@ quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but err
 def progress_bar(label: str, quiet: bool, late: bool = False) -> Iterator[Callable[..., Any]]:
     """Show a bar on a terminal; elsewhere, and when quiet, nothing. Yields a function: steps done, steps in all.
 
-    A late bar appears with the first step, so that what is printed before it stays apart from it.
+    A late bar appears with the first step, so that what is printed before it stays apart from it. A program that runs
+    the command is told by ``ACTC_PROGRESS``.
     """
+    tell = tell_progress(label)
     if quiet or not sys.stderr.isatty():
-        yield lambda done, total=None: None
+        yield tell
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -132,6 +136,7 @@ def progress_bar(label: str, quiet: bool, late: bool = False) -> Iterator[Callab
     def advance(done: int, total: int | None = None) -> None:
         bar.start()  # once more does no harm
         bar.update(task, advance=done, total=total)
+        tell(done, total)
 
     try:
         if not late:

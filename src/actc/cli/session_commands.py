@@ -115,6 +115,8 @@ def start_command(
 @click.argument("session", type=PATH)
 @click.option("--terminal", is_flag=True, help="Judge here, in the terminal.")
 @click.option("--reasons", help="From now on, show what the graph says of a triple: after (the answer), beside, never.")
+@click.option("--title", help="From now on, what the pages call the session.")
+@click.option("--guidelines", type=PATH, help="From now on, what annotators should know, shown first: Markdown.")
 @page_options
 @allow_method_option
 @quiet_option
@@ -123,16 +125,21 @@ def annotate_command(
     annotators: tuple[str, ...],
     terminal: bool,
     reasons: str | None,
+    title: str | None,
+    guidelines: Path | None,
     host: str,
     port: int,
     browser: bool,
     quiet: bool,
 ) -> None:
     """Judge triples: on a page, or in the terminal."""
-    if reasons is not None:
-        from actc.session import Session
+    from actc.session import Session
+    from actc.tables.files import read_text
 
-        Session(session).change("reasons", reasons)
+    text = None if guidelines is None else read_text(guidelines)
+    for name, value in (("reasons", reasons), ("title", title), ("guidelines", text)):
+        if value is not None:
+            Session(session).change(name, value)
     if terminal:
         _judge_here(session, annotators)
     else:

@@ -35,7 +35,7 @@ from typing import Any
 
 import numpy as np
 
-from actc.errors import OptionError, SessionError
+from actc.errors import ChoiceError, OptionError, SessionError
 from actc.pooled.sketch_file import read_sketch
 from actc.session.ask import TASK, Annotator, Task, leased_tasks, note_wish, release_rivals, top_up, top_up_relation
 from actc.session.cards import plain, sentence
@@ -51,6 +51,7 @@ from actc.tables.files import read_scored
 from actc.triples import Annotations, BoolArray, ScoredTriples
 
 OWNER = "owner"
+CHANGEABLE = ("combine", "overlap", "reasons", "title", "guidelines")
 
 
 class Session:
@@ -153,15 +154,27 @@ class Session:
         """When people see what speaks for and against a triple: "after", "beside" or "never"."""
         return str(self._chosen("reasons"))
 
+    @property
+    def title(self) -> str:
+        """What the pages call the session."""
+        return str(self._chosen("title"))
+
+    @property
+    def guidelines(self) -> str:
+        """What annotators should know before they judge, as Markdown."""
+        return str(self._chosen("guidelines"))
+
     def _chosen(self, name: str) -> Any:
         value = self.store.value("SELECT value FROM choice WHERE name = ? ORDER BY id DESC LIMIT 1", (name,))
         return getattr(self.settings, name) if value is None else value
 
     def change(self, name: str, value: str | float) -> None:
-        """Change ``combine``, ``overlap`` or ``reasons`` after the start; what was chosen before stays in the history.
+        """Change what may be changed after the start, see ``CHANGEABLE``; what was chosen before stays in the history.
 
         Another rule holds for all answers at once; another overlap for the triples that are planned from now on.
         """
+        if name not in CHANGEABLE:
+            raise ChoiceError("setting to change", name, CHANGEABLE)
         replace(self.settings, **{name: value})  # type: ignore[arg-type]  # refuses what a start would refuse
         with self.store.transaction() as connection:
             sql = "INSERT INTO choice (at, name, value) VALUES (?, ?, ?)"
