@@ -65,8 +65,13 @@ def decide_outcome(folder: Path, doubtful: Doubtful, case: Case | None) -> Outco
     wrong, count = doubtful.probability(case), len(doubtful.facts)
     if case is None:
         return Outcome(doubtful.facts, wrong, np.zeros(count, dtype=np.bool_), np.full(count, "", dtype=object))
-    decided = case.decide(doubtful.facts)
-    return Outcome(doubtful.facts, wrong, decided.accepted & ~_restored(folder).contains(doubtful.facts), decided.by)
+    out = taken_out(folder, doubtful.facts, case)
+    return Outcome(doubtful.facts, wrong, out, case.decide(doubtful.facts).by)
+
+
+def taken_out(folder: Path, facts: ScoredTriples, case: Case) -> BoolArray:
+    """Say of doubtful facts which a case of wrong ones takes out; what was put back in a folder stays."""
+    return case.decide(facts).accepted & ~_restored(folder).contains(facts)
 
 
 def write_lists(folder: Path, doubtful: Doubtful, outcome: Outcome) -> list[Path]:

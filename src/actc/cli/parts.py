@@ -58,6 +58,14 @@ def promise_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return precision(confidence(command))
 
 
+without_option = click.option(
+    "--without",
+    multiple=True,
+    metavar="RELATION",
+    help="Leave a relation out: accept of it only what people called true. Repeatable.",
+)
+
+
 def asking_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --oracle, --names and --budget to a command: who answers, and how often."""
     from pathlib import Path

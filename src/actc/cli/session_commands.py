@@ -16,6 +16,7 @@ from actc.cli.parts import (
     overwrite_option,
     promise_options,
     quiet_option,
+    without_option,
 )
 from actc.errors import OptionError
 
@@ -183,6 +184,7 @@ def status_command(session: Path, quiet: bool) -> None:
 @click.option("--label-studio", type=PATH, help="The next triples as Label Studio's tasks: .json.")
 @click.option("--count", default=100, show_default=True, help="How many tasks for Label Studio.")
 @promise_options
+@without_option
 @allow_method_option
 @overwrite_option
 @quiet_option

@@ -36,12 +36,12 @@ from actc.complete.find_candidates import (
     find_scored,
     take_proposed,
 )
+from actc.complete.open_case import CANDIDATES, as_decided
 from actc.complete.page import write_next_page
 from actc.complete.plan import CompletionPlan as CompletionPlan
 from actc.complete.report import headline, read_beside, summarise, write_completion, write_report
 from actc.complete.union import Proposer
 from actc.complete.weighing import ask_for, best_placed, worth_asking
-from actc.constraints.classes import relation_mask
 from actc.constraints.find_constraints import constraints_from
 from actc.errors import FileError, OptionError
 from actc.evidence.keep_weighed import Reasons
@@ -69,7 +69,7 @@ from actc.tables.constraints import Constraints
 from actc.tables.files import read_scored, write_scored, write_triples
 from actc.triples import BoolArray, IntArray, ScoredTriples, Triples
 from actc.trust.case import ORACLE, Case
-from actc.trust.held import tell_held
+from actc.trust.held import tell_held, tell_left_out
 
 PLAIN_HELD = 0.02  # of the graph, to stop by, where nothing is learnt from a holdout
 SMALLEST = 20  # facts, from which a tenth can be learnt from
@@ -128,12 +128,16 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
         opened, wrong, told = _ask_oracle(plan, oracle, ready, rules, doubts)
     outcome = None if doubts is None else decide_outcome(plan.out, doubts, wrong)
     left = whole if outcome is None else outcome.left(whole)
-    if len(rules := opened.case.constraints):  # those of the session, where there is one
-        facts = left.take(relation_mask(left, rules.relations))
-        opened = replace(opened, case=replace(opened.case, facts=facts))
-    listed = _called_true(oracle, opened.case.target, whole)
-    notes += [*told, *ready.earlier.tell(opened.case, whole), *listed[1], *tell_held(opened.case)]
     words = read_answers(plan.out)
+    opened = replace(opened, case=as_decided(opened.case, left, words, plan.without))
+    listed = _called_true(oracle, opened.case.target, whole)
+    notes += [
+        *told,
+        *ready.earlier.tell(opened.case, whole),
+        *listed[1],
+        *tell_held(opened.case),
+        *tell_left_out(opened.case),
+    ]
     called = words.called_true(opened.case.target, left).plus(listed[0])
     name = f"graph{find_ending(plan.graph)}"
     files = write_completion(plan.out, opened, left, name, plan.base, ready.beside, ready.reasons, called)
@@ -244,7 +248,7 @@ def _prepare(plan: CompletionPlan, whole: Graph, stage: Stage) -> _Ready:
     begun = Begun.open(plan.out, plan.asked, set_aside, STAYING)
     earlier = Earlier.read(plan.out, plan.judged)
     fed, graph = earlier.fed_back(graph), earlier.taken_out(graph)
-    paths = [plan.out / name for name in ("candidates.parquet", "known.parquet")]
+    paths = [plan.out / name for name in (CANDIDATES, "known.parquet")]
     if "scores" in begun.done:
         candidates, known = (read_scored(path)[0] if path.exists() else None for path in paths)
         assert candidates is not None
@@ -316,8 +320,15 @@ def _find_candidates(plan: CompletionPlan, graph: Graph, given: Graph | None, mo
 
 
 def _steps(advance: Callable[..., Any]) -> Progress:
-    """Tell of steps of two look-ups, one after the other."""
-    return lambda done, total, name: advance(1, 2 * total)
+    """Tell of the steps of several look-ups, one after the other: two at least, more where holdouts are small."""
+    look_ups = 0
+
+    def tell(done: int, total: int, name: str) -> None:
+        nonlocal look_ups
+        look_ups += done == 1
+        advance(1, max(2, look_ups) * total)
+
+    return tell
 
 
 def _tell_cut(proposed: int, weighed: int) -> list[str]:

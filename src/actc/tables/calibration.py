@@ -185,6 +185,8 @@ class Calibration:
         Draws of the accepted precision by facts that were held out of the graph, where nobody answered.
     constraints : Constraints
         What cannot be true together.
+    without : tuple of str
+        Relations that were left out: of them only what people called true is accepted.
     actc_version, created : str
         Which version of actc found the thresholds, and when.
     """
@@ -200,6 +202,7 @@ class Calibration:
     exceptions: Exceptions = field(default_factory=Exceptions)
     holdout: tuple[float, ...] = ()
     constraints: Constraints = field(default_factory=Constraints)
+    without: tuple[str, ...] = ()
     actc_version: str = __version__
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
@@ -227,6 +230,7 @@ class Calibration:
             "exceptions": asdict(self.exceptions),
             "holdout": list(self.holdout),
             "constraints": self.constraints.columns(),
+            "without": list(self.without),
             "default": self.thresholds.default,
             "curves": None if curves is None else _curves_head(curves),
             "relations": dict(zip(self.thresholds.relation_names, self._relations(), strict=True)),
@@ -268,6 +272,7 @@ class Calibration:
                 _read_exceptions(content.get("exceptions") or {}),
                 tuple(float(draw) for draw in content.get("holdout", [])),
                 Constraints.from_columns(content.get("constraints") or {}),
+                _read_without(content.get("without", [])),
                 _text(content, "actc_version"),
                 _text(content, "created"),
             )
@@ -364,6 +369,13 @@ def _read_promise(content: dict[str, Any] | None) -> Promised | None:
         return None
     target, confidence = float(content["target"]), float(content["confidence"])
     return Promised(target, confidence, content["chance"], tuple(content["left_out"]))
+
+
+def _read_without(names: Any) -> tuple[str, ...]:
+    """Read which relations were left out; none in older files."""
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise TypeError("without is no list of relations")
+    return tuple(names)
 
 
 def _read_exceptions(content: dict[str, Any]) -> Exceptions:
