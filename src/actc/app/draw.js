@@ -120,21 +120,21 @@ export function drawChart(curve, { title, most, ends, dot, mark }) {
   return drawing;
 }
 
-// How many candidates of a relation have which probability: dark what is accepted, light what is not.
-export function drawBins({ bins, cut }, title) {
+// How many candidates of a relation have which score: dark what is accepted, light what is not.
+export function drawBins({ bins, accepted_bins: taken, low, high, cut }, title) {
   const [width, height, bottom] = [200, 70, 14];
   const most = Math.max(1, ...bins);
   const step = width / bins.length;
+  const tall = (count) => (height - bottom - 4) * (count / most);
   const drawing = shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
   drawing.append(shape("title", {}, title));
-  bins.forEach((count, i) => {
-    const tall = (height - bottom - 4) * (count / most);
-    const style = cut !== null && (i + 0.5) / bins.length >= cut ? "accepted" : "rejected";
-    drawing.append(shape("rect", { class: style, x: i * step + 0.5, y: height - bottom - tall, width: step - 1, height: tall }));
-  });
+  for (const [style, counts] of [["rejected", bins], ["accepted", taken]]) {
+    counts.forEach((count, i) => count && drawing.append(shape("rect", { class: style, x: i * step + 0.5, y: height - bottom - tall(count), width: step - 1, height: tall(count) })));
+  }
   drawing.append(shape("line", { class: "axisline", x1: 0, x2: width, y1: height - bottom, y2: height - bottom }));
-  if (cut !== null && cut <= 1) drawing.append(shape("line", { class: "cut", x1: cut * width, x2: cut * width, y1: 2, y2: height - bottom }));
-  ["0 %", "100 %"].forEach((words, i) => drawing.append(shape("text", { x: i * width, y: height - 3, "text-anchor": i ? "end" : "start" }, words)));
+  const place = cut === null ? -1 : (width * (cut - low)) / (high - low);
+  if (place >= 0 && place <= width) drawing.append(shape("line", { class: "cut dashed", x1: place, x2: place, y1: 2, y2: height - bottom }));
+  [low, high].forEach((score, i) => drawing.append(shape("text", { x: i * width, y: height - 3, "text-anchor": i ? "end" : "start" }, score.toPrecision(2))));
   return drawing;
 }
 

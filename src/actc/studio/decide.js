@@ -8,6 +8,7 @@ import { startRun } from "./runs.js";
 const at = (id) => document.getElementById(id);
 const ROWS = 50;
 const START = { part: "accepted", sort: "probability", down: "true", search: "", relation: "", by: "", page: "0" };
+const HANDS = { person: "people", method: "the method", judges: "machine judges", oracle: "an oracle", constraint: "a constraint" };
 const KEYS = { t: "true", f: "false", s: "unsure" };
 let view = { ...START };
 let table = null;
@@ -56,7 +57,7 @@ function drawTable() {
   redraw("rows", table.rows, () => table.rows.map(drawRow));
   place = Math.max(0, Math.min(place, table.rows.length - 1));
   stand(place, had);
-  offer("by", table.people ?? [], view.by);
+  offer("by", [...(table.hands ?? []).map((one) => [one, HANDS[one] ?? one]), ...(table.people ?? [])], view.by);
 }
 
 const sentence = (row) => (Array.isArray(row.sentence) ? row.sentence : [{ text: row.sentence }]);
@@ -67,10 +68,10 @@ function drawRow(row) {
   const said = element("div", { class: "decide", role: "group", "aria-label": "Your word" }, ...["false", "unsure", "true"].map((word) => drawWord(row, word)));
   return element("tr", { "data-triple": String(row.triple) },
     element("th", { scope: "row", dir: directionOf(parts) }, element("span", { class: "what" }, ...drawSentence(parts)), ...(why ? [element("span", { class: "fine because" }, element("bdi", {}, why))] : [])),
-    element("td", { class: "text" }, element("bdi", {}, row.relation_name ?? row.relation)),
+    element("td", { class: "text" }, element("bdi", {}, row.names?.[1] ?? row.relation)),
     element("td", {}, row.probability === null ? "–" : percent(row.probability)),
     element("td", {}, element("span", { class: row.accepted ? "yes" : "no" }, row.accepted ? "accepted" : "rejected")),
-    element("td", { class: "text" }, element("bdi", {}, row.by ?? "")),
+    element("td", { class: "text" }, element("bdi", {}, row.who || (HANDS[row.by] ?? row.by))),
     element("td", {}, said));
 }
 
@@ -102,42 +103,43 @@ async function overrule(row, said) {
   setTimeout(readTable, 600);
 }
 
-// What a promise costs is known beforehand, for each of its levels.
+// What a promise costs is known beforehand, for each of its levels; the first is no promise.
 async function readLevels(promised) {
-  const { status, content } = await fetchJson(`${home}/levels`);
-  if (status !== 200 || content.levels.length === 0) return put("cost", sentenceOf({ status, content }, "What a promise costs is not known yet."));
-  levels = content;
-  const nearest = levels.levels.reduce((best, one, i) => (Math.abs(one.precision - (promised ?? 0)) < Math.abs(levels.levels[best].precision - (promised ?? 0)) ? i : best), 0);
-  at("level").max = String(levels.levels.length - 1);
-  if (document.activeElement !== at("level")) at("level").value = String(nearest);
+  const reply = await fetchJson(`${home}/levels`);
+  if (reply.status !== 200) return put("cost", sentenceOf(reply, "What a promise costs is not known yet."));
+  const { now, relations } = reply.content;
+  levels = { all: [{ precision: null, accepted: now }, ...reply.content.levels], relations };
+  const at_ = levels.all.findIndex((one) => one.precision === promised);
+  at("level").max = String(levels.all.length - 1);
+  if (document.activeElement !== at("level")) at("level").value = String(Math.max(0, at_));
   put("level-means", promised ? `Promised now: ${percent(promised)}.` : "Nothing is promised now: accepted is whatever is more probably true than not.");
-  offer("relation", levels.relations.map((one) => [one.relation, one.name ?? one.relation]), view.relation);
+  offer("relation", relations.map((one) => [one.relation, one.name]), view.relation);
   showLevel();
 }
 
 function showLevel() {
   if (!levels) return;
-  const number_ = Number(at("level").value);
-  const level = levels.levels[number_];
-  const now = levels.now?.accepted ?? levels.now ?? table?.accepted ?? level.accepted;
-  put("level-now", percent(level.precision));
-  at("level").setAttribute("aria-valuetext", `${percent(level.precision)}: ${number(level.accepted)} facts accepted`);
-  const difference = level.accepted - now;
-  const cost = difference === 0 ? "as many as now" : `${number(Math.abs(difference))} ${difference < 0 ? "fewer" : "more"} than now`;
-  put("cost", `${number(level.accepted)} facts would be accepted, ${cost}.`);
-  redraw("level-rows", [number_, levels.relations], () => levels.relations.map((one) => drawLevel(one, number_)));
+  const chosen = Number(at("level").value);
+  const { precision, accepted } = levels.all[chosen];
+  const words = precision === null ? "none" : percent(precision);
+  const fewer = levels.all[0].accepted - accepted;
+  const cost = precision === null ? "without a promise" : fewer > 0 ? `${number(fewer)} fewer than without a promise` : "as many as without a promise";
+  put("level-now", words);
+  put("cost", `${number(accepted)} facts, ${cost}.`);
+  at("level").setAttribute("aria-valuetext", `${words}: ${number(accepted)} facts`);
+  redraw("level-rows", [chosen, levels.relations], () => levels.relations.map((one) => drawLevel(one, chosen)));
 }
 
 function drawLevel(one, level) {
-  const out = element("input", { type: "checkbox", "aria-label": `Leave out ${one.name ?? one.relation}` });
+  const out = element("input", { type: "checkbox", "aria-label": `Leave out ${one.name}` });
   out.checked = one.left_out;
   out.addEventListener("change", async () => {
     const reply = await fetchJson(`${home}/leave-out`, { relation: one.relation, out: out.checked });
     put("promise-state", reply.status === 200 ? "Saved; it holds from the next decision on." : sentenceOf(reply));
     if (reply.status === 200) one.left_out = out.checked;
   });
-  return element("tr", {}, element("th", { scope: "row" }, element("bdi", {}, one.name ?? one.relation)),
-    element("td", {}, number(one.candidates)), element("td", {}, one.left_out ? "0" : number(one.accepted_at[level] ?? 0)), element("td", {}, out));
+  return element("tr", {}, element("th", { scope: "row" }, element("bdi", {}, one.name)),
+    element("td", {}, number(one.candidates)), element("td", {}, number(one.left_out ? 0 : level ? one.accepted_at[level - 1] : one.now)), element("td", {}, out));
 }
 
 async function readPictures() {
@@ -145,7 +147,7 @@ async function readPictures() {
   if (status !== 200) return;
   const { learning, precision, relations } = content;
   drawFigure("learning", learning.map((one) => [one.answers, one.middle, one.low, one.high]), "answers", "of the decisions should be right", "What the answers bought");
-  drawFigure("curve", precision.map((one) => [one.accepted, one.middle, one.low, one.high]), "accepted", "of the accepted should be true", "Precision against the number accepted", table?.accepted);
+  drawFigure("curve", precision.map((one) => [one.accepted, one.middle, one.low, one.high]), "accepted", "of the accepted should be true", "Precision against the number accepted", precision.find((one) => one.now)?.accepted);
   redraw("multiples", relations, () => relations.map((one) => {
     const words = `${number(one.accepted)} of ${number(one.candidates)} accepted`;
     return element("figure", {}, drawBins(one, `${one.name}: ${words}`), element("figcaption", {}, element("b", {}, element("bdi", {}, one.name)), ` ${words}`));
@@ -227,7 +229,7 @@ export function startDecide() {
   });
   at("level").addEventListener("input", showLevel);
   at("promise").addEventListener("click", async () => {
-    if (levels && !(await change({ precision: levels.levels[Number(at("level").value)].precision }, "promise-state"))) return;
+    if (levels && !(await change({ precision: levels.all[Number(at("level").value)].precision }, "promise-state"))) return;
     const reply = await startRun("decide");
     if (reply.status === 200) openTab("run", true);
     else put("promise-state", sentenceOf(reply));

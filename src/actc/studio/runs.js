@@ -34,6 +34,8 @@ export function showRuns(project) {
   put("run-means", MEANS[project.options.goal]);
   put("go", project.session ? "Go again, with what is chosen now" : "Go");
   at("go").disabled = living || project.state === "new";
+  at("decide-now").hidden = !project.session;
+  at("decide-now").disabled = living;
   at("no-runs").hidden = project.runs.length > 0;
   redraw("runs", project.runs, () => [...project.runs].reverse().map(drawRun));
   for (const run of project.runs) {
@@ -80,4 +82,5 @@ function act(run, what, words) {
 
 export function startRuns() {
   at("go").addEventListener("click", () => startRun("go"));
+  at("decide-now").addEventListener("click", () => startRun("decide"));
 }
