@@ -67,7 +67,7 @@ function drawRow(row) {
   const why = [row.why ?? []].flat().join("; ");
   const said = element("div", { class: "decide", role: "group", "aria-label": "Your word" }, ...["false", "unsure", "true"].map((word) => drawWord(row, word)));
   return element("tr", { "data-triple": String(row.triple) },
-    element("th", { scope: "row", dir: directionOf(parts) }, element("span", { class: "what" }, ...drawSentence(parts)), ...(why ? [element("span", { class: "fine because" }, element("bdi", {}, why))] : [])),
+    element("th", { scope: "row", dir: directionOf(parts) }, element("span", { class: "what" }, ...drawSentence(parts)), ...(why ? [element("span", { class: "fine because", dir: "ltr" }, element("bdi", {}, why))] : [])),
     element("td", { class: "text" }, element("bdi", {}, row.names?.[1] ?? row.relation)),
     element("td", {}, row.probability === null ? "–" : percent(row.probability)),
     element("td", {}, element("span", { class: row.accepted ? "yes" : "no" }, row.accepted ? "accepted" : "rejected")),
