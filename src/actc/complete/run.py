@@ -425,7 +425,7 @@ def _start_session(
         facts = ready.earlier.about_facts(doubts.facts)
         said = said.without_chance().plus(replace(facts, rows=facts.rows + len(rows)))
     start_session(
-        folder, path, settings, plan.names, shown,
+        folder, path, settings, plan.names, shown, plan.language,
         reasons=reasons, constraints=given, facts=there, said=said, people=ready.earlier.session,
     ).close()  # fmt: skip
     return [
