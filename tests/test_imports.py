@@ -39,7 +39,7 @@ RULE = {
     "trust": METHOD | {"judges", "graphs", "constraints"},
     "sample": METHOD | {"experiment", "trust", "graphs", "complete"},
     "session": METHOD | {"decide", "trust", "judges", "graphs", "constraints"},
-    "app": BASE | {"session"},
+    "app": BASE | {"tables", "session"},
     "check": METHOD | {"trust", "graphs", "session", "constraints"},
     "complete": METHOD | {"decide", "trust", "graphs", "models", "session", "constraints", "check"},
     "studio": BASE | {"tables", "graphs", "trust", "session", "app"},

@@ -322,8 +322,15 @@ def _find_candidates(plan: CompletionPlan, graph: Graph, given: Graph | None, mo
 
 
 def _steps(advance: Callable[..., Any]) -> Progress:
-    """Tell of steps of two look-ups, one after the other."""
-    return lambda done, total, name: advance(1, 2 * total)
+    """Tell of the steps of several look-ups, one after the other: two at least, more where holdouts are small."""
+    look_ups = 0
+
+    def tell(done: int, total: int, name: str) -> None:
+        nonlocal look_ups
+        look_ups += done == 1
+        advance(1, max(2, look_ups) * total)
+
+    return tell
 
 
 def _tell_cut(proposed: int, weighed: int) -> list[str]:
@@ -420,7 +427,7 @@ def _start_session(
         facts = ready.earlier.about_facts(doubts.facts)
         said = said.without_chance().plus(replace(facts, rows=facts.rows + len(rows)))
     start_session(
-        folder, path, settings, plan.names, shown,
+        folder, path, settings, plan.names, shown, plan.language,
         reasons=reasons, constraints=given, facts=there, said=said, people=ready.earlier.session,
     ).close()  # fmt: skip
     return [

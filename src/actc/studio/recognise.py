@@ -84,15 +84,21 @@ def recognise(project: Project) -> dict[str, Any]:
             try:
                 found[role], some = describe(project.path_of(name))
                 triples = triples if triples is not None and role == "graph" else some
-            except (ActcError, MemoryError, OSError, ValueError) as error:
-                found["problem"] = say_failure(error).replace(f"{project.files}/", "")
+            except Exception as error:
+                found["problem"] = _say(project, error)
     names = [project.path_of(name) for name in project.names_of("names")]
     if triples is not None:
         try:
             found |= _look_at_names(project, triples, names)
-        except (ActcError, OSError, ValueError) as error:
-            found["problem"] = found["problem"] or say_failure(error).replace(f"{project.files}/", "")
+        except Exception as error:
+            found["problem"] = found["problem"] or _say(project, error)
     return found
+
+
+def _say(project: Project, error: Exception) -> str:
+    """Say what is wrong with a file, by the name that a person knows."""
+    sentence = str(error) if isinstance(error, ActcError) else say_failure(error)
+    return sentence.replace(f"{project.files}/", "")
 
 
 def _describe_graph(path: Path) -> tuple[dict[str, Any], Triples]:

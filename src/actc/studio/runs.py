@@ -91,11 +91,11 @@ class Run:
             "log": _tail(self.folder / "log.txt"),
         }
 
-    def start(self) -> None:
-        """Start the supervisor; a run that lives already is left alone by it."""
+    def start(self) -> int:
+        """Start the supervisor, which leaves a run alone that lives already; return its process's number."""
         command = [sys.executable, "-P", "-m", "actc.studio.runs", str(self.folder)]
-        quiet = subprocess.DEVNULL
-        subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)
+        quiet = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
+        return os.posix_spawn(sys.executable, command, os.environ, file_actions=quiet, setsid=True)
 
     def cancel(self) -> None:
         """End it; what its commands have finished so far stays."""
@@ -164,6 +164,7 @@ class Turns:
 
     def _keep(self) -> None:
         begun: dict[Path, float] = {}  # those that are about to take their lock
+        children: list[int] = []
         while not self._ending.wait(LOOKS):
             with suppress(OSError):
                 states, now = {run.folder: run.state for run in self._runs()}, time.monotonic()
@@ -171,8 +172,9 @@ class Turns:
                 begun = {one: at for one, at in begun.items() if one in waiting and now - at < LOADS}
                 free = self.most - len(begun) - sum(state == "running" for state in states.values())
                 for folder in [one for one in waiting if one not in begun][: max(0, free)]:
-                    Run(folder).start()
+                    children.append(Run(folder).start())
                     begun[folder] = now
+            children = [one for one in children if not _has_ended(one)]
 
 
 def supervise(folder: Path) -> None:
@@ -214,6 +216,13 @@ def _end(folder: Path, state: str, started: float) -> None:
     write_json(folder / "ended.json", {"state": state, "seconds": round(time.time() - started, 1)})
     if state == "cancelled":
         os._exit(0)
+
+
+def _has_ended(child: int) -> bool:
+    try:
+        return os.waitpid(child, os.WNOHANG)[0] == child
+    except ChildProcessError:
+        return True
 
 
 def _is_locked(path: Path) -> bool:

@@ -7,7 +7,6 @@ import os
 import secrets
 import shlex
 from collections.abc import AsyncIterator
-from importlib.resources import files as packaged
 from typing import Annotated, Any, Literal
 
 from anyio import to_thread
@@ -18,9 +17,11 @@ from pydantic import Field
 
 from actc import __version__
 from actc.app.common import Strict
+from actc.app.files import read_files, send_file
 from actc.app.gate import Bucket, Gate, loopback_names, name_for_others
-from actc.app.server import FILES, SCRIPT, add_refusals, welcome
+from actc.app.server import add_refusals, welcome
 from actc.errors import OptionError
+from actc.session.start import add_session_names
 from actc.session.start_audit import find_audit
 from actc.studio.commands import audit_folder, decide_commands, go_commands, publish_commands, withdraw_commands
 from actc.studio.common import OpenProject, OpenStudio, Studio, read_token
@@ -173,7 +174,7 @@ def _take(folder: Any, beside: Any, name: str, role: str) -> dict[str, Any]:
     place = folder / "files" / name
     os.replace(beside, place)
     found = role or guess_role(place)
-    Project.read(folder).with_file(name, found)
+    _tell_people(Project.read(folder).with_file(name, found), name)
     return {"name": name, "role": found, "bytes": place.stat().st_size}
 
 
@@ -194,7 +195,15 @@ class RoleBody(Strict):
 def set_role(body: RoleBody, project: OpenProject, file: Annotated[str, InPath(max_length=1000)]) -> dict[str, Any]:
     """Say what a file is, where it was guessed wrongly."""
     project.path_of(file)
-    return {"name": file, "role": project.with_file(file, body.role).roles[file]}
+    project = project.with_file(file, body.role)
+    _tell_people(project, file)
+    return {"name": file, "role": body.role}
+
+
+def _tell_people(project: Project, file: str) -> None:
+    """Let names reach people who judge already."""
+    if project.session is not None and project.roles[file] == "names":
+        add_session_names(project.session, [project.path_of(file)], project.options.language)
 
 
 @ROUTES.get("/projects/{name}/preview")
@@ -282,22 +291,19 @@ def begin_audit(body: AuditBody, project: OpenProject, studio: OpenStudio) -> di
 @PAGES.get("/")
 async def home(studio: OpenStudio) -> Response:
     """Return the page with the projects."""
-    return HTMLResponse(render("studio.html"))
+    return HTMLResponse(render("studio.html", files="files"))
 
 
 @PAGES.get("/project/{name}")
 def project_page(project: OpenProject) -> Response:
     """Return the page of a project."""
-    return HTMLResponse(render("project.html", name=project.name))
+    return HTMLResponse(render("project.html", files="../files", name=project.name))
 
 
 @PAGES.get("/files/{name}")
 async def get_file(request: Request, name: Annotated[str, InPath(max_length=20)]) -> Response:
     """Return a script, a style or the icon: looked up among those there are, never joined to a path."""
-    found = request.app.state.files.get(name)
-    if found is None:
-        raise HTTPException(404, "There is no such file.")
-    return Response(found, media_type=FILES.get(name, SCRIPT))
+    return send_file(request.app.state.files, name)
 
 
 @PAGES.get("/s/{token}")
@@ -332,9 +338,7 @@ def create_studio(folder: Any, host: str = "127.0.0.1") -> FastAPI:
     app = FastAPI(title="actc studio", version=__version__, openapi_url=None, lifespan=running)
     app.state.studio = studio
     app.state.guesses = Bucket(rate=1 / 6, burst=20)
-    scripts = [one for one in packaged("actc.studio").iterdir() if one.name.endswith(".js")]
-    app.state.files = {name: packaged("actc.app").joinpath(name).read_bytes() for name in FILES}
-    app.state.files |= {one.name: one.read_bytes() for one in scripts}
+    app.state.files = read_files("actc.app", "actc.studio")
     app.add_middleware(Gate, hosts=loopback_names(host), uploads=MOST_UPLOAD)
     for router in (ROUTES, PAGES):
         app.include_router(router)
