@@ -235,7 +235,7 @@ def test_the_whole_way_by_its_routes(client, families):
     client.post(f"{api}/runs", json={"what": "decide"})
     found = wait(client, api)
     assert found["state"] == "decided"
-    assert found["accepted"] == found["report"]["accepted"] > 0
+    assert found["accepted"] == found["outcome"]["accepted"] > 0
     assert found["next"]["what"] == "take"
 
 

@@ -71,7 +71,7 @@ def decide_outcome(folder: Path, doubtful: Doubtful, case: Case | None) -> Outco
 
 def taken_out(folder: Path, facts: ScoredTriples, case: Case) -> BoolArray:
     """Say of doubtful facts which a case of wrong ones takes out; what was put back in a folder stays."""
-    return case.decide(facts).accepted & ~_restored(folder).contains(facts)
+    return case.decide(facts).accepted & ~restored(folder).contains(facts)
 
 
 def write_lists(folder: Path, doubtful: Doubtful, outcome: Outcome) -> list[Path]:
@@ -94,7 +94,7 @@ def put_back(folder: Path, facts: Path | None, base: Base) -> list[str]:
     wanted = removed if facts is None else removed.take(read_graph(facts, base=base).contains(removed))
     if not len(wanted):
         raise OptionError(f"--undo: none of these facts is among the {len(removed)} that were taken out.")
-    write_triples(folder / RESTORED, _restored(folder).union(wanted).columns())
+    write_triples(folder / RESTORED, restored(folder).union(wanted).columns())
     return [f"{len(wanted):,} facts are put back."]
 
 
@@ -104,7 +104,8 @@ def _listed(path: Path) -> bool:
         return len([*islice(lines, 2)]) > 1
 
 
-def _restored(folder: Path) -> Triples:
+def restored(folder: Path) -> Triples:
+    """Return the facts that were put back in a folder."""
     path = folder / RESTORED
     return read_graph(path) if path.exists() else Graph.from_columns([], [], [])
 

@@ -66,8 +66,13 @@ without_option = click.option(
 )
 
 
+language_option = click.option(
+    "--language", default="en", show_default=True, help="The language of names, where a file has several."
+)
+
+
 def asking_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --oracle, --names and --budget to a command: who answers, and how often."""
+    """Add --oracle, --names, --language and --budget to a command: who answers, and how often."""
     from pathlib import Path
 
     path = click.Path(path_type=Path)
@@ -77,7 +82,7 @@ def asking_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )
     names = click.option("--names", multiple=True, type=path, help=words)
     oracle = click.option("--oracle", type=path, help="Judged triples with labels, or a graph of all true ones.")
-    return oracle(names(budget(command)))
+    return oracle(names(language_option(budget(command))))
 
 
 def undo_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,6 +12,7 @@ from actc.cli.page import page_options, serve_page
 from actc.cli.parts import (
     allow_method_option,
     examples,
+    language_option,
     method_option,
     overwrite_option,
     promise_options,
@@ -19,10 +20,6 @@ from actc.cli.parts import (
     without_option,
 )
 from actc.errors import OptionError
-
-language_option = click.option(
-    "--language", default="en", show_default=True, help="The language of names, where a file has several."
-)
 
 PATH = click.Path(path_type=Path)
 

@@ -42,6 +42,8 @@ class CompletionPlan(Asking):
         Answers from elsewhere, such as a judged audit: they teach, and decide what they are about.
     names : sequence of path
         Names of entities or relations, for the people who judge.
+    language : str
+        The language of names, where a file has several.
     constraints : str or path, optional
         What may not be true together: a file of ``actc constraints``, or ``learnt`` from the graph.
     check : bool
@@ -79,6 +81,7 @@ class CompletionPlan(Asking):
     oracle: Path | None = None
     judged: tuple[Path, ...] = ()
     names: tuple[Path, ...] = ()
+    language: str = "en"
     constraints: str | Path | None = None
     check: bool = False
     undo: bool = False

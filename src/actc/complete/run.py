@@ -18,6 +18,7 @@ from actc.check.report import summarise as summarise_check
 from actc.check.run import find_doubts
 from actc.complete.earlier import (
     ACCEPTED,
+    ANSWERS,
     GIVEN,
     STAYING,
     Earlier,
@@ -64,7 +65,7 @@ from actc.session.find_case import Opened
 from actc.session.oracle import Carried, Listed, Oracle, ask_oracle, split_pool
 from actc.session.sought import turn
 from actc.tables.answers import Answers, tell_unused
-from actc.tables.begun import Begun
+from actc.tables.begun import Begun, fingerprint
 from actc.tables.constraints import Constraints
 from actc.tables.files import read_scored, write_scored, write_triples
 from actc.triples import BoolArray, IntArray, ScoredTriples, Triples
@@ -175,10 +176,11 @@ def _state(plan: CompletionPlan, session: Session | None = None) -> dict[str, An
     folder = plan.out / "session"
     if plan.oracle is not None or not folder.exists():
         return plan.wishes
+    words = {"words": fingerprint(plan.out / ANSWERS) if (plan.out / ANSWERS).exists() else None}
     if session is not None:
-        return {**plan.wishes, "said": count_said(session)}
+        return {**plan.wishes, **words, "said": count_said(session)}
     with closing(Session(folder)) as opened:
-        return {**plan.wishes, "said": count_said(opened)}
+        return {**plan.wishes, **words, "said": count_said(opened)}
 
 
 def _said_in(opened: Opened, wrong: Case | None) -> Answers:
@@ -425,7 +427,7 @@ def _start_session(
         facts = ready.earlier.about_facts(doubts.facts)
         said = said.without_chance().plus(replace(facts, rows=facts.rows + len(rows)))
     start_session(
-        folder, path, settings, plan.names, shown,
+        folder, path, settings, plan.names, shown, plan.language,
         reasons=reasons, constraints=given, facts=there, said=said, people=ready.earlier.session,
     ).close()  # fmt: skip
     return [

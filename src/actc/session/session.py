@@ -37,7 +37,18 @@ import numpy as np
 
 from actc.errors import ChoiceError, OptionError, SessionError
 from actc.pooled.sketch_file import read_sketch
-from actc.session.ask import TASK, Annotator, Task, leased_tasks, note_wish, release_rivals, top_up, top_up_relation
+from actc.session.ask import (
+    TASK,
+    Annotator,
+    Task,
+    drop_from_plan,
+    leased_tasks,
+    note_wish,
+    put_tasks,
+    release_rivals,
+    top_up,
+    top_up_relation,
+)
 from actc.session.cards import plain, sentence
 from actc.session.combine import Votes, combine
 from actc.session.names import Names
@@ -295,11 +306,17 @@ class Session:
         row = self.store.rows("SELECT head, relation, tail FROM task WHERE triple = ?", (triple,))
         return plain(sentence(*map(self.names.of, row[0]))) if row else ""
 
-    def settle(self, triple: int, said: str, key: str, note: str = "") -> Recorded:
-        """Store the owner's decision on a triple; it overrules everybody's answers."""
+    def settle(self, triple: int, said: str, key: str, note: str = "", unasked: Task | None = None) -> Recorded:
+        """Store the owner's decision on a triple; it overrules everybody's answers.
+
+        A triple that nobody was asked about comes as a task.
+        """
         owner = self.annotator(OWNER)
         judgement = Judgement(said, triple, key, note=note)
         with self.store.transaction() as connection:
+            if unasked is not None:
+                put_tasks(connection, [unasked])
+                drop_from_plan(connection, [unasked])
             task = connection.execute("SELECT probability FROM task WHERE triple = ?", (triple,)).fetchone()
             if task is None or said == "undo":
                 raise SessionError(f"Triple {triple} was not judged in this session.")

@@ -9,7 +9,6 @@ from actc.errors import OptionError
 from actc.studio.project import Project
 
 Words = list[str]
-BY = {"simple", "relation", "head"}
 
 
 def go_commands(project: Project) -> list[Words]:
@@ -23,11 +22,14 @@ def decide_commands(project: Project) -> list[Words]:
     """Return what decides, with what was chosen, and writes the files."""
     if project.options.goal != "decide":
         return [_whole_way(project)]
-    (project.result).mkdir(exist_ok=True)
+    project.result.mkdir(exist_ok=True)
     files = {"--labels": "labels.tsv", "--thresholds": "thresholds.json", "--accepted": "accepted.tsv"}
     words = ["actc", "export", "session", *_promise(project), "--overwrite"]
     words += [word for option, name in files.items() for word in (option, f"result/{name}")]
-    return [words, ["actc", "report", "session", "--html", "result/report.html", "--overwrite"]]
+    return [
+        words,
+        ["actc", "report", "result/thresholds.json", "--out", "result/report.html", "--json", "result/report.json"],
+    ]
 
 
 def audit_folder(project: Project) -> Path:
@@ -59,7 +61,7 @@ def _whole_way(project: Project) -> Words:
     """Return `actc complete` or `actc check`, whichever the goal is."""
     chosen = project.options
     words = ["actc", "check" if chosen.goal == "check" else "complete", *_graph(project)]
-    words += _files(project, "names", "--names")
+    words += _names(project)
     if chosen.goal != "check":
         words += _files(project, "candidates", "--candidates")
         words += ["--train"] * chosen.train
@@ -72,10 +74,10 @@ def _start(project: Project) -> Words:
     chosen, scores = project.options, _files(project, "scores", "")
     if not scores:
         raise OptionError("Scored candidates are missing: a table with head, relation, tail and score.")
-    words = ["actc", "start", "session", *scores, *_files(project, "names", "--names")]
+    words = ["actc", "start", "session", *scores, *_names(project)]
     words += _files(project, "graph", "--kg")
     words += ["--constraints", chosen.constraints] if chosen.constraints else []
-    return [*words, "--budget", str(chosen.budget), "--language", chosen.language, "--title", chosen.title]
+    return [*words, "--budget", str(chosen.budget), "--title", chosen.title]
 
 
 def _graph(project: Project) -> Words:
@@ -93,7 +95,13 @@ def _files(project: Project, role: str, option: str) -> Words:
     return [word for name in names for word in ((option, f"files/{name}") if option else (f"files/{name}",))]
 
 
+def _names(project: Project) -> Words:
+    """Return the files of names, and their language where it is another than English."""
+    chosen = project.options.language
+    return [*_files(project, "names", "--names"), *(["--language", chosen] if chosen != "en" else [])]
+
+
 def _promise(project: Project) -> Sequence[str]:
     chosen = project.options
-    left = [word for relation in chosen.without for word in ("--without", relation)]
+    left = [] if chosen.goal == "check" else [word for relation in chosen.without for word in ("--without", relation)]
     return [*(["--precision", f"{chosen.precision:g}"] if chosen.precision is not None else []), *left]

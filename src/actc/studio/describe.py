@@ -14,7 +14,9 @@ from actc.studio.common import Studio
 from actc.studio.project import FILE, Project, list_projects
 from actc.studio.runs import LIVING, list_runs
 from actc.studio.sessions import AUDIT
+from actc.trust.audit import answers_for
 
+TARGETS = (0.7, 0.8, 0.9, 0.95)
 NEXT = {
     "new": ("data", "Drop your graph here, or choose a file."),
     "ready": ("go", "Look at what was recognised, then press Go."),
@@ -79,10 +81,10 @@ def describe_project(studio: Studio, project: Project) -> dict[str, Any]:
         session = studio.sessions.describe(project.name)
         if (project.session / "audit" / "settings.json").is_file():
             audit = studio.sessions.describe(project.name + AUDIT)
-    step = state
+    step, outcome = state, _outcome(project)
     if session is not None and state == "asking" and (session["answers"] >= session["budget"] or session["paused"]):
         step = "enough"
-    if session is not None and state == "decided" and _answers_then(project) not in (None, session["answers"]):
+    if session is not None and state == "decided" and outcome.get("answers") not in (None, session["answers"]):
         step = "behind"
     what, sentence = NEXT[step]
     return {
@@ -100,23 +102,33 @@ def describe_project(studio: Studio, project: Project) -> dict[str, Any]:
         "audit": audit,
         "next": {"what": what, "sentence": sentence},
         "commands": _commands(project),
-        "report": _report(project),
+        "outcome": outcome or None,
+        "audit_needs": _audit_needs(outcome),
     }
 
 
-def _answers_then(project: Project) -> int | None:
-    """Return how many answers the last decision rests on, where the report says it."""
-    value = (_report(project) or {}).get("answers")
-    return value if isinstance(value, int) else None
-
-
-def _report(project: Project) -> dict[str, Any] | None:
-    """Return what the report of the last decision says in numbers; None where there is none."""
+def _outcome(project: Project) -> dict[str, Any]:
+    """Return what the report of the last decision says: accepted, answers, precision; empty where there is none."""
     try:
-        content = json.loads((project.result / "report.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return content if isinstance(content, dict) else None
+        report = json.loads((project.result / "report.json").read_text(encoding="utf-8"))
+        quality = (report.get("quality") or {}).get("precision") or {}
+        return {
+            "accepted": report.get("accepted"),
+            "answers": report.get("judged", report.get("answers")),
+            "precision": report.get("accepted_precision") or [quality.get(name) for name in ("low", "middle", "high")],
+            "promise": report.get("promise"),
+            "without": report.get("without", []),
+        }
+    except (OSError, ValueError, AttributeError):
+        return {}
+
+
+def _audit_needs(outcome: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return how many answers an audit will need for some targets, if the expected share is the true one."""
+    share, total = (outcome.get("precision") or [None] * 3)[1], outcome.get("accepted")
+    if not share or not total:
+        return []
+    return [{"target": target, "answers": answers_for(target, share, total)} for target in TARGETS]
 
 
 def _commands(project: Project) -> list[str]:

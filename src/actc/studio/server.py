@@ -21,6 +21,7 @@ from actc.app.files import read_files, send_file
 from actc.app.gate import Bucket, Gate, loopback_names, name_for_others
 from actc.app.server import add_refusals, welcome
 from actc.errors import OptionError
+from actc.session.start import add_session_names
 from actc.session.start_audit import find_audit
 from actc.studio.commands import audit_folder, decide_commands, go_commands, publish_commands, withdraw_commands
 from actc.studio.common import OpenProject, OpenStudio, Studio, read_token
@@ -173,7 +174,7 @@ def _take(folder: Any, beside: Any, name: str, role: str) -> dict[str, Any]:
     place = folder / "files" / name
     os.replace(beside, place)
     found = role or guess_role(place)
-    Project.read(folder).with_file(name, found)
+    _tell_people(Project.read(folder).with_file(name, found), name)
     return {"name": name, "role": found, "bytes": place.stat().st_size}
 
 
@@ -194,7 +195,15 @@ class RoleBody(Strict):
 def set_role(body: RoleBody, project: OpenProject, file: Annotated[str, InPath(max_length=1000)]) -> dict[str, Any]:
     """Say what a file is, where it was guessed wrongly."""
     project.path_of(file)
-    return {"name": file, "role": project.with_file(file, body.role).roles[file]}
+    project = project.with_file(file, body.role)
+    _tell_people(project, file)
+    return {"name": file, "role": body.role}
+
+
+def _tell_people(project: Project, file: str) -> None:
+    """Let names reach people who judge already."""
+    if project.session is not None and project.roles[file] == "names":
+        add_session_names(project.session, [project.path_of(file)], project.options.language)
 
 
 @ROUTES.get("/projects/{name}/preview")

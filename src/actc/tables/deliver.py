@@ -13,8 +13,9 @@ import glob
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -144,6 +145,22 @@ def alone(path: Path) -> Iterator[None]:
     finally:
         name.unlink(missing_ok=True)
         lock.close()
+
+
+@contextmanager
+def waiting(path: Path, seconds: float = 20.0) -> Iterator[None]:
+    """Let one at a time change a file; others wait for their turn."""
+    until = time.monotonic() + seconds
+    with ExitStack() as turn:
+        while True:
+            try:
+                turn.enter_context(alone(path))
+                break
+            except FileError:
+                if time.monotonic() > until:
+                    raise
+            time.sleep(0.02)
+        yield
 
 
 @contextmanager

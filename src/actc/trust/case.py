@@ -163,8 +163,7 @@ class Case:
 
     def _thresholds(self) -> Thresholds:
         if self.promise is not None:
-            own = np.ones(len(self.pool.relation_names), dtype=np.bool_)
-            return Thresholds(self.pool.relation_names, self.promise.cuts[:-1], float(self.promise.cuts[-1]), own)
+            return self.promise.thresholds(self.pool)
         if not len(self.annotations) and self.found is None and self.fit.thresholds is None:
             raise OptionError(f"{self.method} needs answers before it finds thresholds; judge some triples.")
         return self.found or thresholds_of(self.fit)
@@ -177,6 +176,12 @@ class Case:
         # Where judge and method differ a judge is wrong more often than elsewhere; such answers do not tell its worth.
         blind = self.annotations.asked != "differing"
         return Heeded(self.found_method, self.pool, self.annotations, self.known, self.fit, self.judged, blind)
+
+    def promising(self, demands: Sequence[Demand]) -> list[tuple[Promise, Case]]:
+        """Return what each of several demands leads to, as if it were the case's own; the draws are made once."""
+        plain = replace(self.without_judges(), demand=None)
+        kept = promise(self.posterior, self.annotations, self.pool, demands)
+        return [(one, replace(plain, found=one.thresholds(self.pool))) for one in kept]
 
     def without_judges(self) -> Case:
         """Return the same case, its fit among it, as if no machine had judged."""
