@@ -150,7 +150,7 @@ def test_a_dropped_graph_is_completed_judged_promised_and_taken_as_turtle(
 
     page.click("#tab-take")
     with page.expect_download() as download:
-        page.click("text=accepted.ttl")
+        page.click("#takes [download='accepted.ttl']")
     download.value.save_as(tmp_path / "accepted.ttl")
     graph = rdflib.Graph().parse(tmp_path / "accepted.ttl")
     assert len(graph) > 50
@@ -221,8 +221,8 @@ def test_the_whole_way_by_keys_alone(start_studio, new_page, families, true_fact
     state_is(page, "take it with you")
     tab_to(page, "[role=tab][aria-selected=true]")
     page.keyboard.press("End")
-    page.wait_for_selector("#take-rows a")
-    tab_to(page, "#take-rows a")
+    page.wait_for_selector("#takes a")
+    tab_to(page, "#takes a")
     with page.expect_download() as download:
         page.keyboard.press("Enter")
     assert download.value.path().stat().st_size > 0
@@ -303,7 +303,7 @@ def test_axe_finds_nothing_on_any_page_of_the_studio(judged, start_studio, tmp_p
     page.wait_for_selector("#multiples svg")
     look(page, "decide")
     page.click("#tab-take")
-    page.wait_for_selector("#take-rows a")
+    page.wait_for_selector("#takes a")
     look(page, "take")
     page.goto(f"{studio.origin}/project/none")
     look(page, "no such project")
