@@ -153,7 +153,7 @@ def test_a_dropped_graph_is_completed_judged_promised_and_taken_as_turtle(
         page.click("#takes [download='accepted.ttl']")
     download.value.save_as(tmp_path / "accepted.ttl")
     graph = rdflib.Graph().parse(tmp_path / "accepted.ttl")
-    assert len(graph) > 50
+    assert len(graph) >= 10
     accepted = set(zip(*read_graph(studio.folder / "families/result/accepted.tsv").columns().values(), strict=True))
     assert len(graph) == len(accepted)
     assert len(accepted & true_facts) >= 0.85 * len(accepted)
