@@ -80,7 +80,8 @@ function drawRow(row) {
 
 function drawWord(row, said) {
   const words = { true: "True", false: "False", unsure: "Not sure" }[said];
-  const button = element("button", { type: "button", class: said, "aria-pressed": String(row.said === said), tabindex: "-1" }, words);
+  const before = row.said ?? (row.by === "person" ? String(row.accepted) : null);
+  const button = element("button", { type: "button", class: said, "aria-pressed": String(before === said), tabindex: "-1" }, words);
   button.addEventListener("click", () => overrule(row, said));
   return button;
 }

@@ -25,20 +25,28 @@ async function readTakes(state) {
   redraw("takes", files, () => drawGroups(files));
 }
 
-// What is there in several formats is one line, with a link for each.
+// What is there in several formats is a group, with a link for each; the rest is another.
+const FIRST = [".tsv", ".csv", ".ttl", ".nt", ".jsonld", ".parquet"];
+const OTHERS = "Reports, answers, command lines";
+
 function drawGroups(files) {
   const groups = new Map();
   for (const file of files) {
     const [what, format] = file.what.split(": ");
-    groups.set(what, [...(groups.get(what) ?? []), { ...file, format }]);
+    const title = format ? what : OTHERS;
+    groups.set(title, [...(groups.get(title) ?? []), { ...file, words: format ?? what }]);
   }
-  return [...groups].flatMap(([what, some]) => [element("dt", {}, what.charAt(0).toUpperCase() + what.slice(1)), element("dd", {}, ...some.map(drawTake))]);
+  const place = ({ name }) => (FIRST.indexOf(name.slice(name.indexOf("."))) + 100) % 100;
+  return [...groups].flatMap(([title, some]) => [
+    element("dt", {}, title.charAt(0).toUpperCase() + title.slice(1)),
+    element("dd", {}, ...some.sort((a, b) => place(a) - place(b)).map(drawTake)),
+  ]);
 }
 
 function drawTake(file) {
-  const words = [file.format, file.bytes ? bytes(file.bytes) : ""].filter(Boolean).join(", ");
+  const words = [file.words, file.bytes ? bytes(file.bytes) : ""].filter(Boolean).join(", ");
   return element("a", { class: "button", href: `${home}/take/${encodeURIComponent(file.name)}`, download: file.name },
-    element("bdi", {}, file.name), ...(words ? [element("span", { class: "fine" }, ` ${words}`)] : []));
+    element("bdi", {}, file.name), element("span", { class: "fine" }, ` ${words}`));
 }
 
 // A file that takes a while is made while the page says so; one that cannot be made leaves a sentence.
