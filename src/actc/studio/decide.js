@@ -2,7 +2,7 @@
 
 import { directionOf, drawSentence } from "./card.js";
 import { drawBins, drawChart, element, fetchJson, newKey, percent, put, sentenceOf } from "./draw.js";
-import { announce, change, home, keep, kept, number, openTab, redraw } from "./project.js";
+import { announce, change, home, keep, kept, number, openTab, project, redraw } from "./project.js";
 import { startRun } from "./runs.js";
 
 const at = (id) => document.getElementById(id);
@@ -15,9 +15,10 @@ let table = null;
 let levels = null;
 let asked = 0;
 let seen = null; // which decision and answers the table is of
+let worked = null; // which table the levels and pictures are of
 let place = 0;   // the row that has the keys
 
-export function showDecide(project) {
+export function showDecide() {
   const ready = Boolean(project.session) || project.accepted !== null;
   at("undecided").hidden = ready;
   for (const part of at("decide").querySelectorAll(".with-table")) part.hidden = !ready;
@@ -29,8 +30,6 @@ export function showDecide(project) {
   seen = state;
   showFilters();
   readTable();
-  readLevels(project.options.precision);
-  readPictures();
 }
 
 // The table, as the server has it: of any length, a page at a time.
@@ -42,15 +41,19 @@ async function readTable() {
   if (mine !== asked) return;
   if (reply.status !== 200) return put("table-state", sentenceOf(reply));
   table = reply.content;
-  put("table-state", table.stale ? "New answers are being counted in …" : "");
+  put("table-state", table.making ? "The table is being made …" : table.stale ? "New answers are being counted in …" : "");
   drawTable();
   if (table.stale) setTimeout(() => mine === asked && readTable(), 1500);
+  if (table.making || table.state === worked) return;
+  worked = table.state;
+  readLevels(project.options.precision);
+  readPictures();
 }
 
 function drawTable() {
   const page = Number(view.page);
   const pages = Math.max(1, Math.ceil(table.count / ROWS));
-  put("page-of", table.count ? `${number(page * ROWS + 1)} to ${number(Math.min(table.count, (page + 1) * ROWS))} of ${number(table.count)}` : "Nothing of the kind.");
+  put("page-of", table.making ? "" : table.count ? `${number(page * ROWS + 1)} to ${number(Math.min(table.count, (page + 1) * ROWS))} of ${number(table.count)}` : "Nothing of the kind.");
   at("page-before").disabled = page === 0;
   at("page-next").disabled = page + 1 >= pages;
   const had = at("rows").contains(document.activeElement);
@@ -67,7 +70,7 @@ function drawRow(row) {
   const why = [row.why ?? []].flat().join("; ");
   const said = element("div", { class: "decide", role: "group", "aria-label": "Your word" }, ...["false", "unsure", "true"].map((word) => drawWord(row, word)));
   return element("tr", { "data-triple": String(row.triple) },
-    element("th", { scope: "row", dir: directionOf(parts) }, element("span", { class: "what" }, ...drawSentence(parts)), ...(why ? [element("span", { class: "fine because" }, element("bdi", {}, why))] : [])),
+    element("th", { scope: "row", dir: directionOf(parts) }, element("span", { class: "what" }, ...drawSentence(parts)), ...(why ? [element("span", { class: "fine because", dir: "ltr" }, element("bdi", {}, why))] : [])),
     element("td", { class: "text" }, element("bdi", {}, row.names?.[1] ?? row.relation)),
     element("td", {}, row.probability === null ? "–" : percent(row.probability)),
     element("td", {}, element("span", { class: row.accepted ? "yes" : "no" }, row.accepted ? "accepted" : "rejected")),

@@ -72,10 +72,20 @@ function showCode(one, address) {
   at("qr").showModal();
 }
 
-function showAudit({ audit, report }) {
+// How many answers an audit will need is known beforehand, if what is expected now is true.
+function tellNeeds({ audit_needs: needs, outcome }) {
+  const share = outcome?.precision?.[1];
+  if (!needs?.length || !share) return "An audit is possible once something is accepted.";
+  const lines = needs.map(({ target, answers }) => `${percent(target)}: ${answers === null ? "more than there are" : `about ${number(answers)} cards`}`);
+  return `About ${percent(share)} of what was accepted should be true. If so, this is what a proof takes: ${lines.join("; ")}.`;
+}
+
+function showAudit(project) {
+  const { audit, audit_needs: needs } = project;
+  put("need", at("need").dataset.said ?? tellNeeds(project));
+  const known = needs?.find((one) => one.target === Number(at("target").value))?.answers;
+  if (known && !at("count-audit").dataset.touched) at("count-audit").value = String(known);
   at("audit-links").hidden = !audit;
-  const known = report?.accepted_precision;
-  put("need", !audit && known ? `By what is known now, about ${percent(known.middle)} of what was accepted is true (${percent(known.low)} to ${percent(known.high)}). The closer the share to prove is to that, the more cards it takes; the audit says when it has enough.` : at("need").dataset.said ?? "");
   if (!audit) return;
   at("audit-judge").href = audit.judge;
   at("audit-owner").href = audit.owner;
@@ -96,6 +106,8 @@ export function startPeople() {
     if (reply.status !== 200) put("finish-state", sentenceOf(reply));
     refresh();
   });
+  at("count-audit").addEventListener("input", () => (at("count-audit").dataset.touched = "yes"));
+  at("target").addEventListener("change", () => showAudit(project));
   at("audit").addEventListener("submit", async (event) => {
     event.preventDefault();
     put("need", "Drawing …");

@@ -20,14 +20,25 @@ async function readTakes(state) {
   seen = state;
   const { status, content } = await fetchJson(`${home}/take`);
   const files = status === 200 ? content : [];
-  at("nothing-to-take").hidden = files.length > 0;
-  at("takes").hidden = files.length === 0;
-  redraw("take-rows", files, () => files.map(drawTake));
+  const decided = files.filter((file) => file.name !== "commands.sh").length > 0;
+  at("nothing-to-take").hidden = decided;
+  redraw("takes", files, () => drawGroups(files));
+}
+
+// What is there in several formats is one line, with a link for each.
+function drawGroups(files) {
+  const groups = new Map();
+  for (const file of files) {
+    const [what, format] = file.what.split(": ");
+    groups.set(what, [...(groups.get(what) ?? []), { ...file, format }]);
+  }
+  return [...groups].flatMap(([what, some]) => [element("dt", {}, what.charAt(0).toUpperCase() + what.slice(1)), element("dd", {}, ...some.map(drawTake))]);
 }
 
 function drawTake(file) {
-  const link = element("a", { href: `${home}/take/${encodeURIComponent(file.name)}`, download: file.name }, element("bdi", {}, file.name));
-  return element("tr", {}, element("th", { scope: "row" }, link), element("td", { class: "text" }, file.what), element("td", {}, file.bytes ? bytes(file.bytes) : ""));
+  const words = [file.format, file.bytes ? bytes(file.bytes) : ""].filter(Boolean).join(", ");
+  return element("a", { class: "button", href: `${home}/take/${encodeURIComponent(file.name)}`, download: file.name },
+    element("bdi", {}, file.name), ...(words ? [element("span", { class: "fine" }, ` ${words}`)] : []));
 }
 
 // A file that takes a while is made while the page says so; one that cannot be made leaves a sentence.
@@ -77,7 +88,7 @@ function follow(project) {
 }
 
 export function startTake() {
-  at("take-rows").addEventListener("click", (event) => {
+  at("takes").addEventListener("click", (event) => {
     const link = event.target.closest("a");
     if (!link) return;
     event.preventDefault();
