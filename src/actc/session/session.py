@@ -37,7 +37,17 @@ import numpy as np
 
 from actc.errors import OptionError, SessionError
 from actc.pooled.sketch_file import read_sketch
-from actc.session.ask import TASK, Annotator, Task, leased_tasks, note_wish, release_rivals, top_up, top_up_relation
+from actc.session.ask import (
+    TASK,
+    Annotator,
+    Task,
+    lease_clock,
+    leased_tasks,
+    note_wish,
+    release_rivals,
+    top_up,
+    top_up_relation,
+)
 from actc.session.cards import plain, sentence
 from actc.session.combine import Votes, combine
 from actc.session.names import Names
@@ -247,7 +257,7 @@ class Session:
         """
         relation = None if self.settings.design else relation
         settings, now, budget, overlap = self.settings, time.time(), self.budget, self.overlap
-        count = 0 if self.paused or self.certified else count
+        count, tick = 0 if self.paused or self.certified else count, lease_clock()
         judgements = self._with_shown(judgements)
 
         def work(connection: sqlite3.Connection) -> tuple[list[Recorded], list[Task]]:
@@ -256,9 +266,9 @@ class Session:
             if self.has_rivals:
                 release_rivals(connection, annotator)
             if count and relation is not None:
-                top_up_relation(connection, annotator, count, budget, relation, now)
+                top_up_relation(connection, annotator, count, budget, relation, tick)
             elif count:
-                top_up(connection, annotator, count, budget, settings.repeats, overlap, now)
+                top_up(connection, annotator, count, budget, settings.repeats, overlap, tick)
             return done, leased_tasks(connection, annotator, count, relation)
 
         return self.store.write(work)
