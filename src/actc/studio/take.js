@@ -36,11 +36,13 @@ function drawGroups(files) {
     const title = format ? what : OTHERS;
     groups.set(title, [...(groups.get(title) ?? []), { ...file, words: format ?? what }]);
   }
-  const place = ({ name }) => (FIRST.indexOf(name.slice(name.indexOf("."))) + 100) % 100;
-  return [...groups].flatMap(([title, some]) => [
-    element("dt", {}, title.charAt(0).toUpperCase() + title.slice(1)),
-    element("dd", {}, ...some.sort((a, b) => place(a) - place(b)).map(drawTake)),
-  ]);
+  const place = ({ name }) => FIRST.indexOf(name.slice(name.indexOf(".")));
+  return [...groups].flatMap(([title, some]) => {
+    const first = title === OTHERS ? some : some.filter((file) => place(file) >= 0).sort((a, b) => place(a) - place(b));
+    const rest = some.filter((file) => !first.includes(file));
+    const more = rest.length ? [element("details", {}, element("summary", {}, "More formats"), element("div", {}, ...rest.map(drawTake)))] : [];
+    return [element("dt", {}, title.charAt(0).toUpperCase() + title.slice(1)), element("dd", {}, ...first.map(drawTake), ...more)];
+  });
 }
 
 function drawTake(file) {
