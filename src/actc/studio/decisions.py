@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -191,14 +192,14 @@ def _columns_of(case: Case, session: Session) -> Columns:
 
 
 def _add_called(columns: Columns, called: Answers) -> Columns:
-    """Add what was called true though nobody proposed it; it has no score, and numbers below 0."""
+    """Add what was called true though nobody proposed it; it has no score, and a number below 0 that stays its own."""
     count = len(called)
     if not count:
         return columns
     nothing = np.full(count, np.nan)
     by = np.where(np.isin(called.said.who, PEOPLE[1:]), PEOPLE[1], PEOPLE[0]).astype(object)
     more = {
-        "number": -1 - np.arange(count),
+        "number": np.array([-1 - crc32("\t".join(called.triples.triple(at)).encode()) // 2 for at in range(count)]),
         **called.triples.columns(),
         "score": nothing,
         "probability": np.ones(count),

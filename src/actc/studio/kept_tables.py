@@ -142,7 +142,7 @@ class KeptTables:
         with self._lock:
             for making in self._making.values():
                 making.process.kill()
-                making.process.wait()
+                making.process.communicate()
             for _, table in self._open.values():
                 table.close()
             self._open, self._making = {}, dict[Any, Any]()

@@ -78,10 +78,10 @@ def _take_decided(connection: Any, standing: Standing) -> None:
         return
     pool = f"read_parquet({quote_file(standing.session.folder / 'pool.parquet')}, file_row_number=true)"
     connection.execute(
-        "CREATE TABLE memory.decided AS SELECT file_row_number AS number, head, relation, tail, d.score, "
+        "CREATE TABLE memory.decided AS SELECT row_number AS number, head, relation, tail, d.score, "
         "d.probability, d.probability AS own, d.accepted, d.\"by\", -1 AS pool, '' AS rule "
         f"FROM read_parquet({quote_file(standing.file)}) AS d JOIN (SELECT head, relation, tail, "
-        f"min(file_row_number) AS file_row_number FROM {pool} GROUP BY ALL) USING (head, relation, tail)"
+        f"min(file_row_number) AS row_number FROM {pool} GROUP BY ALL) USING (head, relation, tail)"
     )
 
 
