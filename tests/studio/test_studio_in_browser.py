@@ -382,6 +382,7 @@ def test_what_is_decided_is_looked_at_published_and_withdrawn(judged, start_stud
         page.wait_for_selector("#takes a")
         page.fill("#to", f"sparql:{store}/update")
         page.fill("#into", "http://example.org/decided")
+        page.fill("#base", "http://example.org/")
         assert page.is_disabled("#write")
         page.click("text=Show what would be written")
         told(page, "publish-state", "Nothing was written yet")

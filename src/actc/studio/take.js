@@ -66,7 +66,7 @@ async function save(link) {
   }
 }
 
-const target = () => JSON.stringify([at("to").value, at("into").value]);
+const target = () => JSON.stringify(["to", "into", "base"].map((id) => at(id).value));
 
 function showWritable() {
   at("write").disabled = Boolean(waits) || looked.publish !== target();
@@ -76,7 +76,7 @@ function showWritable() {
 async function act(what, write) {
   if (!at("publish").reportValidity()) return;
   put("publish-state", "");
-  const reply = await startRun(what, { to: at("to").value, into: at("into").value, write });
+  const reply = await startRun(what, { to: at("to").value, into: at("into").value, base: at("base").value, write });
   if (reply.status !== 200) return put("publish-state", sentenceOf(reply));
   waits = { id: reply.content.id, what, write, target: target() };
   follow(project);
@@ -111,5 +111,5 @@ export function startTake() {
   at("write").addEventListener("click", () => act("publish", true));
   at("withdraw-look").addEventListener("click", () => act("withdraw", false));
   at("withdraw").addEventListener("click", () => act("withdraw", true));
-  for (const id of ["to", "into"]) at(id).addEventListener("input", showWritable);
+  for (const id of ["to", "into", "base"]) at(id).addEventListener("input", showWritable);
 }
