@@ -158,18 +158,32 @@ def rows_of_graph(path) -> list:
 
 
 @pytest.mark.long
-def test_a_check_s_table_has_the_facts_that_are_taken_out(home, tmp_path):
-    asking = CheckPlan(home / "graph.tsv", tmp_path / "out", budget=10)
-    check_graph(asking)
-    session = Session(asking.out / "session")
-    facts = rows_of_graph(home / "graph.tsv")
-    answer(session, "ada", {fact: at % 3 > 0 for at, fact in enumerate(facts)}, 10)
-    table = open_table(Wish(str(session.folder), str(asking.out)), tmp_path)
-    check_graph(asking)
-    removed = rows_of(asking.out / "removed.tsv")
+@pytest.mark.parametrize("both", [False, True])
+def test_wrong_facts_have_a_table_of_what_is_taken_out(home, tmp_path, both):
+    out = tmp_path / "out"
+    asking = (
+        CompletionPlan(home / "graph.tsv", out, budget=12, check=True) if both else CheckPlan(home / "graph.tsv", out)
+    )
+    run = complete_graph if both else check_graph
+    run(asking)
+    session, graph = Session(out / "session"), set(rows_of_graph(home / "graph.tsv"))
+    pool = session.read_pool()
+    answer(session, "ada", {(t := pool.triple(row)): (t in graph) != (row % 3 == 0) for row in range(len(pool))}, 12)
+    wish = Wish(str(session.folder), str(out), facts=both)
+    table = open_table(wish, tmp_path)
+    run(asking)
+    removed = rows_of(out / "removed.tsv")
     assert accepted_in(table, session) == removed
     assert removed
     assert table.told("sought") == {"wrong": True}
+    first = next(row for row in rows_in(table, session, part="accepted") if row["by"] == "person")
+    overrule(session, wish, table, first["triple"], "true", "right-after-all")
+    again = open_table(wish, tmp_path)
+    run(asking)
+    assert accepted_in(again, session) == rows_of(out / "removed.tsv")
+    assert tuple(first[part] for part in Session.TRIPLE) not in rows_of(out / "removed.tsv")
+    if both:
+        assert accepted_in(open_table(replace(wish, facts=False), tmp_path), session) == rows_of(out / "accepted.tsv")
     session.close()
 
 

@@ -36,6 +36,8 @@ def describe_levels(standing: Standing, wish: Wish) -> dict[str, Any]:
             for at, (demand, (promise, _)) in enumerate(zip(wanted, kept, strict=False))
         ],
         "now": int(counts[0].sum()) + more,
+        "chosen": wish.precision,
+        "confidence": Demand(PRECISIONS[0]).confidence,
         "promises": knows,
         "relations": [
             {
