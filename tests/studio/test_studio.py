@@ -2,6 +2,7 @@
 
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -281,3 +282,14 @@ def test_a_session_of_one_project_does_not_open_another(client, tmp_path):
     assert judge.get(f"/session/{second}/api/picture").status_code == 401
     assert judge.get("/api/studio").status_code == 401
     assert judge.get(link.replace(first, second)).status_code == 404
+
+
+def test_files_that_are_dropped_at_once_are_all_there(client):
+    name = add_project(client)
+    with ThreadPoolExecutor(8) as several:
+        places = [f"/api/projects/{name}/files/names-{k}.tsv?role=names" for k in range(16)]
+        codes = list(
+            several.map(lambda place: client.put(place, content=b"id\tname\n", headers=BYTES).status_code, places)
+        )
+    assert codes == [200] * 16
+    assert len(client.get(f"/api/projects/{name}").json()["files"]) == 16

@@ -42,6 +42,7 @@ from actc.session.ask import (
     Annotator,
     Task,
     drop_from_plan,
+    lease_clock,
     leased_tasks,
     note_wish,
     put_tasks,
@@ -271,7 +272,7 @@ class Session:
         """
         relation = None if self.settings.design else relation
         settings, now, budget, overlap = self.settings, time.time(), self.budget, self.overlap
-        count = 0 if self.paused or self.certified else count
+        count, tick = 0 if self.paused or self.certified else count, lease_clock()
         judgements = self._with_shown(judgements)
 
         def work(connection: sqlite3.Connection) -> tuple[list[Recorded], list[Task]]:
@@ -280,9 +281,9 @@ class Session:
             if self.has_rivals:
                 release_rivals(connection, annotator)
             if count and relation is not None:
-                top_up_relation(connection, annotator, count, budget, relation, now)
+                top_up_relation(connection, annotator, count, budget, relation, tick)
             elif count:
-                top_up(connection, annotator, count, budget, settings.repeats, overlap, now)
+                top_up(connection, annotator, count, budget, settings.repeats, overlap, tick)
             return done, leased_tasks(connection, annotator, count, relation)
 
         return self.store.write(work)

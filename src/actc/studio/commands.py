@@ -13,9 +13,11 @@ Words = list[str]
 
 def go_commands(project: Project) -> list[Words]:
     """Return what leads up to the first card; for a graph it decides as well, once people have judged."""
-    if project.options.goal == "decide":
-        return [_start(project)]
-    return [_whole_way(project)]
+    if project.options.goal != "decide":
+        return [_whole_way(project)]
+    if project.session is not None:  # the same people judge new candidates, too
+        return [["actc", "extend", "session", *_scores(project)]]
+    return [_start(project)]
 
 
 def decide_commands(project: Project) -> list[Words]:
@@ -71,13 +73,18 @@ def _whole_way(project: Project) -> Words:
 
 
 def _start(project: Project) -> Words:
-    chosen, scores = project.options, _files(project, "scores", "")
-    if not scores:
-        raise OptionError("Scored candidates are missing: a table with head, relation, tail and score.")
-    words = ["actc", "start", "session", *scores, *_names(project)]
+    chosen = project.options
+    words = ["actc", "start", "session", *_scores(project), *_names(project)]
     words += _files(project, "graph", "--kg")
     words += ["--constraints", chosen.constraints] if chosen.constraints else []
     return [*words, "--budget", str(chosen.budget), "--title", chosen.title]
+
+
+def _scores(project: Project) -> Words:
+    found = _files(project, "scores", "")
+    if not found:
+        raise OptionError("Scored candidates are missing: a table with head, relation, tail and score.")
+    return found
 
 
 def _graph(project: Project) -> Words:

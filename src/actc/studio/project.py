@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import threading
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -32,6 +33,8 @@ GOALS = ("complete", "check", "both", "decide")
 ROLES = ("graph", "scores", "candidates", "names")
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 MOST_TITLE, MOST_NAME = 200, 100
+CHANGING = threading.Lock()
+"""Held from reading a project to writing it: files are dropped several at a time."""
 PACKED = (".zip", ".tar", ".tgz", ".tar.gz", ".7z", ".rar", ".xz", ".bz2", ".zst")
 
 
@@ -135,7 +138,9 @@ class Project:
 
     def change(self, **chosen: Any) -> Project:
         """Choose anew; what is not named stays."""
-        return replace(self, options=replace(self.options, **chosen)).write()
+        with CHANGING:
+            now = Project.read(self.folder)
+            return replace(now, options=replace(now.options, **chosen)).write()
 
     @property
     def name(self) -> str:
@@ -179,9 +184,11 @@ class Project:
         """Note what a file is; of a graph, scores and candidates there is one each, the latest."""
         if role not in ROLES:
             raise ChoiceError("role of a file", role, ROLES)
-        old = [other for other in self.names_of(role) if role != "names" and other != name]
-        roles = {key: value for key, value in self.roles.items() if key not in (*old, name)}
-        made = replace(self, roles={**roles, name: role}).write()
+        with CHANGING:
+            now = Project.read(self.folder)
+            old = [other for other in now.names_of(role) if role != "names" and other != name]
+            roles = {key: value for key, value in now.roles.items() if key not in (*old, name)}
+            made = replace(now, roles={**roles, name: role}).write()
         for other in old:
             (self.files / other).unlink(missing_ok=True)
         return made
@@ -189,8 +196,10 @@ class Project:
     def without_file(self, name: str) -> Project:
         """Remove a file."""
         path = self.path_of(name)
-        made = replace(self, roles={key: role for key, role in self.roles.items() if key != name}).write()
-        path.unlink()
+        with CHANGING:
+            now = Project.read(self.folder)
+            made = replace(now, roles={key: role for key, role in now.roles.items() if key != name}).write()
+        path.unlink(missing_ok=True)
         return made
 
 

@@ -26,25 +26,14 @@ def serve_studio(
         Receives the studio's link, once the server listens.
     """
     try:
-        import uvicorn
-
-        from actc.app.serve import MOST_CONNECTIONS, address_of, listen
+        from actc.app.serve import address_of, listen, run_server
         from actc.studio.server import create_studio
     except ImportError:
         raise MissingExtraError("The studio", "fastapi, uvicorn and segno", "app") from None
     listener = listen(host, port)  # refused before anything is made
     app = create_studio(prepare(Path(folder)), host)
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        limit_concurrency=MOST_CONNECTIONS,
-        timeout_keep_alive=15,
-        timeout_graceful_shutdown=2,
-    )
     announce(f"{address_of(host, listener.getsockname()[1])}/s/{app.state.studio.token}")
-    uvicorn.Server(config).run(sockets=[listener])
+    run_server(app, listener)
 
 
 def prepare(folder: Path) -> Path:

@@ -20,6 +20,8 @@ from actc.session.plan import planning
 from actc.studio.project import find_project
 
 PREFIX, AUDIT = "/session/", ".audit"
+MOST_OPEN = 8
+"""Sessions that are open at once: each has a planner with its pool in memory."""
 IDLE = 900.0  # seconds without a request, after which a session's planner gives its memory back
 
 
@@ -79,7 +81,7 @@ class Sessions:
         found = (folder / "secret").stat()
         version, now = (found.st_ino, found.st_mtime_ns), time.monotonic()
         with self._lock:
-            for other in [one for one, served in self._open.items() if now - served.asked > IDLE and one != key]:
+            for other in self._idle(key, now):
                 self._close(other)
             if key in self._open and self._open[key].version != version:
                 self._close(key)
@@ -123,6 +125,11 @@ class Sessions:
         with self._lock:
             for key in list(self._open):
                 self._close(key)
+
+    def _idle(self, key: str, now: float) -> list[str]:
+        """Return the sessions that nobody asked for of late, or longer than for any of the many others."""
+        others = sorted((one for one in self._open if one != key), key=lambda one: -self._open[one].asked)
+        return [one for k, one in enumerate(others) if now - self._open[one].asked > IDLE or k >= MOST_OPEN - 1]
 
     def _close(self, key: str) -> None:
         self._open.pop(key).ending.close()
