@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -49,6 +50,12 @@ def home(tmp_path_factory):
     return folder
 
 
+def accepted_by(session: Session, path, **options) -> Counter:
+    """Return how many of each relation an export accepts."""
+    actc.export_session(session, accepted=path, **options)
+    return Counter(relation for _, relation, _ in rows_of(path))
+
+
 @pytest.mark.parametrize("precision", [None, 0.7])
 def test_the_table_accepts_what_an_export_accepts_and_its_levels_what_a_promise_would(judged, tmp_path, precision):  # noqa: F811
     session, wish = Session(judged), Wish(str(judged), precision=precision, without=("r1",))
@@ -57,13 +64,15 @@ def test_the_table_accepts_what_an_export_accepts_and_its_levels_what_a_promise_
     assert accepted_in(table, session) == rows_of(tmp_path / "a.tsv")
     found = table.told("levels")
     assert [line["left_out"] for line in found["relations"]] == [False, True, False]
-    for at, level in enumerate(found["levels"]):
-        assert level["accepted"] == sum(line["accepted_at"][at] for line in found["relations"])
-    for level in (found["levels"][0], found["levels"][2]):
-        actc.export_session(session, accepted=tmp_path / "p.tsv", precision=level["precision"], without=["r1"])
-        assert level["accepted"] == len(rows_of(tmp_path / "p.tsv"))
-    actc.export_session(session, accepted=tmp_path / "n.tsv", without=["r1"])
-    assert found["now"] == len(rows_of(tmp_path / "n.tsv")) == sum(line["now"] for line in found["relations"])
+    for at in (None, 0, 2):
+        level = found["levels"][at] if at is not None else {"precision": None, "accepted": found["now"]}
+        by_relation = [line["now"] if at is None else line["accepted_at"][at] for line in found["relations"]]
+        with_r1, without_r1 = (
+            accepted_by(session, tmp_path / f"{at}.tsv", precision=level["precision"], without=out)
+            for out in ([], ["r1"])
+        )
+        assert level["accepted"] == sum(without_r1.values())
+        assert by_relation == [without_r1["r0"], with_r1["r1"], without_r1["r2"]]
     session.close()
 
 
