@@ -67,7 +67,7 @@ def _count(standing: Standing, case: Case) -> IntArray:
     size = len(case.target.relation_names)
     if standing.file is not None:
         return _count_in_file(standing, case)
-    accepted = case.decisions.accepted
+    accepted = case.decide(case.target).accepted  # not kept: there are many cases, and each decides on all candidates
     if standing.never is not None:
         accepted = accepted & ~standing.never
     return np.bincount(case.target.relations[accepted], minlength=size)
