@@ -207,8 +207,8 @@ class Calibration:
     actc_version: str = __version__
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
-    def write(self, path: str | Path) -> None:
-        """Write thresholds.json, complete or not at all."""
+    def write(self, path: str | Path, place: Path | None = None) -> None:
+        """Write thresholds.json, complete or not at all; its paths are relative to ``place``, where it will lie."""
         path, counts, curves = Path(path), self.counts, self.curves
         content = {
             "format": FORMAT,
@@ -226,7 +226,7 @@ class Calibration:
                 "annotated_true": counts.annotated_true,
                 "proving": counts.proving,
             },
-            "sources": _write_sources(self.sources, path.absolute().parent),
+            "sources": _write_sources(self.sources, (place or path).absolute().parent),
             "promise": None if self.promise is None else {"kind": "precision", **asdict(self.promise)},
             "exceptions": asdict(self.exceptions),
             "holdout": list(self.holdout),
