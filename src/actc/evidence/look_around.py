@@ -66,7 +66,7 @@ def rule_steps(limits: Limits) -> list[Step]:
             SELECT s, v, u, n, {small("i")} AS i FROM (
                 SELECT g.s, g.v, e.u, k.n,
                        row_number() OVER (PARTITION BY g.s, g.v ORDER BY {shuffled("e.u", "g.v")}, e.u) AS i
-                FROM goal g JOIN edge e ON e.s = g.s AND e.v = g.v JOIN key_count k ON k.s = g.s AND k.v = g.v) g
+                FROM goal g JOIN edge_part e ON e.s = g.s AND e.v = g.v JOIN key_count k ON k.s = g.s AND k.v = g.v) g
             WHERE i <= {holders + 1}"""),
         Step("rule", f"""
             SELECT g.s, g.v, e.s AS s2, e.v AS c, max(g.n) AS n,
@@ -119,6 +119,6 @@ def relative_steps(limits: Limits) -> list[Step]:
                       LEFT JOIN relative z ON z.u = l.u AND z.x = l.v WHERE l.own = 0
                       UNION ALL
                       SELECT l.k, l.s, l.v, y.x, y.w, y.i FROM own_relative y JOIN look l ON l.k = y.k) y
-                  LEFT JOIN edge e ON e.u = y.x AND e.s = y.s AND e.v = y.v WHERE y.i <= {limits.relatives}) y
+                  LEFT JOIN edge_part e ON e.u = y.x AND e.s = y.s AND e.v = y.v WHERE y.i <= {limits.relatives}) y
             GROUP BY k"""),
     ]  # fmt: skip

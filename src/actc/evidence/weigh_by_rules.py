@@ -14,12 +14,12 @@ from actc.evidence.plan import Limits
 from actc.evidence.propose_by_rules import RuleProposals, propose_by_rules
 from actc.evidence.quantiles import Quantiles
 from actc.evidence.rankings import Ranking, compare_rankings
-from actc.evidence.table import Evidence, Progress, Proposals, gather_evidence
+from actc.evidence.table import Evidence, Proposals, gather_evidence
 from actc.evidence.weigh import Lesson, Weighed
+from actc.evidence.work import HAS, Progress
 from actc.evidence.worth import (
     CHOICES,
     FOLDS,
-    HAS,
     Ridge,
     Worth,
     count_cases,
