@@ -97,15 +97,18 @@ def relative_steps(limits: Limits) -> list[Step]:
     """
     share = "sum(CASE WHEN i <= {0} THEN has * w ELSE 0e0 END) / sum(CASE WHEN i <= {0} THEN w ELSE 0e0 END)"
     return [
+        # A table of its own: engines see that it is small, and look it up in the edges, not the edges in it.
+        Step("own_rare", f"""
+            SELECT l.k, l.v AS other, a.u, a.s, a.v, a.rarity
+            FROM (SELECT l.k, l.u, l.s, l.v, coalesce(r.i, {FAR}) AS place FROM look l
+                  LEFT JOIN rare_edge r ON r.u = l.u AND r.s = l.s AND r.v = l.v WHERE l.own = 1) l
+            JOIN rare_edge a ON a.u = l.u AND a.i <> l.place AND {within(limits.rare_edges, "a.i", "l.place")}"""),
         Step("own_relative", f"""
             SELECT k, x, w, i FROM (
                 SELECT y.k, y.x, y.w / sqrt(d.n + 5e0) AS w,
                        row_number() OVER (PARTITION BY y.k ORDER BY y.w / sqrt(d.n + 5e0) DESC, y.x) AS i
-                FROM (SELECT l.k, b.u AS x, {whole("sum(a.rarity)")} AS w
-                      FROM (SELECT l.k, l.u, l.s, l.v, coalesce(r.i, {FAR}) AS place FROM look l
-                            LEFT JOIN rare_edge r ON r.u = l.u AND r.s = l.s AND r.v = l.v WHERE l.own = 1) l
-                      JOIN rare_edge a ON a.u = l.u AND a.i <> l.place AND {within(limits.rare_edges, "a.i", "l.place")}
-                      JOIN edge b ON b.s = a.s AND b.v = a.v AND b.u <> a.u AND b.u <> l.v GROUP BY l.k, b.u) y
+                FROM (SELECT a.k, b.u AS x, {whole("sum(a.rarity)")} AS w FROM own_rare a
+                      JOIN edge b ON b.s = a.s AND b.v = a.v AND b.u <> a.u AND b.u <> a.other GROUP BY a.k, b.u) y
                 JOIN degree d ON d.u = y.x) y
             WHERE i <= {limits.relatives}"""),
         # The other end is no relative that could speak for the candidate: those after it move up.

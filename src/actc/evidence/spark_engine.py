@@ -137,7 +137,7 @@ def _lines(points: FloatArray, curve: FloatArray) -> tuple[FloatArray, FloatArra
 
 def _array(numbers: FloatArray, place: Any) -> Any:
     """Return the number at a place; all of them travel as one text, whose every digit is read back."""
-    return sql.from_json(sql.lit(json.dumps(numbers.tolist())), "array<double>").getItem(place.cast("int"))
+    return sql.from_json(sql.lit(json.dumps(numbers.tolist())), "array<double>")[place.cast("int")]
 
 
 def _add(columns: list[Any]) -> Any:
