@@ -23,6 +23,8 @@ class CheckPlan(Asking):
         Judged triples with labels, or a graph of all true ones; without it people are asked.
     names : sequence of path
         Names of entities or relations, for the people who judge.
+    language : str
+        The language of names, where a file has several.
     precision, confidence : float, optional
         Promise this share of wrong facts among those that are taken out without being asked about, with this
         confidence.
@@ -43,6 +45,7 @@ class CheckPlan(Asking):
     out: Path
     oracle: Path | None = None
     names: tuple[Path, ...] = ()
+    language: str = "en"
     precision: float | None = None
     confidence: float = 0.9
     budget: int = 100

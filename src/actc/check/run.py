@@ -116,7 +116,7 @@ def _start_session(plan: CheckPlan, doubtful: Doubtful, folder: Path) -> list[st
     settings = Settings(LOG_ODDS, budget, seed=plan.seed, title=title, doubted=len(doubtful.facts))
     reasons = doubtful.reasons.marked(np.arange(len(doubtful.facts)))
     shown = as_table(plan.graph, plan.base, plan.out)
-    start_session(folder, plan.out / POOL, settings, plan.names, shown, reasons=reasons).close()
+    start_session(folder, plan.out / POOL, settings, plan.names, shown, plan.language, reasons).close()
     return [
         f"{len(doubtful.facts):,} facts may be asked about, the most doubtful of the graph.",
         f"Judge {budget:,} of them, whether each is true: {annotate_command(folder)}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from actc.decide.decide_candidates import decide_candidates
@@ -63,6 +64,7 @@ def export_session(
     count: int = 100,
     precision: float | None = None,
     confidence: float = 0.9,
+    without: Sequence[str] = (),
 ) -> list[tuple[int, str, Path]]:
     """Write whatever has a path, as ``actc export`` does; return how many of what went where.
 
@@ -84,6 +86,8 @@ def export_session(
     precision, confidence : float
         Promise this share of true triples among those that the method accepts, with this confidence; pooled methods
         only.
+    without : sequence of str
+        Relations to leave out: of them only what people called true is accepted.
     """
     if not any((labels, history, thresholds, accepted, label_studio, held)):
         raise OptionError(
@@ -98,7 +102,7 @@ def export_session(
         written.append((write_history(session, history), "judgements", history))
     if not (thresholds or accepted or label_studio or held):
         return written
-    opened = find_case(session, demand)
+    opened = find_case(session, demand, without)
     if thresholds:
         written.append((write_thresholds(opened, thresholds), "thresholds", thresholds))
     if accepted:

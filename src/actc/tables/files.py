@@ -275,10 +275,24 @@ def write_rows_of(path: str | Path, triples: ScoredTriples, rows: IntArray) -> N
 
 
 def write_json(path: str | Path, content: Any) -> None:
-    """Write plain values as JSON, complete or not at all."""
-    with write_beside(path) as temporary:
-        text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-        temporary.write_text(text + "\n", encoding="utf-8")
+    """Write plain values as JSON, complete or not at all; of tables in tables, each is one line."""
+    with write_beside(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+        file.writelines(_json_lines(content))
+        file.write("\n")
+
+
+_AS_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
+def _json_lines(content: Any, depth: int = 0) -> Iterator[str]:
+    # Python's indent would do the same, at a tenth of the speed: whole lines are written by its C code.
+    if depth == 2 or not isinstance(content, dict) or not content:
+        yield _AS_JSON(content)
+        return
+    for number, (key, value) in enumerate(content.items()):
+        yield f"{',' if number else '{'}\n{' ' * (depth + 1)}{_AS_JSON(key)}: "
+        yield from _json_lines(value, depth + 1)
+    yield f"\n{' ' * depth}}}"
 
 
 def refuse_tabs(path: Path, columns: Mapping[str, Any]) -> None:
