@@ -203,13 +203,14 @@ def learn(
         How much is looked at; by the size of the lesson if not given.
     """
     limits = limits or Limits.for_count(len(lesson.proposals))
+    graph = Graph.of(graph)  # a table of its own: with it go the keys that are made to find triples
     whole = graph if graph.contains(lesson.holdout).all() else Graph.of(graph.union(lesson.holdout))
     before = whole.take(~lesson.holdout.contains(whole))
     table = gather_evidence(before, lesson.proposals, limits, engine, progress)
     worth = learn_worth(table, lesson.true, lesson.rest_is_false, lesson.share)
     # Trees split at exact counts, so they need candidates to be looked at in the graph that the lesson was looked at
     # in; the ridge bears the small difference, and profits from every fact.
-    return Learnt(worth, whole if worth.trees is None else before, limits)
+    return Learnt(worth, Graph.of(whole) if worth.trees is None else before, limits)
 
 
 def weigh(

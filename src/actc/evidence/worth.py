@@ -182,12 +182,12 @@ class Columns(Protocol):
         """Return one piece of evidence, shape (N,)."""
 
 
-def pieces_of(evidence: Columns, columns: Sequence[str], rows: slice = slice(None)) -> FloatArray:
-    """Return some pieces of evidence in single precision, shape (N, F); ``has_x`` is 1 where piece ``x`` is there.
+def pieces_of(evidence: Columns, columns: Sequence[str], rows: slice | IntArray = slice(None)) -> FloatArray:
+    """Return pieces of evidence of some rows in single precision, shape (N, F); ``has_x`` is 1 where ``x`` is there.
 
     A database adds numbers up in any order, so their last digits differ from run to run, and trees would cut at them.
     """
-    table = np.zeros((len(range(len(evidence))[rows]), len(columns)))
+    table = np.zeros((len(np.arange(len(evidence))[rows]), len(columns)))
     for place, name in enumerate(columns):
         piece = evidence.column(name.removeprefix(HAS))[rows]
         table[:, place] = np.isfinite(piece) if name.startswith(HAS) else piece.astype(np.float32)
