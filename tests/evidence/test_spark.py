@@ -69,14 +69,10 @@ def test_spark_weighs_and_writes_as_duckdb_does(session, case, tmp_path):
     graph, candidates = case
     some = np.where(candidates.scores < 0.5, np.nan, np.round(np.sin(candidates.scores), 3))
     both = Proposals(candidates, (candidates.scores, some))
-    engines = {"duckdb": Duckdb(), "spark": Spark(10**9)}
-    lesson = find_lesson(graph, both, graph.take(np.arange(0, 60, 4)))
-    learnt = {name: learn(graph, lesson, TIGHT, engine=engine) for name, engine in engines.items()}
-    assert {"has_score_2", "score"} <= set(learnt["spark"].worth.columns)
-    weights = [one.worth.ridge.weights for one in learnt.values()]
-    np.testing.assert_allclose(*weights, atol=1e-4)
-    for name, engine in engines.items():
-        write_weighed(learnt["duckdb"], both, tmp_path / name, engine)
+    learnt = learn(graph, find_lesson(graph, both, graph.take(np.arange(0, 60, 4))), TIGHT)
+    assert {"has_score_2", "score"} <= set(learnt.worth.columns)
+    for name, engine in {"duckdb": Duckdb(), "spark": Spark(10**9)}.items():
+        write_weighed(learnt, both, tmp_path / name, engine)
     ours, theirs = read(tmp_path / "duckdb"), read(tmp_path / "spark")
     assert len(ours["head"]) == len(candidates)
     check_alike(ours, theirs, [name for name in ours if name.endswith("_2")])
