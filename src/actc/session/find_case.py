@@ -52,6 +52,7 @@ def find_case(source: str | Path | Session | Case | Opened, demand: Demand | Non
         replace(
             case,
             found=calibration.thresholds,
+            found_least=calibration.least,
             name=Path(source).name,
             candidates=None if more is None else read_scored(more)[0],
             facts=case.facts if graph is None else read_graph(graph),

@@ -83,9 +83,11 @@ class Case:
     judged : JudgeAnswers
         What machines said of rows of the pool.
     demand : Demand, optional
-        The precision that is promised of what the method accepts; judges are then not heeded.
+        The precision that is promised of what is accepted beyond people's own words.
     found : Thresholds, optional
         Thresholds that were found before, in the place of the fit's own.
+    found_least : float
+        With these: P(true) from which on a triple is accepted that judges spoke of.
     name : str
         What to call it.
     fitted : Fit, optional
@@ -107,6 +109,7 @@ class Case:
     judged: JudgeAnswers = field(default_factory=JudgeAnswers.none)
     demand: Demand | None = None
     found: Thresholds | None = None
+    found_least: float = 0.5
     name: str = "thresholds"
     fitted: Fit | None = None
     candidates: ScoredTriples | None = None
@@ -141,7 +144,12 @@ class Case:
         """The cuts that keep what is demanded, if anything is."""
         if self.demand is None:
             return None
-        return promise(self.posterior, self.annotations, self.pool, [self.demand])[0]
+        return promise(self.posterior, self.annotations, self.pool, [self.demand], heeded=self.heeded)[0]
+
+    @property
+    def least(self) -> float:
+        """P(true) from which on a triple is accepted that judges spoke of."""
+        return self.found_least if self.promise is None else self.promise.least
 
     @cached_property
     def thresholds(self) -> Thresholds:
@@ -155,8 +163,8 @@ class Case:
 
     @cached_property
     def heeded(self) -> Heeded | None:
-        """The fit with what judges add to it; None where there are none, or where only people's answers may count."""
-        if not len(self.judged) or self.demand is not None or self.fit.probabilities(self.pool) is None:
+        """The fit with what judges add to it; None where there are none."""
+        if not len(self.judged) or self.fit.probabilities(self.pool) is None:
             return None
         # Where judge and method differ a judge is wrong more often than elsewhere; such answers do not tell its worth.
         blind = self.annotations.asked != "differing"
@@ -256,8 +264,8 @@ class Case:
             rows = spoken if triples is self.pool else triples.rows_of(self.pool.take(spoken))
             rows, spoken = rows[rows >= 0], spoken[rows >= 0]
             probability[rows] = self.heeded.probabilities[spoken]
-            by[rows[accepted[rows] != (probability[rows] >= 0.5)]] = "judges"
-            accepted[rows] = probability[rows] >= 0.5
+            by[rows[accepted[rows] != (probability[rows] >= self.least)]] = "judges"
+            accepted[rows] = probability[rows] >= self.least
         answers = self.answers_in(triples)
         accepted[answers.rows] = answers.labels
         by[answers.rows] = np.where(answers.who == ORACLE, ORACLE, "person")
@@ -271,7 +279,8 @@ class Case:
         cuts, settled = self.thresholds.cuts_and_default, self.answers_in(self.target)
         held = self.decisions.held  # no candidates for being accepted any more
         settled = settled.plus(Annotations(held, np.zeros(len(held), dtype=np.bool_)))
-        found = expect(self.posterior, cuts, self.annotations, self.target, settled=settled, heeded=self.heeded)
+        about = self.posterior, cuts, self.annotations, self.target
+        found = expect(*about, settled=settled, heeded=self.heeded, least=self.least)
         if len(self.annotations) or not self.holdout:
             return found
         return replace(found, overall=replace(found.overall, precision=np.array(self.holdout)), source="holdout")
