@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import sys
 import time
@@ -141,6 +142,46 @@ def test_a_function_of_ones_own_judges(session, tmp_path, monkeypatch):
     assert (run.judge, run.answered) == ("my_rules:judge", 60)
     judged = read_judged(session)
     assert ((judged.signals > 0) == (POOL.scores[judged.rows] > 0.5)).all()
+
+
+@pytest.mark.parametrize("body", ["raise RuntimeError('no\\x1b[31m luck')", "exit(3)", "return 1 / 0"])
+def test_a_function_that_fails_is_one_sentence(session, tmp_path, monkeypatch, body):
+    name = f"rules_{len(body)}"
+    (tmp_path / f"{name}.py").write_text(f"def judge(told):\n    {body}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ActcError, match=rf"--script: {name}:judge failed \(\w+: .*; what it said before") as failure:
+        judge_triples(session, script=f"{name}:judge", which="all")
+    assert str(failure.value).isprintable()
+
+
+def test_a_module_that_fails_when_it_is_imported_is_one_sentence(session, tmp_path, monkeypatch):
+    (tmp_path / "broken_rules.py").write_text("raise RuntimeError('not today')")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ActcError, match=r"broken_rules:judge failed \(RuntimeError: not today\)"):
+        judge_triples(session, script="broken_rules:judge", which="all")
+
+
+@pytest.mark.parametrize("program", ["yes", "cat /dev/zero", "sh -c 'while :; do echo {}; done'"])
+def test_a_program_that_talks_for_ever_and_answers_nothing_is_ended(untouched, program):
+    with pytest.raises(ActcError, match="lines that answer no question"):
+        judge_triples(untouched, program=program, which="all")
+
+
+@pytest.mark.parametrize("kind", ["device", "fifo", "folder"])
+def test_a_prompt_that_is_no_ordinary_file_is_refused(untouched, tmp_path, kind):
+    place = {"device": "/dev/zero", "fifo": tmp_path / "pipe", "folder": tmp_path}[kind]
+    if kind == "fifo":
+        os.mkfifo(place)
+    with pytest.raises(ActcError, match="no ordinary one"):
+        judge_triples(untouched, url="http://127.0.0.1:9/v1", model="m", prompt=place)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://[::1", "http://a℀b/", "http://h:x/", "http://h:99999/", "http://a b/", "file:///etc/passwd", "x"]
+)
+def test_an_address_that_is_none_is_refused(untouched, url):
+    with pytest.raises(ActcError, match=r"is no address such as"):
+        judge_triples(untouched, url=url, model="m")
 
 
 def test_a_run_never_asks_more_than_its_limit(session, tmp_path):

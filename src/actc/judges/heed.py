@@ -125,9 +125,9 @@ class Heeded:
         """The variance of what is not known of triples that judges leave, as a share of that without them."""
         if self.probabilities is None or self._base is None:
             return 1.0
-        before = sigmoid(self.steepness * logit(np.clip(self._base, EDGE, 1 - EDGE)))
-        spreads = (self.pool.weights @ (p * (1 - p)) for p in (self.probabilities, before))
-        return float(np.clip(next(spreads) / max(next(spreads), EDGE), 0.0, 1.0))
+        alone = sigmoid(self.steepness * logit(np.clip(self._base, EDGE, 1 - EDGE)))
+        after, before = (float(self.pool.weights @ (p * (1 - p))) for p in (self.probabilities, alone))
+        return min(after / max(before, EDGE), 1.0)
 
     @cached_property
     def foreseen(self) -> FloatArray:

@@ -125,7 +125,7 @@ def estimate_share(
     counted = _tune(answers, guesses)
     residuals = answers - counted * guesses
     share = float(np.clip(counted * everything.mean() + drawn.shares @ residuals, 0, 1))
-    left *= _what_is_left(drawn.spread(residuals), drawn.spread(answers), drawn.drawn, level)
+    left *= _what_is_left(drawn.spread(residuals), drawn.spread(answers), drawn.drawn, level, design is not None)
     worth = drawn.alone.effective / max(left, 1e-9)
     low, high = (drawn.covered * bound for bound in clopper_pearson(share * worth, worth, level))
     found = Interval(low, high + 1 - drawn.covered)
@@ -144,13 +144,15 @@ def _tune(answers: FloatArray, guesses: FloatArray) -> float:
     return float(np.clip(together / (spread + 0.05), 0, 1))
 
 
-def _what_is_left(with_guesses: float, without: float, drawn: int, level: float) -> float:
+def _what_is_left(with_guesses: float, without: float, drawn: int, level: float, student: bool) -> float:
     """Return the variance of what people found less what was guessed, as a share of that without guesses.
 
-    How much guesses count was fitted to the same answers, and so was the variance: both cost a little.
+    How much guesses count was fitted to the same answers, and so was the variance: both cost a little. ``student``:
+    what the second costs is in the bounds of people's answers already.
     """
     from scipy.special import ndtri, stdtrit
 
     degrees, tail = max(drawn - 2, 1), (1 + level) / 2
-    fitted = drawn / degrees * float(stdtrit(degrees, tail) / ndtri(tail)) ** 2
+    usual = float(stdtrit(drawn - 1, tail) if student else ndtri(tail))
+    fitted = drawn / degrees * (float(stdtrit(degrees, tail)) / usual) ** 2
     return (fitted * with_guesses + MADE_UP) / (without + MADE_UP)
