@@ -1,4 +1,4 @@
-"""Whatever a server does, a run ends in time, in a sentence at worst; nothing is asked twice, and the key stays here."""
+"""Whatever a server does, a run ends in time, in a sentence at worst; nothing is asked twice, the key stays here."""
 
 from __future__ import annotations
 
