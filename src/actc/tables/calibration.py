@@ -121,12 +121,15 @@ class Promised:
         How probable it is that the promise is kept; None where nothing is accepted.
     left_out : tuple of str
         Relations of which nothing is accepted.
+    least : float, optional
+        P(true) from which on a triple is accepted that judges spoke of; None where nothing is.
     """
 
     target: float
     confidence: float
     chance: float | None
     left_out: tuple[str, ...] = ()
+    least: float | None = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,6 +209,13 @@ class Calibration:
     without: tuple[str, ...] = ()
     actc_version: str = __version__
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+    @property
+    def least(self) -> float:
+        """P(true) from which on a triple is accepted that judges spoke of."""
+        if self.promise is None:
+            return 0.5
+        return math.inf if self.promise.least is None else self.promise.least
 
     def write(self, path: str | Path, place: Path | None = None) -> None:
         """Write thresholds.json, complete or not at all; its paths are relative to ``place``, where it will lie."""
@@ -369,7 +379,10 @@ def _read_promise(content: dict[str, Any] | None) -> Promised | None:
     if content is None or content["kind"] != "precision" or content.get("each_relation"):
         return None
     target, confidence = float(content["target"]), float(content["confidence"])
-    return Promised(target, confidence, content["chance"], tuple(content["left_out"]))
+    least = content.get("least", 0.5)
+    return Promised(
+        target, confidence, content["chance"], tuple(content["left_out"]), None if least is None else float(least)
+    )
 
 
 def _read_without(names: Any) -> tuple[str, ...]:
