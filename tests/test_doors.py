@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -33,6 +32,7 @@ from actc.tables.constraints import Constraint, Constraints
 from actc.tables.files import read_annotations, read_scored, write_scored, write_triples
 from actc.triples import ScoredTriples
 from actc.trust.calibrate import describe_calibration
+from actc.trust.promise import Demand
 from actc.trust.report import CURVE
 from tests.complete.test_complete import folder, plan, triples_of  # noqa: F401
 from tests.conftest import make_pool
@@ -158,11 +158,11 @@ def test_rivals_and_a_promise_in_frames_files_and_sessions(rivals, tmp_path):
     run("decide", tmp_path / "t.json", rivals / "pool.parquet", "--out", tmp_path / "d.tsv")
     assert rows_of(tmp_path / "d.tsv") == rows_of(tmp_path / "e.tsv")
     assert "judges" in rows_of(tmp_path / "e.tsv").values()
-    alone = shutil.copytree(rivals, tmp_path / "alone")  # labels alone have no judges
-    for file in alone.glob("judges.sqlite*"):
-        file.unlink()
-    run("export", alone, "--labels", tmp_path / "l.tsv", "--accepted", tmp_path / "p.tsv", *words)
-    found = rows_of(tmp_path / "p.tsv")
+    run("export", rivals, "--labels", tmp_path / "l.tsv")
+    alone = find_case(rivals, Demand(0.7, 0.8)).case.without_judges().decisions.columns()  # labels have no judges
+    found = dict(
+        zip(zip(*(alone[name] for name in ("head", "relation", "tail")), strict=True), alone["by"], strict=True)
+    )
     RULES.write(tmp_path / "rules.tsv")
     facts = rivals / "facts.parquet"
     more = ("--constraints", tmp_path / "rules.tsv", "--graph", facts)
