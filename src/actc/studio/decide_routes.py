@@ -22,6 +22,8 @@ from actc.studio.table import COLUMNS, Look
 from actc.studio.take import list_taken, take
 
 deciding = APIRouter(prefix="/api/projects/{name}")
+Of = Literal["candidates", "facts"]
+"""Where a project seeks both missing and wrong facts: which of them are meant."""
 MOST_PAGES, MOST_ROWS = 10_000_000, 500
 WAIT = "The table of decisions is being made; ask again in a moment."
 
@@ -44,12 +46,12 @@ class OverruleBody(Strict):
 class Deciding:
     """A project whose people have begun to judge: its session, and what is wanted of the decisions."""
 
-    def __init__(self, request: Request, project: OpenProject, studio: OpenStudio) -> None:
+    def __init__(self, request: Request, project: OpenProject, studio: OpenStudio, of: Of = "candidates") -> None:
         if project.session is None:
             raise HTTPException(409, "There is nothing to decide yet: nobody can judge before the first run has ended.")
         self.project: Project = project
         self.session: Session = studio.sessions.served(project.name).session
-        self.wish = wish_of(project)
+        self.wish = wish_of(project, of == "facts")
         self._tables: KeptTables = request.app.state.tables
 
     def show(self) -> Shown:
@@ -57,10 +59,12 @@ class Deciding:
         return self._tables.show(self.project.folder, self.wish, self.session)
 
 
-def wish_of(project: Project) -> Wish:
-    """Return which decisions a project wants."""
-    result = None if project.options.goal == "decide" else str(project.result)
-    return Wish(str(project.session), result, project.options.precision, project.options.without)
+def wish_of(project: Project, facts: bool = False) -> Wish:
+    """Return which decisions a project wants: on candidates, or on doubtful facts where both are sought."""
+    goal, chosen = project.options.goal, project.options
+    result = None if goal == "decide" else str(project.result)
+    facts = facts and goal == "both"
+    return Wish(str(project.session), result, chosen.precision, () if facts else chosen.without, facts)
 
 
 OpenDeciding = Annotated[Deciding, Depends(Deciding)]

@@ -30,7 +30,7 @@ from actc.tables.deliver import write_beside
 from actc.tables.files import quote, quote_file
 from actc.tables.sqlite import database_address
 
-MEMORY = "1GB"
+MEMORY = "400MB"
 NEAR = 1000
 """Rejected candidates nearest to the cut."""
 MOST_REASONS = 20_000

@@ -105,8 +105,8 @@ def list_taken(project: Project) -> list[Taken]:
                 for name, one in FORMATS.items()
                 if name not in READ_ONLY and (name != "quickstatements" or _is_wikidata(source))
             ]
-    found += [Taken(name, what, project.result / name) for name, what in AS_THEY_ARE.items()
-              if (project.result / name).is_file()]  # fmt: skip
+    files = [(project.result / name, what) for name, what in AS_THEY_ARE.items()]
+    found += [Taken(file.name, what, file) for file, what in files if _is_plain(file)]
     if project.session is not None:
         found += [Taken(name, what) for name, (what, _) in SAID.items()]
     return [*found, Taken(COMMANDS, "the command lines that do the same")]
@@ -114,9 +114,13 @@ def list_taken(project: Project) -> list[Taken]:
 
 def _find(result: Path, stem: str) -> Path | None:
     """Return a list of a result; the graph's file has the ending of the one that was given."""
-    tables = sorted(one for one in result.glob(f"{stem}.*") if one.is_file() and not one.is_symlink())
+    tables = sorted(one for one in result.glob(f"{stem}.*") if _is_plain(one))
     endings = tuple(ending for one in FORMATS.values() for ending in one.suffixes)
     return next((one for one in tables if one.name.removeprefix(stem) in endings), None)
+
+
+def _is_plain(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
 
 
 def _ending(name: str, found: GraphFormat) -> str:
