@@ -270,7 +270,10 @@ def run_through(client, name: str, what: str) -> None:
         time.sleep(0.2)
 
 
-@pytest.mark.parametrize("options", LOOKS)
+ONE_NOW = [LOOKS[0], *(pytest.param(*one.values, id=one.id, marks=pytest.mark.long) for one in LOOKS[1:])]
+
+
+@pytest.mark.parametrize("options", ONE_NOW)
 def test_axe_finds_nothing_on_any_page_of_the_studio(judged, start_studio, tmp_path, new_page, options):
     shutil.copytree(judged, tmp_path / "studio")
     studio = start_studio("--host", "0.0.0.0")
@@ -329,6 +332,7 @@ def test_hostile_names_do_nothing(start_studio, new_page, tmp_path):
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
+@pytest.mark.long
 def test_the_tab_and_the_filters_survive_a_reload(judged, start_studio, tmp_path, new_page):
     shutil.copytree(judged, tmp_path / "studio")
     studio, page = start_studio(), new_page()
