@@ -47,8 +47,8 @@ from actc.constraints.find_constraints import constraints_from
 from actc.errors import FileError, OptionError
 from actc.evidence.keep_weighed import Reasons
 from actc.evidence.method import DOUBTS, LOG_ODDS
-from actc.evidence.table import Progress
 from actc.evidence.weigh_by_rules import split_holdouts
+from actc.evidence.work import Progress
 from actc.graphs.formats import as_table, find_ending, read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import without_literals

@@ -38,7 +38,7 @@ from actc.session.trouble import end_trouble, tell_trouble
 from actc.triples import BoolArray, IntArray, Picks, ScoredTriples
 from actc.trust.case import Case
 
-LEAST_PLANNED, MOST_PLANNED = 128, 4096
+LEAST_PLANNED, MOST_PLANNED = 128, 12_288
 FIRST_PLANNED = 2000
 """The first plan must last, for all annotators together, until a planner has read the pool and made the next."""
 LEASED_EACH = 6

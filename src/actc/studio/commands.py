@@ -42,10 +42,11 @@ def audit_folder(project: Project) -> Path:
     return session / "audit"
 
 
-def publish_commands(project: Project, to: str, into: str, write: bool) -> list[Words]:
+def publish_commands(project: Project, to: str, into: str, write: bool, base: str = "") -> list[Words]:
     """Return what writes the decided facts into a store; without ``write`` what says what would be written."""
     _check_store(to)
-    return [["actc", "publish", "result", "--to", to, "--into", into, "--write" if write else "--dry-run"]]
+    words = ["actc", "publish", "result", "--to", to, "--into", into, *(["--base", base] if base else [])]
+    return [[*words, "--write" if write else "--dry-run"]]
 
 
 def withdraw_commands(project: Project, to: str, into: str, write: bool) -> list[Words]:

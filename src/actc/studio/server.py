@@ -71,6 +71,7 @@ class RunBody(Strict):
     what: Literal["go", "decide", "publish", "withdraw"]
     to: str = Field("", max_length=2000)
     into: str = Field("", max_length=2000)
+    base: str = Field("", max_length=2000)
     write: bool = False
 
 
@@ -220,7 +221,7 @@ def start_run(body: RunBody, project: OpenProject) -> dict[str, Any]:
     commands = {
         "go": lambda: go_commands(project),
         "decide": lambda: decide_commands(project),
-        "publish": lambda: publish_commands(project, body.to, body.into, body.write),
+        "publish": lambda: publish_commands(project, body.to, body.into, body.write, body.base),
         "withdraw": lambda: withdraw_commands(project, body.to, body.into, body.write),
     }[body.what]()
     return add_run(project.folder, body.what, commands).describe()

@@ -36,11 +36,13 @@ function drawGroups(files) {
     const title = format ? what : OTHERS;
     groups.set(title, [...(groups.get(title) ?? []), { ...file, words: format ?? what }]);
   }
-  const place = ({ name }) => (FIRST.indexOf(name.slice(name.indexOf("."))) + 100) % 100;
-  return [...groups].flatMap(([title, some]) => [
-    element("dt", {}, title.charAt(0).toUpperCase() + title.slice(1)),
-    element("dd", {}, ...some.sort((a, b) => place(a) - place(b)).map(drawTake)),
-  ]);
+  const place = ({ name }) => FIRST.indexOf(name.slice(name.indexOf(".")));
+  return [...groups].flatMap(([title, some]) => {
+    const first = title === OTHERS ? some : some.filter((file) => place(file) >= 0).sort((a, b) => place(a) - place(b));
+    const rest = some.filter((file) => !first.includes(file));
+    const more = rest.length ? [element("details", {}, element("summary", {}, "More formats"), element("div", {}, ...rest.map(drawTake)))] : [];
+    return [element("dt", {}, title.charAt(0).toUpperCase() + title.slice(1)), element("dd", {}, ...first.map(drawTake), ...more)];
+  });
 }
 
 function drawTake(file) {
@@ -64,7 +66,7 @@ async function save(link) {
   }
 }
 
-const target = () => JSON.stringify([at("to").value, at("into").value]);
+const target = () => JSON.stringify(["to", "into", "base"].map((id) => at(id).value));
 
 function showWritable() {
   at("write").disabled = Boolean(waits) || looked.publish !== target();
@@ -74,7 +76,7 @@ function showWritable() {
 async function act(what, write) {
   if (!at("publish").reportValidity()) return;
   put("publish-state", "");
-  const reply = await startRun(what, { to: at("to").value, into: at("into").value, write });
+  const reply = await startRun(what, { to: at("to").value, into: at("into").value, base: at("base").value, write });
   if (reply.status !== 200) return put("publish-state", sentenceOf(reply));
   waits = { id: reply.content.id, what, write, target: target() };
   follow(project);
@@ -109,5 +111,5 @@ export function startTake() {
   at("write").addEventListener("click", () => act("publish", true));
   at("withdraw-look").addEventListener("click", () => act("withdraw", false));
   at("withdraw").addEventListener("click", () => act("withdraw", true));
-  for (const id of ["to", "into"]) at(id).addEventListener("input", showWritable);
+  for (const id of ["to", "into", "base"]) at(id).addEventListener("input", showWritable);
 }
