@@ -291,3 +291,13 @@ SELECT 100 * max(accuracy_without - accuracy_with) FROM graded WHERE quality IN 
 -- docs/how-to/machine-judges.md: At .95 the interval of accuracy is {:.0f}% as wide as with people alone on CoDEx-M, {:.0f}% on umls-top
 SELECT 100 * max(width) FILTER (cell = 'codex-m'), 100 * max(width) FILTER (cell = 'umls-top') FROM graded
 WHERE quality = '0.95' AND reading = 'graded' AND answers = 100;
+
+-- docs/scale.md: The studio shows the decisions on a million candidates page by page: the first page in less than 200 ms
+SELECT bool_and(median < 200 AND candidates = 1000000) FROM 'benchmarks/studio/table.csv' WHERE what LIKE 'first page%';
+-- docs/scale.md: sorted, filtered or searched in less than 500 ms (medians)
+SELECT bool_and(median < 500) FROM 'benchmarks/studio/table.csv'
+WHERE what NOT LIKE 'made%' AND what NOT LIKE '%MB';
+-- docs/scale.md: with less than 256 MB of memory in the server
+SELECT median < 256 FROM 'benchmarks/studio/table.csv' WHERE what = 'more memory in the server, MB';
+-- docs/scale.md: with less than 1 GB
+SELECT median < 1000 FROM 'benchmarks/studio/table.csv' WHERE what = 'made, most memory in MB';

@@ -32,6 +32,7 @@ SECONDS = 60
 # How many calls of each; those that compute are called less often.
 CASES = {
     "methods": 5, "calibrate": 170, "decide": 170, "start": 120, "extend": 60, "names": 80, "annotate": 50, "judge": 60,
+    "studio": 20,
     "status": 60, "export": 160, "import": 200, "backup": 60, "report": 100, "ask": 100, "audit": 180, "shift": 120,
     "train": 50, "score": 130, "candidates": 80, "evidence": 60, "constraints": 80, "complete": 25, "check": 25,
     "convert": 200, "publish": 60, "withdraw": 30, "bench": 60, "demo": 2, "paper": 20,
@@ -45,6 +46,7 @@ ALWAYS = {
     "annotate": ["--host", "256.0.0.1"],  # where nobody can listen
     "judge": ["--retries", "0", "--timeout", "1", "--program"],
     "audit": ["--host", "256.0.0.1"],
+    "studio": ["--host", "256.0.0.1"],
     "paper": ["--from"],
 }
 NEVER = ("--engine", "--master", "--terminal", "--url", "--help")

@@ -226,6 +226,39 @@ def test_only_the_prompt_and_the_model_s_name_leave(folder):
     assert "Authorization" not in server.headers[0]
 
 
+def start(folder, server, *more):
+    command = [sys.executable, "-m", "actc.cli.main", "judge", str(folder / "session"), "--model", "small", "--quiet"]
+    command += ["--prompt", str(folder / "prompt.txt"), "--which", "all", "--way", "text", "--url", server.url, *more]
+    return subprocess.Popen(command, stderr=subprocess.PIPE)
+
+
+def wait_for(happened, seconds=60):
+    until = time.monotonic() + seconds
+    while not happened() and time.monotonic() < until:
+        time.sleep(0.02)
+    assert happened()
+
+
+def test_the_first_interrupt_ends_a_run_that_waits_for_a_reply(folder):
+    with ModelServer(seconds=600) as server:
+        process = start(folder, server)
+        wait_for(lambda: server.asked)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+        assert (process.returncode, said.strip()) == (130, b"")
+
+
+def test_of_two_runs_at_once_one_asks_and_the_other_says_so(folder):
+    with ModelServer(seconds=0.05) as server:
+        first = start(folder, server)
+        wait_for(lambda: server.asked)
+        with pytest.raises(ActcError, match="Another run is asking this judge now"):
+            judge(folder, server)
+        assert first.wait(60) == 0
+        first.stderr.close()
+        assert (judge(folder, server).before, set(server.answered.values())) == (60, {1})
+
+
 @pytest.mark.long
 def test_a_run_that_is_killed_goes_on_where_it_was_and_nothing_is_lost_or_doubled(folder):
     command = [sys.executable, "-m", "actc.cli.main", "judge", str(folder / "session"), "--model", "small"]

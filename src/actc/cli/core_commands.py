@@ -18,6 +18,7 @@ from actc.cli.parts import (
     progress_bar,
     promise_options,
     quiet_option,
+    without_option,
 )
 
 PATH = click.Path(path_type=Path)
@@ -76,6 +77,7 @@ def methods_command(quiet: bool) -> None:
 )
 @promise_options
 @constraint_options
+@without_option
 @click.option("--out", type=PATH, default=Path("thresholds.json"), show_default=True)
 @overwrite_option
 @quiet_option

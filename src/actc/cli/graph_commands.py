@@ -17,6 +17,7 @@ from actc.cli.parts import (
     promise_options,
     quiet_option,
     undo_options,
+    without_option,
 )
 
 PATH = click.Path(path_type=Path)
@@ -229,6 +230,7 @@ def candidates_command(
 @click.option("--check", is_flag=True, help="Find wrong facts of the graph too: half of the answers are about them.")
 @undo_options
 @promise_options
+@without_option
 @click.option(
     "--method", callback=look_here, help="See: actc methods. [default: pooled; with evidence pooled-evidence]"
 )

@@ -94,7 +94,8 @@ def decide_candidates(
     if isinstance(thresholds, Calibration):
         constraints = thresholds.constraints if constraints is None else constraints
         graph = thresholds.sources.graph if graph is None else graph
-        curves, exceptions, thresholds = curves or thresholds.curves, thresholds.exceptions, thresholds.thresholds
+        curves, exceptions = curves or thresholds.curves, thresholds.exceptions
+        thresholds = thresholds.thresholds.without(thresholds.without, others=True)
     if engine not in ENGINES:
         raise ChoiceError("engine", engine, ENGINES)
     if master is not None and engine != "spark":

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from actc.errors import ActcError, MissingExtraError, OptionError
 from actc.judges.prompt import IN_JSON, IN_ONE_WORD, fill_prompt
-from actc.judges.replies import NO_ANSWER, Question, Reply, read_reply, read_tokens
+from actc.judges.replies import NO_ANSWER, Question, Reply, printable, read_reply, read_tokens
 
 MOST_BYTES = 1_000_000
 MOST_TOKENS = 10**9
@@ -104,9 +104,10 @@ class Server:
     def __post_init__(self) -> None:
         try:
             parts = urlsplit(self.url)
-        except ValueError:
-            raise OptionError(f"--url: {self.url!r} is no address such as http://127.0.0.1:8080/v1.") from None
-        if parts.scheme not in ("http", "https") or not parts.netloc:
+            fine = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and self.url.isprintable()
+        except ValueError:  # half a bracket, a port that is no number, a letter that is a slash in disguise
+            fine = False
+        if not fine or " " in self.url:
             raise OptionError(f"--url: {self.url!r} is no address such as http://127.0.0.1:8080/v1.")
         if "@" in parts.netloc:
             raise OptionError("--url has a password in it; name an environment variable with --key-from instead.")
@@ -125,7 +126,7 @@ class Server:
     def headers(self) -> dict[str, str]:
         """What is said of every request."""
         key = {"Authorization": f"Bearer {self.key}"} if self.key else {}
-        return {"Accept": "application/json", "User-Agent": "actc", **key}
+        return {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "actc", **key}
 
     def body(self, question: Question) -> dict[str, Any]:
         """Return what is sent: nothing else leaves."""
@@ -271,10 +272,14 @@ async def _ask_once(client: Any, server: Server, question: Question) -> Reply:
     try:
         with anyio.fail_after(server.timeout):
             async with client.stream("POST", server.address, json=server.body(question)) as response:
-                async for part in response.aiter_bytes():
+                if response.headers.get("Content-Encoding", "identity") != "identity":  # a little may unpack to a lot
+                    raise RequestError("the reply is packed, which was not asked for")
+                async for part in response.aiter_raw():
                     content += part
                     if len(content) > MOST_BYTES:
-                        break
+                        raise RequestError(f"a reply of more than {MOST_BYTES:,} bytes")
+    except TimeoutError:
+        raise RequestError(f"no whole reply in {server.timeout:g} seconds") from None
     except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
         raise RequestError(_without_key(str(error) or type(error).__name__, server.key)) from None
     if not response.is_success:
@@ -284,7 +289,7 @@ async def _ask_once(client: Any, server: Server, question: Question) -> Reply:
 
 def _judge_status(code: int, retry_after: str | None, content: bytes, server: Server) -> Exception:
     """Return what an error of the server's means: try again, or stop the run."""
-    told = _without_key(" ".join(content[:2000].decode("utf-8", "replace").split())[:200], server.key)
+    told = _without_key(content[:2000].decode("utf-8", "replace"), server.key)[:200]
     if code in (408, 409, 425, 429) or code >= 500:
         return RequestError(f"{code} {told}".strip(), _retry_after(retry_after))
     if code in (401, 403):
@@ -299,7 +304,7 @@ def _retry_after(value: str | None) -> float:
     for read in (float, lambda text: parsedate_to_datetime(text).timestamp() - time.time()):
         try:
             return max(0.0, read(value or ""))
-        except (ValueError, TypeError, OverflowError):
+        except (ValueError, TypeError, OverflowError, OSError):
             pass
     return 0.0
 
@@ -307,7 +312,7 @@ def _retry_after(value: str | None) -> float:
 def _read_completion(content: bytes, server: Server) -> Reply:
     """Read a model's message; half a message is a request that failed, a whole one of no sense is no answer."""
     try:
-        told = json.loads(content)
+        told = json.loads(content.replace(server.key.encode(), b"(key)") if server.key else content)
     except (ValueError, RecursionError):
         raise RequestError("the answer is no JSON, or was cut off") from None
     try:
@@ -322,4 +327,5 @@ def _read_completion(content: bytes, server: Server) -> Reply:
 
 
 def _without_key(text: str, key: str) -> str:
-    return text.replace(key, "(key)") if key else text
+    """Return what somebody else says as it may be shown and kept."""
+    return printable(text.replace(key, "(key)") if key else text)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from actc.errors import ChoiceError, FileError
+from actc.tables.files import read_text
 
 MOST_PROMPT = 100_000
 FIELDS = {
@@ -58,12 +59,7 @@ def read_prompt(path: str | Path | None) -> str:
     """Read a prompt and check its fields; the one above without a file."""
     if path is None:
         return DEFAULT
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise FileError(f"{path}: there is no such file; the prompt should be in it.") from None
-    except (OSError, UnicodeError) as error:
-        raise FileError(f"{path}: the prompt cannot be read ({error}).") from None
+    text = read_text(Path(path))
     if not text.strip() or len(text) > MOST_PROMPT:
         raise FileError(f"{path}: a prompt has 1 to {MOST_PROMPT:,} characters, this one {len(text):,}.")
     used = _FIELD.findall(_outside(text))

@@ -151,5 +151,9 @@ def _probability(value: Any) -> float | None:
 
 
 def _clean(reason: Any) -> str:
-    text = " ".join(str(reason).split()).lstrip(".,:;-– ")[:MOST_REASON]
-    return text.encode("utf-8", "replace").decode()  # half a character cannot be stored
+    return printable(str(reason)).lstrip(".,:;-– ")[:MOST_REASON]
+
+
+def printable(text: str) -> str:
+    """Return a stranger's text on one line, without what would steer a terminal or cannot be stored."""
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in " ".join(text.split()))

@@ -165,18 +165,19 @@ def judge_triples(
         store.choose_differing(differing)
     judge = " ".join((name or _name_of(program, model, script)).split())
     number = store.add_judge(judge)
-    if url is not None:
-        ask = partial(ask_server, replace(server, way=way or store.way(number)), traffic=traffic)
-    questions = Fresh(session, tasks, store.keys(number), model or "", None if url is None else text)
-    tally = _Tally()
-    asked = questions if url is not None else islice(questions, limit)
-    known = way or ""
-    for reply in store.keep(number, ask(asked)):
-        if traffic.way != known:  # at once: a run that is killed need not find it out again
-            known = traffic.way
-            store.keep_way(number, known)
-        tally.count(reply)
-        progress(tally.answered + tally.senseless, len(tasks) - questions.before)
+    with store.alone(number):
+        if url is not None:
+            ask = partial(ask_server, replace(server, way=way or store.way(number)), traffic=traffic)
+        questions = Fresh(session, tasks, store.keys(number), model or "", None if url is None else text)
+        tally = _Tally()
+        asked = questions if url is not None else islice(questions, limit)
+        known = way or ""
+        for reply in store.keep(number, ask(asked)):
+            if traffic.way != known:  # at once: a run that is killed need not find it out again
+                known = traffic.way
+                store.keep_way(number, known)
+            tally.count(reply)
+            progress(tally.answered + tally.senseless, len(tasks) - questions.before)
     priced = price_in is not None or price_out is not None
     left = len(tasks) - questions.before - tally.answered - tally.senseless
     return JudgeRun(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -64,6 +65,7 @@ def export_session(
     count: int = 100,
     precision: float | None = None,
     confidence: float = 0.9,
+    without: Sequence[str] = (),
 ) -> list[tuple[int, str, Path]]:
     """Write whatever has a path, as ``actc export`` does; return how many of what went where.
 
@@ -85,6 +87,8 @@ def export_session(
     precision, confidence : float
         Promise this share of true triples among those that the method accepts, with this confidence; pooled methods
         only.
+    without : sequence of str
+        Relations to leave out: of them only what people called true is accepted.
     """
     if not any((labels, history, thresholds, accepted, label_studio, held)):
         raise OptionError(
@@ -102,7 +106,7 @@ def export_session(
             written.append((write_history(session, beside), "judgements", history))
         if not (thresholds or accepted or label_studio or held):
             return written
-        opened = find_case(session, demand)
+        opened = find_case(session, demand, without)
         if thresholds:
             beside = stack.enter_context(write_beside(thresholds))
             written.append((write_thresholds(opened, beside, thresholds), "thresholds", thresholds))

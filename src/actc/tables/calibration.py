@@ -121,12 +121,15 @@ class Promised:
         How probable it is that the promise is kept; None where nothing is accepted.
     left_out : tuple of str
         Relations of which nothing is accepted.
+    least : float, optional
+        P(true) from which on a triple is accepted that judges spoke of; None where nothing is.
     """
 
     target: float
     confidence: float
     chance: float | None
     left_out: tuple[str, ...] = ()
+    least: float | None = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +189,8 @@ class Calibration:
         Draws of the accepted precision by facts that were held out of the graph, where nobody answered.
     constraints : Constraints
         What cannot be true together.
+    without : tuple of str
+        Relations that were left out: of them only what people called true is accepted.
     actc_version, created : str
         Which version of actc found the thresholds, and when.
     """
@@ -201,8 +206,16 @@ class Calibration:
     exceptions: Exceptions = field(default_factory=Exceptions)
     holdout: tuple[float, ...] = ()
     constraints: Constraints = field(default_factory=Constraints)
+    without: tuple[str, ...] = ()
     actc_version: str = __version__
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+    @property
+    def least(self) -> float:
+        """P(true) from which on a triple is accepted that judges spoke of."""
+        if self.promise is None:
+            return 0.5
+        return math.inf if self.promise.least is None else self.promise.least
 
     def write(self, path: str | Path, place: Path | None = None) -> None:
         """Write thresholds.json, complete or not at all; its paths are relative to ``place``, where it will lie."""
@@ -228,6 +241,7 @@ class Calibration:
             "exceptions": asdict(self.exceptions),
             "holdout": list(self.holdout),
             "constraints": self.constraints.columns(),
+            "without": list(self.without),
             "default": self.thresholds.default,
             "curves": None if curves is None else _curves_head(curves),
         }
@@ -269,6 +283,7 @@ class Calibration:
                 _read_exceptions(content.get("exceptions") or {}),
                 tuple(float(draw) for draw in content.get("holdout", [])),
                 Constraints.from_columns(content.get("constraints") or {}),
+                _read_without(content.get("without", [])),
                 _text(content, "actc_version"),
                 _text(content, "created"),
             )
@@ -364,7 +379,17 @@ def _read_promise(content: dict[str, Any] | None) -> Promised | None:
     if content is None or content["kind"] != "precision" or content.get("each_relation"):
         return None
     target, confidence = float(content["target"]), float(content["confidence"])
-    return Promised(target, confidence, content["chance"], tuple(content["left_out"]))
+    least = content.get("least", 0.5)
+    return Promised(
+        target, confidence, content["chance"], tuple(content["left_out"]), None if least is None else float(least)
+    )
+
+
+def _read_without(names: Any) -> tuple[str, ...]:
+    """Read which relations were left out; none in older files."""
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise TypeError("without is no list of relations")
+    return tuple(names)
 
 
 def _read_exceptions(content: dict[str, Any]) -> Exceptions:

@@ -73,7 +73,8 @@ class Curves:
         """Return the least probability that each relation's cut accepts, at most .5, shape (R + 1,)."""
         codes = as_vocabulary(self.relation_names).codes(thresholds.relation_names, len(self.relation_names))
         cuts = np.full(len(self.relation_names) + 1, thresholds.default)
-        cuts[codes] = thresholds.cuts
+        known = codes < len(self.relation_names)
+        cuts[codes[known]] = thresholds.cuts[known]
         inside = np.clip(cuts, self.low, self.high)
         return np.minimum(self.look_up(inside, np.arange(len(cuts))), 0.5)
 

@@ -13,8 +13,9 @@ import glob
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -137,7 +138,7 @@ def alone(path: Path) -> Iterator[None]:
             lock = open(name, "a", encoding="ascii")  # noqa: SIM115 - closed below, after the name is gone
         except OSError as error:
             raise FileError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}.") from None
-        if _try_to_lock(lock) is False:
+        if try_to_lock(lock) is False:
             lock.close()
             raise FileError(f"{path} is being written by another run; wait for it, or choose another name.")
         if name.exists() and os.path.samestat(os.fstat(lock.fileno()), name.stat()):
@@ -151,6 +152,22 @@ def alone(path: Path) -> Iterator[None]:
 
 
 @contextmanager
+def waiting(path: Path, seconds: float = 20.0) -> Iterator[None]:
+    """Let one at a time change a file; others wait for their turn."""
+    until = time.monotonic() + seconds
+    with ExitStack() as turn:
+        while True:
+            try:
+                turn.enter_context(alone(path))
+                break
+            except FileError:
+                if time.monotonic() > until:
+                    raise
+            time.sleep(0.02)
+        yield
+
+
+@contextmanager
 def _hidden_neighbour(path: Path) -> Iterator[Path]:
     """Give a place in a locked hidden folder beside ``path``, which is gone at the end."""
     place = path.absolute()
@@ -161,7 +178,7 @@ def _hidden_neighbour(path: Path) -> Iterator[Path]:
         raise FileError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}.") from None
     try:
         with open(scratch / LOCK, "w", encoding="ascii") as lock, _named_failure(path, scratch):
-            _try_to_lock(lock)
+            try_to_lock(lock)
             (scratch / NEW).mkdir()
             yield scratch / NEW / place.name  # writers that look at the ending see that of the output
     finally:
@@ -233,13 +250,13 @@ def clear_leftovers(folder: Path, name: str | None = None) -> None:
     for scratch in folder.glob(f".{'*' if name is None else glob.escape(name)}.*{MARK}"):
         place = folder / scratch.name[1:].rsplit(".", 2)[0]
         with suppress(OSError), open(scratch / LOCK, "a", encoding="ascii") as lock:
-            if _try_to_lock(lock):
+            if try_to_lock(lock):
                 if (scratch / OLD).exists() and not place.exists():
                     (scratch / OLD).rename(place)
                 shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _try_to_lock(file: IO[str]) -> bool | None:
+def try_to_lock(file: IO[str]) -> bool | None:
     """Say whether this run has the lock now; None where the system has none (Windows), and leftovers stay."""
     try:
         import fcntl

@@ -256,8 +256,7 @@ def read_table(path: str | Path) -> tuple[NDArray[Any], NDArray[Any], NDArray[An
 
 def write_triples(path: str | Path, columns: Mapping[str, Any]) -> None:
     """Write aligned columns to a TSV, CSV or Parquet file, named by its suffix."""
-    if _kind(Path(path))[0] in (".tsv", ".txt"):
-        _refuse_tabs(Path(path), columns)
+    refuse_tabs(Path(path), columns)
     with write_beside(path) as temporary, open_database() as connection:
         connection.register("rows_to_write", {name: np.asarray(values) for name, values in columns.items()})
         connection.execute(
@@ -296,7 +295,10 @@ def _json_lines(content: Any, depth: int = 0) -> Iterator[str]:
     yield f"\n{' ' * depth}}}"
 
 
-def _refuse_tabs(path: Path, columns: Mapping[str, Any]) -> None:
+def refuse_tabs(path: Path, columns: Mapping[str, Any]) -> None:
+    """Refuse names that a file of columns between tabs cannot hold."""
+    if _kind(path)[0] not in (".tsv", ".txt"):
+        return
     for name, values in columns.items():
         array = np.asarray(values)
         if array.dtype.kind in "OU":

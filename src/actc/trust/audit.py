@@ -14,6 +14,7 @@ import numpy as np
 from actc.errors import ChoiceError, OptionError
 from actc.triples import Annotations, FloatArray, IntArray, ScoredTriples
 from actc.trust.intervals import Estimate, Interval, anytime, clopper_pearson, clustered, first_to_hold, stratified
+from actc.trust.ppi import Design, Powered, estimate_share
 from actc.trust.words import CANDIDATES, Sought
 
 
@@ -148,6 +149,33 @@ def _read_by_head(accepted: ScoredTriples, answers: Annotations, level: float) -
     return _audit_of("head", accepted, judged[whole], trues[whole], estimate, level)
 
 
+def assess_with_guesses(
+    accepted: ScoredTriples, answers: Annotations, guesses: FloatArray, design: str = "simple", level: float = 0.9
+) -> Powered:
+    """Estimate the same with a guess (a probability) for every accepted triple, which the answers were not used for.
+
+    Whatever the guesses are worth, the bounds rest on how the slice was drawn; the better they are, the narrower.
+    """
+    if design == "simple":
+        return estimate_share(answers.labels.astype(np.float64), guesses[answers.rows], guesses, level)
+    found = _READERS[design](accepted, answers, level)
+    alone = Estimate(found.share, found.interval, found.effective)
+    if design == "head":
+        _, groups = np.unique(accepted.heads, return_inverse=True)
+        judged = np.bincount(groups[answers.rows], minlength=groups.max() + 1)
+        answers = answers.take((judged == np.bincount(groups))[groups[answers.rows]])
+        shares, covered, inside = np.ones(len(answers)), 1.0, np.ones(len(accepted), dtype=np.bool_)
+    else:
+        groups = accepted.relations
+        judged = np.bincount(groups[answers.rows], minlength=len(accepted.relation_names))
+        mine = groups[answers.rows]
+        shares, inside = accepted.relation_counts[mine] / judged[mine], (judged > 0)[groups]
+        covered = float(inside.mean())
+    drawn = Design(alone, shares / max(shares.sum(), 1.0), groups[answers.rows], design == "head", covered)
+    labels = answers.labels.astype(np.float64)
+    return estimate_share(labels, guesses[answers.rows], guesses[inside], level, drawn)
+
+
 def _audit_of(
     design: str, accepted: ScoredTriples, judged: IntArray, trues: IntArray, estimate: Estimate, level: float
 ) -> Audit:
@@ -173,15 +201,23 @@ def answers_to_certify(audit: Audit, target: float) -> int | None:
         return 0
     if not audit.judged or audit.share <= target:
         return None
-    worth = audit.effective / audit.judged
+    found = answers_for(target, audit.share, audit.total, audit.level, audit.effective / audit.judged, audit.judged + 1)
+    return None if found is None else found - audit.judged
+
+
+def answers_for(
+    target: float, share: float, total: int, level: float = 0.9, worth: float = 1.0, least: int = 1
+) -> int | None:
+    """Return how many answers put the lower bound at the target, where a share of them is true; None if none do.
+
+    ``total`` triples are accepted; an answer counts as ``worth`` of a simple draw; ``least`` are there in any case.
+    """
 
     def reached(judged: int) -> bool:
         answers = max(1, round(judged * worth))
-        return anytime(round(audit.share * answers), answers, audit.level, audit.total).low >= target
+        return anytime(round(share * answers), answers, level, total).low >= target
 
-    if not reached(audit.total):
-        return None
-    return first_to_hold(reached, audit.judged + 1, audit.total) - audit.judged
+    return first_to_hold(reached, least, total) if total >= least and reached(total) else None
 
 
 def write_verdict(target: float, more: int | None, sought: Sought = CANDIDATES) -> str:

@@ -6,6 +6,7 @@ what cannot be true together, the most probable alone. Whatever says how good th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -16,11 +17,12 @@ from numpy.typing import NDArray
 from actc.constraints.against_facts import weigh_against_facts
 from actc.constraints.places import Places, find_places
 from actc.constraints.together import Together, decide_together
-from actc.errors import OptionError
+from actc.errors import ChoiceError, OptionError
 from actc.judges.answers import JudgeAnswers
 from actc.judges.heed import Heeded
 from actc.methods import Fit, Method, named_method, thresholds_of
 from actc.pooled.model import Posterior
+from actc.tables.answers import Answers
 from actc.tables.constraints import Constraints
 from actc.tables.curves import Curves, tabulate_curves
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, Triples, as_vocabulary
@@ -29,7 +31,9 @@ from actc.trust.promise import Demand, Promise, promise
 
 ORACLE = "oracle"
 """Who answered, where a file played the person."""
-BY = ("person", ORACLE, "judges", "method")
+PEOPLE = ("person", ORACLE)
+"""Whose word decides before all others."""
+BY = (*PEOPLE, "judges", "method")
 """Who may have accepted a triple."""
 CONSTRAINT = "constraint"
 """Who decided, where a triple would have been accepted by itself."""
@@ -83,9 +87,11 @@ class Case:
     judged : JudgeAnswers
         What machines said of rows of the pool.
     demand : Demand, optional
-        The precision that is promised of what the method accepts; judges are then not heeded.
+        The precision that is promised of what is accepted beyond people's own words.
     found : Thresholds, optional
         Thresholds that were found before, in the place of the fit's own.
+    found_least : float
+        With these: P(true) from which on a triple is accepted that judges spoke of.
     name : str
         What to call it.
     fitted : Fit, optional
@@ -98,6 +104,10 @@ class Case:
         What cannot be true together.
     facts : Triples, optional
         What the graph holds, for constraints that candidates and facts would violate together.
+    without : tuple of str
+        Relations that are left out: of them only what people called true is accepted.
+    words : Answers
+        What people said of candidates that are not in the pool: it decides these, and teaches nothing.
     """
 
     pool: ScoredTriples
@@ -107,12 +117,15 @@ class Case:
     judged: JudgeAnswers = field(default_factory=JudgeAnswers.none)
     demand: Demand | None = None
     found: Thresholds | None = None
+    found_least: float = 0.5
     name: str = "thresholds"
     fitted: Fit | None = None
     candidates: ScoredTriples | None = None
     holdout: tuple[float, ...] = ()
     constraints: Constraints = field(default_factory=Constraints)
     facts: Triples | None = None
+    without: tuple[str, ...] = ()
+    words: Answers = field(default_factory=Answers)
 
     @property
     def target(self) -> ScoredTriples:
@@ -141,37 +154,73 @@ class Case:
         """The cuts that keep what is demanded, if anything is."""
         if self.demand is None:
             return None
-        return promise(self.posterior, self.annotations, self.pool, [self.demand])[0]
+        return promise(self.posterior, self.annotations, self.pool, [self.demand], heeded=self.heeded)[0]
+
+    @property
+    def least(self) -> float:
+        """P(true) from which on a triple is accepted that judges spoke of."""
+        return self.found_least if self.promise is None else self.promise.least
 
     @cached_property
     def thresholds(self) -> Thresholds:
-        """One cut per relation: those found before, those that keep the promise, else the fit's own."""
+        """One cut per relation: those found before, those that keep the promise, else the fit's own.
+
+        It is infinite where a relation is left out.
+        """
+        return self._thresholds().without(self.without)
+
+    def _thresholds(self) -> Thresholds:
         if self.promise is not None:
-            own = np.ones(len(self.pool.relation_names), dtype=np.bool_)
-            return Thresholds(self.pool.relation_names, self.promise.cuts[:-1], float(self.promise.cuts[-1]), own)
+            return self.promise.thresholds(self.pool)
         if not len(self.annotations) and self.found is None and self.fit.thresholds is None:
             raise OptionError(f"{self.method} needs answers before it finds thresholds; judge some triples.")
         return self.found or thresholds_of(self.fit)
 
     @cached_property
     def heeded(self) -> Heeded | None:
-        """The fit with what judges add to it; None where there are none, or where only people's answers may count."""
-        if not len(self.judged) or self.demand is not None or self.fit.probabilities(self.pool) is None:
+        """The fit with what judges add to it; None where there are none."""
+        if not len(self.judged) or self.fit.probabilities(self.pool) is None:
             return None
         # Where judge and method differ a judge is wrong more often than elsewhere; such answers do not tell its worth.
         blind = self.annotations.asked != "differing"
         return Heeded(self.found_method, self.pool, self.annotations, self.known, self.fit, self.judged, blind)
 
+    def promising(self, demands: Sequence[Demand]) -> list[tuple[Promise, Case]]:
+        """Return what each of several demands leads to, as if it were the case's own; the draws are made once."""
+        plain = replace(self, demand=None, fitted=self.fit)
+        kept = promise(self.posterior, self.annotations, self.pool, demands, heeded=self.heeded)
+        cases = [replace(plain, found=one.thresholds(self.pool), found_least=one.least) for one in kept]
+        for case in cases:
+            vars(case)["heeded"] = self.heeded  # as if it had worked that out itself: it has the same fit and judges
+        return list(zip(kept, cases, strict=True))
+
     def without_judges(self) -> Case:
         """Return the same case, its fit among it, as if no machine had judged."""
         return replace(self, judged=JudgeAnswers.none(), fitted=self.fit)
+
+    def leaving_out(self, names: Sequence[str]) -> Case:
+        """Return the same case with relations left out; refuse a name that no candidate has."""
+        for name in names:
+            if name not in self.target.relation_names.places:
+                raise ChoiceError("relation", name, self.target.relation_names)
+        return replace(self, without=tuple(sorted({*names})))
+
+    def _left_out(self, triples: ScoredTriples) -> BoolArray:
+        """Say of each triple whether its relation is left out."""
+        out = np.array([name in self.without for name in triples.relation_names], dtype=np.bool_)
+        return out[triples.relations]
 
     def answers_in(self, triples: ScoredTriples) -> Annotations:
         """Return those of the answers that are about some triples, with their rows."""
         if triples is self.pool:
             return self.annotations
         rows = triples.rows_of(self.pool.take(self.annotations.rows))
-        return replace(self.annotations.take(rows >= 0), rows=rows[rows >= 0])
+        found = replace(self.annotations.take(rows >= 0), rows=rows[rows >= 0])
+        if not len(self.words):
+            return found
+        rows = triples.rows_of(self.words.triples)
+        more = (rows >= 0) & ~self.pool.contains(self.words.triples)
+        return found.plus(replace(self.words.said.take(more), rows=rows[more]).without_chance())
 
     @cached_property
     def decisions(self) -> Decisions:
@@ -256,8 +305,11 @@ class Case:
             rows = spoken if triples is self.pool else triples.rows_of(self.pool.take(spoken))
             rows, spoken = rows[rows >= 0], spoken[rows >= 0]
             probability[rows] = self.heeded.probabilities[spoken]
-            by[rows[accepted[rows] != (probability[rows] >= 0.5)]] = "judges"
-            accepted[rows] = probability[rows] >= 0.5
+            by[rows[accepted[rows] != (probability[rows] >= self.least)]] = "judges"
+            accepted[rows] = probability[rows] >= self.least
+        if self.without:
+            out = self._left_out(triples)
+            accepted[out], by[out] = False, "method"
         answers = self.answers_in(triples)
         accepted[answers.rows] = answers.labels
         by[answers.rows] = np.where(answers.who == ORACLE, ORACLE, "person")
@@ -270,8 +322,13 @@ class Case:
         """How good the decisions on the target will turn out, overall and by relation."""
         cuts, settled = self.thresholds.cuts_and_default, self.answers_in(self.target)
         held = self.decisions.held  # no candidates for being accepted any more
+        if self.without:  # those whose relation has no cut of its own
+            out = self._left_out(self.target) & self.thresholds.decide(self.target)
+            out[settled.rows] = False
+            held = np.append(held, np.flatnonzero(out))
         settled = settled.plus(Annotations(held, np.zeros(len(held), dtype=np.bool_)))
-        found = expect(self.posterior, cuts, self.annotations, self.target, settled=settled, heeded=self.heeded)
+        about = self.posterior, cuts, self.annotations, self.target
+        found = expect(*about, settled=settled, heeded=self.heeded, least=self.least)
         if len(self.annotations) or not self.holdout:
             return found
         return replace(found, overall=replace(found.overall, precision=np.array(self.holdout)), source="holdout")
