@@ -214,6 +214,22 @@ def test_what_was_dropped_is_recognised_with_its_notes_and_a_first_card(client, 
     assert "h.nt, line 1" in client.get(f"/api/projects/{name}/preview").json()["problem"]
 
 
+@pytest.mark.parametrize(
+    ("text", "role"),
+    [
+        ("id\tname\tdescription\nq1\tone\tthe first\n", "names"),
+        ("id\tname\tsentence\tdescription\nr\tis\t{head} is {tail}\tso\n", "names"),
+        ("entity\tlabel\nq1\tone\n", "names"),
+        ("a\tb\tc\n", "graph"),
+        ("a\tb\tc\t0.5\n", "scores"),
+        ("head\trelation\ttail\tlabel\na\tb\tc\ttrue\n", "graph"),
+    ],
+)
+def test_what_a_table_is_its_columns_say(client, text, role):
+    name = add_project(client)
+    assert client.put(f"/api/projects/{name}/files/x.tsv", content=text, headers=BYTES).json()["role"] == role
+
+
 def test_the_whole_way_by_its_routes(client, families):
     name = add_project(client, families, budget=10)
     api = f"/api/projects/{name}"

@@ -22,7 +22,7 @@ from actc.graphs.formats import find_format, read_graph
 from actc.session.ask import Task
 from actc.session.cards import make_card
 from actc.session.names import Names, write_names
-from actc.session.read_names import NAME_ALIASES, NAME_COLUMNS
+from actc.session.read_names import NAME_ALIASES
 from actc.studio.project import Project
 from actc.tables.files import TRIPLE, find_layout, first_line, is_table, read_scored, write_json
 from actc.triples import Triples
@@ -40,13 +40,18 @@ def guess_role(path: Path) -> str:
         if not is_table(path):
             return "graph"
         layout = find_layout(path)
-        if set(TRIPLE) <= set(layout.position):
-            return "scores" if "score" in layout.position else "graph"
-        columns = {word.strip().strip('"').lower() for word in first_line(path).replace(",", "\t").split("\t")}
+        by_name = layout.has_header and set(TRIPLE) <= set(layout.position)
+        if not by_name and layout.delimiter and _has_names(path):
+            return "names"
     except ActcError:
         return "graph"
-    known = {*NAME_COLUMNS, *NAME_ALIASES}
-    return "names" if len(columns & known) > 1 else "graph"
+    return "scores" if {*TRIPLE, "score"} <= set(layout.position) else "graph"
+
+
+def _has_names(path: Path) -> bool:
+    """Say whether the first line names the columns of a table of names."""
+    columns = {word.strip().strip('"').lower() for word in first_line(path).replace(",", "\t").split("\t")}
+    return {"id", "name"} <= {NAME_ALIASES.get(word, word) for word in columns}
 
 
 def look_at(project: Project) -> dict[str, Any]:
