@@ -269,6 +269,13 @@ ENDINGS = {"another type": (".json",), "another value": (".json",), "forged": ("
 """Which files of a folder are worth such a change."""
 
 
+def worth_doing(source: str) -> list[str]:
+    """Return the damages that go deepest, given what a file is."""
+    if source in ("session", "model"):
+        return ["forged", "another type"]
+    return ["another type"] if source.endswith((".json", ".jsonl")) else ["no rows", "a strange cell"]
+
+
 def make_odd(home: Path, source: str, damage: str, place: float, seed: int) -> None:
     """Write a damaged copy of a file, or of a folder with one damaged file in it, as ``work/odd``."""
     original, chance = home / source, random.Random(seed)
