@@ -50,7 +50,7 @@ ALWAYS = {
     "paper": ["--from"],
 }
 NEVER = ("--engine", "--master", "--terminal", "--url", "--help")
-CHANGES = ("import", "names", "annotate", "judge")  # the session that they are given
+CHANGES = ("import", "names", "annotate", "judge", "extend")  # the session that they are given
 # Whose earlier outputs they are: those may be replaced unasked.
 OWN = {
     "th.json": ("calibrate", "export"),
