@@ -42,7 +42,7 @@ RULE = {
     "app": BASE | {"tables", "session"},
     "check": METHOD | {"trust", "graphs", "session", "constraints"},
     "complete": METHOD | {"decide", "trust", "graphs", "models", "session", "constraints", "check"},
-    "studio": BASE | {"tables", "graphs", "trust", "session", "app"},
+    "studio": METHOD | {"graphs", "constraints", "decide", "trust", "session", "app", "check", "complete"},
     "cli": METHOD
     | {
         "check",

@@ -23,6 +23,9 @@ from actc.judges.answers import JudgeAnswers
 from actc.metrics import brier, calibration_error
 from actc.triples import Annotations, BoolArray, ScoredTriples
 from actc.trust.case import Case
+from actc.trust.discrepancy import answers_left_out
+from actc.trust.expect import answers_above
+from actc.trust.intervals import clopper_pearson
 
 CELLS = {
     "codex-m": ("ACTC_DATA", "scores/codex-m/complex"),
@@ -39,7 +42,14 @@ GOOD, BAD = 0.95, 0.6
 """The quality of a judge where it depends on the relation, in one half of the relations and in the other."""
 FIELDS = ("cell", "quality", "repeat", "answers", "judge_accuracy", "accuracy_without", "accuracy_with",
           "brier_without", "brier_with", "ece_without", "ece_with", "weight", "decisions", "quantity", "truth",
-          "share", "low", "high", "reading")  # fmt: skip
+          "share", "low", "high", "reading", "alone_low", "alone_high")  # fmt: skip
+
+
+def read_pool(name: str) -> tuple[ScoredTriples, BoolArray, ScoredTriples | None]:
+    """Return the candidates of a cell, which of them are true, and the known triples."""
+    variable, path = CELLS[name]
+    cell = read_cell(Path(os.environ[variable]) / path).weighed
+    return cell.valid, cell.valid_labels, cell.known
 
 
 def simulate_judge(quality: str, pool: ScoredTriples, truth: BoolArray, random: np.random.Generator) -> JudgeAnswers:
@@ -100,6 +110,9 @@ def measure(
     rows = random.permutation(len(pool))[:count]
     answers = Annotations(rows, truth[rows]).drawn_at_random(pool)
     plain = Case(pool, answers, known, "pooled-evidence-rndm:move=false")
+    told = answers_left_out(plain.posterior, answers)
+    took = answers_above(plain.posterior, told, plain.thresholds.cuts_and_default)
+    alone = clopper_pearson(int((took == answers.labels).sum()), count)  # of accuracy, by people's answers and no model
     found = []
     for quality, reading, judged in judges(pool, truth, random, graded):
         case = Case(pool, answers, known, plain.method, judged, fitted=plain.fit)
@@ -108,7 +121,7 @@ def measure(
         about: dict[str, Any] = {
             "cell": name, "quality": quality, "reading": reading, "repeat": repeat, "answers": count,
             "judge_accuracy": float(((judged.signals > 0) == truth).mean()),
-            "weight": case.heeded.weights.judges[0].own,
+            "weight": case.heeded.weights.judges[0].own, "alone_low": alone.low, "alone_high": alone.high,
         }  # fmt: skip
         for label, one in (("without", plain), ("with", case)):
             p, accepted = one.decisions.probability, one.decisions.accepted
@@ -132,6 +145,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--cells", nargs="*", default=["codex-m", "umls-top"], choices=list(CELLS))
+    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--repeats", type=int, default=200)
     parser.add_argument("--answers", type=int, nargs="*", default=[50])
     parser.add_argument("--graded", action="store_true", help="judges that say how sure they are")
@@ -140,10 +154,8 @@ def main() -> None:
         writer = csv.DictWriter(file, FIELDS)
         writer.writeheader()
         for name in options.cells:
-            variable, path = CELLS[name]
-            cell = read_cell(Path(os.environ[variable]) / path).weighed
-            pool, truth, known = cell.valid, cell.valid_labels, cell.known
-            for repeat in range(options.repeats):
+            pool, truth, known = read_pool(name)
+            for repeat in range(options.first, options.first + options.repeats):
                 for count in options.answers:
                     for row in measure(name, pool, truth, known, repeat, count, options.graded):
                         writer.writerow({key: f"{v:.5f}" if isinstance(v, float) else v for key, v in row.items()})

@@ -16,7 +16,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -33,7 +36,7 @@ FIRST = ("Amber", "Birch", "Cedar", "Delta", "Ember", "Fjord", "Grove", "Haven",
 LAST = ("bridge", "castle", "abbey", "mill", "tower", "harbour", "museum", "station", "church", "market")
 
 
-def make_session(folder: Path, count: int) -> Session:
+def make_session(folder: Path, count: int) -> Path:
     """Make a session with scored candidates of forty relations, names of everything, and fifty answers."""
     random = np.random.default_rng(0)
     entities = max(count // 10, 10)
@@ -54,7 +57,8 @@ def make_session(folder: Path, count: int) -> Session:
     true = random.random(50) < 1 / (1 + np.exp(-logit[rows]))
     write_triples(folder / "labels.tsv", {**pool.take(rows).columns(), "label": true.astype(int)})
     read_judgements(session, folder / "labels.tsv", "Ada")
-    return session
+    session.close()
+    return session.folder
 
 
 def requests(pages: int) -> Iterator[tuple[str, list[Look]]]:
@@ -87,6 +91,27 @@ def memory() -> float:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6
 
 
+def ask(path: Path, folder: Path, candidates: int) -> list[tuple[str, float, float, float]]:
+    """Ask for every kind of page, in a process that has done nothing else; return the times, and its memory."""
+    session = Session(folder)
+    had, table = memory(), Table(path)
+    rows = []
+    for what, looks in requests(candidates // 50):
+        pairs = [timed(lambda look=look: table.page(look, session.names)) for look in looks]
+        walls, cpus = ([pair[at] for pair in pairs] for at in (0, 1))
+        rows.append((what, statistics.median(walls), statistics.median(cpus), max(walls)))
+    rows.append(("more memory in the server, MB", memory() - had, 0, 0))
+    table.close()
+    session.close()
+    return rows
+
+
+def elsewhere(work: Callable[..., Any], *values: Any) -> Any:
+    """Do something in a process of its own, so that this one stays small: its children begin as large as it is."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as other:
+        return other.submit(work, *values).result()
+
+
 @click.command()
 @click.option("--candidates", default=1_000_000, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True)
@@ -94,8 +119,8 @@ def main(candidates: int, out: Path) -> None:
     """Make a table and ask for pages of it; write the rows."""
     rows: list[tuple[str, float, float, float]] = []
     with tempfile.TemporaryDirectory() as folder:
-        session = make_session(Path(folder), candidates)
-        path, wish = Path(folder) / "table.duckdb", Wish(str(session.folder))
+        session = elsewhere(make_session, Path(folder), candidates)
+        path, wish = Path(folder) / "table.duckdb", Wish(str(session))
         start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([sys.executable, "-m", "actc.studio.make_table", wish.as_text(), str(path)], check=True)
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -103,16 +128,7 @@ def main(candidates: int, out: Path) -> None:
         rows.append(("made, seconds", time.perf_counter() - start, busy, 0))
         rows.append(("made, most memory in MB", used.ru_maxrss / 1000, 0, 0))
         rows.append(("the file, MB", path.stat().st_size / 1e6, 0, 0))
-        had = memory()
-        table = Table(path)
-        for what, looks in requests(candidates // 50):
-            pairs = [timed(lambda look=look: table.page(look, session.names)) for look in looks]
-            walls, cpus = ([pair[at] for pair in pairs] for at in (0, 1))
-            rows.append((what, statistics.median(walls), statistics.median(cpus), max(walls)))
-            print(*rows[-1])
-        rows.append(("more memory in the server, MB", memory() - had, 0, 0))
-        table.close()
-        session.close()
+        rows += elsewhere(ask, path, session, candidates)
     with out.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["candidates", "what", "median", "processor", "most"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import sys
 import time
@@ -12,13 +13,15 @@ import numpy as np
 import pytest
 
 import actc
+from actc.complete.plan import CompletionPlan
 from actc.errors import ActcError
 from actc.judges.replies import Reply
 from actc.judges.store import ReplyStore
 from actc.session import Judgement, Session, Settings, start_session
+from actc.session.asking import open_judged
 from actc.session.backup import backup_session
 from actc.session.cards import make_card
-from actc.session.find_case import find_case
+from actc.session.find_case import find_case, session_case
 from actc.session.judge import CHOICES, judge_triples, make_question
 from actc.session.judge_report import audit_with_judges, report_judges
 from actc.session.judged import read_judged
@@ -26,6 +29,7 @@ from actc.session.plan import Planner, task_of
 from actc.session.results import write_accepted
 from actc.tables.files import read_scored, write_triples
 from actc.triples import Annotations
+from actc.trust.promise import Demand
 from tests.conftest import make_pool
 
 POOL, TRUTH = make_pool(240, 3, seed=7)
@@ -141,6 +145,46 @@ def test_a_function_of_ones_own_judges(session, tmp_path, monkeypatch):
     assert (run.judge, run.answered) == ("my_rules:judge", 60)
     judged = read_judged(session)
     assert ((judged.signals > 0) == (POOL.scores[judged.rows] > 0.5)).all()
+
+
+@pytest.mark.parametrize("body", ["raise RuntimeError('no\\x1b[31m luck')", "exit(3)", "return 1 / 0"])
+def test_a_function_that_fails_is_one_sentence(session, tmp_path, monkeypatch, body):
+    name = f"rules_{len(body)}"
+    (tmp_path / f"{name}.py").write_text(f"def judge(told):\n    {body}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ActcError, match=rf"--script: {name}:judge failed \(\w+: .*; what it said before") as failure:
+        judge_triples(session, script=f"{name}:judge", which="all")
+    assert str(failure.value).isprintable()
+
+
+def test_a_module_that_fails_when_it_is_imported_is_one_sentence(session, tmp_path, monkeypatch):
+    (tmp_path / "broken_rules.py").write_text("raise RuntimeError('not today')")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ActcError, match=r"broken_rules:judge failed \(RuntimeError: not today\)"):
+        judge_triples(session, script="broken_rules:judge", which="all")
+
+
+@pytest.mark.parametrize("program", ["yes", "cat /dev/zero", "sh -c 'while :; do echo {}; done'"])
+def test_a_program_that_talks_for_ever_and_answers_nothing_is_ended(untouched, program):
+    with pytest.raises(ActcError, match="lines that answer no question"):
+        judge_triples(untouched, program=program, which="all")
+
+
+@pytest.mark.parametrize("kind", ["device", "fifo", "folder"])
+def test_a_prompt_that_is_no_ordinary_file_is_refused(untouched, tmp_path, kind):
+    place = {"device": "/dev/zero", "fifo": tmp_path / "pipe", "folder": tmp_path}[kind]
+    if kind == "fifo":
+        os.mkfifo(place)
+    with pytest.raises(ActcError, match="no ordinary one"):
+        judge_triples(untouched, url="http://127.0.0.1:9/v1", model="m", prompt=place)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://[::1", "http://a℀b/", "http://h:x/", "http://h:99999/", "http://a b/", "file:///etc/passwd", "x"]
+)
+def test_an_address_that_is_none_is_refused(untouched, url):
+    with pytest.raises(ActcError, match=r"is no address such as"):
+        judge_triples(untouched, url=url, model="m")
 
 
 def test_a_run_never_asks_more_than_its_limit(session, tmp_path):
@@ -269,6 +313,32 @@ def test_an_audit_with_judges_is_narrower_and_right(session, tmp_path):
     low, high = result.powered.interval
     assert low <= truth.mean() <= high
     assert audit_with_judges(find_case(session).case, accepted, Annotations(), 0.9).interval == (0, 1)
+
+
+def test_a_promise_heeds_judges_and_whoever_reads_its_file_accepts_the_same(session, tmp_path):
+    let_people_answer(session, 60)
+    alone = session_case(session, Demand(0.8)).decisions.accepted.sum()
+    judge_triples(session, program=command(tmp_path), which="all")
+    case = session_case(session, Demand(0.8))
+    assert case.decisions.accepted.sum() > alone
+    assert (case.decisions.by == "judges").any()
+    assert TRUTH[case.decisions.accepted].mean() >= 0.8
+    written = {"thresholds": tmp_path / "t.json", "accepted": tmp_path / "accepted.tsv"}
+    actc.export_session(session, precision=0.8, **written)
+    again = find_case(tmp_path / "t.json").case
+    assert (again.decisions.accepted == case.decisions.accepted).all()
+    assert again.found_least == case.promise.least != 0.5
+    assert (POOL.rows_of(read_scored(tmp_path / "accepted.tsv")[0]) >= 0).sum() == case.decisions.accepted.sum()
+
+
+def test_a_completed_graph_heeds_judges_with_a_promise_and_without(session, tmp_path):
+    let_people_answer(session, 60)
+    judge_triples(session, program=command(tmp_path), which="all")
+    (tmp_path / "graph.tsv").write_text("a\tr\tb\n")
+    for precision in (None, 0.8):
+        plan = CompletionPlan(tmp_path / "graph.tsv", tmp_path / "out", budget=60, precision=precision)
+        (case,), _ = open_judged(session, plan)
+        assert (case.decisions.by == "judges").any()
 
 
 def test_programs_whose_answers_were_imported_count_as_judges_too(session, tmp_path):

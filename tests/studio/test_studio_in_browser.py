@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+import httpx
 import numpy as np
 import pytest
 import rdflib
@@ -22,6 +23,7 @@ from actc.graphs.formats import read_graph
 from actc.sample.better_graph import make_families
 from tests.app.browser.conftest import PHONE, READY, saved
 from tests.app.browser.test_axe import LOOKS, look
+from tests.stores.servers import oxigraph
 
 WORKS = 120_000  # milliseconds that a run may take on a busy machine
 
@@ -153,7 +155,7 @@ def test_a_dropped_graph_is_completed_judged_promised_and_taken_as_turtle(
         page.click("#takes [download='accepted.ttl']")
     download.value.save_as(tmp_path / "accepted.ttl")
     graph = rdflib.Graph().parse(tmp_path / "accepted.ttl")
-    assert len(graph) > 50
+    assert len(graph) >= 10
     accepted = set(zip(*read_graph(studio.folder / "families/result/accepted.tsv").columns().values(), strict=True))
     assert len(graph) == len(accepted)
     assert len(accepted & true_facts) >= 0.85 * len(accepted)
@@ -268,7 +270,10 @@ def run_through(client, name: str, what: str) -> None:
         time.sleep(0.2)
 
 
-@pytest.mark.parametrize("options", LOOKS)
+ONE_NOW = [LOOKS[0], *(pytest.param(*one.values, id=one.id, marks=pytest.mark.long) for one in LOOKS[1:])]
+
+
+@pytest.mark.parametrize("options", ONE_NOW)
 def test_axe_finds_nothing_on_any_page_of_the_studio(judged, start_studio, tmp_path, new_page, options):
     shutil.copytree(judged, tmp_path / "studio")
     studio = start_studio("--host", "0.0.0.0")
@@ -327,6 +332,7 @@ def test_hostile_names_do_nothing(start_studio, new_page, tmp_path):
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
+@pytest.mark.long
 def test_the_tab_and_the_filters_survive_a_reload(judged, start_studio, tmp_path, new_page):
     shutil.copytree(judged, tmp_path / "studio")
     studio, page = start_studio(), new_page()
@@ -342,3 +348,63 @@ def test_the_tab_and_the_filters_survive_a_reload(judged, start_studio, tmp_path
     assert page.get_attribute("[data-part=rejected]", "aria-pressed") == "true"
     assert page.locator("#rows .yes").count() == 0
     assert page.get_attribute("th:has([data-by=relation])", "aria-sort")
+
+
+SCREENS = [(320, "dir = 'ltr'"), (640, "style.fontSize = '200%'"), (390, "dir = 'rtl'")]
+READY_WHEN = {
+    "": "#projects li",
+    "project/families#data": "#card:not([hidden])",
+    "project/families#run": "#runs li",
+    "project/families#people": "#persons li",
+    "project/families#decide": "#multiples svg",
+    "project/families#take": "#takes a",
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("width", "style"), SCREENS)
+def test_no_page_is_wider_than_its_screen(judged, start_studio, tmp_path, new_page, width, style):
+    shutil.copytree(judged, tmp_path / "studio")
+    studio, page = start_studio(), new_page(viewport={"width": width, "height": 800})
+    page.goto(studio.link)
+    page.wait_for_selector("#projects li")
+    for place, ready in READY_WHEN.items():
+        page.goto(f"{studio.origin}/{place}")
+        page.evaluate(f"document.documentElement.{style}")
+        page.wait_for_selector(ready)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, place
+
+
+@pytest.mark.long
+def test_what_is_decided_is_looked_at_published_and_withdrawn(judged, start_studio, tmp_path, new_page):
+    shutil.copytree(judged, tmp_path / "studio")
+    with oxigraph() as store:
+        studio, page = start_studio(), new_page()
+        page.goto(studio.link)
+        page.wait_for_selector("#projects li")
+        page.goto(f"{studio.origin}/project/families#take")
+        page.wait_for_selector("#takes a")
+        page.fill("#to", f"sparql:{store}/update")
+        page.fill("#into", "http://example.org/decided")
+        page.fill("#base", "http://example.org/")
+        assert page.is_disabled("#write")
+        page.click("text=Show what would be written")
+        told(page, "publish-state", "Nothing was written yet")
+        assert count_triples(store) == 0
+        page.click("#write")
+        told(page, "publish-state", "Done")
+        assert count_triples(store) > 0
+        assert page.is_disabled("#write")
+        page.click("#withdraw-look")
+        told(page, "publish-state", "Nothing was written yet")
+        page.click("#withdraw")
+        told(page, "publish-state", "Done")
+        assert count_triples(store, "http://example.org/decided") == 0
+
+
+def count_triples(store: str, graph: str = "") -> int:
+    """Count what is in a store, or in one of its graphs."""
+    where = f"GRAPH <{graph}> {{ ?s ?p ?o }}" if graph else "GRAPH ?g { ?s ?p ?o }"
+    query = f"SELECT (count(*) AS ?n) WHERE {{ {where} }}"
+    reply = httpx.post(f"{store}/query", data={"query": query}, headers={"accept": "application/sparql-results+json"})
+    return int(reply.json()["results"]["bindings"][0]["n"]["value"])

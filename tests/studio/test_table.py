@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -49,6 +50,12 @@ def home(tmp_path_factory):
     return folder
 
 
+def accepted_by(session: Session, path, **options) -> Counter:
+    """Return how many of each relation an export accepts."""
+    actc.export_session(session, accepted=path, **options)
+    return Counter(relation for _, relation, _ in rows_of(path))
+
+
 @pytest.mark.parametrize("precision", [None, 0.7])
 def test_the_table_accepts_what_an_export_accepts_and_its_levels_what_a_promise_would(judged, tmp_path, precision):  # noqa: F811
     session, wish = Session(judged), Wish(str(judged), precision=precision, without=("r1",))
@@ -57,13 +64,15 @@ def test_the_table_accepts_what_an_export_accepts_and_its_levels_what_a_promise_
     assert accepted_in(table, session) == rows_of(tmp_path / "a.tsv")
     found = table.told("levels")
     assert [line["left_out"] for line in found["relations"]] == [False, True, False]
-    for at, level in enumerate(found["levels"]):
-        assert level["accepted"] == sum(line["accepted_at"][at] for line in found["relations"])
-    for level in (found["levels"][0], found["levels"][2]):
-        actc.export_session(session, accepted=tmp_path / "p.tsv", precision=level["precision"], without=["r1"])
-        assert level["accepted"] == len(rows_of(tmp_path / "p.tsv"))
-    actc.export_session(session, accepted=tmp_path / "n.tsv", without=["r1"])
-    assert found["now"] == len(rows_of(tmp_path / "n.tsv")) == sum(line["now"] for line in found["relations"])
+    for at in (None, 0, 2):
+        level = found["levels"][at] if at is not None else {"precision": None, "accepted": found["now"]}
+        by_relation = [line["now"] if at is None else line["accepted_at"][at] for line in found["relations"]]
+        with_r1, without_r1 = (
+            accepted_by(session, tmp_path / f"{at}.tsv", precision=level["precision"], without=out)
+            for out in ([], ["r1"])
+        )
+        assert level["accepted"] == sum(without_r1.values())
+        assert by_relation == [without_r1["r0"], with_r1["r1"], without_r1["r2"]]
     session.close()
 
 
@@ -158,18 +167,32 @@ def rows_of_graph(path) -> list:
 
 
 @pytest.mark.long
-def test_a_check_s_table_has_the_facts_that_are_taken_out(home, tmp_path):
-    asking = CheckPlan(home / "graph.tsv", tmp_path / "out", budget=10)
-    check_graph(asking)
-    session = Session(asking.out / "session")
-    facts = rows_of_graph(home / "graph.tsv")
-    answer(session, "ada", {fact: at % 3 > 0 for at, fact in enumerate(facts)}, 10)
-    table = open_table(Wish(str(session.folder), str(asking.out)), tmp_path)
-    check_graph(asking)
-    removed = rows_of(asking.out / "removed.tsv")
+@pytest.mark.parametrize("both", [False, True])
+def test_wrong_facts_have_a_table_of_what_is_taken_out(home, tmp_path, both):
+    out = tmp_path / "out"
+    asking = (
+        CompletionPlan(home / "graph.tsv", out, budget=12, check=True) if both else CheckPlan(home / "graph.tsv", out)
+    )
+    run = complete_graph if both else check_graph
+    run(asking)
+    session, graph = Session(out / "session"), set(rows_of_graph(home / "graph.tsv"))
+    pool = session.read_pool()
+    answer(session, "ada", {(t := pool.triple(row)): (t in graph) != (row % 3 == 0) for row in range(len(pool))}, 12)
+    wish = Wish(str(session.folder), str(out), facts=both)
+    table = open_table(wish, tmp_path)
+    run(asking)
+    removed = rows_of(out / "removed.tsv")
     assert accepted_in(table, session) == removed
     assert removed
     assert table.told("sought") == {"wrong": True}
+    first = next(row for row in rows_in(table, session, part="accepted") if row["by"] == "person")
+    overrule(session, wish, table, first["triple"], "true", "right-after-all")
+    again = open_table(wish, tmp_path)
+    run(asking)
+    assert accepted_in(again, session) == rows_of(out / "removed.tsv")
+    assert tuple(first[part] for part in Session.TRIPLE) not in rows_of(out / "removed.tsv")
+    if both:
+        assert accepted_in(open_table(replace(wish, facts=False), tmp_path), session) == rows_of(out / "accepted.tsv")
     session.close()
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from actc import METHODS, Annotations, calibrate
 from actc.errors import OptionError
+from actc.judges.answers import JudgeAnswers
 from actc.trust.case import Case
 from actc.trust.promise import Demand, promise
 from tests.synthetic import fit_on_random, make_truth
@@ -33,6 +34,44 @@ def test_promised_precision_is_kept_in_nine_of_ten_runs():
         shares.append(decisions.sum() / longest_list(truth, 0.85))
     assert broken <= 6  # 4 of 40 are promised; 7 or more would come by chance in 10% of cases
     assert 0.5 < np.median(shares) < 1  # a promise of little is easily kept
+
+
+def test_a_good_judge_makes_promised_lists_longer_and_they_are_kept_as_often():
+    broken, counts = 0, []
+    for seed in range(10):
+        pool, labels, _ = make_truth(1500, seed=seed)
+        _, annotations = fit_on_random(pool, labels, 100, seed)
+        seen = np.random.default_rng(seed).normal(size=len(pool)) + np.where(labels, 0.9, -0.9)  # AUC .9
+        nobody = np.zeros(len(pool), dtype=np.int64)
+        judged = JudgeAnswers.of(np.arange(len(pool)), nobody, seen > 0, 1 / (1 + np.exp(-seen)), ("judge",))
+        cases = [
+            Case(pool, annotations, method="pooled-rndm", judged=one, demand=Demand(0.9))
+            for one in (JudgeAnswers.none(), judged)
+        ]
+        rest = np.setdiff1d(np.arange(len(pool)), annotations.rows)
+        taken = [case.decisions.accepted[rest] for case in cases]
+        counts.append([one.sum() for one in taken])
+        broken += taken[1].any() and labels[rest][taken[1]].mean() < 0.9
+    without, heeded = np.sum(counts, axis=0)
+    assert heeded > 1.5 * without
+    assert broken <= 3  # 1 of 10 is promised; 4 or more would come by chance in 1% of cases
+
+
+def test_a_judge_that_lies_at_random_cannot_break_a_promise():
+    pool, labels, _ = make_truth(cap=0.7)
+    _, annotations = fit_on_random(pool, labels, 300)
+    random = np.random.default_rng(0)
+    judged = JudgeAnswers.of(
+        np.arange(len(pool)),
+        np.zeros(len(pool), dtype=np.int64),
+        np.ones(len(pool), dtype=np.bool_),
+        0.5 + random.random(len(pool)) / 2,  # surely true, it says of all
+        ("liar",),
+    )
+    case = Case(pool, annotations, method="pooled-rndm", judged=judged, demand=Demand(0.85))
+    rest = np.setdiff1d(np.arange(len(pool)), annotations.rows)
+    taken = rest[case.decisions.accepted[rest]]
+    assert not len(taken) or labels[taken].mean() >= 0.85
 
 
 def test_where_no_score_is_ever_sure_answers_overrule_the_model():

@@ -172,7 +172,7 @@ def candidates_command(
     from actc.tables.overwrite import check_output
 
     if not dry_run:
-        check_output(out, overwrite=overwrite, inputs=(model, graph))
+        check_output(out, overwrite=overwrite, inputs=(model, graph, options["held"]))
 
     def announce(questions: int, seconds: float) -> None:
         say(quiet and not dry_run, f"{questions} questions, about {describe_seconds(seconds)}.")

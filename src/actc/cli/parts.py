@@ -62,7 +62,7 @@ without_option = click.option(
     "--without",
     multiple=True,
     metavar="RELATION",
-    help="Leave a relation out: accept of it only what people called true. Repeatable.",
+    help="Leave a relation out: of it only people's answers decide. Repeatable.",
 )
 
 

@@ -21,7 +21,8 @@ from actc.triples import IntArray, Triples
 from actc.trust.case import Case
 from actc.trust.promise import Demand
 
-CANDIDATES = "candidates.parquet"
+CANDIDATES, CHECK = "candidates.parquet", "check"
+"""What may be missing; the folder within that of a completion in which wrong facts are sought."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +59,7 @@ def open_completion(folder: Path, demand: Demand | None = None, without: Sequenc
     case, *wrong = (session_case(session, demand, part) for part in parts_of(session.settings))
     graph, words = read_triples_of(folder / GIVEN), read_answers(folder)
     for one in wrong:
-        facts = read_scored(folder / "check" / POOL)[0]
+        facts = read_scored(folder / CHECK / POOL)[0]
         graph = graph.take(~facts.take(taken_out(folder, facts, one)).contains(graph))
     case = replace(case, candidates=read_scored(folder / CANDIDATES)[0])
     return Completion(Opened(as_decided(case, graph, words, without), session), graph, words)

@@ -11,9 +11,11 @@ from contextlib import suppress
 from typing import Any
 
 from actc.errors import ActcError, OptionError
-from actc.judges.replies import NO_ANSWER, Question, Reply, read_reply
+from actc.judges.replies import MOST_REASON, NO_ANSWER, Question, Reply, printable, read_reply
 from actc.methods import import_named
 
+MOST_SENSELESS, MOST_LINE = 1000, 1_000_000
+"""Lines in a row that answer nothing, after which a program is ended; the longest line."""
 GOODBYE_SECONDS = 10.0
 """How long a program that closed its output may still take to read what it is told."""
 
@@ -33,7 +35,8 @@ def ask_program(command: str, questions: Iterable[Question]) -> Iterator[tuple[Q
     """Put questions to a program, one JSON object a line, and read its replies, in whichever order they come.
 
     A reply is an object with ``triple`` and ``said``, and ``probability`` and ``reason`` if it likes. A line that
-    makes no sense, or speaks of a triple that is not open, counts for nothing. No shell interprets the command.
+    makes no sense, or speaks of a triple that is not open, counts for nothing; a program that writes such lines and
+    nothing else is ended. No shell interprets the command.
     """
     words, waiting = split_command(command), dict[int | None, Question]()
     try:
@@ -45,10 +48,18 @@ def ask_program(command: str, questions: Iterable[Question]) -> Iterator[tuple[Q
         feeder = threading.Thread(target=_feed, args=(process.stdin, questions, waiting), daemon=True)
         feeder.start()
         try:
-            for line in process.stdout or ():
+            senseless = 0
+            while senseless < MOST_SENSELESS and (line := process.stdout.readline(MOST_LINE)):  # type: ignore[union-attr]
                 triple, reply = _read_line(line)
+                senseless += 1
                 if triple in waiting:
+                    senseless = 0
                     yield waiting.pop(triple), reply
+            if senseless >= MOST_SENSELESS:
+                raise ActcError(
+                    f"The program {words[0]!r} wrote {senseless:,} lines that answer no question, and was ended; what "
+                    "it said before that is kept."
+                )
         except BaseException:  # whoever asked is not there any more
             process.kill()
             raise
@@ -91,8 +102,19 @@ def ask_script(name: str, questions: Iterable[Question]) -> Iterator[tuple[Quest
     module, _, attribute = name.partition(":")
     if not module or not attribute:
         raise OptionError(f"--script: {name!r} names no function; write module:function.")
-    function: Callable[[dict[str, Any]], Any] = import_named(module, attribute, "--script")
+    function: Callable[[dict[str, Any]], Any] = _run_foreign(name, import_named, module, attribute, "--script")
     if not callable(function):
         raise OptionError(f"--script: {name} is no function.")
     for question in questions:
-        yield question, read_reply(function(dict(question.told)))
+        yield question, read_reply(_run_foreign(name, function, dict(question.told)))
+
+
+def _run_foreign(name: str, function: Callable[..., Any], *given: Any) -> Any:
+    """Run the user's own code; whatever it raises is one sentence."""
+    try:
+        return function(*given)
+    except ActcError:
+        raise
+    except (Exception, SystemExit) as error:
+        why = printable(f"{type(error).__name__}: {error}")[:MOST_REASON]
+        raise ActcError(f"--script: {name} failed ({why}); what it said before that is kept.") from error

@@ -18,8 +18,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from actc.errors import ActcError, MissingExtraError, OptionError
-from actc.judges.prompt import IN_JSON, IN_ONE_WORD, fill_prompt
-from actc.judges.replies import NO_ANSWER, Question, Reply, read_reply, read_tokens
+from actc.judges.prompt import IN_JSON, IN_ONE_WORD, fill_prompt, turn_round
+from actc.judges.replies import NO_ANSWER, Question, Reply, printable, read_reply, read_tokens, weigh_both
 
 MOST_BYTES = 1_000_000
 MOST_TOKENS = 10**9
@@ -88,6 +88,8 @@ class Server:
         Requests in all, retries among them.
     way : str
         How to ask, see ``WAYS``; empty to find out by the first question.
+    both : bool
+        Ask about the opposite of each sentence too; what differs is doubt.
     """
 
     url: str
@@ -100,19 +102,23 @@ class Server:
     most_tokens: int = 300
     limit: int = 10_000
     way: str = ""
+    both: bool = False
 
     def __post_init__(self) -> None:
         try:
             parts = urlsplit(self.url)
-        except ValueError:
-            raise OptionError(f"--url: {self.url!r} is no address such as http://127.0.0.1:8080/v1.") from None
-        if parts.scheme not in ("http", "https") or not parts.netloc:
+            fine = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and self.url.isprintable()
+        except ValueError:  # half a bracket, a port that is no number, a letter that is a slash in disguise
+            fine = False
+        if not fine or " " in self.url:
             raise OptionError(f"--url: {self.url!r} is no address such as http://127.0.0.1:8080/v1.")
         if "@" in parts.netloc:
             raise OptionError("--url has a password in it; name an environment variable with --key-from instead.")
         for name, least in (("jobs", 1), ("retries", 0), ("limit", 1), ("most_tokens", 1)):
             if getattr(self, name) < least:
                 raise OptionError(f"{name} must be at least {least}, not {getattr(self, name)}.")
+        if self.both and "{sentence}" not in self.prompt:
+            raise OptionError("--both: the prompt has no {sentence} whose opposite could be asked.")
         if not 0 < self.timeout < float("inf"):
             raise OptionError(f"--timeout: {self.timeout} seconds cannot be; give a positive number.")
 
@@ -125,7 +131,7 @@ class Server:
     def headers(self) -> dict[str, str]:
         """What is said of every request."""
         key = {"Authorization": f"Bearer {self.key}"} if self.key else {}
-        return {"Accept": "application/json", "User-Agent": "actc", **key}
+        return {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "actc", **key}
 
     def body(self, question: Question) -> dict[str, Any]:
         """Return what is sent: nothing else leaves."""
@@ -218,7 +224,7 @@ def _ask_side_by_side(
         while True:
             free = server.jobs - len(waiting) if traffic.requests < traffic.limit else 0
             more = islice(pending, free)
-            waiting |= {portal.start_task_soon(_ask_until_answered, client, server, traffic, one) for one in more}
+            waiting |= {portal.start_task_soon(_ask, client, server, traffic, one) for one in more}
             if not waiting:
                 return
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
@@ -230,7 +236,7 @@ async def _find_way(client: Any, server: Server, traffic: Traffic, question: Que
     outcome: Outcome = question, None, ""
     for way in WAYS:
         try:
-            outcome = await _ask_until_answered(client, replace(server, way=way), traffic, question)
+            outcome = await _ask(client, replace(server, way=way), traffic, question)
         except RefusedError:
             if way == "text":
                 raise
@@ -242,6 +248,16 @@ async def _find_way(client: Any, server: Server, traffic: Traffic, question: Que
             break
     traffic.way = way
     return outcome
+
+
+async def _ask(client: Any, server: Server, traffic: Traffic, question: Question) -> Outcome:
+    """Put a question and, if that is wanted, its opposite."""
+    outcome = await _ask_until_answered(client, server, traffic, question)
+    if not server.both or outcome[1] is None or outcome[1].said is None:
+        return outcome
+    opposite = replace(question, told=turn_round(question.told))
+    _, reply, problem = await _ask_until_answered(client, server, traffic, opposite)
+    return question, None if reply is None else weigh_both(outcome[1], reply), problem
 
 
 async def _ask_until_answered(client: Any, server: Server, traffic: Traffic, question: Question) -> Outcome:
@@ -271,10 +287,14 @@ async def _ask_once(client: Any, server: Server, question: Question) -> Reply:
     try:
         with anyio.fail_after(server.timeout):
             async with client.stream("POST", server.address, json=server.body(question)) as response:
-                async for part in response.aiter_bytes():
+                if response.headers.get("Content-Encoding", "identity") != "identity":  # a little may unpack to a lot
+                    raise RequestError("the reply is packed, which was not asked for")
+                async for part in response.aiter_raw():
                     content += part
                     if len(content) > MOST_BYTES:
-                        break
+                        raise RequestError(f"a reply of more than {MOST_BYTES:,} bytes")
+    except TimeoutError:
+        raise RequestError(f"no whole reply in {server.timeout:g} seconds") from None
     except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
         raise RequestError(_without_key(str(error) or type(error).__name__, server.key)) from None
     if not response.is_success:
@@ -284,7 +304,7 @@ async def _ask_once(client: Any, server: Server, question: Question) -> Reply:
 
 def _judge_status(code: int, retry_after: str | None, content: bytes, server: Server) -> Exception:
     """Return what an error of the server's means: try again, or stop the run."""
-    told = _without_key(" ".join(content[:2000].decode("utf-8", "replace").split())[:200], server.key)
+    told = _without_key(content[:2000].decode("utf-8", "replace"), server.key)[:200]
     if code in (408, 409, 425, 429) or code >= 500:
         return RequestError(f"{code} {told}".strip(), _retry_after(retry_after))
     if code in (401, 403):
@@ -299,7 +319,7 @@ def _retry_after(value: str | None) -> float:
     for read in (float, lambda text: parsedate_to_datetime(text).timestamp() - time.time()):
         try:
             return max(0.0, read(value or ""))
-        except (ValueError, TypeError, OverflowError):
+        except (ValueError, TypeError, OverflowError, OSError):
             pass
     return 0.0
 
@@ -307,7 +327,7 @@ def _retry_after(value: str | None) -> float:
 def _read_completion(content: bytes, server: Server) -> Reply:
     """Read a model's message; half a message is a request that failed, a whole one of no sense is no answer."""
     try:
-        told = json.loads(content)
+        told = json.loads(content.replace(server.key.encode(), b"(key)") if server.key else content)
     except (ValueError, RecursionError):
         raise RequestError("the answer is no JSON, or was cut off") from None
     try:
@@ -322,4 +342,5 @@ def _read_completion(content: bytes, server: Server) -> Reply:
 
 
 def _without_key(text: str, key: str) -> str:
-    return text.replace(key, "(key)") if key else text
+    """Return what somebody else says as it may be shown and kept."""
+    return printable(text.replace(key, "(key)") if key else text)

@@ -121,6 +121,15 @@ class Heeded:
         return None if self._base is None else self._combine(self._base, np.arange(len(self.pool)), self.weights)
 
     @cached_property
+    def left(self) -> float:
+        """The variance of what is not known of triples that judges leave, as a share of that without them."""
+        if self.probabilities is None or self._base is None:
+            return 1.0
+        alone = sigmoid(self.steepness * logit(np.clip(self._base, EDGE, 1 - EDGE)))
+        after, before = (float(self.pool.weights @ (p * (1 - p))) for p in (self.probabilities, alone))
+        return min(after / max(before, EDGE), 1.0)
+
+    @cached_property
     def foreseen(self) -> FloatArray:
         """P(true) of each answered triple, judges heeded, by weights that were not told its answer, shape (l,)."""
         rows, found = self.answers.rows, np.zeros(len(self.answers))

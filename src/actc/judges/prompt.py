@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from actc.errors import ChoiceError, FileError
+from actc.tables.files import read_text
 
 MOST_PROMPT = 100_000
 FIELDS = {
@@ -24,6 +25,7 @@ FIELDS = {
     "head_facts": "what else the graph says of the head",
     "tail_facts": "what else the graph says of the tail",
     "examples": "other triples of the relation",
+    "answered": "what people said of other triples, where examples are asked for",
     "source": "the text that the triple was taken from",
     "reasons": "what speaks for and against it",
     "answer": "how to answer, in the way that the server can",
@@ -43,6 +45,7 @@ Other facts about {head}: {head_facts}
 Other facts about {tail}: {tail_facts}
 Text it was taken from: {source}
 What speaks for and against it: {reasons}
+What experts said of other statements: {answered}
 
 {answer}
 """
@@ -58,12 +61,7 @@ def read_prompt(path: str | Path | None) -> str:
     """Read a prompt and check its fields; the one above without a file."""
     if path is None:
         return DEFAULT
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise FileError(f"{path}: there is no such file; the prompt should be in it.") from None
-    except (OSError, UnicodeError) as error:
-        raise FileError(f"{path}: the prompt cannot be read ({error}).") from None
+    text = read_text(Path(path))
     if not text.strip() or len(text) > MOST_PROMPT:
         raise FileError(f"{path}: a prompt has 1 to {MOST_PROMPT:,} characters, this one {len(text):,}.")
     used = _FIELD.findall(_outside(text))
@@ -73,6 +71,11 @@ def read_prompt(path: str | Path | None) -> str:
     if not {"sentence", "head", "head_id"} & set(used):
         raise FileError(f"{path}: the prompt does not say which triple is meant; use {{sentence}}, or {{head}}.")
     return text
+
+
+def turn_round(told: dict[str, Any]) -> dict[str, Any]:
+    """Return what is told of a triple with the opposite of its sentence."""
+    return told | {"sentence": f"It is not true that: {told['sentence']}"}
 
 
 def fill_prompt(prompt: str, told: dict[str, Any]) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 from actc.errors import FileError, OptionError
 from actc.judges.answers import JudgeAnswers
 from actc.judges.replies import Question, Reply
+from actc.tables.deliver import try_to_lock
 from actc.tables.sqlite import database_address
 
 FILE = "judges.sqlite"
@@ -89,6 +90,16 @@ class ReplyStore:
         with self.open() as connection:
             connection.execute("INSERT OR IGNORE INTO judge (name, created) VALUES (?, ?)", (name, time.time()))
             return int(connection.execute("SELECT id FROM judge WHERE name = ?", (name,)).fetchone()[0])
+
+    @contextmanager
+    def alone(self, judge: int) -> Iterator[None]:
+        """Hold a judge while a run asks it: a second run would ask the same questions. A killed run holds nothing."""
+        with open(self.path.with_name(f".judge-{judge}.lock"), "a", encoding="ascii") as file:
+            if try_to_lock(file) is False:
+                raise OptionError(
+                    "Another run is asking this judge now; wait for it, end it, or give this one a --name of its own."
+                )
+            yield
 
     def way(self, judge: int) -> str:
         """Return how a judge is asked, if that was found out."""

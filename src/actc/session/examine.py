@@ -217,7 +217,7 @@ def audit_accepted(
         How sure the bounds should be.
     source : path or Case, optional
         The thresholds or session behind the accepted triples: do they disagree? The machine judges of a session make
-        the bounds of a simple slice narrower.
+        the bounds narrower.
     """
     triples = _triples(accepted)
     answers = labels if isinstance(labels, Annotations) else read_annotations(labels, triples)
@@ -228,7 +228,7 @@ def audit_accepted(
         case = find_case(source).case
         expected = expected_precision(case, triples)
         surprise = disagreement(expected, result.audit.trues, result.audit.judged)
-        powered = audit_with_judges(case, triples, answers, level) if design == "simple" else None
+        powered = audit_with_judges(case, triples, answers, level, design)
         result = replace(result, surprise=surprise, powered=powered)
     return result
 

@@ -55,6 +55,7 @@ def find_case(
         replace(
             case,
             found=calibration.thresholds,
+            found_least=calibration.least,
             name=Path(source).name,
             candidates=None if more is None else read_scored(more)[0],
             facts=case.facts if graph is None else read_graph(graph),

@@ -10,9 +10,10 @@ import numpy as np
 from actc.session.find_case import Opened
 from actc.session.judged import compare_judges
 from actc.triples import Annotations, ScoredTriples
+from actc.trust.audit import assess_with_guesses
 from actc.trust.case import Case
 from actc.trust.expect import Share
-from actc.trust.ppi import Powered, estimate_share
+from actc.trust.ppi import Powered
 from actc.trust.words import CANDIDATES, Sought
 
 QUANTITIES = ("accuracy", "precision", "recall")
@@ -121,12 +122,12 @@ def _compare(case: Case) -> tuple[JudgeLine, ...]:
     )
 
 
-def audit_with_judges(case: Case, accepted: ScoredTriples, answers: Annotations, level: float) -> Powered | None:
-    """Estimate the share of true triples among accepted ones from a simple slice and a session's judges.
+def audit_with_judges(
+    case: Case, accepted: ScoredTriples, answers: Annotations, level: float, design: str = "simple"
+) -> Powered | None:
+    """Estimate the share of true triples among accepted ones from a slice and a session's judges.
 
     The answers on the slice must not be among the session's own; None where no machine judged there.
     """
     guesses = None if case.heeded is None else case.decide(accepted).probability
-    if guesses is None:
-        return None
-    return estimate_share(answers.labels.astype(np.float64), guesses[answers.rows], guesses, level)
+    return None if guesses is None else assess_with_guesses(accepted, answers, guesses, design, level)

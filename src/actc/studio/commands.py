@@ -11,11 +11,11 @@ from actc.studio.project import Project
 Words = list[str]
 
 
-def go_commands(project: Project) -> list[Words]:
-    """Return what leads up to the first card; for a graph it decides as well, once people have judged."""
+def go_commands(project: Project, anew: bool = False) -> list[Words]:
+    """Return what leads up to the first card, from nothing if ``anew``; for a graph it decides as well, later."""
     if project.options.goal != "decide":
         return [_whole_way(project)]
-    if project.session is not None:  # the same people judge new candidates, too
+    if project.session is not None and not anew:  # the same people judge new candidates, too
         return [["actc", "extend", "session", *_scores(project)]]
     return [_start(project)]
 
@@ -42,10 +42,11 @@ def audit_folder(project: Project) -> Path:
     return session / "audit"
 
 
-def publish_commands(project: Project, to: str, into: str, write: bool) -> list[Words]:
+def publish_commands(project: Project, to: str, into: str, write: bool, base: str = "") -> list[Words]:
     """Return what writes the decided facts into a store; without ``write`` what says what would be written."""
     _check_store(to)
-    return [["actc", "publish", "result", "--to", to, "--into", into, "--write" if write else "--dry-run"]]
+    words = ["actc", "publish", "result", "--to", to, "--into", into, *(["--base", base] if base else [])]
+    return [[*words, "--write" if write else "--dry-run"]]
 
 
 def withdraw_commands(project: Project, to: str, into: str, write: bool) -> list[Words]:

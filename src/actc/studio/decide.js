@@ -9,7 +9,15 @@ const at = (id) => document.getElementById(id);
 const ROWS = 50;
 const START = { part: "accepted", sort: "probability", down: "true", search: "", relation: "", by: "", page: "0" };
 const HANDS = { person: "people", method: "the method", judges: "machine judges", oracle: "an oracle", constraint: "a constraint" };
+// Where wrong facts are sought, what is found is taken out, and who says "false" agrees.
+const SOUGHT = {
+  true: { accepted: "accepted", rejected: "rejected", of: "Of the accepted facts, at least this share is true", true: "true" },
+  false: { accepted: "taken out", rejected: "kept", of: "Of the facts taken out, at least this share is wrong", true: "wrong" },
+};
 const KEYS = { t: "true", f: "false", s: "unsure" };
+const isCheck = () => project.options.goal === "check";
+const words = () => SOUGHT[!isCheck()];
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 let view = { ...START };
 let table = null;
 let levels = null;
@@ -23,6 +31,12 @@ export function showDecide() {
   at("undecided").hidden = ready;
   for (const part of at("decide").querySelectorAll(".with-table")) part.hidden = !ready;
   if (!ready) return;
+  put("level-of", words().of);
+  for (const part of ["accepted", "rejected"]) {
+    at("parts").querySelector(`[data-part=${part}]`).textContent = capital(words()[part]);
+    for (const place of at("decide").querySelectorAll(`[data-word=${part}]`)) place.textContent = words()[part];
+  }
+  put("level-accepted", capital(words().accepted));
   at("promise").disabled = project.state === "running";
   const state = JSON.stringify([project.session?.answers, project.accepted, project.runs.at(-1)?.state, project.options.without]);
   if (state === seen) return;
@@ -73,14 +87,14 @@ function drawRow(row) {
     element("th", { scope: "row", dir: directionOf(parts) }, element("span", { class: "what" }, ...drawSentence(parts)), ...(why ? [element("span", { class: "fine because", dir: "ltr" }, element("bdi", {}, why))] : [])),
     element("td", { class: "text" }, element("bdi", {}, row.names?.[1] ?? row.relation)),
     element("td", {}, row.probability === null ? "–" : percent(row.probability)),
-    element("td", {}, element("span", { class: row.accepted ? "yes" : "no" }, row.accepted ? "accepted" : "rejected")),
+    element("td", {}, element("span", { class: row.accepted ? "yes" : "no" }, row.accepted ? words().accepted : words().rejected)),
     element("td", { class: "text" }, element("bdi", {}, row.who || (HANDS[row.by] ?? row.by))),
     element("td", {}, said));
 }
 
 function drawWord(row, said) {
-  const words = { true: "True", false: "False", unsure: "Not sure" }[said];
-  const button = element("button", { type: "button", class: said, "aria-pressed": String(row.said === said), tabindex: "-1" }, words);
+  const before = row.said ?? (row.by === "person" ? String(row.accepted !== isCheck()) : null);
+  const button = element("button", { type: "button", class: said, "aria-pressed": String(before === said), tabindex: "-1" }, { true: "True", false: "False", unsure: "Not sure" }[said]);
   button.addEventListener("click", () => overrule(row, said));
   return button;
 }
@@ -115,7 +129,7 @@ async function readLevels(promised) {
   const at_ = levels.all.findIndex((one) => one.precision === promised);
   at("level").max = String(levels.all.length - 1);
   if (document.activeElement !== at("level")) at("level").value = String(Math.max(0, at_));
-  put("level-means", promised ? `Promised now: ${percent(promised)}.` : "Nothing is promised now: accepted is whatever is more probably true than not.");
+  put("level-means", promised ? `Promised now: ${percent(promised)}.` : `Nothing is promised now: ${words().accepted} is whatever is more probably ${words().true} than not.`);
   offer("relation", relations.map((one) => [one.relation, one.name]), view.relation);
   showLevel();
 }
@@ -124,12 +138,12 @@ function showLevel() {
   if (!levels) return;
   const chosen = Number(at("level").value);
   const { precision, accepted } = levels.all[chosen];
-  const words = precision === null ? "none" : percent(precision);
+  const level = precision === null ? "none" : percent(precision);
   const fewer = levels.all[0].accepted - accepted;
   const cost = precision === null ? "without a promise" : fewer > 0 ? `${number(fewer)} fewer than without a promise` : "as many as without a promise";
-  put("level-now", words);
+  put("level-now", level);
   put("cost", `${number(accepted)} facts, ${cost}.`);
-  at("level").setAttribute("aria-valuetext", `${words}: ${number(accepted)} facts`);
+  at("level").setAttribute("aria-valuetext", `${level}: ${number(accepted)} facts`);
   redraw("level-rows", [chosen, levels.relations], () => levels.relations.map((one) => drawLevel(one, chosen)));
 }
 
@@ -150,14 +164,14 @@ async function readPictures() {
   if (status !== 200) return;
   const { learning, precision, relations } = content;
   drawFigure("learning", learning.map((one) => [one.answers, one.middle, one.low, one.high]), "answers", "of the decisions should be right", "What the answers bought");
-  drawFigure("curve", precision.map((one) => [one.accepted, one.middle, one.low, one.high]), "accepted", "of the accepted should be true", "Precision against the number accepted", precision.find((one) => one.now)?.accepted);
+  drawFigure("curve", precision.map((one) => [one.accepted, one.middle, one.low, one.high]), words().accepted, `of those ${words().accepted} should be ${words().true}`, `Precision against the number ${words().accepted}`, precision.find((one) => one.now)?.accepted);
   redraw("multiples", relations, () => relations.map((one) => {
-    const words = `${number(one.accepted)} of ${number(one.candidates)} accepted`;
-    return element("figure", {}, drawBins(one, `${one.name}: ${words}`), element("figcaption", {}, element("b", {}, element("bdi", {}, one.name)), ` ${words}`));
+    const said = `${number(one.accepted)} of ${number(one.candidates)} ${words().accepted}`;
+    return element("figure", {}, drawBins(one, `${one.name}: ${said}`), element("figcaption", {}, element("b", {}, element("bdi", {}, one.name)), ` ${said}`));
   }));
 }
 
-function drawFigure(id, points, unit, words, title, mark) {
+function drawFigure(id, points, unit, said, title, mark) {
   redraw(id, [points, mark], () => {
     if (points.length < 2) return [element("figcaption", {}, `${title}: after some more answers.`)];
     const last = points.at(-1);
@@ -165,7 +179,7 @@ function drawFigure(id, points, unit, words, title, mark) {
     const dot = mark === undefined ? last : points.reduce((best, one) => (Math.abs(one[0] - mark) < Math.abs(best[0] - mark) ? one : best));
     const drawing = drawChart(points, { title: `${title}: ${percent(dot[1])} at ${number(dot[0])} ${unit}`, most, ends: [`0 ${unit}`, number(most)], dot, mark });
     const interval = dot[2] === null ? "" : ` (${percent(dot[2])} to ${percent(dot[3])})`;
-    return [drawing, element("figcaption", {}, element("b", {}, title), ` · ${percent(dot[1])}${interval} ${words} at ${number(dot[0])} ${unit}.`)];
+    return [drawing, element("figcaption", {}, element("b", {}, title), ` · ${percent(dot[1])}${interval} ${said} at ${number(dot[0])} ${unit}.`)];
   });
 }
 
@@ -190,7 +204,7 @@ function showFilters() {
 function offer(id, choices, chosen) {
   const pairs = choices.map((one) => (Array.isArray(one) ? one : [one, one]));
   const first = at(id).options[0];
-  redraw(id, pairs, () => [first, ...pairs.map(([value, words]) => element("option", { value }, words))]);
+  redraw(id, pairs, () => [first, ...pairs.map(([value, name]) => element("option", { value }, name))]);
   at(id).value = chosen;
 }
 

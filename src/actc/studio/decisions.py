@@ -10,27 +10,27 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
 from actc.check.ask import Doubtful
 from actc.check.report import RESTORED, decide_outcome, restored
 from actc.complete.earlier import ANSWERS
-from actc.complete.open_case import CANDIDATES, open_completion
+from actc.complete.open_case import CANDIDATES, CHECK, open_completion
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import OptionError
 from actc.evidence.keep_weighed import Reasons
 from actc.graphs.graph import Graph
 from actc.session import Session
 from actc.session.asking import count_said
-from actc.session.find_case import find_case
+from actc.session.find_case import find_case, session_case
 from actc.session.results import write_thresholds
-from actc.session.sought import sought_in
+from actc.session.sought import parts_of
 from actc.tables.answers import Answers
 from actc.triples import Annotations
 from actc.trust.case import PEOPLE, Case
 from actc.trust.promise import Demand
-from actc.trust.words import WRONG_FACTS
 
 Columns = dict[str, Any]
 RULE = "rule"
@@ -50,12 +50,15 @@ class Wish:
         What is promised.
     without : tuple of str
         Relations that are left out.
+    facts : bool
+        Of a session about candidates and doubtful facts: whether the facts are meant.
     """
 
     session: str
     result: str | None = None
     precision: float | None = None
     without: tuple[str, ...] = ()
+    facts: bool = False
 
     @property
     def demand(self) -> Demand | None:
@@ -70,7 +73,7 @@ class Wish:
     def from_text(cls, text: str) -> Wish:
         """Undo :meth:`as_text`."""
         told = json.loads(text)
-        return cls(told["session"], told["result"], told["precision"], tuple(told["without"]))
+        return cls(**{**told, "without": tuple(told["without"])})
 
     def state(self, session: Session) -> int:
         """Return a number that is another when anything changed that the decisions, or their names, depend on."""
@@ -111,6 +114,8 @@ class Standing:
         By which rule each was proposed, where rules did.
     reasons : Reasons, optional
         Why each may be true or false.
+    wrong : bool
+        Whether wrong facts are sought.
     """
 
     case: Case
@@ -121,11 +126,7 @@ class Standing:
     called: Answers = field(default_factory=Answers)
     rules: Any = None
     reasons: Reasons | None = None
-
-    @property
-    def wrong(self) -> bool:
-        """Whether wrong facts are sought."""
-        return sought_in(self.session.settings) is WRONG_FACTS
+    wrong: bool = False
 
 
 @contextmanager
@@ -135,12 +136,13 @@ def open_standing(wish: Wish) -> Iterator[Standing]:
         opened = find_case(wish.session, wish.demand, wish.without)
         assert opened.session is not None
         with _decided_file(opened) as file:
-            columns = {} if file is not None else _columns_of(opened.case, opened.session)
+            columns = {} if file is not None else _columns_of(opened.case)
             yield Standing(opened.case, opened.session, columns, file)
         opened.session.close()
         return
     folder = Path(wish.result)
-    standing = _check_standing(wish, folder) if not (folder / CANDIDATES).exists() else _completion(wish, folder)
+    facts = wish.facts or not (folder / CANDIDATES).exists()
+    standing = _check_standing(wish, folder) if facts else _completion(wish, folder)
     yield standing
     standing.session.close()
 
@@ -152,7 +154,7 @@ def _completion(wish: Wish, folder: Path) -> Standing:
     found = open_completion(folder, wish.demand, wish.without)
     case, session = found.opened.case, found.opened.session
     assert session is not None
-    columns = _columns_of(case, session)
+    columns = _columns_of(case)
     beside = read_beside(folder / CANDIDATES)
     rules = beside.get(RULE)
     never = found.graph.contains(case.target)
@@ -165,16 +167,18 @@ def _completion(wish: Wish, folder: Path) -> Standing:
 
 def _check_standing(wish: Wish, folder: Path) -> Standing:
     """Open a check: its doubtful facts, and which of them are taken out."""
-    opened = find_case(wish.session, wish.demand, wish.without)
-    assert opened.session is not None
-    doubtful = Doubtful.load(folder, Graph.from_columns([], [], []))
-    outcome = decide_outcome(folder, doubtful, opened.case)
-    columns = _columns_of(replace(opened.case, candidates=doubtful.facts), opened.session)
+    session = Session(wish.session)
+    part = parts_of(session.settings)[-1]
+    case = session_case(session, wish.demand, part).leaving_out(wish.without)
+    doubtful = Doubtful.load(folder if part.whole else folder / CHECK, Graph.from_columns([], [], []))
+    outcome = decide_outcome(folder, doubtful, case)
+    columns = _columns_of(replace(case, candidates=doubtful.facts))
     columns |= {"probability": outcome.wrong, "accepted": outcome.out, "by": outcome.by}
-    return Standing(opened.case, opened.session, columns, never=restored(folder).contains(doubtful.facts))
+    columns["pool"] += part.rows.start
+    return Standing(case, session, columns, never=restored(folder).contains(doubtful.facts), wrong=True)
 
 
-def _columns_of(case: Case, session: Session) -> Columns:
+def _columns_of(case: Case) -> Columns:
     decided, count = case.decisions, len(case.target)
     told = np.full(count, np.nan) if decided.probability is None else decided.probability
     in_pool = case.target is case.pool
@@ -191,14 +195,14 @@ def _columns_of(case: Case, session: Session) -> Columns:
 
 
 def _add_called(columns: Columns, called: Answers) -> Columns:
-    """Add what was called true though nobody proposed it; it has no score, and numbers below 0."""
+    """Add what was called true though nobody proposed it; it has no score, and a number below 0 that stays its own."""
     count = len(called)
     if not count:
         return columns
     nothing = np.full(count, np.nan)
     by = np.where(np.isin(called.said.who, PEOPLE[1:]), PEOPLE[1], PEOPLE[0]).astype(object)
     more = {
-        "number": -1 - np.arange(count),
+        "number": np.array([-1 - crc32("\t".join(called.triples.triple(at)).encode()) // 2 for at in range(count)]),
         **called.triples.columns(),
         "score": nothing,
         "probability": np.ones(count),

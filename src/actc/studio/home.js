@@ -45,13 +45,17 @@ async function make(title, files = [], sample = false) {
   location.href = `project/${encodeURIComponent(name)}#data`;
 }
 
-const stem = (file) => file.name.replace(/(\.[A-Za-z0-9]{1,7}){1,2}$/, "").replace(/[-_]+/g, " ").trim() || "Project";
+function titleOf(file) {
+  const words = file.name.replace(/(\.[A-Za-z0-9]{1,7}){1,2}$/, "").replace(/[-_]+/g, " ").trim();
+  return words ? words.charAt(0).toUpperCase() + words.slice(1) : "Project";
+}
+
 at("new").addEventListener("submit", (event) => {
   event.preventDefault();
   make(at("new-title").value.trim() || "Project");
 });
 at("sample").addEventListener("click", () => make(at("new-title").value.trim() || "Words and what they mean", [], true));
-takeDrops(at("drop"), at("pick"), (files) => files.length && make(at("new-title").value.trim() || stem(files[0]), files));
+takeDrops(at("drop"), at("pick"), (files) => files.length && make(at("new-title").value.trim() || titleOf(files[0]), files));
 
 async function keepFresh() {
   if (!document.hidden) await refresh();

@@ -18,13 +18,22 @@ PRECISIONS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99)
 
 
 def describe_levels(standing: Standing, wish: Wish) -> dict[str, Any]:
-    """Return how many are accepted at each level; none are promised by a method that does not know how sure it is."""
+    """Return how many are accepted at each level; none are promised by a method that does not know how sure it is.
+
+    Of a relation that is left out, how many it would bring if it were not.
+    """
     case, names = standing.case, standing.session.names
     wanted = sorted({*PRECISIONS, *([] if wish.precision is None else [wish.precision])})
     knows = case.fit.draws is not None
     kept = case.promising([Demand(precision) for precision in wanted]) if knows else []
     plain = case if case.demand is None else replace(case, demand=None, fitted=case.fit)
-    counts = [_count(standing, one) for one in (plain, *(at for _, at in kept))]
+    cases = [plain, *(one for _, one in kept)]
+    counts = [_count(standing, one) for one in cases]
+    left = np.array([name in case.without for name in case.target.relation_names], dtype=np.bool_)
+    shown = counts
+    if case.without:
+        taken_in = (_count(standing, replace(one, without=(), fitted=case.fit)) for one in cases)
+        shown = [np.where(left, more, count) for more, count in zip(taken_in, counts, strict=True)]
     sizes, more = case.target.relation_sizes.tolist(), len(standing.called)
     return {
         "levels": [
@@ -36,15 +45,17 @@ def describe_levels(standing: Standing, wish: Wish) -> dict[str, Any]:
             for at, (demand, (promise, _)) in enumerate(zip(wanted, kept, strict=False))
         ],
         "now": int(counts[0].sum()) + more,
+        "chosen": wish.precision,
+        "confidence": Demand(PRECISIONS[0]).confidence,
         "promises": knows,
         "relations": [
             {
                 "relation": relation,
                 "name": names.of(relation).name,
                 "candidates": round(sizes[at]),
-                "now": int(counts[0][at]),
-                "accepted_at": [int(count[at]) for count in counts[1:]],
-                "left_out": relation in case.without,
+                "now": int(shown[0][at]),
+                "accepted_at": [int(count[at]) for count in shown[1:]],
+                "left_out": bool(left[at]),
             }
             for at, relation in enumerate(case.target.relation_names)
         ],
@@ -56,7 +67,7 @@ def _count(standing: Standing, case: Case) -> IntArray:
     size = len(case.target.relation_names)
     if standing.file is not None:
         return _count_in_file(standing, case)
-    accepted = case.decisions.accepted
+    accepted = case.decide(case.target).accepted  # not kept: there are many cases, and each decides on all candidates
     if standing.never is not None:
         accepted = accepted & ~standing.never
     return np.bincount(case.target.relations[accepted], minlength=size)

@@ -30,7 +30,7 @@ from actc.tables.deliver import write_beside
 from actc.tables.files import quote, quote_file
 from actc.tables.sqlite import database_address
 
-MEMORY = "1GB"
+MEMORY = "400MB"
 NEAR = 1000
 """Rejected candidates nearest to the cut."""
 MOST_REASONS = 20_000
@@ -78,10 +78,10 @@ def _take_decided(connection: Any, standing: Standing) -> None:
         return
     pool = f"read_parquet({quote_file(standing.session.folder / 'pool.parquet')}, file_row_number=true)"
     connection.execute(
-        "CREATE TABLE memory.decided AS SELECT file_row_number AS number, head, relation, tail, d.score, "
+        "CREATE TABLE memory.decided AS SELECT row_number AS number, head, relation, tail, d.score, "
         "d.probability, d.probability AS own, d.accepted, d.\"by\", -1 AS pool, '' AS rule "
         f"FROM read_parquet({quote_file(standing.file)}) AS d JOIN (SELECT head, relation, tail, "
-        f"min(file_row_number) AS file_row_number FROM {pool} GROUP BY ALL) USING (head, relation, tail)"
+        f"min(file_row_number) AS row_number FROM {pool} GROUP BY ALL) USING (head, relation, tail)"
     )
 
 

@@ -39,22 +39,22 @@ def _describe_precision(case: Case) -> list[dict[str, Any]]:
         return []
     plain = replace(case.without_judges(), demand=None)
     names, own = case.pool.relation_names, np.ones(len(case.pool.relation_names), dtype=np.bool_)
-    points = {_count(case): case}
+    points = dict([_point(case)])
     for cuts in cuts_at(case.posterior, case.target, LENGTHS):
-        one = replace(plain, found=Thresholds(names, cuts[:-1], float(cuts[-1]), own))
-        points.setdefault(_count(one), one)
-    found = {
-        count: Share.of(points[count].expectation.overall, "precision", LEVEL) for count in sorted(points) if count
-    }
+        count, share = _point(replace(plain, found=Thresholds(names, cuts[:-1], float(cuts[-1]), own)))
+        points.setdefault(count, share)
+    now = next(iter(points))
     return [
-        {"accepted": count, "low": share.low, "middle": share.middle, "high": share.high, "now": points[count] is case}
-        for count, share in found.items()
+        {"accepted": count, "low": share.low, "middle": share.middle, "high": share.high, "now": count == now}
+        for count, share in sorted(points.items(), key=lambda point: point[0])
         if share is not None
     ]
 
 
-def _count(case: Case) -> int:
-    return round(float(case.decisions.accepted @ case.target.weights))
+def _point(case: Case) -> tuple[int, Share | None]:
+    """Return how many a case accepts, and which share of them should be true."""
+    count = round(float(case.decisions.accepted @ case.target.weights))
+    return count, Share.of(case.expectation.overall, "precision", LEVEL) if count else None
 
 
 def _describe_relations(standing: Standing) -> list[dict[str, Any]]:

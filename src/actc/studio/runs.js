@@ -32,6 +32,7 @@ export async function startRun(what, more = {}) {
 export function showRuns(project) {
   const living = project.runs.some((run) => ["waiting", "running"].includes(run.state));
   put("run-means", MEANS[project.options.goal]);
+  at("go").classList.toggle("go", !project.session);
   put("go", project.session ? "Go again, with what is chosen now" : "Go");
   at("go").disabled = living || project.state === "new";
   at("decide-now").hidden = !project.session;

@@ -25,7 +25,9 @@ from actc.session.start import add_session_names
 from actc.session.start_audit import find_audit
 from actc.studio.commands import audit_folder, decide_commands, go_commands, publish_commands, withdraw_commands
 from actc.studio.common import OpenProject, OpenStudio, Studio, read_token
+from actc.studio.decide_routes import deciding
 from actc.studio.describe import describe_project, list_of_projects
+from actc.studio.kept_tables import KeptTables
 from actc.studio.project import Project, add_sample, new_project, safe_name
 from actc.studio.qr import draw_qr
 from actc.studio.recognise import guess_role, look_at
@@ -69,6 +71,7 @@ class RunBody(Strict):
     what: Literal["go", "decide", "publish", "withdraw"]
     to: str = Field("", max_length=2000)
     into: str = Field("", max_length=2000)
+    base: str = Field("", max_length=2000)
     write: bool = False
 
 
@@ -218,7 +221,7 @@ def start_run(body: RunBody, project: OpenProject) -> dict[str, Any]:
     commands = {
         "go": lambda: go_commands(project),
         "decide": lambda: decide_commands(project),
-        "publish": lambda: publish_commands(project, body.to, body.into, body.write),
+        "publish": lambda: publish_commands(project, body.to, body.into, body.write, body.base),
         "withdraw": lambda: withdraw_commands(project, body.to, body.into, body.write),
     }[body.what]()
     return add_run(project.folder, body.what, commands).describe()
@@ -333,14 +336,16 @@ def create_studio(folder: Any, host: str = "127.0.0.1") -> FastAPI:
     async def running(app: FastAPI) -> AsyncIterator[None]:
         with Turns(folder, os.cpu_count() or 1):
             yield
+        app.state.tables.close()
         await to_thread.run_sync(sessions.close)
 
     app = FastAPI(title="actc studio", version=__version__, openapi_url=None, lifespan=running)
     app.state.studio = studio
+    app.state.tables = KeptTables()
     app.state.guesses = Bucket(rate=1 / 6, burst=20)
     app.state.files = read_files("actc.app", "actc.studio")
     app.add_middleware(Gate, hosts=loopback_names(host), uploads=MOST_UPLOAD)
-    for router in (ROUTES, PAGES):
+    for router in (ROUTES, deciding, PAGES):
         app.include_router(router)
     app.mount(PREFIX.rstrip("/"), sessions)
     add_refusals(app)

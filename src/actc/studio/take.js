@@ -25,20 +25,30 @@ async function readTakes(state) {
   redraw("takes", files, () => drawGroups(files));
 }
 
-// What is there in several formats is one line, with a link for each.
+// What is there in several formats is a group, with a link for each; the rest is another.
+const FIRST = [".tsv", ".csv", ".ttl", ".nt", ".jsonld", ".parquet"];
+const OTHERS = "Reports, answers, command lines";
+
 function drawGroups(files) {
   const groups = new Map();
   for (const file of files) {
     const [what, format] = file.what.split(": ");
-    groups.set(what, [...(groups.get(what) ?? []), { ...file, format }]);
+    const title = format ? what : OTHERS;
+    groups.set(title, [...(groups.get(title) ?? []), { ...file, words: format ?? what }]);
   }
-  return [...groups].flatMap(([what, some]) => [element("dt", {}, what.charAt(0).toUpperCase() + what.slice(1)), element("dd", {}, ...some.map(drawTake))]);
+  const place = ({ name }) => FIRST.indexOf(name.slice(name.indexOf(".")));
+  return [...groups].flatMap(([title, some]) => {
+    const first = title === OTHERS ? some : some.filter((file) => place(file) >= 0).sort((a, b) => place(a) - place(b));
+    const rest = some.filter((file) => !first.includes(file));
+    const more = rest.length ? [element("details", {}, element("summary", {}, "More formats"), element("div", {}, ...rest.map(drawTake)))] : [];
+    return [element("dt", {}, title.charAt(0).toUpperCase() + title.slice(1)), element("dd", {}, ...first.map(drawTake), ...more)];
+  });
 }
 
 function drawTake(file) {
-  const words = [file.format, file.bytes ? bytes(file.bytes) : ""].filter(Boolean).join(", ");
+  const words = [file.words, file.bytes ? bytes(file.bytes) : ""].filter(Boolean).join(", ");
   return element("a", { class: "button", href: `${home}/take/${encodeURIComponent(file.name)}`, download: file.name },
-    element("bdi", {}, file.name), ...(words ? [element("span", { class: "fine" }, ` ${words}`)] : []));
+    element("bdi", {}, file.name), element("span", { class: "fine" }, ` ${words}`));
 }
 
 // A file that takes a while is made while the page says so; one that cannot be made leaves a sentence.
@@ -56,7 +66,7 @@ async function save(link) {
   }
 }
 
-const target = () => JSON.stringify([at("to").value, at("into").value]);
+const target = () => JSON.stringify(["to", "into", "base"].map((id) => at(id).value));
 
 function showWritable() {
   at("write").disabled = Boolean(waits) || looked.publish !== target();
@@ -66,7 +76,7 @@ function showWritable() {
 async function act(what, write) {
   if (!at("publish").reportValidity()) return;
   put("publish-state", "");
-  const reply = await startRun(what, { to: at("to").value, into: at("into").value, write });
+  const reply = await startRun(what, { to: at("to").value, into: at("into").value, base: at("base").value, write });
   if (reply.status !== 200) return put("publish-state", sentenceOf(reply));
   waits = { id: reply.content.id, what, write, target: target() };
   follow(project);
@@ -101,5 +111,5 @@ export function startTake() {
   at("write").addEventListener("click", () => act("publish", true));
   at("withdraw-look").addEventListener("click", () => act("withdraw", false));
   at("withdraw").addEventListener("click", () => act("withdraw", true));
-  for (const id of ["to", "into"]) at(id).addEventListener("input", showWritable);
+  for (const id of ["to", "into", "base"]) at(id).addEventListener("input", showWritable);
 }

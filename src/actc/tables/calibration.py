@@ -121,12 +121,15 @@ class Promised:
         How probable it is that the promise is kept; None where nothing is accepted.
     left_out : tuple of str
         Relations of which nothing is accepted.
+    least : float, optional
+        P(true) from which on a triple is accepted that judges spoke of; None where nothing is.
     """
 
     target: float
     confidence: float
     chance: float | None
     left_out: tuple[str, ...] = ()
+    least: float | None = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,8 +210,15 @@ class Calibration:
     actc_version: str = __version__
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
-    def write(self, path: str | Path) -> None:
-        """Write thresholds.json, complete or not at all."""
+    @property
+    def least(self) -> float:
+        """P(true) from which on a triple is accepted that judges spoke of."""
+        if self.promise is None:
+            return 0.5
+        return math.inf if self.promise.least is None else self.promise.least
+
+    def write(self, path: str | Path, place: Path | None = None) -> None:
+        """Write thresholds.json, complete or not at all; its paths are relative to ``place``, where it will lie."""
         path, counts, curves = Path(path), self.counts, self.curves
         content = {
             "format": FORMAT,
@@ -226,7 +236,7 @@ class Calibration:
                 "annotated_true": counts.annotated_true,
                 "proving": counts.proving,
             },
-            "sources": _write_sources(self.sources, path.absolute().parent),
+            "sources": _write_sources(self.sources, (place or path).absolute().parent),
             "promise": None if self.promise is None else {"kind": "precision", **asdict(self.promise)},
             "exceptions": asdict(self.exceptions),
             "holdout": list(self.holdout),
@@ -369,7 +379,10 @@ def _read_promise(content: dict[str, Any] | None) -> Promised | None:
     if content is None or content["kind"] != "precision" or content.get("each_relation"):
         return None
     target, confidence = float(content["target"]), float(content["confidence"])
-    return Promised(target, confidence, content["chance"], tuple(content["left_out"]))
+    least = content.get("least", 0.5)
+    return Promised(
+        target, confidence, content["chance"], tuple(content["left_out"]), None if least is None else float(least)
+    )
 
 
 def _read_without(names: Any) -> tuple[str, ...]:

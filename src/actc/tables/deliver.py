@@ -19,7 +19,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from actc.errors import FileError
+from actc.errors import ActcError, FileError
 
 MARK = ".unfinished"
 PART_NAMES = ("part-*", "_SUCCESS", ".*.crc")
@@ -73,6 +73,10 @@ def _named_failure(path: Path, scratch: Path) -> Iterator[None]:
     """Let a disk that is full, or that cannot be written, be named by the output, not by its hidden neighbour."""
     try:
         yield
+    except ActcError as error:
+        if str(scratch) in str(error):
+            error.args = (str(error).replace(str(scratch / NEW / path.name), str(path)),)
+        raise
     except Exception as error:
         text = str(error)
         full = isinstance(error, OSError) and error.errno in NO_ROOM

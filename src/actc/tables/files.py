@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from actc.errors import FileError, OptionError, RowError, TableError
 from actc.frames import ALIASES
-from actc.tables.database import open_database
+from actc.tables.database import open_database, parse_memory
 from actc.tables.deliver import write_beside
 from actc.triples import (
     HOW,
@@ -358,18 +358,35 @@ def find_layout(path: str | Path, order: Sequence[str] = COLUMNS) -> Layout:
 
 
 def check_gzip(path: Path) -> None:
-    """Refuse a gzip file that ends before its end, which some readers of such files take for all there is."""
+    """Refuse a gzip file that ends before its end, which some readers of such files take for all there is.
+
+    And one that has far more in it than such tables have: it would fill the memory of whoever reads it.
+    """
     if path.suffix.lower() != ".gz":
         return
+    most, size = _most_unpacked(path), 0
     try:
         with gzip.open(path, "rb") as content:
-            while content.read(PIECE):
-                pass
+            while read := len(content.read(PIECE)):
+                size += read
+                if size > most:
+                    raise FileError(
+                        f"{path}: it unpacks to more than {most / 1e9:.3g} GB, far more than its size lets expect; "
+                        f"if it is meant so, set the environment variable {UNPACKED} to more, such as 50GB."
+                    )
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise FileError(f"{path}: the gzip file is truncated or damaged; copy or download it again.") from None
 
 
 PIECE = 2**20
+UNPACKED = "ACTC_MOST_UNPACKED"
+"""The environment variable that says how much a gzip file may have in it."""
+
+
+def _most_unpacked(path: Path) -> int:
+    """Return how many bytes a gzip file may have in it: as told, else a gigabyte, or a hundred times its size."""
+    told = os.environ.get(UNPACKED)
+    return max(10**9, 100 * path.stat().st_size) if told is None else parse_memory(told)
 
 
 def _is_header(names: Sequence[str]) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 from actc.errors import ChoiceError, OptionError
 from actc.triples import Annotations, FloatArray, IntArray, ScoredTriples
 from actc.trust.intervals import Estimate, Interval, anytime, clopper_pearson, clustered, first_to_hold, stratified
+from actc.trust.ppi import Design, Powered, estimate_share
 from actc.trust.words import CANDIDATES, Sought
 
 
@@ -146,6 +147,33 @@ def _read_by_head(accepted: ScoredTriples, answers: Annotations, level: float) -
     whole = (judged == np.bincount(groups)) & (judged > 0)  # a half-judged entity is not yet drawn
     estimate = clustered(trues[whole], judged[whole], len(heads), level)
     return _audit_of("head", accepted, judged[whole], trues[whole], estimate, level)
+
+
+def assess_with_guesses(
+    accepted: ScoredTriples, answers: Annotations, guesses: FloatArray, design: str = "simple", level: float = 0.9
+) -> Powered:
+    """Estimate the same with a guess (a probability) for every accepted triple, which the answers were not used for.
+
+    Whatever the guesses are worth, the bounds rest on how the slice was drawn; the better they are, the narrower.
+    """
+    if design == "simple":
+        return estimate_share(answers.labels.astype(np.float64), guesses[answers.rows], guesses, level)
+    found = _READERS[design](accepted, answers, level)
+    alone = Estimate(found.share, found.interval, found.effective)
+    if design == "head":
+        _, groups = np.unique(accepted.heads, return_inverse=True)
+        judged = np.bincount(groups[answers.rows], minlength=groups.max() + 1)
+        answers = answers.take((judged == np.bincount(groups))[groups[answers.rows]])
+        shares, covered, inside = np.ones(len(answers)), 1.0, np.ones(len(accepted), dtype=np.bool_)
+    else:
+        groups = accepted.relations
+        judged = np.bincount(groups[answers.rows], minlength=len(accepted.relation_names))
+        mine = groups[answers.rows]
+        shares, inside = accepted.relation_counts[mine] / judged[mine], (judged > 0)[groups]
+        covered = float(inside.mean())
+    drawn = Design(alone, shares / max(shares.sum(), 1.0), groups[answers.rows], design == "head", covered)
+    labels = answers.labels.astype(np.float64)
+    return estimate_share(labels, guesses[answers.rows], guesses[inside], level, drawn)
 
 
 def _audit_of(

@@ -218,8 +218,8 @@ def _describe_promise(kept: Promise | None) -> Promised | None:
     """Return a promise, if there is one, as thresholds.json has it."""
     if kept is None:
         return None
-    chance = None if np.isnan(kept.chance) else kept.chance
-    return Promised(kept.demand.target, kept.demand.confidence, chance, kept.left_out)
+    chance, least = (kept.chance, kept.least) if kept.accepts else (None, None)
+    return Promised(kept.demand.target, kept.demand.confidence, chance, kept.left_out, least)
 
 
 PICKS: dict[str, Callable[[Annotations, ScoredTriples], Annotations]] = {

@@ -87,9 +87,11 @@ class Case:
     judged : JudgeAnswers
         What machines said of rows of the pool.
     demand : Demand, optional
-        The precision that is promised of what the method accepts; judges are then not heeded.
+        The precision that is promised of what is accepted beyond people's own words.
     found : Thresholds, optional
         Thresholds that were found before, in the place of the fit's own.
+    found_least : float
+        With these: P(true) from which on a triple is accepted that judges spoke of.
     name : str
         What to call it.
     fitted : Fit, optional
@@ -115,6 +117,7 @@ class Case:
     judged: JudgeAnswers = field(default_factory=JudgeAnswers.none)
     demand: Demand | None = None
     found: Thresholds | None = None
+    found_least: float = 0.5
     name: str = "thresholds"
     fitted: Fit | None = None
     candidates: ScoredTriples | None = None
@@ -151,7 +154,12 @@ class Case:
         """The cuts that keep what is demanded, if anything is."""
         if self.demand is None:
             return None
-        return promise(self.posterior, self.annotations, self.pool, [self.demand])[0]
+        return promise(self.posterior, self.annotations, self.pool, [self.demand], heeded=self.heeded)[0]
+
+    @property
+    def least(self) -> float:
+        """P(true) from which on a triple is accepted that judges spoke of."""
+        return self.found_least if self.promise is None else self.promise.least
 
     @cached_property
     def thresholds(self) -> Thresholds:
@@ -170,8 +178,8 @@ class Case:
 
     @cached_property
     def heeded(self) -> Heeded | None:
-        """The fit with what judges add to it; None where there are none, or where only people's answers may count."""
-        if not len(self.judged) or self.demand is not None or self.fit.probabilities(self.pool) is None:
+        """The fit with what judges add to it; None where there are none."""
+        if not len(self.judged) or self.fit.probabilities(self.pool) is None:
             return None
         # Where judge and method differ a judge is wrong more often than elsewhere; such answers do not tell its worth.
         blind = self.annotations.asked != "differing"
@@ -179,9 +187,12 @@ class Case:
 
     def promising(self, demands: Sequence[Demand]) -> list[tuple[Promise, Case]]:
         """Return what each of several demands leads to, as if it were the case's own; the draws are made once."""
-        plain = replace(self.without_judges(), demand=None)
-        kept = promise(self.posterior, self.annotations, self.pool, demands)
-        return [(one, replace(plain, found=one.thresholds(self.pool))) for one in kept]
+        plain = replace(self, demand=None, fitted=self.fit)
+        kept = promise(self.posterior, self.annotations, self.pool, demands, heeded=self.heeded)
+        cases = [replace(plain, found=one.thresholds(self.pool), found_least=one.least) for one in kept]
+        for case in cases:
+            vars(case)["heeded"] = self.heeded  # as if it had worked that out itself: it has the same fit and judges
+        return list(zip(kept, cases, strict=True))
 
     def without_judges(self) -> Case:
         """Return the same case, its fit among it, as if no machine had judged."""
@@ -294,8 +305,8 @@ class Case:
             rows = spoken if triples is self.pool else triples.rows_of(self.pool.take(spoken))
             rows, spoken = rows[rows >= 0], spoken[rows >= 0]
             probability[rows] = self.heeded.probabilities[spoken]
-            by[rows[accepted[rows] != (probability[rows] >= 0.5)]] = "judges"
-            accepted[rows] = probability[rows] >= 0.5
+            by[rows[accepted[rows] != (probability[rows] >= self.least)]] = "judges"
+            accepted[rows] = probability[rows] >= self.least
         if self.without:
             out = self._left_out(triples)
             accepted[out], by[out] = False, "method"
@@ -316,7 +327,8 @@ class Case:
             out[settled.rows] = False
             held = np.append(held, np.flatnonzero(out))
         settled = settled.plus(Annotations(held, np.zeros(len(held), dtype=np.bool_)))
-        found = expect(self.posterior, cuts, self.annotations, self.target, settled=settled, heeded=self.heeded)
+        about = self.posterior, cuts, self.annotations, self.target
+        found = expect(*about, settled=settled, heeded=self.heeded, least=self.least)
         if len(self.annotations) or not self.holdout:
             return found
         return replace(found, overall=replace(found.overall, precision=np.array(self.holdout)), source="holdout")

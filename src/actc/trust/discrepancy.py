@@ -55,6 +55,11 @@ class Answered:
         """Answer minus P(true)."""
         return self.labels - self.probabilities
 
+    @property
+    def plain_draw(self) -> bool:
+        """Whether all were drawn at random, each triple of the pool with the same chance."""
+        return bool(len(self.drawn) and self.drawn.all() and np.ptp(self.weights) <= 1e-9 * self.weights.max())
+
     def sums(self, mask: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return of some of them how many equally weighted answers they are worth, and as many residuals' sums.
 
@@ -108,6 +113,7 @@ def correct(
     alone: bool = False,
     believed: float = TUNED.believed,
     spread: float = 0.0,
+    left: float = 1.0,
 ) -> Correction:
     """Return how far shares of true triples are off, given the residuals of the answers in each set.
 
@@ -123,14 +129,18 @@ def correct(
         How large the error of a share p is believed to be before any answer, in units of sqrt(p (1 - p)).
     spread : float
         The variance of the share that the model admits itself.
+    left : float
+        The residuals' variance that judges leave, as a share of that without them.
     """
     bernoulli = np.maximum(shares * (1 - shares), TUNED.least_spread)
     seen = np.maximum(counts, 1)
     mean = sums / seen
     # Two made-up true answers and two made-up false ones, as Agresti and Coull have it: where one in six is true, ten
-    # answers without a true one are no wonder, and do not mean that there is no spread.
-    count, total = counts + 4, sums + 2 - 4 * shares
-    variance = (squares + 2 * (1 - shares) ** 2 + 2 * shares**2 - total**2 / count) / (count - 1)
+    # answers without a true one are no wonder, and do not mean that there is no spread. Where judges make predictions
+    # sharper, made-up answers lie as much less apart from them as others do.
+    each = 2 * left
+    count, total = counts + 2 * each, sums + each * (1 - 2 * shares)
+    variance = (squares + each * ((1 - shares) ** 2 + shares**2) - total**2 / count) / (count - 1)
     error = np.where(counts > 0, variance / seen, np.inf)
     degrees = np.maximum(counts + 1.0, 2.0)
     if alone:

@@ -165,6 +165,7 @@ def expect(
     each: bool = True,
     settled: Annotations | None = None,
     heeded: Heeded | None = None,
+    least: float = 0.5,
 ) -> Expectation:
     """Say how good decisions by cuts will turn out on a target set.
 
@@ -184,9 +185,11 @@ def expect(
         Triples of the target that are decided by people's answers, whatever the cuts say: these are taken as right.
     heeded : Heeded, optional
         What judges add: where they spoke, they decide.
+    least : float
+        P(true) from which on a triple is accepted where they spoke.
     """
     random = np.random.default_rng(seed)
-    judges = _Judges.of(heeded, target)
+    judges = JudgesHeard.of(heeded, target, least)
     part = take_evenly(posterior.pool, target, points)
     p = judges.sway(_draw(part, posterior, draws, random), part)
     accepted = judges.decide(part, cuts)
@@ -201,15 +204,15 @@ def expect(
     beliefs = (believe(int(above.sum())), believe(int((~above).sum())))
     # An answer is asked where few others are: without it, a fit is worse than with it; with it, the fit agrees with it
     # too well. Nobody knows which is nearer to the truth, so half of the draws rest on the one, half on the other.
-    halves = (
-        (answers, _without_own_answer(posterior, annotations, answers, cuts, above)),
-        judges.as_decided(posterior, cuts, annotations),
-    )
+    # A plain random draw is asked nowhere on purpose: there the fit without the answer is the one to trust.
+    ways = [(answers, _without_own_answer(posterior, annotations, answers, cuts, above))]
+    if not answers.plain_draw:
+        ways.append(judges.as_decided(posterior, cuts, annotations))
     shifts = [
         np.concatenate(
             [
-                _correct_share(side, told, took == inside, believed, alone).draw(count, random)
-                for (told, took), count in zip(halves, _halves(draws), strict=True)
+                _correct_share(side, told, took == inside, believed, alone, judges.left).draw(len(part_of), random)
+                for (told, took), part_of in zip(ways, np.array_split(np.arange(draws), len(ways)), strict=True)
             ]
         )
         for side, inside, believed in zip(sides, (True, False), beliefs, strict=True)
@@ -257,7 +260,7 @@ def _expect_relations(
     target: ScoredTriples,
     shifts: list[FloatArray],
     alone: bool,
-    judges: _Judges,
+    judges: JudgesHeard,
     known: _Settled,
     random: np.random.Generator,
 ) -> dict[str, Quality]:
@@ -293,11 +296,13 @@ def believe(answers: int) -> float:
     return float(TUNED.believed * np.sqrt(1 + TUNED.first_doubt / (1 + answers / TUNED.doubt_lasts)))
 
 
-def _correct_share(p: FloatArray, answers: Answered, mine: BoolArray, believed: float, alone: bool) -> Correction:
+def _correct_share(
+    p: FloatArray, answers: Answered, mine: BoolArray, believed: float, alone: bool, left: float
+) -> Correction:
     """Return the correction of one set's share of true triples; where no answer is, answers cannot stand alone."""
     share = np.asarray(p.mean() if p.size else 0.5)
     count, total, squares = answers.sums(mine)
-    return correct(share, count, total, squares, alone and bool(count > 0), believed, _spread(p))
+    return correct(share, count, total, squares, alone and bool(count > 0), believed, _spread(p), left)
 
 
 def _spread(p: FloatArray) -> float:
@@ -305,17 +310,19 @@ def _spread(p: FloatArray) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class _Judges:
+class JudgesHeard:
     """What judges change: nothing, where there are none."""
 
     spoken: BoolArray | None = None  # (N,) where in the pool a judge said true or false
     shift: FloatArray | None = None  # (N,) the log-odds that they add there
-    accepted: BoolArray | None = None  # (N,) the decision there
+    told: FloatArray | None = None  # (N,) P(true) there
     foreseen: FloatArray | None = None  # (l,) P(true) of the answered triples without their answers
     in_pool: IntArray | None = None  # (M,) where each triple of the target stands in the pool, N where it does not
+    left: float = 1.0  # the variance that judges leave of what nobody knows
+    least: float = 0.5  # P(true) from which on a triple is accepted
 
     @classmethod
-    def of(cls, heeded: Heeded | None, target: ScoredTriples) -> _Judges:
+    def of(cls, heeded: Heeded | None, target: ScoredTriples, least: float = 0.5) -> JudgesHeard:
         if heeded is None:
             return cls()
         told, base = heeded.probabilities, heeded.fit.probabilities(heeded.pool)
@@ -324,7 +331,7 @@ class _Judges:
         spoken = np.append(heeded.asked, False)
         shift = np.append(np.where(heeded.asked, logit(told) - logit(base), 0.0), 0.0)
         in_pool = np.arange(len(target)) if target is heeded.pool else heeded.pool.rows_of(target)
-        return cls(spoken, shift, np.append(told >= 0.5, False), heeded.foreseen, in_pool)
+        return cls(spoken, shift, np.append(told, 0.0), heeded.foreseen, in_pool, heeded.left, least)
 
     def sway(self, p: FloatArray, part: EvenPart) -> FloatArray:
         """Return drawn probabilities with what judges add."""
@@ -335,10 +342,17 @@ class _Judges:
     def decide(self, part: EvenPart, cuts: FloatArray) -> BoolArray:
         """Return which triples are accepted."""
         plain = part.scores >= cuts[part.relations]
-        if self.spoken is None or self.accepted is None or self.in_pool is None:
+        if self.spoken is None or self.told is None or self.in_pool is None:
             return plain
         rows = self.in_pool[part.rows]
-        return np.where(self.spoken[rows], self.accepted[rows], plain)
+        return np.where(self.spoken[rows], self.told[rows] >= self.least, plain)
+
+    def believe(self, part: EvenPart, otherwise: FloatArray) -> FloatArray:
+        """Return P(true) of triples where judges spoke; elsewhere what is believed otherwise."""
+        if self.spoken is None or self.told is None or self.in_pool is None:
+            return otherwise
+        rows = self.in_pool[part.rows]
+        return np.where(self.spoken[rows], self.told[rows], otherwise)
 
     def tell(self, answers: Answered, annotations: Annotations) -> Answered:
         """Return what is said of answered triples without their answers, judges heard."""
@@ -356,16 +370,16 @@ class _Judges:
         x = pool.centred(np.where(np.isfinite(cuts), cuts, 0.0), codes)
         level = np.where(np.isfinite(cuts), x, cuts)
         above = pool.x[annotations.rows] >= level[answers.relations]
-        if self.spoken is None or self.accepted is None or self.shift is None:
+        if self.spoken is None or self.told is None or self.shift is None:
             return answers, above
         swayed = replace(answers, logits=answers.logits + self.shift[annotations.rows])
-        return swayed, np.where(self.spoken[annotations.rows], self.accepted[annotations.rows], above)
+        return swayed, np.where(self.spoken[annotations.rows], self.told[annotations.rows] >= self.least, above)
 
     def place(self, above: BoolArray, answers: Answered, annotations: Annotations) -> BoolArray:
         """Return which answered triples would be accepted without their answers."""
         if self.spoken is None:
             return above
-        return np.where(self.spoken[annotations.rows], answers.logits >= 0, above)
+        return np.where(self.spoken[annotations.rows], answers.probabilities >= self.least, above)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,9 @@
 Triples are ranked by how probably true they are; every length of that list is tried at once, under every draw of what
 may be true (the pooled posterior, what the model may be off, the luck of a finite set). The longest list that keeps
 the promise often enough is accepted. A precision must also be borne out by the answers themselves (``certify``).
+
+Where machine judges spoke, they count for what they are worth in the order of the list and in what is expected of it;
+how far that is off is found out by people's answers, as it is without judges (prediction-powered inference).
 """
 
 from __future__ import annotations
@@ -13,13 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from actc.errors import OptionError
+from actc.judges.heed import Heeded
 from actc.numeric import cut_between
 from actc.pooled.features import PreparedPool
 from actc.pooled.model import Posterior
 from actc.triples import Annotations, FloatArray, ScoredTriples, Thresholds
 from actc.trust.certify import Weighed, chance_kept
-from actc.trust.discrepancy import answers_left_out
-from actc.trust.expect import EvenPart, take_evenly
+from actc.trust.discrepancy import Answered, answers_left_out
+from actc.trust.expect import EvenPart, JudgesHeard, take_evenly
 from actc.trust.tuned import TUNED
 
 
@@ -46,6 +50,8 @@ class Promise:
     demand : Demand
     cuts : float array of shape (R + 1,)
         In scores; infinite where nothing is accepted. The last is for relations that the pool does not have.
+    least : float
+        The least P(true) accepted, which is what decides where judges spoke; infinite where nothing is accepted.
     chance : float
         Posterior probability that the demand is met. NaN where nothing is accepted.
     left_out : tuple of str
@@ -54,6 +60,7 @@ class Promise:
 
     demand: Demand
     cuts: FloatArray
+    least: float
     chance: float
     left_out: tuple[str, ...]
 
@@ -76,6 +83,7 @@ def promise(
     draws: int = 400,
     points: int = 2000,
     seed: int = 0,
+    heeded: Heeded | None = None,
 ) -> list[Promise]:
     """Choose cuts that accept as many triples of the target as each demand allows.
 
@@ -88,15 +96,18 @@ def promise(
     annotations : Annotations
         What was judged; the promise rests on the answers whose chance to be asked is known. Without any, nothing can be
         promised.
+    heeded : Heeded, optional
+        What judges add: where they spoke, they decide too.
     """
     random = np.random.default_rng(seed)
     posterior = posterior.fitted or posterior  # lines that labels overruled agree with those labels too well
-    part = take_evenly(posterior.pool, target, points)
-    p = part.draw(posterior, draws, random)
-    rank = _rising(posterior, part)
-    answered = _Answered.of(posterior, annotations)
+    part, judges = take_evenly(posterior.pool, target, points), JudgesHeard.of(heeded, target)
+    p = judges.sway(part.draw(posterior, draws, random), part)
+    rising = _rising(posterior, part)
+    ranked = _Ranked(part, rising, judges.believe(part, rising))
+    answered = _Answered.of(judges.tell(answers_left_out(posterior, annotations), annotations))
     luck = random.standard_normal((len(p), 1))  # the same for every demand: a promise does not depend on others
-    return [_keep(demand, part, p, rank, answered, posterior.pool, luck) for demand in demands]
+    return [_keep(demand, ranked, p, answered, posterior.pool, luck) for demand in demands]
 
 
 def cuts_at(
@@ -111,6 +122,15 @@ def cuts_at(
 
 
 @dataclass(frozen=True, eq=False)
+class _Ranked:
+    """Some triples of the target; P(true) of each by its score, rising within its relation; and with judges heard."""
+
+    part: EvenPart
+    rising: FloatArray
+    rank: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
 class _Answered:
     """What answers of known chance say by themselves.
 
@@ -122,28 +142,28 @@ class _Answered:
     residuals: Weighed
 
     @classmethod
-    def of(cls, posterior: Posterior, annotations: Annotations) -> _Answered:
-        answers = answers_left_out(posterior, annotations.take(annotations.proves))
-        order = np.argsort(-answers.probabilities, kind="stable")
+    def of(cls, answers: Answered) -> _Answered:
+        proving = np.flatnonzero(answers.weights > 0)
+        order = proving[np.argsort(-answers.probabilities[proving], kind="stable")]
         worth = Weighed.of(answers.residuals[order], answers.weights[order], answers.drawn[order])
         return cls(answers.probabilities[order], worth)
 
 
 def _keep(
     demand: Demand,
-    part: EvenPart,
+    ranked: _Ranked,
     p: FloatArray,
-    rank: FloatArray,
     answered: _Answered,
     pool: PreparedPool,
     luck: FloatArray,
 ) -> Promise:
-    names = pool.relation_names
-    bar, chance = _longest_borne_out(demand, p, rank, answered, part.weights[0], luck)
-    cuts = _cuts(part, rank, np.full(len(names) + 1, bar))
+    names, part = pool.relation_names, ranked.part
+    least, chance = _longest_borne_out(demand, p, ranked.rank, answered, part.weights[0], luck)
+    cuts = _cuts(part, ranked.rising, np.full(len(names) + 1, least))
     cuts[-1] = np.inf  # nothing was judged there, nothing can be promised
-    left_out = tuple(names[at] for at in np.unique(part.relations).tolist() if at < len(names) and cuts[at] == np.inf)
-    return Promise(demand, cuts, chance, left_out)
+    there, taken = np.unique(part.relations), np.unique(part.relations[ranked.rank >= least])
+    left_out = tuple(names[at] for at in np.setdiff1d(there, taken).tolist() if at < len(names))
+    return Promise(demand, cuts, least, chance, left_out)
 
 
 def _longest_borne_out(
