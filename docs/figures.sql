@@ -203,6 +203,8 @@ list_position(['bare-copy', 'decide-file', 'decide-folder', 'decide-probability'
 FROM scale GROUP BY rows;
 -- docs/scale.md: has {:.0f}% (one file) and {:.0f}% (folder) of the bare copy's throughput, {:.0f}% with probabilities
 SELECT share('decide-file', 200), share('decide-folder', 200), share('decide-probability', 200);
+-- docs/scale.md: | {} | {:,} | {:.0f} | {:.0f} | {} | {:.1f} |
+SELECT engine, facts, seconds, cpu_seconds, coalesce(CAST(exponent AS VARCHAR), ''), peak_mb / 1000 FROM 'benchmarks/scale/evidence.csv';
 -- README.md: 200 million candidates decided in about 220 MB of memory (250 MB with probabilities)
 SELECT max(peak) FILTER (what IN ('decide-file', 'decide-folder')) BETWEEN 215 AND 225,
 max(peak) FILTER (what = 'decide-probability') BETWEEN 245 AND 255 FROM scale WHERE rows = 200_000_000;
