@@ -2,15 +2,21 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# The versions hold for what is installed and for what builds it: pip before 25.3 reads the first, later ones the second.
+INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check
 TORCH := $(patsubst torch==%,%,$(filter torch==%,$(file < constraints.txt)))
 
-.PHONY: help demo judge test test-long test-versions test-tools check check-docs format docs dist clean
+.PHONY: help demo studio judge test test-long test-versions test-tools check check-docs format docs dist clean
 
 help: ## what can be made (this list)
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
 demo: $(VENV)/demo.stamp ## the whole job on the packaged sample, into the folder actc-demo
 	$(BIN)/actc demo --out actc-demo
+
+studio: $(VENV)/app.stamp ## all of it in your browser, with the packaged graph as the first project, in the folder actc-studio
+	$(BIN)/actc studio actc-studio
 
 judge: $(VENV)/app.stamp ## judge the packaged sample on a page of your browser
 	test -d actc-session || $(BIN)/actc start actc-session --sample
@@ -66,15 +72,15 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 2; }
 
 $(VENV)/demo.stamp: $(BIN)/python pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[plots]'
+	$(INSTALL) -e '.[plots]'
 	touch $@
 
 $(VENV)/app.stamp: $(BIN)/python pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[app]'
+	$(INSTALL) -e '.[app]'
 	touch $@
 
 # torch comes first: PyKEEN would fetch whatever build it finds.
 $(VENV)/dev.stamp: $(BIN)/python pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==$(TORCH)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(INSTALL) torch==$(TORCH)
+	$(INSTALL) -e '.[dev]'
 	touch $@

@@ -288,6 +288,16 @@ judged('umls-top', quality, 'yes or no'), judged('umls-top', quality, 'graded')
 FROM (SELECT unnest(['0.5', '0.7', '0.8', '0.9', '0.95']) AS quality);
 -- docs/how-to/machine-judges.md: costs at most {:.2f} points on the three graphs
 SELECT 100 * max(accuracy_without - accuracy_with) FROM graded WHERE quality IN ('0.5', 'echo') AND reading = 'graded';
+
+-- docs/scale.md: The studio shows the decisions on a million candidates page by page: the first page in less than 200 ms
+SELECT bool_and(median < 200 AND candidates = 1000000) FROM 'benchmarks/studio/table.csv' WHERE what LIKE 'first page%';
+-- docs/scale.md: sorted, filtered or searched in less than 500 ms (medians)
+SELECT bool_and(median < 500) FROM 'benchmarks/studio/table.csv'
+WHERE what NOT LIKE 'made%' AND what NOT LIKE '%MB';
+-- docs/scale.md: with less than 256 MB of memory in the server
+SELECT median < 256 FROM 'benchmarks/studio/table.csv' WHERE what = 'more memory in the server, MB';
+-- docs/scale.md: with less than 1 GB
+SELECT median < 1000 FROM 'benchmarks/studio/table.csv' WHERE what = 'made, most memory in MB';
 -- docs/how-to/machine-judges.md: with a judge of .95 and 100 answers {:.0f}% as wide on CoDEx-M, {:.0f}% on umls-top and {:.0f}% on wn18rr-top
 SELECT 100 * max(of_people) FILTER (cell = 'codex-m'), 100 * max(of_people) FILTER (cell = 'umls-top'),
 100 * max(of_people) FILTER (cell = 'wn18rr-top') FROM graded WHERE quality = '0.95' AND reading = 'graded' AND answers = 100;

@@ -17,6 +17,8 @@ from actc import ScoredTriples
 from actc.experiment.cells import Cell
 from actc.experiment.datasets import load_cell
 
+pytest_plugins = ["tests.browser"]
+
 # The same examples every time, so that a change is never blamed for what luck found; to go and look for more:
 # ACTC_RANDOM=1 make test
 settings.register_profile("actc", deadline=None, derandomize=not os.environ.get("ACTC_RANDOM"))

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 import actc
 from actc.cli.main import commands
 from actc.complete.run import complete_graph
-from actc.errors import OptionError
+from actc.errors import ChoiceError, OptionError
 from actc.graphs.formats import read_graph
 from actc.methods import METHODS
 from actc.session import Judgement, Session, Settings, start_session
@@ -27,9 +27,11 @@ from actc.session.exchange import read_judgements
 from actc.session.find_case import find_case
 from actc.session.make_file import main as make_file
 from actc.session.plan import Planner
+from actc.tables.calibration import Sources
 from actc.tables.constraints import Constraint, Constraints
 from actc.tables.files import read_annotations, read_scored, write_scored, write_triples
 from actc.triples import ScoredTriples
+from actc.trust.calibrate import describe_calibration
 from actc.trust.promise import Demand
 from actc.trust.report import CURVE
 from tests.complete.test_complete import folder, plan, triples_of  # noqa: F401
@@ -153,9 +155,14 @@ def test_rivals_are_decided_alike_by_every_door(rivals, tmp_path):
 def test_rivals_and_a_promise_in_frames_files_and_sessions(rivals, tmp_path):
     words = ("--precision", 0.7, "--confidence", 0.8)
     run("export", rivals, "--thresholds", tmp_path / "t.json", "--accepted", tmp_path / "e.tsv", *words)
-    run("export", rivals, "--labels", tmp_path / "l.tsv")
-    found = rows_of(tmp_path / "e.tsv")
     run("decide", tmp_path / "t.json", rivals / "pool.parquet", "--out", tmp_path / "d.tsv")
+    assert rows_of(tmp_path / "d.tsv") == rows_of(tmp_path / "e.tsv")
+    assert "judges" in rows_of(tmp_path / "e.tsv").values()
+    run("export", rivals, "--labels", tmp_path / "l.tsv")
+    alone = find_case(rivals, Demand(0.7, 0.8)).case.without_judges().decisions.columns()  # labels have no judges
+    found = dict(
+        zip(zip(*(alone[name] for name in ("head", "relation", "tail")), strict=True), alone["by"], strict=True)
+    )
     RULES.write(tmp_path / "rules.tsv")
     facts = rivals / "facts.parquet"
     more = ("--constraints", tmp_path / "rules.tsv", "--graph", facts)
@@ -170,11 +177,6 @@ def test_rivals_and_a_promise_in_frames_files_and_sessions(rivals, tmp_path):
         tmp_path / "c.json",
     )
     run("decide", tmp_path / "c.json", rivals / "pool.parquet", "--out", tmp_path / "c.tsv")
-    assert rows_of(tmp_path / "d.tsv") == found
-    assert "judges" in found.values()
-    alone = find_case(rivals, Demand(0.7, 0.8)).case.without_judges().decisions.columns()
-    names = zip(*(alone[name].tolist() for name in ("head", "relation", "tail")), strict=True)
-    found = dict(zip(names, alone["by"], strict=True))  # a file of answers has no judges
     assert rows_of(tmp_path / "c.tsv") == found
     pool, answers = read_scored(rivals / "pool.parquet")[0], pd.read_csv(tmp_path / "l.tsv", sep="\t")
     known = read_graph(facts)
@@ -253,12 +255,7 @@ def test_a_promise_is_the_same_by_every_door(people, tmp_path):
     run("decide", tmp_path / "c.json", people / "pool.parquet", "--out", tmp_path / "c.tsv")
     found = rows_of(tmp_path / "e.tsv")
     assert "method" in found.values()
-    assert rows_of(tmp_path / "d.tsv") == found
-    assert "judges" in found.values()
-    alone = find_case(rivals, Demand(0.7, 0.8)).case.without_judges().decisions.columns()
-    names = zip(*(alone[name].tolist() for name in ("head", "relation", "tail")), strict=True)
-    found = dict(zip(names, alone["by"], strict=True))  # a file of answers has no judges
-    assert rows_of(tmp_path / "c.tsv") == found
+    assert rows_of(tmp_path / "d.tsv") == rows_of(tmp_path / "c.tsv") == found
     names = zip(frame["head"], frame["relation"], frame["tail"], strict=True)
     assert dict(zip(names, frame["by"], strict=True)) == found
 
@@ -515,3 +512,47 @@ def refused_by_import(session, path, place) -> None:
     before.close()
     assert f"{path}, {place}" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_relation_that_is_left_out_is_left_out_by_every_door(judged, tmp_path):
+    whole = check_doors(judged, tmp_path)["export"]
+    words = ("--without", "r1")
+    run("export", judged, "--thresholds", tmp_path / "t.json", "--accepted", tmp_path / "e.tsv", *words, "--overwrite")
+    found = rows_of(tmp_path / "e.tsv")
+    assert found == {key: by for key, by in whole.items() if key[1] != "r1" or by == "person"}
+    assert any(key[1] == "r1" for key in found)
+    assert {"judges", "method"} <= {whole[key] for key in set(whole) - set(found)}
+    run("decide", tmp_path / "t.json", judged / "pool.parquet", "--out", tmp_path / "d.tsv")
+    assert rows_of(tmp_path / "d.tsv") == found
+    run("report", tmp_path / "t.json", "--out", tmp_path / "w.html", "--json", tmp_path / "w.json")
+    told = json.loads((tmp_path / "w.json").read_text())
+    assert (told["without"], told["accepted"]) == (["r1"], len(found))
+    assert "Left out: r1." in (tmp_path / "w.html").read_text()
+    with pytest.raises(ChoiceError, match="No relation is called 'r'"):
+        actc.export_session(judged, accepted=tmp_path / "no.tsv", without=["r"])
+
+
+def test_a_relation_is_left_out_in_frames_files_and_of_candidates_that_the_pool_does_not_have(people, tmp_path):
+    run("export", people, "--labels", tmp_path / "l.tsv")
+    answers = pd.read_csv(tmp_path / "l.tsv", sep="\t")
+    frame = actc.accept_triples(POOL, answers, without=["r1"])
+    actc.calibrate(people / "pool.parquet", tmp_path / "l.tsv", without=["r1"], out=tmp_path / "c.json")
+    run("decide", tmp_path / "c.json", people / "pool.parquet", "--out", tmp_path / "c.tsv")
+    names = zip(frame["head"], frame["relation"], frame["tail"], strict=True)
+    assert dict(zip(names, frame["by"], strict=True)) == rows_of(tmp_path / "c.tsv")
+    rows = np.arange(len(POOL))
+    columns = POOL.columns()
+    columns["relation"] = np.where(rows % 2, columns["relation"], np.where(rows % 4, "new", "other"))
+    wider = ScoredTriples.from_columns(*columns.values(), POOL.scores + 5)
+    write_scored(tmp_path / "wider.parquet", wider)
+    case = replace(find_case(people).case, candidates=wider).leaving_out(["new"])
+    made = describe_calibration(case, Sources(session=people))
+    made.write(tmp_path / "wider.json")
+    run("decide", tmp_path / "wider.json", tmp_path / "wider.parquet", "--out", tmp_path / "wider.tsv")
+    accepted = rows_of(tmp_path / "wider.tsv")
+    kept = case.decisions.accepted
+    assert set(accepted) == {wider.triple(row) for row in np.flatnonzero(kept)}
+    assert {"other"} <= {relation for _, relation, _ in accepted}
+    assert "new" not in {relation for _, relation, _ in accepted}
+    expected = case.expectation.overall.accepted
+    assert expected == pytest.approx(kept.sum(), rel=0.05)

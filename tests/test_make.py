@@ -114,6 +114,25 @@ def test_the_source_archive_takes_along_every_page_and_tool():
     )
 
 
+def test_a_container_works_as_the_owner_of_the_mounted_folder(tmp_path):
+    owner = os.getuid() or 1234  # as root, as in a container, somebody else
+    os.chown(tmp_path, owner, os.getgid() if os.getuid() else 1234)
+    write = [ROOT / "tools" / "as_owner", "sh", "-c", "id -u; echo x > written"]
+    done = subprocess.run(write, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{owner}\n"
+    assert (tmp_path / "written").stat().st_uid == owner
+
+
+def test_the_versions_hold_for_what_builds_the_package_too():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    pinned = {line.split("==")[0] for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line}
+    assert {*project["build-system"]["requires"], "pluggy", "pathspec", "trove-classifiers", "editables"} <= pinned
+    for name in ("Makefile", "Containerfile"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert "PIP_BUILD_CONSTRAINT" in text
+        assert " -c " not in text.split("pip install", 1)[1].splitlines()[0]
+
+
 def test_nothing_is_installed_where_it_is_not_allowed(bare):
     assert prepare(bare).returncode == 2
     assert not (bare / "calls").exists()

@@ -267,7 +267,7 @@ def test_an_option_has_the_name_of_its_function_s_parameter(name):
     known = {word for twin in actc.TWINS[name] for word in inspect.signature(getattr(actc, twin)).parameters}
     if name == "paper":
         known |= {"seed", "draws", "rows", "methods"}  # in its settings, or read from a text
-    if name == "audit":
+    if name in ("audit", "studio"):
         known |= {"annotators", "host", "port", "browser"}  # of the page, as those of annotate
     known |= {"graphs", "key_from", "user_from"}  # of a store, which fetch_graph reads before the call
     # --overwrite is asked before the call; --method of a command that finds one in a file allows its import.

@@ -1,4 +1,4 @@
-"""Time and memory of checking synthetic graphs, those of benchmarks/evidence/scale.py.
+"""Time and memory of checking synthetic graphs, those of benchmarks/evidence/synthetic.py.
 
 Run: python benchmarks/check/large.py 100000 1000000 --out benchmarks/check/large.csv
 """
@@ -19,7 +19,7 @@ from actc.check.ask import find_doubtful
 from actc.check.doubt import doubt_facts
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "evidence"))
-from scale import draw_triples
+from synthetic import draw_triples
 
 FIELDS = ("facts", "wall_seconds", "cpu_seconds", "peak_memory_mb")
 

@@ -1,8 +1,8 @@
 """Time and memory of rules and evidence on synthetic, heavy-tailed graphs with planted rules.
 
 Run: python benchmarks/evidence/rules_scale.py 100000 1000000 --out benchmarks/evidence/rules_scale.csv
-Facts are drawn as in scale.py; those of every fifth relation hold in a second one too (implied), or backwards in one
-(inverse). Of all facts 15% are hidden; the hidden ones that follow from others are what rules should find.
+Facts are drawn as in synthetic.py; those of every fifth relation hold in a second one too (implied), or backwards in
+one (inverse). Of all facts 15% are hidden; the hidden ones that follow from others are what rules should find.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from actc.evidence.propose_by_rules import propose_by_rules
 from actc.evidence.weigh_by_rules import weigh_rules
 from actc.graphs.graph import Graph
-from scale import draw_triples
+from synthetic import draw_triples
 
 FIELDS = ("facts", "entities", "candidates", "found_planted", "accepted_planted", "accepted", "hub", "propose_seconds",
           "seconds", "cpu_seconds", "peak_memory_mb")  # fmt: skip

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from benchmarks.faults.flips import FLIPPED, flip
 from benchmarks.faults.whole import leftovers, state_of
-from benchmarks.faults.world import COMMANDS, load, prepare_home, run, start, wait
+from benchmarks.faults.world import COMMANDS, jump, load, prepare_home, run, start, wait
 
 STATES = ("complete", "begun", "absent", "half_written")
 COLUMNS = ("command", "fault", "rounds", *STATES, "lost", "inputs_changed", "tracebacks", "more_than_a_sentence")
@@ -153,6 +153,22 @@ def read_only_inputs(trial: Trial, rounds: int) -> Iterator[Counter[str]]:
             trial.home = home
 
 
+def full_inputs(trial: Trial, rounds: int) -> Iterator[Counter[str]]:
+    """Let the command read from a disk that is full, and write to another one."""
+    with small_disk(trial.place / "disk") as disk:
+        shutil.copytree(trial.home, disk / "home")
+        with suppress(OSError), open(disk / "others", "wb", buffering=0) as others:
+            while others.write(bytes(1 << 12)):
+                pass
+        home, trial.home = trial.home, disk / "home"
+        try:
+            code = run(trial.fresh(trial.place / "out", False), trial.said)
+            found = trial.look(trial.place / "out", False)
+            yield found + Counter({"refused": code == 2, "tracebacks": code not in (0, 2)})
+        finally:
+            trial.home = home
+
+
 def flip_bits(trial: Trial, rounds: int) -> Iterator[Counter[str]]:
     """Change a bit of one of the inputs. Of a session, no changed bit may change what is exported."""
     name = next(name for name, command in COMMANDS.items() if command is trial.command)
@@ -183,12 +199,52 @@ def flip_bits(trial: Trial, rounds: int) -> Iterator[Counter[str]]:
             print("flip:", FLIPPED[name][number % len(FLIPPED[name])], said, flush=True)
 
 
+def two_at_once(trial: Trial, rounds: int) -> Iterator[Counter[str]]:
+    """Start the command twice with one output: of what may not be replaced, one run makes it, the other is refused."""
+    out, other = trial.place / "out", trial.place / "other.txt"
+    for number in range(rounds):
+        replacing = trial.command.replaces and number % 2 == 1
+        line = trial.fresh(out, replacing)
+        other.write_text("")
+        first = start(line, trial.said)
+        time.sleep(trial.chance.uniform(0, trial.seconds) if number % 4 else 0.0)
+        codes = [wait(child) for child in (start(line, other), first)]
+        found = trial.look(out, replacing)
+        said = other.read_text(errors="replace")
+        twice = codes == [0, 0] and not replacing and not trial.command.goes_on
+        found += Counter(
+            {
+                "refused": codes.count(2),
+                "tracebacks": ("Traceback" in said) + sum(code not in (0, 2) for code in codes),
+                "more_than_a_sentence": len(said.splitlines()) > 1,
+                "lost": (twice and trial.command.replaces is False) or (0 in codes and not found["complete"]),
+                "left_over": len(leftovers(out)),
+            }
+        )
+        yield found + trial.again(out)
+
+
+def set_the_clock(trial: Trial, rounds: int) -> Iterator[Counter[str]]:
+    """Let the time of day jump by years, to and fro, while the command works."""
+    out = trial.place / "out"
+    for number in range(min(rounds, 4)):
+        replacing = trial.command.replaces and number % 2 == 1
+        code = run(trial.fresh(out, replacing), trial.said, jump)
+        found = trial.look(out, replacing)
+        yield found + Counter(
+            {"refused": code == 2, "tracebacks": code not in (0, 2), "left_over": len(leftovers(out))}
+        )
+
+
 FAULTS = {
     "killed": kill,
     "disk filled up": fill_disk,
     "output on a read-only disk": write_nowhere,
     "inputs on a read-only disk": read_only_inputs,
     "a bit of the input changed": flip_bits,
+    "two processes with one output": two_at_once,
+    "the clock is set": set_the_clock,
+    "inputs on a full disk": full_inputs,
 }
 
 

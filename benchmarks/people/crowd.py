@@ -5,6 +5,7 @@ It is the server that is measured: the clients are one thread that does next to 
 takes is in the row. An answer is timed from when it is sent to when the next cards are there.
 
 Run: python -m benchmarks.people.crowd --seconds 300 --out benchmarks/people/crowd.csv
+Beside a busy machine: --burn 4, so many processes that do nothing but take the cores.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ import asyncio
 import csv
 import json
 import os
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -58,6 +61,7 @@ class Crowd:
     refits: int
     load_average: float
     clients_cpu_per_second: float
+    burning: int = 0
 
 
 class Line:
@@ -172,7 +176,19 @@ async def live(judges: list[Judge], owner: Line, seconds: float, process: int) -
     return people, memory
 
 
-def measure(folder: Path, names: list[str], size: int, before: int, seconds: float) -> Crowd:
+@contextmanager
+def burning(count: int) -> Iterator[None]:
+    """Keep so many processes busy."""
+    processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def measure(folder: Path, names: list[str], size: int, before: int, seconds: float, burn: int) -> Crowd:
     """Serve the session, let everybody judge for a while, and count."""
     server = Server(folder / "session", names)
     server.start()
@@ -180,7 +196,9 @@ def measure(folder: Path, names: list[str], size: int, before: int, seconds: flo
         judges = [Judge(Line(server.port, server.tokens[name])) for name in names]
         owner = Line(server.port, owner_token(folder / "session"))
         busy, own = cpu_seconds(server.process.pid), time.process_time()
-        people, memory = asyncio.run(live(judges, owner, seconds, server.process.pid))
+        with burning(burn):
+            people, memory = asyncio.run(live(judges, owner, seconds, server.process.pid))
+            load = os.getloadavg()[0]
         busy, own = cpu_seconds(server.process.pid) - busy, time.process_time() - own
     finally:
         server.stop()
@@ -200,8 +218,9 @@ def measure(folder: Path, names: list[str], size: int, before: int, seconds: flo
         round(float(np.mean(memory[-third:])), 1),
         round(busy / seconds, 3),
         refits,
-        round(os.getloadavg()[0], 2),
+        round(load, 2),
         round(own / seconds, 3),
+        burn,
     )  # fmt: skip
 
 
@@ -226,11 +245,12 @@ def main() -> None:
     parser.add_argument("--answers", type=int, default=50_000)
     parser.add_argument("--annotators", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--burn", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("benchmarks/people/crowd.csv"))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         names = prepare(Path(folder), options.size, options.answers, options.annotators)
-        crowd = measure(Path(folder), names, options.size, options.answers, options.seconds)
+        crowd = measure(Path(folder), names, options.size, options.answers, options.seconds, options.burn)
     new = not options.out.exists()
     with open(options.out, "a", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [field.name for field in fields(Crowd)], lineterminator="\n")

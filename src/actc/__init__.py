@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from actc.session.start_audit import start_audit
     from actc.stores.fetch import fetch_graph
     from actc.stores.publish import publish_facts, withdraw_facts
+    from actc.studio.serve import serve_studio
     from actc.tables.calibration import Calibration
     from actc.trust.calibrate import calibrate
     from actc.trust.in_frames import accept_triples, pick_triples
@@ -88,6 +89,7 @@ __all__ = [
     "run_experiment",
     "run_paper",
     "score_triples",
+    "serve_studio",
     "start_audit",
     "start_session",
     "train_model",
@@ -130,6 +132,7 @@ _LAZY = {
     "run_experiment": "actc.experiment.runs",
     "run_paper": "actc.paper.run",
     "score_triples": "actc.models.from_files",
+    "serve_studio": "actc.studio.serve",
     "start_audit": "actc.session.start_audit",
     "start_session": "actc.session",
     "train_model": "actc.models.from_files",
@@ -140,6 +143,7 @@ _LAZY = {
 TWINS = {
     "demo": ("run_demo",),
     "methods": ("METHODS",),
+    "studio": ("serve_studio",),
     "calibrate": ("calibrate",),
     "decide": ("decide_candidates",),
     "start": ("start_session",),

@@ -221,11 +221,13 @@ def import_named(module: str, attribute: str, wanted: str) -> Any:
         What it is imported for, as errors say it: ``--script``.
     """
     try:
-        return getattr(importlib.import_module(module), attribute)
-    except (ImportError, TypeError, ValueError) as error:  # the latter two of names such as "" and ".x"
-        raise ActcError(f"The module {module!r} of {wanted} cannot be imported: {error}.") from error
-    except AttributeError:
-        raise ActcError(f"The module {module!r} has nothing called {attribute!r}.") from None
+        found = importlib.import_module(module)
+    except (Exception, SystemExit) as error:  # whatever the module does when it is imported
+        told = " ".join(f"{error}".split()) or type(error).__name__
+        raise ActcError(f"The module {module!r} of {wanted} cannot be imported: {told}.") from error
+    if not hasattr(found, attribute):
+        raise ActcError(f"The module {module!r} has nothing called {attribute!r}.")
+    return getattr(found, attribute)
 
 
 def _check_method(found: Any, name: str) -> Method:

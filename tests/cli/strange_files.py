@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import random
 import shutil
+import sqlite3
+import tempfile
 from collections.abc import Callable
+from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import numpy as np
 
 from actc.session import Judgement, Session, Settings, start_session
@@ -51,6 +57,54 @@ CELLS += [
     "None",
     "1_0",
 ]
+# In the place of any value of a JSON file.
+VALUES: list[Any] = [
+    "x",
+    -1,
+    10**30,
+    1e308,
+    None,
+    [],
+    {},
+    [1],
+    {"a": 1},
+    True,
+    "nan",
+    "inf",
+    [[]],
+    "\x1b[31m",
+    "os:path",
+]
+VALUES += ["localopt-acc", "../..", "\ud800", 0, 0.5, "majority"]
+# What somebody who can write a session's database may put there.
+FORGED = [
+    "INSERT INTO choice (at, name, value) VALUES (1, 'combine', 'forged')",
+    "INSERT INTO choice (at, name, value) VALUES (1, 'overlap', 'many')",
+    "INSERT INTO choice (at, name, value) VALUES ('x', 'reasons', '')",
+    "INSERT INTO budget (at, triples) VALUES (1, -5)",
+    "INSERT INTO budget (at, triples) VALUES (1, 'x')",
+    "INSERT INTO growth (at, triples) VALUES (1, 99999999)",
+    "INSERT INTO pause (at, paused) VALUES ('', 1)",
+    "INSERT INTO outlook (at, judgement, content) VALUES (1, 9, '[]')",
+    "INSERT OR REPLACE INTO latest VALUES (1, '{')",
+    "UPDATE plan SET triple = 100000 + triple, reason = ''",
+    "UPDATE plan SET rivals = '[[1, 2]]'",
+    "UPDATE task SET chance = 0, asked = 'random'",
+    "UPDATE task SET chance = 'x', reach = -1, within = 'nowhere'",
+    "UPDATE task SET triple = triple + 100000",
+    "UPDATE annotator SET kind = 'program'",
+    "UPDATE annotator SET name = ''",
+    "DELETE FROM total",
+    "DROP TABLE plan",
+    "PRAGMA user_version = 1",
+    "PRAGMA user_version = 99",
+]
+SCRIPTS = {
+    "raises.py": "raise RuntimeError('on import\\nin two lines')\n",
+    "leaves.py": "import sys\nsys.exit(3)\n",
+    "strange.py": "nothing = None\nnumber = 3\n\n\nclass Raises:\n    summary = ''\n\n    def fit(self, *told):\n"
+    "        raise ValueError('in fit')\n\n\nraises = Raises()\n",
+}
 
 
 def make_home(home: Path, actc: Callable[..., object]) -> None:
@@ -82,6 +136,8 @@ def make_home(home: Path, actc: Callable[..., object]) -> None:
     ):
         actc(*line.split())
     _make_strange(home)
+    for name, text in SCRIPTS.items():
+        (home / name).write_text(text)
 
 
 def _make_graph(home: Path) -> None:
@@ -143,6 +199,50 @@ def _flip(content: bytes, place: int, chance: random.Random) -> bytes:
     return bytes(changed)
 
 
+def _without_rows(content: bytes, place: int, chance: random.Random) -> bytes:
+    """Keep the names of a table's columns, and none of its rows."""
+    if content[:4] != b"PAR1":
+        return content.split(b"\n", 1)[0] + b"\n"
+    with tempfile.TemporaryDirectory() as folder, duckdb.connect() as connection:
+        path = Path(folder) / "table.parquet"
+        path.write_bytes(content)
+        connection.execute(f"CREATE TABLE empty AS SELECT * FROM read_parquet('{path}') LIMIT 0")
+        connection.execute(f"COPY empty TO '{path}' (FORMAT parquet)")
+        return path.read_bytes()
+
+
+def _put_value(content: bytes, place: int, chance: random.Random) -> bytes:
+    """Put a value of another kind in the place of any value of a JSON file; of a line, where each is JSON."""
+    try:
+        whole = json.loads(content)
+    except ValueError:
+        first, end, rest = content.partition(b"\n")
+        return _put_value(first, 0, chance) + end + rest if first[:1] in b"{[" and end else content
+    inner = whole
+    while isinstance(inner, dict | list) and inner:
+        key = chance.choice(list(inner) if isinstance(inner, dict) else range(min(len(inner), 3)))
+        if not isinstance(inner[key], dict | list) or not inner[key] or chance.random() < 0.3:
+            inner[key] = chance.choice(VALUES)
+            break
+        inner = inner[key]
+    return json.dumps(whole).encode()
+
+
+def _forge(content: bytes, place: int, chance: random.Random) -> bytes:
+    """Change a database as somebody may who can write it."""
+    if not content.startswith(b"SQLite format 3"):
+        return _put_value(content, place, chance)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "forged.sqlite"
+        path.write_bytes(content)
+        with closing(sqlite3.connect(path)) as connection, suppress(sqlite3.Error):
+            connection.create_function("checksum", -1, lambda *values: 0)
+            connection.execute(chance.choice(FORGED))
+            connection.commit()
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return path.read_bytes()
+
+
 # Each takes a file's content, a place in it, and a source of chance.
 MUTATIONS: dict[str, Callable[[bytes, int, random.Random], bytes]] = {
     "cut off": lambda content, place, chance: content[:place],
@@ -157,8 +257,16 @@ MUTATIONS: dict[str, Callable[[bytes, int, random.Random], bytes]] = {
     "Windows line ends": lambda content, place, chance: content.replace(b"\n", b"\r\n"),
     "UTF-16": lambda content, place, chance: content.decode("latin-1").encode("utf-16"),
     "not at all": lambda content, place, chance: content,
+    "no rows": _without_rows,
+    "another type": _put_value,
+    "another value": _put_value,
+    "forged": _forge,
     "a line is gone": lambda content, place, chance: content[:place] + content[content.find(b"\n", place) + 1 :],
 }
+
+
+ENDINGS = {"another type": (".json",), "another value": (".json",), "forged": (".json", ".sqlite")}
+"""Which files of a folder are worth such a change."""
 
 
 def make_odd(home: Path, source: str, damage: str, place: float, seed: int) -> None:
@@ -167,7 +275,9 @@ def make_odd(home: Path, source: str, damage: str, place: float, seed: int) -> N
     odd = home / "work" / ("odd" + "".join(original.suffixes))
     if original.is_dir():
         shutil.copytree(original, odd)
-        odd = chance.choice(sorted(path for path in odd.rglob("*") if path.is_file()))
+        files = sorted(path for path in odd.rglob("*") if path.is_file() and not path.name.endswith(("-wal", "-shm")))
+        told = [path for path in files if path.suffix in ENDINGS.get(damage, ())]
+        odd = chance.choice(told or files)
     else:
         shutil.copy(original, odd)
     content = odd.read_bytes()

@@ -9,10 +9,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import itertools
 import os
+import shlex
 import shutil
 import signal
 import sys
+import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,13 +25,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from actc.cli.main import commands, main
-from tests.cli.strange_files import MUTATIONS, make_home, make_odd
+from tests.cli.strange_files import MUTATIONS, SCRIPTS, make_home, make_odd
 
 TIMES = int(os.environ.get("ACTC_FUZZ", "1"))
 SECONDS = 60
 # How many calls of each; those that compute are called less often.
 CASES = {
     "methods": 5, "calibrate": 170, "decide": 170, "start": 120, "extend": 60, "names": 80, "annotate": 50, "judge": 60,
+    "studio": 20,
     "status": 60, "export": 160, "import": 200, "backup": 60, "report": 100, "ask": 100, "audit": 180, "shift": 120,
     "train": 50, "score": 130, "candidates": 80, "evidence": 60, "constraints": 80, "complete": 25, "check": 25,
     "convert": 200, "publish": 60, "withdraw": 30, "bench": 60, "demo": 2, "paper": 20,
@@ -42,6 +46,7 @@ ALWAYS = {
     "annotate": ["--host", "256.0.0.1"],  # where nobody can listen
     "judge": ["--retries", "0", "--timeout", "1", "--program"],
     "audit": ["--host", "256.0.0.1"],
+    "studio": ["--host", "256.0.0.1"],
     "paper": ["--from"],
 }
 NEVER = ("--engine", "--master", "--terminal", "--url", "--help")
@@ -57,7 +62,9 @@ WRITES = {
     "demo": (),
     "paper": (),
 }
-PROGRAMS = ["true", "false", "cat", "nowhere", "'unclosed", ""]
+PYTHON = shlex.quote(sys.executable)
+PROGRAMS = ["true", "false", "cat", "nowhere", "'unclosed", "", f"{PYTHON} raises.py", f"{PYTHON} leaves.py"]
+METHODS = ["raises:method", "leaves:method", "strange:nothing", "strange:number", "strange:raises", "strange:missing"]
 NUMBERS = ["0", "1", "2", "-1", "0.5", "0.9", "1.0", "1.5", "nan", "inf", "-inf", str(10**9), str(10**30), "", "x"]
 NUMBERS += ["1e400", "1e-400", "٣", "0x10", "-0.0"]
 WORDS = ["pooled", "localopt-acc", "actc-lr-rndm:n=2", "pooled:x=1", "os:path", ":", "random", "relation", "majority"]
@@ -93,6 +100,7 @@ WORDS += [
     "dawid-skene",
     "pooled-evidence",
 ]
+WORDS += METHODS
 RIGHT = {
     "scores": ["scores.tsv", "scores.tsv.gz", "parts.parquet"],
     "labels": ["labels.csv"],
@@ -119,7 +127,7 @@ RIGHT = {
     "from": ["rows.csv"],
     "copy": ["new"],
 }
-SOURCES = sorted({one for files in RIGHT.values() for one in files if not one.startswith(("work", "new"))})
+SOURCES = sorted({one.removeprefix("work/") for files in RIGHT.values() for one in files if one != "new"})
 OUTPUTS = [
     "new.tsv",
     "new.csv",
@@ -152,10 +160,13 @@ def _too_long(*_: object) -> None:
     raise AssertionError(f"It did not end in {SECONDS} seconds.")
 
 
-def call(home: Path, words: list[str]) -> tuple[int, str]:
-    """Run a command in this process, in a folder, as if it were started there."""
-    errors, before, argv, path = io.StringIO(), os.getcwd(), sys.argv, list(sys.path)
+def call(home: Path, words: list[str], jumps: bool = False) -> tuple[int, str]:
+    """Run a command in this process, in a folder, as if it were started there; the time of day may jump meanwhile."""
+    errors, before, argv, path, now = io.StringIO(), os.getcwd(), sys.argv, list(sys.path), time.time
     os.chdir(home)
+    if jumps:
+        days = itertools.cycle((0, 400, -400, 1e5, 0))
+        time.time = lambda: now() + 86_400 * next(days)
     sys.argv = ["actc", *words]
     signal.signal(signal.SIGALRM, _too_long)
     signal.alarm(SECONDS)
@@ -167,44 +178,70 @@ def call(home: Path, words: list[str]) -> tuple[int, str]:
                 code = ended.code
     finally:
         signal.alarm(0)
-        sys.argv, sys.path[:] = argv, path
+        sys.argv, sys.path[:], time.time = argv, path, now
+        for script in SCRIPTS:
+            sys.modules.pop(Path(script).stem, None)
         os.chdir(before)
     return int(code or 0), errors.getvalue()
 
 
 def fingerprint(home: Path) -> dict[str, str]:
-    files = [path for path in home.rglob("*") if path.is_file() and not path.is_symlink()]
-    files = [path for path in files if not path.name.endswith(("-shm", "-wal"))]
-    return {str(path.relative_to(home)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    """Return the content of every file; a folder has none."""
+    paths = [path for path in home.rglob("*") if not path.is_symlink() and path.name != "__pycache__"]
+    paths = [path for path in paths if not path.name.endswith(("-shm", "-wal", ".pyc", ".count", "pipe.tsv"))]
+    return {
+        str(path.relative_to(home)): "" if path.is_dir() else hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in paths
+    }
 
 
-def files_for(parameter: click.Parameter, odd: str) -> some.SearchStrategy[str]:
+def _home_of(name: str) -> str:
+    return name.removeprefix("work/")  # a session that may change is a copy of the one at home
+
+
+def files_for(name: str, parameter: click.Parameter, odd: str, source: str) -> some.SearchStrategy[str]:
     """Return a file for an option or argument: more often than not one that it can use, or one that was damaged."""
     right = RIGHT.get(parameter.name or "", ["scores.tsv"])
-    if parameter.name in ("out", "json", "copy") or (parameter.name == "labels" and "--history" in str(parameter)):
+    makes = {"start": ("session",), "export": WRITES["export"]}.get(name, ())
+    if parameter.name in ("out", "json", "copy", *makes) or parameter.opts[0] in makes:
         right = OUTPUTS
-    return some.sampled_from(right) | some.just(odd) | some.sampled_from(right) | some.sampled_from(ODD_NAMES)
+    fits = source in map(_home_of, right)
+    often = some.just(odd) if fits else some.sampled_from(right)
+    return often | some.sampled_from(right) | some.just(odd) | some.sampled_from(ODD_NAMES)
+
+
+def values_for(parameter: click.Parameter, kind: bool) -> some.SearchStrategy[str]:
+    """Return a value for an option: anything, or, to be kind, one that it can use."""
+    anything = some.sampled_from(NUMBERS) | some.sampled_from(WORDS)
+    kinds = {click.IntRange: ["1", "2", "5"], click.FloatRange: ["0.1", "0.5", "0.9"]}
+    plain = {"integer": ["0", "1", "2", "5"], "float": ["0.1", "0.5", "0.9", "1"]}
+    right = (
+        getattr(parameter.type, "choices", None) or kinds.get(type(parameter.type)) or plain.get(parameter.type.name)
+    )
+    if parameter.name == "method":
+        right = ["pooled", "localopt-acc", "actc-lr-rndm", "pooled-evidence", *METHODS]
+    return some.sampled_from([str(one) for one in right]) if kind and right else anything
 
 
 @some.composite
 def calls(draw, name: str) -> tuple[list[str], tuple[str, str, float, int]]:
     """Return a call with some options, each with a value that may or may not be of use, and a file to damage for it."""
     damage = draw(some.sampled_from(sorted(MUTATIONS)))
-    source = draw(
-        some.sampled_from([one for files in RIGHT.values() for one in files if not one.startswith(("work", "new"))])
-    )
+    read = {_home_of(one) for parameter in commands.commands[name].params for one in RIGHT.get(str(parameter.name), ())}
+    own = sorted(read & set(SOURCES)) or SOURCES
+    source = draw(some.sampled_from(own) | some.sampled_from(own) | some.sampled_from(SOURCES))
     odd = f"work/odd{''.join(Path(source).suffixes)}" if "." in source else "work/odd"
-    words, options = [name], []
+    words, options, kind = [name], [], draw(some.booleans())
     for parameter in commands.commands[name].params:
         takes_file = isinstance(parameter.type, click.Path | click.File) or parameter.name in (*RIGHT, "out")
-        values = some.sampled_from(NUMBERS) | some.sampled_from(WORDS)
-        value = files_for(parameter, odd) if takes_file else values
+        values = values_for(parameter, kind)
+        value = files_for(name, parameter, odd, source) if takes_file else values
         if isinstance(parameter, click.Argument):
             words.append(draw(value))
-        elif parameter.opts[0] not in NEVER and draw(some.booleans() if not parameter.required else some.just(True)):
+        elif parameter.opts[0] not in NEVER and (parameter.required or draw(some.integers(0, 2)) == 0):
             options.append(parameter.opts[0])
             if not getattr(parameter, "is_flag", False):
-                options.append(draw(value | values) if takes_file else draw(values))
+                options.append(draw(value if kind else value | values))
     program = some.sampled_from(PROGRAMS)
     last = {"annotate": program, "judge": program, "paper": some.sampled_from(["rows.csv", odd])}.get(name)
     options += [*ALWAYS.get(name, []), *([] if last is None else [draw(last)])]
@@ -221,12 +258,13 @@ def make_work(home: Path, damage: tuple[str, str, float, int]) -> None:
 def clear(home: Path, kept: Path, before: dict[str, str], after: dict[str, str]) -> None:
     """Remove what a call made and put back what it replaced, so that the next one finds the folder as it was."""
     for path in after.keys() - before.keys():
-        (home / path).unlink()
+        if after[path]:
+            (home / path).unlink()
     for path in before.keys() - {same for same in after if after[same] == before.get(same)}:
         if not path.startswith("work/"):
             shutil.copy(kept / path, home / path)
-    for folder in ("no", *OUTPUTS):
-        shutil.rmtree(home / folder, ignore_errors=True)
+    for path in after.keys() - before.keys():
+        shutil.rmtree(home / path, ignore_errors=True)
 
 
 def may_change(name: str, words: list[str]) -> set[str]:
@@ -249,7 +287,7 @@ def test_any_call_ends_with_a_sentence_and_harms_nothing(homes, name):
         words, damage = drawn
         make_work(home, damage)
         before = fingerprint(home)
-        code, errors = call(home, words)
+        code, errors = call(home, words, damage[3] % 4 == 0)
         after = fingerprint(home)
         clear(home, kept, before, after)
         assert code in (0, 2), (words, damage, errors)
@@ -259,6 +297,8 @@ def test_any_call_ends_with_a_sentence_and_harms_nothing(homes, name):
         if name in CHANGES:
             changed = {path for path in changed if not path.startswith("work/")}
         assert not changed, (words, damage)
+        left = {path for path in after.keys() - before.keys() if not path.startswith("work/")}
+        assert code == 0 or not left, (words, damage, left)
 
     check()
 

@@ -9,6 +9,8 @@ import pytest
 from actc import add_evidence
 from actc.errors import ActcError
 from actc.evidence.plan import GRAPH_COLUMNS
+from actc.evidence.table import place_scores
+from actc.evidence.weigh import find_lesson
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
 from actc.tables.files import read_scored, write_scored, write_triples
@@ -56,20 +58,20 @@ def test_what_the_graph_bears_out_is_ranked_above_what_it_does_not(folder, tmp_p
 
 def test_without_holdout_facts_the_model_score_is_left_out_and_that_is_said(folder, tmp_path):
     added = run(folder, tmp_path / "e.tsv", held=None)
-    assert "score" not in added.weighed.worth.columns
+    assert "score" not in added.learnt.worth.columns
     assert any("No holdout facts" in note for note in added.notes)
 
 
 def test_scores_count_only_where_the_model_proposed_the_holdout(folder, tmp_path):
     apart = run(folder, tmp_path / "apart.tsv")
-    assert "score" not in apart.weighed.worth.columns
+    assert "score" not in apart.learnt.worth.columns
     assert any("not among the candidates" in note for note in apart.notes)
     both = [read_scored(folder / f"{name}.tsv")[0] for name in ("held", "candidates")]
     columns = (np.concatenate(pair).tolist() for pair in zip(*(one.columns().values() for one in both), strict=True))
     everything = ScoredTriples.from_columns(*columns, np.concatenate([one.scores for one in both]))
     write_scored(tmp_path / "both.tsv", everything)
     listed = add_evidence(folder / "graph.tsv", tmp_path / "both.tsv", tmp_path / "e.tsv", held=folder / "held.tsv")
-    assert "score" in listed.weighed.worth.columns
+    assert "score" in listed.learnt.worth.columns
     assert listed.notes == ()
 
 
@@ -111,5 +113,60 @@ def test_validation_triples_of_a_libkge_folder_that_have_scores_are_the_holdout(
     scores = np.concatenate([part.scores for part in both])
     write_scored(tmp_path / "scored.tsv", ScoredTriples.from_columns(*columns, scores))
     added = add_evidence(tmp_path, tmp_path / "scored.tsv", tmp_path / "e.parquet")
-    assert added.weighed.worth.with_scores
+    assert added.learnt.worth.with_scores
     assert not any("No holdout facts" in note for note in added.notes)
+
+
+@pytest.mark.parametrize("name", ["e.parquet", "e.tsv", "e.csv.gz", "parts"])
+def test_many_candidates_are_written_chunk_by_chunk_with_the_same_log_odds(folder, tmp_path, name, monkeypatch):
+    run(folder, tmp_path / "whole.parquet")
+    monkeypatch.setattr("actc.evidence.work.CHUNK", 11)
+    monkeypatch.setattr("actc.evidence.duckdb_engine.BATCH", 4)
+    run(folder, tmp_path / name)
+    chunks = tmp_path / name / "*.parquet" if name == "parts" else tmp_path / name
+    whole, parts = (
+        duckdb.sql(f"SELECT * FROM '{path}' ORDER BY head, tail").fetchnumpy()
+        for path in (tmp_path / "whole.parquet", chunks)
+    )
+    assert list(whole) == list(parts)
+    np.testing.assert_array_equal(parts["score"].astype(np.float32), whole["score"].astype(np.float32))
+    for column in (*GRAPH_COLUMNS, "model_score"):
+        np.testing.assert_allclose(parts[column], whole[column], atol=1e-9)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, "whole.parquet"])
+
+
+def test_of_many_proposals_some_are_drawn_to_learn_from_and_keep_their_places(folder, tmp_path, monkeypatch):
+    listed = tmp_path / "both.parquet"
+    both = "', '".join(str(folder / f"{name}.tsv") for name in ("held", "candidates"))
+    duckdb.sql(f"COPY (SELECT * FROM read_csv(['{both}'], delim='\t')) TO '{listed}'")
+    whole = add_evidence(folder / "graph.tsv", listed, tmp_path / "e.parquet", held=folder / "held.tsv")
+    monkeypatch.setattr("actc.evidence.weigh.MOST_LEARNT", 50)
+    lesson = find_lesson(read_graph(folder / "graph.tsv"), whole.candidates, read_scored(folder / "held.tsv")[0])
+    assert (len(lesson.proposals), lesson.true.sum()) == (60, 10)
+    rows = whole.candidates.triples.rows_of(lesson.proposals.triples)
+    places = place_scores(whole.candidates).marks["place_among_heads"]
+    np.testing.assert_array_equal(lesson.proposals.marks["place_among_heads"], places[rows])
+    added = add_evidence(folder / "graph.tsv", listed, tmp_path / "some.parquet", held=folder / "held.tsv")
+    assert added.learnt.worth.with_scores
+    assert added.learnt.worth.share == pytest.approx(whole.learnt.worth.share, abs=0.2)
+
+
+def test_some_candidates_are_looked_at_again_for_their_reasons(folder, tmp_path):
+    added = run(folder, tmp_path / "e.parquet")
+    again = added.weigh([3, 7])
+    written = duckdb.sql(f"SELECT head, tail, score FROM '{tmp_path / 'e.parquet'}'").fetchall()
+    for row, at in enumerate((3, 7)):
+        head, _, tail = again.candidates.triple(row)
+        assert (head, tail, pytest.approx(again.log_odds[row], abs=1e-6)) == written[at]
+
+
+def test_an_engine_that_is_none_and_a_file_that_spark_cannot_write_are_refused(folder, tmp_path):
+    for name, options, sentence in (
+        ("e.parquet", {"engine": "duck"}, "No engine is called 'duck'"),
+        ("e.parquet", {"engine": "spark"}, "Spark writes a folder of parts"),
+        ("e", {"master": "spark://host:7077"}, "give --engine spark too"),
+        ("e.xlsx", {}, "must end in"),
+    ):
+        with pytest.raises(ActcError, match=sentence):
+            run(folder, tmp_path / name, **options)
+    assert not list(tmp_path.iterdir())

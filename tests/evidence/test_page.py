@@ -10,7 +10,8 @@ import pytest
 
 from actc.evidence.duckdb_engine import open_tables
 from actc.evidence.plan import GRAPH_COLUMNS, SCORE_COLUMNS
-from actc.evidence.table import Work, gather_evidence
+from actc.evidence.table import gather_evidence
+from actc.evidence.work import Work
 from actc.graphs.graph import Graph
 from actc.triples import ScoredTriples
 

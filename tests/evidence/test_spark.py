@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import duckdb
 import numpy as np
 import pytest
 
-from actc.errors import OptionError
+from actc.errors import ActcError
+from actc.evidence.duckdb_engine import Duckdb
 from actc.evidence.plan import Limits
-from actc.evidence.table import Proposals
-from actc.evidence.write_table import write_evidence
+from actc.evidence.spark_engine import Spark, _add
+from actc.evidence.weigh import find_lesson, learn
+from actc.evidence.work import Proposals
+from actc.evidence.write_table import write_weighed
 from actc.graphs.graph import Graph
+from actc.tables.files import write_scored, write_triples
+from actc.tables.spark_session import in_one_sentence
 
 pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
@@ -42,27 +51,87 @@ def read(folder):
     return duckdb.sql(f"SELECT * FROM read_parquet('{folder}/*.parquet') ORDER BY relation, head, tail").fetchnumpy()
 
 
-@pytest.mark.long
-def test_spark_writes_the_table_that_duckdb_writes(session, case, tmp_path):
-    graph, candidates = case
-    some = np.where(candidates.scores < 0.5, np.nan, np.round(np.sin(candidates.scores), 3))
-    both = Proposals(candidates, (candidates.scores, some))
-    for engine in ("duckdb", "spark"):
-        write_evidence(graph, both, tmp_path / engine, TIGHT, engine=engine)
-    ours, theirs = read(tmp_path / "duckdb"), read(tmp_path / "spark")
+def check_alike(ours, theirs, missing=()):
+    """Compare two tables: log-odds to the last bit of single precision, pieces but for the order of adding."""
     assert list(ours) == list(theirs)
-    assert len(ours["head"]) == len(candidates)
     for name, column in ours.items():
         if name in ("head", "relation", "tail"):
             assert column.tolist() == theirs[name].tolist()
-        else:
-            missing = np.ma.getmaskarray(np.ma.asarray(column))
-            assert missing.any() == name.endswith("_2")
-            assert missing.tolist() == np.ma.getmaskarray(np.ma.asarray(theirs[name])).tolist()
-            np.testing.assert_allclose(theirs[name][~missing], column[~missing], rtol=0, atol=1e-9, err_msg=name)
+            continue
+        there = ~np.ma.getmaskarray(np.ma.asarray(column))
+        assert there.all() != (name in missing)
+        assert there.tolist() == (~np.ma.getmaskarray(np.ma.asarray(theirs[name]))).tolist()
+        np.testing.assert_allclose(theirs[name][there], column[there], rtol=0, atol=1e-9, err_msg=name)
+    np.testing.assert_array_equal(theirs["score"].astype(np.float32), ours["score"].astype(np.float32))
+    assert np.ptp(ours["score"]) > 1
 
 
-def test_spark_writes_no_single_file(case, tmp_path):
+@pytest.mark.long
+def test_spark_weighs_and_writes_as_duckdb_does(session, case, tmp_path):
     graph, candidates = case
-    with pytest.raises(OptionError, match="without an ending"):
-        write_evidence(graph, candidates, tmp_path / "rows.parquet", engine="spark")
+    some = np.where(candidates.scores < 0.5, np.nan, np.round(np.sin(candidates.scores), 3))
+    both = Proposals(candidates, (candidates.scores, some))
+    learnt = learn(graph, find_lesson(graph, both, graph.take(np.arange(0, 60, 4))), TIGHT)
+    assert {"has_score_2", "score"} <= set(learnt.worth.columns)
+    for name, engine in {"duckdb": Duckdb(), "spark": Spark(10**9)}.items():
+        write_weighed(learnt, both, tmp_path / name, engine)
+    ours, theirs = read(tmp_path / "duckdb"), read(tmp_path / "spark")
+    assert len(ours["head"]) == len(candidates)
+    check_alike(ours, theirs, [name for name in ours if name.endswith("_2")])
+
+
+def test_what_spark_could_not_do_is_said_in_a_sentence(session):
+    with pytest.raises(ActcError, match=r"^Spark could not finish \(.+\)\.$"), in_one_sentence():
+        session.sql("SELECT raise_error('a disk is full')").collect()
+
+
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 16, 43, 49])
+def test_columns_are_added_in_the_order_of_numpy(count):
+    numbers = np.random.default_rng(0).normal(size=(50, count)) * 10.0 ** np.random.default_rng(1).integers(
+        9, size=count
+    )
+    assert [_add(row) for row in numbers.tolist()] == numbers.sum(axis=1).tolist()
+
+
+ON_CLUSTER = """
+import sys
+from pathlib import Path
+import numpy as np
+from actc import add_evidence, decide_candidates
+from actc.tables.constraints import Constraint, Constraints
+from actc.triples import Thresholds
+folder = Path(sys.argv[1])
+thresholds = Thresholds(("a", "b"), np.array([0.0, -1.0]), -0.5, np.full(2, True))
+kinds = [("one-tail", "a"), ("one-head", "b"), ("asymmetric", "c"), ("irreflexive", "d")]
+constraints = Constraints(tuple(Constraint(*kind, use="hard") for kind in kinds))
+for engine, master in (("duckdb", None), ("spark", "local-cluster[2,1,1024]")):
+    by = {"engine": engine, "master": master, "memory": "1GB"}
+    add_evidence(folder / "graph.tsv", folder / "candidates.tsv", folder / engine, held=folder / "held.tsv", **by)
+    decided = decide_candidates(thresholds, folder / engine, folder / f"{engine}-decided", keep_all=True,
+                                constraints=constraints, graph=folder / "graph.tsv", **by)
+    print(decided.candidates.sum(), decided.accepted.sum(), decided.held.sum())
+"""
+
+
+@pytest.mark.long
+def test_a_cluster_of_two_workers_without_python_finds_weighs_and_decides_as_duckdb_does(case, tmp_path):
+    """From the graph to decisions under constraints; a Python that is not there would be started for rows of ours."""
+    graph, candidates = case
+    write_triples(tmp_path / "graph.tsv", graph.columns())
+    write_scored(tmp_path / "candidates.tsv", candidates)
+    write_scored(tmp_path / "held.tsv", candidates.take(np.flatnonzero(graph.contains(candidates))[::2]))
+    settings = {"sql.shuffle.partitions": 2, "sql.codegen.wholeStage": "false", "pyspark.python": "/nonexistent"}
+    lines = "".join(f"spark.{name} {value}\n" for name, value in settings.items())
+    (tmp_path / "spark-defaults.conf").write_text(lines)
+    environment = {**os.environ, "SPARK_CONF_DIR": str(tmp_path), "PYSPARK_DRIVER_PYTHON": sys.executable}
+    command = [sys.executable, "-c", ON_CLUSTER, str(tmp_path)]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr[-2000:]
+    first, second = result.stdout.splitlines()
+    assert first == second
+    assert min(map(int, first.split())) > 0
+    check_alike(read(tmp_path / "duckdb"), read(tmp_path / "spark"))
+    ours, theirs = read(tmp_path / "duckdb-decided"), read(tmp_path / "spark-decided")
+    for name, column in ours.items():
+        exact = column.astype(np.float32) if name == "score" else column
+        assert exact.tolist() == theirs[name].astype(exact.dtype).tolist(), name

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import duckdb
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actc.errors import ChoiceError, OptionError, TableError
+from actc.errors import TableError
 from actc.evidence.plan import Limits, candidate_steps, graph_steps
-from actc.evidence.table import Proposals, gather_evidence, stream_evidence
-from actc.evidence.write_table import write_evidence
+from actc.evidence.table import Proposals, gather_evidence
 from actc.graphs.graph import Graph
 from actc.triples import ScoredTriples
 
@@ -130,7 +128,7 @@ def test_names_the_graph_does_not_know_have_no_evidence():
 
 def test_candidates_in_several_chunks_have_the_same_evidence(monkeypatch):
     whole = look(FAMILY, FAMILY)
-    monkeypatch.setattr("actc.evidence.duckdb_engine.CHUNK", 4)
+    monkeypatch.setattr("actc.evidence.work.CHUNK", 4)
     np.testing.assert_allclose(look(FAMILY, FAMILY).values, whole.values, atol=1e-9)
 
 
@@ -139,31 +137,3 @@ def test_progress_counts_every_step():
     look(FAMILY, FAMILY, progress=lambda done, total, name: seen.append((done, total)))
     steps = len(graph_steps(Limits())) + len(candidate_steps(Limits())) + 1
     assert seen == [(done, steps) for done in range(1, steps + 1)]
-
-
-def test_a_stream_gives_the_candidates_in_their_order(monkeypatch):
-    monkeypatch.setattr("actc.evidence.duckdb_engine.CHUNK", 4)
-    parts = list(stream_evidence(*make(FAMILY, FAMILY)))
-    assert [part.candidates.triple(0) for part in parts] == [FAMILY[0], FAMILY[4], FAMILY[8]]
-    np.testing.assert_allclose(np.concatenate([part.values for part in parts]), look(FAMILY, FAMILY).values, atol=1e-9)
-
-
-@pytest.mark.parametrize("name", ["rows.parquet", "rows"])
-def test_the_table_that_is_written_is_the_one_that_is_gathered(monkeypatch, tmp_path, name):
-    monkeypatch.setattr("actc.evidence.duckdb_engine.CHUNK", 4)
-    evidence = look(FAMILY, FAMILY, np.arange(len(FAMILY)))
-    out = write_evidence(*make(FAMILY, FAMILY, np.arange(len(FAMILY))), tmp_path / name)
-    files = f"{out}/*.parquet" if out.is_dir() else str(out)
-    rows = duckdb.sql(f"SELECT * FROM read_parquet('{files}')").fetchnumpy()
-    assert list(zip(*(rows[end].tolist() for end in ("head", "relation", "tail")), strict=True)) == FAMILY
-    assert list(rows)[3:] == list(evidence.columns)
-    np.testing.assert_array_equal(np.column_stack([rows[column] for column in evidence.columns]), evidence.values)
-
-
-def test_evidence_is_written_as_parquet_by_an_engine_there_is(tmp_path):
-    case = make(FAMILY, FAMILY)
-    with pytest.raises(OptionError, match=r"rows.tsv: duckdb writes evidence as Parquet"):
-        write_evidence(*case, tmp_path / "rows.tsv")
-    with pytest.raises(ChoiceError, match="No engine is called 'duck'"):
-        write_evidence(*case, tmp_path / "rows", engine="duck")
-    assert not list(tmp_path.iterdir())

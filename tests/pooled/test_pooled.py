@@ -20,12 +20,13 @@ from actc.experiment.cells import Cell
 from actc.experiment.datasets import load_scored
 from actc.experiment.runs import run_experiment
 from actc.methods import METHODS, find_method
-from actc.pooled.draws import cut_intervals, draw_lines, foresee, gain_left
+from actc.pooled import draws
+from actc.pooled.draws import cut_intervals, draw_lines, draw_probabilities, foresee, gain_left
 from actc.pooled.features import POINTS, NormalScores, PreparedPool, prepare_pool
 from actc.pooled.method import PRIORS, Pooled
 from actc.pooled.model import OBJECTIVES, Posterior, Prior, crossings, design, find_cuts
 from actc.pooled.overrule import decide_without, overrule_lines
-from actc.pooled.picks import _Unlabelled, best_pick, expected_gains, gains_of, pick_expected_gain
+from actc.pooled.picks import _Unlabelled, best_gains, best_pick, expected_gains, gains_of, pick_expected_gain
 from actc.pooled.regimes import REGIMES, fit_regimes
 from actc.pooled.solve import fit_alone
 from actc.triples import Annotations, ScoredTriples
@@ -283,10 +284,29 @@ def test_a_pick_says_what_an_answer_there_is_expected_to_bring() -> None:
 def test_the_raced_pick_is_the_best_of_all_points(drawn, version) -> None:
     scores, relations, annotations = drawn
     posterior = Pooled(prior=version).fit(make_pool(scores, relations), annotations).draws
-    gains = expected_gains(posterior)
+    gains = expected_gains(posterior, np.arange(len(posterior.pool.relation_names)))
     relation, point, gain = best_pick(posterior)
     assert (relation, point) == np.unravel_index(gains.argmax(), gains.shape)
     assert gain == gains.max()
+    assert best_gains(posterior, 3).tolist() == np.sort(gains.max(axis=1))[::-1][:3].tolist()
+
+
+def test_many_relations_are_drawn_in_parts_and_mean_the_same(monkeypatch) -> None:
+    pool, labels = random_pool(60, 900)
+    posterior = Pooled().fit(pool, Annotations(np.arange(400), labels[:400])).draws
+    rows = np.arange(0, 900, 7)
+    places = posterior.pool.relations[rows], posterior.pool.x[rows]
+
+    def look():
+        low, high = np.clip(cut_intervals(posterior), -3, 3)
+        return low, high, draw_probabilities(posterior, *places, 400, np.random.default_rng(0)).mean(axis=0)
+
+    whole = look()
+    monkeypatch.setattr(draws, "MOST_DRAWN", 20)
+    monkeypatch.setattr(draws, "_AT_ONCE", 20)
+    monkeypatch.setattr(draws, "_FEWER", 400)
+    for before, after, off in zip(whole, look(), (0.2, 0.2, 0.01), strict=True):
+        assert 0 < np.abs(after - before).mean() < off
 
 
 def random_pool(relations: int, size: int, seed: int = 0) -> tuple[ScoredTriples, np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import actc
-from actc.errors import FileError
+from actc.errors import FileError, OptionError
 from actc.judges.store import ReplyStore
 from actc.session import Judgement, Session, Settings, start_session
 from actc.tables.files import write_rows_of
@@ -52,6 +53,31 @@ def test_a_copy_replaces_nothing_and_does_not_lie_in_what_it_copies(session, tmp
     with pytest.raises(FileError, match="lies in the session itself"):
         actc.backup_session(session, session.folder / "copy")
     assert list((tmp_path / "mine").iterdir()) == []
+
+
+def test_on_a_full_disk_a_session_is_still_read_and_written_elsewhere(session, tmp_path, monkeypatch):
+    judge(session, 5)
+    session.close()
+    monkeypatch.setattr("actc.tables.sqlite.NOTES", 2**62)  # as if there were no room for SQLite's notes
+    before = sorted(path.name for path in session.folder.iterdir())
+    (tmp_path / "elsewhere").mkdir()
+    assert actc.backup_session(session.folder, tmp_path / "elsewhere" / "copy") == 5
+    assert actc.export_session(session.folder, labels=tmp_path / "elsewhere" / "labels.tsv")[0][0] == 5
+    assert sorted(path.name for path in session.folder.iterdir()) == before
+
+
+def test_an_export_that_is_refused_leaves_nothing_behind(session, tmp_path):
+    judge(session, 5)
+    out = tmp_path / "out"
+    out.mkdir()
+    files = {"labels": out / "labels.tsv", "history": out / "history.jsonl", "accepted": out / "accepted.xls"}
+    with pytest.raises(OptionError, match=r"accepted\.xls: the name must end in"):
+        actc.export_session(session, **files, thresholds=out / "thresholds.json")
+    assert list(out.iterdir()) == []
+    files["accepted"] = out / "accepted.csv"
+    done = actc.export_session(session, **files, thresholds=out / "thresholds.json")
+    assert {path for *_, path in done} == set(out.iterdir())
+    assert json.loads((out / "thresholds.json").read_text())["sources"]["session"] == "../s"
 
 
 def test_a_copy_has_the_machine_answers_too(session, tmp_path):

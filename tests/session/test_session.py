@@ -17,6 +17,7 @@ from actc.errors import ActcError, FileError, OptionError, SessionError
 from actc.pooled import method as pooled_method
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session import ask as ask_module
+from actc.session import session as session_module
 from actc.session.cards import make_card, make_cards
 from actc.session.find_case import find_case
 from actc.session.plan import LEAST_PLANNED, Planner, planning
@@ -272,10 +273,10 @@ def test_one_who_goes_on_asking_keeps_what_is_on_the_table(scores, monkeypatch):
     session = new_session(scores)
     ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
     triple = session.ask(ada)[0].triple
-    now = time.time()
-    monkeypatch.setattr("actc.session.session.time.time", lambda: now + 15 * 60)
+    now = time.monotonic()
+    monkeypatch.setattr("actc.session.session.lease_clock", lambda: now + 15 * 60)
     assert session.ask(ada)[0].triple == triple  # which lasts twenty minutes more
-    monkeypatch.setattr("actc.session.session.time.time", lambda: now + 30 * 60)
+    monkeypatch.setattr("actc.session.session.lease_clock", lambda: now + 30 * 60)
     assert session.ask(bob)[0].triple != triple
 
 
@@ -283,8 +284,8 @@ def test_an_expired_triple_that_another_judged_is_not_offered_again(scores, monk
     session = new_session(scores)
     ada, bob, cleo = (session.add_annotator(name) for name in ("ada", "bob", "cleo"))
     triple = session.ask(ada)[0].triple
-    now = time.time()
-    monkeypatch.setattr("actc.session.session.time.time", lambda: now + 3600)
+    now = time.monotonic()
+    monkeypatch.setattr("actc.session.session.lease_clock", lambda: now + 3600)
     assert session.ask(bob)[0].triple == triple
     session.record(bob, [Judgement("true", triple, "b")])
     assert triple not in {task.triple for task in session.ask(cleo, 3)}
@@ -316,6 +317,38 @@ def test_an_abandoned_triple_is_offered_to_others_and_a_late_answer_still_counts
     assert session.ask(session.add_annotator("cleo")) == []
     session.record(ada, [Judgement("false", left, "a")])
     assert len(history(session)) == 2
+
+
+def test_a_lease_lasts_as_long_whatever_time_of_day_it_is(scores, monkeypatch):
+    session, day, told = new_session(scores, budget=1), 24 * 60 * 60, time.time()
+    ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
+    left = session.ask(ada)[0].triple
+    for jump in (day, -day):  # somebody sets the clock
+        monkeypatch.setattr(time, "time", lambda jump=jump: told + jump)
+        assert session.ask(bob) == []
+    later = time.monotonic() + ask_module.LEASE_SECONDS
+    monkeypatch.setattr(session_module, "lease_clock", lambda: later)
+    assert [task.triple for task in session.ask(bob)] == [left]
+
+
+def test_a_planner_hurries_where_people_soon_have_no_cards(scores):
+    session = new_session(scores)
+    ada, planner = session.add_annotator("ada"), Planner(session)
+    judge(session, ada, 10)
+    assert not planner.is_short()
+    session.store.write(lambda connection: connection.execute("DELETE FROM plan WHERE place > 20"))
+    assert planner.is_short() == (session.store.value("SELECT count(*) FROM plan") < 16)
+    session.store.write(lambda connection: connection.execute("DELETE FROM plan"))
+    assert planner.is_short()
+
+
+def test_a_lease_of_before_the_machine_started_anew_ends(scores, monkeypatch):
+    session = new_session(scores, budget=1)
+    ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
+    monkeypatch.setattr(session_module, "lease_clock", lambda: 1e6)
+    left = session.ask(ada)[0].triple
+    monkeypatch.setattr(session_module, "lease_clock", lambda: 1.0)
+    assert [task.triple for task in session.ask(bob)] == [left]
 
 
 def test_one_step_of_the_planner_fits_the_model_once(tmp_path, monkeypatch):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import astuple, replace
 
 import numpy as np
@@ -26,6 +28,26 @@ from actc.trust.report import make_report
 from tests.conftest import make_pool
 
 SIZE = 12_000
+RELATIONS = 100_000
+START = """
+import resource, sys
+from actc import calibrate
+from actc.session import start_session
+start_session(sys.argv[1] + "/session", sys.argv[1] + "/many.tsv")
+calibrate(sys.argv[1] + "/many.tsv", out=sys.argv[1] + "/thresholds.json")
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.long
+def test_as_many_relations_as_candidates_fit_into_a_gigabyte(tmp_path):
+    numbers = np.random.default_rng(0).normal(size=RELATIONS).tolist()
+    lines = [f"h{at}\tr{at}\tt{at}\t{score}" for at, score in enumerate(numbers)]
+    (tmp_path / "many.tsv").write_text("\n".join(lines) + "\n")
+    ran = subprocess.run(
+        [sys.executable, "-c", START, tmp_path], capture_output=True, text=True, timeout=300, check=True
+    )
+    assert int(ran.stdout) < 1_000_000  # kB
 
 
 @pytest.fixture(scope="module")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as some
 
 from actc import Annotations, Calibrator
 from actc.numeric import sigmoid
 from actc.tables.calibration import Calibration, Sources
-from actc.tables.curves import Curves, tabulate_curves
+from actc.tables.curves import Curves, round_digits, tabulate_curves
 from actc.trust.calibrate import describe_calibration
 from actc.trust.case import Case
 
@@ -17,6 +19,13 @@ def test_a_line_is_met_everywhere_and_stays_beyond_its_ends():
     curves = Curves(("r",), 0.0, 4.0, np.array([[0.0, 0.5, 1.0], [0.25, 0.25, 0.25]]))
     assert curves.look_up(np.array([-9.0, 0.0, 1.0, 4.0, 9.0]), np.zeros(5, dtype=int)).tolist() == [0, 0, 0.25, 1, 1]
     assert curves.look_up(np.array([3.0]), np.array([1])).tolist() == [0.25]
+
+
+@given(some.lists(some.floats(0, 1), min_size=1), some.integers(0, 24))
+def test_rounding_is_that_of_the_text(values, power):
+    near = [10.0**-power, np.nextafter(10.0**-power, 0), 0.123455, 0.999995, 123455 / 10 ** (6 + power)]
+    rounded = round_digits(np.array([*values, *near])).tolist()
+    assert rounded == [float(f"{value:.5g}") for value in [*values, *near]]
 
 
 def test_one_score_alone_has_one_probability():

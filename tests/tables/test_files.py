@@ -207,6 +207,23 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path):
         pass
 
 
+def test_a_gzip_file_with_far_too_much_in_it_is_refused_until_more_is_allowed(tmp_path, monkeypatch):
+    path, rows = tmp_path / "bomb.tsv.gz", b"a\tr\tb\t1\n" * 2**16
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        for _ in range(4):
+            file.write(rows)
+    assert len(read_scored(path)[0]) == 1
+    monkeypatch.setattr("actc.tables.files.PIECE", 2**16)
+    monkeypatch.setattr("actc.tables.database.LEAST_MEMORY", 1)
+    monkeypatch.setenv("ACTC_MOST_UNPACKED", "1MB")
+    with pytest.raises(
+        FileError, match=r"bomb\.tsv\.gz: it unpacks to more than 0\.001 GB.*ACTC_MOST_UNPACKED to more"
+    ):
+        read_scored(path)
+    monkeypatch.setenv("ACTC_MOST_UNPACKED", "3MB")
+    assert len(read_scored(path)[0]) == 1
+
+
 @pytest.mark.long
 def test_many_rows_are_read_in_seconds_and_in_their_order(tmp_path):
     from time import perf_counter

@@ -27,9 +27,9 @@ export function newKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-export async function fetchJson(path, body) {
+export async function fetchJson(path, body, method = "POST") {
   const options = body === undefined ? {} : {
-    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
+    method, headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
   };
   try {
     const response = await fetch(path, { ...options, cache: "no-store" });
@@ -37,6 +37,12 @@ export async function fetchJson(path, body) {
   } catch {
     return { status: 0, content: null };
   }
+}
+
+// What a server says of a request that it did not take.
+export function sentenceOf({ status, content }, otherwise = "That did not work.") {
+  if (status === 0) return "The server does not answer. Is it still running?";
+  return typeof content?.detail === "string" ? content.detail : otherwise;
 }
 
 function shape(name, attributes = {}, text = "") {
@@ -79,34 +85,57 @@ function showCurve(figure, points, budget, words) {
     figure.replaceChildren(element("figcaption", {}, words.soon));
     return;
   }
+  const most = Math.max(budget, ...curve.map((point) => point[0]), 1);
+  const title = `${words.share} by answers: now ${percent(latest[1])} after ${latest[0]} answers`;
+  const drawing = drawChart(curve, { title, most, ends: ["0 answers", most.toLocaleString("en")], dot: latest });
+  const interval = latest[2] === null ? "" : `, 90 % interval ${percent(latest[2])} to ${percent(latest[3])}`;
+  const caption = element("figcaption", {}, element("strong", {}, percent(latest[1], 1)), ` ${words.now}${interval}.`);
+  figure.replaceChildren(drawing, caption);
+}
+
+// Shares by a count, with their interval, as a line in a band; ``dot`` is a point of it, ``mark`` a count to point at.
+export function drawChart(curve, { title, most, ends, dot, mark }) {
   const [width, height, left, bottom, top, right] = [320, 170, 40, 24, 10, 12];
   const values = curve.flatMap((point) => point.slice(1).filter((value) => value !== null));
   const low = Math.max(0, Math.floor(Math.min(...values) * 20 - 0.2) / 20);
   const high = Math.min(1, Math.ceil(Math.max(...values) * 20 + 0.2) / 20);
-  const most = Math.max(budget, ...curve.map((point) => point[0]), 1);
-  const x = (labels) => left + ((width - left - right) * labels) / most;
+  const x = (count) => left + ((width - left - right) * count) / most;
   const y = (value) => height - bottom - ((height - bottom - top) * (value - low)) / (high - low || 1);
   const drawing = shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
-  drawing.append(shape("title", {}, `${words.share} by answers: now ${percent(latest[1])} after ${latest[0]} answers`));
+  drawing.append(shape("title", {}, title));
   for (const value of ticks(low, high)) {
     drawing.append(shape("line", { class: "grid", x1: left, x2: width - right, y1: y(value), y2: y(value) }));
     drawing.append(shape("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, percent(value)));
   }
-  for (const labels of [0, most]) {
-    const anchor = labels === 0 ? "start" : "end";
-    drawing.append(shape("text", { x: x(labels), y: height - 6, "text-anchor": anchor }, labels === 0 ? "0 answers" : labels.toLocaleString("en")));
-  }
+  ends.forEach((words, i) => drawing.append(shape("text", { x: i ? x(most) : left, y: height - 6, "text-anchor": i ? "end" : "start" }, words)));
   const band = curve.filter((point) => point[2] !== null && point[3] !== null);
+  const edge = (place) => band.map((point) => `${x(point[0])},${y(point[place])}`);
   if (band.length > 1) {
-    const upper = band.map((point) => `${x(point[0])},${y(point[3])}`);
-    const lower = band.map((point) => `${x(point[0])},${y(point[2])}`).reverse();
-    drawing.append(shape("polygon", { class: "band", points: [...upper, ...lower].join(" ") }));
+    drawing.append(shape("polygon", { class: "band", points: [...edge(3), ...edge(2).reverse()].join(" ") }));
+    for (const place of [2, 3]) drawing.append(shape("polyline", { class: "bound", points: edge(place).join(" ") }));
   }
   drawing.append(shape("polyline", { class: "line", points: curve.map((point) => `${x(point[0])},${y(point[1])}`).join(" ") }));
-  drawing.append(shape("circle", { class: "dot", cx: x(latest[0]), cy: y(latest[1]), r: 4 }));
-  const interval = latest[2] === null ? "" : `, 90 % interval ${percent(latest[2])} to ${percent(latest[3])}`;
-  const caption = element("figcaption", {}, element("strong", {}, percent(latest[1], 1)), ` ${words.now}${interval}.`);
-  figure.replaceChildren(drawing, caption);
+  if (mark !== undefined) drawing.append(shape("line", { class: "cut dashed", x1: x(mark), x2: x(mark), y1: top, y2: height - bottom }));
+  if (dot) drawing.append(shape("circle", { class: "dot", cx: x(dot[0]), cy: y(dot[1]), r: 4 }));
+  return drawing;
+}
+
+// How many candidates of a relation have which score: dark what is accepted, light what is not.
+export function drawBins({ bins, accepted_bins: taken, low, high, cut }, title) {
+  const [width, height, bottom] = [200, 70, 14];
+  const most = Math.max(1, ...bins);
+  const step = width / bins.length;
+  const tall = (count) => (height - bottom - 4) * (count / most);
+  const drawing = shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
+  drawing.append(shape("title", {}, title));
+  for (const [style, counts] of [["rejected", bins], ["accepted", taken]]) {
+    counts.forEach((count, i) => count && drawing.append(shape("rect", { class: style, x: i * step + 0.5, y: height - bottom - tall(count), width: step - 1, height: tall(count) })));
+  }
+  drawing.append(shape("line", { class: "axisline", x1: 0, x2: width, y1: height - bottom, y2: height - bottom }));
+  const place = cut === null ? -1 : (width * (cut - low)) / (high - low);
+  if (place >= 0 && place <= width) drawing.append(shape("line", { class: "cut dashed", x1: place, x2: place, y1: 2, y2: height - bottom }));
+  [low, high].forEach((score, i) => drawing.append(shape("text", { x: i * width, y: height - 3, "text-anchor": i ? "end" : "start" }, score.toPrecision(2))));
+  return drawing;
 }
 
 function ticks(low, high) {

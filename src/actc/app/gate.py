@@ -64,10 +64,12 @@ class Gate:
     hosts : set of str, or None
         Names under which this server may be addressed; None for any. A server on loopback answers to loopback names
         only, so that no page from elsewhere can reach it under a name of its own.
+    uploads : int
+        How many bytes a file may have that is sent by PUT; its time begins anew with each part. 0 for no files.
     """
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str] | None = None) -> None:
-        self.app, self.hosts = app, hosts
+    def __init__(self, app: ASGIApp, hosts: frozenset[str] | None = None, uploads: int = 0) -> None:
+        self.app, self.hosts, self.uploads = app, hosts, uploads
         self.requests = Bucket(rate=400, burst=2000)
         self.addresses = Bucket(rate=2000, burst=10_000)  # whoever changes the cookie all the time has one address
 
@@ -82,16 +84,18 @@ class Gate:
             await _refuse(send, *problem)
             return
         length, whole, deadline = 0, False, time.monotonic() + SECONDS
+        is_file = self.uploads > 0 and scope["method"] == "PUT"
 
         async def counted() -> Message:
-            nonlocal length, whole
+            nonlocal length, whole, deadline
             try:
                 message = await asyncio.wait_for(receive(), None if whole else max(0.0, deadline - time.monotonic()))
             except TimeoutError:
                 raise HTTPException(408, "The request did not come in time.") from None
             length, whole = length + len(message.get("body", b"")), not message.get("more_body", False)
-            if length > MOST_BYTES:
+            if length > (self.uploads if is_file else MOST_BYTES):
                 raise HTTPException(413, "The request is too large.")
+            deadline = time.monotonic() + SECONDS if is_file else deadline
             return message
 
         async def sealed(message: Message) -> None:
@@ -106,14 +110,15 @@ class Gate:
         if self.hosts is not None and host_name(host) not in self.hosts:
             return 421, "This server does not answer to that name."
         length = headers.get(b"content-length", b"0")
-        if not length.isdigit() or int(length) > MOST_BYTES:
+        is_file = self.uploads > 0 and scope["method"] == "PUT"
+        if not length.isdigit() or int(length) > (self.uploads if is_file else MOST_BYTES):
             return 413, "The request is too large."
         # The cookie tells annotators behind one address apart; it is not trusted for anything else here.
         address = (scope.get("client") or ("", 0))[0]
         source = f"{address} {hash((headers.get(b'cookie'), headers.get(b'authorization')))}"
         if not (self.addresses.allows(address) and self.requests.allows(source)):
             return 429, "Too many requests; wait a second."
-        if scope["method"] not in ("GET", "HEAD") and not _from_here(headers, host):
+        if scope["method"] not in ("GET", "HEAD") and not _from_here(headers, host, is_file):
             return 403, "A request from another site."
         return None
 
@@ -141,7 +146,7 @@ def name_for_others(host: str) -> str | None:
     return socket.gethostname() if host in ("0.0.0.0", "::") else host
 
 
-def _from_here(headers: dict[bytes, bytes], host: str) -> bool:
+def _from_here(headers: dict[bytes, bytes], host: str, is_file: bool) -> bool:
     """Say whether a writing request comes from one of our pages, or from a program that holds a token itself."""
     site = headers.get(b"sec-fetch-site")
     if site is not None and site != b"same-origin":
@@ -149,8 +154,9 @@ def _from_here(headers: dict[bytes, bytes], host: str) -> bool:
     origin = headers.get(b"origin")
     if origin is not None and origin.decode("latin-1").partition("://")[2] != host:
         return False
-    # A form of another site cannot send this type without asking first, and we never answer such a question.
-    return headers.get(b"content-type", b"").partition(b";")[0].strip() == b"application/json"
+    # A form of another site cannot send these types without asking first, and we never answer such a question.
+    kind = b"application/octet-stream" if is_file else b"application/json"
+    return headers.get(b"content-type", b"").partition(b";")[0].strip() == kind
 
 
 def _with_headers(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:

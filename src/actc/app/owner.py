@@ -89,7 +89,7 @@ async def get_overview(request: Request, session: Open, links: OpenLinks, kept: 
     lines = await loop.run_in_executor(aside, _recent_people, request.app, session, links)
     chosen, counts = {"overlap": session.overlap, "combine": session.rule}, progress(session)
     return send_json(
-        title=session.settings.title,
+        title=session.title,
         settings=vars(session.settings) | chosen,
         paused=session.paused,
         trouble=read_trouble(session.folder),

@@ -8,6 +8,7 @@ import threading
 import webbrowser
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from actc.app.gate import name_for_others
 from actc.app.links import Links
@@ -47,8 +48,6 @@ def serve(
         Receives sentences about what goes wrong in the background.
     """
     try:
-        import uvicorn
-
         from actc.app.server import create_app
     except ImportError:
         raise MissingExtraError("The annotation page", "fastapi and uvicorn", "app") from None
@@ -56,8 +55,19 @@ def serve(
     for name in annotators or ([] if session.people() else [ALONE]):
         session.add_annotator(name)
     listener = listen(host, port)
+    app = create_app(session, host)
+    with planning(folder, report):
+        announce(links_of(session, host, listener.getsockname()[1]))
+        run_server(app, listener)
+    session.close()
+
+
+def run_server(app: Any, listener: socket.socket) -> None:
+    """Serve an application on an open socket until interrupted."""
+    import uvicorn
+
     config = uvicorn.Config(
-        create_app(session, host),
+        app,
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -65,12 +75,8 @@ def serve(
         timeout_keep_alive=15,
         timeout_graceful_shutdown=2,
     )
-    server = uvicorn.Server(config)
     sys.setswitchinterval(SWITCH_SECONDS)
-    with planning(folder, report):
-        announce(links_of(session, host, listener.getsockname()[1]))
-        server.run(sockets=[listener])
-    session.close()
+    uvicorn.Server(config).run(sockets=[listener])
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -91,10 +97,14 @@ def listen(host: str, port: int) -> socket.socket:
 
 def links_of(session: Session, host: str, port: int) -> list[tuple[str, str]]:
     """Return everybody's name and link, the owner first."""
-    links = Links.of(session.folder)
-    shown = name_for_others(host) or host
-    address = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
+    links, address = Links.of(session.folder), address_of(host, port)
     return [(one.name, address + links.path(one)) for one in [session.annotator(OWNER), *session.people()]]
+
+
+def address_of(host: str, port: int) -> str:
+    """Return the address of a server, as other machines reach it where they do."""
+    shown = name_for_others(host) or host
+    return f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
 
 
 def link_to_open(links: Sequence[tuple[str, str]]) -> str:

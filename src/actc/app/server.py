@@ -10,8 +10,6 @@ import json
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from html import escape
-from importlib.resources import files
 from typing import Annotated, Any, Literal
 
 from anyio import to_thread
@@ -35,6 +33,7 @@ from actc.app.common import (
     links_of,
     session_of,
 )
+from actc.app.files import read_files, send_file
 from actc.app.gate import Bucket, Gate, loopback_names, name_for_others
 from actc.app.kept import Kept, send_json
 from actc.app.links import JUDGE_COOKIE, OWNER_COOKIE, Links
@@ -43,31 +42,11 @@ from actc.errors import ActcError, OptionError, SessionError
 from actc.session import Judgement, Session
 from actc.session.record import is_storable
 from actc.session.status import all_relations, history, own_answers, progress, what_is_left
+from actc.tables.pages import render
 
 MOST_CARDS = 32
 THREADS = 8
 """Answers that are stored at once: those that wait for the disk together share a sync."""
-SCRIPT = "text/javascript; charset=utf-8"
-FILES = {
-    **dict.fromkeys(("judge.js", "owner.js", "review.js", "card.js", "draw.js", "keys.js"), SCRIPT),
-    "page.css": "text/css; charset=utf-8",
-    "icon.svg": "image/svg+xml",
-}
-# What a person sees where there is no page; programs get the same sentence as JSON.
-SORRY = (
-    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title} · actc</title>'
-    '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    '<meta name="color-scheme" content="light dark"><link rel="icon" href="{root}/files/icon.svg">'
-    '<link rel="stylesheet" href="{root}/files/page.css"></head><body class="sorry"><main class="card message">'
-    "<h1>{title}</h1><p>{text}</p></main></body></html>"
-)
-# A cookie that is sent to our own pages only would not follow a redirect from a mail or a chat; a page of ours that
-# goes on by itself carries it, and takes the token out of the address bar.
-WELCOME = (
-    '<!doctype html><html lang="en"><meta charset="utf-8"><title>actc</title>'
-    '<link rel="icon" href="{root}/files/icon.svg">'
-    '<meta http-equiv="refresh" content="0; url={target}"><p><a href="{target}">Go on</a></p></html>'
-)
 
 
 class JudgementBody(Strict):
@@ -125,7 +104,7 @@ async def get_picture(
     return send_json(
         session=links.cookie(JUDGE_COOKIE),
         name=judge.name,
-        title=session.settings.title,
+        title=session.title,
         progress=counts,
         state=state,
         picture=None if have == state else picture,
@@ -142,7 +121,7 @@ def get_relations(session: Open, judge: Judge) -> list[dict[str, str]]:
 @judging.get("/guidelines")
 def get_guidelines(session: Open, judge: Judge) -> dict[str, str]:
     """Return what the owner wants annotators to know, as Markdown; empty if nothing."""
-    return {"text": session.settings.guidelines}
+    return {"text": session.guidelines}
 
 
 @judging.get("/answers")
@@ -169,13 +148,13 @@ def get_history(session: Open, judge: Judge, most: Annotated[int, Query(ge=1, le
 @pages.get("/")
 async def judge_page(request: Request) -> Response:
     """Return the annotator's page; it asks for its data itself."""
-    return HTMLResponse(request.app.state.files["judge.html"])
+    return HTMLResponse(render("judge.html", files="files"))
 
 
 @pages.get("/owner")
 async def owner_page(request: Request) -> Response:
     """Return the owner's page."""
-    return HTMLResponse(request.app.state.files["owner.html"])
+    return HTMLResponse(render("owner.html", files="files"))
 
 
 @pages.get("/openapi.json")
@@ -187,9 +166,7 @@ async def describe_routes(request: Request, somebody: Anybody) -> Response:
 @pages.get("/files/{name}")
 async def get_file(request: Request, name: Annotated[str, Path(max_length=20)]) -> Response:
     """Return a script, a style or the icon: looked up among those there are, never joined to a path."""
-    if name not in FILES:
-        raise HTTPException(404, "There is no such file.")
-    return Response(request.app.state.files[name], media_type=FILES[name])
+    return send_file(request.app.state.files, name)
 
 
 @pages.get("/j/{token}")
@@ -210,11 +187,16 @@ def _welcome(request: Request, token: str, kind: str, role: str, target: str) ->
         if not request.app.state.guesses.allows(request.client.host if request.client else ""):
             raise HTTPException(429, "Too many wrong links; wait a minute.", {"Retry-After": "60"})
         raise HTTPException(404, "This link is not valid, or not any more. Ask the owner of the session for yours.")
-    response = HTMLResponse(WELCOME.format(target=links.root + target, root=links.root))
+    return welcome(request, links.cookie(role), token, links.root, target)
+
+
+def welcome(request: Request, cookie: str, token: str, root: str, target: str) -> Response:
+    """Let a page of ours carry a token on to where it leads, as a cookie of the pages under a root."""
+    response = HTMLResponse(render("welcome.html", target=root + target, files=f"{root}/files"))
     response.set_cookie(
-        links.cookie(role),
+        cookie,
         token,
-        path=links.root or "/",
+        path=root or "/",
         max_age=30 * 86400,
         httponly=True,
         samesite="strict",
@@ -244,7 +226,6 @@ def create_app(session: Session, host: str = "127.0.0.1", root: str = "") -> Fas
     """
     title = "actc annotation session"
     app = FastAPI(title=title, version=__version__, openapi_url=None, lifespan=_few_threads)
-    folder = files("actc.app")
     app.state.session = session
     app.state.links = Links.of(session.folder, root)
     app.state.kept = Kept(session)
@@ -253,29 +234,35 @@ def create_app(session: Session, host: str = "127.0.0.1", root: str = "") -> Fas
     app.state.aside = ThreadPoolExecutor(1, "aside")
     app.state.paces = Bucket(rate=50, burst=200)
     app.state.guesses = Bucket(rate=1 / 6, burst=20)
-    app.state.files = {name: folder.joinpath(name).read_bytes() for name in (*FILES, "judge.html", "owner.html")}
+    app.state.files = read_files("actc.app")
     app.add_middleware(Gate, hosts=loopback_names(host))
     for router in (judging, owning, pages):
         app.include_router(router)
+    add_refusals(app)
+    return app
+
+
+def add_refusals(app: FastAPI) -> None:
+    """Let an application say what is refused: to people on a page, to programs as JSON."""
     app.add_exception_handler(ActcError, _refuse)
     app.add_exception_handler(StarletteHTTPException, _sorry)
     app.add_exception_handler(RequestValidationError, _refuse_body)
-    return app
 
 
 def _sorry(request: Request, error: Exception) -> Response:
     """Answer a browser that went to a wrong place with a page, and a program with JSON."""
     assert isinstance(error, StarletteHTTPException)
     asks_for_page = request.method == "GET" and "text/html" in request.headers.get("accept", "")
-    root = links_of(request).root
+    root = request.scope.get("root_path", "")
     path = request.url.path.removeprefix(root)
     if not asks_for_page or path.startswith(("/api", "/files")):
         return JSONResponse({"detail": error.detail}, error.status_code, error.headers)
     title = {404: "There is no such page", 429: "Please wait"}.get(error.status_code, "This did not work")
-    if path.startswith(("/j/", "/o/")) and error.status_code == 404:
+    if path.startswith(("/j/", "/o/", "/s/")) and error.status_code == 404:
         title = "This link does not work"
     text = "" if error.detail == "Not Found" else error.detail
-    return HTMLResponse(SORRY.format(title=title, text=escape(text), root=root), error.status_code, error.headers)
+    page = render("sorry.html", title=title, text=text, files=f"{root}/files")
+    return HTMLResponse(page, error.status_code, error.headers)
 
 
 def _refuse_body(request: Request, error: Exception) -> Response:

@@ -13,7 +13,8 @@ from actc.evidence.keep_weighed import Reasons
 from actc.evidence.method import DOUBTS, PooledEvidence
 from actc.evidence.plan import Limits
 from actc.evidence.pools import WeighedTriples
-from actc.evidence.table import Progress, Proposals, gather_evidence
+from actc.evidence.table import Proposals, gather_evidence
+from actc.evidence.work import Progress
 from actc.evidence.worth import pieces_of
 from actc.graphs.graph import Graph
 from actc.numeric import moderate, sigmoid

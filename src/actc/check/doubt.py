@@ -16,8 +16,9 @@ from actc.check.plant import KINDS, Planted
 from actc.check.ratios import Looked, count_cases, learn_ratios
 from actc.errors import TableError
 from actc.evidence.ceiling import fit_ceiling
-from actc.evidence.plan import Limits
-from actc.evidence.table import Progress, Proposals, stream_evidence
+from actc.evidence.duckdb_engine import Duckdb
+from actc.evidence.plan import GRAPH_COLUMNS, Limits
+from actc.evidence.work import Progress, Proposals, Work
 from actc.evidence.worth import CHOICES, FOLDS, Ridge, Worth, number_triples
 from actc.graphs.graph import Graph
 from actc.numeric import find_shift, sigmoid
@@ -116,15 +117,15 @@ def look_up(graph: Graph, seed: int, progress: Progress | None = None) -> Looked
     rounds = int(np.clip(-(-ENOUGH // each), 1, MOST_ROUNDS))
     pieces: list[FloatArray] = []
     numbers: list[IntArray] = []
-    columns: tuple[str, ...] = ()
     for at in range(rounds):
         planted = Planted.of(graph, min(each, MOST_EACH), np.random.default_rng([seed, at]))
         limits = Limits.for_count(len(planted.graph))
-        for part in stream_evidence(planted.graph, Proposals(planted.graph), limits, MEMORY, progress):
-            columns = part.columns
-            pieces.append(part.values.astype(np.float32))
+        work = Work.of(planted.graph, Proposals(planted.graph), limits, progress)
+        pieces.append(np.empty((len(planted.graph), len(GRAPH_COLUMNS)), dtype=np.float32))
+        for part in Duckdb(MEMORY).look(work):
+            pieces[at][work.rows[part.ids]] = part.values(GRAPH_COLUMNS)
         numbers.append(np.stack([planted.kinds, planted.rows, number_triples(planted.graph) % FOLDS]))
-    return Looked(columns, np.concatenate(pieces), *np.concatenate(numbers, axis=1))
+    return Looked(tuple(GRAPH_COLUMNS), np.concatenate(pieces), *np.concatenate(numbers, axis=1))
 
 
 def mean_of_facts(ratios: FloatArray, rows: IntArray, count: int) -> FloatArray:

@@ -23,9 +23,13 @@ class CheckPlan(Asking):
         Judged triples with labels, or a graph of all true ones; without it people are asked.
     names : sequence of path
         Names of entities or relations, for the people who judge.
+    language : str
+        The language of names, where a file has several.
     precision, confidence : float, optional
         Promise this share of wrong facts among those that are taken out without being asked about, with this
         confidence.
+    without : sequence of str
+        Relations to leave out: of their facts only those are taken out that people called false.
     budget : int
         How many answers to ask for; 0 asks nobody, and takes nothing out.
     seed : int
@@ -43,8 +47,10 @@ class CheckPlan(Asking):
     out: Path
     oracle: Path | None = None
     names: tuple[Path, ...] = ()
+    language: str = "en"
     precision: float | None = None
     confidence: float = 0.9
+    without: tuple[str, ...] = ()
     budget: int = 100
     seed: int = 0
     base: Base = ""
@@ -52,6 +58,7 @@ class CheckPlan(Asking):
     facts: Path | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "without", tuple(self.without))
         self._take_paths("graph", "out", "oracle", "facts")
         self._check_asking()
         self._check_undo()

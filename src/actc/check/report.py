@@ -65,8 +65,13 @@ def decide_outcome(folder: Path, doubtful: Doubtful, case: Case | None) -> Outco
     wrong, count = doubtful.probability(case), len(doubtful.facts)
     if case is None:
         return Outcome(doubtful.facts, wrong, np.zeros(count, dtype=np.bool_), np.full(count, "", dtype=object))
-    decided = case.decide(doubtful.facts)
-    return Outcome(doubtful.facts, wrong, decided.accepted & ~_restored(folder).contains(doubtful.facts), decided.by)
+    out = taken_out(folder, doubtful.facts, case)
+    return Outcome(doubtful.facts, wrong, out, case.decide(doubtful.facts).by)
+
+
+def taken_out(folder: Path, facts: ScoredTriples, case: Case) -> BoolArray:
+    """Say of doubtful facts which a case of wrong ones takes out; what was put back in a folder stays."""
+    return case.decide(facts).accepted & ~restored(folder).contains(facts)
 
 
 def write_lists(folder: Path, doubtful: Doubtful, outcome: Outcome) -> list[Path]:
@@ -89,7 +94,7 @@ def put_back(folder: Path, facts: Path | None, base: Base) -> list[str]:
     wanted = removed if facts is None else removed.take(read_graph(facts, base=base).contains(removed))
     if not len(wanted):
         raise OptionError(f"--undo: none of these facts is among the {len(removed)} that were taken out.")
-    write_triples(folder / RESTORED, _restored(folder).union(wanted).columns())
+    write_triples(folder / RESTORED, restored(folder).union(wanted).columns())
     return [f"{len(wanted):,} facts are put back."]
 
 
@@ -99,7 +104,8 @@ def _listed(path: Path) -> bool:
         return len([*islice(lines, 2)]) > 1
 
 
-def _restored(folder: Path) -> Triples:
+def restored(folder: Path) -> Triples:
+    """Return the facts that were put back in a folder."""
     path = folder / RESTORED
     return read_graph(path) if path.exists() else Graph.from_columns([], [], [])
 

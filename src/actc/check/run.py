@@ -68,16 +68,26 @@ def check_graph(plan: CheckPlan, stage: Stage = lambda name: nullcontext(lambda 
         opened = Session(session)
         (case,), early = open_judged(opened, plan)
         told += early
+    case = None if case is None else case.leaving_out(plan.without)
     outcome = decide_outcome(plan.out, doubtful, case)
     graph = plan.out / f"graph{find_ending(plan.graph)}"
     write_graph(graph, outcome.left(whole), base=plan.base)
     files = [graph, *write_lists(plan.out, doubtful, outcome)]
-    report = summarise(doubtful, case, outcome, whole, {**left, "notes": [*left["notes"], *told]})
+    report = summarise(
+        doubtful, case, outcome, whole, {**left, "notes": [*left["notes"], *told, *_tell_left_out(plan)]}
+    )
     again = plan.command(None, "--undo", "--facts", "right-after-all.tsv")
     commands = (again if outcome.out.any() else plan.command(2 * plan.budget or 100),)
     words = name_things(opened, commands)
     files += write_report(plan.out, report, words)
     return Checked((*headline(report), *report["notes"], f"Written: {', '.join(map(str, files))}"), tuple(files))
+
+
+def _tell_left_out(plan: CheckPlan) -> list[str]:
+    """Say which relations are left out, if any."""
+    if not plan.without:
+        return []
+    return [f"Left out: {', '.join(plan.without)}. Of such facts only those are taken out that people called false."]
 
 
 def find_doubts(plan: CheckPlan, whole: Graph, stage: Stage) -> tuple[Doubtful, dict[str, Any]]:
@@ -116,7 +126,7 @@ def _start_session(plan: CheckPlan, doubtful: Doubtful, folder: Path) -> list[st
     settings = Settings(LOG_ODDS, budget, seed=plan.seed, title=title, doubted=len(doubtful.facts))
     reasons = doubtful.reasons.marked(np.arange(len(doubtful.facts)))
     shown = as_table(plan.graph, plan.base, plan.out)
-    start_session(folder, plan.out / POOL, settings, plan.names, shown, reasons=reasons).close()
+    start_session(folder, plan.out / POOL, settings, plan.names, shown, plan.language, reasons).close()
     return [
         f"{len(doubtful.facts):,} facts may be asked about, the most doubtful of the graph.",
         f"Judge {budget:,} of them, whether each is true: {annotate_command(folder)}",

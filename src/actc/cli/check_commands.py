@@ -9,7 +9,15 @@ import click
 
 from actc.cli.graph_argument import takes_graph
 from actc.cli.graph_commands import PATH, base_option, say
-from actc.cli.parts import asking_options, examples, progress_bar, promise_options, quiet_option, undo_options
+from actc.cli.parts import (
+    asking_options,
+    examples,
+    progress_bar,
+    promise_options,
+    quiet_option,
+    undo_options,
+    without_option,
+)
 
 
 @click.command(
@@ -24,6 +32,7 @@ from actc.cli.parts import asking_options, examples, progress_bar, promise_optio
 @takes_graph
 @asking_options
 @promise_options
+@without_option
 @undo_options
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
 @click.option("--out", type=PATH, required=True, help="A folder.")

@@ -18,6 +18,7 @@ from actc.cli.parts import (
     progress_bar,
     promise_options,
     quiet_option,
+    without_option,
 )
 
 PATH = click.Path(path_type=Path)
@@ -76,6 +77,7 @@ def methods_command(quiet: bool) -> None:
 )
 @promise_options
 @constraint_options
+@without_option
 @click.option("--out", type=PATH, default=Path("thresholds.json"), show_default=True)
 @overwrite_option
 @quiet_option
@@ -89,7 +91,8 @@ def calibrate_command(scores: Path, out: Path, overwrite: bool, quiet: bool, **o
     from actc.tables.overwrite import check_output
     from actc.trust.calibrate import calibrate
 
-    check_output(out, "thresholds", overwrite=overwrite, inputs=(scores, options["labels"], options["known"]))
+    read = (scores, *(options[name] for name in ("labels", "known", "constraints", "graph")))
+    check_output(out, "thresholds", overwrite=overwrite, inputs=read)
     calibration = calibrate(scores, out=out, **options)
     if not quiet:
         print_calibration(calibration, out)

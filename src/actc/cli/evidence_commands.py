@@ -19,11 +19,14 @@ PATH = click.Path(path_type=Path)
     epilog=examples(
         "actc evidence graph.tsv candidates.tsv --held held-scores.tsv --out evidence.parquet",
         "actc evidence graph.tsv candidates.tsv --held held.tsv --scores one.tsv --scores two.tsv --out evidence.tsv",
+        "actc evidence graph.tsv candidates.parquet --out evidence/ --memory 4GB",
+        "actc evidence /shared/graph.tsv /shared/new.parquet --out /shared/evidence --engine spark "
+        "--master spark://host:7077",
     ),
 )
 @takes_graph
 @click.argument("candidates", type=PATH)
-@click.option("--out", type=PATH, required=True, help="A .tsv, .csv or .parquet file.")
+@click.option("--out", type=PATH, required=True, help="A .tsv, .csv or .parquet file, or a folder of parts.")
 @click.option(
     "--held",
     type=PATH,
@@ -34,6 +37,9 @@ PATH = click.Path(path_type=Path)
     "--scores", multiple=True, type=PATH, help="A further model's scores of candidates and holdout facts; repeatable."
 )
 @base_option
+@click.option("--memory", default="2GB", show_default=True, help="How much the engine may use.")
+@click.option("--engine", default="duckdb", show_default=True, help="duckdb, or spark, which writes a folder.")
+@click.option("--master", help="Spark's address, such as spark://host:7077. [default: this machine]")
 @overwrite_option
 @quiet_option
 def evidence_command(graph: Path, candidates: Path, out: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
@@ -42,16 +48,19 @@ def evidence_command(graph: Path, candidates: Path, out: Path, overwrite: bool, 
     The score of the CANDIDATES becomes log-odds by score and evidence; one column per piece of evidence follows.
     """
     from actc.evidence.from_files import add_evidence
-    from actc.tables.overwrite import check_output
+    from actc.tables.overwrite import check_output, check_output_folder
 
     given = [path for path in (graph, candidates, options["held"], *options["scores"]) if path is not None]
-    check_output(out, overwrite=overwrite, inputs=given)
+    if out.suffix:
+        check_output(out, overwrite=overwrite, inputs=given)
+    else:
+        check_output_folder(out, "graph", overwrite=overwrite, inputs=given)
     with progress_bar("Evidence", quiet) as advance:
         added = add_evidence(
-            graph, candidates, out, progress=lambda done, total, name: advance(1, 2 * total), **options
+            graph, candidates, out, progress=lambda done, total, name: advance(1, 2 * total), overwrite=True, **options
         )
-    worth = added.weighed.worth
-    told = f"{len(added.weighed.log_odds)} candidates, {worth.share:.1%} of them expected to be true"
+    worth = added.learnt.worth
+    told = f"{len(added.candidates)} candidates, {worth.share:.1%} of them expected to be true"
     say(quiet, *added.notes, f"{out}: {told}; learnt from {worth.holdout} holdout facts.")
 
 

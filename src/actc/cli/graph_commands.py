@@ -17,6 +17,7 @@ from actc.cli.parts import (
     promise_options,
     quiet_option,
     undo_options,
+    without_option,
 )
 
 PATH = click.Path(path_type=Path)
@@ -171,7 +172,7 @@ def candidates_command(
     from actc.tables.overwrite import check_output
 
     if not dry_run:
-        check_output(out, overwrite=overwrite, inputs=(model, graph))
+        check_output(out, overwrite=overwrite, inputs=(model, graph, options["held"]))
 
     def announce(questions: int, seconds: float) -> None:
         say(quiet and not dry_run, f"{questions} questions, about {describe_seconds(seconds)}.")
@@ -234,6 +235,7 @@ def candidates_command(
 @click.option("--check", is_flag=True, help="Find wrong facts of the graph too: half of the answers are about them.")
 @undo_options
 @promise_options
+@without_option
 @click.option(
     "--method", callback=look_here, help="See: actc methods. [default: pooled; with evidence pooled-evidence]"
 )

@@ -19,6 +19,7 @@ from actc.cli import (
     judge_commands,
     session_commands,
     store_commands,
+    studio_commands,
     trust_commands,
 )
 from actc.errors import ActcError, say_failure
@@ -79,6 +80,7 @@ def _tell_version(context: click.Context, option: click.Parameter, wanted: bool)
 
 JOBS = {
     "See it work": ("demo", "methods"),
+    "All of it in a browser": ("studio",),
     "Find thresholds, decide": ("calibrate", "decide"),
     "Let people judge": ("start", "names", "annotate", "judge", "status", "export", "import", "extend", "backup"),
     "Know how good it is": ("report", "ask", "audit", "shift"),
@@ -130,6 +132,7 @@ def commands(context: click.Context) -> None:
 
 GROUPS = (
     core_commands,
+    studio_commands,
     session_commands,
     judge_commands,
     graph_commands,

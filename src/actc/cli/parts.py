@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from actc.tables.progress import tell_progress
+
 
 def examples(*lines: str) -> str:
     """Format a command's examples for the foot of its help."""
@@ -56,8 +58,21 @@ def promise_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return precision(confidence(command))
 
 
+without_option = click.option(
+    "--without",
+    multiple=True,
+    metavar="RELATION",
+    help="Leave a relation out: of it only people's answers decide. Repeatable.",
+)
+
+
+language_option = click.option(
+    "--language", default="en", show_default=True, help="The language of names, where a file has several."
+)
+
+
 def asking_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --oracle, --names and --budget to a command: who answers, and how often."""
+    """Add --oracle, --names, --language and --budget to a command: who answers, and how often."""
     from pathlib import Path
 
     path = click.Path(path_type=Path)
@@ -67,7 +82,7 @@ def asking_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )
     names = click.option("--names", multiple=True, type=path, help=words)
     oracle = click.option("--oracle", type=path, help="Judged triples with labels, or a graph of all true ones.")
-    return oracle(names(budget(command)))
+    return oracle(names(language_option(budget(command))))
 
 
 def undo_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -109,10 +124,12 @@ quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but err
 def progress_bar(label: str, quiet: bool, late: bool = False) -> Iterator[Callable[..., Any]]:
     """Show a bar on a terminal; elsewhere, and when quiet, nothing. Yields a function: steps done, steps in all.
 
-    A late bar appears with the first step, so that what is printed before it stays apart from it.
+    A late bar appears with the first step, so that what is printed before it stays apart from it. A program that runs
+    the command is told by ``ACTC_PROGRESS``.
     """
+    tell = tell_progress(label)
     if quiet or not sys.stderr.isatty():
-        yield lambda done, total=None: None
+        yield tell
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -124,6 +141,7 @@ def progress_bar(label: str, quiet: bool, late: bool = False) -> Iterator[Callab
     def advance(done: int, total: int | None = None) -> None:
         bar.start()  # once more does no harm
         bar.update(task, advance=done, total=total)
+        tell(done, total)
 
     try:
         if not late:

@@ -12,16 +12,14 @@ from actc.cli.page import page_options, serve_page
 from actc.cli.parts import (
     allow_method_option,
     examples,
+    language_option,
     method_option,
     overwrite_option,
     promise_options,
     quiet_option,
+    without_option,
 )
 from actc.errors import OptionError
-
-language_option = click.option(
-    "--language", default="en", show_default=True, help="The language of names, where a file has several."
-)
 
 PATH = click.Path(path_type=Path)
 
@@ -114,6 +112,8 @@ def start_command(
 @click.argument("session", type=PATH)
 @click.option("--terminal", is_flag=True, help="Judge here, in the terminal.")
 @click.option("--reasons", help="From now on, show what the graph says of a triple: after (the answer), beside, never.")
+@click.option("--title", help="From now on, what the pages call the session.")
+@click.option("--guidelines", type=PATH, help="From now on, what annotators should know, shown first: Markdown.")
 @page_options
 @allow_method_option
 @quiet_option
@@ -122,16 +122,21 @@ def annotate_command(
     annotators: tuple[str, ...],
     terminal: bool,
     reasons: str | None,
+    title: str | None,
+    guidelines: Path | None,
     host: str,
     port: int,
     browser: bool,
     quiet: bool,
 ) -> None:
     """Judge triples: on a page, or in the terminal."""
-    if reasons is not None:
-        from actc.session import Session
+    from actc.session import Session
+    from actc.tables.files import read_text
 
-        Session(session).change("reasons", reasons)
+    text = None if guidelines is None else read_text(guidelines)
+    for name, value in (("reasons", reasons), ("title", title), ("guidelines", text)):
+        if value is not None:
+            Session(session).change(name, value)
     if terminal:
         _judge_here(session, annotators)
     else:
@@ -176,6 +181,7 @@ def status_command(session: Path, quiet: bool) -> None:
 @click.option("--label-studio", type=PATH, help="The next triples as Label Studio's tasks: .json.")
 @click.option("--count", default=100, show_default=True, help="How many tasks for Label Studio.")
 @promise_options
+@without_option
 @allow_method_option
 @overwrite_option
 @quiet_option

@@ -22,7 +22,7 @@ def print_status(session: Session) -> None:
     counts, settings, screen = progress(session), session.settings, console()
     how = f"an audit, design {settings.design}" if settings.design else f"method {settings.method}"
     screen.print(
-        f"{settings.title}: {write_count(counts)}, from "
+        f"{session.title}: {write_count(counts)}, from "
         f"{counts['triples']:,} {sought_in(settings).things} of {settings.relations:,} relations; {how}.",
         markup=False,
     )

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from actc.session import Session
 from actc.session.oracle import Carried
 from actc.tables.answers import Answers, explain_unused, tell_unused
 from actc.tables.begun import BEGUN
+from actc.tables.deliver import waiting
 from actc.tables.files import read_table, write_triples
 from actc.triples import Annotations, IntArray, ScoredTriples, Triples, encode_columns
 from actc.trust.case import Case
@@ -70,13 +72,25 @@ def keep_answers(folder: Path, before: Answers | None = None, now: Answers | Non
 
     In this order: what was said before, what is written already, what the folder's session has, what was said now.
     """
-    answers = (before or Answers()).plus(read_answers(folder))
     if now is None and (folder / "session").exists():
         session = Session(folder / "session")
         now = Answers.of(session.read_pool(), session.answers_as_asked())
         session.close()
-    answers = answers.plus(now or Answers())
-    if len(answers):
+    with waiting(folder / ANSWERS):
+        answers = (before or Answers()).plus(read_answers(folder)).plus(now or Answers())
+        if len(answers):
+            answers.write(folder / ANSWERS)
+
+
+def keep_word(folder: Path, triple: tuple[str, str, str], label: bool | None, who: str) -> None:
+    """Write what somebody says of a triple that no session asks about; None takes it back."""
+    about = encode_columns(*([part] for part in triple))
+    with waiting(folder / ANSWERS):
+        answers = read_answers(folder)
+        answers = answers.take(~about.contains(answers.triples))
+        if label is not None:
+            at = datetime.now(UTC).isoformat(timespec="seconds")
+            answers = answers.plus(Answers(about, Annotations(np.array([0]), np.array([label]), who=who, at=at)))
         answers.write(folder / ANSWERS)
 
 

@@ -12,9 +12,9 @@ from actc.complete.union import GIVEN, MODEL, Pays, Proposer, join_candidates, w
 from actc.errors import OptionError, TableError
 from actc.evidence.keep_weighed import Reasons
 from actc.evidence.propose_by_rules import propose_by_rules
-from actc.evidence.table import Progress, Proposals
 from actc.evidence.weigh import Lesson, Weighed, find_lesson, weigh
 from actc.evidence.weigh_by_rules import weigh_rules
+from actc.evidence.work import Progress, Proposals
 from actc.graphs.graph import Graph
 from actc.models.score_triples import Scorer, knows, refuse_strangers, score_triples
 from actc.triples import ScoredTriples, Triples

@@ -45,6 +45,8 @@ class CompletionPlan(Asking):
         Answers from elsewhere, such as a judged audit: they teach, and decide what they are about.
     names : sequence of path
         Names of entities or relations, for the people who judge.
+    language : str
+        The language of names, where a file has several.
     constraints : str or path, optional
         What may not be true together: a file of ``actc constraints``, or ``learnt`` from the graph.
     check : bool
@@ -55,6 +57,8 @@ class CompletionPlan(Asking):
         With ``undo``: the facts to put back.
     precision, confidence : float, optional
         Promise this share of true facts among those that the method accepts, with this confidence.
+    without : sequence of str
+        Relations to leave out: of their candidates only those are accepted that people called true.
     budget, method, seed
         How many answers to ask for, 0 to ask nobody; who chooses the questions and the thresholds (pooled, with
         evidence pooled-evidence); where draws start from.
@@ -83,12 +87,14 @@ class CompletionPlan(Asking):
     judge_key_from: str | None = None
     judged: tuple[Path, ...] = ()
     names: tuple[Path, ...] = ()
+    language: str = "en"
     constraints: str | Path | None = None
     check: bool = False
     undo: bool = False
     facts: Path | None = None
     precision: float | None = None
     confidence: float = 0.9
+    without: tuple[str, ...] = ()
     budget: int = 100
     method: str | None = None
     seconds: float = 600.0
@@ -100,6 +106,7 @@ class CompletionPlan(Asking):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "judged", tuple(Path(path) for path in self.judged))
+        object.__setattr__(self, "without", tuple(self.without))
         self._take_paths("graph", "out", "model", "candidates", "oracle", "held", "facts")
         self._check_asking()
         if not self.seconds > 0:
@@ -173,5 +180,6 @@ class CompletionPlan(Asking):
             "--budget": self.budget,
             "--precision": self.precision,
             "--confidence": self.confidence,
+            "--without": list(self.without),
             "--method": self.method,
         }

@@ -12,6 +12,7 @@ import numpy as np
 from actc import __version__
 from actc.check.report import tell_wrong, to_lists
 from actc.complete.earlier import tell_changes
+from actc.complete.open_case import CANDIDATES, new_facts
 from actc.evidence.keep_weighed import Reasons
 from actc.graphs.formats import FORMATS, find_format, write_graph
 from actc.graphs.graph import Graph
@@ -22,7 +23,7 @@ from actc.tables.calibration import Sources
 from actc.tables.database import open_database
 from actc.tables.deliver import write_beside
 from actc.tables.files import quote_file, write_json, write_triples
-from actc.triples import IntArray, Triples
+from actc.triples import IntArray
 from actc.trust.calibrate import describe_calibration, write_sources
 from actc.trust.case import BY, ORACLE, Case
 from actc.trust.expect import Share
@@ -47,12 +48,6 @@ def provenance_of(case: Case, rows: IntArray | None = None) -> dict[str, Any]:
         "date": np.full(len(rows), datetime.now(UTC).date().isoformat(), dtype=object),
         "by": decided.by[rows],
     }
-
-
-def new_facts(case: Case, graph: Triples) -> IntArray:
-    """Return the rows of the accepted triples that a graph does not hold."""
-    rows = np.flatnonzero(case.decisions.accepted)
-    return rows[~graph.contains(case.target.take(rows))]
 
 
 def _add_called(columns: dict[str, Any], called: Answers, method: str) -> dict[str, Any]:
@@ -144,7 +139,7 @@ def write_report(folder: Path, report: dict[str, Any]) -> list[Path]:
 
 def _sources(folder: Path, opened: Opened) -> Sources:
     """Return what the thresholds rest on, all of it within the folder."""
-    candidates = folder / "candidates.parquet"  # written when the graph was scored, like known.parquet
+    candidates = folder / CANDIDATES  # written when the graph was scored, like known.parquet
     if opened.session is not None:
         sources = Sources(session=opened.session.folder)
     else:
@@ -191,6 +186,7 @@ def summarise(case: Case, graph: Graph, facts: dict[str, Any], reasons: Reasons 
         "accepted": new,
         "accepted_by": {who: int((decided.by[accepted] == who).sum()) for who in BY},
         "constraints": count_held(case) if len(case.constraints) else None,
+        "without": list(case.without),
         "triples_after": len(graph) + new,
         "accepted_precision": _precision(case),
         "promise": None if case.promise is None else {**asdict(case.promise.demand), "accepts": case.promise.accepts},

@@ -18,6 +18,7 @@ from actc.check.report import summarise as summarise_check
 from actc.check.run import find_doubts
 from actc.complete.earlier import (
     ACCEPTED,
+    ANSWERS,
     GIVEN,
     STAYING,
     Earlier,
@@ -36,18 +37,18 @@ from actc.complete.find_candidates import (
     find_scored,
     take_proposed,
 )
+from actc.complete.open_case import CANDIDATES, as_decided
 from actc.complete.page import write_next_page
 from actc.complete.plan import CompletionPlan as CompletionPlan
 from actc.complete.report import headline, read_beside, summarise, write_completion, write_report
 from actc.complete.union import Proposer
 from actc.complete.weighing import ask_for, best_placed, worth_asking
-from actc.constraints.classes import relation_mask
 from actc.constraints.find_constraints import constraints_from
 from actc.errors import FileError, OptionError
 from actc.evidence.keep_weighed import Reasons
 from actc.evidence.method import DOUBTS, LOG_ODDS
-from actc.evidence.table import Progress
 from actc.evidence.weigh_by_rules import split_holdouts
+from actc.evidence.work import Progress
 from actc.graphs.formats import as_table, find_ending, read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import without_literals
@@ -64,12 +65,12 @@ from actc.session.find_case import Opened
 from actc.session.oracle import Carried, Listed, Oracle, ask_oracle, split_pool
 from actc.session.sought import turn
 from actc.tables.answers import Answers, tell_unused
-from actc.tables.begun import Begun
+from actc.tables.begun import Begun, fingerprint
 from actc.tables.constraints import Constraints
 from actc.tables.files import read_scored, write_scored, write_triples
 from actc.triples import BoolArray, IntArray, ScoredTriples, Triples
 from actc.trust.case import ORACLE, Case
-from actc.trust.held import tell_held
+from actc.trust.held import tell_held, tell_left_out
 
 PLAIN_HELD = 0.02  # of the graph, to stop by, where nothing is learnt from a holdout
 SMALLEST = 20  # facts, from which a tenth can be learnt from
@@ -130,12 +131,16 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
         opened, wrong, told = _ask_oracle(plan, oracle, ready, rules, doubts)
     outcome = None if doubts is None else decide_outcome(plan.out, doubts, wrong)
     left = whole if outcome is None else outcome.left(whole)
-    if len(rules := opened.case.constraints):  # those of the session, where there is one
-        facts = left.take(relation_mask(left, rules.relations))
-        opened = replace(opened, case=replace(opened.case, facts=facts))
-    listed = _called_true(oracle, opened.case.target, whole)
-    notes += [*told, *ready.earlier.tell(opened.case, whole), *listed[1], *tell_held(opened.case)]
     words = read_answers(plan.out)
+    opened = replace(opened, case=as_decided(opened.case, left, words, plan.without))
+    listed = _called_true(oracle, opened.case.target, whole)
+    notes += [
+        *told,
+        *ready.earlier.tell(opened.case, whole),
+        *listed[1],
+        *tell_held(opened.case),
+        *tell_left_out(opened.case),
+    ]
     called = words.called_true(opened.case.target, left).plus(listed[0])
     name = f"graph{find_ending(plan.graph)}"
     files = write_completion(plan.out, opened, left, name, plan.base, ready.beside, ready.reasons, called)
@@ -190,10 +195,11 @@ def _state(plan: CompletionPlan, session: Session | None = None) -> dict[str, An
     folder = plan.out / "session"
     if plan.oracle is not None or not folder.exists():
         return plan.wishes
+    words = {"words": fingerprint(plan.out / ANSWERS) if (plan.out / ANSWERS).exists() else None}
     if session is not None:
-        return {**plan.wishes, "said": count_said(session)}
+        return {**plan.wishes, **words, "said": count_said(session)}
     with closing(Session(folder)) as opened:
-        return {**plan.wishes, "said": count_said(opened)}
+        return {**plan.wishes, **words, "said": count_said(opened)}
 
 
 def _said_in(opened: Opened, wrong: Case | None) -> Answers:
@@ -263,7 +269,7 @@ def _prepare(plan: CompletionPlan, whole: Graph, stage: Stage) -> _Ready:
     begun = Begun.open(plan.out, plan.asked, set_aside, STAYING)
     earlier = Earlier.read(plan.out, plan.judged)
     fed, graph = earlier.fed_back(graph), earlier.taken_out(graph)
-    paths = [plan.out / name for name in ("candidates.parquet", "known.parquet")]
+    paths = [plan.out / name for name in (CANDIDATES, "known.parquet")]
     if "scores" in begun.done:
         candidates, known = (read_scored(path)[0] if path.exists() else None for path in paths)
         assert candidates is not None
@@ -335,8 +341,15 @@ def _find_candidates(plan: CompletionPlan, graph: Graph, given: Graph | None, mo
 
 
 def _steps(advance: Callable[..., Any]) -> Progress:
-    """Tell of steps of two look-ups, one after the other."""
-    return lambda done, total, name: advance(1, 2 * total)
+    """Tell of the steps of several look-ups, one after the other: two at least, more where holdouts are small."""
+    look_ups = 0
+
+    def tell(done: int, total: int, name: str) -> None:
+        nonlocal look_ups
+        look_ups += done == 1
+        advance(1, max(2, look_ups) * total)
+
+    return tell
 
 
 def _tell_cut(proposed: int, weighed: int) -> list[str]:
@@ -433,7 +446,7 @@ def _start_session(
         facts = ready.earlier.about_facts(doubts.facts)
         said = said.without_chance().plus(replace(facts, rows=facts.rows + len(rows)))
     start_session(
-        folder, path, settings, plan.names, shown,
+        folder, path, settings, plan.names, shown, plan.language,
         reasons=reasons, constraints=given, facts=there, said=said, people=ready.earlier.session,
     ).close()  # fmt: skip
     return [

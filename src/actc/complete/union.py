@@ -14,7 +14,7 @@ from actc.errors import TableError
 from actc.evidence.mine_rules import RULE_LIMITS
 from actc.evidence.propose_by_rules import RuleProposals, propose_by_rules
 from actc.evidence.rankings import Ranking
-from actc.evidence.table import Progress, Proposals, place_scores
+from actc.evidence.table import Proposals, place_scores
 from actc.evidence.weigh import Lesson, Weighed, weigh
 from actc.evidence.weigh_by_rules import (
     MOST_UNLABELLED,
@@ -24,6 +24,7 @@ from actc.evidence.weigh_by_rules import (
     weigh_lessons,
     weigh_rules,
 )
+from actc.evidence.work import Progress
 from actc.evidence.worth import is_of_scores
 from actc.graphs.graph import Graph
 from actc.models.score_triples import Scorer, score_known

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from actc.evidence import work as of_work
 from actc.evidence.plan import (
     Limits,
     Step,
@@ -20,13 +23,14 @@ from actc.evidence.plan import (
     score_step,
     whole_rows,
 )
+from actc.evidence.work import Part, Scale, Work
 from actc.graphs.graph import Graph
 from actc.tables.database import open_database
-from actc.tables.files import quote
-from actc.triples import FloatArray
+from actc.tables.files import copy_options, quote
+from actc.triples import FloatArray, IntArray
 
 Report = Callable[[str], None]
-CHUNK = 1_000_000  # candidates looked at together; more would only take more memory
+BATCH = 100_000  # candidates whose evidence is handed over together
 PART = 100_000  # entities whose relatives are found together
 # Tables of the graph that no candidate needs.
 PASSING = {"lesson_path", "asked_entity"}
@@ -68,11 +72,6 @@ def _put(connection: Any, table: str, query: str, given: dict[str, Any]) -> None
     connection.unregister("given")
 
 
-def count_steps(limits: Limits, candidates: int, models: int) -> int:
-    """Return how many steps there will be to report."""
-    return len(graph_steps(limits)) + models + -(-candidates // CHUNK) * len(candidate_steps(limits))
-
-
 def count_graph(connection: Any, limits: Limits, models: int, report: Report) -> None:
     """Count what is counted once: the graph's tables, and the places of candidates in their slots."""
     steps = [score_step(k) for k in range(models)] + graph_steps(limits)
@@ -85,28 +84,91 @@ def count_graph(connection: Any, limits: Limits, models: int, report: Report) ->
     _run_steps(connection, steps, {step.name for step in steps} - PASSING, compress)
 
 
-def place_scores(connection: Any, models: int) -> dict[str, Any]:
-    """Return the pieces that scores give of all candidates, in their order."""
+def place_scores(connection: Any, models: int, rows: IntArray) -> dict[str, Any]:
+    """Return the pieces that scores give of some of the candidates, in their order."""
     _run_steps(
         connection, [score_step(k) for k in range(models)], {f"scored{k}" for k in range(models)}, lambda name: None
     )
-    connection.execute("CREATE VIEW asked AS SELECT * FROM candidate")
+    _put(connection, "asked", "SELECT id FROM given", {"id": rows})
     return dict(connection.execute(score_rows(models)).fetchnumpy())
 
 
-def look_at_chunks(connection: Any, limits: Limits, candidates: int, report: Report) -> Iterator[int]:
-    """Make the table ``evidence`` for one chunk of the candidates after another, and give the number of each."""
-    for chunk, start in enumerate(range(0, candidates, CHUNK)):
-        ids = f"id >= {start} AND id < {start + CHUNK}"
-        connection.execute(f"CREATE OR REPLACE VIEW candidate_part AS SELECT * FROM candidate WHERE {ids}")
-        _run_steps(connection, candidate_steps(limits), {"evidence", "asked"}, report)
-        yield chunk
-        connection.execute("DROP TABLE evidence; DROP TABLE asked")
+@dataclass(frozen=True)
+class Duckdb:
+    """DuckDB on this machine.
+
+    Parameters
+    ----------
+    memory : str
+        What it may use; beyond that it writes to disk.
+    """
+
+    memory: str = "4GB"
+
+    def look(self, work: Work) -> Iterator[Part]:
+        """Give what is found of some candidates after the other, of each once."""
+        for connection, ids in self._look_at_chunks(work):
+            yield from _fetch(connection, ids)
+
+    def write(self, work: Work, scale: Scale, out: Path) -> None:
+        """Write candidates with their log-odds and evidence to a file, or to a folder of parts that has no ending."""
+        (out.parent if out.suffix else out).mkdir(exist_ok=True)
+        options = copy_options(out if out.suffix else out / "part.parquet")
+        rows = f"{whole_rows(work.models, 'w.score')} JOIN weighed w ON w.id = e.id ORDER BY e.id"
+        parts: list[Path] = []
+        for connection, ids in self._look_at_chunks(work):
+            if not parts:
+                put_names(connection, work.graph)
+            found = [(part.ids, scale.weigh(part)) for part in _fetch(connection, ids)]
+            columns = (np.concatenate(column) for column in zip(*found, strict=True))
+            _put(connection, "weighed", "SELECT * FROM given", dict(zip(("id", "score"), columns, strict=True)))
+            name = out.name if len(ids) == len(work.asked) else f"part-{len(parts):05d}{out.suffix}"
+            parts.append(out.with_name(name) if out.suffix else out / f"part-{len(parts):05d}.parquet")
+            header = options if len(parts) == 1 else options.replace("HEADER", "HEADER false")
+            _copy(connection, rows, parts[-1], header)
+            connection.execute("DROP TABLE weighed")
+            if out.suffix and ids.stop == len(work.asked) and len(parts) > 1:
+                _join(connection, parts, out)
+
+    def _look_at_chunks(self, work: Work) -> Iterator[tuple[Any, range]]:
+        """Give a database with the table ``evidence`` of one chunk after another, and the chunk's ids."""
+        steps = candidate_steps(work.limits, work.models)
+        with open_tables(work.graph, work.asked, work.scores, self.memory) as connection:
+            count_graph(connection, work.limits, work.models, work.report)
+            for start in range(0, len(work.asked), of_work.CHUNK):
+                ids = range(start, min(start + of_work.CHUNK, len(work.asked)))
+                where = f"id >= {ids.start} AND id < {ids.stop}"
+                connection.execute(f"CREATE OR REPLACE VIEW candidate_part AS SELECT * FROM candidate WHERE {where}")
+                _run_steps(connection, steps, {"evidence"}, work.report)
+                yield connection, ids
+                connection.execute("DROP TABLE evidence")
 
 
-def copy_rows(connection: Any, models: int, out: Path) -> None:
-    """Write the rows of one chunk to a Parquet file."""
-    connection.execute(f"COPY ({whole_rows(models)}) TO {quote(str(out))} (FORMAT parquet)")
+def _fetch(connection: Any, ids: range) -> Iterator[Part]:
+    """Give the table ``evidence`` batch by batch."""
+    for start in range(ids.start, ids.stop, BATCH):
+        where = f"id >= {start} AND id < {start + BATCH}"
+        found = connection.execute(f"SELECT * FROM evidence WHERE {where}").fetchnumpy()
+        yield Part(np.ma.getdata(found.pop("id")), found)
+
+
+def _copy(connection: Any, query: str, out: Path, options: str) -> None:
+    connection.execute(f"COPY ({query}) TO {quote(str(out))} ({options})")
+
+
+def _join(connection: Any, parts: list[Path], out: Path) -> None:
+    """Make one file of parts in their order, and remove them."""
+    if ".parquet" in out.suffixes:
+        connection.execute("SET preserve_insertion_order=true")
+        files = ", ".join(quote(str(part)) for part in parts)
+        _copy(connection, f"SELECT * FROM read_parquet([{files}])", out, copy_options(out))
+    else:
+        with out.open("wb") as whole:
+            for part in parts:
+                with part.open("rb") as rows:
+                    shutil.copyfileobj(rows, whole)
+    for part in parts:
+        part.unlink()
 
 
 def _run_steps(connection: Any, steps: list[Step], kept: set[str], report: Report) -> None:

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from actc.errors import FileError, OptionError, TableError
-from actc.evidence.table import Progress, Proposals
-from actc.evidence.weigh import Weighed, find_lesson, weigh
+from actc.evidence.plan import Limits
+from actc.evidence.table import place_scores
+from actc.evidence.weigh import Learnt, Weighed, find_lesson, learn
+from actc.evidence.work import Engine, Progress, Proposals
+from actc.evidence.write_table import open_engine, write_weighed
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.id_files import read_validation
 from actc.graphs.terms import Base, without_literals
-from actc.tables.deliver import check_writable
-from actc.tables.files import copy_options, find_layout, read_scored, write_triples
+from actc.tables.deliver import deliver
+from actc.tables.files import find_layout, read_scored
 from actc.triples import FloatArray, ScoredTriples, Triples
 
 NO_HOLDOUT = "No holdout facts were given: scores do not count in the log-odds; --held gives them their weight."
@@ -29,16 +32,23 @@ NOT_PROPOSED = (
 
 @dataclass(frozen=True, eq=False)
 class EvidenceAdded:
-    """Candidates with the graph's evidence, and what a person should know.
+    """What candidates were weighed by, and what a person should know.
 
     Parameters
     ----------
-    weighed : Weighed
+    learnt : Learnt
+    candidates : Proposals
+        As they were read.
     notes : tuple of str
     """
 
-    weighed: Weighed
+    learnt: Learnt
+    candidates: Proposals
     notes: tuple[str, ...] = ()
+
+    def weigh(self, rows: ArrayLike) -> Weighed:
+        """Look at some of the candidates again, with all that reasons are made of."""
+        return self.learnt.weigh(place_scores(self.candidates, np.sort(np.asarray(rows))))
 
 
 def add_evidence(
@@ -49,6 +59,10 @@ def add_evidence(
     held: str | Path | None = None,
     scores: Sequence[str | Path] = (),
     base: Base = "",
+    memory: str = "2GB",
+    engine: str = "duckdb",
+    master: str | None = None,
+    overwrite: bool = True,
     progress: Progress | None = None,
 ) -> EvidenceAdded:
     """Score candidates by all that the graph and the models say of them, as ``actc evidence`` does.
@@ -60,7 +74,9 @@ def add_evidence(
     candidates : path
         head, relation, tail, score; the score is optional where ``scores`` are given.
     out : path
-        A .tsv, .csv or .parquet file: head, relation, tail, score (the log-odds), then one column per piece.
+        A .tsv, .csv or .parquet file, or a folder of Parquet parts, which has no ending: head, relation, tail, score
+        (the log-odds), then one column per piece. Rows are in the order of the candidates; of more than a million,
+        relation by relation; Spark gives them no order.
     held : path, optional
         Facts that the model was not trained on, with its scores, or without where the candidates or ``scores`` list
         them; if not given, the validation triples of a LibKGE or OpenKE folder that is the graph, where the candidates
@@ -70,11 +86,30 @@ def add_evidence(
         Further models' scores: head, relation, tail, score of every candidate.
     base : str, or two of them
         What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
+    memory : str
+        What the engine may use, such as ``2GB``; the codes of graph and candidates come on top.
+    engine : str
+        ``duckdb``, or ``spark``, which writes a folder.
+    master : str, optional
+        Spark's address; this machine if not given.
+    overwrite : bool
+        Whether an output that is there may be replaced.
     progress : callable, optional
         Told of each step: how many are done, of how many in all, its name.
     """
-    out = check_writable(out)
-    copy_options(out)  # refuses an ending that no table has, before the work
+    out = Path(out)
+    by = open_engine(engine, memory, master, out)
+    with deliver(out, overwrite) as place:
+        known, proposals, holdout = _read(graph, candidates, held, scores, base)
+        learnt, notes = _learn(known, proposals, holdout, by, progress)
+        write_weighed(learnt, proposals, place, by, progress)
+    return EvidenceAdded(learnt, proposals, (*known.notes, *notes))
+
+
+def _read(
+    graph: str | Path, candidates: str | Path, held: str | Path | None, scores: Sequence[str | Path], base: Base
+) -> tuple[Graph, Proposals, ScoredTriples | None]:
+    """Read known facts, candidates and holdout facts; parameters as those of :func:`add_evidence`."""
     known = without_literals(read_graph(graph, base=base))
     others = [(Path(path), read_scored(path)[0]) for path in scores]
     given, first = _read_candidates(Path(candidates), others)
@@ -86,16 +121,7 @@ def add_evidence(
     else:
         holdout = _read_holdout(Path(held), base, [(Path(candidates), given), *others])
     more = [_scores_of(given, path, scored, "candidates") for path, scored in others]
-    weighed, notes = _weigh(known, Proposals(given, (given.scores, *more)), holdout, progress)
-    write_triples(out, evidence_columns(weighed))
-    return EvidenceAdded(weighed, (*known.notes, *notes))
-
-
-def evidence_columns(weighed: Weighed) -> dict[str, Any]:
-    """Return a table: head, relation, tail, score (the log-odds), then the pieces; the model's is ``model_score``."""
-    names = [f"model_{name}" if name == "score" else name for name in weighed.evidence.columns]
-    pieces = dict(zip(names, weighed.evidence.values.T, strict=True))
-    return {**weighed.candidates.columns(), "score": weighed.log_odds, **pieces}
+    return known, Proposals(given, (given.scores, *more)), holdout
 
 
 def _read_candidates(path: Path, others: list[tuple[Path, ScoredTriples]]) -> tuple[ScoredTriples, bool]:
@@ -133,17 +159,18 @@ def _scores_of(triples: Triples, path: Path, scored: ScoredTriples, what: str) -
     return np.asarray(scored.scores[rows])
 
 
-def _weigh(
-    known: Graph, given: Proposals, holdout: ScoredTriples | None, progress: Progress | None
-) -> tuple[Weighed, list[str]]:
-    """Weigh candidates by holdout facts, or by the graph's own where there are none."""
-    if holdout is None:
-        return weigh(known, given, find_lesson(known, given, None), progress=progress), [NO_HOLDOUT]
-    if holdout.contains(given.triples).all():
+def _learn(
+    known: Graph, given: Proposals, holdout: ScoredTriples | None, engine: Engine, progress: Progress | None
+) -> tuple[Learnt, list[str]]:
+    """Learn what evidence is worth from holdout facts, or from the graph's own where there are none."""
+    if holdout is not None and holdout.contains(given.triples).all():
         raise OptionError("--held: all candidates are holdout facts; other proposals are needed to compare them with.")
     lesson = find_lesson(known, given, holdout)
+    limits = Limits.for_count(max(len(given), len(lesson.proposals)))
     try:
-        weighed = weigh(known, given, lesson, progress=progress)
+        learnt = learn(known, lesson, limits, progress, engine)
     except TableError as error:
-        raise OptionError(f"--held: {error}") from None
-    return weighed, [] if lesson.proposals.scores else [NOT_PROPOSED]
+        raise OptionError(f"--held: {error}") if holdout is not None else error from None
+    if holdout is None:
+        return learnt, [NO_HOLDOUT]
+    return learnt, [] if learnt.worth.with_scores else [NOT_PROPOSED]

@@ -66,7 +66,7 @@ def rule_steps(limits: Limits) -> list[Step]:
             SELECT s, v, u, n, {small("i")} AS i FROM (
                 SELECT g.s, g.v, e.u, k.n,
                        row_number() OVER (PARTITION BY g.s, g.v ORDER BY {shuffled("e.u", "g.v")}, e.u) AS i
-                FROM goal g JOIN edge e ON e.s = g.s AND e.v = g.v JOIN key_count k ON k.s = g.s AND k.v = g.v) g
+                FROM goal g JOIN edge_part e ON e.s = g.s AND e.v = g.v JOIN key_count k ON k.s = g.s AND k.v = g.v) g
             WHERE i <= {holders + 1}"""),
         Step("rule", f"""
             SELECT g.s, g.v, e.s AS s2, e.v AS c, max(g.n) AS n,
@@ -97,15 +97,18 @@ def relative_steps(limits: Limits) -> list[Step]:
     """
     share = "sum(CASE WHEN i <= {0} THEN has * w ELSE 0e0 END) / sum(CASE WHEN i <= {0} THEN w ELSE 0e0 END)"
     return [
+        # A table of its own: engines see that it is small, and look it up in the edges, not the edges in it.
+        Step("own_rare", f"""
+            SELECT l.k, l.v AS other, a.u, a.s, a.v, a.rarity
+            FROM (SELECT l.k, l.u, l.s, l.v, coalesce(r.i, {FAR}) AS place FROM look l
+                  LEFT JOIN rare_edge r ON r.u = l.u AND r.s = l.s AND r.v = l.v WHERE l.own = 1) l
+            JOIN rare_edge a ON a.u = l.u AND a.i <> l.place AND {within(limits.rare_edges, "a.i", "l.place")}"""),
         Step("own_relative", f"""
             SELECT k, x, w, i FROM (
                 SELECT y.k, y.x, y.w / sqrt(d.n + 5e0) AS w,
                        row_number() OVER (PARTITION BY y.k ORDER BY y.w / sqrt(d.n + 5e0) DESC, y.x) AS i
-                FROM (SELECT l.k, b.u AS x, {whole("sum(a.rarity)")} AS w
-                      FROM (SELECT l.k, l.u, l.s, l.v, coalesce(r.i, {FAR}) AS place FROM look l
-                            LEFT JOIN rare_edge r ON r.u = l.u AND r.s = l.s AND r.v = l.v WHERE l.own = 1) l
-                      JOIN rare_edge a ON a.u = l.u AND a.i <> l.place AND {within(limits.rare_edges, "a.i", "l.place")}
-                      JOIN edge b ON b.s = a.s AND b.v = a.v AND b.u <> a.u AND b.u <> l.v GROUP BY l.k, b.u) y
+                FROM (SELECT a.k, b.u AS x, {whole("sum(a.rarity)")} AS w FROM own_rare a
+                      JOIN edge b ON b.s = a.s AND b.v = a.v AND b.u <> a.u AND b.u <> a.other GROUP BY a.k, b.u) y
                 JOIN degree d ON d.u = y.x) y
             WHERE i <= {limits.relatives}"""),
         # The other end is no relative that could speak for the candidate: those after it move up.
@@ -119,6 +122,6 @@ def relative_steps(limits: Limits) -> list[Step]:
                       LEFT JOIN relative z ON z.u = l.u AND z.x = l.v WHERE l.own = 0
                       UNION ALL
                       SELECT l.k, l.s, l.v, y.x, y.w, y.i FROM own_relative y JOIN look l ON l.k = y.k) y
-                  LEFT JOIN edge e ON e.u = y.x AND e.s = y.s AND e.v = y.v WHERE y.i <= {limits.relatives}) y
+                  LEFT JOIN edge_part e ON e.u = y.x AND e.s = y.s AND e.v = y.v WHERE y.i <= {limits.relatives}) y
             GROUP BY k"""),
     ]  # fmt: skip

@@ -14,7 +14,11 @@ def look_steps() -> list[Step]:
 
     ``pair`` is the first candidate with the same two ends; a fact stands for itself, since its own place is left out.
     """
+    slots = "SELECT 2 * r AS s FROM candidate_part UNION SELECT 2 * r + 1 AS s FROM candidate_part"
     return [
+        # What only candidates of the same relations ask for: a chunk has few of them, and need not walk all the graph.
+        Step("edge_part", f"SELECT e.u, e.s, e.v FROM edge e JOIN ({slots}) c ON c.s = e.s"),
+        Step("slot_part", f"SELECT a.u, a.s, a.n FROM slot a JOIN ({slots}) c ON c.s = a.s"),
         Step(
             "asked",
             f"""
@@ -41,7 +45,7 @@ def slot_steps() -> list[Step]:
             SELECT l.k, l.u, l.s, coalesce(a.n, 0) - l.own AS filled, coalesce(k.facts, 0) - l.own AS facts,
                    coalesce(k.entities, 0) - {leaves} AS holders, {leaves} AS leaves,
                    coalesce(d.n, 0) - l.own * (CASE WHEN l.u = l.v THEN 2 ELSE 1 END) AS degree
-            FROM look l LEFT JOIN slot a ON a.u = l.u AND a.s = l.s
+            FROM look l LEFT JOIN slot_part a ON a.u = l.u AND a.s = l.s
             LEFT JOIN kind k ON k.s = l.s LEFT JOIN degree d ON d.u = l.u""",
         ),
     ]

@@ -18,10 +18,13 @@ from actc.evidence.steps import Step as Step
 from actc.evidence.steps import small
 
 
-def candidate_steps(limits: Limits) -> list[Step]:
-    """Return what is counted for candidates, those in ``candidate_part(id, h, r, t)``, from the graph's tables."""
+def candidate_steps(limits: Limits, models: int = 0) -> list[Step]:
+    """Return what is counted for candidates, those in ``candidate_part(id, h, r, t)``, from the graph's tables.
+
+    Beside that stands what the scores of so many models give.
+    """
     return [*look_steps(), *slot_steps(), *pair_steps(limits), *kind_steps(limits), *path_steps(limits),
-            *rule_steps(limits), *relative_steps(limits), Step("evidence", collect())]  # fmt: skip
+            *rule_steps(limits), *relative_steps(limits), Step("evidence", collect(models))]  # fmt: skip
 
 
 # Column of the evidence table: its SQL. {0} stands for a side's number; the names begin with head_ or tail_ there.
@@ -66,21 +69,24 @@ NAMED_COLUMNS = {
     "tail_rule_slot": "coalesce(rules1.s2, -1)",
     "tail_rule_entity": "coalesce(rules1.c, -1)",
 }
+MODEL_SCORE = "model_score"  # in tables whose score is the log-odds
 SIDES = ("head", "tail")
 GRAPH_COLUMNS = {f"{side}_{name}": sql.format(i) for i, side in enumerate(SIDES) for name, sql in SIDE_COLUMNS.items()}
 GRAPH_COLUMNS |= PAIR_COLUMNS
 
 
-def collect() -> str:
-    """Return the SQL that puts all pieces side by side, one row per candidate."""
-    columns = ", ".join(f"{sql} AS {name}" for name, sql in (GRAPH_COLUMNS | NAMED_COLUMNS).items())
-    joins = " LEFT JOIN pairs ON pairs.id = q.id LEFT JOIN paths ON paths.id = q.id"
+def collect(models: int) -> str:
+    """Return the SQL that puts all pieces side by side, one row per candidate: ``evidence(id, h, r, t, ...)``."""
+    columns = ", ".join(
+        [*_score_pieces(models), *(f"{sql} AS {name}" for name, sql in (GRAPH_COLUMNS | NAMED_COLUMNS).items())]
+    )
+    joins = f"{_join_scores(models)} LEFT JOIN pairs ON pairs.id = q.id LEFT JOIN paths ON paths.id = q.id"
     for side in (0, 1):
         for table in ("slots", "rules", "relatives"):
             joins += f" LEFT JOIN {table} {table}{side} ON {table}{side}.k = 2 * q.id + {side}"
         same = " AND ".join(f"kinds{side}.{name} = slots{side}.{name}" for name in ("u", "s", "leaves"))
         joins += f" LEFT JOIN kinds kinds{side} ON {same}"
-    return f"SELECT q.id, {columns} FROM asked q{joins}"
+    return f"SELECT q.id, q.h, q.r, q.t, {columns} FROM asked q {joins}"
 
 
 def score_step(k: int) -> Step:
@@ -111,17 +117,25 @@ def score_columns(models: int) -> list[str]:
 
 
 def score_rows(models: int) -> str:
-    """Return the SQL of the pieces that scores give, of the candidates looked at, in their order."""
-    return f"SELECT {', '.join(['c.id', *_score_pieces(models)])} FROM asked c {_join_scores(models)} ORDER BY c.id"
+    """Return the SQL of the pieces that scores give, of the candidates in ``asked``, in their order."""
+    return f"SELECT {', '.join(['q.id', *_score_pieces(models)])} FROM asked q {_join_scores(models)} ORDER BY q.id"
 
 
-def whole_rows(models: int) -> str:
-    """Return the SQL of the rows that people read: names, and all pieces of evidence."""
-    columns = [*_score_pieces(models), *(f"CAST(e.{name} AS DOUBLE) AS {name}" for name in GRAPH_COLUMNS)]
+def whole_rows(models: int, log_odds: str) -> str:
+    """Return the SQL of the rows that people read: names, log-odds, all pieces of evidence.
+
+    Parameters
+    ----------
+    models : int
+    log_odds : str
+        SQL of the log-odds of a row of ``evidence e``.
+    """
+    pieces = (*score_columns(models), *GRAPH_COLUMNS)
+    columns = [f"CAST(e.{name} AS DOUBLE) AS {MODEL_SCORE if name == 'score' else name}" for name in pieces]
     return f"""
-        SELECT h.name AS head, r.name AS relation, t.name AS tail, {", ".join(columns)}
-        FROM asked c JOIN evidence e ON e.id = c.id {_join_scores(models)} JOIN entity_name h ON h.code = c.h
-        JOIN relation_name r ON r.code = c.r JOIN entity_name t ON t.code = c.t ORDER BY c.id"""
+        SELECT h.name AS head, r.name AS relation, t.name AS tail, {log_odds} AS score, {", ".join(columns)}
+        FROM evidence e JOIN entity_name h ON h.code = e.h
+        JOIN relation_name r ON r.code = e.r JOIN entity_name t ON t.code = e.t"""
 
 
 def _score_pieces(models: int) -> list[str]:
@@ -130,7 +144,7 @@ def _score_pieces(models: int) -> list[str]:
 
 
 def _join_scores(models: int) -> str:
-    return " ".join(f"JOIN scored{k} ON scored{k}.id = c.id" for k in range(models))
+    return " ".join(f"JOIN scored{k} ON scored{k}.id = q.id" for k in range(models))
 
 
 def last_uses(steps: list[Step], kept: set[str]) -> dict[str, list[str]]:

@@ -93,12 +93,11 @@ def weigh_topics(evidence: Evidence, worth: Worth, rows: IntArray) -> tuple[list
     topic = [next((said for begins, said in TOPICS.items() if name.startswith(begins)), "") for name in worth.columns]
     topics = sorted(set(topic) - {""})
     groups = [np.array([name == said for name in topic]) for said in topics]
-    table = pieces_of(evidence, worth.columns)
     if worth.trees is None:
-        pieces = worth.ridge.pieces(table[rows])
+        pieces = worth.ridge.pieces(pieces_of(evidence, worth.columns, rows))
         strengths = [pieces[:, group].sum(axis=1) for group in groups]
         return topics, np.column_stack(strengths) if strengths else np.zeros((len(rows), 0))
-    whole = with_rivals(table, worth.ridge, evidence.candidates)
+    whole = with_rivals(pieces_of(evidence, worth.columns), worth.ridge, evidence.candidates)
     batches = [_lost_in_trees(worth, whole[rows[at : at + BATCH]], groups) for at in range(0, len(rows), BATCH)]
     return [*topics, "rivals"], np.concatenate(batches) if batches else np.zeros((0, len(topics) + 1))
 

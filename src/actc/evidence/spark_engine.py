@@ -1,33 +1,73 @@
 """The evidence plan on Spark: the same steps, each a Parquet table in a temporary folder until its last use.
 
 A view upon a view would be planned again with all that is below it, which no planner survives for forty steps. On a
-cluster the temporary folder must be one that every executor sees (``TMPDIR``).
+cluster the temporary folder must be one that every executor sees (``TMPDIR``). Executors need neither actc nor Python:
+log-odds, too, are expressions of columns.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from pyspark.ml.feature import Bucketizer
+from pyspark.sql import functions as sql
+
 from actc.evidence.duckdb_engine import put_names, put_tables
-from actc.evidence.plan import Step, candidate_steps, graph_steps, last_uses, score_step, whole_rows
-from actc.evidence.table import Work
+from actc.evidence.plan import candidate_steps, graph_steps, last_uses, score_step, whole_rows
+from actc.evidence.work import HAS, Part, Scale, Work
 from actc.tables.database import open_database
 from actc.tables.files import quote
-from actc.tables.spark_session import open_session
+from actc.tables.spark_session import in_one_sentence, open_session
+from actc.triples import FloatArray
 
 GIVEN = ("fact", "candidate", "entity_name", "relation_name")
+LANES = 8  # sums that numpy adds up side by side
 
 
-def write_rows(work: Work, out: Path, memory: int) -> None:
-    """Write the rows of a work to a folder of Parquet parts; see ``actc.evidence.write_table.Engine``."""
-    steps = [score_step(k) for k in range(work.models)] + graph_steps(work.limits) + candidate_steps(work.limits)
-    with tempfile.TemporaryDirectory(prefix="actc-") as folder, open_session(None, memory) as session:
-        _put_tables(session, work, Path(folder))
-        _run_steps(session, work, steps, Path(folder))
-        session.sql(whole_rows(work.models)).write.parquet(out.resolve().as_uri())
+@dataclass(frozen=True)
+class Spark:
+    """Spark on this machine, or on a cluster.
+
+    Parameters
+    ----------
+    memory : int
+        Bytes for the driver and for each executor.
+    master : str, optional
+        The cluster's address.
+    """
+
+    memory: int
+    master: str | None = None
+
+    def look(self, work: Work) -> Iterator[Part]:
+        """Give what is found of all candidates at once: for lessons, which are small."""
+        with self._looked(work) as (_, folder), open_database() as connection:
+            found = connection.execute(f"SELECT * FROM read_parquet({quote(f'{folder}/evidence/*.parquet')})")
+            columns = found.fetchnumpy()
+        yield Part(np.ma.getdata(columns.pop("id")), columns)
+
+    def write(self, work: Work, scale: Scale, out: Path) -> None:
+        """Write candidates with their log-odds and evidence to a folder of parts."""
+        with self._looked(work) as (session, _):
+            _weigh(session.table("evidence"), scale).createOrReplaceTempView("evidence")
+            session.sql(whole_rows(work.models, "e.log_odds")).write.parquet(out.resolve().as_uri())
+
+    @contextmanager
+    def _looked(self, work: Work) -> Iterator[tuple[Any, Path]]:
+        """Give a session with the table ``evidence`` of all candidates, and the folder that holds it."""
+        opened = open_session(self.master, self.memory)
+        with tempfile.TemporaryDirectory(prefix="actc-") as name, opened as session, in_one_sentence():
+            _put_tables(session, work, Path(name))
+            _run_steps(session, work, Path(name))
+            yield session, Path(name)
 
 
 def _put_tables(session: Any, work: Work, folder: Path) -> None:
@@ -41,8 +81,10 @@ def _put_tables(session: Any, work: Work, folder: Path) -> None:
     session.table("candidate").createOrReplaceTempView("candidate_part")
 
 
-def _run_steps(session: Any, work: Work, steps: list[Step], folder: Path) -> None:
-    gone = last_uses(steps, {"evidence", "asked", *(f"scored{k}" for k in range(work.models))})
+def _run_steps(session: Any, work: Work, folder: Path) -> None:
+    steps = [score_step(k) for k in range(work.models)] + graph_steps(work.limits)
+    steps += candidate_steps(work.limits, work.models)
+    gone = last_uses(steps, {"evidence"})
     for step in steps:
         if step.part:
             session.sql(step.part_query).createOrReplaceTempView(step.part)
@@ -56,3 +98,55 @@ def _run_steps(session: Any, work: Work, steps: list[Step], folder: Path) -> Non
 
 def _view(session: Any, folder: Path, name: str) -> None:
     session.read.parquet((folder / name).as_uri()).createOrReplaceTempView(name)
+
+
+def _weigh(rows: Any, scale: Scale) -> Any:
+    """Add the column ``log_odds``: the numbers that numpy would add, in its order.
+
+    Which two points of a curve a value is between is found by a class of Spark's own.
+    """
+    values, heights, weights, intercept = scale.curves
+    pieces = {f"piece{k}": _piece(name) for k, name in enumerate(scale.columns)}
+    between = [f"between{k}" for k in range(len(pieces))]
+    splits = [[-np.inf, *points.tolist(), np.inf] for points in values]
+    told = rows.withColumns(pieces).fillna(0.0, list(pieces))
+    there = {f"there{k}": ~sql.isnan(sql.coalesce(piece, sql.lit(np.nan))) for k, piece in enumerate(pieces.values())}
+    if pieces:
+        finder = Bucketizer(splitsArray=splits, inputCols=list(pieces), outputCols=between, handleInvalid="keep")
+        told = finder.transform(told.withColumns(there))
+    added = []
+    for k, (points, curve, weight) in enumerate(zip(values, heights, weights.tolist(), strict=True)):
+        begin, level, slope = (_array(one, sql.col(f"between{k}")) for one in _lines(points, curve))
+        height = slope * (sql.col(f"piece{k}") - begin) + level
+        added.append(sql.when(sql.col(f"there{k}"), height).otherwise(0.0) * sql.lit(weight))
+    return told.withColumn("log_odds", sql.lit(intercept) + _add(added)).drop(*pieces, *between, *there)
+
+
+def _piece(name: str) -> Any:
+    """Return a piece of evidence in single precision, as ``worth.pieces_of`` gives it; NULL or NaN if it is missing."""
+    column = sql.col(name.removeprefix(HAS)).cast("double")
+    if name.startswith(HAS):
+        return sql.when(column.isNull() | sql.isnan(column), 0.0).otherwise(1.0)
+    return column.cast("float").cast("double")
+
+
+def _lines(points: FloatArray, curve: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return where each straight part of a curve begins, its height there and its slope; level beyond both ends."""
+    rise = np.append(0.0, np.append(np.diff(curve) / np.diff(points), 0.0))
+    return np.append(points[:1], points), np.append(curve[:1], curve), rise
+
+
+def _array(numbers: FloatArray, place: Any) -> Any:
+    """Return the number at a place; all of them travel as one text, whose every digit is read back."""
+    return sql.from_json(sql.lit(json.dumps(numbers.tolist())), "array<double>")[place.cast("int")]
+
+
+def _add(columns: list[Any]) -> Any:
+    """Add columns up in the order in which numpy adds the numbers of a row."""
+    if len(columns) < LANES:
+        return sum(columns[1:], columns[0]) if columns else sql.lit(0.0)
+    whole = len(columns) // LANES * LANES
+    lanes = [sum(columns[k + LANES : whole : LANES], columns[k]) for k in range(LANES)]
+    while len(lanes) > 1:
+        lanes = [first + second for first, second in zip(lanes[::2], lanes[1::2], strict=True)]
+    return sum(columns[whole:], lanes[0])

@@ -17,14 +17,16 @@ from numpy.typing import ArrayLike
 
 from actc.errors import TableError
 from actc.evidence.plan import Limits
-from actc.evidence.table import Evidence, Progress, Proposals, gather_evidence
+from actc.evidence.table import Evidence, Proposals, gather_evidence, place_scores
+from actc.evidence.work import Engine, Progress
 from actc.evidence.worth import Worth, learn_worth, pieces_of
 from actc.graphs.graph import Graph
-from actc.triples import BoolArray, FloatArray, ScoredTriples, Triples
+from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 
 PLACES = 5  # a holdout fact counts as one the model would have proposed when it is among so many best of a slot
 TAKEN_OUT = 0.1  # share of the graph's facts that stand for unseen ones where there are none
 MOST_TAKEN_OUT = 5000
+MOST_LEARNT = 200_000  # proposals to learn from; of more, so many are drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +84,25 @@ class Lesson:
             raise TableError(f"A graph of {len(graph)} facts is too small to learn from; it needs at least 20.")
         out = graph.take(np.random.default_rng(0).permutation(len(graph)) < count)
         fresh = out.take(pool.rows_of(out) < 0)
-        union = fresh.followed_by(pool)
+        union = fresh.followed_by(pool.take(_draw(len(pool))) if len(pool) > MOST_LEARNT else pool)
         return cls(out, Proposals(union), np.arange(len(union)) < len(fresh))
+
+    def drawn(self) -> Self:
+        """Return it with no more proposals than are needed to learn from, those that are true and others alike.
+
+        Their places in slots are still those among all. What compares rivals needs all of them, and stays whole.
+        """
+        if self.rest_is_false or len(self.true) <= MOST_LEARNT:
+            return self
+        parts = (np.flatnonzero(self.true), np.flatnonzero(~self.true))
+        rows = np.sort(np.concatenate([part[_draw(len(part))] for part in parts]))
+        proposals = place_scores(self.proposals, rows) if self.proposals.scores else self.proposals.take(rows)
+        return replace(self, proposals=proposals, true=self.true[rows])
+
+
+def _draw(count: int) -> IntArray:
+    """Return rows at random, rising, no more than can be learnt from."""
+    return np.sort(np.random.default_rng(0).permutation(count)[:MOST_LEARNT])
 
 
 def find_lesson(graph: Graph, proposals: Proposals | ScoredTriples, holdout: Triples | None) -> Lesson:
@@ -105,10 +124,10 @@ def find_lesson(graph: Graph, proposals: Proposals | ScoredTriples, holdout: Tri
     if holdout is not None:
         lesson = Lesson.found(holdout, proposals)
         if 2 <= lesson.true.sum() < len(proposals):
-            return lesson
+            return lesson.drawn()
         if isinstance(holdout, ScoredTriples) and proposals.scores:
             pool = proposals.triples.with_scores(proposals.scores[0])
-            return Lesson.placed(holdout, pool.take(~lesson.true))
+            return Lesson.placed(holdout, pool.take(~lesson.true)).drawn()
     return Lesson.taken(graph, proposals.triples)
 
 
@@ -166,7 +185,13 @@ class Learnt:
         return Weighed(evidence, self.worth, self.worth.log_odds(evidence))
 
 
-def learn(graph: Graph, lesson: Lesson, limits: Limits | None = None, progress: Progress | None = None) -> Learnt:
+def learn(
+    graph: Graph,
+    lesson: Lesson,
+    limits: Limits | None = None,
+    progress: Progress | None = None,
+    engine: Engine | None = None,
+) -> Learnt:
     """Learn what evidence is worth.
 
     Parameters
@@ -178,13 +203,14 @@ def learn(graph: Graph, lesson: Lesson, limits: Limits | None = None, progress: 
         How much is looked at; by the size of the lesson if not given.
     """
     limits = limits or Limits.for_count(len(lesson.proposals))
+    graph = Graph.of(graph)  # a table of its own: with it go the keys that are made to find triples
     whole = graph if graph.contains(lesson.holdout).all() else Graph.of(graph.union(lesson.holdout))
     before = whole.take(~lesson.holdout.contains(whole))
-    table = gather_evidence(before, lesson.proposals, limits, progress=progress)
+    table = gather_evidence(before, lesson.proposals, limits, engine, progress)
     worth = learn_worth(table, lesson.true, lesson.rest_is_false, lesson.share)
     # Trees split at exact counts, so they need candidates to be looked at in the graph that the lesson was looked at
     # in; the ridge bears the small difference, and profits from every fact.
-    return Learnt(worth, whole if worth.trees is None else before, limits)
+    return Learnt(worth, Graph.of(whole) if worth.trees is None else before, limits)
 
 
 def weigh(

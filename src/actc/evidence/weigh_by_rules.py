@@ -12,14 +12,15 @@ from actc.evidence.ceiling import Ceiling, fit_ceiling
 from actc.evidence.mine_rules import RULE_LIMITS, RuleLimits
 from actc.evidence.plan import Limits
 from actc.evidence.propose_by_rules import RuleProposals, propose_by_rules
+from actc.evidence.quantiles import ENOUGH as QUANTILES_FROM
 from actc.evidence.quantiles import Quantiles
 from actc.evidence.rankings import Ranking, compare_rankings
-from actc.evidence.table import Evidence, Progress, Proposals, gather_evidence
+from actc.evidence.table import Evidence, Proposals, gather_evidence
 from actc.evidence.weigh import Lesson, Weighed
+from actc.evidence.work import HAS, Progress
 from actc.evidence.worth import (
     CHOICES,
     FOLDS,
-    HAS,
     Ridge,
     Worth,
     count_cases,
@@ -254,7 +255,8 @@ class _Curves:
     def ridge(self, evidence: Evidence) -> Ridge:
         """Return the weights for candidates: pieces are read by their places, the offset of relations as it is."""
         table, learnt = self.table, self.table.learn(Ridge.learn_bent)
-        others, asked = ~table.true, pieces_of(evidence, table.columns)
+        others, some = ~table.true, slice(None, None, -(-len(evidence) // QUANTILES_FROM) or 1)
+        asked = pieces_of(evidence, table.columns, some)
         quantiles = learnt.quantiles.aligned(table.pieces[others], table.cases[others], asked)
         offsets = np.unique(evidence.column(OFFSET).astype(np.float32)).astype(np.float64)
         scale = max(float(evidence.column(OFFSET).std()), 1e-9)

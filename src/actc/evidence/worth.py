@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from actc.evidence.plan import SCORE_COLUMNS
 from actc.evidence.quantiles import Quantiles
 from actc.evidence.table import Evidence
 from actc.evidence.trees import Trees
+from actc.evidence.work import HAS, Curves
 from actc.numeric import find_shift
 from actc.triples import BoolArray, FloatArray, IntArray, Triples
 
@@ -55,7 +56,7 @@ class Choices:
 
 CHOICES = Choices()
 FOLDS = 5
-HAS = "has_"
+BATCH = 100_000  # candidates that are weighed together
 KNEES = (0.0, 1.0, 2.0)  # normal quantiles at which the weight of a column may change
 
 
@@ -146,10 +147,22 @@ class Worth:
 
     def log_odds(self, evidence: Evidence) -> FloatArray:
         """Return the log-odds that each candidate is true, shape (N,)."""
-        table = pieces_of(evidence, self.columns)
         if self.trees is None:
-            return self.ridge.log_odds(table)
+            return self.weigh(evidence)
+        table = pieces_of(evidence, self.columns)
         return self.trees.log_odds(with_rivals(table, self.ridge, evidence.candidates))
+
+    def weigh(self, found: Columns) -> FloatArray:
+        """Return the log-odds by the ridge alone, for which no rivals are needed, shape (N,)."""
+        starts = range(0, len(found), BATCH)
+        parts = [self.ridge.log_odds(pieces_of(found, self.columns, slice(at, at + BATCH))) for at in starts]
+        return np.concatenate([np.zeros(0), *parts])
+
+    @property
+    def curves(self) -> Curves:
+        """What each piece adds to the log-odds by the ridge."""
+        quantiles = self.ridge.quantiles
+        return Curves(quantiles.values, quantiles.normal, self.ridge.weights, self.ridge.intercept)
 
     @property
     def with_scores(self) -> bool:
@@ -161,16 +174,24 @@ class Worth:
         return dict(zip(self.columns, self.ridge.weights.tolist(), strict=True))
 
 
-def pieces_of(evidence: Evidence, columns: Sequence[str]) -> FloatArray:
-    """Return some pieces of evidence in single precision, shape (N, F); ``has_x`` is 1 where piece ``x`` is there.
+class Columns(Protocol):
+    """Evidence of some candidates, by the name of the piece."""
+
+    def __len__(self) -> int: ...
+    def column(self, name: str) -> FloatArray:
+        """Return one piece of evidence, shape (N,)."""
+
+
+def pieces_of(evidence: Columns, columns: Sequence[str], rows: slice | IntArray = slice(None)) -> FloatArray:
+    """Return pieces of evidence of some rows in single precision, shape (N, F); ``has_x`` is 1 where ``x`` is there.
 
     A database adds numbers up in any order, so their last digits differ from run to run, and trees would cut at them.
     """
-    pieces = [
-        np.isfinite(evidence.column(name.removeprefix(HAS))) if name.startswith(HAS) else evidence.column(name)
-        for name in columns
-    ]
-    return np.stack(pieces, axis=1).astype(np.float32).astype(np.float64) if pieces else np.zeros((len(evidence), 0))
+    table = np.zeros((len(np.arange(len(evidence))[rows]), len(columns)))
+    for place, name in enumerate(columns):
+        piece = evidence.column(name.removeprefix(HAS))[rows]
+        table[:, place] = np.isfinite(piece) if name.startswith(HAS) else piece.astype(np.float32)
+    return table
 
 
 def learn_worth(evidence: Evidence, true: BoolArray, rest_is_false: bool = False, share: float | None = None) -> Worth:

@@ -27,6 +27,7 @@ from actc.graphs.terms import (
     syntax_error,
     term_columns,
 )
+from actc.tables.files import check_gzip
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 ENTITY = re.compile(rb'<!ENTITY[^">]*"([^"]*)"?')
@@ -82,6 +83,7 @@ def _parse(path: Path, syntax: str) -> list[Any]:
     if syntax == "RDF_XML":
         refuse_growing_entities(path, path.read_bytes())
     try:
+        check_gzip(path)
         source = {"input": gzip.decompress(path.read_bytes())} if path.suffix == ".gz" else {"path": path}
         return parse_rdf(syntax, **source)
     except SyntaxError as error:

@@ -208,15 +208,15 @@ def write_candidates(
     out = check_writable(out)
     copy_options(out)  # refuses an ending that no table has, before anything is asked
     folder = out.with_name(out.name + ".parts")
-    _open_folder(folder, search)
     parts = list(search.parts())
+    if not parts:
+        raise OptionError("There is no question to ask; --any-entity asks about every entity.")
+    _open_folder(folder, search)
     questions = search.count_questions()
     for part in parts:
         if not (folder / part.name).exists():
             _write_part(folder / part.name, search, part)
         progress(len(part.known), questions)
-    if not parts:
-        raise OptionError("There is no question to ask; --any-entity asks about every entity.")
     with write_beside(out) as temporary, open_database() as connection:
         connection.execute(f"SET memory_limit='1GB'; SET temp_directory={quote(str(folder / SPILL))}")
         # A triple may be the answer to two questions, once for its tail and once for its head; its score, added up in

@@ -123,12 +123,13 @@ def write_paper(results: Measurements, items: Iterable[str], out: Path, own_meth
 
     Returns the path of the page. Items whose runs the results do not have are left out.
     """
+    chosen = [(name, find_item(name)) for name in items]
     out.mkdir(parents=True, exist_ok=True)
     tables: list[TextTable] = []
     pictures: list[tuple[str, str, str]] = []  # name, heading, the figure in base64
     entries: list[Entry] = []
-    for name in items:
-        item, budget = find_item(name), PRINTED_TABLES.get(name, ("", None))[1]
+    for name, item in chosen:
+        budget = PRINTED_TABLES.get(name, ("", None))[1]
         measured = budget is None or budget in results.budgets
         if not measured or not any(run.method in item.methods and item.wants(run[:2]) for run in results.runs):
             continue

@@ -6,14 +6,17 @@ be gained if everything were known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from actc.numeric import drawn_probabilities, even_places, sigmoid
-from actc.pooled.model import Posterior, cuts_at
+from actc.pooled.model import Posterior, crossings
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray
 
+MOST_DRAWN = 4096
+"""Relations whose lines are drawn together; of a pool with more, those that are asked for, or some after others."""
+_AT_ONCE, _FEWER = 512, 100  # of those, of which all lines are drawn: how many together, and how often each
 LEAST_INFORMATION = 0.05  # what is left where the answer of a label that stands nearly alone is taken out
 
 
@@ -54,6 +57,23 @@ def _draw_from_parts(posterior: Posterior, draws: int, random: np.random.Generat
     parts = zip(posterior.mixture, counts.tolist(), strict=True)
     lines = [draw_lines(part, count, random) for (_, part), count in parts if count]
     return np.concatenate(lines) + (posterior.beta - average)
+
+
+def draw_probabilities(
+    posterior: Posterior, relations: IntArray, x: FloatArray, draws: int, random: np.random.Generator
+) -> FloatArray:
+    """Return P(true) of K triples, given relation and centred score, under each drawn set of lines: (draws, K)."""
+    if len(posterior.beta) > MOST_DRAWN:
+        wanted, relations = np.unique(relations, return_inverse=True)
+        posterior = _lines_of(posterior, wanted)
+    return drawn_probabilities(draw_lines(posterior, draws, random), relations, x)
+
+
+def _lines_of(posterior: Posterior, relations: IntArray) -> Posterior:
+    """Return the lines of some relations alone, to draw from."""
+    tables = {name: getattr(posterior, name)[relations] for name in ("beta", "covariance", "follow", "own")}
+    mixture = tuple((weight, _lines_of(part, relations)) for weight, part in posterior.mixture)
+    return replace(posterior, **tables, mixture=mixture)
 
 
 def _root(covariance: FloatArray) -> FloatArray:
@@ -99,7 +119,7 @@ def foresee(
         Size of the set decided on, whose own sampling noise is added; the pool's size if not given.
     """
     rows = _even_rows(posterior, points)
-    p = _draw_probabilities(posterior, rows, draws, random)
+    p = draw_probabilities(posterior, posterior.pool.relations[rows], posterior.pool.x[rows], draws, random)
     accepted = decisions[rows]
     right = np.where(accepted, p, 1 - p)
     size = target or int(posterior.pool.sizes.sum())
@@ -118,11 +138,6 @@ def _even_rows(posterior: Posterior, points: int) -> IntArray:
     return np.asarray(pool.members[even_places(pool.weights[pool.members], min(points, len(pool)))])
 
 
-def _draw_probabilities(posterior: Posterior, rows: IntArray, draws: int, random: np.random.Generator) -> FloatArray:
-    pool = posterior.pool
-    return drawn_probabilities(draw_lines(posterior, draws, random), pool.relations[rows], pool.x[rows])
-
-
 def _with_noise(mean: FloatArray, variance: FloatArray, random: np.random.Generator) -> FloatArray:
     return np.clip(mean + np.sqrt(variance) * random.standard_normal(len(mean)), 0, 1)
 
@@ -130,8 +145,9 @@ def _with_noise(mean: FloatArray, variance: FloatArray, random: np.random.Genera
 def gain_left(posterior: Posterior, draws: int = 400, points: int = 2000, seed: int = 0) -> float:
     """Return how much accuracy would rise if the lines were known exactly: what labels can still bring."""
     rows = _even_rows(posterior, points)
-    p = _draw_probabilities(posterior, rows, draws, np.random.default_rng(seed))
-    accepted = posterior.logits(posterior.pool.x[rows], posterior.pool.relations[rows]) >= 0
+    x, relations = posterior.pool.x[rows], posterior.pool.relations[rows]
+    p = draw_probabilities(posterior, relations, x, draws, np.random.default_rng(seed))
+    accepted = posterior.logits(x, relations) >= 0
     return float((np.maximum(p, 1 - p) - np.where(accepted, p, 1 - p)).mean())
 
 
@@ -139,8 +155,12 @@ def cut_intervals(
     posterior: Posterior, level: float = 0.9, cut: float = 0.0, draws: int = 400, seed: int = 0
 ) -> tuple[FloatArray, FloatArray]:
     """Return lower and upper bounds of every cut in scores, each of shape (R + 1,)."""
-    lines = draw_lines(posterior, draws, np.random.default_rng(seed))
-    low, high = np.quantile(
-        cuts_at(posterior, lines, cut), [(1 - level) / 2, (1 + level) / 2], axis=0, method="nearest"
-    )
+    random, ends = np.random.default_rng(seed), [(1 - level) / 2, (1 + level) / 2]
+    found = np.empty((2, len(posterior.beta)))
+    size, draws = (len(posterior.beta), draws) if len(posterior.beta) <= MOST_DRAWN else (_AT_ONCE, min(draws, _FEWER))
+    for start in range(0, len(posterior.beta), size):
+        some = np.arange(start, min(start + size, len(posterior.beta)))
+        lines = draw_lines(_lines_of(posterior, some), draws, random)
+        found[:, some] = np.quantile(crossings(lines, cut), ends, axis=0, method="nearest")
+    low, high = posterior.pool.normal.to_cuts(posterior.pool.features["c"] + found)  # rising, so it keeps quantiles
     return low, high

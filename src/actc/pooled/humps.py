@@ -23,6 +23,7 @@ _POINTS = 41  # quantiles that stand for the scores of a relation
 _ROUNDS = 30  # of expectation and maximisation
 _GRID = 41  # places between the humps at which the valley is looked for
 _PARAMETERS = 3  # that two curves have more than one
+_AT_ONCE = 1024  # relations whose tables are in memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +58,16 @@ def find_humps(grouped: FloatArray, ascending: FloatArray, starts: IntArray, cou
     """
     unfold = ascending[0] >= 0 and ascending[-1] <= 1
     scale = 1.0 if unfold else max(abs(ascending[0]), abs(ascending[-1]), 1e-300)  # squares must not overflow
-    own = quantile_points(grouped / scale, starts, counts, _POINTS)
     whole = quantile_points(ascending / scale, np.array([0]), np.array([len(ascending)]), _POINTS)
-    points = np.concatenate([own, np.repeat(whole, len(own), axis=0)], axis=1)
-    if unfold:
-        points = logit(np.clip(points, 1e-6, 1 - 1e-6))
-    places, clear = _find_valleys(points, _weigh(counts))
+    places, clear = np.zeros((3, len(counts))), np.zeros(len(counts))
+    # Of two scores or fewer no valley is ever clear enough to count, so none is looked for.
+    told = np.flatnonzero(counts / (counts + TUNED.hump_shrink) > TUNED.least_clear)
+    for some in np.split(told, range(_AT_ONCE, len(told), _AT_ONCE)):
+        own = quantile_points(grouped / scale, starts[some], counts[some], _POINTS)
+        points = np.concatenate([own, np.repeat(whole, len(own), axis=0)], axis=1)
+        if unfold:
+            points = logit(np.clip(points, 1e-6, 1 - 1e-6))
+        places[:, some], clear[some] = _find_valleys(points, _weigh(counts[some]))
     low, valley, high = sigmoid(places) if unfold else places * scale
     return Humps(low, valley, high, clear * counts / (counts + TUNED.hump_shrink))
 

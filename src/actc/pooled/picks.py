@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 
 import numpy as np
 
@@ -25,6 +25,7 @@ SHARES = {"accepted": TUNED.check_accepted, "rejected": TUNED.check_rejected}
 """Which share of the questions is drawn from each set."""
 _IMAGINED = np.array(TUNED.imagined)
 _DENSITY_AT_0 = 1 / np.sqrt(2 * np.pi)
+_AT_ONCE = 256  # relations whose tables of pairs of points are in memory
 _CHUNK = 16  # relations worked out at a time, the most promising first
 _AHEAD = 4  # relations of which the label after the next is worked out at a time
 
@@ -47,19 +48,34 @@ def batch_size(count: int) -> int:
     return max(1, count // TUNED.labels_per_batch)
 
 
-@lru_cache(maxsize=4)  # a posterior is frozen and compared by identity, so its gains are worked out once
-def expected_gains(posterior: Posterior) -> FloatArray:
-    """Return what a label at each point is expected to bring in right decisions, shape (R, POINTS)."""
-    board = _Board.of(posterior)
-    gains = board.gains(np.arange(len(posterior.pool.relation_names)))
-    gains.flags.writeable = False
+def expected_gains(posterior: Posterior, relations: IntArray) -> FloatArray:
+    """Return what a label at each point of some relations is expected to bring in right decisions: (r, POINTS)."""
+    board, gains = _Board.of(posterior), np.empty((len(relations), POINTS))
+    for some in _in_parts(len(relations)):
+        gains[some] = board.gains(relations[some])
     return gains
+
+
+def best_gains(posterior: Posterior, count: int) -> FloatArray:
+    """Return the ``count`` largest gains of a label, one in each of as many relations, the largest first."""
+    board, best = _Board.of(posterior), np.zeros(0)
+    bounds = board.bounds()
+    order = np.argsort(-bounds, kind="stable")
+    for some in _in_parts(len(order)):
+        if len(best) == count and bounds[order[some.start]] < best[-1]:
+            break
+        best = np.sort(np.append(best, board.gains(order[some]).max(axis=1)))[::-1][:count]
+    return best
+
+
+def _in_parts(count: int) -> list[slice]:
+    return [slice(start, start + _AT_ONCE) for start in range(0, count, _AT_ONCE)]
 
 
 def gains_of(posterior: Posterior, rows: IntArray) -> FloatArray:
     """Return the right decisions that a label on each of some rows of the pool is expected to bring, shape (n,)."""
-    gains: FloatArray = expected_gains(posterior)[posterior.pool.relations[rows], points_of(posterior.pool, rows)]
-    return gains
+    relations, places = np.unique(posterior.pool.relations[rows], return_inverse=True)
+    return np.asarray(expected_gains(posterior, relations)[places, points_of(posterior.pool, rows)])
 
 
 def points_of(pool: PreparedPool, rows: IntArray) -> IntArray:
@@ -84,7 +100,7 @@ class _Board:
         mean = table_heights(basis, posterior.beta[:-1])
         return cls(basis, mean, posterior.pool.sizes[:-1] / POINTS, posterior.covariance[:-1].copy())
 
-    def _moments(self, relations: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _moments(self, relations: IntArray | slice) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return |cov| of all pairs of points, each one's weight, and its scale of s for each m."""
         basis = self.basis[relations]
         pairs = basis @ self.covariance[relations] @ basis.transpose(0, 2, 1)
@@ -100,12 +116,15 @@ class _Board:
 
         phi(t) - t Phi(-t) <= phi(0) / (1 + sqrt(pi/2) t + t^2), and t is smallest for the most imagined labels.
         """
-        pairs, weight, scale = self._moments(np.arange(len(self.mean)))
-        s = np.maximum(pairs * scale[-1][..., None], 1e-300)
-        t = np.abs(self.mean)[:, None, :] / s
-        pairs /= 1 + t * (np.sqrt(np.pi / 2) + t)
-        most = (scale / _IMAGINED[:, None, None]).max(axis=0) * (pairs @ weight[:, :, None])[..., 0]
-        return np.asarray(most.max(axis=1) * _DENSITY_AT_0 * (1 + 1e-12))
+        found = np.empty(len(self.mean))
+        for some in _in_parts(len(found)):
+            pairs, weight, scale = self._moments(some)
+            s = np.maximum(pairs * scale[-1][..., None], 1e-300)
+            t = np.abs(self.mean[some])[:, None, :] / s
+            pairs /= 1 + t * (np.sqrt(np.pi / 2) + t)
+            most = (scale / _IMAGINED[:, None, None]).max(axis=0) * (pairs @ weight[:, :, None])[..., 0]
+            found[some] = most.max(axis=1) * _DENSITY_AT_0 * (1 + 1e-12)
+        return found
 
     def gains(self, relations: IntArray) -> FloatArray:
         """Return the expected gain of a label at each point of some relations, shape (r, Q)."""
@@ -156,7 +175,7 @@ class _Race:
     def leader(self) -> tuple[int, int, float]:
         """Return the best relation, its best point and the gain; ties to the lowest."""
         while self.bound.max() >= self.best.max() and np.isfinite(self.bound.max()):
-            order = np.argsort(-self.bound, kind="stable")[:_CHUNK]
+            order = _smallest(-self.bound, _CHUNK)
             self.work_out(order[np.isfinite(self.bound[order])])
         relation = int(self.best.argmax())
         return relation, int(self.point[relation]), float(self.best[relation])
@@ -170,7 +189,7 @@ class _Race:
 
     def _look_ahead(self) -> None:
         """Work out what the leading relations have to offer after one more label each."""
-        order = np.argsort(np.where(self.is_ahead, np.inf, -self.best), kind="stable")[:_AHEAD]
+        order = _smallest(np.where(self.is_ahead, np.inf, -self.best), _AHEAD)
         order = order[np.isfinite(self.best[order]) & ~self.is_ahead[order]]
         self.board.label(order, self.point[order])
         gains = self.board.gains(order)
@@ -179,6 +198,13 @@ class _Race:
 
     def close(self, relation: int) -> None:
         self.bound[relation] = self.best[relation] = -np.inf
+
+
+def _smallest(values: FloatArray, count: int) -> IntArray:
+    """Return the places of the smallest values, the smallest first, ties to the lowest place; quicker than a sort."""
+    edge = np.partition(values, min(count, len(values)) - 1)[min(count, len(values)) - 1]
+    places = np.flatnonzero(values <= edge)
+    return np.asarray(places[np.argsort(values[places], kind="stable")[:count]])
 
 
 def best_pick(posterior: Posterior) -> tuple[int, int, float]:

@@ -9,12 +9,19 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 LEASE_SECONDS = 20 * 60.0
 """How long a triple stays with an annotator who does not answer; after that it is offered to others as well."""
+lease_clock = time.monotonic
+"""What leases are timed by: all processes of a machine share it, and it goes on where the time of day is set.
+
+It begins anew with the machine; so an end that lies further away than leases last is one of an earlier start, or of
+another machine that the session was copied from, and is over.
+"""
 AGAIN_AFTER = 20
 """How many other triples an annotator judges before one that they were unsure of comes back."""
 MOST_UNSURE = 2
@@ -114,6 +121,12 @@ class Annotator:
     name: str
     kind: str
     link: int = 0
+
+
+def leased_at(now: str) -> str:
+    """Return the SQL that says whether a lease holds at a time of the lease's clock."""
+    # Twice: somebody who has waited for the file has an earlier time than those who had it before.
+    return f"expires > {now} AND expires <= {now} + {2 * LEASE_SECONDS}"
 
 
 def leased_tasks(
@@ -257,7 +270,7 @@ def _lease_rivals(connection: sqlite3.Connection, annotator: Annotator, triple: 
             connection.execute(
                 "INSERT OR IGNORE INTO lease SELECT triple, ?2, 'new', 0, ?3 FROM task "
                 f"WHERE triple = ?1 AND NOT {SHOWN} AND answered = 0 "
-                "AND NOT EXISTS (SELECT 1 FROM lease WHERE triple = ?1 AND annotator != ?2 AND expires > ?4)",
+                f"AND NOT EXISTS (SELECT 1 FROM lease WHERE triple = ?1 AND annotator != ?2 AND {leased_at('?4')})",
                 (rival.triple, annotator.id, now + LEASE_SECONDS, now),
             )
 
@@ -307,7 +320,7 @@ def _left_of(budget: int, need: int, connection: sqlite3.Connection, now: float)
         return need
     new = (
         "SELECT count(DISTINCT triple) FROM lease JOIN task USING (triple) "
-        f"WHERE expires > ? AND labelled = 0 AND {SHOWN}"
+        f"WHERE {leased_at('?1')} AND labelled = 0 AND {SHOWN}"
     )
     return int(budget - labels - connection.execute(new, (now,)).fetchone()[0])
 
@@ -340,7 +353,7 @@ def _find_shared(connection: sqlite3.Connection, annotator: Annotator, need: int
     """Triples that more annotators should judge, this one among them."""
     rows = connection.execute(
         "SELECT triple FROM task WHERE wanted > 1 AND wanted > answered AND wanted > answered + "
-        "(SELECT count(*) FROM lease WHERE triple = task.triple AND expires > ?2 AND NOT EXISTS "
+        f"(SELECT count(*) FROM lease WHERE triple = task.triple AND {leased_at('?2')} AND NOT EXISTS "
         "(SELECT 1 FROM answer WHERE answer.triple = lease.triple AND answer.annotator = lease.annotator)) "
         f"AND {_UNTOUCHED} "
         "ORDER BY (SELECT min(judgement) FROM answer WHERE triple = task.triple) NULLS LAST LIMIT ?3",
@@ -352,8 +365,8 @@ def _find_shared(connection: sqlite3.Connection, annotator: Annotator, need: int
 def _find_expired(connection: sqlite3.Connection, annotator: Annotator, need: int, now: float) -> list[int]:
     """Triples that somebody else had leased until the lease ran out, and nobody judged."""
     rows = connection.execute(
-        "SELECT DISTINCT triple FROM lease AS old JOIN task USING (triple) WHERE expires <= ?2 AND answered = 0 "
-        f"AND {SHOWN} AND {_NOT_LEASED} AND {_UNTOUCHED} LIMIT ?3",
+        f"SELECT DISTINCT triple FROM lease AS old JOIN task USING (triple) WHERE NOT ({leased_at('?2')}) "
+        f"AND answered = 0 AND {SHOWN} AND {_NOT_LEASED} AND {_UNTOUCHED} LIMIT ?3",
         (annotator.id, now, need),
     )
     return [row[0] for row in rows]
@@ -390,7 +403,7 @@ _UNTOUCHED = (
     "NOT EXISTS (SELECT 1 FROM answer WHERE triple = task.triple AND annotator = ?1) "
     "AND NOT EXISTS (SELECT 1 FROM lease WHERE triple = task.triple AND annotator = ?1)"
 )
-_NOT_LEASED = "NOT EXISTS (SELECT 1 FROM lease WHERE triple = task.triple AND expires > ?2)"
+_NOT_LEASED = f"NOT EXISTS (SELECT 1 FROM lease WHERE triple = task.triple AND {leased_at('?2')})"
 
 # What comes before anything new.
 SOURCES = ((_find_shared, "shared"), (_find_expired, "new"), (_find_unsure_of_others, "again"), (_find_unsure, "again"))

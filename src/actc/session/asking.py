@@ -29,6 +29,7 @@ class Asking:
     graph: Path
     out: Path
     names: tuple[Path, ...]
+    language: str
     precision: float | None
     confidence: float
     budget: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from actc.session.session import Session
 from actc.session.sought import Part, parts_of, read_sought
 from actc.tables.calibration import Calibration
 from actc.tables.files import read_scored
-from actc.trust.calibrate import read_case
+from actc.trust.calibrate import read_case, words_in
 from actc.trust.case import Case
 from actc.trust.promise import Demand
 
@@ -24,10 +25,12 @@ class Opened:
     session: Session | None = None
 
 
-def find_case(source: str | Path | Session | Case | Opened, demand: Demand | None = None) -> Opened:
+def find_case(
+    source: str | Path | Session | Case | Opened, demand: Demand | None = None, without: Sequence[str] = ()
+) -> Opened:
     """Open what a report is about: a session, its folder, or a thresholds file.
 
-    A promise can be demanded of a session; a thresholds file keeps its own.
+    A promise can be demanded of a session, and relations left out; a thresholds file keeps its own.
 
     Thresholds that came from a session are set against all answers that it has by now.
     """
@@ -37,7 +40,7 @@ def find_case(source: str | Path | Session | Case | Opened, demand: Demand | Non
         return Opened(source)
     if isinstance(source, Session) or Path(source).is_dir():
         session = source if isinstance(source, Session) else Session(source)
-        return Opened(session_case(session, demand), session)
+        return Opened(session_case(session, demand).leaving_out(without), session)
     calibration = Calibration.read(source)
     folder = calibration.sources.session
     if folder is None:
@@ -56,6 +59,8 @@ def find_case(source: str | Path | Session | Case | Opened, demand: Demand | Non
             name=Path(source).name,
             candidates=None if more is None else read_scored(more)[0],
             facts=case.facts if graph is None else read_graph(graph),
+            without=calibration.without,
+            words=words_in(calibration),
         ),
         session,
     )

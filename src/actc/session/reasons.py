@@ -51,8 +51,9 @@ def reasons_of(names: Names, triples: Iterable[int | None]) -> list[tuple[str, .
         As judgements and tasks call them.
     """
     found = read_by_triple(names.path.with_name(FILE), list(triples))
-    return [tuple(_named(text, names) for text in json.loads(said)) if said else () for said in found]
+    return [tuple(name_marked(text, names) for text in json.loads(said)) if said else () for said in found]
 
 
-def _named(text: str, names: Names) -> str:
+def name_marked(text: str, names: Names) -> str:
+    """Replace ids in double brackets by names."""
     return MARKED.sub(lambda found: names.of(found[1]).name, text)

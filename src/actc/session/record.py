@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from actc.errors import ChoiceError, OptionError, SessionError
-from actc.session.ask import TASK, Annotator, Task, lease, read_rivals
+from actc.session.ask import TASK, Annotator, Task, lease, lease_clock, read_rivals
 
 LABELS: dict[str, int | None] = {"true": 1, "false": 0, "unsure": None}
 SAID = (*LABELS, "undo")
@@ -263,7 +263,7 @@ def _undo(connection: sqlite3.Connection, annotator: Annotator, undo: Judgement,
     _restore_answer(connection, annotator, old["triple"])
     # The triple of an imported judgement, or of the owner's decision, was leased to nobody: it is not leased now.
     if old["purpose"] in ("new", "shared", "repeat", "again"):
-        lease(connection, annotator, [old["triple"]], old["purpose"], now, in_front=True)
+        lease(connection, annotator, [old["triple"]], old["purpose"], lease_clock(), in_front=True)
     return Recorded(number, old["triple"])
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from actc.decide.decide_candidates import decide_candidates
@@ -14,18 +16,18 @@ from actc.session.plan import choose_next, task_of
 from actc.session.session import Session
 from actc.session.sought import sought_in
 from actc.tables.calibration import Sources
-from actc.tables.deliver import check_writable
+from actc.tables.deliver import check_writable, write_beside
 from actc.tables.files import write_triples
 from actc.trust.calibrate import describe_calibration
 from actc.trust.held import held_columns
 from actc.trust.promise import Demand
 
 
-def write_thresholds(opened: Opened, path: Path) -> int:
-    """Write thresholds.json; return the number of relations."""
+def write_thresholds(opened: Opened, path: Path, place: Path | None = None) -> int:
+    """Write thresholds.json, which will lie at ``place`` if that is another; return the number of relations."""
     assert opened.session is not None
     sources = Sources(session=opened.session.folder, graph=opened.session.facts_file)
-    describe_calibration(opened.case, sources).write(path)
+    describe_calibration(opened.case, sources).write(path, place)
     return len(opened.case.thresholds.relation_names)
 
 
@@ -63,6 +65,7 @@ def export_session(
     count: int = 100,
     precision: float | None = None,
     confidence: float = 0.9,
+    without: Sequence[str] = (),
 ) -> list[tuple[int, str, Path]]:
     """Write whatever has a path, as ``actc export`` does; return how many of what went where.
 
@@ -84,6 +87,8 @@ def export_session(
     precision, confidence : float
         Promise this share of true triples among those that the method accepts, with this confidence; pooled methods
         only.
+    without : sequence of str
+        Relations to leave out: of them only what people called true is accepted.
     """
     if not any((labels, history, thresholds, accepted, label_studio, held)):
         raise OptionError(
@@ -92,22 +97,27 @@ def export_session(
     demand = None if precision is None else Demand(precision, confidence)
     session = session if isinstance(session, Session) else Session(session)
     written: list[tuple[int, str, Path]] = []
-    if labels:
-        written.append((write_labels(session, labels), "labels", labels))
-    if history:
-        written.append((write_history(session, history), "judgements", history))
-    if not (thresholds or accepted or label_studio or held):
-        return written
-    opened = find_case(session, demand)
-    if thresholds:
-        written.append((write_thresholds(opened, thresholds), "thresholds", thresholds))
-    if accepted:
-        written.append((write_accepted(opened, accepted), sought_in(session.settings).found, accepted))
-    if held:
-        columns = held_columns(opened.case)
-        write_triples(held, columns)
-        written.append((len(columns["why"]), "triples held back", held))
-    if label_studio:
-        tasks = next_tasks(opened, count)
-        written.append((write_label_studio(session, label_studio, tasks), "tasks", label_studio))
+    with ExitStack() as stack:  # all files take their names at the end, or none does
+        if labels:
+            beside = stack.enter_context(write_beside(labels))
+            written.append((write_labels(session, beside), "labels", labels))
+        if history:
+            beside = stack.enter_context(write_beside(history))
+            written.append((write_history(session, beside), "judgements", history))
+        if not (thresholds or accepted or label_studio or held):
+            return written
+        opened = find_case(session, demand, without)
+        if thresholds:
+            beside = stack.enter_context(write_beside(thresholds))
+            written.append((write_thresholds(opened, beside, thresholds), "thresholds", thresholds))
+        if accepted:
+            beside = stack.enter_context(write_beside(accepted))
+            written.append((write_accepted(opened, beside), sought_in(session.settings).found, accepted))
+        if held:
+            columns = held_columns(opened.case)
+            write_triples(stack.enter_context(write_beside(held)), columns)
+            written.append((len(columns["why"]), "triples held back", held))
+        if label_studio:
+            beside, tasks = stack.enter_context(write_beside(label_studio)), next_tasks(opened, count)
+            written.append((write_label_studio(session, beside, tasks), "tasks", label_studio))
     return written

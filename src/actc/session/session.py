@@ -35,9 +35,21 @@ from typing import Any
 
 import numpy as np
 
-from actc.errors import OptionError, SessionError
+from actc.errors import ChoiceError, OptionError, SessionError
 from actc.pooled.sketch_file import read_sketch
-from actc.session.ask import TASK, Annotator, Task, leased_tasks, note_wish, release_rivals, top_up, top_up_relation
+from actc.session.ask import (
+    TASK,
+    Annotator,
+    Task,
+    drop_from_plan,
+    lease_clock,
+    leased_tasks,
+    note_wish,
+    put_tasks,
+    release_rivals,
+    top_up,
+    top_up_relation,
+)
 from actc.session.cards import plain, sentence
 from actc.session.combine import Votes, combine
 from actc.session.names import Names
@@ -51,6 +63,7 @@ from actc.tables.files import read_scored
 from actc.triples import Annotations, BoolArray, ScoredTriples
 
 OWNER = "owner"
+CHANGEABLE = ("combine", "overlap", "reasons", "title", "guidelines")
 
 
 class Session:
@@ -153,15 +166,27 @@ class Session:
         """When people see what speaks for and against a triple: "after", "beside" or "never"."""
         return str(self._chosen("reasons"))
 
+    @property
+    def title(self) -> str:
+        """What the pages call the session."""
+        return str(self._chosen("title"))
+
+    @property
+    def guidelines(self) -> str:
+        """What annotators should know before they judge, as Markdown."""
+        return str(self._chosen("guidelines"))
+
     def _chosen(self, name: str) -> Any:
         value = self.store.value("SELECT value FROM choice WHERE name = ? ORDER BY id DESC LIMIT 1", (name,))
         return getattr(self.settings, name) if value is None else value
 
     def change(self, name: str, value: str | float) -> None:
-        """Change ``combine``, ``overlap`` or ``reasons`` after the start; what was chosen before stays in the history.
+        """Change what may be changed after the start, see ``CHANGEABLE``; what was chosen before stays in the history.
 
         Another rule holds for all answers at once; another overlap for the triples that are planned from now on.
         """
+        if name not in CHANGEABLE:
+            raise ChoiceError("setting to change", name, CHANGEABLE)
         replace(self.settings, **{name: value})  # type: ignore[arg-type]  # refuses what a start would refuse
         with self.store.transaction() as connection:
             sql = "INSERT INTO choice (at, name, value) VALUES (?, ?, ?)"
@@ -247,7 +272,7 @@ class Session:
         """
         relation = None if self.settings.design else relation
         settings, now, budget, overlap = self.settings, time.time(), self.budget, self.overlap
-        count = 0 if self.paused or self.certified else count
+        count, tick = 0 if self.paused or self.certified else count, lease_clock()
         judgements = self._with_shown(judgements)
 
         def work(connection: sqlite3.Connection) -> tuple[list[Recorded], list[Task]]:
@@ -256,9 +281,9 @@ class Session:
             if self.has_rivals:
                 release_rivals(connection, annotator)
             if count and relation is not None:
-                top_up_relation(connection, annotator, count, budget, relation, now)
+                top_up_relation(connection, annotator, count, budget, relation, tick)
             elif count:
-                top_up(connection, annotator, count, budget, settings.repeats, overlap, now)
+                top_up(connection, annotator, count, budget, settings.repeats, overlap, tick)
             return done, leased_tasks(connection, annotator, count, relation)
 
         return self.store.write(work)
@@ -282,11 +307,17 @@ class Session:
         row = self.store.rows("SELECT head, relation, tail FROM task WHERE triple = ?", (triple,))
         return plain(sentence(*map(self.names.of, row[0]))) if row else ""
 
-    def settle(self, triple: int, said: str, key: str, note: str = "") -> Recorded:
-        """Store the owner's decision on a triple; it overrules everybody's answers."""
+    def settle(self, triple: int, said: str, key: str, note: str = "", unasked: Task | None = None) -> Recorded:
+        """Store the owner's decision on a triple; it overrules everybody's answers.
+
+        A triple that nobody was asked about comes as a task.
+        """
         owner = self.annotator(OWNER)
         judgement = Judgement(said, triple, key, note=note)
         with self.store.transaction() as connection:
+            if unasked is not None:
+                put_tasks(connection, [unasked])
+                drop_from_plan(connection, [unasked])
             task = connection.execute("SELECT probability FROM task WHERE triple = ?", (triple,)).fetchone()
             if task is None or said == "undo":
                 raise SessionError(f"Triple {triple} was not judged in this session.")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-import time
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from actc.session.agreement import measure_agreement, measure_reliability
-from actc.session.ask import Annotator
+from actc.session.ask import Annotator, lease_clock, leased_at
 from actc.session.cards import sentence
 from actc.session.combine import combine, compare_rules
 from actc.session.session import Session
@@ -88,9 +87,9 @@ def what_is_left(session: Session, annotator: Annotator, relation: str | None = 
     if session.settings.design:  # the slice is all that is ever asked
         fresh = int(session.store.value("SELECT count(*) FROM plan"))
     held = session.store.rows(
-        "SELECT count(DISTINCT triple) AS triples, coalesce(max(annotator != ?), 0) AS others "
-        "FROM lease JOIN task USING (triple) WHERE expires > ? AND labelled = 0",
-        (annotator.id, time.time()),
+        "SELECT count(DISTINCT triple) AS triples, coalesce(max(annotator != ?1), 0) AS others "
+        f"FROM lease JOIN task USING (triple) WHERE {leased_at('?2')} AND labelled = 0",
+        (annotator.id, lease_clock()),
     )[0]
     if fresh > 0 and counts["labels"] + held["triples"] < counts["budget"]:
         return "more"

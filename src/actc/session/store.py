@@ -227,6 +227,13 @@ MIGRATIONS = (
     ALTER TABLE task ADD COLUMN reach INTEGER NOT NULL DEFAULT 0;
     CREATE TABLE growth (id INTEGER PRIMARY KEY, at REAL NOT NULL, triples INTEGER NOT NULL);
     """,
+    # 9: title and guidelines may be changed too; which names are known, the session says.
+    """
+    ALTER TABLE choice RENAME TO choice_before;
+    CREATE TABLE choice (id INTEGER PRIMARY KEY, at REAL NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL);
+    INSERT INTO choice SELECT id, at, name, value FROM choice_before;
+    DROP TABLE choice_before;
+    """,
 )  # Each finds something wrong, and nothing in a sound database.
 CHECKS = {
     "a judgement was changed": (

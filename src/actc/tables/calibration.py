@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 from actc import __version__
 from actc.errors import FileError
 from actc.tables.constraints import Constraints
-from actc.tables.curves import Curves
+from actc.tables.curves import DIGITS, Curves
 from actc.tables.files import write_json
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
 
 FORMAT = "actc-thresholds"
 FORMAT_VERSION = 1
+_AT_ONCE = 16_384  # relations whose curves are numbers and words at the same time
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +189,8 @@ class Calibration:
         Draws of the accepted precision by facts that were held out of the graph, where nobody answered.
     constraints : Constraints
         What cannot be true together.
+    without : tuple of str
+        Relations that were left out: of them only what people called true is accepted.
     actc_version, created : str
         Which version of actc found the thresholds, and when.
     """
@@ -203,6 +206,7 @@ class Calibration:
     exceptions: Exceptions = field(default_factory=Exceptions)
     holdout: tuple[float, ...] = ()
     constraints: Constraints = field(default_factory=Constraints)
+    without: tuple[str, ...] = ()
     actc_version: str = __version__
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
@@ -213,8 +217,8 @@ class Calibration:
             return 0.5
         return math.inf if self.promise.least is None else self.promise.least
 
-    def write(self, path: str | Path) -> None:
-        """Write thresholds.json, complete or not at all."""
+    def write(self, path: str | Path, place: Path | None = None) -> None:
+        """Write thresholds.json, complete or not at all; its paths are relative to ``place``, where it will lie."""
         path, counts, curves = Path(path), self.counts, self.curves
         content = {
             "format": FORMAT,
@@ -232,22 +236,23 @@ class Calibration:
                 "annotated_true": counts.annotated_true,
                 "proving": counts.proving,
             },
-            "sources": _write_sources(self.sources, path.absolute().parent),
+            "sources": _write_sources(self.sources, (place or path).absolute().parent),
             "promise": None if self.promise is None else {"kind": "precision", **asdict(self.promise)},
             "exceptions": asdict(self.exceptions),
             "holdout": list(self.holdout),
             "constraints": self.constraints.columns(),
+            "without": list(self.without),
             "default": self.thresholds.default,
             "curves": None if curves is None else _curves_head(curves),
-            "relations": dict(zip(self.thresholds.relation_names, self._relations(), strict=True)),
         }
-        write_json(path, _in_json(content))
+        relations = dict(zip(self.thresholds.relation_names, self._relations(), strict=True))
+        write_json(path, _in_json(content) | {"relations": relations})
 
     def _relations(self) -> list[dict[str, Any]]:
         """Return what the file says of each relation; curves as one line of numbers each."""
         cuts, counts = self.thresholds, self.counts
         columns = {
-            "cut": cuts.cuts.tolist(),
+            "cut": _in_words(cuts.cuts),
             "own": cuts.own.tolist(),
             "triples": counts.triples.tolist(),
             "annotated": counts.annotated_by_relation.tolist(),
@@ -255,9 +260,9 @@ class Calibration:
         if counts.accepted is not None:
             columns["accepted"] = counts.accepted.tolist()
         if cuts.lower is not None and cuts.upper is not None:
-            columns["interval"] = np.stack([cuts.lower, cuts.upper], axis=1).tolist()
+            columns["interval"] = _in_words(np.stack([cuts.lower, cuts.upper], axis=1))
         if self.curves is not None:
-            columns["curve"] = [_write_curve(row) for row in self.curves.probabilities[:-1]]
+            columns["curve"] = _write_curves(self.curves.probabilities[:-1])
         return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
     @classmethod
@@ -278,6 +283,7 @@ class Calibration:
                 _read_exceptions(content.get("exceptions") or {}),
                 tuple(float(draw) for draw in content.get("holdout", [])),
                 Constraints.from_columns(content.get("constraints") or {}),
+                _read_without(content.get("without", [])),
                 _text(content, "actc_version"),
                 _text(content, "created"),
             )
@@ -379,6 +385,13 @@ def _read_promise(content: dict[str, Any] | None) -> Promised | None:
     )
 
 
+def _read_without(names: Any) -> tuple[str, ...]:
+    """Read which relations were left out; none in older files."""
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise TypeError("without is no list of relations")
+    return tuple(names)
+
+
 def _read_exceptions(content: dict[str, Any]) -> Exceptions:
     """Read what is decided of single triples; nothing from older files."""
     found = Exceptions(**{one.name: list(content.get(one.name, [])) for one in fields(Exceptions)})
@@ -391,11 +404,17 @@ def _read_exceptions(content: dict[str, Any]) -> Exceptions:
 
 
 def _curves_head(curves: Curves) -> dict[str, Any]:
-    return {"low": curves.low, "high": curves.high, "default": _write_curve(curves.probabilities[-1])}
+    return {"low": curves.low, "high": curves.high, "default": _write_curves(curves.probabilities[-1:])[0]}
 
 
-def _write_curve(probabilities: FloatArray) -> str:
-    return " ".join(f"{value:.5g}" for value in probabilities.tolist())
+def _write_curves(probabilities: FloatArray) -> list[str]:
+    """Return each row as a line of numbers; rounded, many are the same, and each is put into words once."""
+    lines: list[str] = []
+    for start in range(0, len(probabilities), _AT_ONCE):
+        values, places = np.unique(probabilities[start : start + _AT_ONCE], return_inverse=True)
+        words = np.array([f"{value:.{DIGITS}g}" for value in values.tolist()], dtype=object)
+        lines += map(" ".join, words[places.reshape(-1, probabilities.shape[1])].tolist())
+    return lines
 
 
 def _read_curves(content: dict[str, Any]) -> Curves | None:
@@ -409,6 +428,11 @@ def _read_curves(content: dict[str, Any]) -> Curves | None:
     if not (math.isfinite(low) and math.isfinite(high) and values.size and ((values >= 0) & (values <= 1)).all()):
         raise ValueError("curves of another kind")
     return Curves(names, low, high, values)
+
+
+def _in_words(numbers: FloatArray) -> Any:
+    """Return an array as JSON has it, the same way, but for many."""
+    return numbers.tolist() if np.isfinite(numbers).all() else _in_json(numbers.tolist())
 
 
 def _in_json(value: Any) -> Any:

@@ -15,6 +15,9 @@ import numpy as np
 from actc.triples import FloatArray, IntArray, ScoredTriples, Thresholds, Vocabulary, as_vocabulary
 
 KNOTS = 129
+DIGITS = 5
+"""Of each probability in a file."""
+_AT_ONCE = 2048  # relations whose grid is in memory
 _UNSEEN = "\U0010ffff"  # sorts behind every name, and is none
 
 
@@ -63,13 +66,15 @@ class Curves:
 
     def as_written(self) -> Curves:
         """Return the same to the digit as a file has it."""
-        return replace(self, probabilities=np.array([[float(f"{p:.5g}") for p in row] for row in self.probabilities]))
+        parts = np.split(self.probabilities, range(_AT_ONCE, len(self.probabilities), _AT_ONCE))
+        return replace(self, probabilities=np.concatenate([round_digits(part) for part in parts]))
 
     def bars(self, thresholds: Thresholds) -> FloatArray:
         """Return the least probability that each relation's cut accepts, at most .5, shape (R + 1,)."""
         codes = as_vocabulary(self.relation_names).codes(thresholds.relation_names, len(self.relation_names))
         cuts = np.full(len(self.relation_names) + 1, thresholds.default)
-        cuts[codes] = thresholds.cuts
+        known = codes < len(self.relation_names)
+        cuts[codes[known]] = thresholds.cuts[known]
         inside = np.clip(cuts, self.low, self.high)
         return np.minimum(self.look_up(inside, np.arange(len(cuts))), 0.5)
 
@@ -90,10 +95,29 @@ def tabulate_curves(
     """
     count = len(pool.relation_names)
     low, high = float(pool.scores.min()), float(pool.scores.max())
-    relations = np.repeat(np.arange(count + 1), knots)
-    scores = np.tile(np.linspace(low, high, knots), count + 1)
-    nothing = np.zeros(len(relations), dtype=np.int64)
     names = Vocabulary([""]), Vocabulary([*pool.relation_names, _UNSEEN])
-    grid = ScoredTriples(nothing, relations, nothing, *names, scores=scores)
-    found = probability(grid)
-    return None if found is None else Curves(pool.relation_names, low, high, found.reshape(count + 1, knots))
+    result = np.empty((count + 1, knots))
+    for start in range(0, count + 1, _AT_ONCE):
+        part = result[start : start + _AT_ONCE]
+        relations = np.repeat(np.arange(start, start + len(part)), knots)
+        scores = np.tile(np.linspace(low, high, knots), len(part))
+        nothing = np.zeros(len(relations), dtype=np.int64)
+        found = probability(ScoredTriples(nothing, relations, nothing, *names, scores=scores))
+        if found is None:
+            return None
+        part[:] = found.reshape(part.shape)
+    return Curves(pool.relation_names, low, high, result)
+
+
+def round_digits(values: FloatArray) -> FloatArray:
+    """Return numbers from 0 to 1 rounded to ``DIGITS`` digits, each the number that its text is read as."""
+    with np.errstate(divide="ignore"):
+        places = DIGITS - 1 - np.floor(np.log10(values))
+    plain = places <= 22  # up to which a power of ten is exact, so that a division by it rounds as reading a text does
+    power = 10.0 ** np.where(plain, places, 0)
+    whole = values * power
+    result = np.rint(whole) / power
+    # Halfway between two, and where the logarithm rounded: by the text itself.
+    odd = np.flatnonzero(~plain | (np.abs(whole % 1 - 0.5) < 1e-6) | (whole < 10 ** (DIGITS - 1)))
+    result.flat[odd] = [float(f"{value:.{DIGITS}g}") for value in values.flat[odd].tolist()]
+    return result

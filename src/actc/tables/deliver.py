@@ -13,12 +13,13 @@ import glob
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from actc.errors import FileError
+from actc.errors import ActcError, FileError
 
 MARK = ".unfinished"
 PART_NAMES = ("part-*", "_SUCCESS", ".*.crc")
@@ -72,6 +73,10 @@ def _named_failure(path: Path, scratch: Path) -> Iterator[None]:
     """Let a disk that is full, or that cannot be written, be named by the output, not by its hidden neighbour."""
     try:
         yield
+    except ActcError as error:
+        if str(scratch) in str(error):
+            error.args = (str(error).replace(str(scratch / NEW / path.name), str(path)),)
+        raise
     except Exception as error:
         text = str(error)
         full = isinstance(error, OSError) and error.errno in NO_ROOM
@@ -144,6 +149,22 @@ def alone(path: Path) -> Iterator[None]:
     finally:
         name.unlink(missing_ok=True)
         lock.close()
+
+
+@contextmanager
+def waiting(path: Path, seconds: float = 20.0) -> Iterator[None]:
+    """Let one at a time change a file; others wait for their turn."""
+    until = time.monotonic() + seconds
+    with ExitStack() as turn:
+        while True:
+            try:
+                turn.enter_context(alone(path))
+                break
+            except FileError:
+                if time.monotonic() > until:
+                    raise
+            time.sleep(0.02)
+        yield
 
 
 @contextmanager

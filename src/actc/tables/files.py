@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from actc.errors import FileError, OptionError, RowError, TableError
 from actc.frames import ALIASES
-from actc.tables.database import open_database
+from actc.tables.database import open_database, parse_memory
 from actc.tables.deliver import write_beside
 from actc.triples import (
     HOW,
@@ -256,8 +256,7 @@ def read_table(path: str | Path) -> tuple[NDArray[Any], NDArray[Any], NDArray[An
 
 def write_triples(path: str | Path, columns: Mapping[str, Any]) -> None:
     """Write aligned columns to a TSV, CSV or Parquet file, named by its suffix."""
-    if _kind(Path(path))[0] in (".tsv", ".txt"):
-        _refuse_tabs(Path(path), columns)
+    refuse_tabs(Path(path), columns)
     with write_beside(path) as temporary, open_database() as connection:
         connection.register("rows_to_write", {name: np.asarray(values) for name, values in columns.items()})
         connection.execute(
@@ -276,13 +275,30 @@ def write_rows_of(path: str | Path, triples: ScoredTriples, rows: IntArray) -> N
 
 
 def write_json(path: str | Path, content: Any) -> None:
-    """Write plain values as JSON, complete or not at all."""
-    with write_beside(path) as temporary:
-        text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-        temporary.write_text(text + "\n", encoding="utf-8")
+    """Write plain values as JSON, complete or not at all; of tables in tables, each is one line."""
+    with write_beside(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+        file.writelines(_json_lines(content))
+        file.write("\n")
 
 
-def _refuse_tabs(path: Path, columns: Mapping[str, Any]) -> None:
+_AS_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
+def _json_lines(content: Any, depth: int = 0) -> Iterator[str]:
+    # Python's indent would do the same, at a tenth of the speed: whole lines are written by its C code.
+    if depth == 2 or not isinstance(content, dict) or not content:
+        yield _AS_JSON(content)
+        return
+    for number, (key, value) in enumerate(content.items()):
+        yield f"{',' if number else '{'}\n{' ' * (depth + 1)}{_AS_JSON(key)}: "
+        yield from _json_lines(value, depth + 1)
+    yield f"\n{' ' * depth}}}"
+
+
+def refuse_tabs(path: Path, columns: Mapping[str, Any]) -> None:
+    """Refuse names that a file of columns between tabs cannot hold."""
+    if _kind(path)[0] not in (".tsv", ".txt"):
+        return
     for name, values in columns.items():
         array = np.asarray(values)
         if array.dtype.kind in "OU":
@@ -342,18 +358,35 @@ def find_layout(path: str | Path, order: Sequence[str] = COLUMNS) -> Layout:
 
 
 def check_gzip(path: Path) -> None:
-    """Refuse a gzip file that ends before its end, which some readers of such files take for all there is."""
+    """Refuse a gzip file that ends before its end, which some readers of such files take for all there is.
+
+    And one that has far more in it than such tables have: it would fill the memory of whoever reads it.
+    """
     if path.suffix.lower() != ".gz":
         return
+    most, size = _most_unpacked(path), 0
     try:
         with gzip.open(path, "rb") as content:
-            while content.read(PIECE):
-                pass
+            while read := len(content.read(PIECE)):
+                size += read
+                if size > most:
+                    raise FileError(
+                        f"{path}: it unpacks to more than {most / 1e9:.3g} GB, far more than its size lets expect; "
+                        f"if it is meant so, set the environment variable {UNPACKED} to more, such as 50GB."
+                    )
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise FileError(f"{path}: the gzip file is truncated or damaged; copy or download it again.") from None
 
 
 PIECE = 2**20
+UNPACKED = "ACTC_MOST_UNPACKED"
+"""The environment variable that says how much a gzip file may have in it."""
+
+
+def _most_unpacked(path: Path) -> int:
+    """Return how many bytes a gzip file may have in it: as told, else a gigabyte, or a hundred times its size."""
+    told = os.environ.get(UNPACKED)
+    return max(10**9, 100 * path.stat().st_size) if told is None else parse_memory(told)
 
 
 def _is_header(names: Sequence[str]) -> bool:

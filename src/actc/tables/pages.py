@@ -11,6 +11,12 @@ def render(template: str, **values: Any) -> str:
     return str(_environment().get_template(template).render(**values))
 
 
+def read_template(name: str) -> str:
+    """Return a template as it stands: the stylesheet, for who serves it as a file."""
+    loader = _environment().loader
+    return str(loader.get_source(_environment(), name)[0])
+
+
 @cache
 def _environment() -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined

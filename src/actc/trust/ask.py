@@ -13,7 +13,7 @@ import numpy as np
 from actc.errors import OptionError
 from actc.pooled.draws import gain_left
 from actc.pooled.model import Posterior
-from actc.pooled.picks import expected_gains
+from actc.pooled.picks import best_gains, expected_gains
 from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.trust.tuned import TUNED
 
@@ -74,12 +74,15 @@ def decide_three_ways(
 
 def gain_beyond(posterior: Posterior, x: FloatArray, codes: IntArray) -> FloatArray:
     """Return what an answer on each triple is expected to bring to the pool's other decisions."""
-    gains = np.vstack([expected_gains(posterior), np.zeros((1, posterior.pool.points.shape[1]))])
+    wanted, places = np.unique(codes, return_inverse=True)
+    ours = wanted < len(posterior.pool.relation_names)
+    gains = np.zeros((len(wanted), posterior.pool.points.shape[1]))
+    gains[ours] = expected_gains(posterior, wanted[ours])
     result = np.empty(len(x))
     for start in range(0, len(x), _CHUNK):
         part = slice(start, start + _CHUNK)
         nearest = np.abs(posterior.pool.points[codes[part]] - x[part, None]).argmin(axis=1)
-        result[part] = gains[codes[part], nearest]
+        result[part] = gains[places[part], nearest]
     return result
 
 
@@ -118,6 +121,6 @@ def weigh_next_answers(posterior: Posterior, price: float = TUNED.price) -> Advi
     """Weigh what the next ten answers bring against their price (per answer, in right decisions)."""
     if not price > 0:
         raise OptionError(f"A price of {price} is out of range; give a positive number of right decisions.")
-    best = np.sort(expected_gains(posterior).max(axis=1))[::-1][:BATCH]
+    best = best_gains(posterior, BATCH)
     most = gain_left(posterior, draws=100, points=1000) * float(posterior.pool.sizes.sum())
     return Advice.of(min(float(best.sum() * BATCH / max(len(best), 1)), most), price)

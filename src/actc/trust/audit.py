@@ -201,15 +201,23 @@ def answers_to_certify(audit: Audit, target: float) -> int | None:
         return 0
     if not audit.judged or audit.share <= target:
         return None
-    worth = audit.effective / audit.judged
+    found = answers_for(target, audit.share, audit.total, audit.level, audit.effective / audit.judged, audit.judged + 1)
+    return None if found is None else found - audit.judged
+
+
+def answers_for(
+    target: float, share: float, total: int, level: float = 0.9, worth: float = 1.0, least: int = 1
+) -> int | None:
+    """Return how many answers put the lower bound at the target, where a share of them is true; None if none do.
+
+    ``total`` triples are accepted; an answer counts as ``worth`` of a simple draw; ``least`` are there in any case.
+    """
 
     def reached(judged: int) -> bool:
         answers = max(1, round(judged * worth))
-        return anytime(round(audit.share * answers), answers, audit.level, audit.total).low >= target
+        return anytime(round(share * answers), answers, level, total).low >= target
 
-    if not reached(audit.total):
-        return None
-    return first_to_hold(reached, audit.judged + 1, audit.total) - audit.judged
+    return first_to_hold(reached, least, total) if total >= least and reached(total) else None
 
 
 def write_verdict(target: float, more: int | None, sought: Sought = CANDIDATES) -> str:

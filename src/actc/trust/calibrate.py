@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,8 @@ from actc.tables.calibration import Calibration, Counts, Exceptions, Promised, S
 from actc.tables.constraints import Constraints
 from actc.tables.files import answer_columns, read_scored, write_scored, write_triples
 from actc.tables.parts import read_candidates
-from actc.triples import Annotations, ScoredTriples, Triples
-from actc.trust.case import Case
+from actc.triples import Annotations, ScoredTriples, Triples, encode_columns
+from actc.trust.case import PEOPLE, Case
 from actc.trust.promise import Demand, Promise
 
 LOG = logging.getLogger("actc")
@@ -39,6 +39,7 @@ def calibrate(
     confidence: float = 0.9,
     constraints: PathLike | Constraints | None = None,
     graph: PathLike | None = None,
+    without: Sequence[str] = (),
     out: PathLike | None = None,
 ) -> Calibration:
     """Find thresholds from annotations that exist, as ``actc calibrate`` does.
@@ -68,6 +69,8 @@ def calibrate(
         What cannot be true together, as ``actc constraints`` writes it.
     graph : path, optional
         The facts that candidates may contradict.
+    without : sequence of str
+        Relations to leave out: of them only what people called true is accepted.
     out : path, optional
         Write thresholds.json there. Only thresholds from files can be reported on later.
 
@@ -90,7 +93,7 @@ def calibrate(
     annotations = PICKS[picks](annotations or Annotations(), pool)
     rules = Constraints.read(constraints) if isinstance(constraints, PathLike) else constraints or Constraints()
     case = Case(pool, annotations, facts, method, demand=demand, constraints=rules, facts=there)
-    calibration = describe_calibration(case, sources)
+    calibration = describe_calibration(case.leaving_out(without), sources)
     if out is not None:
         calibration.write(out)
     return calibration
@@ -154,7 +157,16 @@ def read_case(path: PathLike, calibration: Calibration) -> Case:
     name = Path(path).name
     case = Case(pool, answers, known, calibration.method, found=thresholds, name=name, candidates=candidates)
     facts = None if sources.graph is None else read_graph(sources.graph)
-    return replace(case, holdout=calibration.holdout, constraints=calibration.constraints, facts=facts)
+    case = replace(case, holdout=calibration.holdout, constraints=calibration.constraints, facts=facts)
+    return replace(case, without=calibration.without, words=words_in(calibration))
+
+
+def words_in(calibration: Calibration) -> Answers:
+    """Return what people said, of whichever triples, as a thresholds file has it."""
+    found = calibration.exceptions
+    triples = encode_columns(found.heads, found.relations, found.tails)
+    said = Annotations(np.arange(len(found)), np.array(found.accepted, dtype=np.bool_), who=np.array(found.by, object))
+    return Answers(triples, said).take(np.isin(np.array(found.by, dtype=object), PEOPLE))
 
 
 def write_sources(folder: Path, case: Case, *, scores: str, labels: str, known: Path | None) -> Sources:
@@ -198,6 +210,7 @@ def describe_calibration(case: Case, sources: Sources) -> Calibration:
         Exceptions.of(case.target.take(spoken), decisions.accepted[spoken], decisions.by[spoken], told[spoken]),
         case.holdout,
         case.rules,
+        case.without,
     )
 
 

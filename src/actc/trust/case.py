@@ -6,6 +6,7 @@ what cannot be true together, the most probable alone. Whatever says how good th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -16,11 +17,12 @@ from numpy.typing import NDArray
 from actc.constraints.against_facts import weigh_against_facts
 from actc.constraints.places import Places, find_places
 from actc.constraints.together import Together, decide_together
-from actc.errors import OptionError
+from actc.errors import ChoiceError, OptionError
 from actc.judges.answers import JudgeAnswers
 from actc.judges.heed import Heeded
 from actc.methods import Fit, Method, named_method, thresholds_of
 from actc.pooled.model import Posterior
+from actc.tables.answers import Answers
 from actc.tables.constraints import Constraints
 from actc.tables.curves import Curves, tabulate_curves
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, Triples, as_vocabulary
@@ -29,7 +31,9 @@ from actc.trust.promise import Demand, Promise, promise
 
 ORACLE = "oracle"
 """Who answered, where a file played the person."""
-BY = ("person", ORACLE, "judges", "method")
+PEOPLE = ("person", ORACLE)
+"""Whose word decides before all others."""
+BY = (*PEOPLE, "judges", "method")
 """Who may have accepted a triple."""
 CONSTRAINT = "constraint"
 """Who decided, where a triple would have been accepted by itself."""
@@ -100,6 +104,10 @@ class Case:
         What cannot be true together.
     facts : Triples, optional
         What the graph holds, for constraints that candidates and facts would violate together.
+    without : tuple of str
+        Relations that are left out: of them only what people called true is accepted.
+    words : Answers
+        What people said of candidates that are not in the pool: it decides these, and teaches nothing.
     """
 
     pool: ScoredTriples
@@ -116,6 +124,8 @@ class Case:
     holdout: tuple[float, ...] = ()
     constraints: Constraints = field(default_factory=Constraints)
     facts: Triples | None = None
+    without: tuple[str, ...] = ()
+    words: Answers = field(default_factory=Answers)
 
     @property
     def target(self) -> ScoredTriples:
@@ -153,10 +163,15 @@ class Case:
 
     @cached_property
     def thresholds(self) -> Thresholds:
-        """One cut per relation: those found before, those that keep the promise, else the fit's own."""
+        """One cut per relation: those found before, those that keep the promise, else the fit's own.
+
+        It is infinite where a relation is left out.
+        """
+        return self._thresholds().without(self.without)
+
+    def _thresholds(self) -> Thresholds:
         if self.promise is not None:
-            own = np.ones(len(self.pool.relation_names), dtype=np.bool_)
-            return Thresholds(self.pool.relation_names, self.promise.cuts[:-1], float(self.promise.cuts[-1]), own)
+            return self.promise.thresholds(self.pool)
         if not len(self.annotations) and self.found is None and self.fit.thresholds is None:
             raise OptionError(f"{self.method} needs answers before it finds thresholds; judge some triples.")
         return self.found or thresholds_of(self.fit)
@@ -170,16 +185,42 @@ class Case:
         blind = self.annotations.asked != "differing"
         return Heeded(self.found_method, self.pool, self.annotations, self.known, self.fit, self.judged, blind)
 
+    def promising(self, demands: Sequence[Demand]) -> list[tuple[Promise, Case]]:
+        """Return what each of several demands leads to, as if it were the case's own; the draws are made once."""
+        plain = replace(self, demand=None, fitted=self.fit)
+        kept = promise(self.posterior, self.annotations, self.pool, demands, heeded=self.heeded)
+        cases = [replace(plain, found=one.thresholds(self.pool), found_least=one.least) for one in kept]
+        for case in cases:
+            vars(case)["heeded"] = self.heeded  # as if it had worked that out itself: it has the same fit and judges
+        return list(zip(kept, cases, strict=True))
+
     def without_judges(self) -> Case:
         """Return the same case, its fit among it, as if no machine had judged."""
         return replace(self, judged=JudgeAnswers.none(), fitted=self.fit)
+
+    def leaving_out(self, names: Sequence[str]) -> Case:
+        """Return the same case with relations left out; refuse a name that no candidate has."""
+        for name in names:
+            if name not in self.target.relation_names.places:
+                raise ChoiceError("relation", name, self.target.relation_names)
+        return replace(self, without=tuple(sorted({*names})))
+
+    def _left_out(self, triples: ScoredTriples) -> BoolArray:
+        """Say of each triple whether its relation is left out."""
+        out = np.array([name in self.without for name in triples.relation_names], dtype=np.bool_)
+        return out[triples.relations]
 
     def answers_in(self, triples: ScoredTriples) -> Annotations:
         """Return those of the answers that are about some triples, with their rows."""
         if triples is self.pool:
             return self.annotations
         rows = triples.rows_of(self.pool.take(self.annotations.rows))
-        return replace(self.annotations.take(rows >= 0), rows=rows[rows >= 0])
+        found = replace(self.annotations.take(rows >= 0), rows=rows[rows >= 0])
+        if not len(self.words):
+            return found
+        rows = triples.rows_of(self.words.triples)
+        more = (rows >= 0) & ~self.pool.contains(self.words.triples)
+        return found.plus(replace(self.words.said.take(more), rows=rows[more]).without_chance())
 
     @cached_property
     def decisions(self) -> Decisions:
@@ -266,6 +307,9 @@ class Case:
             probability[rows] = self.heeded.probabilities[spoken]
             by[rows[accepted[rows] != (probability[rows] >= self.least)]] = "judges"
             accepted[rows] = probability[rows] >= self.least
+        if self.without:
+            out = self._left_out(triples)
+            accepted[out], by[out] = False, "method"
         answers = self.answers_in(triples)
         accepted[answers.rows] = answers.labels
         by[answers.rows] = np.where(answers.who == ORACLE, ORACLE, "person")
@@ -278,6 +322,10 @@ class Case:
         """How good the decisions on the target will turn out, overall and by relation."""
         cuts, settled = self.thresholds.cuts_and_default, self.answers_in(self.target)
         held = self.decisions.held  # no candidates for being accepted any more
+        if self.without:  # those whose relation has no cut of its own
+            out = self._left_out(self.target) & self.thresholds.decide(self.target)
+            out[settled.rows] = False
+            held = np.append(held, np.flatnonzero(out))
         settled = settled.plus(Annotations(held, np.zeros(len(held), dtype=np.bool_)))
         about = self.posterior, cuts, self.annotations, self.target
         found = expect(*about, settled=settled, heeded=self.heeded, least=self.least)

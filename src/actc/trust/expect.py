@@ -11,8 +11,8 @@ from functools import lru_cache
 import numpy as np
 
 from actc.judges.heed import EDGE, Heeded
-from actc.numeric import drawn_probabilities, even_places, logit, sigmoid
-from actc.pooled.draws import draw_lines
+from actc.numeric import even_places, logit, sigmoid
+from actc.pooled.draws import draw_probabilities
 from actc.pooled.features import PreparedPool
 from actc.pooled.model import Posterior, find_cuts
 from actc.pooled.overrule import decide_without
@@ -55,7 +55,7 @@ class EvenPart:
 
     def draw(self, posterior: Posterior, draws: int, random: np.random.Generator) -> FloatArray:
         """Return P(true) of each triple under each drawn set of lines, shape (draws, K)."""
-        return drawn_probabilities(draw_lines(posterior, draws, random), self.relations, self.x)
+        return draw_probabilities(posterior, self.relations, self.x, draws, random)
 
 
 @lru_cache(maxsize=8)  # tables are frozen and compared by identity, so the same target is sorted once

@@ -20,7 +20,7 @@ from actc.judges.heed import Heeded
 from actc.numeric import cut_between
 from actc.pooled.features import PreparedPool
 from actc.pooled.model import Posterior
-from actc.triples import Annotations, FloatArray, ScoredTriples
+from actc.triples import Annotations, FloatArray, ScoredTriples, Thresholds
 from actc.trust.certify import Weighed, chance_kept
 from actc.trust.discrepancy import Answered, answers_left_out
 from actc.trust.expect import EvenPart, JudgesHeard, take_evenly
@@ -69,6 +69,11 @@ class Promise:
         """Whether anything can be accepted under it."""
         return not np.isnan(self.chance)
 
+    def thresholds(self, pool: ScoredTriples) -> Thresholds:
+        """Return its cuts as those of the pool's relations."""
+        own = np.ones(len(pool.relation_names), dtype=np.bool_)
+        return Thresholds(pool.relation_names, self.cuts[:-1], float(self.cuts[-1]), own)
+
 
 def promise(
     posterior: Posterior,
@@ -101,7 +106,19 @@ def promise(
     rising = _rising(posterior, part)
     ranked = _Ranked(part, rising, judges.believe(part, rising))
     answered = _Answered.of(judges.tell(answers_left_out(posterior, annotations), annotations))
-    return [_keep(demand, ranked, p, answered, posterior.pool, random) for demand in demands]
+    luck = random.standard_normal((len(p), 1))  # the same for every demand: a promise does not depend on others
+    return [_keep(demand, ranked, p, answered, posterior.pool, luck) for demand in demands]
+
+
+def cuts_at(
+    posterior: Posterior, target: ScoredTriples, shares: Sequence[float], points: int = 2000
+) -> list[FloatArray]:
+    """Return cuts that accept shares of the target, the most probable first, each of shape (R + 1,)."""
+    part = take_evenly(posterior.pool, target, points)
+    rank = _rising(posterior, part)
+    falling = -np.sort(-rank)
+    bars = [falling[max(round(share * len(falling)), 1) - 1] for share in shares]
+    return [_cuts(part, rank, np.full(len(posterior.pool.relation_names) + 1, bar)) for bar in bars]
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,10 +155,10 @@ def _keep(
     p: FloatArray,
     answered: _Answered,
     pool: PreparedPool,
-    random: np.random.Generator,
+    luck: FloatArray,
 ) -> Promise:
     names, part = pool.relation_names, ranked.part
-    least, chance = _longest_borne_out(demand, p, ranked.rank, answered, part.weights[0], random)
+    least, chance = _longest_borne_out(demand, p, ranked.rank, answered, part.weights[0], luck)
     cuts = _cuts(part, ranked.rising, np.full(len(names) + 1, least))
     cuts[-1] = np.inf  # nothing was judged there, nothing can be promised
     there, taken = np.unique(part.relations), np.unique(part.relations[ranked.rank >= least])
@@ -150,7 +167,7 @@ def _keep(
 
 
 def _longest_borne_out(
-    demand: Demand, p: FloatArray, rank: FloatArray, answered: _Answered, scale: float, random: np.random.Generator
+    demand: Demand, p: FloatArray, rank: FloatArray, answered: _Answered, scale: float, luck: FloatArray
 ) -> tuple[float, float]:
     """Return the least probability accepted, and how sure the promise is, by the model and by the answers, each alone.
 
@@ -164,7 +181,7 @@ def _longest_borne_out(
     inside = np.searchsorted(-answered.probabilities, -bars, side="right")
     judged, whole = answered.residuals.counts[inside], answered.residuals.whole[inside]
     trues = np.clip(judged * (expected + answered.residuals.means[inside]), 0, judged)
-    lucky = shares + random.standard_normal((len(p), 1)) * np.sqrt(shares * (1 - shares) / sizes)
+    lucky = shares + luck * np.sqrt(shares * (1 - shares) / sizes)
     chance = np.minimum(
         (lucky >= demand.target).mean(axis=0), chance_kept(demand.target, trues, judged, sizes, expected)
     )

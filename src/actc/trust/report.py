@@ -112,6 +112,7 @@ class Report:
             "answers": len(self.case.annotations),
             "accepted": self.accepted,
             "constraints": count_held(self.case) if len(self.case.constraints) else None,
+            "without": list(self.case.without),
             "rests_on": self.expectation.source,
             "checks": self.expectation.checks,
             "misfit_p_value": self.expectation.misfit,

@@ -1,0 +1,132 @@
+"""Time and memory of `actc evidence` on synthetic graphs: so many facts, as many candidates, learnt and weighed.
+
+    python benchmarks/scale/run_evidence.py 100000 1000000 10000000 --out benchmarks/scale/evidence.csv
+    python benchmarks/scale/run_evidence.py 100000 1000000 --engine spark --out benchmarks/scale/evidence.csv
+    python benchmarks/scale/run_evidence.py 1000000 --steps
+
+Graphs have 500 relations and heavy-tailed degrees; every twentieth candidate is a fact, and 2,000 of these are the
+holdout. Seconds, processor seconds and the peak of memory are those of the command and all processes it starts, reading
+and writing Parquet included. `exponent` says how processor seconds grew since the size before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from actc.evidence.from_files import add_evidence
+from actc.tables.files import write_scored, write_triples
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "evidence"))
+from synthetic import draw_case
+
+HOLDOUT = 2000
+TICKS, PAGE = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
+FIELDS = ("engine", "facts", "candidates", "seconds", "cpu_seconds", "exponent", "peak_mb", "written_mb", "load")
+
+
+def make_files(size: int, folder: Path) -> tuple[int, int]:
+    """Write a graph, candidates and a holdout; return how many facts and candidates there are."""
+    folder.mkdir(parents=True)
+    graph, candidates = draw_case(size)
+    write_triples(folder / "graph.parquet", graph.columns())
+    write_scored(folder / "candidates.parquet", candidates)
+    write_scored(folder / "held.parquet", candidates.take(np.flatnonzero(graph.contains(candidates))[:HOLDOUT]))
+    return len(graph), len(candidates)
+
+
+def processes_of(parent: int) -> dict[int, tuple[float, int]]:
+    """Return processor seconds and bytes of memory of a process and all that it started."""
+    found: dict[int, tuple[int, float, int]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            cells = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has just ended
+        found[int(path.parent.name)] = (int(cells[1]), (int(cells[11]) + int(cells[12])) / TICKS, int(cells[21]) * PAGE)
+    tree = {parent}
+    while more := {pid for pid, (above, _, _) in found.items() if above in tree} - tree:
+        tree |= more
+    return {pid: found[pid][1:] for pid in tree & set(found)}
+
+
+def measure(folder: Path, engine: str, memory: str) -> tuple[float, float, float, float]:
+    """Run the command; return seconds, processor seconds, megabytes at the peak, megabytes written."""
+    out = folder / "out"
+    files = [str(folder / f"{name}.parquet") for name in ("graph", "candidates", "held")]
+    words = ["evidence", *files[:2], "--held", files[2], "--out", str(out), "--engine", engine, "--memory", memory]
+    command = [sys.executable, "-m", "actc.cli.main", *words, "--quiet"]
+    used: dict[int, float] = {}
+    peak, start = 0, time.perf_counter()
+    process = subprocess.Popen(command)
+    while process.poll() is None:
+        now = processes_of(process.pid)
+        used |= {pid: seconds for pid, (seconds, _) in now.items()}
+        peak = max(peak, sum(memory for _, memory in now.values()))
+        time.sleep(0.1)
+    seconds = time.perf_counter() - start
+    if process.returncode:
+        raise SystemExit(f"{engine} failed")
+    written = sum(part.stat().st_size for part in out.iterdir())
+    shutil.rmtree(out)
+    return seconds, sum(used.values()), peak / 1e6, written / 1e6
+
+
+def tell_steps(folder: Path, memory: str) -> None:
+    """Print the processor seconds of every step, of the lesson and of the candidates together."""
+    spent: Counter[str] = Counter()
+    last = time.process_time()
+
+    def tell(done: int, total: int, name: str) -> None:
+        nonlocal last
+        now = time.process_time()
+        spent[name] += now - last
+        last = now
+
+    files = [folder / f"{name}.parquet" for name in ("graph", "candidates", "held")]
+    add_evidence(*files[:2], folder / "out", held=files[2], memory=memory, progress=tell)
+    for name, seconds in spent.most_common():
+        print(f"{name}: {seconds:.1f} s")
+
+
+def main() -> None:
+    """Measure every size, and add rows to those that are there."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sizes", type=int, nargs="+")
+    parser.add_argument("--engine", default="duckdb")
+    parser.add_argument("--memory", default="2GB")
+    parser.add_argument("--steps", action="store_true")
+    parser.add_argument("--out", type=Path, default=Path("evidence.csv"))
+    options = parser.parse_args()
+    before = None
+    for size in options.sizes:
+        with tempfile.TemporaryDirectory() as name:
+            counts = make_files(size, Path(name) / "case")
+            if options.steps:
+                tell_steps(Path(name) / "case", options.memory)
+                continue
+            load = os.getloadavg()[0]
+            seconds, used, peak, written = measure(Path(name) / "case", options.engine, options.memory)
+        power = "" if before is None else round(math.log(used / before[1]) / math.log(counts[0] / before[0]), 3)
+        before = counts[0], used
+        row = (options.engine, *counts, round(seconds, 1), round(used, 1), power, round(peak), round(written), load)
+        print(*row, flush=True)
+        is_new = not options.out.exists()
+        with options.out.open("a", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerows([FIELDS, row] if is_new else [row])
+
+
+if __name__ == "__main__":
+    main()

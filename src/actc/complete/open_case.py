@@ -1,0 +1,89 @@
+"""Open the case behind the folder of a completion: the one from which the next run into it decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from actc.check.ask import POOL
+from actc.check.report import taken_out
+from actc.complete.earlier import GIVEN, read_answers, read_triples_of
+from actc.constraints.classes import relation_mask
+from actc.session import Session
+from actc.session.find_case import Opened, session_case
+from actc.session.sought import parts_of
+from actc.tables.answers import Answers
+from actc.tables.files import read_scored
+from actc.triples import IntArray, Triples
+from actc.trust.case import Case
+from actc.trust.promise import Demand
+
+CANDIDATES, CHECK = "candidates.parquet", "check"
+"""What may be missing; the folder within that of a completion in which wrong facts are sought."""
+
+
+@dataclass(frozen=True, eq=False)
+class Completion:
+    """What a run into a folder would decide now.
+
+    Parameters
+    ----------
+    opened : Opened
+    graph : Triples
+        What the graph holds, less what is taken out.
+    words : Answers
+        All that was ever said in the folder.
+    """
+
+    opened: Opened
+    graph: Triples
+    words: Answers
+
+    @property
+    def accepted(self) -> IntArray:
+        """The rows of the accepted candidates that the graph does not hold."""
+        return new_facts(self.opened.case, self.graph)
+
+    @property
+    def called(self) -> Answers:
+        """What people called true though nobody proposed it."""
+        return self.words.called_true(self.opened.case.target, self.graph)
+
+
+def open_completion(folder: Path, demand: Demand | None = None, without: Sequence[str] = ()) -> Completion:
+    """Open what people have said in the session of a folder so far, as ``actc complete`` would decide by it."""
+    session = Session(folder / "session")
+    case, *wrong = (session_case(session, demand, part) for part in parts_of(session.settings))
+    graph, words = read_triples_of(folder / GIVEN), read_answers(folder)
+    for one in wrong:
+        facts = read_scored(folder / CHECK / POOL)[0]
+        graph = graph.take(~facts.take(taken_out(folder, facts, one)).contains(graph))
+    case = replace(case, candidates=read_scored(folder / CANDIDATES)[0])
+    return Completion(Opened(as_decided(case, graph, words, without), session), graph, words)
+
+
+def as_decided(case: Case, graph: Triples, words: Answers, without: Sequence[str]) -> Case:
+    """Return the case of a session or an oracle with all that its decisions depend on besides.
+
+    Parameters
+    ----------
+    case : Case
+    graph : Triples
+        What the graph holds, less what is taken out: what candidates may contradict.
+    words : Answers
+        All that was said in the folder; of candidates that are not in the pool it decides.
+    without : sequence of str
+        Relations that are left out.
+    """
+    if len(rules := case.constraints):
+        case = replace(case, facts=graph.take(relation_mask(graph, rules.relations)))
+    return replace(case, words=words.take(~case.pool.contains(words.triples))).leaving_out(without)
+
+
+def new_facts(case: Case, graph: Triples) -> IntArray:
+    """Return the rows of the accepted triples that a graph does not hold."""
+    rows = np.flatnonzero(case.decisions.accepted)
+    return rows[~graph.contains(case.target.take(rows))]

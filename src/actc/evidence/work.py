@@ -1,0 +1,201 @@
+"""What is looked at: proposals, and one gathering of their evidence by facts and candidates with the same codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from actc.errors import TableError
+from actc.evidence.plan import Limits, candidate_steps, graph_steps
+from actc.graphs.graph import Graph
+from actc.triples import FloatArray, IntArray, ScoredTriples, Triples
+
+Progress = Callable[[int, int, str], None]
+VOCABULARIES = ("entity_names", "relation_names")
+HAS = "has_"  # before the name of a piece: whether it is there
+NO_COLUMN = "The candidates have no {!r}, which the lesson's proposals have; give both the same."
+CHUNK = 1_000_000  # candidates looked at together; more would only take more memory
+
+
+@dataclass(frozen=True, eq=False)
+class Proposals:
+    """Triples to look at, and what their proposers say of each.
+
+    Parameters
+    ----------
+    triples : Triples
+        N triples.
+    scores : tuple of float arrays of shape (N,)
+        One for each model; NaN where a model has no score.
+    marks : mapping of str to float array of shape (N,)
+        Further pieces of evidence, such as who proposed it or the confidence of a rule; NaN where one is missing.
+    """
+
+    triples: Triples
+    scores: tuple[FloatArray, ...] = ()
+    marks: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        lengths = [len(column) for column in (*self.scores, *self.marks.values())]
+        if set(lengths) - {len(self.triples)}:
+            raise TableError(
+                f"Each model must score the same {len(self.triples)} candidates; the columns have {lengths} rows."
+            )
+
+    @classmethod
+    def of(cls, given: Self | ScoredTriples) -> Self:
+        """Take a model's scored triples as its proposals."""
+        return cls(given, (given.scores,)) if isinstance(given, ScoredTriples) else given
+
+    def __len__(self) -> int:
+        return len(self.triples)
+
+    def take(self, rows: ArrayLike) -> Self:
+        """Return the given rows, or those that a mask keeps."""
+        rows = np.asarray(rows)
+        marks = {name: values[rows] for name, values in self.marks.items()}
+        return type(self)(self.triples.take(rows), tuple(scores[rows] for scores in self.scores), marks)
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """One gathering: facts and candidates by the same codes, and how it is done.
+
+    Parameters
+    ----------
+    graph, asked : Graph
+        Facts and N candidates.
+    scores : tuple of float arrays of shape (N,)
+    rows : int array of shape (N,)
+        Where each of ``asked`` stands among the candidates that were given. If there are more than a chunk of them,
+        they stand relation by relation here, since a chunk should ask for few slots.
+    limits : Limits
+    report : callable
+        Told of each step that is done.
+    """
+
+    graph: Graph
+    asked: Graph
+    scores: tuple[FloatArray, ...]
+    rows: IntArray
+    limits: Limits
+    report: Callable[[str], None]
+
+    @classmethod
+    def of(
+        cls,
+        graph: Graph,
+        candidates: Proposals | ScoredTriples,
+        limits: Limits | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Give facts and candidates the same codes."""
+        given = Proposals.of(candidates)
+        limits = limits or Limits.for_count(len(given))
+        names = [tuple(sorted({*getattr(graph, one), *getattr(given.triples, one)})) for one in VOCABULARIES]
+        asked, scores, rows = _recode(given.triples, *names), given.scores, np.arange(len(given))
+        if len(given) > CHUNK:
+            rows = np.lexsort((asked.heads, asked.relations))
+            asked, scores = asked.take(rows), tuple(column[rows] for column in scores)
+        steps = len(graph_steps(limits)) + len(scores) + -(-len(asked) // CHUNK) * len(candidate_steps(limits))
+        return cls(_recode(graph, *names), asked, scores, rows, limits, _count_steps(progress, steps))
+
+    @property
+    def models(self) -> int:
+        """How many models' scores there are."""
+        return len(self.scores)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """What was found of some candidates.
+
+    Parameters
+    ----------
+    ids : int array of shape (n,)
+        Their places in ``Work.asked``.
+    found : mapping of str to arrays of shape (n,)
+        Masked where there is nothing.
+    """
+
+    ids: IntArray
+    found: Mapping[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def column(self, name: str) -> FloatArray:
+        """Return one column, shape (n,); NaN where there is nothing."""
+        if name not in self.found:
+            raise TableError(NO_COLUMN.format(name))
+        return with_nan(self.found[name])
+
+    def values(self, columns: Iterable[str]) -> FloatArray:
+        """Return some columns side by side, shape (n, F)."""
+        return np.column_stack([self.column(name) for name in columns])
+
+
+class Scale(Protocol):
+    """What pieces of evidence are worth, row by row: ``worth.Worth`` without trees."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the F pieces that count."""
+
+    @property
+    def curves(self) -> Curves:
+        """What each piece adds."""
+
+    def weigh(self, found: Part) -> FloatArray:
+        """Return the log-odds, shape (n,)."""
+
+
+class Curves(NamedTuple):
+    """Log-odds as a sum: the intercept, and of each of F pieces that is there a weight times its height on a curve.
+
+    The curve of a piece is straight between (values, heights), and level beyond them.
+    """
+
+    values: tuple[FloatArray, ...]
+    heights: tuple[FloatArray, ...]
+    weights: FloatArray
+    intercept: float
+
+
+class Engine(Protocol):
+    """Who looks at candidates."""
+
+    def look(self, work: Work) -> Iterator[Part]:
+        """Give what is found of some candidates after the other, of each once."""
+
+    def write(self, work: Work, scale: Scale, out: Path) -> None:
+        """Write candidates with their log-odds and evidence to a file, or to a folder of parts that has no ending."""
+
+
+def _recode(triples: Triples, *names: Sequence[str]) -> Graph:
+    """Return triples as codes of four bytes, half of what others have: there may be many millions."""
+    coded = Graph.of(triples).recoded(*names)
+    small: Any = {name: getattr(coded, name).astype(np.int32) for name in ("heads", "relations", "tails")}
+    return replace(coded, **small)
+
+
+def with_nan(column: Any) -> FloatArray:
+    """Return a column of the database with NaN where it has NULL."""
+    return np.ma.filled(np.ma.asarray(column).astype(np.float64), np.nan)
+
+
+def _count_steps(progress: Progress | None, total: int) -> Callable[[str], None]:
+    done = 0
+
+    def report(name: str) -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(done, total, name)
+
+    return report

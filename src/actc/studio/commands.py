@@ -1,0 +1,115 @@
+"""The command lines of a project: what its buttons do, and a person could type in its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from actc.errors import OptionError
+from actc.studio.project import Project
+
+Words = list[str]
+
+
+def go_commands(project: Project, anew: bool = False) -> list[Words]:
+    """Return what leads up to the first card, from nothing if ``anew``; for a graph it decides as well, later."""
+    if project.options.goal != "decide":
+        return [_whole_way(project)]
+    if project.session is not None and not anew:  # the same people judge new candidates, too
+        return [["actc", "extend", "session", *_scores(project)]]
+    return [_start(project)]
+
+
+def decide_commands(project: Project) -> list[Words]:
+    """Return what decides, with what was chosen, and writes the files."""
+    if project.options.goal != "decide":
+        return [_whole_way(project)]
+    project.result.mkdir(exist_ok=True)
+    files = {"--labels": "labels.tsv", "--thresholds": "thresholds.json", "--accepted": "accepted.tsv"}
+    words = ["actc", "export", "session", *_promise(project), "--overwrite"]
+    words += [word for option, name in files.items() for word in (option, f"result/{name}")]
+    return [
+        words,
+        ["actc", "report", "result/thresholds.json", "--out", "result/report.html", "--json", "result/report.json"],
+    ]
+
+
+def audit_folder(project: Project) -> Path:
+    """Return where the audit of a project is."""
+    session = project.session
+    if session is None:
+        raise OptionError("Nothing is decided yet, so there is nothing to audit.")
+    return session / "audit"
+
+
+def publish_commands(project: Project, to: str, into: str, write: bool, base: str = "") -> list[Words]:
+    """Return what writes the decided facts into a store; without ``write`` what says what would be written."""
+    _check_store(to)
+    words = ["actc", "publish", "result", "--to", to, "--into", into, *(["--base", base] if base else [])]
+    return [[*words, "--write" if write else "--dry-run"]]
+
+
+def withdraw_commands(project: Project, to: str, into: str, write: bool) -> list[Words]:
+    """Return what takes the last published run back out of a store."""
+    _check_store(to)
+    return [["actc", "withdraw", "result", "--to", to, "--into", into, *([] if write else ["--dry-run"])]]
+
+
+def _check_store(to: str) -> None:
+    if not to.startswith("sparql:http"):
+        raise OptionError("The address of a store begins with sparql:http, such as sparql:http://host:7878/update.")
+
+
+def _whole_way(project: Project) -> Words:
+    """Return `actc complete` or `actc check`, whichever the goal is."""
+    chosen = project.options
+    words = ["actc", "check" if chosen.goal == "check" else "complete", *_graph(project)]
+    words += _names(project)
+    if chosen.goal != "check":
+        words += _files(project, "candidates", "--candidates")
+        words += ["--train"] * chosen.train
+        words += ["--constraints", chosen.constraints] if chosen.constraints else []
+        words += ["--check"] * (chosen.goal == "both")
+    return [*words, *_promise(project), "--budget", str(chosen.budget), "--out", "result"]
+
+
+def _start(project: Project) -> Words:
+    chosen = project.options
+    words = ["actc", "start", "session", *_scores(project), *_names(project)]
+    words += _files(project, "graph", "--kg")
+    words += ["--constraints", chosen.constraints] if chosen.constraints else []
+    return [*words, "--budget", str(chosen.budget), "--title", chosen.title]
+
+
+def _scores(project: Project) -> Words:
+    found = _files(project, "scores", "")
+    if not found:
+        raise OptionError("Scored candidates are missing: a table with head, relation, tail and score.")
+    return found
+
+
+def _graph(project: Project) -> Words:
+    if project.options.store:
+        named = ["--graph", project.options.graph_iri] if project.options.graph_iri else []
+        return [project.options.store, *named]
+    found = _files(project, "graph", "")
+    if not found:
+        raise OptionError("The graph is missing: drop a file with it, or give the address of a store.")
+    return found
+
+
+def _files(project: Project, role: str, option: str) -> Words:
+    names = [project.path_of(name).name for name in project.names_of(role)]
+    return [word for name in names for word in ((option, f"files/{name}") if option else (f"files/{name}",))]
+
+
+def _names(project: Project) -> Words:
+    """Return the files of names, and their language where it is another than English."""
+    chosen = project.options.language
+    return [*_files(project, "names", "--names"), *(["--language", chosen] if chosen != "en" else [])]
+
+
+def _promise(project: Project) -> Sequence[str]:
+    chosen = project.options
+    left = [] if chosen.goal == "check" else [word for relation in chosen.without for word in ("--without", relation)]
+    return [*(["--precision", f"{chosen.precision:g}"] if chosen.precision is not None else []), *left]

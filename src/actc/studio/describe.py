@@ -1,0 +1,151 @@
+"""What a page shows of projects: where each stands, and what to do next."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from actc.errors import ActcError
+from actc.session import Session
+from actc.session.status import count_labels
+from actc.studio.commands import decide_commands, go_commands
+from actc.studio.common import Studio
+from actc.studio.project import FILE, Project, list_projects
+from actc.studio.runs import LIVING, list_runs
+from actc.studio.sessions import AUDIT
+from actc.trust.audit import answers_for
+
+TARGETS = (0.7, 0.8, 0.9, 0.95)
+NEXT = {
+    "new": ("data", "Drop your graph here, or choose a file."),
+    "ready": ("go", "Look at what was recognised, then press Go."),
+    "running": ("wait", "The computer is at work. You may close this page and come back."),
+    "asking": ("judge", "Judge cards, alone or with others; then decide."),
+    "enough": ("decide", "There are answers enough. Decide."),
+    "decided": ("take", "Look at what was decided, and take it with you."),
+    "behind": ("decide", "There are new answers since the last decision. Decide again."),
+    "failed": ("look", "The last run ended with an error. The log says why."),
+}
+
+
+def state_of(project: Project) -> str:
+    """Say where a project stands, in one word of ``NEXT``."""
+    runs = list_runs(project.folder)
+    last = runs[-1].state if runs else "none"
+    if last in LIVING:
+        return "running"
+    if last == "failed":
+        return "failed"
+    if project.session is not None:
+        return "decided" if project.accepted is not None else "asking"
+    has = project.names_of("scores" if project.options.goal == "decide" else "graph") or project.options.store
+    return "ready" if has else "new"
+
+
+def list_of_projects(studio: Studio) -> list[dict[str, Any]]:
+    """Return a line for each project, the one changed last first."""
+    return [_line(project) for project in list_projects(studio.folder)]
+
+
+def _line(project: Project) -> dict[str, Any]:
+    answers = None
+    if project.session is not None:
+        session = Session(project.session)
+        answers = count_labels(session)
+        session.close()
+    return {
+        "name": project.name,
+        "title": project.options.title,
+        "goal": project.options.goal,
+        "state": state_of(project),
+        "changed": (project.folder / FILE).stat().st_mtime,
+        "answers": answers,
+        "budget": project.options.budget,
+        "accepted": _count_accepted(project),
+    }
+
+
+def _count_accepted(project: Project) -> int | None:
+    """Return how many facts were accepted, or taken out, in the last decision."""
+    if project.accepted is None:
+        return None
+    return _count_lines(project.accepted, project.accepted.stat().st_mtime_ns) - 1
+
+
+@lru_cache(256)
+def _count_lines(path: Path, changed: int) -> int:
+    """Count the lines of a file as it was when it last changed; pages ask every other second."""
+    with path.open("rb") as lines:
+        return sum(block.count(b"\n") for block in iter(lambda: lines.read(1 << 20), b""))
+
+
+def describe_project(studio: Studio, project: Project) -> dict[str, Any]:
+    """Return all that a project's page shows of it."""
+    state, session, audit = state_of(project), None, None
+    if project.session is not None:
+        session = studio.sessions.describe(project.name)
+        if (project.session / "audit" / "settings.json").is_file():
+            audit = studio.sessions.describe(project.name + AUDIT)
+    step, outcome = state, _outcome(project)
+    if session is not None and state == "asking" and (session["answers"] >= session["budget"] or session["paused"]):
+        step = "enough"
+    if session is not None and state == "decided" and outcome.get("answers") not in (None, session["answers"]):
+        step = "behind"
+    what, sentence = NEXT[step]
+    return {
+        **_line(project),
+        "folder": str(project.folder),
+        "state": state,
+        "options": vars(project.options),
+        "files": [
+            {"name": name, "role": role, "bytes": (project.files / name).stat().st_size}
+            for name, role in project.roles.items()
+            if (project.files / name).is_file()
+        ],
+        "runs": [run.describe() for run in list_runs(project.folder)[-10:]],
+        "session": session,
+        "audit": audit,
+        "next": {"what": what, "sentence": sentence},
+        "commands": _commands(project),
+        "outcome": outcome or None,
+        "audit_needs": _audit_needs(outcome),
+    }
+
+
+def _outcome(project: Project) -> dict[str, Any]:
+    """Return what the report of the last decision says: accepted, answers, precision; empty where there is none."""
+    try:
+        report = json.loads((project.result / "report.json").read_text(encoding="utf-8"))
+        quality = (report.get("quality") or {}).get("precision") or {}
+        return {
+            "accepted": report.get("accepted"),
+            "answers": report.get("judged", report.get("answers")),
+            "precision": report.get("accepted_precision") or [quality.get(name) for name in ("low", "middle", "high")],
+            "promise": report.get("promise"),
+            "without": report.get("without", []),
+        }
+    except (OSError, ValueError, AttributeError):
+        return {}
+
+
+def _audit_needs(outcome: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return how many answers an audit will need for some targets, if the expected share is the true one."""
+    share, total = (outcome.get("precision") or [None] * 3)[1], outcome.get("accepted")
+    if not share or not total:
+        return []
+    return [{"target": target, "answers": answers_for(target, share, total)} for target in TARGETS]
+
+
+def _commands(project: Project) -> list[str]:
+    """Return the command lines that do the same in a terminal."""
+    try:
+        lines = [
+            *go_commands(project, anew=True),
+            *(decide_commands(project) if project.options.goal == "decide" else []),
+        ]
+    except ActcError:
+        return []
+    return [f"cd {shlex.quote(str(project.folder))}", *map(shlex.join, lines)]

@@ -1,0 +1,92 @@
+"""What a promised precision costs: how many would be accepted at each level, overall and by relation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from actc.studio.decisions import Standing, Wish
+from actc.tables.database import open_database
+from actc.tables.files import quote, quote_file
+from actc.triples import IntArray, Thresholds
+from actc.trust.case import PEOPLE, Case
+from actc.trust.promise import Demand
+
+PRECISIONS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99)
+
+
+def describe_levels(standing: Standing, wish: Wish) -> dict[str, Any]:
+    """Return how many are accepted at each level; none are promised by a method that does not know how sure it is.
+
+    Of a relation that is left out, how many it would bring if it were not.
+    """
+    case, names = standing.case, standing.session.names
+    wanted = sorted({*PRECISIONS, *([] if wish.precision is None else [wish.precision])})
+    knows = case.fit.draws is not None
+    kept = case.promising([Demand(precision) for precision in wanted]) if knows else []
+    plain = case if case.demand is None else replace(case, demand=None, fitted=case.fit)
+    cases = [plain, *(one for _, one in kept)]
+    counts = [_count(standing, one) for one in cases]
+    left = np.array([name in case.without for name in case.target.relation_names], dtype=np.bool_)
+    shown = counts
+    if case.without:
+        taken_in = (_count(standing, replace(one, without=(), fitted=case.fit)) for one in cases)
+        shown = [np.where(left, more, count) for more, count in zip(taken_in, counts, strict=True)]
+    sizes, more = case.target.relation_sizes.tolist(), len(standing.called)
+    return {
+        "levels": [
+            {
+                "precision": demand,
+                "accepted": int(counts[at + 1].sum()) + more,
+                "chance": None if np.isnan(promise.chance) else round(promise.chance, 4),
+            }
+            for at, (demand, (promise, _)) in enumerate(zip(wanted, kept, strict=False))
+        ],
+        "now": int(counts[0].sum()) + more,
+        "chosen": wish.precision,
+        "confidence": Demand(PRECISIONS[0]).confidence,
+        "promises": knows,
+        "relations": [
+            {
+                "relation": relation,
+                "name": names.of(relation).name,
+                "candidates": round(sizes[at]),
+                "now": int(shown[0][at]),
+                "accepted_at": [int(count[at]) for count in shown[1:]],
+                "left_out": bool(left[at]),
+            }
+            for at, relation in enumerate(case.target.relation_names)
+        ],
+    }
+
+
+def _count(standing: Standing, case: Case) -> IntArray:
+    """Count what a case accepts, relation by relation: the rows that are written."""
+    size = len(case.target.relation_names)
+    if standing.file is not None:
+        return _count_in_file(standing, case)
+    accepted = case.decide(case.target).accepted  # not kept: there are many cases, and each decides on all candidates
+    if standing.never is not None:
+        accepted = accepted & ~standing.never
+    return np.bincount(case.target.relations[accepted], minlength=size)
+
+
+def _count_in_file(standing: Standing, case: Case) -> IntArray:
+    """Count in a file of all candidates; where there are constraints, as if they held nothing back."""
+    assert standing.file is not None
+    thresholds: Thresholds = case.thresholds.without(case.without, others=True)
+    names = np.array(thresholds.relation_names, dtype=object)
+    hands = PEOPLE if case.found is not None else (*PEOPLE, "judges")
+    spoken = f'"by" IN ({", ".join(map(quote, hands))})'
+    with open_database() as connection:
+        connection.register("cuts", {"name": names, "cut": thresholds.cuts})
+        rows = connection.execute(
+            f"SELECT relation, count(*) FROM read_parquet({quote_file(standing.file)}) "
+            "LEFT JOIN cuts ON relation = name WHERE CASE "
+            f"WHEN {spoken} THEN accepted ELSE score >= coalesce(cut, '{thresholds.default}'::DOUBLE) END "
+            "GROUP BY relation"
+        ).fetchall()
+    found = dict(rows)
+    return np.array([found.get(name, 0) for name in case.target.relation_names], dtype=np.int64)

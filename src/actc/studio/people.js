@@ -1,0 +1,120 @@
+// Who judges: links that other machines reach, how far the cards are, the end of it, and an audit.
+
+import { element, fetchJson, percent, put, sentenceOf } from "./draw.js";
+import { home, number, project, redraw, refresh } from "./project.js";
+
+const at = (id) => document.getElementById(id);
+const HERE = ["127.0.0.1", "localhost", "[::1]"];
+let read = null; // which session the list of people is of
+
+export function showPeople(project) {
+  const { session } = project;
+  at("no-session").hidden = Boolean(session);
+  for (const part of at("people").querySelectorAll(".with-session")) part.hidden = !session;
+  if (!session) return;
+  put("answers", number(session.answers));
+  put("answers-of", `of ${number(session.budget)} cards judged${session.unsure ? `, ${number(session.unsure)} not sure` : ""}`);
+  const bar = at("progress");
+  bar.setAttribute("aria-valuemax", session.budget);
+  bar.setAttribute("aria-valuenow", Math.min(session.answers, session.budget));
+  bar.firstElementChild.style.width = `${Math.min(100, (100 * session.answers) / session.budget)}%`;
+  at("judge-now").href = session.judge;
+  at("owner-page").href = session.owner;
+  put("finish", session.paused ? "Go on asking" : "Finish: ask nobody any more");
+  put("finish-state", session.paused ? "Nobody is asked any more. Decide, or go on asking." : "");
+  showAudit(project);
+  if (read !== session.folder + session.answers) readPeople(session);
+}
+
+async function readPeople(session) {
+  read = session.folder + session.answers;
+  const { status, content } = await fetchJson(`${home}/people`);
+  if (status !== 200) return;
+  const alone = content.every((one) => !one.address) && HERE.includes(location.hostname);
+  put("reach", alone
+    ? "Only this machine reaches these links. For others, start the studio with: actc studio --host 0.0.0.0"
+    : "Give each person a link of their own: it opens on a phone, a tablet or another computer.");
+  redraw("persons", content, () => content.map(drawPerson));
+}
+
+function drawPerson(one) {
+  const line = element("li", {}, element("bdi", {}, one.name));
+  if (!one.link) {
+    line.append(element("span", { class: "soft" }, "no link any more"));
+    return line;
+  }
+  const address = one.address ?? location.origin + one.link;
+  const copy = element("button", { type: "button", "aria-label": `Copy link of ${one.name}` }, "Copy link");
+  copy.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(address);
+      put("added", `The link of ${one.name} is copied.`);
+    } catch {
+      put("added", `${one.name}: ${address}`);
+    }
+  });
+  line.append(copy);
+  if (one.qr) {
+    const show = element("button", { type: "button", "aria-label": `QR code of ${one.name}`, "aria-haspopup": "dialog" }, "QR code");
+    show.addEventListener("click", () => showCode(one, address));
+    line.append(show);
+  }
+  return line;
+}
+
+// The code is a drawing that our own server made.
+function showCode(one, address) {
+  const drawing = new DOMParser().parseFromString(one.qr, "image/svg+xml").documentElement;
+  drawing.setAttribute("aria-hidden", "true");
+  at("qr-code").replaceChildren(document.importNode(drawing, true));
+  put("qr-title", `Scan this to judge as ${one.name}`);
+  put("qr-address", address);
+  at("qr").showModal();
+}
+
+// How many answers an audit will need is known beforehand, if what is expected now is true.
+function tellNeeds({ audit_needs: needs, outcome }) {
+  const share = outcome?.precision?.[1];
+  if (!needs?.length || !share) return "An audit is possible once something is accepted.";
+  const lines = needs.map(({ target, answers }) => `${percent(target)}: ${answers === null ? "more than there are" : `about ${number(answers)} cards`}`);
+  return `About ${percent(share)} of what was accepted should be true. If so, this is what a proof takes: ${lines.join("; ")}.`;
+}
+
+function showAudit(project) {
+  const { audit, audit_needs: needs } = project;
+  put("need", at("need").dataset.said ?? tellNeeds(project));
+  const known = needs?.find((one) => one.target === Number(at("target").value))?.answers;
+  if (known && !at("count-audit").dataset.touched) at("count-audit").value = String(known);
+  at("audit-links").hidden = !audit;
+  if (!audit) return;
+  at("audit-judge").href = audit.judge;
+  at("audit-owner").href = audit.owner;
+  put("audit-said", `${number(audit.answers)} of ${number(audit.budget)} judged`);
+}
+
+export function startPeople() {
+  at("add").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const reply = await fetchJson(`${home}/people`, { name: at("person").value });
+    put("added", reply.status === 200 ? `${reply.content.name}: ${reply.content.address ?? location.origin + reply.content.link}` : sentenceOf(reply));
+    if (reply.status === 200) at("person").value = "";
+    read = null;
+    refresh();
+  });
+  at("finish").addEventListener("click", async () => {
+    const reply = await fetchJson(`${home}/finish`, { finished: !project.session.paused });
+    if (reply.status !== 200) put("finish-state", sentenceOf(reply));
+    refresh();
+  });
+  at("count-audit").addEventListener("input", () => (at("count-audit").dataset.touched = "yes"));
+  at("target").addEventListener("change", () => showAudit(project));
+  at("audit").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    put("need", "Drawing …");
+    const reply = await fetchJson(`${home}/audit`, { target: Number(at("target").value), count: Number(at("count-audit").value), design: at("design").value });
+    at("need").dataset.said = reply.status === 200 ? "The audit has begun: judge its cards, alone or with others." : sentenceOf(reply);
+    put("need", at("need").dataset.said);
+    if (reply.status === 200) put("audit-command", reply.content.command);
+    refresh();
+  });
+}

@@ -1,0 +1,151 @@
+"""What the files of a project are: formats, columns, relations, first rows, notes, and the first card.
+
+It is found out in a process of its own (``python -m actc.studio.recognise PROJECT``), so that a file of any size, or a
+hostile one, costs the server nothing; and kept beside the files until one of them changes.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from actc.errors import ActcError, say_failure
+from actc.graphs.formats import find_format, read_graph
+from actc.session.ask import Task
+from actc.session.cards import make_card
+from actc.session.names import Names, write_names
+from actc.session.read_names import NAME_ALIASES, NAME_COLUMNS
+from actc.studio.project import Project
+from actc.tables.files import TRIPLE, find_layout, first_line, is_table, read_scored, write_json
+from actc.triples import Triples
+
+KEPT = "recognised.json"
+MOST_SECONDS = 300.0
+ROWS, MOST_RELATIONS = 5, 50
+
+
+def guess_role(path: Path) -> str:
+    """Say what a file most probably is: by its columns, where it is a table; else a graph."""
+    if path.name.lower().endswith((".json", ".jsonl", ".json.gz", ".jsonl.gz")):
+        return "names"
+    try:
+        if not is_table(path):
+            return "graph"
+        layout = find_layout(path)
+        if set(TRIPLE) <= set(layout.position):
+            return "scores" if "score" in layout.position else "graph"
+        columns = {word.strip().strip('"').lower() for word in first_line(path).replace(",", "\t").split("\t")}
+    except ActcError:
+        return "graph"
+    known = {*NAME_COLUMNS, *NAME_ALIASES}
+    return "names" if len(columns & known) > 1 else "graph"
+
+
+def look_at(project: Project) -> dict[str, Any]:
+    """Return what the files are, as it was found out when they last changed."""
+    kept, now = project.folder / KEPT, _state(project)
+    try:
+        content = json.loads(kept.read_text(encoding="utf-8"))
+        if content["state"] == now:
+            return dict(content["found"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    command = [sys.executable, "-P", "-m", "actc.studio.recognise", str(project.folder)]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=MOST_SECONDS, check=False)
+        found = json.loads(done.stdout)
+    except (subprocess.TimeoutExpired, ValueError):
+        found = {"problem": "The files could not be looked at in time, or there was no memory for them."}
+    write_json(kept, {"state": now, "found": found})
+    return dict(found)
+
+
+def _state(project: Project) -> list[Any]:
+    """Return what is another after a change of any file, or of the language of names."""
+    files = [(project.files / name).stat() for name in project.roles if (project.files / name).is_file()]
+    return [project.options.language, project.roles, [[file.st_size, file.st_mtime_ns] for file in files]]
+
+
+def recognise(project: Project) -> dict[str, Any]:
+    """Find out what the files of a project are; what one cannot be read for is said, and the others are looked at."""
+    found: dict[str, Any] = {"problem": None, "card": None}
+    triples: Triples | None = None
+    for role, describe in DESCRIBED.items():
+        found[role] = None
+        for name in project.names_of(role):
+            try:
+                found[role], some = describe(project.path_of(name))
+                triples = triples if triples is not None and role == "graph" else some
+            except Exception as error:
+                found["problem"] = _say(project, error)
+    names = [project.path_of(name) for name in project.names_of("names")]
+    if triples is not None:
+        try:
+            found |= _look_at_names(project, triples, names)
+        except Exception as error:
+            found["problem"] = found["problem"] or _say(project, error)
+    return found
+
+
+def _say(project: Project, error: Exception) -> str:
+    """Say what is wrong with a file, by the name that a person knows."""
+    sentence = str(error) if isinstance(error, ActcError) else say_failure(error)
+    return sentence.replace(f"{project.files}/", "")
+
+
+def _describe_graph(path: Path) -> tuple[dict[str, Any], Triples]:
+    graph = read_graph(path)
+    return {"format": find_format(path, None).summary, **_describe(graph), "notes": list(graph.notes)}, graph
+
+
+def _describe_scores(path: Path) -> tuple[dict[str, Any], Triples]:
+    triples, labels = read_scored(path)
+    low, high = (float(x) for x in (triples.scores.min(), triples.scores.max()))
+    notes = ["There is a column of labels; people are asked all the same."] if labels is not None else []
+    more = {"columns": list(find_layout(path).position), "scores": [low, high], "notes": notes}
+    return {"format": "Scored candidates", **_describe(triples), **more}, triples
+
+
+def _describe(triples: Triples) -> dict[str, Any]:
+    """Return sizes, the relations with most triples, and the first rows."""
+    counts = np.bincount(triples.relations, minlength=len(triples.relation_names))
+    order = np.argsort(-counts, kind="stable")[:MOST_RELATIONS]
+    relations = [{"relation": triples.relation_names[i], "triples": int(counts[i])} for i in order.tolist()]
+    rows = triples.take(np.arange(min(ROWS, len(triples)))).columns()
+    return {
+        "triples": len(triples),
+        "entities": len(triples.entity_names),
+        "relation_count": int((counts > 0).sum()),
+        "relations": [line for line in relations if line["triples"]],
+        "rows": [[str(cell) for cell in row] for row in zip(*rows.values(), strict=True)],
+    }
+
+
+def _look_at_names(project: Project, triples: Triples, files: list[Path]) -> dict[str, Any]:
+    """Return how many names were found, and the first card as people will see it."""
+    ids = (*triples.entity_names, *triples.relation_names)
+    with tempfile.TemporaryDirectory(prefix="actc-") as scratch:
+        path = Path(scratch) / "names.sqlite"
+        write_names(path, files, None, ids, project.options.language)
+        with closing(Names(path)) as names:
+            named = {"named": names.count_named(ids), "of": len(ids), "files": len(files)}
+            card = make_card(names, Task(0, *triples.triple(0), 0.0, "A first look."))
+    return {"names": named if files else None, "card": card}
+
+
+DESCRIBED: dict[str, Callable[[Path], tuple[dict[str, Any], Triples]]] = {
+    "graph": _describe_graph,
+    "scores": _describe_scores,
+    "candidates": _describe_graph,
+}
+
+if __name__ == "__main__":
+    print(json.dumps(recognise(Project.read(Path(sys.argv[1])))))

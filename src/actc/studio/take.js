@@ -1,0 +1,115 @@
+// What comes out: files in every format, and publishing into a store, always looked at before it is written.
+
+import { element, fetchJson, put, sentenceOf } from "./draw.js";
+import { home, project, redraw } from "./project.js";
+import { startRun } from "./runs.js";
+import { bytes } from "./upload.js";
+
+const at = (id) => document.getElementById(id);
+let seen = null;
+let looked = {}; // what was shown before it may be written: store and graph, by publish or withdraw
+let waits = null; // the run whose end is waited for
+
+export function showTake(project) {
+  const state = JSON.stringify([project.accepted, project.runs.length, project.runs.at(-1)?.state]);
+  if (state !== seen) readTakes(state);
+  follow(project);
+}
+
+async function readTakes(state) {
+  seen = state;
+  const { status, content } = await fetchJson(`${home}/take`);
+  const files = status === 200 ? content : [];
+  const decided = files.filter((file) => file.name !== "commands.sh").length > 0;
+  at("nothing-to-take").hidden = decided;
+  redraw("takes", files, () => drawGroups(files));
+}
+
+// What is there in several formats is a group, with a link for each; the rest is another.
+const FIRST = [".tsv", ".csv", ".ttl", ".nt", ".jsonld", ".parquet"];
+const OTHERS = "Reports, answers, command lines";
+
+function drawGroups(files) {
+  const groups = new Map();
+  for (const file of files) {
+    const [what, format] = file.what.split(": ");
+    const title = format ? what : OTHERS;
+    groups.set(title, [...(groups.get(title) ?? []), { ...file, words: format ?? what }]);
+  }
+  const place = ({ name }) => FIRST.indexOf(name.slice(name.indexOf(".")));
+  return [...groups].flatMap(([title, some]) => {
+    const first = title === OTHERS ? some : some.filter((file) => place(file) >= 0).sort((a, b) => place(a) - place(b));
+    const rest = some.filter((file) => !first.includes(file));
+    const more = rest.length ? [element("details", {}, element("summary", {}, "More formats"), element("div", {}, ...rest.map(drawTake)))] : [];
+    return [element("dt", {}, title.charAt(0).toUpperCase() + title.slice(1)), element("dd", {}, ...first.map(drawTake), ...more)];
+  });
+}
+
+function drawTake(file) {
+  const words = [file.words, file.bytes ? bytes(file.bytes) : ""].filter(Boolean).join(", ");
+  return element("a", { class: "button", href: `${home}/take/${encodeURIComponent(file.name)}`, download: file.name },
+    element("bdi", {}, file.name), element("span", { class: "fine" }, ` ${words}`));
+}
+
+// A file that takes a while is made while the page says so; one that cannot be made leaves a sentence.
+async function save(link) {
+  put("take-state", `${link.download} is being made …`);
+  try {
+    const response = await fetch(link.href, { cache: "no-store" });
+    if (!response.ok) return put("take-state", String((await response.json()).detail));
+    const here = URL.createObjectURL(await response.blob());
+    element("a", { href: here, download: link.download }).click();
+    setTimeout(() => URL.revokeObjectURL(here), 60_000);
+    put("take-state", `${link.download} is ready.`);
+  } catch {
+    put("take-state", "The server does not answer.");
+  }
+}
+
+const target = () => JSON.stringify(["to", "into", "base"].map((id) => at(id).value));
+
+function showWritable() {
+  at("write").disabled = Boolean(waits) || looked.publish !== target();
+  at("withdraw").disabled = Boolean(waits) || looked.withdraw !== target();
+}
+
+async function act(what, write) {
+  if (!at("publish").reportValidity()) return;
+  put("publish-state", "");
+  const reply = await startRun(what, { to: at("to").value, into: at("into").value, base: at("base").value, write });
+  if (reply.status !== 200) return put("publish-state", sentenceOf(reply));
+  waits = { id: reply.content.id, what, write, target: target() };
+  follow(project);
+}
+
+function follow(project) {
+  const run = waits && project.runs.find((one) => one.id === waits.id);
+  if (run) {
+    at("published").hidden = false;
+    put("published", run.log.join("\n") || "…");
+    if (!["waiting", "running"].includes(run.state)) {
+      if (run.state === "done" && !waits.write) looked[waits.what] = waits.target;
+      if (waits.write) looked = {};
+      put("publish-state", run.state === "done" ? (waits.write ? "Done." : "Nothing was written yet.") : "That did not work; the store's answer is above.");
+      waits = null;
+    }
+  }
+  showWritable();
+}
+
+export function startTake() {
+  at("takes").addEventListener("click", (event) => {
+    const link = event.target.closest("a");
+    if (!link) return;
+    event.preventDefault();
+    save(link);
+  });
+  at("publish").addEventListener("submit", (event) => {
+    event.preventDefault();
+    act("publish", false);
+  });
+  at("write").addEventListener("click", () => act("publish", true));
+  at("withdraw-look").addEventListener("click", () => act("withdraw", false));
+  at("withdraw").addEventListener("click", () => act("withdraw", true));
+  for (const id of ["to", "into", "base"]) at(id).addEventListener("input", showWritable);
+}

@@ -1,0 +1,48 @@
+"""How far a command is, told to whoever runs it: a line of JSON for each step, in the file that ACTC_PROGRESS names."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+PROGRESS = "ACTC_PROGRESS"
+PAUSE = 0.2  # seconds between two lines of a stage
+
+
+def tell_progress(stage: str) -> Callable[..., None]:
+    """Return a function that tells steps done, steps in all, of a stage that begins now."""
+    name = os.environ.get(PROGRESS)
+    if not name:
+        return lambda done, total=None: None
+    path, steps, last = Path(name), 0, 0.0
+
+    def tell(done: int, total: int | None = None) -> None:
+        nonlocal steps, last
+        steps += done
+        now = time.time()
+        if now - last >= PAUSE or not done or (total is not None and steps >= total):
+            last = now
+            line = {"stage": stage, "done": steps, "total": total, "at": now}
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+
+    tell(0)
+    return tell
+
+
+def read_progress(path: Path) -> list[dict[str, Any]]:
+    """Return the stages that were told of: name, done, total, and how many seconds each has taken so far."""
+    try:
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.endswith("}")]
+    except (OSError, ValueError):
+        return []
+    stages: list[dict[str, Any]] = []
+    for line in lines:
+        if not line["done"] or not stages or stages[-1]["name"] != line["stage"]:
+            stages.append({"name": line["stage"], "began": line["at"]})
+        stages[-1] |= {"done": line["done"], "total": line["total"], "seconds": line["at"] - stages[-1]["began"]}
+    return stages

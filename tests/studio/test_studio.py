@@ -1,0 +1,295 @@
+"""The studio's routes: who may ask, what may be dropped, and the whole way without a browser."""
+
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from actc.errors import FileError
+from actc.session import start_session
+from actc.studio import server
+from actc.studio.project import Project, find_project, list_projects, new_project, safe_name
+from actc.studio.serve import prepare
+from tests.studio.conftest import BYTES, add_project
+
+ROUTES = [
+    ("GET", "/api/studio"),
+    ("POST", "/api/projects"),
+    ("GET", "/api/projects/words-and-what-they-mean"),
+    ("POST", "/api/projects/words-and-what-they-mean"),
+    ("PUT", "/api/projects/words-and-what-they-mean/files/x.tsv"),
+    ("DELETE", "/api/projects/words-and-what-they-mean/files/words.tsv.gz"),
+    ("GET", "/api/projects/words-and-what-they-mean/preview"),
+    ("POST", "/api/projects/words-and-what-they-mean/runs"),
+    ("GET", "/api/projects/words-and-what-they-mean/people"),
+    ("GET", "/"),
+    ("GET", "/project/words-and-what-they-mean"),
+]
+
+
+def stranger(client):
+    return TestClient(client.app, base_url="http://127.0.0.1:8766")
+
+
+@pytest.mark.parametrize(("method", "path"), ROUTES)
+def test_nothing_is_told_or_taken_without_the_link(client, method, path):
+    kind = BYTES if method == "PUT" else {"content-type": "application/json"}
+    answer = stranger(client).request(method, path, content=b"{}", headers=kind)
+    assert answer.status_code == 401
+    assert not Path(client.app.state.studio.folder, "words-and-what-they-mean", "files", "x.tsv").exists()
+
+
+def test_every_route_of_the_studio_wants_the_link(client):
+    open_to_all = {"/files/{name}", "/s/{token}"}
+    for route in client.app.routes:
+        if getattr(route, "dependant", None) is None or route.path in open_to_all:
+            continue
+        path = route.path.format(name="words-and-what-they-mean", file="x", run=1, token="x", triple=0)
+        kind = BYTES if "PUT" in route.methods else {"content-type": "application/json"}
+        asked = stranger(client).request(next(iter(route.methods)), path, content=b"{}", headers=kind)
+        assert asked.status_code == 401, route.path
+
+
+def test_wrong_links_are_counted(client):
+    answers = [stranger(client).get("/s/no").status_code for _ in range(25)]
+    assert answers[0] == 404
+    assert answers[-1] == 429
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "http://evil.example"},
+        {"sec-fetch-site": "cross-site"},
+        {"content-type": "text/plain"},
+        {"host": "evil.example"},
+    ],
+)
+def test_a_page_of_another_site_changes_nothing(client, headers):
+    answer = client.post(
+        "/api/projects", content=b'{"title": "x"}', headers={"content-type": "application/json"} | headers
+    )
+    assert answer.status_code in (403, 421)
+    put = client.put("/api/projects/words-and-what-they-mean/files/x.tsv", content=b"a", headers=BYTES | headers)
+    assert put.status_code in (403, 421)
+    assert len(list_projects(client.app.state.studio.folder)) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("graph.tsv", "graph.tsv"),
+        ("../../../etc/passwd", "passwd"),
+        ("..\\..\\evil.tsv", "evil.tsv"),
+        ("--out=x.tsv", "out-x.tsv"),
+        (".hidden.tsv", "hidden.tsv"),
+        ("Käse 🧀 $(rm).tsv", "Käse-rm-.tsv"),
+        ("a\nb\0c.tsv", "a-b-c.tsv"),
+    ],
+)
+def test_a_file_gets_a_plain_name_in_its_own_folder(name, kept):
+    assert safe_name(name) == kept
+
+
+@pytest.mark.parametrize("name", ["", "...", "x" * 200, "graph.zip", "graph.tar.gz", "graph.7z", "/"])
+def test_names_that_say_nothing_and_archives_are_refused(client, name):
+    project = add_project(client)
+    answer = client.put(f"/api/projects/{project}/files/{name or '%20'}", content=b"a\tr\tb\n", headers=BYTES)
+    assert answer.status_code in (400, 404)
+    assert client.get(f"/api/projects/{project}").json()["files"] == []
+
+
+def test_a_file_that_is_too_large_leaves_nothing(client, monkeypatch):
+    project = add_project(client)
+    gate = client.app
+    while not hasattr(gate, "uploads"):
+        gate = getattr(gate, "app", None) or gate.middleware_stack
+    monkeypatch.setattr(gate, "uploads", 1000)
+    said = client.put(f"/api/projects/{project}/files/g.tsv", content=b"a\tr\tb\n" * 1000, headers=BYTES)
+    chunks = client.put(f"/api/projects/{project}/files/g.tsv", content=iter([b"a\tr\tb\n" * 1000]), headers=BYTES)
+    assert (said.status_code, chunks.status_code) == (413, 413)
+    assert list((client.app.state.studio.folder / project / "files").iterdir()) == []
+
+
+def test_a_full_disk_refuses_a_file_and_keeps_the_old_one(client, monkeypatch):
+    project = add_project(client)
+    place = f"/api/projects/{project}/files/g.tsv"
+    assert client.put(place, content=b"a\tr\tb\n", headers=BYTES).status_code == 200
+    monkeypatch.setattr(server, "LEFT_FREE", 2**62)
+    assert "too little room" in client.put(place, content=b"other", headers=BYTES).json()["detail"]
+    assert (client.app.state.studio.folder / project / "files" / "g.tsv").read_bytes() == b"a\tr\tb\n"
+
+
+def test_links_in_a_project_are_not_followed(client, tmp_path):
+    project = add_project(client)
+    folder, secret = client.app.state.studio.folder / project, tmp_path / "secret"
+    secret.write_text("a\tr\tb\n")
+    (folder / "files" / "g.tsv").symlink_to(secret)
+    Project.read(folder).with_file("g.tsv", "graph")
+    assert client.get(f"/api/projects/{project}/preview").json()["graph"] is None
+    assert "missing" in client.post(f"/api/projects/{project}/runs", json={"what": "go"}).json()["detail"]
+    client.put(f"/api/projects/{project}/files/g.tsv", content=b"x\ty\tz\n", headers=BYTES)
+    assert secret.read_text() == "a\tr\tb\n"
+    (client.app.state.studio.folder / "linked").symlink_to(folder)
+    assert client.get("/api/projects/linked").status_code == 404
+
+
+@pytest.mark.parametrize("name", ["..", ".actc-studio", "a/b", "A", "-x", "%2e%2e"])
+def test_no_name_from_outside_reaches_another_folder(client, name):
+    assert client.get(f"/api/projects/{name}").status_code == 404
+    with pytest.raises(FileError):
+        find_project(client.app.state.studio.folder, name)
+
+
+def test_a_damaged_project_is_left_out_and_said(client):
+    name = add_project(client)
+    path = client.app.state.studio.folder / name / "project.json"
+    for text in ("", "[]", '{"format": 1}', path.read_text().replace('"budget": 30', '"budget": -1')):
+        path.write_text(text)
+        assert client.get(f"/api/projects/{name}").status_code == 404
+        assert [one["name"] for one in client.get("/api/studio").json()["projects"]] == ["words-and-what-they-mean"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"goal": "conquer"},
+        {"budget": 0},
+        {"precision": 1.0},
+        {"title": " "},
+        {"language": "../x"},
+        {"store": "file:///etc/passwd"},
+        {"store": "sparql:file:///etc/passwd"},
+        {"evil": 1},
+    ],
+)
+def test_what_a_command_would_refuse_is_refused_here(client, body):
+    name = add_project(client)
+    before = client.get(f"/api/projects/{name}").json()["options"]
+    assert client.post(f"/api/projects/{name}", json=body).status_code in (400, 422)
+    assert client.get(f"/api/projects/{name}").json()["options"] == before
+
+
+def test_a_folder_with_other_files_is_no_studio(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(FileError, match="no studio's"):
+        prepare(tmp_path)
+
+
+def test_projects_of_one_title_have_folders_of_their_own(studio):
+    assert [new_project(studio, "Über Graphen!").name for _ in range(3)] == [
+        "uber-graphen",
+        "uber-graphen-2",
+        "uber-graphen-3",
+    ]
+    assert new_project(studio, "图").name == "project"
+
+
+def test_the_secret_is_its_owner_s_alone(studio, client):
+    path = studio / ".actc-studio" / "secret"
+    assert path.stat().st_mode & 0o077 == 0
+    assert studio.stat().st_mode & 0o077 == 0
+    assert client.app.state.studio.token not in json.dumps(client.get("/api/studio").json())
+
+
+def test_what_was_dropped_is_recognised_with_its_notes_and_a_first_card(client, tmp_path):
+    name = add_project(client)
+    facts = b'<http://e/Paris> <http://e/in> <http://e/France> .\n<http://e/Paris> <http://e/size> "2" .\n'
+    files = {"g.nt": facts, "names.tsv": b"id\tname\nhttp://e/Paris\tParis <b>\n"}
+    told = [
+        client.put(f"/api/projects/{name}/files/{file}", content=text, headers=BYTES).json()
+        for file, text in files.items()
+    ]
+    assert [one["role"] for one in told] == ["graph", "names"]
+    found = client.get(f"/api/projects/{name}/preview").json()
+    assert found["graph"]["format"] == "N-Triples"
+    assert "literal" in " ".join(found["graph"]["notes"])
+    assert found["card"]["sentence"][0]["text"] == "Paris <b>"
+    assert found["names"]["named"] == 1
+    broken = client.put(f"/api/projects/{name}/files/h.nt", content=b"<a <b\n", headers=BYTES).json()
+    assert broken["role"] == "graph"
+    assert "h.nt, line 1" in client.get(f"/api/projects/{name}/preview").json()["problem"]
+
+
+def test_the_whole_way_by_its_routes(client, families):
+    name = add_project(client, families, budget=10)
+    api = f"/api/projects/{name}"
+    assert client.get(api).json()["next"]["what"] == "go"
+    told = client.post(f"{api}/runs", json={"what": "go"}).json()
+    assert told["command"] == "actc complete files/families.tsv --budget 10 --out result"
+    assert client.post(f"{api}/runs", json={"what": "go"}).status_code == 400  # one at a time
+    found = wait(client, api)
+    assert found["state"] == "asking"
+    client.post(api, json={"title": "Who is whose aunt?", "guidelines": "Look at the *children*."})
+    client.get(found["session"]["judge"])
+    pages = f"/session/{name}"
+    assert client.get(f"{pages}/api/picture").json()["title"] == "Who is whose aunt?"
+    assert client.get(f"{pages}/api/guidelines").json()["text"] == "Look at the *children*."
+    for k in range(10):
+        card = client.post(f"{pages}/api/exchange", json={"cards": 1}).json()["cards"][0]
+        answer = {"said": "true" if k % 2 else "false", "triple": card["triple"], "key": f"k{k}"}
+        assert client.post(f"{pages}/api/exchange", json={"judgements": [answer]}).json()["recorded"][0]["id"]
+    assert client.get(api).json()["next"]["what"] == "decide"
+    client.post(f"{api}/runs", json={"what": "decide"})
+    found = wait(client, api)
+    assert found["state"] == "decided"
+    assert found["accepted"] == found["outcome"]["accepted"] > 0
+    assert found["next"]["what"] == "take"
+
+
+def wait(client, api):
+    for _ in range(1200):
+        found = client.get(api).json()
+        if found["state"] != "running":
+            return found
+        time.sleep(0.1)
+    raise AssertionError(found["runs"])
+
+
+def test_people_of_a_studio_that_others_reach_get_an_address_and_its_code(studio, families, monkeypatch):
+    monkeypatch.setattr("socket.gethostname", lambda: "mine.example")
+    app = server.create_studio(studio, "0.0.0.0")
+    with TestClient(app, base_url="http://mine.example:8766") as client:
+        client.get(f"/s/{app.state.studio.token}")
+        name = add_project(client)
+        scores = b"head\trelation\ttail\tscore\n" + b"".join(b"a%d\tr\tb\t%d\n" % (k, k) for k in range(40))
+        client.put(f"/api/projects/{name}/files/scores.tsv", content=scores, headers=BYTES)
+        client.post(f"/api/projects/{name}", json={"goal": "decide", "budget": 5})
+        client.post(f"/api/projects/{name}/runs", json={"what": "go"})
+        assert wait(client, f"/api/projects/{name}")["state"] == "asking"
+        ada = client.post(f"/api/projects/{name}/people", json={"name": "Ada"}).json()
+        assert ada["address"].startswith(f"http://mine.example:8766/session/{name}/j/")
+        assert ada["qr"].startswith("<svg")
+        assert client.get(ada["link"]).status_code == 200
+        client.post(f"/api/projects/{name}/finish", json={})
+        assert client.get(f"/api/projects/{name}").json()["next"]["what"] == "decide"
+
+
+def test_a_session_of_one_project_does_not_open_another(client, tmp_path):
+    first, second = (add_project(client) for _ in range(2))
+    (tmp_path / "scores.tsv").write_text("".join(f"a{k}\tr\tb\t{k}\n" for k in range(40)))
+    for name in (first, second):
+        result = client.app.state.studio.folder / name / "result"
+        result.mkdir()
+        start_session(result / "session", tmp_path / "scores.tsv").close()
+    link = client.get(f"/api/projects/{first}").json()["session"]["judge"]
+    judge = stranger(client)
+    assert judge.get(link).status_code == 200
+    assert judge.get(f"/session/{first}/api/picture").status_code == 200
+    assert judge.get(f"/session/{second}/api/picture").status_code == 401
+    assert judge.get("/api/studio").status_code == 401
+    assert judge.get(link.replace(first, second)).status_code == 404
+
+
+def test_files_that_are_dropped_at_once_are_all_there(client):
+    name = add_project(client)
+    with ThreadPoolExecutor(8) as several:
+        places = [f"/api/projects/{name}/files/names-{k}.tsv?role=names" for k in range(16)]
+        codes = list(
+            several.map(lambda place: client.put(place, content=b"id\tname\n", headers=BYTES).status_code, places)
+        )
+    assert codes == [200] * 16
+    assert len(client.get(f"/api/projects/{name}").json()["files"]) == 16

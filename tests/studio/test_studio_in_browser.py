@@ -1,0 +1,410 @@
+"""The whole way in a real browser, as a curator goes it: from an empty folder to facts in Turtle."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+import rdflib
+from playwright.sync_api import Page
+
+from actc.graphs.formats import read_graph
+from actc.sample.better_graph import make_families
+from tests.app.browser.conftest import PHONE, READY, saved
+from tests.app.browser.test_axe import LOOKS, look
+from tests.stores.servers import oxigraph
+
+WORKS = 120_000  # milliseconds that a run may take on a busy machine
+
+
+class Studio:
+    """`actc studio` in a process of its own."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.folder, self.options = folder, options
+        self.start()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "actc.cli.main", "studio", str(self.folder), "--port", "0", "--no-browser"]
+        environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+        self.process = subprocess.Popen(
+            [*command, *self.options], stdout=subprocess.PIPE, text=True, env=environment, cwd=self.folder.parent
+        )
+        assert self.process.stdout is not None
+        found = next(filter(None, (re.search(r"http://\S+", line) for line in self.process.stdout)))
+        self.link = re.sub(r"//[^:/]+", "//127.0.0.1", found[0])
+        self.origin = self.link.partition("/s/")[0]
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+            self.process.wait(60)
+            assert self.process.stdout is not None
+            self.process.stdout.close()
+
+
+@pytest.fixture
+def start_studio(tmp_path) -> Iterator:
+    with ExitStack() as running:
+
+        def start(*options: str) -> Studio:
+            studio = Studio(tmp_path / "studio", *options)
+            running.callback(studio.stop)
+            return studio
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def true_facts() -> set[tuple[str, str, str]]:
+    """What is true of the families, in the graph or not."""
+    return set(zip(*make_families(np.random.default_rng(0)).columns().values(), strict=True))
+
+
+def told(page: Page, where: str, words: str) -> None:
+    """Wait until a part of the page says something."""
+    js = "([where, words]) => document.getElementById(where).textContent.includes(words)"
+    page.wait_for_function(js, arg=[where, words], timeout=WORKS)
+
+
+def drop(page: Page, *files: Path) -> None:
+    """Drop files on the page, as out of a file manager."""
+    content = [[file.name, file.read_text(encoding="utf-8")] for file in files]
+    made = page.evaluate_handle(
+        """files => {
+            const dropped = new DataTransfer();
+            for (const [name, text] of files) dropped.items.add(new File([text], name));
+            return dropped;
+        }""",
+        content,
+    )
+    page.dispatch_event("#drop", "dragover", {"dataTransfer": made})
+    page.dispatch_event("#drop", "drop", {"dataTransfer": made})
+
+
+def said_by(page: Page, facts: set[tuple[str, str, str]]) -> str:
+    """Say what is true of the card that is shown."""
+    page.wait_for_selector(READY)
+    return "true" if tuple(page.locator("#meanings dt bdi").all_inner_texts()[:3]) in facts else "false"
+
+
+def judge(page: Page, facts: set[tuple[str, str, str]], count: int, act) -> None:
+    for _ in range(count):
+        said = said_by(page, facts)
+        act(said)
+        page.wait_for_function(
+            "() => document.querySelector('#card[data-unread]') || document.getElementById('card').hidden"
+        )
+    saved(page)
+
+
+def state_is(page: Page, words: str) -> None:
+    told(page, "next-sentence", words)
+
+
+def test_a_dropped_graph_is_completed_judged_promised_and_taken_as_turtle(
+    start_studio, new_page, families, true_facts, tmp_path
+):
+    studio, page = start_studio(), new_page(viewport={"width": 1200, "height": 900})
+    page.goto(studio.link)
+    page.wait_for_selector("#projects li")
+    drop(page, families)
+    page.wait_for_url("**/project/families*")
+    told(page, "recognised", f"{len(read_graph(families)):,} facts")
+    page.wait_for_selector("#card:not([hidden]) #sentence .head")
+    assert "Tab-separated" in page.inner_text("#recognised")
+    page.click("#next-go")
+    state_is(page, "Judge cards")
+    page.click("#tab-people")
+    address = studio.origin + page.get_attribute("#judge-now", "href")
+
+    desk = page.context.new_page()
+    desk.goto(address)
+    judge(desk, true_facts, 20, lambda said: desk.keyboard.press(said[0]))
+    desk.close()
+    phone = new_page(**PHONE)
+    phone.goto(address)
+    judge(phone, true_facts, 10, lambda said: phone.tap(f"#answers .{said}"))
+    phone.wait_for_selector("#message:not([hidden])")
+
+    state_is(page, "Decide")
+    page.click("#tab-decide")
+    page.wait_for_selector("#rows tr")
+    page.focus("#level")
+    page.wait_for_function("() => Number(document.getElementById('level').max) > 0")
+    while page.inner_text("#level-now") != "90\u00a0%":
+        page.keyboard.press("ArrowRight")
+    assert "facts" in page.inner_text("#cost")
+    page.click("#promise")
+    state_is(page, "take it with you")
+    assert "--precision 0.9" in page.locator("#runs pre").first.text_content()
+
+    page.click("#tab-take")
+    with page.expect_download() as download:
+        page.click("#takes [download='accepted.ttl']")
+    download.value.save_as(tmp_path / "accepted.ttl")
+    graph = rdflib.Graph().parse(tmp_path / "accepted.ttl")
+    assert len(graph) >= 10
+    accepted = set(zip(*read_graph(studio.folder / "families/result/accepted.tsv").columns().values(), strict=True))
+    assert len(graph) == len(accepted)
+    assert len(accepted & true_facts) >= 0.85 * len(accepted)
+
+    page.reload()
+    assert page.get_attribute("#tab-take", "aria-selected") == "true"
+
+
+def tab_to(page: Page, selector: str) -> None:
+    """Press Tab until something has the focus."""
+    for _ in range(200):
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"Tab never comes to {selector}")
+
+
+@pytest.mark.long
+def test_the_whole_way_by_keys_alone(start_studio, new_page, families, true_facts):
+    studio, page = start_studio(), new_page(viewport={"width": 1200, "height": 900})
+    page.goto(studio.link)
+    page.wait_for_selector("#projects li")
+    tab_to(page, "#new-title")
+    page.keyboard.type("Keys")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/project/keys*")
+    state_is(page, "Drop your graph")
+    tab_to(page, "#pick")
+    with page.expect_file_chooser() as chooser:
+        page.keyboard.press("Enter")
+    chooser.value.set_files(families)
+    state_is(page, "press Go")
+    tab_to(page, "[data-option=budget]")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("12")
+    page.keyboard.press("Tab")
+    told(page, "option-state", "Saved")
+    page.keyboard.press("Control+Home")
+    page.evaluate("document.activeElement.blur()")
+    tab_to(page, "#next-go")
+    page.keyboard.press("Enter")
+    state_is(page, "Judge cards")
+    tab_to(page, "#next-go")
+    with page.context.expect_page() as opened:
+        page.keyboard.press("Enter")
+    card = opened.value
+    judge(card, true_facts, 12, lambda said: card.keyboard.press(said[0]))
+    card.close()
+    state_is(page, "Decide")
+    tab_to(page, "[role=tab][aria-selected=true]")
+    for _ in range(5):
+        if page.get_attribute("#tab-decide", "aria-selected") == "true":
+            break
+        page.keyboard.press("ArrowRight")
+    page.wait_for_selector("#rows tr")
+    tab_to(page, "#rows tr")
+    before = page.inner_text("#rows tr:focus .what")
+    page.keyboard.press("ArrowDown")
+    assert page.inner_text("#rows tr:focus .what") != before
+    page.keyboard.press("f")
+    told(page, "table-state", "answer of yours")
+    page.evaluate("document.activeElement.blur()")
+    tab_to(page, "#promise")
+    page.keyboard.press("Enter")
+    state_is(page, "take it with you")
+    tab_to(page, "[role=tab][aria-selected=true]")
+    page.keyboard.press("End")
+    page.wait_for_selector("#takes a")
+    tab_to(page, "#takes a")
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    assert download.value.path().stat().st_size > 0
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory, families, true_facts) -> Path:
+    """A studio with a project in which people judged and which was decided once."""
+    from fastapi.testclient import TestClient
+
+    from actc.session import Judgement
+    from actc.studio.serve import prepare
+    from actc.studio.server import create_studio
+    from tests.studio.conftest import add_project
+
+    folder = tmp_path_factory.mktemp("judged") / "studio"
+    app = create_studio(prepare(folder))
+    with TestClient(app, base_url="http://127.0.0.1:8766") as client:
+        client.get(f"/s/{app.state.studio.token}")
+        name = add_project(client, families)
+        run_through(client, name, "go")
+        session = app.state.studio.sessions.served(name).session
+        ada = session.add_annotator("Ada")
+        for task in session.ask(ada, 12):
+            said = "true" if (task.head, task.relation, task.tail) in true_facts else "false"
+            session.record(ada, [Judgement(said, task.triple, f"key{task.triple}")])
+        run_through(client, name, "decide")
+        client.post("/api/projects", json={"title": "Empty"})
+        client.post("/api/projects", json={"title": "Broken"})
+        client.put(
+            "/api/projects/broken/files/bad.nt", content=b"<a> <b", headers={"content-type": "application/octet-stream"}
+        )
+        run_through(client, "broken", "go")
+    return folder
+
+
+def run_through(client, name: str, what: str) -> None:
+    """Start a run and wait until it ends."""
+    assert client.post(f"/api/projects/{name}/runs", json={"what": what}).status_code == 200
+    until = time.monotonic() + WORKS / 1000
+    while client.get(f"/api/projects/{name}").json()["runs"][-1]["state"] in ("waiting", "running"):
+        assert time.monotonic() < until
+        time.sleep(0.2)
+
+
+ONE_NOW = [LOOKS[0], *(pytest.param(*one.values, id=one.id, marks=pytest.mark.long) for one in LOOKS[1:])]
+
+
+@pytest.mark.parametrize("options", ONE_NOW)
+def test_axe_finds_nothing_on_any_page_of_the_studio(judged, start_studio, tmp_path, new_page, options):
+    shutil.copytree(judged, tmp_path / "studio")
+    studio = start_studio("--host", "0.0.0.0")
+    page = new_page(bypass_csp=True, reduced_motion="reduce", **options)
+    page.goto(studio.link)
+    page.wait_for_selector("#projects li")
+    look(page, "home")
+    page.goto(f"{studio.origin}/project/empty")
+    state_is(page, "Drop your graph")
+    look(page, "nothing yet")
+    page.goto(f"{studio.origin}/project/broken#run")
+    page.wait_for_selector("#runs pre")
+    look(page, "a run that failed")
+    page.goto(f"{studio.origin}/project/families#data")
+    page.wait_for_selector("#card:not([hidden])")
+    page.click("#from-store summary")
+    look(page, "data")
+    page.click("#tab-run")
+    page.click("#run .command summary")
+    look(page, "runs")
+    page.click("#tab-people")
+    page.wait_for_selector("#persons li")
+    look(page, "people")
+    page.click("#persons li >> text=QR code >> nth=0")
+    page.wait_for_selector("#qr[open] svg")
+    look(page, "QR code")
+    page.keyboard.press("Escape")
+    page.click("#tab-decide")
+    page.wait_for_selector("#rows tr")
+    page.wait_for_selector("#multiples svg")
+    page.click("[data-part=near]")
+    page.wait_for_selector("#multiples svg")
+    look(page, "decide")
+    page.click("#tab-take")
+    page.wait_for_selector("#takes a")
+    look(page, "take")
+    page.goto(f"{studio.origin}/project/none")
+    look(page, "no such project")
+
+
+HOSTILE = ["<img src=x onerror=alert(1)><script>alert(2)</script>", "نجيب محفوظ", "n" * 2000]
+
+
+@pytest.mark.long
+def test_hostile_names_do_nothing(start_studio, new_page, tmp_path):
+    rows = [f"{name}{i}\t{name}\t{other}{i % 7}" for name in HOSTILE for other in HOSTILE for i in range(8)]
+    (tmp_path / "graph.tsv").write_text("\n".join(rows), encoding="utf-8")
+    studio, page = start_studio(), new_page(viewport={"width": 320, "height": 700})
+    page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    page.goto(studio.link)
+    page.fill("#new-title", HOSTILE[0])
+    drop(page, tmp_path / "graph.tsv")
+    page.wait_for_selector("#card:not([hidden])")
+    assert page.inner_text("#title") == HOSTILE[0]
+    assert page.locator("main img, main script").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+@pytest.mark.long
+def test_the_tab_and_the_filters_survive_a_reload(judged, start_studio, tmp_path, new_page):
+    shutil.copytree(judged, tmp_path / "studio")
+    studio, page = start_studio(), new_page()
+    page.goto(studio.link)
+    page.wait_for_selector("#projects li")
+    page.goto(f"{studio.origin}/project/families#decide")
+    page.wait_for_selector("#rows tr")
+    page.click("[data-part=rejected]")
+    page.click("[data-by=relation]")
+    page.wait_for_function("() => location.hash.includes('sort=relation')")
+    page.reload()
+    page.wait_for_selector("#rows tr")
+    assert page.get_attribute("[data-part=rejected]", "aria-pressed") == "true"
+    assert page.locator("#rows .yes").count() == 0
+    assert page.get_attribute("th:has([data-by=relation])", "aria-sort")
+
+
+SCREENS = [(320, "dir = 'ltr'"), (640, "style.fontSize = '200%'"), (390, "dir = 'rtl'")]
+READY_WHEN = {
+    "": "#projects li",
+    "project/families#data": "#card:not([hidden])",
+    "project/families#run": "#runs li",
+    "project/families#people": "#persons li",
+    "project/families#decide": "#multiples svg",
+    "project/families#take": "#takes a",
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("width", "style"), SCREENS)
+def test_no_page_is_wider_than_its_screen(judged, start_studio, tmp_path, new_page, width, style):
+    shutil.copytree(judged, tmp_path / "studio")
+    studio, page = start_studio(), new_page(viewport={"width": width, "height": 800})
+    page.goto(studio.link)
+    page.wait_for_selector("#projects li")
+    for place, ready in READY_WHEN.items():
+        page.goto(f"{studio.origin}/{place}")
+        page.evaluate(f"document.documentElement.{style}")
+        page.wait_for_selector(ready)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, place
+
+
+@pytest.mark.long
+def test_what_is_decided_is_looked_at_published_and_withdrawn(judged, start_studio, tmp_path, new_page):
+    shutil.copytree(judged, tmp_path / "studio")
+    with oxigraph() as store:
+        studio, page = start_studio(), new_page()
+        page.goto(studio.link)
+        page.wait_for_selector("#projects li")
+        page.goto(f"{studio.origin}/project/families#take")
+        page.wait_for_selector("#takes a")
+        page.fill("#to", f"sparql:{store}/update")
+        page.fill("#into", "http://example.org/decided")
+        page.fill("#base", "http://example.org/")
+        assert page.is_disabled("#write")
+        page.click("text=Show what would be written")
+        told(page, "publish-state", "Nothing was written yet")
+        assert count_triples(store) == 0
+        page.click("#write")
+        told(page, "publish-state", "Done")
+        assert count_triples(store) > 0
+        assert page.is_disabled("#write")
+        page.click("#withdraw-look")
+        told(page, "publish-state", "Nothing was written yet")
+        page.click("#withdraw")
+        told(page, "publish-state", "Done")
+        assert count_triples(store, "http://example.org/decided") == 0
+
+
+def count_triples(store: str, graph: str = "") -> int:
+    """Count what is in a store, or in one of its graphs."""
+    where = f"GRAPH <{graph}> {{ ?s ?p ?o }}" if graph else "GRAPH ?g { ?s ?p ?o }"
+    query = f"SELECT (count(*) AS ?n) WHERE {{ {where} }}"
+    reply = httpx.post(f"{store}/query", data={"query": query}, headers={"accept": "application/sparql-results+json"})
+    return int(reply.json()["results"]["bindings"][0]["n"]["value"])

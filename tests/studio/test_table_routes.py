@@ -1,0 +1,139 @@
+"""What the studio's pages ask for about decisions, in process: the table, levels, pictures, overruling, taking."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import time
+import zipfile
+
+import rdflib
+
+from actc.graphs.formats import FORMATS, read_graph
+from actc.graphs.terms import unescape
+from actc.session import Session, Settings, start_session
+from actc.tables.files import write_scored
+from tests.studio.conftest import add_project
+from tests.test_doors import POOL, answer, rows_of
+
+
+def ask(client, path, **values):
+    """Ask for something about decisions, until the table is as new as the answers."""
+    for _ in range(400):
+        got = client.get(path, params=values)
+        told = got.json()
+        if got.status_code != 409 and not (isinstance(told, dict) and told.get("stale")):
+            assert got.status_code == 200, told
+            return told
+        time.sleep(0.1)
+    raise AssertionError(told)
+
+
+def run_to_its_end(client, name, what):
+    client.post(f"/api/projects/{name}/runs", json={"what": what}).raise_for_status()
+    for _ in range(600):
+        run = client.get(f"/api/projects/{name}").json()["runs"][-1]
+        if run["state"] not in ("waiting", "running"):
+            assert run["state"] == "done", run
+            return
+        time.sleep(0.1)
+
+
+def triples_in(text, format):
+    graph = rdflib.Graph()
+    graph.parse(data=text, format=format)
+    return {tuple(unescape(str(part).removeprefix("urn:actc:")) for part in triple) for triple in graph}
+
+
+def test_from_the_first_answers_to_what_is_taken_away(client, families, tmp_path):
+    name = add_project(client, families, budget=10)
+    base = f"/api/projects/{name}"
+    assert client.get(f"{base}/table").status_code == 409
+    run_to_its_end(client, name, "go")
+    session = Session(tmp_path / "studio" / name / "result" / "session")
+    pool = session.read_pool()
+    answer(session, "ada", {pool.triple(row): row % 2 == 0 for row in range(len(pool))}, 10)
+    page = ask(client, f"{base}/table", part="accepted", rows=5)
+    assert len(page["rows"]) == 5
+    assert page["count"] == page["accepted"] < page["candidates"]
+    levels = ask(client, f"{base}/levels")
+    assert levels["now"] == page["accepted"]
+    left = next(line["relation"] for line in levels["relations"] if line["now"])
+    assert client.post(f"{base}/leave-out", json={"relation": "no such", "out": True}).status_code == 400
+    client.post(f"{base}/leave-out", json={"relation": left, "out": True}).raise_for_status()
+    mine = ask(client, f"{base}/table", part="accepted", by="method", rows=1)["rows"][0]
+    body = {"triple": mine["triple"], "said": "false", "key": "one"}
+    told = [client.post(f"{base}/overrule", json=body).json() for _ in range(2)]
+    assert told[0] == told[1]
+    again = ask(client, f"{base}/table", part="accepted", rows=500)
+    assert mine["triple"] not in {row["triple"] for row in again["rows"]}
+    assert {row["by"] for row in again["rows"] if row["relation"] == left} <= {"person"}
+    assert "owner" in again["people"]
+    pictures = ask(client, f"{base}/pictures")
+    assert pictures["learning"][-1]["answers"] >= 10
+    assert [point["accepted"] for point in pictures["precision"] if point["now"]] == [again["accepted"]]
+    assert sum(line["accepted"] for line in pictures["relations"]) == again["accepted"]
+    assert all(sum(line["bins"]) == line["candidates"] for line in pictures["relations"])
+    assert {one["name"] for one in client.get(f"{base}/take").json()} == {"commands.sh", "labels.tsv", "history.jsonl"}
+    run_to_its_end(client, name, "decide")
+    result = tmp_path / "studio" / name / "result"
+    accepted = rows_of(result / "accepted.tsv")
+    assert {tuple(row[part] for part in Session.TRIPLE): row["by"] for row in again["rows"]} == accepted
+    check_taken(client, base, result, set(accepted), tmp_path)
+    session.close()
+
+
+def check_taken(client, base, result, accepted, tmp_path):
+    """Take everything; read the graphs back, by rdflib where it can."""
+    found = {one["name"] for one in client.get(f"{base}/take").json()}
+    graphs = {f"accepted{one.suffixes[0]}" for one in FORMATS.values() if one.suffixes} - {"accepted.qs"}
+    assert graphs <= found
+    for file in found:
+        got = client.get(f"{base}/take/{file}")
+        assert got.status_code == 200, (file, got.text)
+        (tmp_path / file).write_bytes(got.content)
+        if file in graphs:
+            read = read_graph(tmp_path / file, base="urn:actc:")
+            triples = {read.triple(row) for row in range(len(read))}
+            assert triples >= accepted if "statements" in file else triples == accepted, file
+    for file, kind in (("accepted.ttl", "turtle"), ("accepted.nt", "nt"), ("accepted.rdf", "xml")):
+        assert triples_in((tmp_path / file).read_text(), kind) == accepted
+    assert triples_in((tmp_path / "accepted.statements.ttl").read_text(), "turtle") >= accepted
+    archive = zipfile.ZipFile(io.BytesIO((tmp_path / "accepted.neo4j.zip").read_bytes()))
+    assert "accepted/relationships.csv" in archive.namelist()
+    assert (tmp_path / "report.json").read_bytes() == (result / "report.json").read_bytes()
+    lines = (tmp_path / "commands.sh").read_text().splitlines()
+    assert subprocess.run(["sh", "-n", tmp_path / "commands.sh"], check=False).returncode == 0
+    assert any(line.startswith("actc complete files/families.tsv") and "--without" in line for line in lines)
+    for wrong in ("..%2Fproject.json", "nothing.tsv", "accepted.xyz"):
+        assert client.get(f"{base}/take/{wrong}").status_code in (400, 404)
+
+
+def test_an_older_table_is_shown_while_a_newer_one_is_made_and_failure_is_told(client, tmp_path, monkeypatch):
+    write_scored(tmp_path / "scores.parquet", POOL)
+    name = add_project(client, goal="decide")
+    base = f"/api/projects/{name}"
+    start_session(tmp_path / "studio" / name / "session", tmp_path / "scores.parquet", Settings("pooled", 5)).close()
+    before = ask(client, f"{base}/table")
+    assert before["rows"]
+    monkeypatch.setattr("actc.studio.kept_tables.SOON", 0.0)
+    row = before["rows"][0]["triple"]
+    client.post(f"{base}/overrule", json={"triple": row, "said": "true", "key": "k"}).raise_for_status()
+    stale = client.get(f"{base}/table").json()
+    assert (stale["state"], stale["stale"]) == (before["state"], True)
+    assert stale["rows"] == before["rows"]
+    after = ask(client, f"{base}/table", by="owner")
+    assert after["state"] != before["state"]
+    assert [line["triple"] for line in after["rows"]] == [row]
+    kept = list((tmp_path / "studio" / name / "tables").glob("*.duckdb"))
+    assert [one.stem for one in kept] == [str(after["state"])]
+    project = json.loads((tmp_path / "studio" / name / "project.json").read_text())
+    project["options"]["without"] = ["no such relation"]
+    (tmp_path / "studio" / name / "project.json").write_text(json.dumps(project))
+    for _ in range(100):
+        got = client.get(f"{base}/table")
+        if got.status_code == 409:
+            break
+        time.sleep(0.1)
+    assert "No relation is called 'no such relation'" in got.json()["detail"]
