@@ -56,12 +56,22 @@ def summarise_graded() -> None:
         means = [f"{mean(rows, name):.4f}" for name in ("accuracy_without", "accuracy_with")]
         lines.append([*key, str(len(rows)), *means, f"{ratio:.4f}", f"{of_people:.4f}", *held])
     held_names = [f"holds_{name}" for name in ("accuracy", "precision", "recall")]
-    fields = ["cell", "answers", "quality", "reading", "repeats", "accuracy_without", "accuracy_with", "width", "of_people"]
+    fields = [
+        "cell",
+        "answers",
+        "quality",
+        "reading",
+        "repeats",
+        "accuracy_without",
+        "accuracy_with",
+        "width",
+        "of_people",
+    ]
     write("graded.csv", [*fields, *held_names], lines)
 
 
 def summarise_promises() -> None:
-    """Write promises.csv: of each judge, the facts accepted beside those without it, and how often promises are kept."""
+    """Write promises.csv: of each judge, the facts accepted beside those without it, how often promises are kept."""
     found = defaultdict(list)
     with gzip.open(HERE / "promises.csv.gz", "rt", encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -73,7 +83,11 @@ def summarise_promises() -> None:
         nothing = np.mean([row["accepted"] == "0" for row in rows])
         times = f"{taken / alone:.2f}" if alone else ""
         lines.append([*key, str(len(rows)), f"{taken:.0f}", times, f"{kept:.2f}", f"{nothing:.2f}"])
-    write("promises.csv", ["cell", "answers", "target", "quality", "repeats", "accepted", "times", "kept", "nothing"], lines)
+    write(
+        "promises.csv",
+        ["cell", "answers", "target", "quality", "repeats", "accepted", "times", "kept", "nothing"],
+        lines,
+    )
 
 
 def main() -> None:

@@ -66,6 +66,7 @@ def _look_here(context: click.Context, parameter: click.Parameter, given: str | 
 )
 @click.option("--price-in", type=float, help="What a million tokens cost that the model reads.")
 @click.option("--price-out", type=float, help="What a million tokens cost that the model writes.")
+@click.option("--price-person", type=float, help="What a person's answer costs: says what the next money buys.")
 @click.option(
     "--differing", type=float, help="From now on, the share of people's cards on which judges and model differ most."
 )

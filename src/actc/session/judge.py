@@ -23,6 +23,7 @@ from actc.session.ask import Task
 from actc.session.cards import make_card, plain
 from actc.session.find_case import session_case
 from actc.session.judged import compare_judges, read_judged
+from actc.session.money import Money, weigh_money
 from actc.session.plan import task_of
 from actc.session.reasons import reasons_of
 from actc.session.session import Session
@@ -55,6 +56,8 @@ class JudgeRun:
         By the prices given; None without them.
     reliability : Reliability
         How often it says what people said.
+    money : Money, optional
+        What the next unit of money buys, where a person's answer has a price.
     """
 
     judge: str
@@ -70,6 +73,32 @@ class JudgeRun:
     seconds: float
     cost: float | None
     reliability: Reliability
+    money: Money | None = None
+
+    def sentences(self) -> list[str]:
+        """Say what the judge was asked, what came of it, what it cost and how far it can be trusted."""
+        rate = (self.answered + self.senseless) / max(self.seconds, 1e-9)
+        lines = [
+            f"{self.judge}: {self.answered:,} new answers in {self.seconds:.1f} s ({rate:,.1f} a second); "
+            f"{self.before:,} of {self.wanted:,} triples were judged before."
+        ]
+        if self.senseless:
+            lines.append(f"{self.senseless:,} replies made no sense: they count as no answer.")
+        if self.failed:
+            why = f" ({self.problem})" if self.problem else ""
+            lines.append(f"{self.failed:,} questions are left, failed{why} or over the limit: run it again to go on.")
+        if self.requests:
+            cost = "" if self.cost is None else f", cost {self.cost:,.4g}"
+            lines.append(
+                f"{self.requests:,} requests, {self.tokens_in:,} tokens read and {self.tokens_out:,} written{cost}."
+            )
+        trust = self.reliability
+        lines.append(
+            f"It says what people said on {100 * trust.right:.0f} % of {trust.compared:,} triples that both judged."
+            if trust.compared
+            else "No triple was judged by it and by people yet: until then it counts for little."
+        )
+        return lines if self.money is None else lines + self.money.sentences()
 
 
 def judge_triples(
@@ -96,6 +125,7 @@ def judge_triples(
     texts: str | Path | None = None,
     price_in: float | None = None,
     price_out: float | None = None,
+    price_person: float | None = None,
     differing: float | None = None,
     progress: Callable[[int, int], Any] = lambda done, total: None,
 ) -> JudgeRun:
@@ -142,6 +172,8 @@ def judge_triples(
         A table with head, relation, tail and source: the text that each candidate was taken from, for judges and cards.
     price_in, price_out : float, optional
         What a million tokens cost, read and written.
+    price_person : float, optional
+        What an answer of a person costs: this run, later ones and reports then say what the next unit of money buys.
     differing : float, optional
         From now on, the share of people's cards (random checks aside) that are triples on which judges and model differ
         most. Cards never show what a judge said.
@@ -152,6 +184,9 @@ def judge_triples(
     _check_choice(program, url, model, script)
     if way is not None and way not in WAYS:
         raise ChoiceError("way to ask", way, WAYS)
+    for option, price in (("price-in", price_in), ("price-out", price_out), ("price-person", price_person)):
+        if price is not None and not 0 <= price < float("inf"):
+            raise OptionError(f"--{option}: {price} is no price; give 0 or more.")
     if examples < 0:
         raise OptionError(f"--examples: {examples} answers cannot be told; give 0 or more.")
     if (both or examples) and url is None:
@@ -179,6 +214,10 @@ def judge_triples(
     if url is not None:
         judge = name_asked(judge, text, both, examples)
     number = store.add_judge(judge)
+    if price_in is not None or price_out is not None:
+        store.keep_price(number, price_in or 0.0, price_out or 0.0)
+    if price_person is not None:
+        store.keep_price(0, price_person, 0.0)
     with store.alone(number):
         if url is not None:
             ask = partial(ask_server, replace(server, way=way or store.way(number)), traffic=traffic)
@@ -208,6 +247,7 @@ def judge_triples(
         time.monotonic() - began,
         (tally.tokens_in * (price_in or 0) + tally.tokens_out * (price_out or 0)) / 1e6 if priced else None,
         compare_judges(session.annotations(), read_judged(session)).get(judge, NOT_COMPARED),
+        weigh_money(session_case(session), store),
     )
 
 
