@@ -120,7 +120,16 @@ def main() -> None:
             seconds, used, peak, written = measure(Path(name) / "case", options.engine, options.memory)
         power = "" if before is None else round(math.log(used / before[1]) / math.log(counts[0] / before[0]), 3)
         before = counts[0], used
-        row = (options.engine, *counts, round(seconds, 1), round(used, 1), power, round(peak), round(written), round(load, 1))
+        row = (
+            options.engine,
+            *counts,
+            round(seconds, 1),
+            round(used, 1),
+            power,
+            round(peak),
+            round(written),
+            round(load, 1),
+        )
         print(*row, flush=True)
         is_new = not options.out.exists()
         with options.out.open("a", newline="", encoding="utf-8") as file:

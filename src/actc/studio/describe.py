@@ -92,7 +92,7 @@ def describe_project(studio: Studio, project: Project) -> dict[str, Any]:
     step, outcome = state, _outcome(project)
     if session is not None and state == "asking" and (session["answers"] >= session["budget"] or session["paused"]):
         step = "enough"
-    if session is not None and state == "decided" and outcome.get("answers") not in (None, session["answers"]):
+    if session is not None and state == "decided" and _is_behind(project, outcome.get("answers"), session["answers"]):
         step = "behind"
     what, sentence = NEXT[step]
     return {
@@ -113,6 +113,14 @@ def describe_project(studio: Studio, project: Project) -> dict[str, Any]:
         "outcome": outcome or None,
         "audit_needs": _audit_needs(outcome),
     }
+
+
+def _is_behind(project: Project, then: int | None, now: int) -> bool:
+    """Say whether anything was said since the last decision: in the session, or of candidates that are not in it."""
+    files = [project.result / name for name in ("answers.tsv", "report.json")]
+    said, decided = (file.stat().st_mtime_ns if file.is_file() else None for file in files)
+    later = said is not None and decided is not None and said > decided
+    return later or then not in (None, now)
 
 
 def _outcome(project: Project) -> dict[str, Any]:
