@@ -102,7 +102,7 @@ def ask_script(name: str, questions: Iterable[Question]) -> Iterator[tuple[Quest
     module, _, attribute = name.partition(":")
     if not module or not attribute:
         raise OptionError(f"--script: {name!r} names no function; write module:function.")
-    function: Callable[[dict[str, Any]], Any] = _run_foreign(name, import_named, module, attribute, "--script")
+    function: Callable[[dict[str, Any]], Any] = import_named(module, attribute, "--script")
     if not callable(function):
         raise OptionError(f"--script: {name} is no function.")
     for question in questions:
@@ -113,8 +113,6 @@ def _run_foreign(name: str, function: Callable[..., Any], *given: Any) -> Any:
     """Run the user's own code; whatever it raises is one sentence."""
     try:
         return function(*given)
-    except ActcError:
-        raise
     except (Exception, SystemExit) as error:
         why = printable(f"{type(error).__name__}: {error}")[:MOST_REASON]
         raise ActcError(f"--script: {name} failed ({why}); what it said before that is kept.") from error
