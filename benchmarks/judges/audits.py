@@ -21,9 +21,9 @@ QUALITIES = ("0.5", "0.8", "0.95")
 FIELDS = ("cell", "quality", "design", "answers", "repeats", "share", "holds", "width", "alone_holds", "alone_width")
 
 
-def measure(name: str, quality: str, answers: int, repeats: int) -> list[dict[str, Any]]:
+def measure(name: str, read: Any, quality: str, answers: int, repeats: int) -> list[dict[str, Any]]:
     """Return a line for each design: slices of what a session of 100 answers accepts, with its judge and without."""
-    pool, truth, known = read_pool(name)
+    pool, truth, known = read
     random = np.random.default_rng(27)
     rows = random.permutation(len(pool))[:100]
     taught = Annotations(rows, truth[rows]).drawn_at_random(pool)
@@ -61,9 +61,10 @@ def main() -> None:
         writer = csv.DictWriter(file, FIELDS)
         writer.writeheader()
         for name in options.cells:
+            read = read_pool(name)
             for quality in QUALITIES:
                 for answers in (50, 100):
-                    writer.writerows(measure(name, quality, answers, options.repeats))
+                    writer.writerows(measure(name, read, quality, answers, options.repeats))
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ def measure(folder: Path, engine: str, memory: str) -> tuple[float, float, float
         now = processes_of(process.pid)
         used |= {pid: seconds for pid, (seconds, _) in now.items()}
         peak = max(peak, sum(memory for _, memory in now.values()))
-        time.sleep(0.1)
+        time.sleep(0.5)
     seconds = time.perf_counter() - start
     if process.returncode:
         raise SystemExit(f"{engine} failed")
@@ -120,7 +120,7 @@ def main() -> None:
             seconds, used, peak, written = measure(Path(name) / "case", options.engine, options.memory)
         power = "" if before is None else round(math.log(used / before[1]) / math.log(counts[0] / before[0]), 3)
         before = counts[0], used
-        row = (options.engine, *counts, round(seconds, 1), round(used, 1), power, round(peak), round(written), load)
+        row = (options.engine, *counts, round(seconds, 1), round(used, 1), power, round(peak), round(written), round(load, 1))
         print(*row, flush=True)
         is_new = not options.out.exists()
         with options.out.open("a", newline="", encoding="utf-8") as file:

@@ -57,6 +57,8 @@ CELLS += [
     "None",
     "1_0",
 ]
+# Keys of JSON files whose values are used at once.
+TOLD = ("seed", "combine", "method", "budget", "counts", "curves", "default", "relations", "sources")
 # In the place of any value of a JSON file.
 VALUES: list[Any] = [
     "x",
@@ -220,7 +222,9 @@ def _put_value(content: bytes, place: int, chance: random.Random) -> bytes:
         return _put_value(first, 0, chance) + end + rest if first[:1] in b"{[" and end else content
     inner = whole
     while isinstance(inner, dict | list) and inner:
-        key = chance.choice(list(inner) if isinstance(inner, dict) else range(min(len(inner), 3)))
+        keys = list(inner) if isinstance(inner, dict) else range(min(len(inner), 3))
+        told = [key for key in keys if key in TOLD]
+        key = chance.choice(told if told and chance.random() < 0.5 else keys)
         if not isinstance(inner[key], dict | list) or not inner[key] or chance.random() < 0.3:
             inner[key] = chance.choice(VALUES)
             break
@@ -267,6 +271,13 @@ MUTATIONS: dict[str, Callable[[bytes, int, random.Random], bytes]] = {
 
 ENDINGS = {"another type": (".json",), "another value": (".json",), "forged": (".json", ".sqlite")}
 """Which files of a folder are worth such a change."""
+
+
+def worth_doing(source: str) -> list[str]:
+    """Return the damages that go deepest, given what a file is."""
+    if source in ("session", "model"):
+        return ["forged", "another type"]
+    return ["another type"] if source.endswith((".json", ".jsonl")) else ["no rows", "a strange cell"]
 
 
 def make_odd(home: Path, source: str, damage: str, place: float, seed: int) -> None:

@@ -25,7 +25,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from actc.cli.main import commands, main
-from tests.cli.strange_files import MUTATIONS, SCRIPTS, make_home, make_odd
+from tests.cli.strange_files import MUTATIONS, SCRIPTS, make_home, make_odd, worth_doing
 
 TIMES = int(os.environ.get("ACTC_FUZZ", "1"))
 SECONDS = 60
@@ -50,7 +50,7 @@ ALWAYS = {
     "paper": ["--from"],
 }
 NEVER = ("--engine", "--master", "--terminal", "--url", "--help")
-CHANGES = ("import", "names", "annotate", "judge")  # the session that they are given
+CHANGES = ("import", "names", "annotate", "judge", "extend")  # the session that they are given
 # Whose earlier outputs they are: those may be replaced unasked.
 OWN = {
     "th.json": ("calibrate", "export"),
@@ -199,14 +199,16 @@ def _home_of(name: str) -> str:
     return name.removeprefix("work/")  # a session that may change is a copy of the one at home
 
 
-def files_for(name: str, parameter: click.Parameter, odd: str, source: str) -> some.SearchStrategy[str]:
-    """Return a file for an option or argument: more often than not one that it can use, or one that was damaged."""
+def files_for(name: str, parameter: click.Parameter, odd: str, source: str, kind: bool) -> some.SearchStrategy[str]:
+    """Return a file for an option or argument: anything, or, to be kind, one that it can use or that was damaged."""
     right = RIGHT.get(parameter.name or "", ["scores.tsv"])
     makes = {"start": ("session",), "export": WRITES["export"]}.get(name, ())
     if parameter.name in ("out", "json", "copy", *makes) or parameter.opts[0] in makes:
         right = OUTPUTS
     fits = source in map(_home_of, right)
     often = some.just(odd) if fits else some.sampled_from(right)
+    if kind:
+        return often
     return often | some.sampled_from(right) | some.just(odd) | some.sampled_from(ODD_NAMES)
 
 
@@ -226,16 +228,16 @@ def values_for(parameter: click.Parameter, kind: bool) -> some.SearchStrategy[st
 @some.composite
 def calls(draw, name: str) -> tuple[list[str], tuple[str, str, float, int]]:
     """Return a call with some options, each with a value that may or may not be of use, and a file to damage for it."""
-    damage = draw(some.sampled_from(sorted(MUTATIONS)))
     read = {_home_of(one) for parameter in commands.commands[name].params for one in RIGHT.get(str(parameter.name), ())}
     own = sorted(read & set(SOURCES)) or SOURCES
     source = draw(some.sampled_from(own) | some.sampled_from(own) | some.sampled_from(SOURCES))
+    damage = draw(some.sampled_from(sorted(MUTATIONS)) | some.sampled_from(worth_doing(source)))
     odd = f"work/odd{''.join(Path(source).suffixes)}" if "." in source else "work/odd"
     words, options, kind = [name], [], draw(some.booleans())
     for parameter in commands.commands[name].params:
         takes_file = isinstance(parameter.type, click.Path | click.File) or parameter.name in (*RIGHT, "out")
         values = values_for(parameter, kind)
-        value = files_for(name, parameter, odd, source) if takes_file else values
+        value = files_for(name, parameter, odd, source, kind) if takes_file else values
         if isinstance(parameter, click.Argument):
             words.append(draw(value))
         elif parameter.opts[0] not in NEVER and (parameter.required or draw(some.integers(0, 2)) == 0):

@@ -101,6 +101,7 @@ def test_an_input_is_never_written_over(home, tmp_path):
     for words in (
         ["calibrate", home / "scores.tsv", "--labels", home / "labels.tsv", "--out", home / "scores.tsv"],
         ["audit", home / "scores.tsv", "--out", home / "scores.tsv"],
+        ["decide", home / "th.json", home / "d" / "m", "--graph", home / "scores.tsv", "--out", home / "scores.tsv"],
         ["export", home / "session", "--labels", home / "session" / "pool.parquet"],
         ["export", home / "session", "--history", home / "session" / "judgements.sqlite"],
         ["bench", home / "d" / "m", "--out", home / "d" / "m" / "valid.tsv"],

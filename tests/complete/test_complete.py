@@ -25,6 +25,7 @@ from actc.session.reasons import reasons_of
 from actc.tables.files import read_scored, write_triples
 from actc.trust.expect import Share
 from tests.conftest import make_pool
+from tests.judges.evil_server import EvilServer
 from tests.models.test_train_model import make_graph, new_facts
 
 
@@ -210,6 +211,22 @@ def test_people_are_asked_in_a_session_and_the_same_command_goes_on(folder, tmp_
     assert report["accepted"] == len(accepted) > 0
     assert triples_of(tmp_path / "out" / "graph.tsv") == triples_of(folder / "graph.tsv") | accepted
     assert (tmp_path / "out" / "model" / "weights.pt").stat().st_mtime_ns == trained
+
+
+def test_a_machine_is_asked_before_people_and_again_about_what_they_judged(folder, tmp_path):
+    with EvilServer("the same choice twice") as server:  # and otherwise honest
+        asking = plan(folder, tmp_path / "out", oracle=None, judge=server.url)
+        lines = complete_graph(asking).lines
+        assert "local: 12 new answers" in " ".join(lines)
+        assert "--judge" in asking.command()
+        judge_all(tmp_path / "out" / "session", triples_of(folder / "truth.tsv"))
+        asked = server.asked.copy()
+        complete_graph(asking)
+        assert server.asked == asked  # nothing twice
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert any("12 of 12 triples were judged before" in note for note in report["notes"])
+    with pytest.raises(OptionError, match="learnt from people"):
+        plan(folder, tmp_path / "out", judge="http://127.0.0.1:9")
 
 
 def test_a_session_of_another_method_or_names_of_another_base_are_refused(folder, tmp_path):

@@ -7,12 +7,13 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from actc.complete.earlier import Earlier, compare, read_triples_of, set_aside, tell_changes
+from actc.complete.earlier import Earlier, compare, keep_word, read_answers, read_triples_of, set_aside, tell_changes
 from actc.complete.run import CompletionPlan, complete_graph
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
@@ -293,3 +294,16 @@ def test_facts_that_were_called_false_are_taken_out_of_the_next_graph_too(world,
     complete_graph(CompletionPlan(tmp_path / "new.tsv", out, budget=0, check=True))
     assert not false & triples_of(out / "graph.tsv")
     assert len(Answers.read(out / "answers.tsv")) == len(said)
+
+
+def test_words_of_several_at_once_are_all_kept_and_one_can_be_taken_back(tmp_path):
+    triples = [(f"h{at}", "r", "t") for at in range(12)]
+    with ThreadPoolExecutor(6) as many:
+        list(many.map(lambda triple: keep_word(tmp_path, triple, triple != triples[0], "owner"), triples))
+    said = read_answers(tmp_path)
+    assert {said.triples.triple(row): bool(said.said.labels[row]) for row in range(len(said))} == {
+        triple: triple != triples[0] for triple in triples
+    }
+    keep_word(tmp_path, triples[3], None, "owner")
+    assert not read_answers(tmp_path).triples.contains(encode_columns(*([part] for part in triples[3]))).any()
+    assert [one.name for one in tmp_path.iterdir()] == ["answers.tsv"]

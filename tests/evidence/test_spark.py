@@ -10,6 +10,7 @@ import duckdb
 import numpy as np
 import pytest
 
+from actc.errors import ActcError
 from actc.evidence.duckdb_engine import Duckdb
 from actc.evidence.plan import Limits
 from actc.evidence.spark_engine import Spark, _add
@@ -18,6 +19,7 @@ from actc.evidence.work import Proposals
 from actc.evidence.write_table import write_weighed
 from actc.graphs.graph import Graph
 from actc.tables.files import write_scored, write_triples
+from actc.tables.spark_session import in_one_sentence
 
 pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
@@ -76,6 +78,11 @@ def test_spark_weighs_and_writes_as_duckdb_does(session, case, tmp_path):
     ours, theirs = read(tmp_path / "duckdb"), read(tmp_path / "spark")
     assert len(ours["head"]) == len(candidates)
     check_alike(ours, theirs, [name for name in ours if name.endswith("_2")])
+
+
+def test_what_spark_could_not_do_is_said_in_a_sentence(session):
+    with pytest.raises(ActcError, match=r"^Spark could not finish \(.+\)\.$"), in_one_sentence():
+        session.sql("SELECT raise_error('a disk is full')").collect()
 
 
 @pytest.mark.parametrize("count", [1, 7, 8, 9, 16, 43, 49])

@@ -91,7 +91,8 @@ def calibrate_command(scores: Path, out: Path, overwrite: bool, quiet: bool, **o
     from actc.tables.overwrite import check_output
     from actc.trust.calibrate import calibrate
 
-    check_output(out, "thresholds", overwrite=overwrite, inputs=(scores, options["labels"], options["known"]))
+    read = (scores, *(options[name] for name in ("labels", "known", "constraints", "graph")))
+    check_output(out, "thresholds", overwrite=overwrite, inputs=read)
     calibration = calibrate(scores, out=out, **options)
     if not quiet:
         print_calibration(calibration, out)

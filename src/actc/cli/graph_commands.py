@@ -172,7 +172,7 @@ def candidates_command(
     from actc.tables.overwrite import check_output
 
     if not dry_run:
-        check_output(out, overwrite=overwrite, inputs=(model, graph))
+        check_output(out, overwrite=overwrite, inputs=(model, graph, options["held"]))
 
     def announce(questions: int, seconds: float) -> None:
         say(quiet and not dry_run, f"{questions} questions, about {describe_seconds(seconds)}.")
@@ -225,6 +225,11 @@ def candidates_command(
     help="Facts that the model was not trained on. [default: those its folder or the graph's tells of]",
 )
 @asking_options
+@click.option(
+    "--judge", metavar="URL", help="A model's server (OpenAI chat protocol): asked before people, see actc judge."
+)
+@click.option("--judge-model", default="local", show_default=True, help="The server's name for the model.")
+@click.option("--judge-key-from", metavar="NAME", help="The environment variable that holds the server's key.")
 @click.option("--judged", type=PATH, multiple=True, help="Answers from elsewhere, such as a judged audit; repeatable.")
 @click.option("--constraints", help="What may not be true together: a file of actc constraints, or learnt.")
 @click.option("--check", is_flag=True, help="Find wrong facts of the graph too: half of the answers are about them.")

@@ -58,8 +58,15 @@ def _look_here(context: click.Context, parameter: click.Parameter, given: str | 
     help="How a server answers: by the probabilities of its first word, by a form, by any text. "
     "[default: the first that it can]",
 )
+@click.option(
+    "--both", is_flag=True, help="Ask a server about the opposite of each statement too: what differs is doubt."
+)
+@click.option(
+    "--examples", default=0, show_default=True, help="Tell a server what people said of so many other triples."
+)
 @click.option("--price-in", type=float, help="What a million tokens cost that the model reads.")
 @click.option("--price-out", type=float, help="What a million tokens cost that the model writes.")
+@click.option("--price-person", type=float, help="What a person's answer costs: says what the next money buys.")
 @click.option(
     "--differing", type=float, help="From now on, the share of people's cards on which judges and model differ most."
 )

@@ -99,23 +99,4 @@ def print_links(links: Sequence[tuple[str, str]], everywhere: bool) -> None:
 
 def print_judge_run(run: JudgeRun) -> None:
     """Say what a judge was asked, what came of it, what it cost and how far it can be trusted."""
-    rate = (run.answered + run.senseless) / max(run.seconds, 1e-9)
-    lines = [
-        f"{run.judge}: {run.answered:,} new answers in {run.seconds:.1f} s ({rate:,.1f} a second); "
-        f"{run.before:,} of {run.wanted:,} triples were judged before."
-    ]
-    if run.senseless:
-        lines.append(f"{run.senseless:,} replies made no sense: they count as no answer.")
-    if run.failed:
-        why = f" ({run.problem})" if run.problem else ""
-        lines.append(f"{run.failed:,} questions are left, failed{why} or over the limit: run it again to go on.")
-    if run.requests:
-        cost = "" if run.cost is None else f", cost {run.cost:,.4g}"
-        lines.append(f"{run.requests:,} requests, {run.tokens_in:,} tokens read and {run.tokens_out:,} written{cost}.")
-    trust = run.reliability
-    lines.append(
-        f"It says what people said on {100 * trust.right:.0f} % of {trust.compared:,} triples that both judged."
-        if trust.compared
-        else "No triple was judged by it and by people yet: until then it counts for little."
-    )
-    console().print("\n".join(lines), markup=False)
+    console().print("\n".join(run.sentences()), markup=False)

@@ -38,6 +38,9 @@ class CompletionPlan(Asking):
         ``actc train`` kept out.
     oracle : path, optional
         Judged triples with labels, or a graph of all true ones; without it people are asked.
+    judge, judge_model, judge_key_from : str, optional
+        A server that speaks the OpenAI chat protocol, its name for the model, and the environment variable that holds
+        its key: it is asked about what is worth asking before people are, and once more about what they judged.
     judged : sequence of path
         Answers from elsewhere, such as a judged audit: they teach, and decide what they are about.
     names : sequence of path
@@ -79,6 +82,9 @@ class CompletionPlan(Asking):
     evidence: bool = True
     held: Path | None = None
     oracle: Path | None = None
+    judge: str | None = None
+    judge_model: str = "local"
+    judge_key_from: str | None = None
     judged: tuple[Path, ...] = ()
     names: tuple[Path, ...] = ()
     language: str = "en"
@@ -108,6 +114,10 @@ class CompletionPlan(Asking):
         if self.best is not None and self.best < 1:
             raise OptionError(f"--best: at least one answer to a question is needed, not {self.best}.")
         self._check_method()
+        if self.judge is not None and (self.oracle is not None or not self.budget):
+            raise OptionError(
+                "--judge: what a machine is worth is learnt from people; leave --oracle out, give a --budget."
+            )
         if self.device is not None:
             find_device(self.device)
         self._check_undo()
@@ -163,6 +173,7 @@ class CompletionPlan(Asking):
         rules = None if self.constraints is None else Path(self.constraints)
         return {
             "--oracle": fingerprint(self.oracle),
+            "--judge": None if self.judge is None else [self.judge, self.judge_model],
             "--judged": [fingerprint(path) for path in self.judged],
             "--constraints": fingerprint(rules) if rules is not None and rules.exists() else str(rules),
             "--check": self.check,

@@ -121,8 +121,10 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
     if plan.oracle is None and plan.budget > 0:
         if not session.exists():
             told = _start_session(plan, ready, session, rules, whole, doubts)
+            told += _ask_judge(plan, session, stage)
             _note_state(plan)
             return Completed((*notes, *told))
+        notes += _ask_judge(plan, session, stage)
         opened, wrong, told = _open_session(session, plan, ready)
         keep_answers(plan.out, ready.earlier.answers, _said_in(opened, wrong))
     else:
@@ -156,6 +158,23 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
     _note_state(plan, opened.session)
     written = f"Written: {', '.join(map(str, files))}"
     return Completed((*headline(report), *notes, written, f"Next: {command}"), tuple(files))
+
+
+def _ask_judge(plan: CompletionPlan, folder: Path, stage: Stage) -> list[str]:
+    """Let the plan's judge, if there is one, judge what people judged and what is in doubt; say what came of it."""
+    if plan.judge is None:
+        return []
+    from actc.session.judge import judge_triples
+
+    with stage("Asking the judge") as advance:
+        run = judge_triples(
+            folder,
+            url=plan.judge,
+            model=plan.judge_model,
+            key_from=plan.judge_key_from,
+            progress=lambda *n: advance(1, n[1]),
+        )
+    return run.sentences()
 
 
 def is_unchanged(plan: CompletionPlan) -> bool:

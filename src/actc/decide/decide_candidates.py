@@ -25,6 +25,7 @@ from actc.tables.curves import Curves
 from actc.tables.database import parse_memory
 from actc.tables.deliver import deliver
 from actc.tables.files import TRIPLE, is_table, write_triples
+from actc.tables.overwrite import refuse_inputs
 from actc.tables.parts import Candidates, find_candidates, refuse_inside
 from actc.triples import Thresholds
 
@@ -84,6 +85,7 @@ def decide_candidates(
     progress : callable
         Told how many more steps are done, of how many in all.
     """
+    read = [one for one in (thresholds, constraints, graph) if isinstance(one, str | Path)]
     if isinstance(thresholds, str | Path):
         thresholds = Calibration.read(thresholds)
     exceptions = Exceptions()
@@ -106,6 +108,7 @@ def decide_candidates(
         return _decide_remote(plan, engine, [str(path) for path in paths], str(out), overwrite, progress)
     place = _place(out)
     refuse_inside(place, paths)
+    refuse_inputs(place, [*read, graph])
     found = find_candidates(paths)
     with deliver(place, overwrite) as unfinished, _facts_of(graph if len(used) else None) as facts:
         plan = replace(plan, facts=facts)

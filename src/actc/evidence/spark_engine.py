@@ -25,7 +25,7 @@ from actc.evidence.plan import candidate_steps, graph_steps, last_uses, score_st
 from actc.evidence.work import HAS, Part, Scale, Work
 from actc.tables.database import open_database
 from actc.tables.files import quote
-from actc.tables.spark_session import open_session
+from actc.tables.spark_session import in_one_sentence, open_session
 from actc.triples import FloatArray
 
 GIVEN = ("fact", "candidate", "entity_name", "relation_name")
@@ -63,7 +63,8 @@ class Spark:
     @contextmanager
     def _looked(self, work: Work) -> Iterator[tuple[Any, Path]]:
         """Give a session with the table ``evidence`` of all candidates, and the folder that holds it."""
-        with tempfile.TemporaryDirectory(prefix="actc-") as name, open_session(self.master, self.memory) as session:
+        opened = open_session(self.master, self.memory)
+        with tempfile.TemporaryDirectory(prefix="actc-") as name, opened as session, in_one_sentence():
             _put_tables(session, work, Path(name))
             _run_steps(session, work, Path(name))
             yield session, Path(name)

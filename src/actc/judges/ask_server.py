@@ -18,8 +18,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from actc.errors import ActcError, MissingExtraError, OptionError
-from actc.judges.prompt import IN_JSON, IN_ONE_WORD, fill_prompt
-from actc.judges.replies import NO_ANSWER, Question, Reply, printable, read_reply, read_tokens
+from actc.judges.prompt import IN_JSON, IN_ONE_WORD, fill_prompt, turn_round
+from actc.judges.replies import NO_ANSWER, Question, Reply, printable, read_reply, read_tokens, weigh_both
 
 MOST_BYTES = 1_000_000
 MOST_TOKENS = 10**9
@@ -88,6 +88,8 @@ class Server:
         Requests in all, retries among them.
     way : str
         How to ask, see ``WAYS``; empty to find out by the first question.
+    both : bool
+        Ask about the opposite of each sentence too; what differs is doubt.
     """
 
     url: str
@@ -100,6 +102,7 @@ class Server:
     most_tokens: int = 300
     limit: int = 10_000
     way: str = ""
+    both: bool = False
 
     def __post_init__(self) -> None:
         try:
@@ -114,6 +117,8 @@ class Server:
         for name, least in (("jobs", 1), ("retries", 0), ("limit", 1), ("most_tokens", 1)):
             if getattr(self, name) < least:
                 raise OptionError(f"{name} must be at least {least}, not {getattr(self, name)}.")
+        if self.both and "{sentence}" not in self.prompt:
+            raise OptionError("--both: the prompt has no {sentence} whose opposite could be asked.")
         if not 0 < self.timeout < float("inf"):
             raise OptionError(f"--timeout: {self.timeout} seconds cannot be; give a positive number.")
 
@@ -219,7 +224,7 @@ def _ask_side_by_side(
         while True:
             free = server.jobs - len(waiting) if traffic.requests < traffic.limit else 0
             more = islice(pending, free)
-            waiting |= {portal.start_task_soon(_ask_until_answered, client, server, traffic, one) for one in more}
+            waiting |= {portal.start_task_soon(_ask, client, server, traffic, one) for one in more}
             if not waiting:
                 return
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
@@ -231,7 +236,7 @@ async def _find_way(client: Any, server: Server, traffic: Traffic, question: Que
     outcome: Outcome = question, None, ""
     for way in WAYS:
         try:
-            outcome = await _ask_until_answered(client, replace(server, way=way), traffic, question)
+            outcome = await _ask(client, replace(server, way=way), traffic, question)
         except RefusedError:
             if way == "text":
                 raise
@@ -243,6 +248,16 @@ async def _find_way(client: Any, server: Server, traffic: Traffic, question: Que
             break
     traffic.way = way
     return outcome
+
+
+async def _ask(client: Any, server: Server, traffic: Traffic, question: Question) -> Outcome:
+    """Put a question and, if that is wanted, its opposite."""
+    outcome = await _ask_until_answered(client, server, traffic, question)
+    if not server.both or outcome[1] is None or outcome[1].said is None:
+        return outcome
+    opposite = replace(question, told=turn_round(question.told))
+    _, reply, problem = await _ask_until_answered(client, server, traffic, opposite)
+    return question, None if reply is None else weigh_both(outcome[1], reply), problem
 
 
 async def _ask_until_answered(client: Any, server: Server, traffic: Traffic, question: Question) -> Outcome:

@@ -10,6 +10,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +44,21 @@ SCHEMA = f"""
 """
 
 WAY = "CREATE TABLE IF NOT EXISTS way (judge INTEGER PRIMARY KEY REFERENCES judge, way TEXT NOT NULL)"
+
+
+PRICE = (
+    "CREATE TABLE IF NOT EXISTS price (judge INTEGER PRIMARY KEY REFERENCES judge, read REAL NOT NULL, "
+    "written REAL NOT NULL)"
+)
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a judge was asked so far, and what that cost by the prices that were given last."""
+
+    name: str
+    asked: int
+    cost: float
 
 
 class ReplyStore:
@@ -113,6 +129,35 @@ class ReplyStore:
         with self.open() as connection:
             connection.execute(WAY)
             connection.execute("INSERT OR REPLACE INTO way VALUES (?, ?)", (judge, way))
+
+    def keep_price(self, judge: int, read: float, written: float) -> None:
+        """Remember what a million tokens of a judge cost; of nobody's number, 0, what a person's answer does."""
+        with self.open() as connection:
+            connection.execute(PRICE)
+            connection.execute("INSERT OR REPLACE INTO price VALUES (?, ?, ?)", (judge, read, written))
+
+    @property
+    def person(self) -> float | None:
+        """What a person's answer costs, if that was said."""
+        if not self.path.exists():
+            return None
+        with self.open() as connection:
+            connection.execute(PRICE)
+            row = connection.execute("SELECT read FROM price WHERE judge = 0").fetchone()
+        return float(row[0]) if row else None
+
+    def spent(self) -> tuple[Spent, ...]:
+        """Return what each judge was asked and what it cost, in the order of their numbers; nothing without a price."""
+        if not self.path.exists():
+            return ()
+        sql = (
+            "SELECT name, count(key), coalesce(sum(tokens_in * read + tokens_out * written), 0) / 1e6 FROM judge "
+            "LEFT JOIN reply ON reply.judge = judge.id LEFT JOIN price ON price.judge = judge.id "
+            "GROUP BY judge.id ORDER BY judge.id"
+        )
+        with self.open() as connection:
+            connection.execute(PRICE)
+            return tuple(Spent(*row) for row in connection.execute(sql))
 
     def keys(self, judge: int) -> set[str]:
         """Return the questions that a judge was asked before."""

@@ -15,7 +15,7 @@ import numpy as np
 from actc.errors import ChoiceError, OptionError
 from actc.judges.ask_program import ask_program, ask_script, split_command
 from actc.judges.ask_server import WAYS, Server, Traffic, ask_server, read_key
-from actc.judges.prompt import fill_prompt, read_prompt
+from actc.judges.prompt import DEFAULT, fill_prompt, read_prompt
 from actc.judges.replies import Question, Reply, key_of
 from actc.judges.store import ReplyStore
 from actc.session.agreement import Reliability, measure_reliability
@@ -23,11 +23,12 @@ from actc.session.ask import Task
 from actc.session.cards import make_card, plain
 from actc.session.find_case import session_case
 from actc.session.judged import compare_judges, read_judged
+from actc.session.money import Money, weigh_money
 from actc.session.plan import task_of
 from actc.session.reasons import reasons_of
 from actc.session.session import Session
 from actc.session.texts import write_texts
-from actc.triples import Annotations, IntArray
+from actc.triples import Annotations, IntArray, ScoredTriples
 from actc.trust.case import Case
 
 Replies = Iterator[tuple[Question, Reply]]
@@ -55,6 +56,8 @@ class JudgeRun:
         By the prices given; None without them.
     reliability : Reliability
         How often it says what people said.
+    money : Money, optional
+        What the next unit of money buys, where a person's answer has a price.
     """
 
     judge: str
@@ -70,6 +73,32 @@ class JudgeRun:
     seconds: float
     cost: float | None
     reliability: Reliability
+    money: Money | None = None
+
+    def sentences(self) -> list[str]:
+        """Say what the judge was asked, what came of it, what it cost and how far it can be trusted."""
+        rate = (self.answered + self.senseless) / max(self.seconds, 1e-9)
+        lines = [
+            f"{self.judge}: {self.answered:,} new answers in {self.seconds:.1f} s ({rate:,.1f} a second); "
+            f"{self.before:,} of {self.wanted:,} triples were judged before."
+        ]
+        if self.senseless:
+            lines.append(f"{self.senseless:,} replies made no sense: they count as no answer.")
+        if self.failed:
+            why = f" ({self.problem})" if self.problem else ""
+            lines.append(f"{self.failed:,} questions are left, failed{why} or over the limit: run it again to go on.")
+        if self.requests:
+            cost = "" if self.cost is None else f", cost {self.cost:,.4g}"
+            lines.append(
+                f"{self.requests:,} requests, {self.tokens_in:,} tokens read and {self.tokens_out:,} written{cost}."
+            )
+        trust = self.reliability
+        lines.append(
+            f"It says what people said on {100 * trust.right:.0f} % of {trust.compared:,} triples that both judged."
+            if trust.compared
+            else "No triple was judged by it and by people yet: until then it counts for little."
+        )
+        return lines if self.money is None else lines + self.money.sentences()
 
 
 def judge_triples(
@@ -91,9 +120,12 @@ def judge_triples(
     limit: int = 10_000,
     most_tokens: int = 300,
     way: str | None = None,
+    both: bool = False,
+    examples: int = 0,
     texts: str | Path | None = None,
     price_in: float | None = None,
     price_out: float | None = None,
+    price_person: float | None = None,
     differing: float | None = None,
     progress: Callable[[int, int], Any] = lambda done, total: None,
 ) -> JudgeRun:
@@ -132,10 +164,16 @@ def judge_triples(
     way : {"tokens", "schema", "text"}, optional
         How a server answers: by the probabilities of its first word, by an object of a given form, or by any text; if
         not given, the first of these that it can, found out once.
+    both : bool
+        Ask a server about the opposite of each statement too: what differs is doubt. It costs twice as much.
+    examples : int
+        Tell a server what people said of so many other triples, those of the same relation first.
     texts : path, optional
         A table with head, relation, tail and source: the text that each candidate was taken from, for judges and cards.
     price_in, price_out : float, optional
         What a million tokens cost, read and written.
+    price_person : float, optional
+        What an answer of a person costs: this run, later ones and reports then say what the next unit of money buys.
     differing : float, optional
         From now on, the share of people's cards (random checks aside) that are triples on which judges and model differ
         most. Cards never show what a judge said.
@@ -146,12 +184,21 @@ def judge_triples(
     _check_choice(program, url, model, script)
     if way is not None and way not in WAYS:
         raise ChoiceError("way to ask", way, WAYS)
+    for option, price in (("price-in", price_in), ("price-out", price_out), ("price-person", price_person)):
+        if price is not None and not 0 <= price < float("inf"):
+            raise OptionError(f"--{option}: {price} is no price; give 0 or more.")
+    if examples < 0:
+        raise OptionError(f"--examples: {examples} answers cannot be told; give 0 or more.")
+    if (both or examples) and url is None:
+        raise OptionError("--both and --examples are for a server (--url): a program is told all that there is.")
     if limit < 1:
         raise OptionError(f"--limit must be at least 1, not {limit}.")
     text, traffic, began = read_prompt(prompt), Traffic(limit), time.monotonic()
     ask: Callable[[Iterable[Question]], Replies]
     if url is not None:
-        server = Server(url, model or "", text, read_key(key_from), jobs, retries, timeout, most_tokens, limit)
+        server = Server(
+            url, model or "", text, read_key(key_from), jobs, retries, timeout, most_tokens, limit, both=both
+        )
     elif program is not None:
         split_command(program)
         ask = partial(ask_program, program)
@@ -164,11 +211,17 @@ def judge_triples(
     if differing is not None:
         store.choose_differing(differing)
     judge = " ".join((name or _name_of(program, model, script)).split())
+    if url is not None:
+        judge = name_asked(judge, text, both, examples)
     number = store.add_judge(judge)
+    if price_in is not None or price_out is not None:
+        store.keep_price(number, price_in or 0.0, price_out or 0.0)
+    if price_person is not None:
+        store.keep_price(0, price_person, 0.0)
     with store.alone(number):
         if url is not None:
             ask = partial(ask_server, replace(server, way=way or store.way(number)), traffic=traffic)
-        questions = Fresh(session, tasks, store.keys(number), model or "", None if url is None else text)
+        questions = Fresh(session, tasks, store.keys(number), model or "", None if url is None else text, examples)
         tally = _Tally()
         asked = questions if url is not None else islice(questions, limit)
         known = way or ""
@@ -194,6 +247,7 @@ def judge_triples(
         time.monotonic() - began,
         (tally.tokens_in * (price_in or 0) + tally.tokens_out * (price_out or 0)) / 1e6 if priced else None,
         compare_judges(session.annotations(), read_judged(session)).get(judge, NOT_COMPARED),
+        weigh_money(session_case(session), store),
     )
 
 
@@ -227,6 +281,8 @@ class Fresh:
         The keys of those that it was asked.
     prompt : str, optional
         The prompt of a model.
+    examples : int
+        How many of people's answers, on other triples, a question has with it.
     before : int
         How many of the tasks it was asked before, as far as they have been looked at.
     """
@@ -236,15 +292,23 @@ class Fresh:
     asked: set[str]
     model: str = ""
     prompt: str | None = None
+    examples: int = 0
     before: int = 0
 
     def __iter__(self) -> Iterator[Question]:
+        pool, answers = self.session.read_pool(), self.session.annotations()
         for task in self.tasks:
             question = make_question(self.session, task, self.model, self.prompt)
             if question.key in self.asked:
                 self.before += 1
-            else:
-                yield question
+                continue
+            if self.examples:  # no part of the key: people answer on, and nothing is asked again for that
+                chosen = choose_examples(pool, answers, task.triple, self.examples)
+                question.told["answered"] = [self._say(task_of(pool, row, ""), said) for row, said in chosen]
+            yield question
+
+    def _say(self, task: Task, said: bool) -> str:
+        return f"{plain(make_card(self.session.names, task)['sentence'])} ({'true' if said else 'false'})"
 
 
 def _check_choice(program: str | None, url: str | None, model: str | None, script: str | None) -> None:
@@ -258,6 +322,26 @@ def _name_of(program: str | None, model: str | None, script: str | None) -> str:
     if program is not None:
         return " ".join(word.rpartition("/")[2] for word in split_command(program)[:2])[:80]
     return (model or script or "")[:80]
+
+
+def name_asked(name: str, prompt: str, both: bool, examples: int) -> str:
+    """Return the name of a judge that is asked in its own way: what is asked otherwise is another judge."""
+    if prompt == DEFAULT and not both and not examples:
+        return name
+    mark = f" ({key_of(prompt, both, examples)[:6]})"
+    return name[: 80 - len(mark)] + mark
+
+
+def choose_examples(pool: ScoredTriples, answers: Annotations, row: int, count: int) -> list[tuple[int, bool]]:
+    """Return other triples and what people said of them: of the same relation first, true and false in turn."""
+    others = answers.take(answers.rows != row)
+    apart = pool.relations[others.rows] != pool.relations[row]
+    turn = np.zeros(len(others), dtype=np.int64)  # the first true and the first false one come first, and so on
+    for group in np.unique(2 * apart + others.labels):
+        mine = 2 * apart + others.labels == group
+        turn[mine] = np.arange(mine.sum())
+    chosen = np.lexsort((turn, apart))[:count]
+    return [(int(others.rows[at]), bool(others.labels[at])) for at in chosen]
 
 
 def choose_triples(session: Session, which: str, count: int | None, share: float) -> list[Task]:

@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -123,6 +124,17 @@ class Planner:
         self.took = time.monotonic() - started
         return True
 
+    def is_short(self) -> bool:
+        """Say whether there are fewer cards than people take meanwhile, if a refit lasts as long as the last one."""
+        planned = int(self.session.store.value("SELECT count(*) FROM plan"))
+        return planned < self._taken(max(2 * self.took, 1.0)) + LEASED_EACH
+
+    def _taken(self, seconds: float) -> int:
+        """Return how many cards were answered in the last seconds, of the most that are ever planned."""
+        last = "(SELECT coalesce(max(id), 0) FROM judgement)"
+        sql = f"SELECT count(*) FROM judgement WHERE at > ? AND id > {last} - {MOST_PLANNED}"
+        return int(self.session.store.value(sql, (time.time() - seconds,)))
+
     def _plan_part(
         self, part: Part, pool: ScoredTriples, count: int, given_out: IntArray, wished: list[str]
     ) -> _Planned:
@@ -195,10 +207,7 @@ class Planner:
         leased = LEASED_EACH * len(self.session.people())
         if last == 0:
             return FIRST_PLANNED + leased
-        recent = self.session.store.value(
-            "SELECT count(*) FROM judgement WHERE at > ? AND id > ?",
-            (time.time() - max(PLANNED_SECONDS, REFITS * self.took), last - MOST_PLANNED),
-        )
+        recent = self._taken(max(PLANNED_SECONDS, REFITS * self.took))
         return int(np.clip(recent, LEAST_PLANNED, MOST_PLANNED)) + leased
 
     def _write(self, last: int, picks: Picks, rivals: list[str], outlook: Outlook, *, anew: bool) -> None:
@@ -344,8 +353,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def main(folder: str, method: str | None = None) -> None:
     """Plan until standard input closes; with a method of the user's own, if it is named."""
     threading.Thread(target=_leave_with_parent, daemon=True).start()
-    if hasattr(os, "nice"):
-        os.nice(10)  # a refit can wait for a processor, an annotator should not
     try:
         _plan_for_ever(Path(folder), method)
     except Exception as error:
@@ -358,12 +365,15 @@ def _plan_for_ever(folder: Path, method: str | None) -> None:
         import_here(method)
     session = Session(folder, synced=False)
     planner = AuditPlanner(session) if session.settings.design else Planner(session)
+    # A refit can wait for a processor, an annotator should not: unless there are soon no cards, and others, who do not
+    # wait, have all processors. Each thread has a priority of its own (on Linux).
+    patient = ThreadPoolExecutor(1, initializer=os.nice if hasattr(os, "nice") else int, initargs=(10,))
     while True:
-        started = time.monotonic()
-        busy = planner.step()
+        started, hurried = time.monotonic(), isinstance(planner, Planner) and planner.is_short()
+        busy = planner.step() if hurried else patient.submit(planner.step).result()
         end_trouble(folder)
         # At most half of a core: annotators, and whatever else the machine does, come first.
-        time.sleep(max(0.2, time.monotonic() - started) if busy else 0.2)
+        time.sleep(max(0.2, time.monotonic() - started) if busy and not hurried else 0.2)
 
 
 def _leave_with_parent() -> None:

@@ -11,11 +11,11 @@ from actc.studio.project import Project
 Words = list[str]
 
 
-def go_commands(project: Project) -> list[Words]:
-    """Return what leads up to the first card; for a graph it decides as well, once people have judged."""
+def go_commands(project: Project, anew: bool = False) -> list[Words]:
+    """Return what leads up to the first card, from nothing if ``anew``; for a graph it decides as well, later."""
     if project.options.goal != "decide":
         return [_whole_way(project)]
-    if project.session is not None:  # the same people judge new candidates, too
+    if project.session is not None and not anew:  # the same people judge new candidates, too
         return [["actc", "extend", "session", *_scores(project)]]
     return [_start(project)]
 

@@ -142,7 +142,10 @@ def _audit_needs(outcome: dict[str, Any]) -> list[dict[str, Any]]:
 def _commands(project: Project) -> list[str]:
     """Return the command lines that do the same in a terminal."""
     try:
-        lines = [*go_commands(project), *(decide_commands(project) if project.options.goal == "decide" else [])]
+        lines = [
+            *go_commands(project, anew=True),
+            *(decide_commands(project) if project.options.goal == "decide" else []),
+        ]
     except ActcError:
         return []
     return [f"cd {shlex.quote(str(project.folder))}", *map(shlex.join, lines)]

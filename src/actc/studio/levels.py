@@ -9,9 +9,9 @@ import numpy as np
 
 from actc.studio.decisions import Standing, Wish
 from actc.tables.database import open_database
-from actc.tables.files import quote, quote_file
+from actc.tables.files import quote_file
 from actc.triples import IntArray, Thresholds
-from actc.trust.case import PEOPLE, Case
+from actc.trust.case import Case
 from actc.trust.promise import Demand
 
 PRECISIONS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99)
@@ -78,15 +78,16 @@ def _count_in_file(standing: Standing, case: Case) -> IntArray:
     assert standing.file is not None
     thresholds: Thresholds = case.thresholds.without(case.without, others=True)
     names = np.array(thresholds.relation_names, dtype=object)
-    hands = PEOPLE if case.found is not None else (*PEOPLE, "judges")
-    spoken = f'"by" IN ({", ".join(map(quote, hands))})'
+    alone = case.decide_alone(case.target)
+    spoken = alone.by != "method"  # people and judges speak of triples of the sample only
+    words = {**case.target.take(spoken).columns(), "word": alone.accepted[spoken]}
     with open_database() as connection:
         connection.register("cuts", {"name": names, "cut": thresholds.cuts})
+        connection.register("words", words)
         rows = connection.execute(
             f"SELECT relation, count(*) FROM read_parquet({quote_file(standing.file)}) "
-            "LEFT JOIN cuts ON relation = name WHERE CASE "
-            f"WHEN {spoken} THEN accepted ELSE score >= coalesce(cut, '{thresholds.default}'::DOUBLE) END "
-            "GROUP BY relation"
+            "LEFT JOIN cuts ON relation = name LEFT JOIN words USING (head, relation, tail) "
+            f"WHERE coalesce(word, score >= coalesce(cut, '{thresholds.default}'::DOUBLE)) GROUP BY relation"
         ).fetchall()
     found = dict(rows)
     return np.array([found.get(name, 0) for name in case.target.relation_names], dtype=np.int64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,11 +36,10 @@ def _describe_precision(case: Case) -> list[dict[str, Any]]:
     """Return which share of the accepted should be true, had so many been accepted; shortest list first."""
     if case.fit.draws is None:
         return []
-    plain = replace(case.without_judges(), demand=None)
     names, own = case.pool.relation_names, np.ones(len(case.pool.relation_names), dtype=np.bool_)
     points = dict([_point(case)])
-    for cuts in cuts_at(case.posterior, case.target, LENGTHS):
-        count, share = _point(replace(plain, found=Thresholds(names, cuts[:-1], float(cuts[-1]), own)))
+    for least, cuts in cuts_at(case.posterior, case.target, LENGTHS):
+        count, share = _point(case.decided_by(Thresholds(names, cuts[:-1], float(cuts[-1]), own), least))
         points.setdefault(count, share)
     now = next(iter(points))
     return [

@@ -212,7 +212,7 @@ def write_commands(project: Project) -> str:
         "#!/bin/sh",
         "set -eu",
         f"cd {shlex.quote(str(project.folder))}",
-        *map(shlex.join, go_commands(project)),
+        *map(shlex.join, go_commands(project, anew=True)),
         f"{judge}  # people judge; end it with Ctrl-C",
         *map(shlex.join, decide_commands(project)),
     ]

@@ -59,7 +59,7 @@ def check_output(
     refuse_odd_place(path)
     if path.is_dir():
         raise FileError(f"{path} is a folder; give the name of a file to write.")
-    _refuse_inputs(path, inputs)
+    refuse_inputs(path, inputs)
     _refuse_session_files(path)
     if path.exists() and not overwrite and not (kind in OWN and OWN[kind] in _head(path)):
         raise FileError(f"{path} is there already; choose another name or give --overwrite.")
@@ -82,7 +82,7 @@ def check_output_folder(
     """
     path = Path(path)
     refuse_odd_place(path)
-    _refuse_inputs(path, inputs)
+    refuse_inputs(path, inputs)
     if path.exists() and not path.is_dir():
         raise FileError(f"{path} is a file; give the name of a folder.")
     if (path / "judgements.sqlite").exists():
@@ -109,7 +109,8 @@ def check_room(path: Path) -> None:
         raise FileError(f"{path} cannot be written: {parent}: {reason}.") from None
 
 
-def _refuse_inputs(path: Path, inputs: Iterable[str | Path | None]) -> None:
+def refuse_inputs(path: Path, inputs: Iterable[str | Path | None]) -> None:
+    """Refuse a place that is read, or that lies in a folder that is read."""
     place = Path(os.path.realpath(path))
     for given in inputs:
         if given is None or not os.path.exists(given):

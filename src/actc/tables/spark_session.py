@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from actc.errors import ActcError
@@ -67,6 +69,16 @@ def _errors_into(file: Any) -> Iterator[None]:
     finally:
         os.dup2(saved, 2)
         os.close(saved)
+
+
+@contextmanager
+def in_one_sentence() -> Iterator[None]:
+    """Turn what Spark says of work that it could not do into one sentence."""
+    try:
+        yield
+    except (Py4JError, PySparkException) as error:
+        reason = next(iter(str(error).strip().splitlines()), "no reason was given").rstrip(".")
+        raise ActcError(f"Spark could not finish ({reason}).") from None
 
 
 def run_action(session: Any, action: Callable[[], Any], progress: Progress, span: tuple[int, int]) -> Any:

@@ -187,12 +187,14 @@ class Case:
 
     def promising(self, demands: Sequence[Demand]) -> list[tuple[Promise, Case]]:
         """Return what each of several demands leads to, as if it were the case's own; the draws are made once."""
-        plain = replace(self, demand=None, fitted=self.fit)
         kept = promise(self.posterior, self.annotations, self.pool, demands, heeded=self.heeded)
-        cases = [replace(plain, found=one.thresholds(self.pool), found_least=one.least) for one in kept]
-        for case in cases:
-            vars(case)["heeded"] = self.heeded  # as if it had worked that out itself: it has the same fit and judges
-        return list(zip(kept, cases, strict=True))
+        return [(one, self.decided_by(one.thresholds(self.pool), one.least)) for one in kept]
+
+    def decided_by(self, thresholds: Thresholds, least: float) -> Case:
+        """Return the same case, decided by other cuts and, where judges spoke, by the least P(true)."""
+        case = replace(self, demand=None, fitted=self.fit, found=thresholds, found_least=least)
+        vars(case)["heeded"] = self.heeded  # as if it had worked that out itself: it has the same fit and judges
+        return case
 
     def without_judges(self) -> Case:
         """Return the same case, its fit among it, as if no machine had judged."""

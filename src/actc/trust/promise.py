@@ -112,13 +112,13 @@ def promise(
 
 def cuts_at(
     posterior: Posterior, target: ScoredTriples, shares: Sequence[float], points: int = 2000
-) -> list[FloatArray]:
-    """Return cuts that accept shares of the target, the most probable first, each of shape (R + 1,)."""
+) -> list[tuple[float, FloatArray]]:
+    """Return the least P(true), and the cuts, (R + 1,), that accept shares of the target, the most probable first."""
     part = take_evenly(posterior.pool, target, points)
     rank = _rising(posterior, part)
     falling = -np.sort(-rank)
-    bars = [falling[max(round(share * len(falling)), 1) - 1] for share in shares]
-    return [_cuts(part, rank, np.full(len(posterior.pool.relation_names) + 1, bar)) for bar in bars]
+    bars = [float(falling[max(round(share * len(falling)), 1) - 1]) for share in shares]
+    return [(bar, _cuts(part, rank, np.full(len(posterior.pool.relation_names) + 1, bar))) for bar in bars]
 
 
 @dataclass(frozen=True, eq=False)
