@@ -74,7 +74,7 @@ def true_facts() -> set[tuple[str, str, str]]:
 
 def told(page: Page, where: str, words: str) -> None:
     """Wait until a part of the page says something."""
-    js = "([where, words]) => document.getElementById(where).textContent.includes(words)"
+    js = "([where, words]) => document.getElementById(where)?.textContent.includes(words)"
     page.wait_for_function(js, arg=[where, words], timeout=WORKS)
 
 
@@ -178,15 +178,14 @@ def test_the_whole_way_by_keys_alone(start_studio, new_page, families, true_fact
     studio, page = start_studio(), new_page(viewport={"width": 1200, "height": 900})
     page.goto(studio.link)
     page.wait_for_selector("#projects li")
+    page.on("filechooser", lambda chooser: chooser.set_files(families))  # from now on, so that none opens unseen
     tab_to(page, "#new-title")
     page.keyboard.type("Keys")
     page.keyboard.press("Enter")
     page.wait_for_url("**/project/keys*")
     state_is(page, "Drop your graph")
     tab_to(page, "#pick")
-    with page.expect_file_chooser() as chooser:
-        page.keyboard.press("Enter")
-    chooser.value.set_files(families)
+    page.keyboard.press("Enter")
     state_is(page, "press Go")
     tab_to(page, "[data-option=budget]")
     page.keyboard.press("Control+a")
@@ -216,7 +215,7 @@ def test_the_whole_way_by_keys_alone(start_studio, new_page, families, true_fact
     page.keyboard.press("ArrowDown")
     assert page.inner_text("#rows tr:focus .what") != before
     page.keyboard.press("f")
-    told(page, "table-state", "answer of yours")
+    told(page, "word-state", "answer of yours")
     page.evaluate("document.activeElement.blur()")
     tab_to(page, "#promise")
     page.keyboard.press("Enter")
@@ -330,6 +329,19 @@ def test_hostile_names_do_nothing(start_studio, new_page, tmp_path):
     assert page.inner_text("#title") == HOSTILE[0]
     assert page.locator("main img, main script").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def test_scores_without_a_graph_are_to_be_decided(start_studio, new_page, tmp_path):
+    scores = "".join(f"a{i}\tr\tb{i}\t{i}\n" for i in range(40))
+    (tmp_path / "my-scores.tsv").write_text(f"head\trelation\ttail\tscore\n{scores}")
+    page = new_page()
+    page.goto(start_studio().link)
+    page.wait_for_selector("#projects li")
+    drop(page, tmp_path / "my-scores.tsv")
+    state_is(page, "press Go")
+    assert page.is_checked("[value=decide]")
+    assert page.inner_text("#title") == "My scores"
+    told(page, "recognised", "40 candidates")
 
 
 @pytest.mark.long

@@ -90,8 +90,10 @@ function readField(field) {
 export function startData() {
   takeDrops(at("drop"), at("pick"), async (files) => {
     const refused = [];
-    await sendFiles(home, files, at("uploads"), (file, reply) => refused.push(`${file.name}: ${sentenceOf(reply)}`));
+    const roles = await sendFiles(home, files, at("uploads"), (file, reply) => refused.push(`${file.name}: ${sentenceOf(reply)}`));
     put("file-state", refused.join(" "));
+    const graph = project.options.store || [...roles, ...project.files.map((file) => file.role)].includes("graph");
+    if (roles.includes("scores") && !graph) await change({ goal: "decide" }, "option-state");
     refresh();
   });
   const before = `actc:refused:${at("main").dataset.name}`;

@@ -111,11 +111,11 @@ function stand(number, focus) {
 
 async function overrule(row, said) {
   const reply = await fetchJson(`${home}/overrule`, { triple: row.triple, said, key: newKey() });
-  if (reply.status !== 200) return put("table-state", sentenceOf(reply));
+  if (reply.status !== 200) return put("word-state", sentenceOf(reply));
   row.said = said;
   const line = at("rows").querySelector(`[data-triple="${row.triple}"]`);
   for (const button of line?.querySelectorAll(".decide button") ?? []) button.setAttribute("aria-pressed", String(button.classList.contains(said)));
-  put("table-state", "Saved: that is an answer of yours.");
+  put("word-state", "Saved: that is an answer of yours.");
   announce(`${sentence(row).map((part) => part.text).join("")}: ${said === "unsure" ? "not sure" : said}`);
   setTimeout(readTable, 600);
 }
@@ -142,6 +142,7 @@ function showLevel() {
   const fewer = levels.all[0].accepted - accepted;
   const cost = precision === null ? "without a promise" : fewer > 0 ? `${number(fewer)} fewer than without a promise` : "as many as without a promise";
   put("level-now", level);
+  put("promise", precision === null ? "Decide" : "Decide with this promise");
   put("cost", `${number(accepted)} facts, ${cost}.`);
   at("level").setAttribute("aria-valuetext", `${level}: ${number(accepted)} facts`);
   redraw("level-rows", [chosen, levels.relations], () => levels.relations.map((one) => drawLevel(one, chosen)));
@@ -185,6 +186,7 @@ function drawFigure(id, points, unit, said, title, mark) {
 
 // Filters: shown, kept in the address, and asked for.
 function look(values) {
+  put("word-state", "");
   view = { ...view, page: "0", ...values };
   keep(Object.fromEntries(Object.entries(view).filter(([name, value]) => value !== START[name])));
   showFilters();

@@ -40,7 +40,8 @@ async function make(title, files = [], sample = false) {
   if (reply.status !== 200) return put("made", sentenceOf(reply));
   const { name } = reply.content;
   const refused = [];
-  await sendFiles(`api/projects/${name}`, files, at("uploads"), (file, bad) => refused.push(`${file.name}: ${sentenceOf(bad)}`));
+  const roles = await sendFiles(`api/projects/${name}`, files, at("uploads"), (file, bad) => refused.push(`${file.name}: ${sentenceOf(bad)}`));
+  if (roles.includes("scores") && !roles.includes("graph")) await fetchJson(`api/projects/${name}`, { goal: "decide" });
   if (refused.length) sessionStorage.setItem(`actc:refused:${name}`, refused.join("\n"));
   location.href = `project/${encodeURIComponent(name)}#data`;
 }

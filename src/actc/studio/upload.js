@@ -15,9 +15,9 @@ export function sendFile(address, file, onProgress) {
   });
 }
 
-// Send files into a project; ``told`` gets a sentence for each that was not taken. Returns how many were.
+// Send files into a project; ``told`` gets what was said of each that was not taken. Returns the roles of the others.
 export async function sendFiles(project, files, list, told) {
-  let taken = 0;
+  const roles = [];
   for (const file of files) {
     const bar = element("span", { class: "progress", role: "progressbar", "aria-label": `Upload of ${file.name}`, "aria-valuemin": "0", "aria-valuemax": "100", "aria-valuenow": "0" }, element("span", {}));
     const line = element("li", {}, element("bdi", {}, file.name), " ", bar);
@@ -28,10 +28,10 @@ export async function sendFiles(project, files, list, told) {
     };
     const reply = await sendFile(`${project}/files/${encodeURIComponent(file.name)}`, file, show);
     line.remove();
-    if (reply.status === 200) taken += 1;
+    if (reply.status === 200) roles.push(reply.content.role);
     else told(file, reply);
   }
-  return taken;
+  return roles;
 }
 
 // Files that are dropped on a place, or chosen by its button.
