@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 import math
 import os
 import shutil
@@ -100,6 +101,16 @@ def tell_steps(folder: Path, memory: str) -> None:
         print(f"{name}: {seconds:.1f} s")
 
 
+def growth(out: Path, engine: str, facts: int, used: float) -> float | str:
+    """Return how processor seconds grew since the next smaller size that the same engine has a row of."""
+    with out.open(encoding="utf-8") if out.exists() else io.StringIO() as file:
+        rows = [
+            (int(row["facts"]), float(row["cpu_seconds"])) for row in csv.DictReader(file) if row["engine"] == engine
+        ]
+    smaller = max((row for row in rows if row[0] < facts), default=None)
+    return "" if smaller is None else round(math.log(used / smaller[1]) / math.log(facts / smaller[0]), 3)
+
+
 def main() -> None:
     """Measure every size, and add rows to those that are there."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -109,7 +120,6 @@ def main() -> None:
     parser.add_argument("--steps", action="store_true")
     parser.add_argument("--out", type=Path, default=Path("evidence.csv"))
     options = parser.parse_args()
-    before = None
     for size in options.sizes:
         with tempfile.TemporaryDirectory() as name:
             counts = make_files(size, Path(name) / "case")
@@ -118,18 +128,9 @@ def main() -> None:
                 continue
             load = os.getloadavg()[0]
             seconds, used, peak, written = measure(Path(name) / "case", options.engine, options.memory)
-        power = "" if before is None else round(math.log(used / before[1]) / math.log(counts[0] / before[0]), 3)
-        before = counts[0], used
-        row = (
-            options.engine,
-            *counts,
-            round(seconds, 1),
-            round(used, 1),
-            power,
-            round(peak),
-            round(written),
-            round(load, 1),
-        )
+        power = growth(options.out, options.engine, counts[0], used)
+        told = round(seconds, 1), round(used, 1), power, round(peak), round(written), round(load, 1)
+        row = (options.engine, *counts, *told)
         print(*row, flush=True)
         is_new = not options.out.exists()
         with options.out.open("a", newline="", encoding="utf-8") as file:
