@@ -51,7 +51,7 @@ def judge(home: Path, name: str, words: list[str], damage: tuple[str, str, float
         refused=code == 2,
         hangs=code == -9,
         tracebacks="Traceback" in told or code not in (0, 2, -9),
-        more_than_a_sentence=code == 2 and len(told.splitlines()) != 1,
+        more_than_a_sentence=code == 2 and len(told.partition("actc: ")[2].splitlines()) != 1,
         changed=bool(changed),
         left_behind=code != 0 and bool(left),
     )
