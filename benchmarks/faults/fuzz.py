@@ -20,6 +20,7 @@ from tests.cli.strange_files import make_home
 from tests.cli.test_fuzzed import CASES, CHANGES, calls, clear, fingerprint, make_work, may_change
 
 COLUMNS = (
+    "seed",
     "command",
     "calls",
     "done",
@@ -55,10 +56,10 @@ def judge(home: Path, name: str, words: list[str], damage: tuple[str, str, float
         changed=bool(changed),
         left_behind=code != 0 and bool(left),
     )
-    if sum(found[key] for key in COLUMNS[4:]):
+    if sum(found[key] for key in COLUMNS[5:]):
         print(
             name,
-            {key: found[key] for key in COLUMNS[4:] if found[key]},
+            {key: found[key] for key in COLUMNS[5:] if found[key]},
             words,
             damage,
             told[-1500:],
@@ -86,7 +87,7 @@ def measure(home: Path, kept: Path, name: str, count: int, start: int) -> dict[s
         counts.update(judge(home, name, *drawn, kept))
 
     one()
-    return {"command": name, **{key: int(counts[key]) for key in COLUMNS[1:]}}
+    return {"seed": start, "command": name, **{key: int(counts[key]) for key in COLUMNS[2:]}}
 
 
 def main() -> None:
