@@ -6,7 +6,7 @@ import { change, home, number, project, redraw, refresh } from "./project.js";
 import { bytes, sendFiles, takeDrops } from "./upload.js";
 
 const at = (id) => document.getElementById(id);
-const ROLES = { graph: "a graph", scores: "scored candidates", candidates: "candidates", names: "names" };
+const ROLES = { graph: "a graph", scores: "scored candidates", candidates: "candidates", names: "names", unused: "not used" };
 let looked = null; // the files that the preview is of
 
 export function showData(project) {

@@ -7,7 +7,7 @@ import { startRun } from "./runs.js";
 
 const at = (id) => document.getElementById(id);
 const ROWS = 50;
-const START = { part: "accepted", sort: "probability", down: "true", search: "", relation: "", by: "", page: "0" };
+const START = { of: "candidates", part: "accepted", sort: "probability", down: "true", search: "", relation: "", by: "", page: "0" };
 const HANDS = { person: "people", method: "the method", judges: "machine judges", oracle: "an oracle", constraint: "a constraint" };
 // Where wrong facts are sought, what is found is taken out, and who says "false" agrees.
 const SOUGHT = {
@@ -15,7 +15,9 @@ const SOUGHT = {
   false: { accepted: "taken out", rejected: "kept", of: "Of the facts taken out, at least this share is wrong", true: "wrong" },
 };
 const KEYS = { t: "true", f: "false", s: "unsure" };
-const isCheck = () => project.options.goal === "check";
+const isBoth = () => project.options.goal === "both"; // then it is chosen which facts are shown: missing ones, or wrong ones
+const isCheck = () => project.options.goal === "check" || (isBoth() && view.of === "facts");
+const route = (name) => `${home}/${name}?of=${isBoth() ? view.of : "candidates"}`;
 const words = () => SOUGHT[!isCheck()];
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 let view = { ...START };
@@ -31,27 +33,34 @@ export function showDecide() {
   at("undecided").hidden = ready;
   for (const part of at("decide").querySelectorAll(".with-table")) part.hidden = !ready;
   if (!ready) return;
+  at("kinds").hidden = !isBoth();
+  showWords();
+  at("promise").disabled = project.state === "running";
+  const state = JSON.stringify([project.session?.answers, project.accepted, project.runs.at(-1)?.state, project.options.without]);
+  if (state === seen) return;
+  if (seen === null) view = { ...START, ...Object.fromEntries([...kept()].filter(([key]) => key in START)) };
+  seen = state;
+  showWords();
+  showFilters();
+  readTable();
+}
+
+function showWords() {
   put("level-of", words().of);
   for (const part of ["accepted", "rejected"]) {
     at("parts").querySelector(`[data-part=${part}]`).textContent = capital(words()[part]);
     for (const place of at("decide").querySelectorAll(`[data-word=${part}]`)) place.textContent = words()[part];
   }
   put("level-accepted", capital(words().accepted));
-  at("promise").disabled = project.state === "running";
-  const state = JSON.stringify([project.session?.answers, project.accepted, project.runs.at(-1)?.state, project.options.without]);
-  if (state === seen) return;
-  if (seen === null) view = { ...START, ...Object.fromEntries([...kept()].filter(([key]) => key in START)) };
-  seen = state;
-  showFilters();
-  readTable();
 }
 
 // The table, as the server has it: of any length, a page at a time.
 async function readTable() {
   const mine = (asked += 1);
-  const query = new URLSearchParams({ ...view, rows: String(ROWS) });
+  const { of, ...wanted } = view;
+  const query = new URLSearchParams({ ...wanted, rows: String(ROWS) });
   for (const name of ["search", "relation", "by"]) if (!view[name]) query.delete(name);
-  const reply = await fetchJson(`${home}/table?${query}`);
+  const reply = await fetchJson(`${route("table")}&${query}`);
   if (mine !== asked) return;
   if (reply.status !== 200) return put("table-state", sentenceOf(reply));
   table = reply.content;
@@ -110,7 +119,7 @@ function stand(number, focus) {
 }
 
 async function overrule(row, said) {
-  const reply = await fetchJson(`${home}/overrule`, { triple: row.triple, said, key: newKey() });
+  const reply = await fetchJson(route("overrule"), { triple: row.triple, said, key: newKey() });
   if (reply.status !== 200) return put("word-state", sentenceOf(reply));
   row.said = said;
   const line = at("rows").querySelector(`[data-triple="${row.triple}"]`);
@@ -122,7 +131,7 @@ async function overrule(row, said) {
 
 // What a promise costs is known beforehand, for each of its levels; the first is no promise.
 async function readLevels(promised) {
-  const reply = await fetchJson(`${home}/levels`);
+  const reply = await fetchJson(route("levels"));
   if (reply.status !== 200) return put("cost", sentenceOf(reply, "What a promise costs is not known yet."));
   const { now, relations } = reply.content;
   levels = { all: [{ precision: null, accepted: now }, ...reply.content.levels], relations };
@@ -151,6 +160,7 @@ function showLevel() {
 function drawLevel(one, level) {
   const out = element("input", { type: "checkbox", "aria-label": `Leave out ${one.name}` });
   out.checked = one.left_out;
+  out.disabled = isBoth() && isCheck(); // of candidates alone a relation is left out
   out.addEventListener("change", async () => {
     const reply = await fetchJson(`${home}/leave-out`, { relation: one.relation, out: out.checked });
     put("promise-state", reply.status === 200 ? "Saved; it holds from the next decision on." : sentenceOf(reply));
@@ -161,7 +171,7 @@ function drawLevel(one, level) {
 }
 
 async function readPictures() {
-  const { status, content } = await fetchJson(`${home}/pictures`);
+  const { status, content } = await fetchJson(route("pictures"));
   if (status !== 200) return;
   const { learning, precision, relations } = content;
   drawFigure("learning", learning.map((one) => [one.answers, one.middle, one.low, one.high]), "answers", "of the decisions should be right", "What the answers bought");
@@ -195,6 +205,7 @@ function look(values) {
 
 function showFilters() {
   for (const button of at("parts").children) button.setAttribute("aria-pressed", String(button.dataset.part === view.part));
+  for (const button of at("kinds").children) button.setAttribute("aria-pressed", String(button.dataset.of === view.of));
   for (const name of ["search", "relation", "by"]) if (at(name) !== document.activeElement || !at(name).value) at(name).value = view[name];
   for (const head of at("sorts").children) {
     const by = head.querySelector("button")?.dataset.by;
@@ -218,6 +229,12 @@ function turn(step) {
 }
 
 export function startDecide() {
+  at("kinds").addEventListener("click", (event) => {
+    if (!event.target.dataset.of || event.target.dataset.of === view.of) return;
+    worked = null;
+    look({ ...START, of: event.target.dataset.of });
+    showWords();
+  });
   at("parts").addEventListener("click", (event) => event.target.dataset.part && look({ part: event.target.dataset.part }));
   let typed = null;
   at("search").addEventListener("input", () => {

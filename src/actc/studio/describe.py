@@ -128,14 +128,18 @@ def _outcome(project: Project) -> dict[str, Any]:
     try:
         report = json.loads((project.result / "report.json").read_text(encoding="utf-8"))
         quality = (report.get("quality") or {}).get("precision") or {}
+        found = report.get("accepted_precision") or report.get("removed_precision")
+        answers = report.get("judged", report.get("answers"))
+        if "check" in report:  # candidates and facts were asked about
+            answers += report["check"]["judged"]
         return {
-            "accepted": report.get("accepted"),
-            "answers": report.get("judged", report.get("answers")),
-            "precision": report.get("accepted_precision") or [quality.get(name) for name in ("low", "middle", "high")],
+            "accepted": report.get("accepted", report.get("removed")),
+            "answers": answers,
+            "precision": found or [quality.get(name) for name in ("low", "middle", "high")],
             "promise": report.get("promise"),
             "without": report.get("without", []),
         }
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, KeyError, TypeError):
         return {}
 
 

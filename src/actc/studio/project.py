@@ -25,12 +25,12 @@ from typing import Any
 
 from actc.errors import ChoiceError, FileError, OptionError
 from actc.session.settings import MOST_GUIDELINES, Settings
-from actc.tables.files import write_json
+from actc.tables.files import read_scored, write_json, write_scored
 from actc.trust.promise import Demand
 
 FORMAT, VERSION, FILE = "actc-project", 1, "project.json"
 GOALS = ("complete", "check", "both", "decide")
-ROLES = ("graph", "scores", "candidates", "names")
+ROLES = ("graph", "scores", "candidates", "names", "unused")
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 MOST_TITLE, MOST_NAME = 200, 100
 CHANGING = threading.Lock()
@@ -106,7 +106,7 @@ class Project:
     folder : Path
     options : Options
     roles : dict of str
-        What each file is: graph, scores, candidates or names.
+        What each file is: graph, scores, candidates, names, or unused.
     """
 
     folder: Path
@@ -181,17 +181,15 @@ class Project:
         return [name for name, found in self.roles.items() if found == role and not (self.files / name).is_symlink()]
 
     def with_file(self, name: str, role: str) -> Project:
-        """Note what a file is; of a graph, scores and candidates there is one each, the latest."""
+        """Note what a file is; of a graph, scores and candidates there is one each, the latest: others are not used."""
         if role not in ROLES:
             raise ChoiceError("role of a file", role, ROLES)
         with CHANGING:
             now = Project.read(self.folder)
-            old = [other for other in now.names_of(role) if role != "names" and other != name]
-            roles = {key: value for key, value in now.roles.items() if key not in (*old, name)}
-            made = replace(now, roles={**roles, name: role}).write()
-        for other in old:
-            (self.files / other).unlink(missing_ok=True)
-        return made
+            many = role in ("names", "unused")
+            old = {other: "unused" for other in now.names_of(role) if not many and other != name}
+            roles = {key: value for key, value in now.roles.items() if key != name}
+            return replace(now, roles={**roles, **old, name: role}).write()
 
     def without_file(self, name: str) -> Project:
         """Remove a file."""
@@ -235,7 +233,7 @@ def new_project(studio: Path, title: str) -> Project:
 
 
 def add_sample(project: Project) -> Project:
-    """Put the packaged graph and its names into a project."""
+    """Put the packaged graph, candidates that a model scored, and names into a project: facts that anyone can judge."""
     from importlib.resources import as_file, files
 
     for source, name, role in (
@@ -246,7 +244,9 @@ def add_sample(project: Project) -> Project:
         with as_file(files("actc.sample") / source) as path:
             shutil.copyfile(path, project.files / name)
         project = project.with_file(name, role)
-    return project
+    with as_file(files("actc.sample") / "valid.tsv.gz") as path:
+        write_scored(project.files / "scores.tsv", read_scored(path)[0])  # without the labels: people judge
+    return project.with_file("scores.tsv", "scores").change(goal="decide")
 
 
 def _numbered(stem: str) -> Iterable[str]:

@@ -142,7 +142,7 @@ async def put_file(
     request: Request,
     project: OpenProject,
     file: Annotated[str, InPath(max_length=1000)],
-    role: Literal["graph", "scores", "candidates", "names", ""] = "",
+    role: Literal["graph", "scores", "candidates", "names", "unused", ""] = "",
 ) -> dict[str, Any]:
     """Take a file; it is there when it is there as a whole, and a file of the same name stays until then."""
     name = safe_name(file)
@@ -191,7 +191,7 @@ def remove_file(project: OpenProject, file: Annotated[str, InPath(max_length=100
 class RoleBody(Strict):
     """What a file is."""
 
-    role: Literal["graph", "scores", "candidates", "names"]
+    role: Literal["graph", "scores", "candidates", "names", "unused"]
 
 
 @ROUTES.post("/projects/{name}/files/{file}")

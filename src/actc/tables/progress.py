@@ -44,5 +44,6 @@ def read_progress(path: Path) -> list[dict[str, Any]]:
     for line in lines:
         if not line["done"] or not stages or stages[-1]["name"] != line["stage"]:
             stages.append({"name": line["stage"], "began": line["at"]})
-        stages[-1] |= {"done": line["done"], "total": line["total"], "seconds": line["at"] - stages[-1]["began"]}
+        total = None if line["total"] is None else max(line["total"], line["done"])  # work may turn out to be more
+        stages[-1] |= {"done": line["done"], "total": total, "seconds": line["at"] - stages[-1]["began"]}
     return stages
