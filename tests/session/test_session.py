@@ -342,6 +342,15 @@ def test_a_planner_hurries_where_people_soon_have_no_cards(scores):
     assert planner.is_short()
 
 
+@pytest.mark.parametrize(("name", "value"), [("overlap", "many"), ("combine", "forged"), ("reasons", "")])
+def test_a_forged_choice_is_refused_in_a_sentence(scores, name, value):
+    session = new_session(scores)
+    sql = "INSERT INTO choice (at, name, value) VALUES (1, ?, ?)"
+    session.store.write(lambda connection: connection.execute(sql, (name, value)))
+    with pytest.raises(FileError, match=rf"judgements\.sqlite: it says that {name} is '{value}'"):
+        getattr(session, "rule" if name == "combine" else name)
+
+
 def test_a_lease_of_before_the_machine_started_anew_ends(scores, monkeypatch):
     session = new_session(scores, budget=1)
     ada, bob = session.add_annotator("ada"), session.add_annotator("bob")

@@ -35,7 +35,7 @@ from typing import Any
 
 import numpy as np
 
-from actc.errors import ChoiceError, OptionError, SessionError
+from actc.errors import ChoiceError, FileError, OptionError, SessionError
 from actc.pooled.sketch_file import read_sketch
 from actc.session.ask import (
     TASK,
@@ -178,7 +178,13 @@ class Session:
 
     def _chosen(self, name: str) -> Any:
         value = self.store.value("SELECT value FROM choice WHERE name = ? ORDER BY id DESC LIMIT 1", (name,))
-        return getattr(self.settings, name) if value is None else value
+        if value is None:
+            return getattr(self.settings, name)
+        try:
+            changed: Any = {name: float(value) if name == "overlap" else value}
+            return getattr(replace(self.settings, **changed), name)
+        except ValueError:
+            raise FileError(f"{self.store.path}: it says that {name} is {value!r}, which it cannot be.") from None
 
     def change(self, name: str, value: str | float) -> None:
         """Change what may be changed after the start, see ``CHANGEABLE``; what was chosen before stays in the history.
