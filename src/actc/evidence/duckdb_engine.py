@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +26,7 @@ from actc.evidence.plan import (
 )
 from actc.evidence.work import Part, Scale, Work
 from actc.graphs.graph import Graph
-from actc.tables.database import open_database
+from actc.tables.database import open_database, parse_memory
 from actc.tables.files import copy_options, quote
 from actc.triples import FloatArray, IntArray
 
@@ -41,7 +42,9 @@ def open_tables(graph: Graph, candidates: Graph, scores: Sequence[FloatArray], m
     """Give a connection to a database with the tables ``fact`` and ``candidate``; both graphs share their names."""
     with tempfile.TemporaryDirectory(prefix="actc-") as spill, open_database() as connection:
         connection.execute(f"SET memory_limit={quote(memory)}; SET temp_directory={quote(spill)}")
-        connection.execute("SET preserve_insertion_order=false")
+        # Each thread needs room of its own: sixteen with two gigabytes ran out of memory at ten million candidates.
+        threads = max(1, min(os.cpu_count() or 1, round(parse_memory(memory) / 1e9)))
+        connection.execute(f"SET preserve_insertion_order=false; SET threads={threads}")
         put_tables(connection, graph, candidates, scores)
         yield connection
 
