@@ -96,8 +96,8 @@ def import_graph(source):
 
 
 def room(module):
-    """Return the folder or top-level file that a module is in; "" for the package itself."""
-    return module.partition(".")[2].partition(".")[0]
+    """Return the folder or top-level file that a module is in; "" for the package itself; app/studio is its own."""
+    return "studio" if module.startswith("actc.app.studio") else module.partition(".")[2].partition(".")[0]
 
 
 GRAPH = import_graph(SOURCE)
@@ -141,7 +141,7 @@ def test_the_import_graph_sees_every_way_to_import(tmp_path):
 
 
 def test_a_newcomer_can_take_in_the_house_at_a_glance():
-    assert len([path for path in SOURCE.iterdir() if path.name != "__pycache__"]) <= 29
+    assert len([path for path in SOURCE.iterdir() if path.name != "__pycache__"]) <= 28
 
 
 def test_importing_actc_loads_nothing_heavy():

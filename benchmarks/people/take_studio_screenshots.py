@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
+from tests.app.studio.test_studio_in_browser import Studio, drop, judge, state_is
 from tests.browser import ARGUMENTS, find_chromium
-from tests.studio.test_studio_in_browser import Studio, drop, judge, state_is
 
 from actc.sample.better_graph import make_families
 

@@ -24,10 +24,10 @@ from typing import Any
 import click
 import numpy as np
 
+from actc.app.studio.decisions import Wish
+from actc.app.studio.table import Look, Table
 from actc.session import Session, Settings, start_session
 from actc.session.exchange import read_judgements
-from actc.studio.decisions import Wish
-from actc.studio.table import Look, Table
 from actc.tables.files import write_scored, write_triples
 from actc.triples import ScoredTriples
 
@@ -122,7 +122,7 @@ def main(candidates: int, out: Path) -> None:
         session = elsewhere(make_session, Path(folder), candidates)
         path, wish = Path(folder) / "table.duckdb", Wish(str(session))
         start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([sys.executable, "-m", "actc.studio.make_table", wish.as_text(), str(path)], check=True)
+        subprocess.run([sys.executable, "-m", "actc.app.studio.make_table", wish.as_text(), str(path)], check=True)
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         busy = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
         rows.append(("made, seconds", time.perf_counter() - start, busy, 0))

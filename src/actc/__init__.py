@@ -21,6 +21,7 @@ from actc.methods import METHODS
 from actc.triples import Annotations, ScoredTriples, Thresholds
 
 if TYPE_CHECKING:
+    from actc.app.studio.serve import serve_studio
     from actc.calibrator import Calibrator
     from actc.check.run import CheckPlan, check_graph
     from actc.complete.propose import propose_candidates
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from actc.session.start_audit import start_audit
     from actc.stores.fetch import fetch_graph
     from actc.stores.publish import publish_facts, withdraw_facts
-    from actc.studio.serve import serve_studio
     from actc.tables.calibration import Calibration
     from actc.trust.calibrate import calibrate
     from actc.trust.in_frames import accept_triples, pick_triples
@@ -132,7 +132,7 @@ _LAZY = {
     "run_experiment": "actc.experiment.runs",
     "run_paper": "actc.paper.run",
     "score_triples": "actc.models.from_files",
-    "serve_studio": "actc.studio.serve",
+    "serve_studio": "actc.app.studio.serve",
     "start_audit": "actc.session.start_audit",
     "start_session": "actc.session",
     "train_model": "actc.models.from_files",

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from actc.cli.parts import examples, quiet_option
+from actc.errors import OptionError
 
 
 @click.command("studio", epilog=examples("actc studio", "actc studio my-projects --host 0.0.0.0 --port 8080"))
@@ -27,14 +28,16 @@ def studio_command(folder: Path, host: str, port: int, browser: bool, quiet: boo
 
     FOLDER holds the projects; it is made if it is not there, with a first project to try.
     """
-    from actc.studio.serve import serve_studio
+    try:
+        from actc.app.serve import open_when_listening
+        from actc.app.studio.serve import serve_studio
+    except ModuleNotFoundError:
+        raise OptionError("This actc comes without pages; every step of the studio is a command: actc --help.") from None
 
     def announce(link: str) -> None:
         if not quiet:
             click.echo(f"The studio is here; whoever has this address may use it:\n  {link}\nCtrl-C ends it.")
         if browser and sys.stdout.isatty():
-            from actc.app.serve import open_when_listening
-
             open_when_listening(link)
 
     serve_studio(folder, host, port, announce)

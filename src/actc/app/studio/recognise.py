@@ -1,7 +1,7 @@
 """What the files of a project are: formats, columns, relations, first rows, notes, and the first card.
 
-It is found out in a process of its own (``python -m actc.studio.recognise PROJECT``), so that a file of any size, or a
-hostile one, costs the server nothing; and kept beside the files until one of them changes.
+It is found out in a process of its own (``python -m actc.app.studio.recognise PROJECT``), so that a file of any size,
+or a hostile one, costs the server nothing; and kept beside the files until one of them changes.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from actc.app.studio.project import Project
 from actc.errors import ActcError, say_failure
 from actc.graphs.formats import find_format, read_graph
 from actc.session.ask import Task
 from actc.session.cards import make_card
 from actc.session.names import Names, write_names
 from actc.session.read_names import NAME_ALIASES
-from actc.studio.project import Project
 from actc.tables.files import TRIPLE, find_layout, first_line, is_table, read_scored, write_json
 from actc.triples import Triples
 
@@ -63,7 +63,7 @@ def look_at(project: Project) -> dict[str, Any]:
             return dict(content["found"])
     except (OSError, ValueError, KeyError, TypeError):
         pass
-    command = [sys.executable, "-P", "-m", "actc.studio.recognise", str(project.folder)]
+    command = [sys.executable, "-P", "-m", "actc.app.studio.recognise", str(project.folder)]
     try:
         done = subprocess.run(command, capture_output=True, timeout=MOST_SECONDS, check=False)
         found = json.loads(done.stdout)

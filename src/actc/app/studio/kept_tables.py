@@ -13,10 +13,10 @@ from typing import Any
 
 import duckdb
 
+from actc.app.studio.decisions import Wish
+from actc.app.studio.table import Table
 from actc.errors import SessionError
 from actc.session import Session
-from actc.studio.decisions import Wish
-from actc.studio.table import Table
 
 FOLDER = "tables"
 MOST_OPEN = 8
@@ -110,7 +110,7 @@ class KeptTables:
             return
         folder.mkdir(parents=True, exist_ok=True)
         out = str(folder / f"{state}.duckdb")
-        command = [sys.executable, "-P", "-m", "actc.studio.make_table", wish.as_text(), out]
+        command = [sys.executable, "-P", "-m", "actc.app.studio.make_table", wish.as_text(), out]
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )

@@ -234,10 +234,10 @@ def judged(tmp_path_factory, families, true_facts) -> Path:
     """A studio with a project in which people judged and which was decided once."""
     from fastapi.testclient import TestClient
 
+    from actc.app.studio.serve import prepare
+    from actc.app.studio.server import create_studio
     from actc.session import Judgement
-    from actc.studio.serve import prepare
-    from actc.studio.server import create_studio
-    from tests.studio.conftest import add_project
+    from tests.app.studio.conftest import add_project
 
     folder = tmp_path_factory.mktemp("judged") / "studio"
     app = create_studio(prepare(folder))

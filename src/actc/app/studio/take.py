@@ -1,7 +1,6 @@
 """What a project can be left with: its results in every format, its answers, its reports, its command lines.
 
-As a program (``python -m actc.studio.take PROJECT NAME``) it makes one of them and ends: the server stays as small as
-it was.
+As a program (``python -m actc.app.studio.take PROJECT NAME``) it makes one of them and ends: the server stays small.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from actc.app.studio.commands import decide_commands, go_commands
+from actc.app.studio.project import Project
 from actc.errors import ActcError, FileError, TableError
 from actc.graphs.formats import FORMATS, GraphFormat, read_extras, read_graph, write_graph
 from actc.session import Session
 from actc.session.asking import annotate_command
 from actc.session.exchange import write_history, write_labels
 from actc.session.status import count_labels
-from actc.studio.commands import decide_commands, go_commands
-from actc.studio.project import Project
 from actc.tables.deliver import write_beside
 
 FOLDER = "take"
@@ -160,7 +159,7 @@ def take(project: Project, name: str) -> Path:
 
 def _make_beside(project: Project, name: str) -> None:
     """Make a file in another process; its error is ours."""
-    command = [sys.executable, "-P", "-m", "actc.studio.take", str(project.folder), name]
+    command = [sys.executable, "-P", "-m", "actc.app.studio.take", str(project.folder), name]
     done = subprocess.run(command, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
     if done.returncode:
         raise FileError((done.stderr.strip().splitlines() or ["It could not be made."])[-1])

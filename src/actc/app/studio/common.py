@@ -14,9 +14,9 @@ from typing import Annotated
 from fastapi import Depends, HTTPException, Request
 from fastapi import Path as InPath
 
+from actc.app.studio.project import Project, find_project
+from actc.app.studio.sessions import Sessions
 from actc.errors import FileError
-from actc.studio.project import Project, find_project
-from actc.studio.sessions import Sessions
 
 HIDDEN = ".actc-studio"
 NOT_HERE = "Open the studio with its own link, which the terminal shows."

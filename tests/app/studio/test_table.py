@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 import actc
+from actc.app.studio.decisions import Wish
+from actc.app.studio.make_table import make_table
+from actc.app.studio.overrule import overrule
+from actc.app.studio.table import SORTS, Look, Table
 from actc.check.run import CheckPlan, check_graph
 from actc.complete.run import CompletionPlan, complete_graph
 from actc.errors import ChoiceError, SessionError
 from actc.session import Session, Settings, start_session
 from actc.session.exchange import read_judgements
-from actc.studio.decisions import Wish
-from actc.studio.make_table import make_table
-from actc.studio.overrule import overrule
-from actc.studio.table import SORTS, Look, Table
 from actc.tables.files import write_scored, write_triples
 from tests.evidence.test_rules import make_families
 from tests.test_doors import POOL, TRUTH, answer, judged, people, rows_of, truth_of  # noqa: F401

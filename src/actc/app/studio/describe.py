@@ -8,14 +8,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from actc.app.studio.commands import decide_commands, go_commands
+from actc.app.studio.common import Studio
+from actc.app.studio.project import FILE, Project, list_projects
+from actc.app.studio.runs import LIVING, list_runs
+from actc.app.studio.sessions import AUDIT
 from actc.errors import ActcError
 from actc.session import Session
 from actc.session.status import count_labels
-from actc.studio.commands import decide_commands, go_commands
-from actc.studio.common import Studio
-from actc.studio.project import FILE, Project, list_projects
-from actc.studio.runs import LIVING, list_runs
-from actc.studio.sessions import AUDIT
 from actc.trust.audit import answers_for
 
 TARGETS = (0.7, 0.8, 0.9, 0.95)

@@ -14,10 +14,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from actc.app.links import Links
 from actc.app.serve import ALONE
 from actc.app.server import create_app
+from actc.app.studio.project import find_project
 from actc.errors import ActcError, FileError
 from actc.session import OWNER, Session
 from actc.session.plan import planning
-from actc.studio.project import find_project
 
 PREFIX, AUDIT = "/session/", ".audit"
 MOST_OPEN = 8

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from actc.studio.decisions import Standing, Wish
+from actc.app.studio.decisions import Standing, Wish
 from actc.tables.database import open_database
 from actc.tables.files import quote_file
 from actc.triples import IntArray, Thresholds

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from actc.app.studio.decisions import Standing
 from actc.session import Session
 from actc.session.status import picture
-from actc.studio.decisions import Standing
 from actc.triples import Thresholds
 from actc.trust.case import Case
 from actc.trust.expect import Share

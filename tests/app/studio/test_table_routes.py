@@ -14,7 +14,7 @@ from actc.graphs.formats import FORMATS, read_graph
 from actc.graphs.terms import unescape
 from actc.session import Session, Settings, start_session
 from actc.tables.files import write_scored
-from tests.studio.conftest import add_project
+from tests.app.studio.conftest import add_project
 from tests.test_doors import POOL, answer, rows_of
 
 
@@ -117,7 +117,7 @@ def test_an_older_table_is_shown_while_a_newer_one_is_made_and_failure_is_told(c
     start_session(tmp_path / "studio" / name / "session", tmp_path / "scores.parquet", Settings("pooled", 5)).close()
     before = ask(client, f"{base}/table")
     assert before["rows"]
-    monkeypatch.setattr("actc.studio.kept_tables.SOON", 0.0)
+    monkeypatch.setattr("actc.app.studio.kept_tables.SOON", 0.0)
     row = before["rows"][0]["triple"]
     client.post(f"{base}/overrule", json={"triple": row, "said": "true", "key": "k"}).raise_for_status()
     stale = client.get(f"{base}/table").json()

@@ -10,11 +10,11 @@ import time
 import httpx
 import pytest
 
+from actc.app.studio.project import add_sample, new_project
+from actc.app.studio.runs import Turns, add_run, list_runs
 from actc.errors import OptionError
 from actc.session import Session
-from actc.studio.project import add_sample, new_project
-from actc.studio.runs import Turns, add_run, list_runs
-from tests.studio.conftest import add_project
+from tests.app.studio.conftest import add_project
 
 
 def wait_for(run, *states, seconds=120):

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from actc.app.studio import server
+from actc.app.studio.project import Project, find_project, list_projects, new_project, safe_name
+from actc.app.studio.serve import prepare
 from actc.errors import FileError
 from actc.session import start_session
-from actc.studio import server
-from actc.studio.project import Project, find_project, list_projects, new_project, safe_name
-from actc.studio.serve import prepare
-from tests.studio.conftest import BYTES, add_project
+from tests.app.studio.conftest import BYTES, add_project
 
 ROUTES = [
     ("GET", "/api/studio"),

@@ -10,16 +10,16 @@ from fastapi.responses import FileResponse, Response
 from pydantic import Field
 
 from actc.app.common import Key, Strict
+from actc.app.studio.common import OpenProject, OpenStudio
+from actc.app.studio.decisions import Wish
+from actc.app.studio.kept_tables import KeptTables, Shown
+from actc.app.studio.overrule import overrule
+from actc.app.studio.pictures import describe_learning
+from actc.app.studio.project import Project
+from actc.app.studio.table import COLUMNS, Look
+from actc.app.studio.take import list_taken, take
 from actc.errors import ChoiceError
 from actc.session import Session
-from actc.studio.common import OpenProject, OpenStudio
-from actc.studio.decisions import Wish
-from actc.studio.kept_tables import KeptTables, Shown
-from actc.studio.overrule import overrule
-from actc.studio.pictures import describe_learning
-from actc.studio.project import Project
-from actc.studio.table import COLUMNS, Look
-from actc.studio.take import list_taken, take
 
 deciding = APIRouter(prefix="/api/projects/{name}")
 Of = Literal["candidates", "facts"]

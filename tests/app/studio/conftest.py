@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from actc.app.studio.serve import prepare
+from actc.app.studio.server import create_studio
 from actc.sample.better_graph import make_families
-from actc.studio.serve import prepare
-from actc.studio.server import create_studio
 from actc.tables.files import write_triples
 
 BYTES = {"content-type": "application/octet-stream"}

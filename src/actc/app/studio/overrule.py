@@ -10,14 +10,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from actc.app.studio.decisions import Wish
+from actc.app.studio.table import Table
 from actc.complete.earlier import keep_word
 from actc.errors import SessionError
 from actc.pooled.sketch_file import add_to_sketch
 from actc.session import OWNER, Session
 from actc.session.ask import Task
 from actc.session.record import LABELS
-from actc.studio.decisions import Wish
-from actc.studio.table import Table
 
 OVERRULED = "The owner decided it."
 

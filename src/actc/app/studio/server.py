@@ -20,19 +20,19 @@ from actc.app.common import Strict
 from actc.app.files import read_files, send_file
 from actc.app.gate import Bucket, Gate, loopback_names, name_for_others
 from actc.app.server import add_refusals, welcome
+from actc.app.studio.commands import audit_folder, decide_commands, go_commands, publish_commands, withdraw_commands
+from actc.app.studio.common import OpenProject, OpenStudio, Studio, read_token
+from actc.app.studio.decide_routes import deciding
+from actc.app.studio.describe import describe_project, list_of_projects
+from actc.app.studio.kept_tables import KeptTables
+from actc.app.studio.project import Project, add_sample, new_project, safe_name
+from actc.app.studio.qr import draw_qr
+from actc.app.studio.recognise import guess_role, look_at
+from actc.app.studio.runs import Run, Turns, add_run, list_runs
+from actc.app.studio.sessions import AUDIT, PREFIX, Sessions
 from actc.errors import OptionError
 from actc.session.start import add_session_names
 from actc.session.start_audit import find_audit
-from actc.studio.commands import audit_folder, decide_commands, go_commands, publish_commands, withdraw_commands
-from actc.studio.common import OpenProject, OpenStudio, Studio, read_token
-from actc.studio.decide_routes import deciding
-from actc.studio.describe import describe_project, list_of_projects
-from actc.studio.kept_tables import KeptTables
-from actc.studio.project import Project, add_sample, new_project, safe_name
-from actc.studio.qr import draw_qr
-from actc.studio.recognise import guess_role, look_at
-from actc.studio.runs import Run, Turns, add_run, list_runs
-from actc.studio.sessions import AUDIT, PREFIX, Sessions
 from actc.tables.pages import render
 
 MOST_UPLOAD = int(os.environ.get("ACTC_STUDIO_UPLOAD", 4 * 1024**3))
@@ -343,7 +343,7 @@ def create_studio(folder: Any, host: str = "127.0.0.1") -> FastAPI:
     app.state.studio = studio
     app.state.tables = KeptTables()
     app.state.guesses = Bucket(rate=1 / 6, burst=20)
-    app.state.files = read_files("actc.app", "actc.studio")
+    app.state.files = read_files("actc.app", "actc.app.studio")
     app.add_middleware(Gate, hosts=loopback_names(host), uploads=MOST_UPLOAD)
     for router in (ROUTES, deciding, PAGES):
         app.include_router(router)

@@ -27,7 +27,7 @@ def serve_studio(
     """
     try:
         from actc.app.serve import address_of, listen, run_server
-        from actc.studio.server import create_studio
+        from actc.app.studio.server import create_studio
     except ImportError:
         raise MissingExtraError("The studio", "fastapi, uvicorn and segno", "app") from None
     listener = listen(host, port)  # refused before anything is made
@@ -38,8 +38,8 @@ def serve_studio(
 
 def prepare(folder: Path) -> Path:
     """Return a studio's folder; a new one gets a first project with the packaged graph."""
-    from actc.studio.common import HIDDEN
-    from actc.studio.project import add_sample, new_project
+    from actc.app.studio.common import HIDDEN
+    from actc.app.studio.project import add_sample, new_project
 
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise FileError(f"{folder} is no folder; give the name of a folder, or of one to be made.")

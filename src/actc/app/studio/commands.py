@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from actc.app.studio.project import Project
 from actc.errors import OptionError
-from actc.studio.project import Project
 
 Words = list[str]
 

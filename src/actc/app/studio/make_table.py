@@ -1,6 +1,6 @@
 """Decisions as a table in a file of its own, laid out so that any page of it is found at once.
 
-As a program (``python -m actc.studio.make_table WISH OUT``) it makes one and ends: the server stays as small as it was.
+As a program (``python -m actc.app.studio.make_table WISH OUT``) it makes one and ends: the server stays small.
 
 The rows are numbers but for one text, in the order of what is decided and how probable it is; names stand in tables
 beside them, each with its place in the alphabet, and counts are there already, so that no total needs a look at all
@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
+from actc.app.studio.decisions import RULE, Standing, Wish, open_standing, refuse_unjudged, who_said
+from actc.app.studio.levels import describe_levels
+from actc.app.studio.pictures import describe_pictures
 from actc.errors import ActcError
 from actc.session.names import Names
-from actc.studio.decisions import RULE, Standing, Wish, open_standing, refuse_unjudged, who_said
-from actc.studio.levels import describe_levels
-from actc.studio.pictures import describe_pictures
 from actc.tables.database import open_database
 from actc.tables.deliver import write_beside
 from actc.tables.files import quote, quote_file

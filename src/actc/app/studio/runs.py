@@ -1,8 +1,8 @@
 """Commands that run in processes of their own, and go on when the studio's server ends.
 
-A run is a folder. Its supervisor (``python -m actc.studio.runs RUN``) holds a lock in it for as long as it lives, runs
-the command lines one after the other, and writes how they ended. So whoever looks, now or after a restart, can tell a
-run that lives from one that was killed, which can be started again: commands go on from what is on the disk.
+A run is a folder. Its supervisor (``python -m actc.app.studio.runs RUN``) holds a lock in it for as long as it lives,
+runs the command lines one after the other, and writes how they ended. So whoever looks, now or after a restart, can
+tell a run that lives from one that was killed, which can be started again: commands go on from what is on the disk.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Run:
 
     def start(self) -> int:
         """Start the supervisor, which leaves a run alone that lives already; return its process's number."""
-        command = [sys.executable, "-P", "-m", "actc.studio.runs", str(self.folder)]
+        command = [sys.executable, "-P", "-m", "actc.app.studio.runs", str(self.folder)]
         quiet = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
         return os.posix_spawn(sys.executable, command, os.environ, file_actions=quiet, setsid=True)
 

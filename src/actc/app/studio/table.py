@@ -83,7 +83,7 @@ class Table:
     Parameters
     ----------
     path : Path
-        What :func:`actc.studio.make_table.make_table` wrote; it may be removed while it is open.
+        What :func:`actc.app.studio.make_table.make_table` wrote; it may be removed while it is open.
     """
 
     def __init__(self, path: Path) -> None:
