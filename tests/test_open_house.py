@@ -218,7 +218,7 @@ def test_without_app_the_page_is_refused_in_a_sentence(house, tmp_path):
     assert "judge in the terminal: --terminal" in done.stderr
     done = run_there(house, "-m", "actc.cli.main", "studio", tmp_path / "studio")
     assert done.returncode == 2
-    assert "every step of the studio is a command" in done.stderr
+    assert "each step is a command" in done.stderr
     assert not (tmp_path / "studio").exists()
 
 

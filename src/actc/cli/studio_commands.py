@@ -32,7 +32,7 @@ def studio_command(folder: Path, host: str, port: int, browser: bool, quiet: boo
         from actc.app.serve import open_when_listening
         from actc.app.studio.serve import serve_studio
     except ModuleNotFoundError:
-        raise OptionError("This actc comes without pages; every step of the studio is a command: actc --help.") from None
+        raise OptionError("This actc comes without pages; each step is a command: actc --help.") from None
 
     def announce(link: str) -> None:
         if not quiet:
