@@ -331,17 +331,6 @@ def test_a_lease_lasts_as_long_whatever_time_of_day_it_is(scores, monkeypatch):
     assert [task.triple for task in session.ask(bob)] == [left]
 
 
-def test_a_planner_hurries_where_people_soon_have_no_cards(scores):
-    session = new_session(scores)
-    ada, planner = session.add_annotator("ada"), Planner(session)
-    judge(session, ada, 10)
-    assert not planner.is_short()
-    session.store.write(lambda connection: connection.execute("DELETE FROM plan WHERE place > 20"))
-    assert planner.is_short() == (session.store.value("SELECT count(*) FROM plan") < 16)
-    session.store.write(lambda connection: connection.execute("DELETE FROM plan"))
-    assert planner.is_short()
-
-
 @pytest.mark.parametrize(("name", "value"), [("overlap", "many"), ("combine", "forged"), ("reasons", "")])
 def test_a_forged_choice_is_refused_in_a_sentence(scores, name, value):
     session = new_session(scores)

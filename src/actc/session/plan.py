@@ -15,7 +15,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -44,7 +43,7 @@ FIRST_PLANNED = 2000
 """The first plan must last, for all annotators together, until a planner has read the pool and made the next."""
 LEASED_EACH = 6
 """Cards that a page leases at a time: a plan has as many for each person, besides those for the time until the next."""
-PLANNED_SECONDS, REFITS = 10.0, 3
+PLANNED_SECONDS, REFITS = 10.0, 6
 """A later plan has as many triples as were judged in the last seconds, or during so many refits, if that is longer."""
 GOODBYE_SECONDS = 2.0
 """How long a planner may take to leave when its parent does."""
@@ -123,11 +122,6 @@ class Planner:
         self.seen, self.accepted = state, planned[0].outlook.accepted
         self.took = time.monotonic() - started
         return True
-
-    def is_short(self) -> bool:
-        """Say whether there are fewer cards than people take meanwhile, if a refit lasts as long as the last one."""
-        planned = int(self.session.store.value("SELECT count(*) FROM plan"))
-        return planned < self._taken(max(2 * self.took, 1.0)) + LEASED_EACH
 
     def _taken(self, seconds: float) -> int:
         """Return how many cards were answered in the last seconds, of the most that are ever planned."""
@@ -365,15 +359,12 @@ def _plan_for_ever(folder: Path, method: str | None) -> None:
         import_here(method)
     session = Session(folder, synced=False)
     planner = AuditPlanner(session) if session.settings.design else Planner(session)
-    # A refit can wait for a processor, an annotator should not: unless there are soon no cards, and others, who do not
-    # wait, have all processors. Each thread has a priority of its own (on Linux).
-    patient = ThreadPoolExecutor(1, initializer=os.nice if hasattr(os, "nice") else int, initargs=(10,))
     while True:
-        started, hurried = time.monotonic(), isinstance(planner, Planner) and planner.is_short()
-        busy = planner.step() if hurried else patient.submit(planner.step).result()
+        started = time.process_time()
+        planner.step()
         end_trouble(folder)
-        # At most half of a core: annotators, and whatever else the machine does, come first.
-        time.sleep(max(0.2, time.monotonic() - started) if busy and not hurried else 0.2)
+        # At most half of a core, on a busy machine, too: annotators come first, but soon they need new cards.
+        time.sleep(max(0.2, time.process_time() - started))
 
 
 def _leave_with_parent() -> None:
