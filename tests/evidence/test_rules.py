@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actc.errors import ChoiceError, TableError
+from actc.errors import TableError
 from actc.evidence.ceiling import fit_ceiling
 from actc.evidence.mine_rules import RuleLimits
 from actc.evidence.propose_by_rules import estimate_candidates, propose_by_rules
@@ -144,11 +144,6 @@ def test_an_estimate_comes_near(tmp_path):
     assert count == pytest.approx(len(propose_by_rules(graph)), rel=0.5)
 
 
-def test_an_unknown_engine_is_refused():
-    with pytest.raises(ChoiceError, match="engine"):
-        propose_by_rules(make_families(3, np.random.default_rng(0), 0.5)[0], engine="dask")
-
-
 def test_a_graph_without_rules_proposes_nothing_and_says_so():
     graph = Graph.from_columns([f"a{k}" for k in range(40)], ["r"] * 40, [f"b{k}" for k in range(40)])
     proposed = propose_by_rules(graph)
@@ -156,17 +151,6 @@ def test_a_graph_without_rules_proposes_nothing_and_says_so():
     assert proposed.columns()["rule"].shape == (0,)
     with pytest.raises(TableError, match="No rule of this graph of 40 facts"):
         weigh_rules(graph, proposed)
-
-
-@pytest.mark.long
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_spark_proposes_what_duckdb_proposes():
-    pytest.importorskip("pyspark")
-    graph, _ = make_families(20, np.random.default_rng(0), 0.7)
-    ours, theirs = (propose_by_rules(graph, LIMITS, engine=engine) for engine in ("duckdb", "spark"))
-    assert ours.candidates.keys.tolist() == theirs.candidates.keys.tolist()
-    np.testing.assert_allclose(ours.together, theirs.together)
-    np.testing.assert_array_equal(ours.rule, theirs.rule)
 
 
 def test_holdouts_are_a_tenth_each_and_share_no_fact():

@@ -3,15 +3,15 @@
 A fact is seen as two edges ``(u, s, v)``: slot ``s = 2 r`` from head to tail, ``s = 2 r + 1`` back. A body is one edge
 ``x -a- y`` (``b`` is -1) or two ``x -a- z -b- y``, read as distinct pairs ``(x, y)``; a rule says that the pairs of a
 body have slot ``s`` as well. In a sparse graph there are rules with constants too: entities ``x -a- c`` have
-``x -s- d``; ``b`` is -2 where x is the head then, and -3 where it is the tail. DuckDB and Spark run the same text; the
-pairs of bodies are made part by part, each part having other heads.
+``x -s- d``; ``b`` is -2 where x is the head then, and -3 where it is the tail. The pairs of bodies are made part
+by part, each part having other heads.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from actc.evidence.steps import FAR, Step, back, together, whole
+from actc.evidence.steps import EDGES, FAR, Step, back, together, whole
 
 HUBS = (200, 150, 100, 70, 50, 30, 20, 10, 5, 2)  # edges that an entity in the middle of a path may have
 
@@ -56,14 +56,7 @@ RULE_LIMITS = RuleLimits()
 
 def edge_steps() -> list[Step]:
     """Return the graph as edges: the table ``fact(h, r, t)`` must be there. A loop is no edge."""
-    return [
-        Step(
-            "edge",
-            "SELECT h AS u, 2 * r AS s, t AS v FROM fact WHERE h <> t UNION ALL "
-            "SELECT t AS u, 2 * r + 1 AS s, h AS v FROM fact WHERE h <> t",
-        ),
-        Step("degree", "SELECT u, count(*) AS n FROM edge GROUP BY u"),
-    ]
+    return [EDGES, Step("degree", "SELECT u, count(*) AS n FROM edge GROUP BY u")]
 
 
 def count_walks() -> str:
