@@ -15,7 +15,7 @@ import actc
 from actc.cli.main import commands
 from actc.errors import ActcError
 from actc.session import Judgement, Session
-from actc.tables.files import write_rows_of, write_triples
+from actc.tables.files import write_scored, write_triples
 from tests.models.test_train_model import make_graph, new_facts
 from tests.synthetic import make_truth
 
@@ -35,7 +35,7 @@ def home(tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
     pool, labels, _ = make_truth(600, 3)
     rows = np.arange(80)
-    write_rows_of(home / "scores.tsv", pool, np.arange(len(pool)))
+    write_scored(home / "scores.tsv", pool)
     write_triples(home / "labels.tsv", {**pool.take(rows).columns(), "label": labels[rows].astype(int)})
     run("calibrate", home / "scores.tsv", "--labels", home / "labels.tsv", "--out", home / "thresholds.json")
     run("start", home / "session", home / "scores.tsv", "--budget", 20)

@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import average_precision_score
 
-from actc.complete.report import _precision
 from actc.complete.weighing import worth_asking
 from actc.evidence import mine_rules as plan
 from actc.evidence.method import LOG_ODDS
@@ -132,7 +131,7 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
         case = ask_oracle(
             candidates, lambda _, asked: true[asked], everyone, method=LOG_ODDS, budget=answers, seed=options.seed
         )
-        told = dict(zip(("low", "middle", "high"), _precision(case) or (), strict=False))
+        told = dict(zip(("low", "middle", "high"), case.accepted_precision or (), strict=False))
         decided = case.decisions
         ranked = log_odds if decided.probability is None else decided.probability
         row = same | {"ranked_by": "evidence", "answers": answers} | told

@@ -27,7 +27,8 @@ from rivals import mapie_cut, scan_cut
 
 from actc.methods import METHODS
 from actc.metrics import accuracy
-from actc.pooled.draws import foresee
+from actc.numeric import even_places
+from actc.pooled.draws import draw_probabilities
 from actc.pooled.model import find_cuts
 from actc.triples import FloatArray
 from actc.trust import certify, expect, promise
@@ -85,14 +86,31 @@ def coverage(one: Judged, others: bool) -> Iterator[tuple[Any, ...]]:
     decisions = one.decide(cuts)
     truth = {"accuracy": accuracy(pair.test_labels, decisions), "precision": one.precision(decisions)}
     on_pool = pair.valid.scores >= cuts[pair.valid.relations]
-    model = foresee(one.posterior, on_pool, np.random.default_rng(seed), DRAWS, POINTS, len(pair.test))
+    model = foresee(one, on_pool, np.random.default_rng(seed))
     state = (one.posterior, cuts, one.annotations, pair.test)
     for setting in settings(WIDTHS if others else []):
         found = expect.expect(*state, DRAWS, POINTS, seed, each=False)
         for name, value in truth.items():
-            own = np.quantile(getattr(model, name), [0.05, 0.95])
+            own = np.quantile(model[name], [0.05, 0.95])
             numbers = (value, found.overall.middle(name), *found.overall.interval(name), *own)
             yield (*one.key, setting, name, *(f"{number:.4f}" for number in numbers), found.source)
+
+
+def foresee(one: Judged, accepted: np.ndarray, random: np.random.Generator) -> dict[str, FloatArray]:
+    """Draw, by the model alone, accuracy and precision of decisions on the pool, on a set as large as the target."""
+    pool, size = one.posterior.pool, len(one.run.pair.test)
+    rows = pool.members[even_places(pool.weights[pool.members], min(POINTS, len(pool)))]
+    p = draw_probabilities(one.posterior, pool.relations[rows], pool.x[rows], DRAWS, random)
+    taken = accepted[rows]
+    drawn = {"accuracy": _with_luck(np.where(taken, p, 1 - p), p, size, random), "precision": np.full(DRAWS, np.nan)}
+    if taken.any():
+        drawn["precision"] = _with_luck(p[:, taken], p[:, taken], max(1.0, size * taken.mean()), random)
+    return drawn
+
+
+def _with_luck(right: FloatArray, p: FloatArray, size: float, random: np.random.Generator) -> FloatArray:
+    spread = np.sqrt((p * (1 - p)).mean(axis=1) / size)
+    return np.clip(right.mean(axis=1) + spread * random.standard_normal(len(p)), 0, 1)
 
 
 def promises(one: Judged, others: bool) -> Iterator[tuple[Any, ...]]:

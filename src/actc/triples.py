@@ -762,9 +762,9 @@ class Picks:
         """Return these picks followed by more."""
         return type(self)(*(np.concatenate([getattr(self, name), getattr(more, name)]) for name in ("rows", *PICKED)))
 
-    def answered(self, labels: ArrayLike, who: str = "", at: str = "") -> Annotations:
+    def answered(self, labels: ArrayLike, who: str = "") -> Annotations:
         """Return what was said of the picks, with how each was asked."""
-        return Annotations(self.rows, np.asarray(labels), self.asked, self.within, self.chance, who=who, at=at)
+        return Annotations(self.rows, np.asarray(labels), self.asked, self.within, self.chance, who=who)
 
 
 PICKED = ("asked", "within", "chance", "reasons")

@@ -8,7 +8,6 @@ import threading
 import time
 
 import httpx
-import numpy as np
 import pytest
 import uvicorn
 
@@ -17,14 +16,14 @@ from actc.app.links import Links
 from actc.app.serve import listen
 from actc.app.server import create_app
 from actc.session import Settings, start_session
-from actc.tables.files import write_rows_of
+from actc.tables.files import write_scored
 from tests.synthetic import make_truth
 
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory):
     home = tmp_path_factory.mktemp("guard")
-    write_rows_of(home / "scores.tsv", make_truth(100, 2)[0], np.arange(100))
+    write_scored(home / "scores.tsv", make_truth(100, 2)[0])
     return start_session(home / "s", home / "scores.tsv", Settings(budget=20))
 
 

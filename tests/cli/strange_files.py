@@ -18,7 +18,7 @@ import duckdb
 import numpy as np
 
 from actc.session import Judgement, Session, Settings, start_session
-from actc.tables.files import write_rows_of, write_triples
+from actc.tables.files import write_scored, write_triples
 from tests.synthetic import make_truth
 
 RECIPE = '{"model": "complex", "dimension": 8, "epochs": 2, "batch": 64, "rate": 0.1}\n'
@@ -113,7 +113,7 @@ def make_home(home: Path, actc: Callable[..., object]) -> None:
     """Make a folder with what commands read, sound and strange; ``actc`` runs a command in it."""
     pool, labels, _ = make_truth(60, 2)
     truth = labels[:20].astype(int)
-    write_rows_of(home / "scores.tsv", pool, np.arange(60))
+    write_scored(home / "scores.tsv", pool)
     (home / "scores.tsv.gz").write_bytes(gzip.compress((home / "scores.tsv").read_bytes(), mtime=0))
     write_triples(home / "labels.csv", {**pool.take(np.arange(20)).columns(), "label": truth})
     write_triples(home / "parts.parquet", {**pool.columns(), "score": pool.scores})

@@ -17,7 +17,7 @@ from actc import calibrate
 from actc.cli.main import main
 from actc.errors import say_failure
 from actc.session import Settings, start_session
-from actc.tables.files import write_rows_of, write_triples
+from actc.tables.files import write_scored, write_triples
 from tests.synthetic import make_truth
 
 
@@ -25,7 +25,7 @@ from tests.synthetic import make_truth
 def made(tmp_path_factory):
     home = tmp_path_factory.mktemp("bad")
     pool, labels, _ = make_truth(120, 2)
-    write_rows_of(home / "scores.tsv", pool, np.arange(120))
+    write_scored(home / "scores.tsv", pool)
     write_triples(home / "labels.tsv", {**pool.take(np.arange(30)).columns(), "label": labels[:30].astype(int)})
     start_session(home / "s", home / "scores.tsv", Settings(budget=20)).close()
     calibrate(home / "scores.tsv", home / "labels.tsv", out=home / "th.json")

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from actc.cli.main import commands
 from actc.errors import FileError
 from actc.session import Judgement, Settings, start_session
-from actc.tables.files import write_rows_of, write_triples
+from actc.tables.files import write_scored, write_triples
 from actc.tables.overwrite import check_output
 from tests.models.test_train_model import make_graph
 from tests.synthetic import make_truth
@@ -31,7 +31,7 @@ def home(tmp_path_factory):
     """Make what the commands below read."""
     home = tmp_path_factory.mktemp("home")
     pool, labels, _ = make_truth(200, 2)
-    write_rows_of(home / "scores.tsv", pool, np.arange(200))
+    write_scored(home / "scores.tsv", pool)
     write_triples(home / "labels.tsv", {**pool.take(np.arange(40)).columns(), "label": labels[:40].astype(int)})
     session = start_session(home / "session", home / "scores.tsv", Settings(budget=20))
     ada = session.add_annotator("ada")

@@ -13,7 +13,7 @@ import pytest
 
 from actc.methods import named_method
 from actc.session import Session, Settings, start_session
-from actc.tables.files import write_rows_of, write_triples
+from actc.tables.files import write_scored, write_triples
 from tests.conftest import later
 from tests.synthetic import make_truth
 
@@ -27,7 +27,7 @@ OWN = (
 def home(tmp_path, monkeypatch):
     """Return a working folder with scores, labels, and a trap for whoever imports from it."""
     pool, labels, _ = make_truth(200, 2)
-    write_rows_of(tmp_path / "scores.tsv", pool, np.arange(200))
+    write_scored(tmp_path / "scores.tsv", pool)
     write_triples(tmp_path / "labels.tsv", {**pool.take(np.arange(40)).columns(), "label": labels[:40].astype(int)})
     (tmp_path / "evil.py").write_text(EVIL)
     monkeypatch.chdir(tmp_path)

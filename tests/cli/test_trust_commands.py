@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from actc.cli.main import commands
 from actc.errors import ActcError
-from actc.tables.files import read_scored, write_rows_of, write_triples
+from actc.tables.files import read_scored, write_scored, write_triples
 from tests.synthetic import make_truth
 
 
@@ -20,7 +20,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pool, labels, _ = make_truth(1200, 5)
     rows = np.random.default_rng(0).permutation(len(pool))[:150]
-    write_rows_of("scores.tsv", pool, np.arange(len(pool)))
+    write_scored("scores.tsv", pool)
     write_labels("labels.tsv", pool, rows, labels)
     return pool, labels
 
@@ -102,7 +102,7 @@ def test_shifted_candidates_are_named(folder):
     run(*CALIBRATE, "--quiet")
     assert "5 of 5 relations have candidates like the pool's" in run("shift", "thresholds.json", "scores.tsv")
     moved = pool.with_scores(pool.scores + 0.7 * (pool.relations == 0))
-    write_rows_of("moved.tsv", moved, np.arange(len(pool)))
+    write_scored("moved.tsv", moved)
     output = run("shift", "thresholds.json", "moved.tsv", "--json", "shift.json")
     assert output.startswith("r0: the candidates' scores differ")
     assert "4 of 5 relations" in output
@@ -135,7 +135,7 @@ def test_folders_of_parts_do_wherever_files_do(folder):
     pool, _ = folder
     Path("parts").mkdir()
     for number, rows in enumerate(np.array_split(np.arange(len(pool)), 3)):
-        write_rows_of(f"parts/part-{number}.parquet", pool, rows)
+        write_scored(f"parts/part-{number}.parquet", pool.take(rows))
     run(*CALIBRATE, "--quiet")
     whole = Path("thresholds.json").read_text()
     run("calibrate", "parts", "--labels", "labels.tsv", "--quiet")

@@ -9,14 +9,13 @@ import pytest
 
 from actc.evidence.plan import NAMED_COLUMNS
 from actc.evidence.quantiles import Quantiles
-from actc.evidence.reasons import give_reasons, weigh_topics
+from actc.evidence.reasons import give_reasons
 from actc.evidence.sentences import SENTENCES, Row
 from actc.evidence.slots import Slots
 from actc.evidence.table import gather_evidence
-from actc.evidence.worth import CHOICES, Ridge, Worth, learn_worth
+from actc.evidence.worth import Ridge, Worth
 from actc.graphs.graph import Graph
 from actc.triples import ScoredTriples
-from tests.evidence.test_worth import make_town
 
 FACTS = [
     ("ada", "born in", "london"), ("bob", "born in", "paris"), ("eve", "born in", "paris"), ("kim", "born in", "rome"),
@@ -123,29 +122,3 @@ def test_slots_know_how_many_there_are(graph):
     assert heads.look_up("kim", "born in").entities == tails.look_up("paris", "born in").entities == 2
     assert heads.look_up("nobody", "born in") == (0, "", 0.75)
     assert heads.look_up("kim", "married to") == (0, "", 0.0)
-
-
-@pytest.fixture(scope="module")
-def by_trees():
-    """Learn trees in a town where everybody works where they live."""
-    graph, _, pool, truth = make_town()
-    evidence = gather_evidence(graph, pool)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("actc.evidence.worth.CHOICES", type(CHOICES)(many=10))
-        return evidence, learn_worth(evidence, truth, rest_is_false=True), truth
-
-
-def test_where_trees_decide_their_reasons_are_given(by_trees):
-    evidence, worth, truth = by_trees
-    topics, strengths = weigh_topics(evidence, worth, np.arange(len(evidence)))
-    assert worth.trees is not None
-    assert strengths.shape == (len(evidence), len(topics))
-    assert np.corrcoef(strengths.sum(axis=1), worth.log_odds(evidence))[0, 1] > 0.9
-    (said,) = give_reasons(evidence, worth, np.flatnonzero(truth)[:1])
-    assert not said[0].startswith("against: ")
-
-
-def test_columns_that_trees_never_ask_are_no_reasons(by_trees):
-    evidence, worth, _ = by_trees
-    topics, strengths = weigh_topics(evidence, worth, np.arange(len(evidence)))
-    assert not strengths[:, topics.index("same")].any()

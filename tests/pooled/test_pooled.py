@@ -21,7 +21,7 @@ from actc.experiment.datasets import load_scored
 from actc.experiment.runs import run_experiment
 from actc.methods import METHODS, find_method
 from actc.pooled import draws
-from actc.pooled.draws import cut_intervals, draw_lines, draw_probabilities, foresee, gain_left
+from actc.pooled.draws import cut_intervals, draw_lines, draw_probabilities, gain_left
 from actc.pooled.features import POINTS, NormalScores, PreparedPool, prepare_pool
 from actc.pooled.method import PRIORS, Pooled
 from actc.pooled.model import OBJECTIVES, Posterior, Prior, crossings, design, find_cuts
@@ -357,28 +357,6 @@ def test_where_all_is_true_the_best_f1_accepts_whatever_is_rather_true() -> None
     assert OBJECTIVES["f1"](posterior) == 0.0
 
 
-def test_what_is_foreseen_to_be_left_is_what_can_still_be_gained() -> None:
-    pool, labels = random_pool(6, 600)
-    posterior = fit(pool, Annotations(np.arange(60), labels[:60]))
-    own, contrary = (
-        foresee(posterior, taken, np.random.default_rng(0))
-        for taken in (decisions(posterior, pool), ~decisions(posterior, pool))
-    )
-    assert own.gain_left == pytest.approx(gain_left(posterior), abs=0.01)
-    assert contrary.gain_left > 0.3
-    assert own.accuracy.mean() + contrary.accuracy.mean() == pytest.approx(1, abs=0.02)
-
-
-def test_a_small_set_may_turn_out_otherwise_than_a_large_one() -> None:
-    pool, labels = random_pool(6, 600)
-    posterior = fit(pool, Annotations(np.arange(300), labels[:300]))
-    few, many = (
-        foresee(posterior, decisions(posterior, pool), np.random.default_rng(0), target=n) for n in (20, 10**6)
-    )
-    assert few.accuracy.std() > 2 * many.accuracy.std()
-    assert few.accuracy.std() == pytest.approx(np.sqrt(0.18 / 20), rel=0.25)  # the luck of 20 decisions
-
-
 def test_two_hundred_labels_may_overrule_a_line() -> None:
     pool, labels = bent_pool(2, 4000)
     for count, moved in ((199, False), (200, True)):
@@ -452,15 +430,16 @@ def test_draws_agree_with_the_posterior_they_come_from() -> None:
     np.testing.assert_allclose(spread, posterior.covariance, atol=0.05)
 
 
-def test_the_foreseen_accuracy_covers_the_true_one_in_nine_of_ten_pools_where_the_model_holds() -> None:
-    covered = 0
+def test_drawn_accuracy_covers_the_true_one_in_nine_of_ten_pools_where_the_model_holds() -> None:
+    covered, random = 0, np.random.default_rng(1)
     for seed in range(100):
         pool, labels = random_pool(8, 800, seed)
         rows = np.random.default_rng(seed).permutation(800)[:100]
         posterior = fit(pool, Annotations(rows, labels[rows]))
         accepted = decisions(posterior, pool)
-        outlook = foresee(posterior, accepted, np.random.default_rng(1))
-        low, high = np.quantile(outlook.accuracy, [0.05, 0.95])
+        p = draw_probabilities(posterior, posterior.pool.relations, posterior.pool.x, 400, random)
+        right = random.random(p.shape) < np.where(accepted, p, 1 - p)
+        low, high = np.quantile(right.mean(axis=1), [0.05, 0.95])
         covered += low <= np.mean(accepted == labels) <= high
     assert 87 <= covered <= 97
 

@@ -8,21 +8,20 @@ import shutil
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 import actc
 from actc.errors import FileError, OptionError
 from actc.judges.store import ReplyStore
 from actc.session import Judgement, Session, Settings, start_session
-from actc.tables.files import write_rows_of
+from actc.tables.files import write_scored
 from tests.synthetic import make_truth
 
 
 @pytest.fixture
 def session(tmp_path):
     pool, _, _ = make_truth(200, 3)
-    write_rows_of(tmp_path / "scores.tsv", pool, np.arange(200))
+    write_scored(tmp_path / "scores.tsv", pool)
     session = start_session(tmp_path / "s", tmp_path / "scores.tsv", Settings(budget=60))
     yield session
     session.close()

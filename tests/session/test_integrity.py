@@ -12,14 +12,14 @@ from actc.errors import FileError, OptionError
 from actc.session import OWNER, Judgement, Session, Settings, start_session
 from actc.session.exchange import read_judgements, write_history
 from actc.session.import_judgements import import_judgements
-from actc.tables.files import write_rows_of
+from actc.tables.files import write_scored
 from tests.synthetic import make_truth
 
 
 @pytest.fixture
 def scores(tmp_path):
     pool, _, _ = make_truth(300, 3)
-    write_rows_of(tmp_path / "scores.tsv", pool, np.arange(300))
+    write_scored(tmp_path / "scores.tsv", pool)
     return tmp_path / "scores.tsv"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
@@ -14,13 +13,13 @@ from actc.cli.show_session import print_status
 from actc.session import OWNER, Session, Settings, start_session
 from actc.session.plan import LEASED_EACH, Planner, planning
 from actc.session.trouble import read_trouble, tell_trouble
-from actc.tables.files import write_rows_of
+from actc.tables.files import write_scored
 from tests.synthetic import make_truth
 
 
 def begin(tmp_path, size=200):
     pool, _, _ = make_truth(size, 3)
-    write_rows_of(tmp_path / "scores.tsv", pool, np.arange(size))
+    write_scored(tmp_path / "scores.tsv", pool)
     return start_session(tmp_path / "s", tmp_path / "scores.tsv", Settings(budget=size))
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from actc.errors import FileError
 from actc.tables.calibration import Calibration
-from actc.tables.files import write_json, write_rows_of, write_triples
+from actc.tables.files import write_json, write_scored, write_triples
 from actc.triples import HOW, ScoredTriples, Thresholds
 from actc.trust.ask import decide_three_ways
 from actc.trust.calibrate import calibrate, read_case
@@ -166,7 +166,7 @@ def test_nothing_accepted_and_nothing_judged_make_a_report_too(tmp_path):
 @pytest.fixture
 def files(tmp_path):
     case = make_case(60)
-    write_rows_of(tmp_path / "scores.tsv", case.pool, np.arange(len(case.pool)))
+    write_scored(tmp_path / "scores.tsv", case.pool)
     names = zip(*(case.pool.triple(row) for row in case.annotations.rows.tolist()), strict=True)
     columns = dict(zip(("head", "relation", "tail"), names, strict=True))
     write_triples(tmp_path / "labels.tsv", {**columns, "label": case.annotations.labels.astype(int)})

@@ -14,7 +14,6 @@ from actc.evidence.method import DOUBTS, PooledEvidence
 from actc.evidence.plan import Limits
 from actc.evidence.pools import WeighedTriples
 from actc.evidence.table import Proposals, gather_evidence
-from actc.evidence.work import Progress
 from actc.evidence.worth import pieces_of
 from actc.graphs.graph import Graph
 from actc.numeric import moderate, sigmoid
@@ -125,11 +124,11 @@ def _fit_twice(pool: WeighedTriples, answers: Annotations) -> tuple[FloatArray, 
     return (fit.probabilities(pool) + fit.base.probabilities(pool)) / 2, likelihood
 
 
-def find_doubtful(doubts: Doubts, progress: Progress | None = None) -> Doubtful:
+def find_doubtful(doubts: Doubts) -> Doubtful:
     """Take the most doubtful facts, and look up what the graph says of each."""
     rows = most_doubtful(doubts)
     facts = doubts.graph.take(rows).with_scores(doubts.log_odds[rows]).with_used_names()
-    evidence = gather_evidence(doubts.graph, Proposals(facts), Limits.for_count(len(rows)), progress=progress)
+    evidence = gather_evidence(doubts.graph, Proposals(facts), Limits.for_count(len(rows)))
     return Doubtful(facts, doubts.ratios[rows], Reasons(((evidence, doubts.worth),), doubts.graph))
 
 

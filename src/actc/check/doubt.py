@@ -141,21 +141,16 @@ def mean_of_facts(ratios: FloatArray, rows: IntArray, count: int) -> FloatArray:
     return np.column_stack([np.bincount(rows, column, count) / times for column in ratios.T])
 
 
-def infer_kinds(ratios: FloatArray, share: float = SHARE, steps: int = 200) -> FloatArray:
-    """Infer from the facts which kinds of errors are among them, by expectation maximisation, shape (K,).
+def infer_kinds(ratios: FloatArray) -> FloatArray:
+    """Infer from the ratios of facts, shape (N, K), which kinds of errors are among them, shape (K,).
 
-    Parameters
-    ----------
-    ratios : float array of shape (N, K)
-        Of the facts.
-    share : float
-        Of wrong facts, of which the shares of kinds are parts.
+    By expectation maximisation; the shares of kinds are parts of ``SHARE``.
     """
-    mix, times = np.full(ratios.shape[1], share / ratios.shape[1]), np.exp(np.minimum(ratios, 30))
-    for _ in range(steps):
-        odds = times * mix / (1 - share)
+    mix, times = np.full(ratios.shape[1], SHARE / ratios.shape[1]), np.exp(np.minimum(ratios, 30))
+    for _ in range(200):
+        odds = times * mix / (1 - SHARE)
         of_kind = (odds / (1 + odds.sum(axis=1, keepdims=True))).sum(axis=0)
-        mix = share * of_kind / of_kind.sum()
+        mix = SHARE * of_kind / of_kind.sum()
     return np.asarray(mix)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,15 +17,12 @@ from actc.errors import OptionError
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import Base
-from actc.tables.deliver import write_beside
-from actc.tables.files import write_json, write_triples
+from actc.tables.files import write_json, write_text, write_triples
 from actc.tables.pages import render
 from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.trust.case import BY, Case
-from actc.trust.expect import Share
 from actc.trust.report_page import Words
 
-LEVEL = 0.9
 MOST_SHOWN = 20
 DOUBTFUL, REMOVED, RESTORED = "doubtful.tsv", "removed.tsv", "restored.tsv"
 
@@ -125,11 +122,9 @@ def summarise(
         "judged_wrong": 0 if judged is None else int(judged.labels.sum()),
         "removed": int(out.sum()),
         "removed_by": {who: int((by[out] == who).sum()) for who in BY},
-        "removed_precision": _precision(case, out),
+        "removed_precision": None if case is None or not out.any() else case.accepted_precision,
         "facts_after": len(whole) - int(out.sum()),
-        "promise": None
-        if case is None or case.promise is None
-        else {**asdict(case.promise.demand), "accepts": case.promise.accepts},
+        "promise": None if case is None or case.promise is None else case.promise.describe(),
         **facts,
         "share_by_answers": _share_by_answers(doubtful, case, facts["share"][1]),
         "most_doubtful": [
@@ -142,14 +137,6 @@ def summarise(
             for row, text in told
         ],
     }
-
-
-def _precision(case: Case | None, out: BoolArray) -> list[float] | None:
-    """Return which share of what is taken out should be wrong: lowest, middle and highest."""
-    if case is None or not out.any():
-        return None
-    share = Share.of(case.expectation.overall, "precision", LEVEL)
-    return None if share is None else [round(value, 4) for value in (share.low, share.middle, share.high)]
 
 
 def _share_by_answers(doubtful: Doubtful, case: Case | None, before: float) -> list[float] | None:
@@ -202,13 +189,11 @@ def write_report(folder: Path, report: dict[str, Any], words: Words) -> list[Pat
     """Write the report, for programs and for people; return the files."""
     files = [folder / "report.json", folder / "report.md", folder / "report.html"]
     page = render("check.html", name=folder.resolve().name, report=report, wrong=for_page(report), words=words)
-    with write_beside(files[2]) as temporary:
-        temporary.write_text(page, encoding="utf-8")
+    write_text(files[2], page)
     write_json(files[0], report)
     lines = ["# A graph checked", "", *(line for said in headline(report) for line in (said, ""))]
     lines += [*to_lists(report), "", *(f"- {note}" for note in report["notes"])]
-    with write_beside(files[1]) as temporary:
-        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_text(files[1], "\n".join(lines) + "\n")
     return files
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,29 +18,13 @@ from actc.graphs.formats import as_table, find_ending, read_graph, write_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import without_literals
 from actc.session import Session, Settings, start_session
-from actc.session.asking import Stage, annotate_command, open_judged
+from actc.session.asking import Finished, Stage, annotate_command, no_stage, open_judged
 from actc.session.examine import name_things
 from actc.session.oracle import Listed
 from actc.tables.begun import Begun, alone_in
 
 
-@dataclass(frozen=True)
-class Checked:
-    """What came of `actc check`.
-
-    Parameters
-    ----------
-    lines : tuple of str
-        What a person should read.
-    files : tuple of Path
-        The doubtful facts, those taken out, the graph without them, reports; none while people have yet to judge.
-    """
-
-    lines: tuple[str, ...]
-    files: tuple[Path, ...] = ()
-
-
-def check_graph(plan: CheckPlan, stage: Stage = lambda name: nullcontext(lambda *steps: None)) -> Checked:
+def check_graph(plan: CheckPlan, stage: Stage = no_stage) -> Finished:
     """Find the wrong facts of a graph, as ``actc check`` does; the graph itself is not changed.
 
     Without an oracle in the plan people are asked: it starts an annotation session and stops. Called again with the
@@ -59,7 +41,7 @@ def check_graph(plan: CheckPlan, stage: Stage = lambda name: nullcontext(lambda 
         return _check(plan, stage)
 
 
-def _check(plan: CheckPlan, stage: Stage) -> Checked:
+def _check(plan: CheckPlan, stage: Stage) -> Finished:
     whole = read_graph(plan.graph, base=plan.base)
     told = put_back(plan.out, plan.facts, plan.base) if plan.undo else []
     doubtful, left = find_doubts(plan, whole, stage)
@@ -68,7 +50,7 @@ def _check(plan: CheckPlan, stage: Stage) -> Checked:
         oracle, rows = Listed.read(plan.oracle, plan.base).judge(doubtful.facts)
         case = ask_about(doubtful.facts, oracle, rows, plan.budget, plan.demand, plan.seed)
     elif plan.budget and not session.exists() and not plan.undo:
-        return Checked((*left["notes"], *_start_session(plan, doubtful, session)))
+        return Finished((*left["notes"], *_start_session(plan, doubtful, session)))
     elif plan.budget and session.exists():
         opened = Session(session)
         (case,), early = open_judged(opened, plan)
@@ -85,7 +67,7 @@ def _check(plan: CheckPlan, stage: Stage) -> Checked:
     commands = (again if outcome.out.any() else plan.command(2 * plan.budget or 100),)
     words = name_things(opened, commands)
     files += write_report(plan.out, report, words)
-    return Checked((*headline(report), *report["notes"], f"Written: {', '.join(map(str, files))}"), tuple(files))
+    return Finished((*headline(report), *report["notes"], f"Written: {', '.join(map(str, files))}"), tuple(files))
 
 
 def _tell_left_out(plan: CheckPlan) -> list[str]:

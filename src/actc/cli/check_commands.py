@@ -8,13 +8,16 @@ from typing import Any
 import click
 
 from actc.cli.graph_argument import takes_graph
-from actc.cli.graph_commands import PATH, base_option, say
 from actc.cli.parts import (
+    PATH,
     asking_options,
+    base_option,
     examples,
     progress_bar,
     promise_options,
     quiet_option,
+    say,
+    seed_option,
     undo_options,
     without_option,
 )
@@ -34,7 +37,7 @@ from actc.cli.parts import (
 @promise_options
 @without_option
 @undo_options
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
+@seed_option()
 @click.option("--out", type=PATH, required=True, help="A folder.")
 @base_option
 @quiet_option

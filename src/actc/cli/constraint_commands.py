@@ -8,10 +8,7 @@ from typing import Any
 import click
 
 from actc.cli.graph_argument import takes_graph
-from actc.cli.graph_commands import base_option
-from actc.cli.parts import claim_output, examples, overwrite_option, quiet_option
-
-PATH = click.Path(path_type=Path)
+from actc.cli.parts import PATH, base_option, claim_output, examples, overwrite_option, quiet_option
 
 
 @click.command(

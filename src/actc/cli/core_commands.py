@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from actc.cli.parts import (
+    PATH,
     claim_output,
     constraint_options,
     examples,
@@ -19,18 +20,15 @@ from actc.cli.parts import (
     progress_bar,
     promise_options,
     quiet_option,
+    seed_option,
     without_option,
 )
-
-PATH = click.Path(path_type=Path)
 
 
 @click.command("demo", epilog=examples("actc demo", "actc demo --out my-demo --repeats 30"))
 @click.option("--out", type=PATH, default=Path("actc-demo"), show_default=True, help="A folder.")
 @click.option("--repeats", default=10, show_default=True, help="How often to repeat the comparison.")
-@click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Where the draws start from."
-)
+@seed_option()
 @overwrite_option
 @quiet_option
 def demo_command(out: Path, repeats: int, seed: int, overwrite: bool, quiet: bool) -> None:

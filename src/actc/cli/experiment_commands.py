@@ -7,10 +7,17 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import claim_output, examples, look_here, overwrite_option, progress_bar, quiet_option
+from actc.cli.parts import (
+    PATH,
+    claim_output,
+    examples,
+    look_here,
+    overwrite_option,
+    progress_bar,
+    quiet_option,
+    seed_option,
+)
 from actc.errors import OptionError
-
-PATH = click.Path(path_type=Path)
 
 
 @click.command(
@@ -32,9 +39,7 @@ PATH = click.Path(path_type=Path)
     "--budget", "budgets", multiple=True, help="Annotations, such as 1,2,5; repeatable. [default: the paper's]"
 )
 @click.option("--repeats", default=20, show_default=True, help="How often to draw anew.")
-@click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), default=12345, show_default=True, help="Where the draws start from."
-)
+@seed_option(12345)
 @click.option("--draws", default="numpy", show_default=True, help="numpy, or the authors' own stream: authors.")
 @click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
 @click.option("--raw", is_flag=True, help="Leave scores outside [0, 1] as they are instead of squashing them.")
@@ -96,9 +101,7 @@ def bench_command(
     help="A further method to set beside the paper's; repeatable.",
 )
 @click.option("--repeats", default=100, show_default=True, help="How often to draw anew.")
-@click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), default=12345, show_default=True, help="Where the draws start from."
-)
+@seed_option(12345)
 @click.option("--draws", default="authors", show_default=True, help="The authors' own stream, or: numpy.")
 @click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
 @overwrite_option

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import claim_output, credential_options, graph_option, progress_bar
+from actc.cli.parts import claim_output, credential_options, graph_option, progress_bar, say
 
 BESIDE = ".graph.nt"
 """What is added to the name of the output for the file that a store is read into."""
@@ -67,6 +67,5 @@ def _fetched(
 def _fetch(fetch: Callable[..., tuple[str, ...]], store: Any, path: Path, graphs: tuple[str, ...], quiet: bool) -> Path:
     with progress_bar("Triples", quiet) as advance:
         notes = fetch(store, path, graphs, progress=advance)
-    for note in () if quiet else notes:
-        click.echo(note)
+    say(quiet, *notes)
     return path

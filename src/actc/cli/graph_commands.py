@@ -9,7 +9,9 @@ import click
 
 from actc.cli.graph_argument import takes_graph
 from actc.cli.parts import (
+    PATH,
     asking_options,
+    base_option,
     claim_output,
     examples,
     look_here,
@@ -17,17 +19,12 @@ from actc.cli.parts import (
     progress_bar,
     promise_options,
     quiet_option,
+    say,
+    seed_option,
     undo_options,
     without_option,
 )
 
-PATH = click.Path(path_type=Path)
-base_option = click.option(
-    "--base",
-    multiple=True,
-    callback=lambda context, option, given: given[0] if len(given) == 1 else given or "",
-    help="What IRIs begin with in RDF and names do not; a second time: those of relations.",
-)
 trust_option = click.option("--trust", is_flag=True, help="Allow reading a pickle, which can run any code in it.")
 device_option = click.option("--device", help="cuda or cpu. [default: a GPU where there is one]")
 
@@ -44,7 +41,7 @@ device_option = click.option("--device", help="cuda or cpu. [default: a GPU wher
     help="Without --held-out: the share of the graph to stop by and not to learn; at most 5000 facts.",
 )
 @click.option("--seconds", type=float, default=float("inf"), help="Stop when so much time has passed.")
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
+@seed_option()
 @click.option("--out", type=PATH, required=True, help="A folder for the model.")
 @base_option
 @device_option
@@ -237,7 +234,7 @@ def candidates_command(
     "--method", callback=look_here, help="See: actc methods. [default: pooled; with evidence pooled-evidence]"
 )
 @click.option("--seconds", type=float, default=600.0, show_default=True, help="How long to train on a CPU at most.")
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
+@seed_option()
 @click.option("--out", type=PATH, required=True, help="A folder.")
 @click.option("--if-changed", is_flag=True, help="Do nothing, and say so, where nothing is new since the last run.")
 @base_option
@@ -255,12 +252,6 @@ def complete_command(graph: Path, out: Path, quiet: bool, **options: Any) -> Non
 
     completed = complete_graph(CompletionPlan(graph, out, **options), lambda name: progress_bar(name, quiet))
     say(quiet, *completed.lines)
-
-
-def say(quiet: bool, *lines: str) -> None:
-    """Print lines, unless told to be quiet."""
-    for line in () if quiet else lines:
-        click.echo(line)
 
 
 def describe_seconds(seconds: float) -> str:

@@ -59,7 +59,6 @@ EXTRAS = {
     "store": "httpx",
     "kuzu": "kuzu",
     "neo4j": "neo4j",
-    "shacl": "pyshacl",
     "spark": "pyspark",
 }
 """Each extra and the package that it is about."""

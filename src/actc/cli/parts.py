@@ -1,4 +1,4 @@
-"""What the commands share: examples at the foot of a help text, --method, --quiet, a progress bar."""
+"""What the commands share: examples at the foot of a help text, options, lines that are said, a progress bar."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any
 import click
 
 from actc.tables.progress import tell_progress
+
+PATH = click.Path(path_type=Path)
 
 
 def examples(*lines: str) -> str:
@@ -74,28 +76,26 @@ language_option = click.option(
 
 def asking_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --oracle, --names, --language and --budget to a command: who answers, and how often."""
-    path = click.Path(path_type=Path)
     words = "Names of entities or relations, for the people who judge; see: actc start --help. Repeatable."
     budget = click.option(
         "--budget", default=100, show_default=True, help="How many answers to ask for; 0 asks nobody."
     )
-    names = click.option("--names", multiple=True, type=path, help=words)
-    oracle = click.option("--oracle", type=path, help="Judged triples with labels, or a graph of all true ones.")
+    names = click.option("--names", multiple=True, type=PATH, help=words)
+    oracle = click.option("--oracle", type=PATH, help="Judged triples with labels, or a graph of all true ones.")
     return oracle(names(language_option(budget(command))))
 
 
 def undo_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --undo and --facts to a command that takes facts out."""
-    facts = click.option("--facts", type=click.Path(path_type=Path), help="With --undo: put back these facts only.")
+    facts = click.option("--facts", type=PATH, help="With --undo: put back these facts only.")
     undo = click.option("--undo", is_flag=True, help="Put back what an earlier run into the same folder took out.")
     return undo(facts(command))
 
 
 def constraint_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --constraints and --graph to a command."""
-    path = click.Path(path_type=Path)
-    graph = click.option("--graph", type=path, help="The facts that candidates may contradict.")
-    table = click.option("--constraints", type=path, help="What may not be true together: see actc constraints.")
+    graph = click.option("--graph", type=PATH, help="The facts that candidates may contradict.")
+    table = click.option("--constraints", type=PATH, help="What may not be true together: see actc constraints.")
     return table(graph(command))
 
 
@@ -142,8 +142,28 @@ def claim_output(
         check()  # another run may have ended between the two
 
 
+base_option = click.option(
+    "--base",
+    multiple=True,
+    callback=lambda context, option, given: given[0] if len(given) == 1 else given or "",
+    help="What IRIs begin with in RDF and names do not; a second time: those of relations.",
+)
+
+
+def seed_option(default: int = 0) -> Callable[..., Any]:
+    """Return the option --seed."""
+    kind = click.IntRange(0, 2**63 - 1)
+    return click.option("--seed", type=kind, default=default, show_default=True, help="Where draws start from.")
+
+
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an output that is there already.")
 quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+
+
+def say(quiet: bool, *lines: str) -> None:
+    """Print lines, unless told to be quiet."""
+    for line in () if quiet else lines:
+        click.echo(line)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import click
 
 from actc.cli.page import page_options, serve_page
 from actc.cli.parts import (
+    PATH,
     allow_method_option,
     claim_output,
     examples,
@@ -18,11 +19,10 @@ from actc.cli.parts import (
     overwrite_option,
     promise_options,
     quiet_option,
+    seed_option,
     without_option,
 )
 from actc.errors import OptionError
-
-PATH = click.Path(path_type=Path)
 
 
 @click.command(
@@ -61,9 +61,7 @@ PATH = click.Path(path_type=Path)
 )
 @click.option("--link", default="", help="Where entities are described: an address with {id}. [default: Wikidata]")
 @click.option("--show-score", is_flag=True, help="Show what the model thinks on the cards. It sways people.")
-@click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Where random choices start from."
-)
+@seed_option()
 @quiet_option
 def start_command(
     session: Path,

@@ -7,8 +7,16 @@ from typing import Any
 
 import click
 
-from actc.cli.graph_commands import PATH, base_option, say
-from actc.cli.parts import credential_options, examples, graph_option, progress_bar, quiet_option
+from actc.cli.parts import (
+    PATH,
+    base_option,
+    credential_options,
+    examples,
+    graph_option,
+    progress_bar,
+    quiet_option,
+    say,
+)
 
 to_option = click.option(
     "--to", required=True, help="sparql:http://host/update, kuzu:FOLDER, neo4j:bolt://host, a file."

@@ -8,9 +8,16 @@ from typing import Any
 import click
 
 from actc.cli.page import page_options, serve_page
-from actc.cli.parts import allow_method_option, claim_output, examples, overwrite_option, quiet_option
+from actc.cli.parts import (
+    PATH,
+    allow_method_option,
+    claim_output,
+    examples,
+    overwrite_option,
+    quiet_option,
+    seed_option,
+)
 
-PATH = click.Path(path_type=Path)
 price_option = click.option(
     "--price", default=0.4, show_default=True, help="What an answer costs, in right decisions that it must bring."
 )
@@ -94,9 +101,7 @@ def ask_command(source: Path, out: Path, overwrite: bool, quiet: bool, **options
     show_default=True,
     help="How to draw: simple; relation (within each); head (all triples of some head entities).",
 )
-@click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Where the draw starts from."
-)
+@seed_option()
 @click.option("--out", type=PATH, help="Of a file: the slice to be judged. Of a session: the audit's folder.")
 @click.option("--labels", type=PATH, help="The judged slice: head, relation, tail, label (1 or 0).")
 @click.option("--target", type=float, help="The share of true triples to certify, such as 0.9.")

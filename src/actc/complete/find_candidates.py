@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -96,16 +97,11 @@ def find_by_both(
         both = weigh_union(graph, models, relations, same=same, seed=seed, progress=progress)
     except TableError:
         return _by_own_facts(graph, models, relations, progress)
-    triples, scores = both.parts[0].candidates, np.concatenate([part.log_odds for part in both.parts])
-    every = triples.with_scores(scores) if len(both.parts) == 1 else _follow(*both.parts).with_scores(scores)
+    every = reduce(ScoredTriples.followed_by_scored, (part.candidates for part in both.parts))
     reasons = Reasons(tuple((part.evidence, part.worth) for part in both.parts), graph)
     pays = both.pays if any(len(model.holdout) for model in models) else None
     notes = [both.found.tell(), NO_HOLDOUT if pays is None else pays.tell(), *both.notes]
     return Candidates(every, both.beside, notes, reasons, both.found.precisions.round(4).tolist(), pays)
-
-
-def _follow(first: Weighed, second: Weighed) -> Triples:
-    return first.evidence.candidates.followed_by(second.evidence.candidates)
 
 
 def _with_all_names(graph: Graph, models: Sequence[Proposer]) -> Graph:
@@ -157,7 +153,7 @@ def find_given(
             weighed = weigh(graph, Proposals(given), Lesson.taken(graph, given), progress=progress)
         except TableError as error:
             raise OptionError(f"{str(error).rstrip('.')}; give --train or --model.") from None
-        return Candidates(*_weighed(weighed, graph, _given(given), [*given.notes, NOBODYS]))
+        return Candidates(*_weighed(weighed, graph, _proposed_by(GIVEN, given), [*given.notes, NOBODYS]))
     scored = find_scored(given, model)
     known = None if holdout is None else holdout.take(np.flatnonzero(knows(model, holdout)))
     facts = None if known is None or len(known) < 2 else score_triples(model, known)
@@ -179,16 +175,16 @@ def find_scored(given: Graph, model: Scorer) -> Candidates:
     strange = int((~familiar).sum())
     unknown = f"{strange:,} candidates have names that the model does not know; they are left out."
     scored = score_triples(model, given.take(np.flatnonzero(familiar)))
-    return Candidates(scored, _given(scored), [*given.notes, *([unknown] if strange else [])])
+    return Candidates(scored, _proposed_by(GIVEN, scored), [*given.notes, *([unknown] if strange else [])])
 
 
 def take_proposed(proposals: ScoredTriples) -> Candidates:
     """Take what a model proposes, by its scores alone."""
-    return Candidates(proposals, {"proposed_by": np.full(len(proposals), MODEL, dtype=object)}, [])
+    return Candidates(proposals, _proposed_by(MODEL, proposals), [])
 
 
-def _given(triples: Any) -> dict[str, Any]:
-    return {"proposed_by": np.full(len(triples), GIVEN, dtype=object)}
+def _proposed_by(who: str, triples: Triples) -> dict[str, Any]:
+    return {"proposed_by": np.full(len(triples), who, dtype=object)}
 
 
 def _weighed(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,15 +21,12 @@ from actc.session.find_case import Opened
 from actc.tables.answers import Answers
 from actc.tables.calibration import Sources
 from actc.tables.database import open_database
-from actc.tables.deliver import write_beside
-from actc.tables.files import quote_file, write_json, write_triples
+from actc.tables.files import quote_file, write_json, write_text, write_triples
 from actc.triples import IntArray
 from actc.trust.calibrate import describe_calibration, write_sources
 from actc.trust.case import BY, ORACLE, Case
-from actc.trust.expect import Share
 from actc.trust.held import count_held, held_columns
 
-LEVEL = 0.9
 MOST_EXAMPLES = 10
 MOST_WEIGHTS = 12
 PROPOSED = ("proposed_by", "rule")
@@ -132,8 +129,7 @@ def write_report(folder: Path, report: dict[str, Any]) -> list[Path]:
     """Write what :func:`summarise` returned, for programs and for people; return the files."""
     files = [folder / "report.json", folder / "report.md"]
     write_json(files[0], report)
-    with write_beside(files[1]) as temporary:
-        temporary.write_text(to_markdown(report) + "\n", encoding="utf-8")
+    write_text(files[1], to_markdown(report) + "\n")
     return files
 
 
@@ -188,8 +184,8 @@ def summarise(case: Case, graph: Graph, facts: dict[str, Any], reasons: Reasons 
         "constraints": count_held(case) if len(case.constraints) else None,
         "without": list(case.without),
         "triples_after": len(graph) + new,
-        "accepted_precision": _precision(case),
-        "promise": None if case.promise is None else {**asdict(case.promise.demand), "accepts": case.promise.accepts},
+        "accepted_precision": case.accepted_precision,
+        "promise": None if case.promise is None else case.promise.describe(),
         **facts,
         "evidence": None if reasons is None else reasons.describe() | {"examples": _examples(case, reasons)},
         "relations": {
@@ -197,14 +193,6 @@ def summarise(case: Case, graph: Graph, facts: dict[str, Any], reasons: Reasons 
             for name, asked, seen, taken in by_relation
         },
     }
-
-
-def _precision(case: Case) -> list[float] | None:
-    """Return which share of the accepted facts should be true: lowest, middle and highest; None where nobody knows."""
-    if case.fit.draws is None or not case.decisions.accepted.any():
-        return None
-    share = Share.of(case.expectation.overall, "precision", LEVEL)
-    return None if share is None else [round(value, 4) for value in (share.low, share.middle, share.high)]
 
 
 def _examples(case: Case, reasons: Reasons) -> list[dict[str, Any]]:

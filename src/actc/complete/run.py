@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from contextlib import closing, nullcontext
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -60,7 +60,7 @@ from actc.models.saved_model import save_model
 from actc.models.score_triples import Scorer, knows, score_triples
 from actc.models.train_model import best_device, train_model
 from actc.session import Session, Settings, start_session
-from actc.session.asking import Stage, annotate_command, count_said, open_judged
+from actc.session.asking import Finished, Stage, annotate_command, count_said, no_stage, open_judged
 from actc.session.find_case import Opened
 from actc.session.oracle import Carried, Listed, Oracle, ask_oracle, split_pool
 from actc.session.sought import turn
@@ -78,23 +78,7 @@ PLAIN_METHOD = "pooled"
 PLAIN_KIND = "complex"  # trained where no evidence is wanted and no model is given
 
 
-@dataclass(frozen=True)
-class Completed:
-    """What came of `actc complete`.
-
-    Parameters
-    ----------
-    lines : tuple of str
-        What a person should read.
-    files : tuple of Path
-        The new graph, the accepted facts, thresholds and reports; none while people have yet to judge.
-    """
-
-    lines: tuple[str, ...]
-    files: tuple[Path, ...] = ()
-
-
-def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext(lambda *steps: None)) -> Completed:
+def complete_graph(plan: CompletionPlan, stage: Stage = no_stage) -> Finished:
     """Go the whole way from a graph to a better graph, as ``actc complete`` does.
 
     Without an oracle in the plan people are asked: it starts an annotation session and stops. Called again with the
@@ -112,10 +96,10 @@ def complete_graph(plan: CompletionPlan, stage: Stage = lambda name: nullcontext
         return _complete(plan, stage)
 
 
-def _complete(plan: CompletionPlan, stage: Stage) -> Completed:
+def _complete(plan: CompletionPlan, stage: Stage) -> Finished:
     started = time.perf_counter()
     if plan.if_changed and is_unchanged(plan):
-        return Completed((f"Nothing is new since the last run: {plan.out} stays as it is.",))
+        return Finished((f"Nothing is new since the last run: {plan.out} stays as it is.",))
     whole = read_graph(plan.graph, base=plan.base)
     rules = constraints_from(plan.constraints, whole, plan.base).used  # refused before long work, like the oracle
     oracle = None if plan.oracle is None else Listed.read(plan.oracle, plan.base)
@@ -128,7 +112,7 @@ def _complete(plan: CompletionPlan, stage: Stage) -> Completed:
             told = _start_session(plan, ready, session, rules, whole, doubts)
             told += _ask_judge(plan, session, stage)
             _note_state(plan)
-            return Completed((*notes, *told))
+            return Finished((*notes, *told))
         notes += _ask_judge(plan, session, stage)
         opened, wrong, told = _open_session(session, plan, ready)
         keep_answers(plan.out, ready.earlier.answers, _said_in(opened, wrong))
@@ -162,7 +146,7 @@ def _complete(plan: CompletionPlan, stage: Stage) -> Completed:
     files += [*page, *write_report(plan.out, {**report, "next": command})]
     _note_state(plan, opened.session)
     written = f"Written: {', '.join(map(str, files))}"
-    return Completed((*headline(report), *notes, written, f"Next: {command}"), tuple(files))
+    return Finished((*headline(report), *notes, written, f"Next: {command}"), tuple(files))
 
 
 def _ask_judge(plan: CompletionPlan, folder: Path, stage: Stage) -> list[str]:

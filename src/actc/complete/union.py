@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actc.errors import TableError
-from actc.evidence.mine_rules import RULE_LIMITS
 from actc.evidence.propose_by_rules import RuleProposals, propose_by_rules
 from actc.evidence.rankings import Ranking
 from actc.evidence.table import Proposals, place_scores
@@ -224,7 +223,7 @@ def weigh_union(
     with suppress(TableError):  # no rule proposes anything
         if same:
             lessons = _lessons(models, befores, RULES)
-            expect = expect_recall(graph, rules.least, RULE_LIMITS, seed)
+            expect = expect_recall(graph, rules.least, seed)
             first = weigh_lessons(graph, union.part(RULES), lessons, expect, seed, progress)
         else:
             first = weigh_rules(graph, rules, seed=seed, progress=progress)

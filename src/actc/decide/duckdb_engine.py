@@ -20,7 +20,7 @@ from actc.errors import FileError, OptionError
 from actc.tables.curves import Curves
 from actc.tables.database import open_database, run_watched
 from actc.tables.files import Layout, copy_options, find_layout, quote
-from actc.tables.parts import BAD_ROW, BAD_SCORE, Candidates, find_bad_row, find_unreadable_part
+from actc.tables.parts import BAD_ROW, BAD_SCORE, COLUMNS, Candidates, find_bad_row, find_unreadable_part
 
 PART_BYTES = 256_000_000
 MEMORY_PER_THREAD = 64_000_000  # what a thread holds while it writes Parquet; fewer threads before more memory
@@ -84,7 +84,10 @@ def _run(connection: Any, query: str, progress: Progress, span: tuple[int, int])
 
 def _joined(plan: Plan, layout: Layout, source: str) -> str:
     default = f"CAST('{plan.thresholds.default}' AS DOUBLE)"
-    columns = f"{layout.column('head')} AS head, {layout.column('tail')} AS tail"
+    head, relation, tail, score = map(layout.column, COLUMNS)
+    columns = (
+        f"{head} AS head, CAST({relation} AS VARCHAR) AS relation, {tail} AS tail, TRY_CAST({score} AS DOUBLE) AS score"
+    )
     code = ""
     if plan.curves is not None:
         code = (
@@ -92,17 +95,9 @@ def _joined(plan: Plan, layout: Layout, source: str) -> str:
         )
     return (
         f"SELECT head, relation, tail, score, coalesce(cut, {default}) AS threshold{code} "
-        f"FROM (SELECT {columns}, {_relation(layout)} AS relation, {_score(layout)} AS score FROM {source}) "
+        f"FROM (SELECT {columns} FROM {source}) "
         "LEFT JOIN cuts ON relation = name"
     )
-
-
-def _relation(layout: Layout) -> str:
-    return f"CAST({layout.column('relation')} AS VARCHAR)"
-
-
-def _score(layout: Layout) -> str:
-    return f"TRY_CAST({layout.column('score')} AS DOUBLE)"
 
 
 def _counts_query(plan: Plan, layout: Layout, source: str) -> str:

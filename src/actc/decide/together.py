@@ -17,8 +17,6 @@ from actc.constraints.classes import classes_above
 from actc.constraints.together import LEAST, LOGS, MOST, ODDS, ROUND
 from actc.tables.constraints import Constraints
 
-ALONE, PAIRS = ("irreflexive", "asymmetric", "domain", "range"), ("one-tail", "one-head", "asymmetric", "not-both")
-
 
 class Tables(Protocol):
     """What an engine must offer: tables made from queries, or from columns, and rows read back."""

@@ -6,7 +6,7 @@ a limit cuts, one place more is kept, so that a candidate's own fact can be left
 
 from __future__ import annotations
 
-from actc.evidence.steps import FAR, Limits, Step, back, shuffled, small, whole, within
+from actc.evidence.steps import EDGES, FAR, Limits, Step, back, shuffled, small, whole, within
 
 COUNT = small("count(*)")
 
@@ -19,11 +19,7 @@ def graph_steps(limits: Limits) -> list[Step]:
 def _edge_steps(limits: Limits) -> list[Step]:
     most = max(limits.path_edges, limits.rule_edges) + 1
     return [
-        Step(
-            "edge",
-            "SELECT h AS u, 2 * r AS s, t AS v FROM fact WHERE h <> t UNION ALL "
-            "SELECT t AS u, 2 * r + 1 AS s, h AS v FROM fact WHERE h <> t",
-        ),
+        EDGES,
         Step(
             "slot",
             f"SELECT u, s, {COUNT} AS n FROM (SELECT h AS u, 2 * r AS s FROM fact UNION ALL "

@@ -49,17 +49,25 @@ def open_tables(graph: Graph, candidates: Graph, scores: Sequence[FloatArray], m
         yield connection
 
 
-def put_tables(connection: Any, graph: Graph, candidates: Graph, scores: Sequence[FloatArray]) -> None:
-    """Make the tables that the plan begins with; codes are whole numbers of four bytes."""
-    codes = ", ".join(f"CAST({name} AS INTEGER) AS {name}" for name in "hrt")
+CODES = ", ".join(f"CAST({name} AS INTEGER) AS {name}" for name in "hrt")
+"""Heads, relations and tails as whole numbers of four bytes."""
+
+
+def put_facts(connection: Any, graph: Graph) -> None:
+    """Make the table ``fact``."""
     given = {"h": graph.heads, "r": graph.relations, "t": graph.tails}
-    _put(connection, "fact", f"SELECT DISTINCT {codes} FROM given", given)
+    _put(connection, "fact", f"SELECT DISTINCT {CODES} FROM given", given)
+
+
+def put_tables(connection: Any, graph: Graph, candidates: Graph, scores: Sequence[FloatArray]) -> None:
+    """Make the tables that the plan begins with."""
+    put_facts(connection, graph)
     given = {"id": np.arange(len(candidates)), "h": candidates.heads, "r": candidates.relations, "t": candidates.tails}
     given |= {f"score{k}": np.asarray(column, dtype=np.float64) for k, column in enumerate(scores)}
     columns = "".join(
         f", CASE WHEN isnan(score{k}) THEN NULL ELSE score{k} END AS score{k}" for k in range(len(scores))
     )
-    _put(connection, "candidate", f"SELECT id, {codes}{columns} FROM given", given)
+    _put(connection, "candidate", f"SELECT id, {CODES}{columns} FROM given", given)
 
 
 def put_names(connection: Any, graph: Graph) -> None:

@@ -14,13 +14,11 @@ from actc.errors import FileError
 from actc.evidence.quantiles import Quantiles
 from actc.evidence.reasons import give_reasons
 from actc.evidence.table import Evidence
-from actc.evidence.trees import Trees
 from actc.evidence.worth import Ridge, Worth
 from actc.graphs.graph import Graph
 from actc.tables.deliver import write_beside
 from actc.triples import BoolArray, IntArray, ScoredTriples, Triples
 
-TREES = ("table", "labels", "cases")
 WEIGHED = ("evidence.npz", "evidence-of-model.npz")
 
 
@@ -68,7 +66,6 @@ class Reasons:
         return {
             "holdout_facts": sum(worth.holdout for worth in worths),
             "expected_share": round(true / sum(len(evidence) for evidence, _ in self.parts), 4),
-            "learner": "trees" if worths[0].trees else "ridge",
             "weights": {name: round(weight, 3) for name, weight in weights},
         }
 
@@ -89,9 +86,9 @@ class Reasons:
 
 
 def save_weighed(path: Path, evidence: Evidence, worth: Worth) -> None:
-    """Write evidence and worth; of trees what they learn from, since the same ones grow from it again."""
+    """Write evidence and its worth by the ridge."""
     quantiles = worth.ridge.quantiles
-    kept = {
+    kept: dict[str, Any] = {
         "values": evidence.values.astype(np.float32),
         "named": evidence.named.astype(np.int32),
         **{name: np.array(getattr(evidence, name)) for name in ("columns", "entity_names", "relation_names")},
@@ -101,7 +98,6 @@ def save_weighed(path: Path, evidence: Evidence, worth: Worth) -> None:
         "knots": np.array([len(values) for values in quantiles.values]),
         "knot_values": np.concatenate(quantiles.values),
         "knot_normal": np.concatenate(quantiles.normal),
-        **({} if worth.trees is None else {name: getattr(worth.trees, name) for name in TREES}),
     }
     with write_beside(path) as temporary, temporary.open("wb") as file:
         np.savez(file, **kept)
@@ -120,7 +116,6 @@ def load_weighed(path: Path, candidates: Triples) -> tuple[Evidence, Worth]:
             tuple(np.split(found[name], np.cumsum(found["knots"])[:-1])) for name in ("knot_values", "knot_normal")
         )
         intercept, share, holdout = found["numbers"].tolist()
-        trees = Trees(*(found[name] for name in TREES)) if "table" in found else None
     except (OSError, ValueError, KeyError, BadZipFile) as error:
         raise FileError(f"{path} does not hold weighed evidence ({error}); weigh it again.") from None
     if len(values) > len(candidates):
@@ -128,4 +123,4 @@ def load_weighed(path: Path, candidates: Triples) -> tuple[Evidence, Worth]:
     candidates = candidates.take(np.arange(len(values)))
     ridge = Ridge(Quantiles(*knots), found["weights"], intercept)
     evidence = Evidence(candidates, columns, values, named, entities, relations)
-    return evidence, Worth(pieces, ridge, trees, share, int(holdout))
+    return evidence, Worth(pieces, ridge, None, share, int(holdout))

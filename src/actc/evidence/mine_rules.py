@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from actc.evidence.steps import FAR, Step, back, together, whole
+from actc.evidence.steps import EDGES, FAR, Step, back, together, whole
 
 HUBS = (200, 150, 100, 70, 50, 30, 20, 10, 5, 2)  # edges that an entity in the middle of a path may have
 
@@ -56,14 +56,7 @@ RULE_LIMITS = RuleLimits()
 
 def edge_steps() -> list[Step]:
     """Return the graph as edges: the table ``fact(h, r, t)`` must be there. A loop is no edge."""
-    return [
-        Step(
-            "edge",
-            "SELECT h AS u, 2 * r AS s, t AS v FROM fact WHERE h <> t UNION ALL "
-            "SELECT t AS u, 2 * r + 1 AS s, h AS v FROM fact WHERE h <> t",
-        ),
-        Step("degree", "SELECT u, count(*) AS n FROM edge GROUP BY u"),
-    ]
+    return [EDGES, Step("degree", "SELECT u, count(*) AS n FROM edge GROUP BY u")]
 
 
 def count_walks() -> str:

@@ -12,13 +12,12 @@ from actc.evidence import mine_rules as plan
 from actc.evidence.mine_rules import HUBS, RULE_LIMITS, RuleLimits
 from actc.evidence.rule_engines import Store, open_store
 from actc.evidence.steps import Step
-from actc.evidence.table import Proposals
+from actc.evidence.work import Progress, Proposals, count_steps
 from actc.graphs.graph import Graph
-from actc.tables.database import parse_memory
 from actc.triples import FloatArray, IntArray
 
-Report = Callable[[int, int, str], None]
 SAMPLE = 16  # an estimate looks at the entities of one part in so many
+MEMORY = 2_000_000_000  # bytes for the engine; beyond that it writes to disk
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,9 +138,8 @@ def propose_by_rules(
     limits: RuleLimits = RULE_LIMITS,
     *,
     confidence: float | None = None,
-    memory: str = "2GB",
     engine: str = "duckdb",
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> RuleProposals:
     """Mine the rules of a graph and return what they propose that is no fact.
 
@@ -153,14 +151,12 @@ def propose_by_rules(
         Which rules count, and how much is walked to find them.
     confidence : float, optional
         From which rules count; if not given, by how much they propose.
-    memory : str
-        What the engine may use; beyond that it writes to disk.
     engine : str
         ``duckdb``, or ``spark``.
     progress : function of (done, total, name), optional
         Called after each step.
     """
-    with open_store(engine, graph, parse_memory(memory)) as store:
+    with open_store(engine, graph, MEMORY) as store:
         work = _Mining.begin(store, limits, progress)
         work.mine()
         least = limits.confidence if confidence is None else confidence
@@ -171,15 +167,15 @@ def propose_by_rules(
         return _collect(store, graph, limits, least, work.hub)
 
 
-def estimate_candidates(graph: Graph, limits: RuleLimits = RULE_LIMITS, *, memory: str = "2GB") -> tuple[int, int]:
+def estimate_candidates(graph: Graph) -> tuple[int, int]:
     """Return how many paths have to be walked, and about how many candidates will come of it.
 
     Rules are mined and applied to one part of the entities in sixteen.
     """
-    with open_store("duckdb", graph, parse_memory(memory)) as store:
-        work = _Mining.begin(store, limits, None)
+    with open_store("duckdb", graph, MEMORY) as store:
+        work = _Mining.begin(store, RULE_LIMITS, None)
         work.mine()
-        return work.walks, work.apply(limits.confidence, parts=SAMPLE, only=1) * SAMPLE
+        return work.walks, work.apply(RULE_LIMITS.confidence, parts=SAMPLE, only=1) * SAMPLE
 
 
 @dataclass
@@ -194,7 +190,7 @@ class _Mining:
     report: Callable[[str], None]
 
     @classmethod
-    def begin(cls, store: Store, limits: RuleLimits, progress: Report | None) -> _Mining:
+    def begin(cls, store: Store, limits: RuleLimits, progress: Progress | None) -> _Mining:
         """Make edges, and bound the hubs so that no more paths are walked than the limits say."""
         for step in plan.edge_steps():
             store.make(step)
@@ -203,7 +199,7 @@ class _Mining:
         hub = next((hub for hub, n in allowed.items() if n <= limits.walks), min(HUBS))
         parts = max(1, -(-found[hub] // limits.part)) if store.in_parts else 1
         store.make(plan.middle_step(hub))
-        return cls(store, limits, hub, found[hub], parts, _counter(progress, 2 * parts))
+        return cls(store, limits, hub, found[hub], parts, count_steps(progress, 2 * parts))
 
     def mine(self) -> None:
         """Count every body, and what holds for its pairs."""
@@ -229,18 +225,6 @@ class _Mining:
         where = f" WHERE u % {parts} = {part}" if parts > 1 else ""
         self.store.view("edge_part", f"SELECT * FROM edge{where}")
         self.store.make(body)
-
-
-def _counter(progress: Report | None, total: int) -> Callable[[str], None]:
-    done = 0
-
-    def report(name: str) -> None:
-        nonlocal done
-        done = min(done + 1, total)
-        if progress is not None:
-            progress(done, total, name)
-
-    return report
 
 
 def _collect(store: Store, graph: Graph, limits: RuleLimits, least: float, hub: int) -> RuleProposals:

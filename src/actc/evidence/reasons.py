@@ -1,4 +1,4 @@
-"""Why a candidate may be true or false: what weighed most in the scorer that decided, in sentences."""
+"""Why a candidate may be true or false: what weighed most in its log-odds, in sentences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from actc.evidence.plan import SIDES
 from actc.evidence.sentences import SENTENCES, Row
 from actc.evidence.slots import Slots
 from actc.evidence.table import Evidence
-from actc.evidence.worth import Worth, pieces_of, with_rivals
+from actc.evidence.worth import Worth, pieces_of
 from actc.graphs.graph import Graph
 from actc.triples import BoolArray, FloatArray, IntArray
 
@@ -21,7 +21,6 @@ TOPICS |= {f"{side}_{name}": f"{side}_share" for side in SIDES for name in ("deg
 TOPICS |= {"pair": "pair", "path": "path", "same": "same"}
 TOPICS |= dict.fromkeys(("score", "place", "behind", "above"), "score")
 LEAST = 0.05  # log-odds; what weighs less is no reason
-BATCH = 20_000  # candidates whose strengths are worked out together
 
 
 def give_reasons(
@@ -39,9 +38,8 @@ def give_reasons(
     Parameters
     ----------
     evidence : Evidence
-        Of all candidates: trees compare each with its rivals.
     worth : Worth
-        What the pieces are worth; the reasons are those of the scorer in it, the trees where there are any.
+        What the pieces are worth by the ridge.
     rows : int array of shape (n,), optional
         The candidates asked about; all of them if not given.
     graph : Graph, optional
@@ -85,36 +83,9 @@ def _choose(row: Row, topics: list[str], strength: FloatArray, side: int, most: 
 
 
 def weigh_topics(evidence: Evidence, worth: Worth, rows: IntArray) -> tuple[list[str], FloatArray]:
-    """Return what sentences can be about, and what each adds to the log-odds of some candidates, shape (n, topics).
-
-    By the ridge it is the sum of the pieces; by trees, what the log-odds lose when the pieces of a topic are put where
-    they say nothing: at their medians, its part of the ridge's log-odds taken off.
-    """
+    """Return what sentences can be about, and what each adds to the log-odds of some candidates, shape (n, topics)."""
     topic = [next((said for begins, said in TOPICS.items() if name.startswith(begins)), "") for name in worth.columns]
     topics = sorted(set(topic) - {""})
-    groups = [np.array([name == said for name in topic]) for said in topics]
-    if worth.trees is None:
-        pieces = worth.ridge.pieces(pieces_of(evidence, worth.columns, rows))
-        strengths = [pieces[:, group].sum(axis=1) for group in groups]
-        return topics, np.column_stack(strengths) if strengths else np.zeros((len(rows), 0))
-    whole = with_rivals(pieces_of(evidence, worth.columns), worth.ridge, evidence.candidates)
-    batches = [_lost_in_trees(worth, whole[rows[at : at + BATCH]], groups) for at in range(0, len(rows), BATCH)]
-    return [*topics, "rivals"], np.concatenate(batches) if batches else np.zeros((0, len(topics) + 1))
-
-
-def _lost_in_trees(worth: Worth, table: FloatArray, groups: list[BoolArray]) -> FloatArray:
-    """Return what the log-odds lose without each group of columns, and without the rivals, shape (n, groups + 1)."""
-    assert worth.trees is not None
-    quantiles, count = worth.ridge.quantiles, len(worth.columns)
-    neutral = np.array([np.interp(0, *pair) for pair in zip(quantiles.normal, quantiles.values, strict=True)])
-    pieces = worth.ridge.pieces(table[:, :count])
-    left = []
-    for group in groups:
-        without = table.copy()
-        without[:, :count][:, group] = neutral[group]
-        without[:, count:] -= pieces[:, group].sum(axis=1)[:, None]
-        left.append(worth.trees.log_odds(without))
-    alone = table.copy()
-    alone[:, count + 1 :] = 0
-    left.append(worth.trees.log_odds(alone))
-    return np.asarray(worth.trees.log_odds(table)[:, None] - np.column_stack(left))
+    pieces = worth.ridge.pieces(pieces_of(evidence, worth.columns, rows))
+    strengths = [pieces[:, [name == said for name in topic]].sum(axis=1) for said in topics]
+    return topics, np.column_stack(strengths) if strengths else np.zeros((len(rows), 0))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from actc.errors import ChoiceError, MissingExtraError
+from actc.evidence.duckdb_engine import put_facts
 from actc.evidence.steps import Step
 from actc.graphs.graph import Graph
 from actc.tables.database import open_database
@@ -47,7 +48,7 @@ class DuckdbStore:
 
     def make(self, step: Step) -> None:
         """Make a table, in the place of one that is there."""
-        self.connection.execute(f"CREATE OR REPLACE TABLE {step.name} AS {step.query}")
+        self.add(step, first=True)
 
     def add(self, step: Step, first: bool) -> None:
         """Add rows to a table, a new one if this is the first part."""
@@ -73,10 +74,7 @@ def open_duckdb(graph: Graph, memory: int) -> Iterator[DuckdbStore]:
     with tempfile.TemporaryDirectory(prefix="actc-") as spill, open_database() as connection:
         connection.execute(f"SET memory_limit='{memory // 1000}KB'; SET temp_directory={quote(spill)}")
         connection.execute("SET preserve_insertion_order=false")
-        connection.register("given", {"h": graph.heads, "r": graph.relations, "t": graph.tails})
-        codes = ", ".join(f"CAST({name} AS INTEGER) AS {name}" for name in "hrt")
-        connection.execute(f"CREATE TABLE fact AS SELECT DISTINCT {codes} FROM given")
-        connection.unregister("given")
+        put_facts(connection, graph)
         yield DuckdbStore(connection)
 
 

@@ -168,11 +168,6 @@ def _say_score(row: Row, speaks_for: bool) -> str:
     return f"a {score} score: place {tail} of the tails and {head} of the heads proposed"
 
 
-def _say_rivals(row: Row, speaks_for: bool) -> str:
-    than = "no other candidate" if speaks_for else "another candidate"
-    return f"{than} for the same place has more evidence"
-
-
 SENTENCES: dict[str, Sentence] = {
     f"{side}_{name}": partial(say, side)
     for side in SIDES
@@ -183,4 +178,4 @@ SENTENCES: dict[str, Sentence] = {
         "relatives": _say_relatives,
         "share": _say_share,
     }.items()
-} | {"pair": _say_pair, "path": _say_path, "same": _say_same, "score": _say_score, "rivals": _say_rivals}
+} | {"pair": _say_pair, "path": _say_path, "same": _say_same, "score": _say_score}

@@ -84,6 +84,14 @@ class Step(NamedTuple):
     part_query: str = ""
 
 
+EDGES = Step(
+    "edge",
+    "SELECT h AS u, 2 * r AS s, t AS v FROM fact WHERE h <> t UNION ALL "
+    "SELECT t AS u, 2 * r + 1 AS s, h AS v FROM fact WHERE h <> t",
+)
+"""A graph's facts as edges, each way; a loop is none."""
+
+
 def back(slot: str) -> str:
     """Return the SQL of the slot at a fact's other end."""
     return f"({slot} + 1 - 2 * ({slot} % 2))"

@@ -1,4 +1,4 @@
-"""Boosted trees over evidence, kept as what they learn from: data, from which the same trees grow again."""
+"""Boosted trees over evidence, where an experiment has many holdout facts (``worth.Choices.many``)."""
 
 from __future__ import annotations
 

@@ -217,7 +217,6 @@ def weigh(
     graph: Graph,
     candidates: Proposals | ScoredTriples,
     lesson: Lesson,
-    limits: Limits | None = None,
     progress: Progress | None = None,
 ) -> Weighed:
     """Learn from a lesson what evidence is worth, and give candidates their log-odds by it.
@@ -229,12 +228,10 @@ def weigh(
     candidates : Proposals
         What is to be decided, with the scores and marks that the lesson's proposals have.
     lesson : Lesson
-    limits : Limits, optional
-        How much is looked at; by the number of candidates if not given.
     progress : function of (done, total, name), optional
         Called after each step of each of two look-ups: of the lesson, of the candidates.
     """
-    limits = limits or Limits.for_count(max(len(candidates), len(lesson.proposals)))
+    limits = Limits.for_count(max(len(candidates), len(lesson.proposals)))
     return learn(graph, lesson, limits, progress).weigh(candidates, progress)
 
 

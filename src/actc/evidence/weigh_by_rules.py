@@ -9,7 +9,6 @@ import numpy as np
 
 from actc.errors import TableError
 from actc.evidence.ceiling import Ceiling, fit_ceiling
-from actc.evidence.mine_rules import RULE_LIMITS, RuleLimits
 from actc.evidence.plan import Limits
 from actc.evidence.propose_by_rules import RuleProposals, propose_by_rules
 from actc.evidence.quantiles import ENOUGH as QUANTILES_FROM
@@ -94,7 +93,6 @@ def weigh_rules(
     graph: Graph,
     proposed: RuleProposals,
     *,
-    limits: RuleLimits = RULE_LIMITS,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Found:
@@ -106,8 +104,6 @@ def weigh_rules(
         The known facts.
     proposed : RuleProposals
         What its rules propose.
-    limits : RuleLimits
-        As for the proposals.
     seed : int
         Where the draw of the holdout starts from.
     progress : function of (done, total, name), optional
@@ -115,18 +111,18 @@ def weigh_rules(
     """
     if not len(proposed):
         raise TableError(f"No rule of this graph of {len(graph)} facts proposes anything.")
-    lessons = rule_lessons(graph, proposed.least, limits, seed)
-    more = expect_recall(graph, proposed.least, limits, seed)
+    lessons = rule_lessons(graph, proposed.least, seed)
+    more = expect_recall(graph, proposed.least, seed)
     return weigh_lessons(graph, proposed.proposals(), lessons, more, seed, progress)
 
 
-def expect_recall(graph: Graph, confidence: float, limits: RuleLimits, seed: int) -> Callable[[float], float]:
+def expect_recall(graph: Graph, confidence: float, seed: int) -> Callable[[float], float]:
     """Return what the recall of rules of the whole graph will be, from that of rules mined without a tenth.
 
     Rules mined without a fifth find fewer again; a straight line through both is continued to none taken out.
     """
     out = np.random.default_rng(seed).permutation(len(graph)) < 2 * HOLDOUT * len(graph)
-    found = propose_by_rules(graph.take(~out), limits, confidence=confidence).candidates.contains(graph.take(out))
+    found = propose_by_rules(graph.take(~out), confidence=confidence).candidates.contains(graph.take(out))
     return lambda recall: float(np.clip(2 * recall - found.mean(), recall, 1.0))
 
 
@@ -140,10 +136,10 @@ def split_holdouts(graph: Graph, seed: int) -> list[BoolArray]:
     return [(place >= k * each) & (place < (k + 1) * each) for k in range(count)]
 
 
-def rule_lessons(graph: Graph, confidence: float, limits: RuleLimits, seed: int) -> Iterator[Lesson]:
+def rule_lessons(graph: Graph, confidence: float, seed: int) -> Iterator[Lesson]:
     """Give what rules mined without each holdout propose."""
     for out in split_holdouts(graph, seed):
-        proposed = propose_by_rules(graph.take(~out), limits, confidence=confidence)
+        proposed = propose_by_rules(graph.take(~out), confidence=confidence)
         yield Lesson.found(graph.take(out), proposed.proposals())
 
 

@@ -103,7 +103,7 @@ class Work:
             rows = np.lexsort((asked.heads, asked.relations))
             asked, scores = asked.take(rows), tuple(column[rows] for column in scores)
         steps = len(graph_steps(limits)) + len(scores) + -(-len(asked) // CHUNK) * len(candidate_steps(limits))
-        return cls(_recode(graph, *names), asked, scores, rows, limits, _count_steps(progress, steps))
+        return cls(_recode(graph, *names), asked, scores, rows, limits, count_steps(progress, steps))
 
     @property
     def models(self) -> int:
@@ -189,12 +189,13 @@ def with_nan(column: Any) -> FloatArray:
     return np.ma.filled(np.ma.asarray(column).astype(np.float64), np.nan)
 
 
-def _count_steps(progress: Progress | None, total: int) -> Callable[[str], None]:
+def count_steps(progress: Progress | None, total: int) -> Callable[[str], None]:
+    """Return what is told of each step that is done, and tells ``progress`` how many are, of how many in all."""
     done = 0
 
     def report(name: str) -> None:
         nonlocal done
-        done += 1
+        done = min(done + 1, total)
         if progress is not None:
             progress(done, total, name)
 

@@ -86,14 +86,9 @@ def _append_rest(url: str, part: Path) -> None:
 
 
 def _keep_if_right(url: str, part: Path, path: Path, sha256: str) -> Path:
-    found = hash_file(part)
+    with part.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != sha256:
         part.unlink()
         raise FileError(f"{url} is not the file that was expected: its SHA-256 is {found}, not {sha256}.")
     return part.replace(path)
-
-
-def hash_file(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

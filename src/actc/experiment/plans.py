@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -109,7 +109,7 @@ class Plan:
         return [
             Share(run, start, min(start + REPEATS_IN_SHARE, needed), repeats if self.copied and certain else 1)
             for run, repeats in self.repeats.items()
-            for certain in [has_no_chance(self.methods[run.method])]
+            for certain in [not self.methods[run.method].by_chance]
             for needed in [1 if certain else repeats]
             for start in range(0, needed, REPEATS_IN_SHARE)
         ]
@@ -124,15 +124,6 @@ class Plan:
         """Whether any method looks at the known triples."""
         return any(method.reads != "pool" for method in self.methods.values())
 
-    def with_budgets(self, budgets: tuple[int, ...]) -> Plan:
-        """Return the plan with other budgets."""
-        return replace(self, conditions=replace(self.conditions, budgets=budgets))
-
     def count_rows(self, share: Share) -> int:
         """Return how many rows a share has."""
         return len(self.conditions.affordable(self.methods[share.run.method])) * len(share.written)
-
-
-def has_no_chance(method: Method) -> bool:
-    """Say whether every repeat of the method is the same, so that one is enough."""
-    return not method.by_chance

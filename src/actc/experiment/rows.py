@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from actc.errors import FileError
-from actc.tables.deliver import write_beside
-from actc.tables.files import open_text
+from actc.tables.files import open_text, write_csv
 
 COLUMNS = ("dataset", "model", "method", "budget", "repeat", "accuracy", "f1", "seconds")
 
@@ -47,10 +46,7 @@ class Row(NamedTuple):
 
 def write_rows(path: str | Path, rows: Iterable[Row], metrics: Sequence[str] = ()) -> None:
     """Write rows as CSV, complete or not at all; ``metrics`` names the further ones."""
-    with write_beside(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as out:
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow((*COLUMNS, *metrics))
-        writer.writerows(map(format_row, rows))
+    write_csv(path, [(*COLUMNS, *metrics), *map(format_row, rows)])
 
 
 def format_row(row: Row) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -84,7 +85,9 @@ def run_experiment(
     plan = Plan(cells, dict.fromkeys(names, repeats), Conditions(chosen, seed, draws, squash, further), copied=True)
     loaded = [cell.load(plan.needs_known) for cell in cells]
     if not chosen:
-        plan = plan.with_budgets(_reachable_budgets(loaded))
+        least = min(len(cell.valid) for cell in loaded)
+        reachable = tuple(budget for budget in PAPER_BUDGETS if budget <= least)
+        plan = replace(plan, conditions=replace(plan.conditions, budgets=reachable))
     for cell in loaded:
         _check_cell(cell, plan)
     if out is None:
@@ -100,10 +103,6 @@ def run_experiment(
 def further_metrics(names: Sequence[str]) -> tuple[str, ...]:
     """Return the metrics that need a column of their own, each once: accuracy and F1 have theirs."""
     return tuple(name for name in dict.fromkeys(names) if name not in ("accuracy", "f1"))
-
-
-def _reachable_budgets(cells: Sequence[Cell]) -> tuple[int, ...]:
-    return tuple(budget for budget in PAPER_BUDGETS if budget <= min(len(cell.valid) for cell in cells))
 
 
 def _check_cell(cell: Cell, plan: Plan) -> None:

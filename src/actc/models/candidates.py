@@ -22,7 +22,7 @@ from actc.models.entity_slots import fitting_entities
 from actc.models.score_triples import Scorer, refuse_strangers
 from actc.tables.database import open_database
 from actc.tables.deliver import check_writable, clear_leftovers, write_beside
-from actc.tables.files import copy_options, quote, quote_file, write_triples
+from actc.tables.files import copy_options, quote, quote_file, write_text, write_triples
 from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 
 MEMORY = 2**28  # bytes for one table of scores
@@ -268,5 +268,4 @@ def _open_folder(folder: Path, search: CandidateSearch) -> None:
             )
         return
     folder.mkdir(exist_ok=True)
-    with write_beside(wishes) as temporary:
-        temporary.write_text(run, encoding="utf-8")
+    write_text(wishes, run)

@@ -11,18 +11,11 @@ import numpy as np
 from actc.graphs.graph import Graph
 from actc.triples import BoolArray
 
-SHARE = 0.05
+SHARE = 0.05  # of the entities of another slot that fill this one too, for it to open this one to all of them
 
 
-def fitting_entities(graph: Graph, share: float = SHARE) -> BoolArray:
-    """Say which entity fits which slot, shape (E, 2 R): heads of each relation first, then tails.
-
-    Parameters
-    ----------
-    graph : Graph
-    share : float
-        A slot opens this one to its entities when at least this share of them fill both.
-    """
+def fitting_entities(graph: Graph) -> BoolArray:
+    """Say which entity fits which slot, shape (E, 2 R): heads of each relation first, then tails."""
     from scipy import sparse
 
     entities, count = len(graph.entity_names), len(graph.relation_names)
@@ -32,5 +25,5 @@ def fitting_entities(graph: Graph, share: float = SHARE) -> BoolArray:
     fills.data[:] = 1.0  # a matrix made of pairs sums those that repeat
     together = (fills.T @ fills).toarray()
     sizes = np.maximum(together.diagonal(), 1)
-    opens = (together / sizes[:, None] >= share).astype(np.float32)
+    opens = (together / sizes[:, None] >= SHARE).astype(np.float32)
     return np.asarray((fills @ opens) > 0)

@@ -9,7 +9,6 @@ import numpy as np
 from actc.errors import OptionError
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
-from actc.tables.files import write_triples
 
 HELD_FILE = "held.tsv"
 SHARE = 0.1  # of the graph; enough to learn from, few enough not to be missed
@@ -34,11 +33,6 @@ def keep_out(graph: Graph, share: float = SHARE, seed: int = 0) -> tuple[Graph, 
     out = np.zeros(len(graph), dtype=np.bool_)
     out[free] = True
     return graph.take(~out), graph.take(out)
-
-
-def write_held(folder: Path, held: Graph) -> None:
-    """Write the facts that a model was not trained on into its folder."""
-    write_triples(folder / HELD_FILE, held.columns())
 
 
 def read_held(folder: str | Path) -> Graph | None:

@@ -28,6 +28,7 @@ from actc.models.saved_model import damaged, read_tensors
 from actc.models.score_triples import score_triples as score_graph
 from actc.models.train_model import find_device
 from actc.tables.deliver import write_beside
+from actc.tables.files import write_text
 from actc.triples import FloatArray, IntArray, ScoredTriples, Vocabulary
 
 PICKLE, TRIPLES, VALIDATION = "trained_model.pkl", "training_triples", "validation_triples"
@@ -66,7 +67,8 @@ class PykeenScorer:
     def score(self, heads: IntArray, relations: IntArray, tails: IntArray) -> FloatArray:
         """Return the score of each triple of codes, shape (N,)."""
         triples = np.column_stack([heads, relations, tails])
-        parts = [self._run(self.model.predict_hrt, triples[start : start + BATCH])[:, 0] for start in _starts(triples)]
+        batches = (triples[start : start + BATCH] for start in range(0, len(triples), BATCH))
+        parts = [self._run(self.model.predict_hrt, batch)[:, 0] for batch in batches]
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def answers(self, known: IntArray, relations: IntArray, *, heads: bool) -> FloatArray:
@@ -81,10 +83,6 @@ class PykeenScorer:
         with torch.no_grad():
             scores = predict(torch.from_numpy(np.ascontiguousarray(codes)).to(self.model.device))
         return np.asarray(scores.double().cpu().numpy())
-
-
-def _starts(triples: IntArray) -> range:
-    return range(0, len(triples), BATCH)
 
 
 def from_result(result: Any) -> PykeenScorer:
@@ -233,8 +231,7 @@ def save_weights(
         result.training.to_path_binary(folder / TRIPLES)
     with write_beside(folder / STATE) as unfinished:
         torch.save(result.model.state_dict(), unfinished)
-    with write_beside(folder / CONFIG) as unfinished:
-        unfinished.write_text(json.dumps(config) + "\n", encoding="utf-8")
+    write_text(folder / CONFIG, json.dumps(config) + "\n")
 
 
 def _plain(value: Any) -> bool:

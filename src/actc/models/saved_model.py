@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,11 @@ import numpy as np
 from actc.errors import FileError
 from actc.graphs.graph import Graph
 from actc.models.embedding_models import ask, score_all
-from actc.models.keep_out import HELD_FILE, write_held
-from actc.models.recipes import Recipe, describe
+from actc.models.keep_out import HELD_FILE
+from actc.models.recipes import Recipe
 from actc.models.train_model import TrainedModel, find_device, find_embedding, import_torch, weight_shapes
 from actc.tables.deliver import write_folder
+from actc.tables.files import write_triples
 from actc.triples import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -81,14 +83,14 @@ def save_model(model: TrainedModel, folder: str | Path, held: Graph | None = Non
     content = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
-        "recipe": describe(model.recipe),
+        "recipe": asdict(model.recipe),
         "facts": model.facts,
     }
     with write_folder(folder, replaces=FILES) as unfinished:
         (unfinished / "names.json").write_text(json.dumps(names, ensure_ascii=False), encoding="utf-8")
         torch.save(model.weights, unfinished / "weights.pt")
         if held is not None and len(held):
-            write_held(unfinished, held)
+            write_triples(unfinished / HELD_FILE, held.columns())
         (unfinished / "model.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 

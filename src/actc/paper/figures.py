@@ -34,7 +34,7 @@ class Look(NamedTuple):
     line: str = "-"
 
 
-BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
+BLUE, VERMILION, GREEN, PURPLE, ORANGE = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"
 METHOD_LOOKS = {
     "actc-lr-rndm": Look(BLUE, "o"),
     "actc-lr-dens": Look(BLUE, "o"),

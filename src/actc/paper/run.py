@@ -5,12 +5,12 @@ Rows are written first, by the runner of every experiment; everything else is dr
 
 from __future__ import annotations
 
-import csv
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from actc.paper.figures import save_figure
 from actc.paper.items import AUTHORS_CELL, ITEMS, PRINTED_TABLES, Place, find_item, plan_runs
 from actc.paper.tables import Entry, list_entries
 from actc.paper.text_tables import WRITERS, TextTable
-from actc.tables.deliver import write_beside
+from actc.tables.files import write_csv, write_text
 from actc.tables.pages import render
 
 TITLE = "ACTC, run again"
@@ -145,46 +145,38 @@ def write_paper(results: Measurements, items: Iterable[str], out: Path, own_meth
             drawn = (out / name).with_suffix(".svg").read_bytes()
             pictures.append((name, item.title, b64encode(drawn).decode("ascii")))
     if entries:
-        _write_entries(out / "numbers.csv", entries)
-    _write_summary(out / "summary.csv", results)
+        write_csv(out / "numbers.csv", _entry_rows(entries))
+    write_csv(out / "summary.csv", _summary_rows(results))
     page = out / "index.html"
     facts = [*_compare(entries), *_describe(results)]
-    with write_beside(page) as temporary:
-        text = render("paper.html", title=TITLE, facts=facts, tables=tables, pictures=pictures)
-        temporary.write_text(text, encoding="utf-8")
+    write_text(page, render("paper.html", title=TITLE, facts=facts, tables=tables, pictures=pictures))
     return page
 
 
 def _write_table(table: TextTable, out: Path) -> None:
     for ending in (".md", ".tex"):
-        with write_beside(out / f"{table.name}{ending}") as temporary:
-            temporary.write_text(WRITERS[ending](table), encoding="utf-8")
-    with write_beside(out / f"{table.name}.csv") as temporary, temporary.open("w", newline="") as lines:
-        writer = csv.writer(lines, lineterminator="\n")
-        writer.writerows([table.header, *table.rows])
+        write_text(out / f"{table.name}{ending}", WRITERS[ending](table))
+    write_csv(out / f"{table.name}.csv", [table.header, *table.rows])
 
 
-def _write_entries(path: Path, entries: Iterable[Entry]) -> None:
-    with write_beside(path) as temporary, temporary.open("w", newline="") as lines:
-        writer = csv.writer(lines, lineterminator="\n")
-        writer.writerow(NUMBERS)
-        for entry in entries:
-            paper, plus_minus = entry.paper or (None, None)
-            numbers = (*entry.ours, paper, plus_minus, entry.difference)
-            writer.writerow([*entry[:5], *("" if number is None else f"{number:.3f}" for number in numbers)])
+def _entry_rows(entries: Iterable[Entry]) -> Iterator[Sequence[Any]]:
+    yield NUMBERS
+    for entry in entries:
+        paper, plus_minus = entry.paper or (None, None)
+        yield [*entry[:5], *_show(*entry.ours, paper, plus_minus, entry.difference)]
 
 
-def _write_summary(path: Path, results: Measurements) -> None:
-    """Write the mean and the standard error over repeats of every run at every budget."""
-    with write_beside(path) as temporary, temporary.open("w", newline="") as lines:
-        writer = csv.writer(lines, lineterminator="\n")
-        writer.writerow(SUMMARY)
-        for run, values in results.runs.items():
-            for budget in results.budgets.tolist():
-                averages = [results.average(run, metric, budget) for metric in PAPER_METRICS]
-                numbers = [number for average in averages for number in average[:2]]
-                shown = ["" if number is None else f"{number:.3f}" for number in numbers]
-                writer.writerow([*run, budget, values.shape[2], *shown])
+def _summary_rows(results: Measurements) -> Iterator[Sequence[Any]]:
+    """Give the mean and the standard error over repeats of every run at every budget."""
+    yield SUMMARY
+    for run, values in results.runs.items():
+        for budget in results.budgets.tolist():
+            averages = [results.average(run, metric, budget) for metric in PAPER_METRICS]
+            yield [*run, budget, values.shape[2], *_show(*(number for average in averages for number in average[:2]))]
+
+
+def _show(*numbers: float | None) -> list[str]:
+    return ["" if number is None else f"{number:.3f}" for number in numbers]
 
 
 def _compare(entries: Sequence[Entry]) -> list[str]:

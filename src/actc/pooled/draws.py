@@ -1,42 +1,19 @@
-"""How sure are we? Draws from the posterior, turned into what people ask about.
-
-How many decisions are right, how many accepted triples are true, how far could a cut be off, and what would
-be gained if everything were known.
-"""
+"""How sure are we? Draws from the posterior: how far a cut could be off, and what would be gained if all were known."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from actc.numeric import drawn_probabilities, even_places, sigmoid
 from actc.pooled.model import Posterior, crossings
-from actc.triples import Annotations, BoolArray, FloatArray, IntArray
+from actc.triples import Annotations, FloatArray, IntArray
 
 MOST_DRAWN = 4096
 """Relations whose lines are drawn together; of a pool with more, those that are asked for, or some after others."""
 _AT_ONCE, _FEWER = 512, 100  # of those, of which all lines are drawn: how many together, and how often each
 LEAST_INFORMATION = 0.05  # what is left where the answer of a label that stands nearly alone is taken out
-
-
-@dataclass(frozen=True, eq=False)
-class Foreseen:
-    """What the posterior expects of a set of decisions on the pool.
-
-    Parameters
-    ----------
-    accuracy : float array of shape (draws,)
-        Share of right decisions.
-    precision : float array of shape (draws,)
-        Share of true triples among the accepted ones; NaN where none is accepted.
-    gain_left : float
-        How much accuracy would rise if the lines were known exactly.
-    """
-
-    accuracy: FloatArray
-    precision: FloatArray
-    gain_left: float
 
 
 def draw_lines(posterior: Posterior, draws: int, random: np.random.Generator) -> FloatArray:
@@ -95,72 +72,23 @@ def leave_one_out(posterior: Posterior, annotations: Annotations) -> tuple[Float
     return logits - without * (annotations.labels - p), without
 
 
-def foresee(
-    posterior: Posterior,
-    decisions: BoolArray,
-    random: np.random.Generator,
-    draws: int = 400,
-    points: int = 2000,
-    target: int | None = None,
-) -> Foreseen:
-    """Draw the accuracy and the accepted precision that decisions will turn out to have.
-
-    Parameters
-    ----------
-    posterior : Posterior
-        The fit.
-    decisions : bool array of shape (N,)
-        Which triples of the pool are accepted.
-    random : numpy.random.Generator
-        Source of the draws.
-    draws, points : int
-        How many lines are drawn, and on how many triples of the pool each is looked at.
-    target : int, optional
-        Size of the set decided on, whose own sampling noise is added; the pool's size if not given.
-    """
-    rows = _even_rows(posterior, points)
-    p = draw_probabilities(posterior, posterior.pool.relations[rows], posterior.pool.x[rows], draws, random)
-    accepted = decisions[rows]
-    right = np.where(accepted, p, 1 - p)
-    size = target or int(posterior.pool.sizes.sum())
-    accuracy = _with_noise(right.mean(axis=1), (p * (1 - p)).mean(axis=1) / size, random)
-    precision = np.full(draws, np.nan)
-    if accepted.any():
-        among = p[:, accepted]
-        taken = max(1.0, size * accepted.mean())
-        precision = _with_noise(among.mean(axis=1), (among * (1 - among)).mean(axis=1) / taken, random)
-    return Foreseen(accuracy, precision, float((np.maximum(p, 1 - p) - right).mean()))
-
-
-def _even_rows(posterior: Posterior, points: int) -> IntArray:
-    """Return rows evenly spread over the pool's relations and, within each, over scores."""
-    pool = posterior.pool
-    return np.asarray(pool.members[even_places(pool.weights[pool.members], min(points, len(pool)))])
-
-
-def _with_noise(mean: FloatArray, variance: FloatArray, random: np.random.Generator) -> FloatArray:
-    return np.clip(mean + np.sqrt(variance) * random.standard_normal(len(mean)), 0, 1)
-
-
-def gain_left(posterior: Posterior, draws: int = 400, points: int = 2000, seed: int = 0) -> float:
+def gain_left(posterior: Posterior, draws: int = 400, points: int = 2000) -> float:
     """Return how much accuracy would rise if the lines were known exactly: what labels can still bring."""
-    rows = _even_rows(posterior, points)
-    x, relations = posterior.pool.x[rows], posterior.pool.relations[rows]
-    p = draw_probabilities(posterior, relations, x, draws, np.random.default_rng(seed))
+    pool = posterior.pool
+    rows = pool.members[even_places(pool.weights[pool.members], min(points, len(pool)))]
+    x, relations = pool.x[rows], pool.relations[rows]
+    p = draw_probabilities(posterior, relations, x, draws, np.random.default_rng(0))
     accepted = posterior.logits(x, relations) >= 0
     return float((np.maximum(p, 1 - p) - np.where(accepted, p, 1 - p)).mean())
 
 
-def cut_intervals(
-    posterior: Posterior, level: float = 0.9, cut: float = 0.0, draws: int = 400, seed: int = 0
-) -> tuple[FloatArray, FloatArray]:
-    """Return lower and upper bounds of every cut in scores, each of shape (R + 1,)."""
-    random, ends = np.random.default_rng(seed), [(1 - level) / 2, (1 + level) / 2]
-    found = np.empty((2, len(posterior.beta)))
-    size, draws = (len(posterior.beta), draws) if len(posterior.beta) <= MOST_DRAWN else (_AT_ONCE, min(draws, _FEWER))
+def cut_intervals(posterior: Posterior, cut: float = 0.0) -> tuple[FloatArray, FloatArray]:
+    """Return bounds of every cut in scores, with nine chances in ten: lower and upper, each of shape (R + 1,)."""
+    random, found = np.random.default_rng(0), np.empty((2, len(posterior.beta)))
+    size, draws = (len(posterior.beta), 400) if len(posterior.beta) <= MOST_DRAWN else (_AT_ONCE, _FEWER)
     for start in range(0, len(posterior.beta), size):
         some = np.arange(start, min(start + size, len(posterior.beta)))
         lines = draw_lines(_lines_of(posterior, some), draws, random)
-        found[:, some] = np.quantile(crossings(lines, cut), ends, axis=0, method="nearest")
+        found[:, some] = np.quantile(crossings(lines, cut), [0.05, 0.95], axis=0, method="nearest")
     low, high = posterior.pool.normal.to_cuts(posterior.pool.features["c"] + found)  # rising, so it keeps quantiles
     return low, high

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from actc.sample.demo import ANSWERS, COMPARED, METHOD, Demo
-from actc.tables.deliver import write_beside
+from actc.tables.files import write_text
 from actc.tables.pages import render
 
 MOST_ACCEPTED = 40
@@ -31,8 +31,7 @@ def write_page(demo: Demo, picture: Path) -> Path:
         asked=[(sample.sentence(*sample.valid.triple(row)), label) for row, label in asked],
         taken=[(sample.sentence(*sample.test.triple(row)), demo.probabilities[row]) for row in taken],
     )
-    with write_beside(path) as temporary:
-        temporary.write_text(page, encoding="utf-8")
+    write_text(path, page)
     return path
 
 

@@ -118,16 +118,12 @@ class Reliability:
         Triples judged by both.
     right, low, high : float
         The share of equal answers with its 90 % interval (Beta posterior, uniform prior); NaN where none is compared.
-    says_true_of_true, says_true_of_false : float
-        Of the triples that people called true (false), the share that it called true; NaN where there is none.
     """
 
     compared: int
     right: float
     low: float
     high: float
-    says_true_of_true: float
-    says_true_of_false: float
 
 
 def measure_reliability(said: Annotations, people: Annotations) -> Reliability:
@@ -136,11 +132,8 @@ def measure_reliability(said: Annotations, people: Annotations) -> Reliability:
 
     _, mine, theirs = np.intersect1d(said.rows, people.rows, assume_unique=True, return_indices=True)
     a, b = said.labels[mine], people.labels[theirs]
-    nan = float("nan")
     if not len(a):
-        return Reliability(0, nan, nan, nan, nan, nan)
+        return Reliability(0, np.nan, np.nan, np.nan)
     right = int((a == b).sum())
     low, high = beta.ppf([0.05, 0.95], right + 1, len(a) - right + 1)
-    of_true = float(a[b].mean()) if b.any() else nan
-    of_false = float(a[~b].mean()) if (~b).any() else nan
-    return Reliability(len(a), right / len(a), float(low), float(high), of_true, of_false)
+    return Reliability(len(a), right / len(a), float(low), float(high))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from dataclasses import fields
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -20,6 +20,27 @@ from actc.trust.promise import Demand
 
 Stage = Callable[[str], AbstractContextManager[Callable[..., Any]]]
 """Called with a stage's name, for as long as it lasts: gives a function to tell steps done, steps in all."""
+
+
+def no_stage(name: str) -> AbstractContextManager[Callable[..., Any]]:
+    """Tell nobody of a stage."""
+    return nullcontext(lambda *steps: None)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What came of a command that goes the whole way.
+
+    Parameters
+    ----------
+    lines : tuple of str
+        What a person should read.
+    files : tuple of Path
+        The new graph, lists and reports; none while people have yet to judge.
+    """
+
+    lines: tuple[str, ...]
+    files: tuple[Path, ...] = ()
 
 
 class Asking:

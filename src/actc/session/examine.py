@@ -17,7 +17,7 @@ from actc.session.find_case import Opened, find_case
 from actc.session.judge_report import audit_with_judges, report_judges
 from actc.session.session import Session
 from actc.session.sought import sought_in
-from actc.tables.files import read_annotations, write_json, write_rows_of
+from actc.tables.files import read_annotations, write_json, write_scored
 from actc.tables.parts import read_candidates
 from actc.triples import Annotations, IntArray, ScoredTriples
 from actc.trust.ask import Advice, ThreeWay, decide_three_ways, weigh_next_answers
@@ -163,7 +163,7 @@ def draw_audit(
     if out is None:
         raise OptionError("Give --out to draw a slice, or --labels to read a judged one.")
     rows = draw_slice(triples, count, design, np.random.default_rng(seed))
-    write_rows_of(out, triples, rows)
+    write_scored(out, triples.take(rows))
     return AuditSlice(triples, rows)
 
 

@@ -21,7 +21,7 @@ from actc.session.session import OWNER, Session
 from actc.session.status import history
 from actc.tables.answers import Use, explain_unused
 from actc.tables.deliver import write_beside
-from actc.tables.files import answer_columns, open_text, read_answers, write_triples
+from actc.tables.files import answer_columns, open_text, read_answers, write_text, write_triples
 from actc.triples import ASKED, Annotations, ScoredTriples, encode_columns
 
 WORDS = {"1": "true", "yes": "true", "0": "false", "no": "false", "not sure": "unsure", "skip": "unsure"}
@@ -72,8 +72,7 @@ def write_label_studio(session: Session, path: Path, tasks: Sequence[Task]) -> i
             "tail_description": tail.description,
         }
         content.append({"data": data})
-    with write_beside(path) as temporary:
-        temporary.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
     return len(content)
 
 

@@ -91,14 +91,9 @@ def _sort(lines: Path, out: Path) -> int:
         return int(connection.execute(f"SELECT count(*) FROM {source}").fetchone()[0]) + 1 - int(written)
 
 
-def _read_kuzu(store: Store, graphs: tuple[str, ...], parts: Path, progress: Callable[[int, int], Any]) -> list[str]:
-    with closing(KuzuGraph(store.place)) as graph:
+def _read_nodes(store: Store, graphs: tuple[str, ...], parts: Path, progress: Callable[[int, int], Any]) -> list[str]:
+    with closing(KuzuGraph(store.place) if store.kind == "kuzu" else Neo4jGraph(store)) as graph:
         return read_property_graph(graph, str(store), parts, progress)
 
 
-def _read_neo4j(store: Store, graphs: tuple[str, ...], parts: Path, progress: Callable[[int, int], Any]) -> list[str]:
-    with closing(Neo4jGraph(store)) as graph:
-        return read_property_graph(graph, str(store), parts, progress)
-
-
-READERS = {"sparql": _read_sparql, "kuzu": _read_kuzu, "neo4j": _read_neo4j}
+READERS = {"sparql": _read_sparql, "kuzu": _read_nodes, "neo4j": _read_nodes}

@@ -178,7 +178,8 @@ def read_triples(client: SparqlClient, graphs: tuple[str, ...], folder: Path, pr
     """
     pieces = count_triples(client, graphs)
     if not pieces:
-        raise StoreError(f"{client.store}: there is no triple in {_tell_graphs(graphs)}; --graph names another graph.")
+        told = ", ".join(graph or "the default graph" for graph in graphs)
+        raise StoreError(f"{client.store}: there is no triple in {told}; --graph names another graph.")
     counted = [[piece.graph, piece.relation, piece.rows] for piece in pieces]
     journal = Journal.open(folder, {"store": str(client.store), "counted": counted})
     reader = _Reader(client, journal, progress, sum(piece.rows for piece in pieces))
@@ -188,10 +189,6 @@ def read_triples(client: SparqlClient, graphs: tuple[str, ...], folder: Path, pr
     if count_triples(client, graphs) != pieces:
         raise StoreError(f"{client.store} changed while it was read: its counts are others now. Run it again.")
     return [*([f"{before:,} triples had been read by a run that was cut off."] if before else []), *reader.notes()]
-
-
-def _tell_graphs(graphs: tuple[str, ...]) -> str:
-    return ", ".join(graph or "the default graph" for graph in graphs)
 
 
 class _Reader:

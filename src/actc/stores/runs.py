@@ -64,7 +64,8 @@ class Decided:
     def read(cls, path: Path, base: Base) -> Decided:
         """Read a table of facts; one that is not there, or has no row, is none."""
         if not path.exists() or _is_empty(path):
-            return cls({name: np.array([], dtype=object) for name in ("head", "relation", "tail")}, _no_graph())
+            nothing = Graph.from_columns([], [], [])
+            return cls(nothing.columns(), nothing)
         graph = read_graph(path)
         odd = np.array([_is_blank(name) or _looks_escaped(name) for name in graph.entity_names], dtype=np.bool_)
         kept = np.flatnonzero(~(odd[graph.heads] | odd[graph.tails]))
@@ -88,10 +89,6 @@ class Decided:
         """Return what is said of a fact: predicates and objects."""
         cells = ((name, column[row]) for name, column in self.extras.items())
         return [f"<{VOCABULARY}{name}> {_literal(name, cell)}" for name, cell in cells if not is_missing(cell)]
-
-
-def _no_graph() -> Graph:
-    return Graph.from_columns([], [], [])
 
 
 def _is_empty(path: Path) -> bool:

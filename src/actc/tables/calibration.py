@@ -21,7 +21,7 @@ from actc import __version__
 from actc.errors import FileError
 from actc.tables.constraints import Constraints
 from actc.tables.curves import DIGITS, Curves
-from actc.tables.files import write_json
+from actc.tables.files import in_json, write_json
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
 
 FORMAT = "actc-thresholds"
@@ -220,6 +220,7 @@ class Calibration:
     def write(self, path: str | Path, place: Path | None = None) -> None:
         """Write thresholds.json, complete or not at all; its paths are relative to ``place``, where it will lie."""
         path, counts, curves = Path(path), self.counts, self.curves
+        default = None if curves is None else _write_curves(curves.probabilities[-1:])[0]
         content = {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
@@ -243,10 +244,10 @@ class Calibration:
             "constraints": self.constraints.columns(),
             "without": list(self.without),
             "default": self.thresholds.default,
-            "curves": None if curves is None else _curves_head(curves),
+            "curves": None if curves is None else {"low": curves.low, "high": curves.high, "default": default},
         }
         relations = dict(zip(self.thresholds.relation_names, self._relations(), strict=True))
-        write_json(path, _in_json(content) | {"relations": relations})
+        write_json(path, in_json(content) | {"relations": relations})
 
     def _relations(self) -> list[dict[str, Any]]:
         """Return what the file says of each relation; curves as one line of numbers each."""
@@ -403,10 +404,6 @@ def _read_exceptions(content: dict[str, Any]) -> Exceptions:
     return replace(found, probability=[float(cell) for cell in found.probability])
 
 
-def _curves_head(curves: Curves) -> dict[str, Any]:
-    return {"low": curves.low, "high": curves.high, "default": _write_curves(curves.probabilities[-1:])[0]}
-
-
 def _write_curves(probabilities: FloatArray) -> list[str]:
     """Return each row as a line of numbers; rounded, many are the same, and each is put into words once."""
     lines: list[str] = []
@@ -431,14 +428,5 @@ def _read_curves(content: dict[str, Any]) -> Curves | None:
 
 
 def _in_words(numbers: FloatArray) -> Any:
-    """Return an array as JSON has it, the same way, but for many."""
-    return numbers.tolist() if np.isfinite(numbers).all() else _in_json(numbers.tolist())
-
-
-def _in_json(value: Any) -> Any:
-    """Return plain values that JSON has: an infinite number, such as a cut that accepts nothing, becomes a word."""
-    if isinstance(value, dict):
-        return {key: _in_json(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_in_json(inner) for inner in value]
-    return str(float(value)) if isinstance(value, float) and not math.isfinite(value) else value
+    """Return an array as JSON has it, as :func:`in_json` does, but for many."""
+    return numbers.tolist() if np.isfinite(numbers).all() else in_json(numbers.tolist())

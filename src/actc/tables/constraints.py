@@ -15,8 +15,7 @@ from typing import Any, Self
 import numpy as np
 
 from actc.errors import ChoiceError, FileError
-from actc.tables.deliver import write_beside
-from actc.tables.files import open_text
+from actc.tables.files import open_text, write_csv
 from actc.triples import BoolArray, FloatArray
 
 KINDS = {
@@ -181,12 +180,9 @@ class Constraints:
 
     def write(self, path: str | Path) -> None:
         """Write a table that a person can edit: .tsv."""
-        with write_beside(Path(path)) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, delimiter="\t", lineterminator="\n")
-            writer.writerow(COLUMNS)
-            for one in self.each:
-                share = "" if np.isnan(one.share) else f"{one.share:.6g}"
-                writer.writerow((one.kind, one.relation, one.other, one.cases, share, one.source, one.use))
+        shares = ["" if np.isnan(one.share) else f"{one.share:.6g}" for one in self.each]
+        rows = [(*one.key, one.cases, share, one.source, one.use) for one, share in zip(self.each, shares, strict=True)]
+        write_csv(path, [COLUMNS, *rows], delimiter="\t")
 
     @classmethod
     def read(cls, path: str | Path) -> Self:

@@ -79,9 +79,7 @@ class Curves:
         return np.minimum(self.look_up(inside, np.arange(len(cuts))), 0.5)
 
 
-def tabulate_curves(
-    probability: Callable[[ScoredTriples], FloatArray | None], pool: ScoredTriples, knots: int = KNOTS
-) -> Curves | None:
+def tabulate_curves(probability: Callable[[ScoredTriples], FloatArray | None], pool: ScoredTriples) -> Curves | None:
     """Tabulate a method's probabilities over the range of the pool's scores; None where it has none.
 
     Parameters
@@ -90,17 +88,15 @@ def tabulate_curves(
         Returns P(true) of any triples, or None.
     pool : ScoredTriples
         Whose relations and range of scores are used.
-    knots : int
-        How many scores.
     """
     count = len(pool.relation_names)
     low, high = float(pool.scores.min()), float(pool.scores.max())
     names = Vocabulary([""]), Vocabulary([*pool.relation_names, _UNSEEN])
-    result = np.empty((count + 1, knots))
+    result = np.empty((count + 1, KNOTS))
     for start in range(0, count + 1, _AT_ONCE):
         part = result[start : start + _AT_ONCE]
-        relations = np.repeat(np.arange(start, start + len(part)), knots)
-        scores = np.tile(np.linspace(low, high, knots), len(part))
+        relations = np.repeat(np.arange(start, start + len(part)), KNOTS)
+        scores = np.tile(np.linspace(low, high, KNOTS), len(part))
         nothing = np.zeros(len(relations), dtype=np.int64)
         found = probability(ScoredTriples(nothing, relations, nothing, *names, scores=scores))
         if found is None:

@@ -12,10 +12,11 @@ import glob
 import gzip
 import json
 import logging
+import math
 import os
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -269,9 +270,25 @@ def write_scored(path: str | Path, triples: ScoredTriples) -> None:
     write_triples(path, {**triples.columns(), "score": triples.scores})
 
 
-def write_rows_of(path: str | Path, triples: ScoredTriples, rows: IntArray) -> None:
-    """Write some rows of a table of scored triples, in the order given."""
-    write_scored(path, triples.take(rows))
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text, complete or not at all."""
+    with write_beside(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_csv(path: str | Path, rows: Iterable[Iterable[Any]], delimiter: str = ",") -> None:
+    """Write rows of cells, complete or not at all."""
+    with write_beside(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows(rows)
+
+
+def in_json(value: Any) -> Any:
+    """Return plain values that JSON has: an infinite number, such as a cut that accepts nothing, becomes a word."""
+    if isinstance(value, dict):
+        return {key: in_json(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [in_json(inner) for inner in value]
+    return str(float(value)) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def write_json(path: str | Path, content: Any) -> None:
@@ -349,7 +366,8 @@ def find_layout(path: str | Path, order: Sequence[str] = COLUMNS) -> Layout:
         return Layout(path, None, True, 0, _parquet_columns(path))
     check_gzip(path)
     delimiter = DELIMITERS[kind]
-    first = next(csv.reader([first_line(path)], delimiter=delimiter, quoting=_quoting(delimiter)), [])
+    quoting: Any = csv.QUOTE_MINIMAL if delimiter == "," else csv.QUOTE_NONE
+    first = next(csv.reader([first_line(path)], delimiter=delimiter, quoting=quoting), [])
     names = [ALIASES.get(cell.strip().lower(), cell.strip().lower()) for cell in first]
     if _is_header(names):
         position = {name: names.index(name) for name in (*COLUMNS, *HOW) if name in names}
@@ -474,10 +492,6 @@ def _kind(path: Path) -> tuple[str, bool]:
     if kind and (kind[0] in DELIMITERS or (kind[0] == ".parquet" and not compressed)):
         return kind[0], compressed
     raise OptionError(f"{path}: the name must end in .tsv, .csv or .parquet (.tsv.gz and .csv.gz work too).")
-
-
-def _quoting(delimiter: str) -> Any:
-    return csv.QUOTE_MINIMAL if delimiter == "," else csv.QUOTE_NONE
 
 
 def first_line(path: Path) -> str:

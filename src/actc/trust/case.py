@@ -26,7 +26,7 @@ from actc.tables.answers import Answers
 from actc.tables.constraints import Constraints
 from actc.tables.curves import Curves, tabulate_curves
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, Triples, as_vocabulary
-from actc.trust.expect import Expectation, expect
+from actc.trust.expect import Expectation, Share, expect
 from actc.trust.promise import Demand, Promise, promise
 
 ORACLE = "oracle"
@@ -318,6 +318,17 @@ class Case:
         if probability is not None:
             probability[answers.rows] = answers.labels
         return Decisions(triples, accepted, probability, by)
+
+    @property
+    def accepted_precision(self) -> list[float] | None:
+        """Which share of what is accepted should be true, with nine chances in ten: lowest, middle, highest.
+
+        None where nobody knows.
+        """
+        if self.fit.draws is None or not self.decisions.accepted.any():
+            return None
+        share = Share.of(self.expectation.overall, "precision", 0.9)
+        return None if share is None else [round(value, 4) for value in (share.low, share.middle, share.high)]
 
     @cached_property
     def expectation(self) -> Expectation:

@@ -231,12 +231,8 @@ def _draw(part: EvenPart, posterior: Posterior, draws: int, random: np.random.Ge
     """
     if posterior.fitted is None:
         return part.draw(posterior, draws, random)
-    halves = zip((posterior.fitted, posterior), _halves(draws), strict=True)
+    halves = zip((posterior.fitted, posterior), (draws // 2, draws - draws // 2), strict=True)
     return np.concatenate([part.draw(lines, count, random) for lines, count in halves])
-
-
-def _halves(draws: int) -> tuple[int, int]:
-    return draws // 2, draws - draws // 2
 
 
 def _without_own_answer(

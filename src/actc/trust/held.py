@@ -10,6 +10,7 @@ import numpy as np
 from actc.tables.constraints import Constraint
 from actc.trust.case import Case
 
+MOST_NAMED = 3
 WORDS = {
     "one-tail": "only one tail per head",
     "one-head": "only one head per tail",
@@ -80,14 +81,14 @@ def tell_left_out(case: Case) -> list[str]:
     return [f"Left out: {', '.join(case.without)}. Of such candidates only those are accepted that people called true."]
 
 
-def tell_held(case: Case, most: int = 3) -> list[str]:
+def tell_held(case: Case) -> list[str]:
     """Say it in a sentence; nothing where there are no constraints."""
     if not len(case.constraints):
         return []
     counted = count_held(case)
     named = list(counted["by_constraint"].items())
-    names = ", ".join(f"{count:,} by {rule}" for rule, count in named[:most])
-    more = f" and {len(named) - most:,} more constraints" if len(named) > most else ""
+    names = ", ".join(f"{count:,} by {rule}" for rule, count in named[:MOST_NAMED])
+    more = f" and {len(named) - MOST_NAMED:,} more constraints" if len(named) > MOST_NAMED else ""
     facts = f"; {counted['against_facts']:,} contradict a fact" if counted["against_facts"] else ""
     because = f" ({names}{more}{facts})" if named else ""
     told = [f"{counted['held_back']:,} candidates are held back by constraints{because}."]

@@ -39,8 +39,6 @@ class Powered:
         How much guesses counted, between 0 and 1.
     alone : Interval
         The bounds by people's answers alone.
-    alone_worth : float
-        How many answers those rest on: of recall, those on true triples.
     """
 
     share: float
@@ -49,7 +47,6 @@ class Powered:
     worth: float
     counted: float
     alone: Interval
-    alone_worth: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +117,8 @@ def estimate_share(
     """
     count, total = len(answers), len(everything)
     if count < 2 or (design is not None and design.drawn < 2):
-        return _nothing(float(everything.mean()) if total else 0.5, count)
+        share, anything = float(everything.mean()) if total else 0.5, Interval(0.0, 1.0)
+        return Powered(share, anything, count, 0.0, 0.0, anything)
     drawn, left = (design, 1.0) if design else (plain_draw(answers, level), 1 - count / total)
     counted = _tune(answers, guesses)
     residuals = answers - counted * guesses
@@ -129,11 +127,7 @@ def estimate_share(
     worth = drawn.alone.effective / max(left, 1e-9)
     low, high = (drawn.covered * bound for bound in clopper_pearson(share * worth, worth, level))
     found = Interval(low, high + 1 - drawn.covered)
-    return Powered(share, found, count, worth, counted, drawn.alone.interval, drawn.alone.effective)
-
-
-def _nothing(share: float, count: int) -> Powered:
-    return Powered(share, Interval(0.0, 1.0), count, 0.0, 0.0, Interval(0.0, 1.0), 0.0)
+    return Powered(share, found, count, worth, counted, drawn.alone.interval)
 
 
 def _tune(answers: FloatArray, guesses: FloatArray) -> float:

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from actc.frames import html_table
-from actc.tables.files import write_triples
+from actc.tables.files import in_json, write_triples
 from actc.triples import FloatArray, IntArray, ScoredTriples, as_vocabulary
 from actc.trust.ask import Advice, ThreeWay, decide_three_ways, weigh_next_answers
 from actc.trust.case import Case
 from actc.trust.discrepancy import answers_left_out
 from actc.trust.expect import QUANTITIES, Expectation, Share, expect
 from actc.trust.held import count_held
-from actc.trust.intervals import Interval, check_level
+from actc.trust.intervals import check_level
 from actc.trust.tuned import TUNED
 from actc.trust.words import CANDIDATES, Sought
 
@@ -119,12 +119,12 @@ class Report:
             "quality": {name: share and asdict(share) for name, share in self.quality.items()},
             "advice": {"go_on": self.advice.go_on, "gain": self.advice.gain, "price": self.advice.price},
             "learning_curve": [{"answers": count, **asdict(share)} for count, share in self.curve],
-            "relations": [_finite(asdict(line)) for line in self.relations],
+            "relations": in_json([asdict(line) for line in self.relations]),
             "ask_next": [asdict(question) for question in self.questions],
         }
 
 
-def make_report(case: Case, level: float = 0.9, price: float = TUNED.price, seed: int = 0) -> Report:
+def make_report(case: Case, level: float = 0.9, price: float = TUNED.price) -> Report:
     """Work out every number of the report."""
     check_level(level)
     posterior, found = case.posterior, case.expectation
@@ -137,7 +137,7 @@ def make_report(case: Case, level: float = 0.9, price: float = TUNED.price, seed
         _relation_lines(case, found, three, level),
         find_questions(case, three, spread=True),
         weigh_next_answers(posterior, price),
-        _learning_curve(case, level, seed),
+        _learning_curve(case, level),
         answers_left_out(posterior, case.annotations).probabilities,
     )
 
@@ -216,13 +216,13 @@ def write_questions(path: str | Path, questions: Sequence[Question]) -> None:
     write_triples(path, {name: [getattr(one, name) for one in questions] for name in columns})
 
 
-def expected_precision(case: Case, accepted: ScoredTriples, seed: int = 0) -> FloatArray:
+def expected_precision(case: Case, accepted: ScoredTriples) -> FloatArray:
     """Return draws of the precision that a case's model expects of an accepted set."""
     everything = np.full(len(case.posterior.beta), -np.inf)
-    return expect(case.posterior, everything, case.annotations, accepted, seed=seed, each=False).overall.precision
+    return expect(case.posterior, everything, case.annotations, accepted, each=False).overall.precision
 
 
-def _learning_curve(case: Case, level: float, seed: int) -> list[tuple[int, Share]]:
+def _learning_curve(case: Case, level: float) -> list[tuple[int, Share]]:
     """Say what was to be expected after the first 10, 20, 50 ... answers, each with the thresholds of that moment.
 
     The last point is the report's own.
@@ -231,24 +231,10 @@ def _learning_curve(case: Case, level: float, seed: int) -> list[tuple[int, Shar
     for count in [count for count in (0, *CURVE) if count < len(case.annotations)]:
         earlier = Case(case.pool, case.annotations.first(count), case.known, case.method)
         cuts = earlier.thresholds.cuts_and_default
-        found = expect(earlier.posterior, cuts, earlier.annotations, case.pool, 200, 1000, seed, each=False)
+        found = expect(earlier.posterior, cuts, earlier.annotations, case.pool, 200, 1000, each=False)
         curve.append((count, Share.of(found.overall, "accuracy", level)))
     curve.append((len(case.annotations), Share.of(case.expectation.overall, "accuracy", level)))
     return [(count, share) for count, share in curve if share is not None]
-
-
-def _finite(value: Any) -> Any:
-    """Replace infinite numbers, which JSON does not have, by words."""
-    if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(inner) for inner in value]
-    return str(value) if isinstance(value, float) and not np.isfinite(value) else value
-
-
-def as_interval(share: Share) -> Interval:
-    """Return the bounds of a share."""
-    return Interval(share.low, share.high)
 
 
 _RESTS_ON = {

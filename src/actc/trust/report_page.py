@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from actc.tables.deliver import write_beside
+from actc.tables.files import write_text
 from actc.tables.pages import render
 from actc.trust.case import ORACLE
 from actc.trust.held import tell_held, tell_left_out
 from actc.trust.intervals import Interval, clopper_pearson
-from actc.trust.report import HALF, RelationLine, Report, as_interval
+from actc.trust.report import HALF, RelationLine, Report
 from actc.trust.svg import histogram, learning_curve, reliability, shares, whisker
 
 MOST_PICTURES = 24
@@ -72,8 +72,7 @@ def write_page(report: Report, path: str | Path, words: Words | None = None) -> 
         shares=shares,
         whisker=whisker,
     )
-    with write_beside(path) as temporary:
-        temporary.write_text(page, encoding="utf-8")
+    write_text(path, page)
 
 
 def _draw_reliability(report: Report) -> str:
@@ -87,7 +86,9 @@ def _draw_reliability(report: Report) -> str:
 
 def _draw_curve(report: Report) -> str:
     counts, values = zip(*report.curve, strict=True)
-    return learning_curve(counts, [value.middle for value in values], [as_interval(value) for value in values])
+    return learning_curve(
+        counts, [value.middle for value in values], [Interval(value.low, value.high) for value in values]
+    )
 
 
 def _draw_scores(report: Report) -> list[tuple[RelationLine, str]]:

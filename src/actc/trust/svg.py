@@ -11,6 +11,8 @@ from actc.triples import BoolArray, FloatArray
 from actc.trust.intervals import Interval
 from actc.trust.words import CANDIDATES, Sought
 
+INLINE = (190, 20)  # of pictures in a cell of a table
+
 
 class Frame:
     """A picture with a plot area; ``x`` and ``y`` turn values into places."""
@@ -65,11 +67,11 @@ class Frame:
             f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="{style}">{escape(words)}</text>'
         )
 
-    def ticks_y(self, values: Sequence[float], form: str = "{:.0%}") -> None:
+    def ticks_y(self, values: Sequence[float]) -> None:
         """Draw a grid line and a number at each value."""
         for value in values:
             self.line(self.left, self.y(value), self.width - self.right, self.y(value), "grid")
-            self.text(self.left - 6, self.y(value) + 4, form.format(value), "end")
+            self.text(self.left - 6, self.y(value) + 4, f"{value:.0%}", "end")
 
     def ticks_x(self, places: Sequence[float], words: Sequence[str], title: str) -> None:
         """Write words under places of the axis, and the axis' title."""
@@ -154,9 +156,9 @@ def histogram(
     return frame.svg("Scores of one relation, its threshold and the answers")
 
 
-def whisker(middle: float, bound: Interval, style: str, width: int = 190) -> str:
+def whisker(middle: float, bound: Interval, style: str) -> str:
     """Draw a share with its interval on a line from 0 to 1."""
-    frame = Frame((width, 20), (0, 1), (0, 1), (0, 6, 0, 6))
+    frame = Frame(INLINE, (0, 1), (0, 1), (0, 6, 0, 6))
     for value in (0, 0.5, 1):
         frame.line(frame.x(value), 3, frame.x(value), 17, "grid")
     frame.box(frame.x(bound.low), 7, frame.x(bound.high) - frame.x(bound.low), 6, f"span {style}")
@@ -164,9 +166,9 @@ def whisker(middle: float, bound: Interval, style: str, width: int = 190) -> str
     return frame.svg(f"{middle:.0%}, between {bound.low:.0%} and {bound.high:.0%}")
 
 
-def shares(accepted: int, asked: int, rejected: int, most: int, sought: Sought = CANDIDATES, width: int = 190) -> str:
+def shares(accepted: int, asked: int, rejected: int, most: int, sought: Sought = CANDIDATES) -> str:
     """Draw how many of a relation's triples are accepted, asked about and rejected, on a scale up to ``most``."""
-    frame = Frame((width, 20), (0, max(most, 1)), (0, 1), (0, 2, 0, 2))
+    frame = Frame(INLINE, (0, max(most, 1)), (0, 1), (0, 2, 0, 2))
     start = 0
     words = {"accepted": sought.accepted, "asked": "worth asking about", "rejected": sought.rejected}
     for count, style in ((accepted, "accepted"), (asked, "asked"), (rejected, "rejected")):

@@ -6,7 +6,7 @@ Those of CoDEx follow the settings that its authors published for triple classif
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from importlib.resources import files
 from pathlib import Path
 
@@ -123,8 +123,3 @@ def _parse(text: str, name: str) -> Recipe:
         if key not in known:
             raise ChoiceError("setting of a recipe", key, known)
     return Recipe(**content)
-
-
-def describe(recipe: Recipe) -> dict[str, object]:
-    """Return a recipe as plain values, for a JSON file."""
-    return asdict(recipe)
