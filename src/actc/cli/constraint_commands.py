@@ -9,7 +9,7 @@ import click
 
 from actc.cli.graph_argument import takes_graph
 from actc.cli.graph_commands import base_option
-from actc.cli.parts import examples, overwrite_option, quiet_option
+from actc.cli.parts import claim_output, examples, overwrite_option, quiet_option
 
 PATH = click.Path(path_type=Path)
 
@@ -36,10 +36,9 @@ def constraints_command(graph: Path, out: Path | None, overwrite: bool, quiet: b
     """
     from actc.cli.show import print_constraints
     from actc.constraints.find_constraints import find_constraints
-    from actc.tables.overwrite import check_output
 
     if out is not None:
-        check_output(out, overwrite=overwrite, inputs=(graph, options["source"]))
+        claim_output(out, overwrite=overwrite, inputs=(graph, options["source"]))
     found = find_constraints(graph, out=out, **options)
     if not quiet:
         print_constraints(found, out)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
@@ -73,8 +74,6 @@ language_option = click.option(
 
 def asking_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --oracle, --names, --language and --budget to a command: who answers, and how often."""
-    from pathlib import Path
-
     path = click.Path(path_type=Path)
     words = "Names of entities or relations, for the people who judge; see: actc start --help. Repeatable."
     budget = click.option(
@@ -87,8 +86,6 @@ def asking_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def undo_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --undo and --facts to a command that takes facts out."""
-    from pathlib import Path
-
     facts = click.option("--facts", type=click.Path(path_type=Path), help="With --undo: put back these facts only.")
     undo = click.option("--undo", is_flag=True, help="Put back what an earlier run into the same folder took out.")
     return undo(facts(command))
@@ -96,8 +93,6 @@ def undo_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def constraint_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --constraints and --graph to a command."""
-    from pathlib import Path
-
     path = click.Path(path_type=Path)
     graph = click.option("--graph", type=path, help="The facts that candidates may contradict.")
     table = click.option("--constraints", type=path, help="What may not be true together: see actc constraints.")
@@ -114,6 +109,37 @@ def credential_options(command: Callable[..., Any]) -> Callable[..., Any]:
     key = click.option("--key-from", metavar="NAME", help="Of a store: the environment variable with a bearer token.")
     user = click.option("--user-from", metavar="NAME", help="Of a store: the environment variable with user:password.")
     return key(user(command))
+
+
+def claim_output(
+    path: Path, kind: str | None = None, *, folder: bool = False, overwrite: bool = False, inputs: Sequence[Any] = ()
+) -> None:
+    """Refuse a place where a command must not write, and keep it from other runs until the command ends.
+
+    Parameters
+    ----------
+    path : Path
+        Where the output shall be.
+    kind : str, optional
+        What it is, a name in ``OWN`` or, of a folder, in ``OWN_FOLDERS``.
+    folder : bool
+        Whether the output is a folder.
+    overwrite, inputs
+        As in :func:`actc.tables.overwrite.check_output`.
+    """
+    from actc.tables.deliver import claim
+    from actc.tables.overwrite import check_output, check_output_folder
+
+    def check() -> None:
+        if folder:
+            check_output_folder(path, kind or "", overwrite=overwrite, inputs=inputs)
+        else:
+            check_output(path, kind, overwrite=overwrite, inputs=inputs)
+
+    check()
+    if folder or path.absolute().parent.is_dir():
+        click.get_current_context().with_resource(claim(path))
+        check()  # another run may have ended between the two
 
 
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an output that is there already.")
