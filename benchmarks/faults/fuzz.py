@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks.faults.world import jump, load, run
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from tests.cli.strange_files import make_home
-from tests.cli.test_fuzzed import CASES, CHANGES, calls, clear, fingerprint, make_work, may_change
+from tests.cli.test_fuzzed import CASES, CHANGES, calls, clear, fingerprint, left_by, make_work, may_change
 
 COLUMNS = (
     "seed",
@@ -42,11 +42,11 @@ def judge(home: Path, name: str, words: list[str], damage: tuple[str, str, float
     said.write_text("")
     code = run(words, said, jump if damage[3] % 4 == 0 else lambda: None, SECONDS, home)
     after = fingerprint(home)
+    left = left_by(home, before, after)
     clear(home, kept, before, after)
     told = said.read_text(errors="replace")
     changed = {path for path, content in before.items() if after.get(path) != content} - may_change(name, words)
     changed = {path for path in changed if name not in CHANGES or not path.startswith("work/")}
-    left = {path for path in after.keys() - before.keys() if not path.startswith("work/")}
     found = Counter(
         calls=1,
         done=code == 0,

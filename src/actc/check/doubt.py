@@ -77,6 +77,12 @@ class Doubts:
         return np.argsort(-self.log_odds, kind="stable")
 
 
+def refuse_few(graph: Graph) -> None:
+    """Refuse a graph of which nothing can be learnt; worth asking before anything is written."""
+    if len(graph) < LEAST_FACTS:
+        raise TableError(f"A graph of {len(graph)} facts is too small to learn from; it needs at least {LEAST_FACTS}.")
+
+
 def doubt_facts(graph: Graph, seed: int = 0, progress: Progress | None = None) -> Doubts:
     """Say of every fact of a graph how probably wrong it is.
 
@@ -88,8 +94,7 @@ def doubt_facts(graph: Graph, seed: int = 0, progress: Progress | None = None) -
     progress : function of (done, total, name), optional
         Called after each step.
     """
-    if len(graph) < LEAST_FACTS:
-        raise TableError(f"A graph of {len(graph)} facts is too small to learn from; it needs at least {LEAST_FACTS}.")
+    refuse_few(graph)
     looked = look_up(graph, seed, progress)
     random, true = np.random.default_rng(seed), np.ones(len(graph))
     facts = np.flatnonzero(looked.facts)

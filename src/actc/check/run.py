@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from actc.check.ask import POOL, Doubtful, ask_about, find_doubtful
-from actc.check.doubt import doubt_facts
+from actc.check.doubt import doubt_facts, refuse_few
 from actc.check.plan import CheckPlan as CheckPlan
 from actc.check.report import decide_outcome, headline, put_back, summarise, write_lists, write_report
 from actc.errors import OptionError, TableError
@@ -21,6 +21,7 @@ from actc.session import Session, Settings, start_session
 from actc.session.asking import Finished, Stage, annotate_command, no_stage, open_judged
 from actc.session.examine import name_things
 from actc.session.oracle import Listed
+from actc.session.read_names import try_names
 from actc.tables.begun import Begun, alone_in
 
 
@@ -43,11 +44,15 @@ def check_graph(plan: CheckPlan, stage: Stage = no_stage) -> Finished:
 
 def _check(plan: CheckPlan, stage: Stage) -> Finished:
     whole = read_graph(plan.graph, base=plan.base)
+    listed = (
+        Listed.read(plan.oracle, plan.base) if plan.oracle is not None and plan.budget else None
+    )  # before long work
+    try_names(plan.names, plan.language)
     told = put_back(plan.out, plan.facts, plan.base) if plan.undo else []
     doubtful, left = find_doubts(plan, whole, stage)
     case, opened, session = None, None, plan.out / "session"
-    if plan.oracle is not None and plan.budget:
-        oracle, rows = Listed.read(plan.oracle, plan.base).judge(doubtful.facts)
+    if listed is not None:
+        oracle, rows = listed.judge(doubtful.facts)
         case = ask_about(doubtful.facts, oracle, rows, plan.budget, plan.demand, plan.seed)
     elif plan.budget and not session.exists() and not plan.undo:
         return Finished((*left["notes"], *_start_session(plan, doubtful, session)))
@@ -82,7 +87,9 @@ def find_doubts(plan: CheckPlan, whole: Graph, stage: Stage) -> tuple[Doubtful, 
 
     What an earlier run into the same folder finished is not done again.
     """
-    graph, begun = without_literals(whole), Begun.open(plan.out, plan.asked)
+    graph = without_literals(whole)
+    refuse_few(graph)
+    begun = Begun.open(plan.out, plan.asked)
     if "doubts" in begun.done:
         return Doubtful.load(plan.out, graph), begun.done["doubts"]
     started = time.perf_counter()

@@ -63,6 +63,7 @@ from actc.session import Session, Settings, start_session
 from actc.session.asking import Finished, Stage, annotate_command, count_said, no_stage, open_judged
 from actc.session.find_case import Opened
 from actc.session.oracle import Carried, Listed, Oracle, ask_oracle, split_pool
+from actc.session.read_names import try_names
 from actc.session.sought import turn
 from actc.tables.answers import Answers, tell_unused
 from actc.tables.begun import Begun, alone_in, fingerprint
@@ -103,6 +104,7 @@ def _complete(plan: CompletionPlan, stage: Stage) -> Finished:
     whole = read_graph(plan.graph, base=plan.base)
     rules = constraints_from(plan.constraints, whole, plan.base).used  # refused before long work, like the oracle
     oracle = None if plan.oracle is None else Listed.read(plan.oracle, plan.base)
+    try_names(plan.names, plan.language)
     notes = put_back(plan.out, plan.facts, plan.base) if plan.undo else []
     ready, session = _prepare(plan, whole, stage), plan.out / "session"
     doubts, doubted = find_doubts(plan.checking, whole, stage) if plan.check else (None, {})

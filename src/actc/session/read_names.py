@@ -10,6 +10,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,15 @@ PREDICATES = {
     ),
 }
 RDF_FORMATS = {".nt": "N_TRIPLES", ".ttl": "TURTLE", ".rdf": "RDF_XML", ".owl": "RDF_XML", ".jsonld": "JSON_LD"}
+FIRST = 100_000  # names that are read before long work
 Row = dict[str, Any]
+
+
+def try_names(paths: Iterable[Path], language: str = "en") -> None:
+    """Refuse files without names in them before long work; of a dump only the first names are looked at."""
+    for path in paths:
+        for _ in islice(read_names(path, language), FIRST):
+            pass
 
 
 def read_names(path: Path, language: str = "en", wanted: Container[str] | None = None) -> Iterator[tuple[str, ...]]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from actc.errors import FileError, OptionError
+from actc.errors import ActcError, FileError, OptionError
 from actc.tables.deliver import LOCK, claim, clear_leftovers
 from actc.tables.files import write_json
 
@@ -20,9 +21,19 @@ LOCKED = f".{BEGUN}.{LOCK}"
 
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """Let one run at a time work in a folder; another one is told, before it looks at what is there."""
+    """Let one run at a time work in a folder; another one is told, before it looks at what is there.
+
+    A run that is refused before it has finished a stage leaves no folder behind.
+    """
+    new = not folder.exists()
     with claim(folder / BEGUN, folder):
-        yield
+        try:
+            yield
+        except ActcError:
+            begun = Begun.peek(folder) if new else None
+            if begun is not None and not begun.done:
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
 
 
 @dataclass(frozen=True)
