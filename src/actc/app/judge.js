@@ -249,7 +249,7 @@ const ENDS = {
   more: ["One moment", "The next triples are being chosen."],
   paused: ["Paused", "The owner of the session lets everybody wait. This page goes on by itself; what you answered is saved."],
   certified: ["The audit has its answer", "What was judged is enough to certify what was asked. You can still undo your last answers. Thank you!"],
-  spent: ["That is all. Thank you!", "The budget is spent. You can still undo your last answers."],
+  spent: ["That is all. Thank you!", "All cards are judged. You can still undo your last answers."],
   relation: ["Nothing of this relation is left", "Choose another one beside, or all relations."],
   others: ["Others have the rest", "What is left is on other people's tables. If they leave it, it comes to you: keep this page open, or come back later."],
   none: ["Nothing is left for you", "Every candidate has your answer, or somebody's; those you were not sure of twice are left to others. You can still undo your last answers."],
@@ -258,6 +258,7 @@ const ENDS = {
 function showNothing() {
   if (signedOut) return;
   at("fifty").hidden = !(progress?.left === "spent" && progress.alone);
+  if (at("back")) at("back").hidden = !(["spent", "certified", "none", "paused"].includes(progress?.left) && progress.alone);
   tell(...ENDS[progress?.left ?? "more"]);
 }
 

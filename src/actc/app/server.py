@@ -148,7 +148,7 @@ def get_history(session: Open, judge: Judge, most: Annotated[int, Query(ge=1, le
 @pages.get("/")
 async def judge_page(request: Request) -> Response:
     """Return the annotator's page; it asks for its data itself."""
-    return HTMLResponse(render("judge.html", files="files"))
+    return HTMLResponse(render("judge.html", files="files", back=request.app.state.back))
 
 
 @pages.get("/owner")
@@ -212,7 +212,7 @@ async def _few_threads(app: FastAPI) -> AsyncIterator[None]:
     yield
 
 
-def create_app(session: Session, host: str = "127.0.0.1", root: str = "") -> FastAPI:
+def create_app(session: Session, host: str = "127.0.0.1", root: str = "", back: str = "") -> FastAPI:
     """Return the application over a session.
 
     Parameters
@@ -223,11 +223,14 @@ def create_app(session: Session, host: str = "127.0.0.1", root: str = "") -> Fas
         The address it will listen on, which decides the names it answers to.
     root : str
         What the paths of its pages begin with, where another application has it mounted there.
+    back : str
+        Where somebody who judges alone goes back to when all cards are judged; nowhere, if empty.
     """
     title = "actc annotation session"
     app = FastAPI(title=title, version=__version__, openapi_url=None, lifespan=_few_threads)
     app.state.session = session
     app.state.links = Links.of(session.folder, root)
+    app.state.back = back
     app.state.kept = Kept(session)
     app.state.others = name_for_others(host)
     app.state.people = (None, False, 0.0, {})

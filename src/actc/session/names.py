@@ -6,6 +6,7 @@ memory. Names may be added later; whoever has the file open sees them with the n
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import zlib
 from collections.abc import Container, Iterable, Iterator, Sequence
@@ -13,6 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from actc.errors import FileError
 from actc.session.connections import Connections
@@ -100,7 +102,7 @@ class Names:
         """Return what is known about an entity or a relation."""
         columns = ", ".join(NAME_COLUMNS)
         rows = self._rows(f"SELECT {columns} FROM name WHERE id = ?", (identifier,))
-        return Named(*rows[0]) if rows else Named(identifier, identifier)
+        return Named(*rows[0]) if rows else Named(identifier, short_name(identifier))
 
     def count_named(self, identifiers: Iterable[str]) -> int:
         """Count the ids that have a name."""
@@ -163,6 +165,14 @@ class Names:
             for entity, relation in self._rows(sql, (*ids, MOST_OF_ONE * LOOKED_AT)):
                 kinds[entity] = kinds.get(entity, frozenset()) | {relation}
         return dict.fromkeys(ids, frozenset()) | kinds
+
+
+def short_name(identifier: str) -> str:
+    """Return what to call an id that has no name: the end of an IRI, the text of a literal, else the id itself."""
+    if re.match(r"https?://", identifier):
+        return unquote(re.split(r"[/#]", identifier.rstrip("/#"))[-1]).replace("_", " ") or identifier
+    literal = re.fullmatch(r'"(.+)"(@[\w-]+|\^\^<[^>]+>)?', identifier, re.DOTALL)
+    return literal[1] if literal else identifier
 
 
 def _overlap(ours: frozenset[str], theirs: frozenset[str]) -> float:

@@ -9,9 +9,14 @@ import pytest
 from fastapi.testclient import TestClient
 
 from actc.app.studio import server
+from actc.app.studio.describe import describe_project
 from actc.app.studio.project import Project, find_project, list_projects, new_project, safe_name
+from actc.app.studio.runs import add_run
 from actc.app.studio.serve import prepare
-from actc.errors import FileError
+from actc.app.studio.server import create_studio
+from actc.complete.find_candidates import find_by_rules
+from actc.errors import FileError, OptionError
+from actc.graphs.formats import read_graph
 from actc.session import start_session
 from tests.app.studio.conftest import BYTES, add_project
 
@@ -197,7 +202,8 @@ def test_the_secret_is_its_owner_s_alone(studio, client):
 
 def test_what_was_dropped_is_recognised_with_its_notes_and_a_first_card(client, tmp_path):
     name = add_project(client)
-    facts = b'<http://e/Paris> <http://e/in> <http://e/France> .\n<http://e/Paris> <http://e/size> "2" .\n'
+    label = "<http://www.w3.org/2000/01/rdf-schema#label>"
+    facts = f'<http://e/Paris> <http://e/lies_in> <http://e/F> .\n<http://e/F> {label} "France" .\n'.encode()
     files = {"g.nt": facts, "names.tsv": b"id\tname\nhttp://e/Paris\tParis <b>\n"}
     told = [
         client.put(f"/api/projects/{name}/files/{file}", content=text, headers=BYTES).json()
@@ -207,11 +213,29 @@ def test_what_was_dropped_is_recognised_with_its_notes_and_a_first_card(client, 
     found = client.get(f"/api/projects/{name}/preview").json()
     assert found["graph"]["format"] == "N-Triples"
     assert "literal" in " ".join(found["graph"]["notes"])
-    assert found["card"]["sentence"][0]["text"] == "Paris <b>"
-    assert found["names"]["named"] == 1
+    # By the table of names, by the end of an address, and by the graph's own label.
+    assert [part["text"] for part in found["card"]["sentence"][::2]] == ["Paris <b>", "lies in", "France"]
+    assert found["names"]["named"] == 2
+    assert client.get(f"/api/projects/{name}").json()["next"]["what"] == "go"
     broken = client.put(f"/api/projects/{name}/files/h.nt", content=b"<a <b\n", headers=BYTES).json()
     assert broken["role"] == "graph"
     assert "h.nt, line 1" in client.get(f"/api/projects/{name}/preview").json()["problem"]
+    assert "cannot be read" in client.get(f"/api/projects/{name}").json()["next"]["sentence"]
+
+
+def test_a_project_s_page_says_what_to_do_after_a_run_that_was_cancelled_or_failed(studio):
+    project = new_project(studio, "Few facts").with_file("g.tsv", "graph")
+    (project.files / "g.tsv").write_text("a\tr\tb\n")
+    run, app = add_run(project.folder, "go", [["actc", "complete", "files/g.tsv"]]), create_studio(studio)
+    run.cancel()
+    assert "cancelled" in describe_project(app.state.studio, project)["next"]["sentence"]
+    with pytest.raises(OptionError) as raised:
+        find_by_rules(read_graph(project.files / "g.tsv"))
+    (run.folder / "log.txt").write_text(f"$ actc complete\nactc: {raised.value}\n")
+    (run.folder / "ended.json").write_text('{"state": "failed"}')
+    sentence = describe_project(app.state.studio, project)["next"]["sentence"]
+    assert "choose to train a model" in sentence
+    assert "--" not in sentence
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,7 @@ def test_the_table_accepts_what_an_export_accepts_and_its_levels_what_a_promise_
     actc.export_session(session, accepted=tmp_path / "a.tsv", precision=precision, without=["r1"])
     assert accepted_in(table, session) == rows_of(tmp_path / "a.tsv")
     found = table.told("levels")
+    assert found["said"] == sum(by != "method" for by in rows_of(tmp_path / "a.tsv").values())
     assert [line["left_out"] for line in found["relations"]] == [False, True, False]
     for at in (None, 0, 2):
         level = found["levels"][at] if at is not None else {"precision": None, "accepted": found["now"]}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from actc.app.studio.project import Project
 from actc.errors import OptionError
+from actc.session.read_names import RDF_FORMATS, ending
 
 Words = list[str]
 
@@ -104,9 +105,17 @@ def _files(project: Project, role: str, option: str) -> Words:
 
 
 def _names(project: Project) -> Words:
-    """Return the files of names, and their language where it is another than English."""
+    """Return the files with names, and their language where it is another than English."""
     chosen = project.options.language
-    return [*_files(project, "names", "--names"), *(["--language", chosen] if chosen != "en" else [])]
+    files = [word for path in name_files(project) for word in ("--names", f"files/{path.name}")]
+    return [*files, *(["--language", chosen] if chosen != "en" else [])]
+
+
+def name_files(project: Project) -> list[Path]:
+    """Return the files with names in them: labels of a graph in RDF, then tables; the later counts."""
+    graphs = [project.path_of(name) for name in project.names_of("graph")]
+    own = [path for path in graphs if ending(path) in RDF_FORMATS]
+    return [*own, *(project.path_of(name) for name in project.names_of("names"))]
 
 
 def _promise(project: Project) -> Sequence[str]:

@@ -2,7 +2,7 @@
 
 import { directionOf, drawCard } from "./card.js";
 import { element, fetchJson, put, sentenceOf } from "./draw.js";
-import { change, home, number, project, redraw, refresh } from "./project.js";
+import { change, count, home, number, project, redraw, refresh } from "./project.js";
 import { bytes, sendFiles, takeDrops } from "./upload.js";
 
 const at = (id) => document.getElementById(id);
@@ -53,6 +53,7 @@ function drawPreview(found) {
   at("card").hidden = !found.card;
   at("no-card").hidden = Boolean(found.card);
   if (found.card) drawCard(found.card);
+  at("why").parentElement.hidden = true; // nobody chose this card
 }
 
 const name = (text) => element("bdi", { dir: directionOf([{ text }]) }, text);
@@ -64,7 +65,7 @@ function drawFound(role, found) {
   const rows = found.rows.map((row) => element("tr", {}, ...row.map((cell) => element("td", { class: "text" }, name(cell)))));
   const relations = found.relations.map((one) => element("li", {}, name(one.relation), ` ${number(one.triples)}`));
   return [
-    element("p", {}, element("strong", {}, `${found.format}: `), `${number(found.triples)} ${role === "graph" ? "facts" : "candidates"}, ${number(found.entities)} things, ${number(found.relation_count ?? relations.length)} relations${range}.${columns}`),
+    element("p", {}, element("strong", {}, `${found.format}: `), `${role === "graph" ? count(found.triples, "fact", "facts") : count(found.triples, "candidate", "candidates")}, ${count(found.entities, "thing", "things")}, ${count(found.relation_count, "relation", "relations")}${range}.${columns}`),
     ...found.notes.map((text) => element("p", { class: "fine" }, name(text))),
     element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `First rows of the ${ROLES[role].replace("a ", "")}` }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows))),
     element("details", {}, element("summary", {}, "Relations"), element("ul", { class: "tags" }, ...relations)),
@@ -79,6 +80,7 @@ function showOptions(options) {
     if (field.type === "checkbox") field.checked = Boolean(value);
     else if (field !== document.activeElement) field.value = value ?? "";
   }
+  for (const choice of document.querySelectorAll("[data-goals]")) choice.hidden = !choice.dataset.goals.split(" ").includes(options.goal);
   if (options.store) at("from-store").open = true;
 }
 
@@ -92,8 +94,7 @@ export function startData() {
     const refused = [];
     const roles = await sendFiles(home, files, at("uploads"), (file, reply) => refused.push(`${file.name}: ${sentenceOf(reply)}`));
     put("file-state", refused.join(" "));
-    const graph = project.options.store || [...roles, ...project.files.map((file) => file.role)].includes("graph");
-    if (roles.includes("scores") && !graph) await change({ goal: "decide" }, "option-state");
+    if (roles.includes("scores") && !project.session) await change({ goal: "decide" }, "option-state");
     refresh();
   });
   const before = `actc:refused:${at("main").dataset.name}`;

@@ -2,7 +2,7 @@
 
 import { directionOf, drawSentence } from "./card.js";
 import { drawBins, drawChart, element, fetchJson, newKey, percent, put, sentenceOf } from "./draw.js";
-import { announce, change, home, keep, kept, number, openTab, project, redraw } from "./project.js";
+import { announce, change, count, home, keep, kept, number, openTab, project, redraw } from "./project.js";
 import { startRun } from "./runs.js";
 
 const at = (id) => document.getElementById(id);
@@ -35,7 +35,7 @@ export function showDecide() {
   if (!ready) return;
   at("kinds").hidden = !isBoth();
   showWords();
-  at("promise").disabled = project.state === "running";
+  at("promise").disabled = project.state === "running" || !levels;
   const state = JSON.stringify([project.session?.answers, project.accepted, project.runs.at(-1)?.state, project.options.without]);
   if (state === seen) return;
   if (seen === null) view = { ...START, ...Object.fromEntries([...kept()].filter(([key]) => key in START)) };
@@ -64,7 +64,9 @@ async function readTable() {
   if (mine !== asked) return;
   if (reply.status !== 200) return put("table-state", sentenceOf(reply));
   table = reply.content;
-  put("table-state", table.making ? "The table is being made …" : table.stale ? "New answers are being counted in …" : "");
+  at("facts").removeAttribute("aria-busy");
+  put("table-state", table.making ? "The table is being made …" : table.stale ? "What changed is being counted in …" : "");
+  if (table.making && !levels) put("cost", "What each promise costs is being worked out. One moment …");
   drawTable();
   if (table.stale) setTimeout(() => mine === asked && readTable(), 1500);
   if (table.making || table.state === worked) return;
@@ -133,11 +135,13 @@ async function overrule(row, said) {
 async function readLevels(promised) {
   const reply = await fetchJson(route("levels"));
   if (reply.status !== 200) return put("cost", sentenceOf(reply, "What a promise costs is not known yet."));
-  const { now, relations } = reply.content;
-  levels = { all: [{ precision: null, accepted: now }, ...reply.content.levels], relations };
-  const at_ = levels.all.findIndex((one) => one.precision === promised);
+  const { now, said, confidence, relations } = reply.content;
+  const moved = levels && levels.promised === promised; // a slider that was moved stays where it is
+  const wanted = moved ? levels.all[Number(at("level").value)].precision : promised;
+  levels = { all: [{ precision: null, accepted: now }, ...reply.content.levels], relations, promised, said, confidence };
   at("level").max = String(levels.all.length - 1);
-  if (document.activeElement !== at("level")) at("level").value = String(Math.max(0, at_));
+  at("level").value = String(Math.max(0, levels.all.findIndex((one) => one.precision === wanted)));
+  at("promise").disabled = project.state === "running";
   put("level-means", promised ? `Promised now: ${percent(promised)}.` : `Nothing is promised now: ${words().accepted} is whatever is more probably ${words().true} than not.`);
   offer("relation", relations.map((one) => [one.relation, one.name]), view.relation);
   showLevel();
@@ -148,11 +152,13 @@ function showLevel() {
   const chosen = Number(at("level").value);
   const { precision, accepted } = levels.all[chosen];
   const level = precision === null ? "none" : percent(precision);
-  const fewer = levels.all[0].accepted - accepted;
-  const cost = precision === null ? "without a promise" : fewer > 0 ? `${number(fewer)} fewer than without a promise` : "as many as without a promise";
+  const more = accepted - levels.all[0].accepted;
+  const cost = precision === null ? "without a promise" : more ? `${number(Math.abs(more))} ${more > 0 ? "more" : "fewer"} than without a promise` : "as many as without a promise";
+  const alone = precision !== null && accepted <= levels.said ? ` These are only the facts that people ${words().accepted === "accepted" ? "accepted" : "took out"} themselves: for others there are too few answers to promise this. Judge more cards, or promise less.` : "";
   put("level-now", level);
   put("promise", precision === null ? "Decide" : "Decide with this promise");
-  put("cost", `${number(accepted)} facts, ${cost}.`);
+  put("cost", `${count(accepted, "fact", "facts")}, ${cost}.${alone}`);
+  put("level-sure", `A promise holds with ${percent(levels.confidence)} confidence: the fewer answers there are, the more it leaves out.`);
   at("level").setAttribute("aria-valuetext", `${level}: ${number(accepted)} facts`);
   redraw("level-rows", [chosen, levels.relations], () => levels.relations.map((one) => drawLevel(one, chosen)));
 }
@@ -163,11 +169,12 @@ function drawLevel(one, level) {
   out.disabled = isBoth() && isCheck(); // of candidates alone a relation is left out
   out.addEventListener("change", async () => {
     const reply = await fetchJson(`${home}/leave-out`, { relation: one.relation, out: out.checked });
-    put("promise-state", reply.status === 200 ? "Saved; it holds from the next decision on." : sentenceOf(reply));
+    put("promise-state", reply.status === 200 ? "Saved. What people said themselves stays." : sentenceOf(reply));
     if (reply.status === 200) one.left_out = out.checked;
+    showLevel();
   });
   return element("tr", {}, element("th", { scope: "row" }, element("bdi", {}, one.name)),
-    element("td", {}, number(one.candidates)), element("td", {}, number(one.left_out ? 0 : level ? one.accepted_at[level - 1] : one.now)), element("td", {}, out));
+    element("td", {}, number(one.candidates)), element("td", {}, one.left_out ? "left out" : number(level ? one.accepted_at[level - 1] : one.now)), element("td", {}, out));
 }
 
 async function readPictures() {
@@ -197,7 +204,8 @@ function drawFigure(id, points, unit, said, title, mark) {
 // Filters: shown, kept in the address, and asked for.
 function look(values) {
   put("word-state", "");
-  view = { ...view, page: "0", ...values };
+  view = { ...view, page: "0", search: at("search").value.trim(), ...values };
+  at("facts").setAttribute("aria-busy", "true"); // the rows are of what was chosen before
   keep(Object.fromEntries(Object.entries(view).filter(([name, value]) => value !== START[name])));
   showFilters();
   readTable();
@@ -206,7 +214,7 @@ function look(values) {
 function showFilters() {
   for (const button of at("parts").children) button.setAttribute("aria-pressed", String(button.dataset.part === view.part));
   for (const button of at("kinds").children) button.setAttribute("aria-pressed", String(button.dataset.of === view.of));
-  for (const name of ["search", "relation", "by"]) if (at(name) !== document.activeElement || !at(name).value) at(name).value = view[name];
+  for (const name of ["search", "relation", "by"]) if (at(name) !== document.activeElement) at(name).value = view[name];
   for (const head of at("sorts").children) {
     const by = head.querySelector("button")?.dataset.by;
     if (by === view.sort) head.setAttribute("aria-sort", view.down === "true" ? "descending" : "ascending");

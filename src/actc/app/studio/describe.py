@@ -11,6 +11,7 @@ from typing import Any
 from actc.app.studio.commands import decide_commands, go_commands
 from actc.app.studio.common import Studio
 from actc.app.studio.project import FILE, Project, list_projects
+from actc.app.studio.recognise import found_problem
 from actc.app.studio.runs import LIVING, list_runs
 from actc.app.studio.sessions import AUDIT
 from actc.errors import ActcError
@@ -24,11 +25,19 @@ NEXT = {
     "ready": ("go", "Look at what was recognised, then press Go."),
     "running": ("wait", "The computer is at work. You may close this page and come back."),
     "asking": ("judge", "Judge cards, alone or with others; then decide."),
-    "enough": ("decide", "There are answers enough. Decide."),
+    "unread": ("data", "A file cannot be read: What was recognised says why. Replace it, or say what it is."),
+    "cancelled": ("again", "The last run was cancelled. Let it go on, or press Go to begin with what is chosen now."),
+    "spent": ("decide", "All cards are judged. Look at what follows from them, and decide."),
+    "finished": ("decide", "Nobody is asked any more. Look at what follows from the answers, and decide."),
     "decided": ("take", "Look at what was decided, and take it with you."),
     "behind": ("decide", "There are new answers since the last decision. Decide again."),
-    "failed": ("look", "The last run ended with an error. The log says why."),
+    "failed": ("look", "The last run did not work."),
 }
+IN_WORDS = {
+    "give --train, --model or --candidates": "drop candidates, or choose to train a model as well (tab Data)",
+    "give --train or --model": "choose to train a model as well (tab Data)",
+}
+"""What a command asks for, as the studio has it."""
 
 
 def state_of(project: Project) -> str:
@@ -91,10 +100,17 @@ def describe_project(studio: Studio, project: Project) -> dict[str, Any]:
             audit = studio.sessions.describe(project.name + AUDIT)
     step, outcome = state, _outcome(project)
     if session is not None and state == "asking" and (session["answers"] >= session["budget"] or session["paused"]):
-        step = "enough"
+        step = "finished" if session["paused"] else "spent"
     if session is not None and state == "decided" and _is_behind(project, outcome.get("answers"), session["answers"]):
         step = "behind"
+    runs = [run.describe() for run in list_runs(project.folder)[-10:]]
+    if state == "ready" and runs and runs[-1]["state"] == "cancelled":
+        step = "cancelled"
+    elif state == "ready" and found_problem(project):
+        step = "unread"
     what, sentence = NEXT[step]
+    if state == "failed":
+        sentence = f"{sentence} {_why_failed(runs[-1])}"
     return {
         **_line(project),
         "folder": str(project.folder),
@@ -105,7 +121,7 @@ def describe_project(studio: Studio, project: Project) -> dict[str, Any]:
             for name, role in project.roles.items()
             if (project.files / name).is_file()
         ],
-        "runs": [run.describe() for run in list_runs(project.folder)[-10:]],
+        "runs": runs,
         "session": session,
         "audit": audit,
         "next": {"what": what, "sentence": sentence},
@@ -113,6 +129,14 @@ def describe_project(studio: Studio, project: Project) -> dict[str, Any]:
         "outcome": outcome or None,
         "audit_needs": _audit_needs(outcome),
     }
+
+
+def _why_failed(run: dict[str, Any]) -> str:
+    """Return what the command said last, in words of the studio."""
+    said = next((line for line in reversed(run["log"]) if line.startswith("actc: ")), "actc: The log says why.")
+    for option, words in IN_WORDS.items():
+        said = said.replace(option, words)
+    return said.removeprefix("actc: ")
 
 
 def _is_behind(project: Project, then: int | None, now: int) -> bool:

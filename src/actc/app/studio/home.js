@@ -41,7 +41,7 @@ async function make(title, files = [], sample = false) {
   const { name } = reply.content;
   const refused = [];
   const roles = await sendFiles(`api/projects/${name}`, files, at("uploads"), (file, bad) => refused.push(`${file.name}: ${sentenceOf(bad)}`));
-  if (roles.includes("scores") && !roles.includes("graph")) await fetchJson(`api/projects/${name}`, { goal: "decide" });
+  if (roles.includes("scores")) await fetchJson(`api/projects/${name}`, { goal: "decide" });
   if (refused.length) sessionStorage.setItem(`actc:refused:${name}`, refused.join("\n"));
   location.href = `project/${encodeURIComponent(name)}#data`;
 }

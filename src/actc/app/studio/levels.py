@@ -45,6 +45,7 @@ def describe_levels(standing: Standing, wish: Wish) -> dict[str, Any]:
             for at, (demand, (promise, _)) in enumerate(zip(wanted, kept, strict=False))
         ],
         "now": int(counts[0].sum()) + more,
+        "said": _count_said(case) + more,
         "chosen": wish.precision,
         "confidence": Demand(PRECISIONS[0]).confidence,
         "promises": knows,
@@ -60,6 +61,12 @@ def describe_levels(standing: Standing, wish: Wish) -> dict[str, Any]:
             for at, relation in enumerate(case.target.relation_names)
         ],
     }
+
+
+def _count_said(case: Case) -> int:
+    """Count what people, judges or constraints accepted themselves, whatever is promised."""
+    decided = case.decide_alone(case.target)
+    return int((decided.accepted & (decided.by != "method")).sum())
 
 
 def _count(standing: Standing, case: Case) -> IntArray:

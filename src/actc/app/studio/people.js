@@ -1,7 +1,7 @@
 // Who judges: links that other machines reach, how far the cards are, the end of it, and an audit.
 
 import { element, fetchJson, percent, put, sentenceOf } from "./draw.js";
-import { home, number, project, redraw, refresh } from "./project.js";
+import { change, home, number, project, redraw, refresh } from "./project.js";
 
 const at = (id) => document.getElementById(id);
 const HERE = ["127.0.0.1", "localhost", "[::1]"];
@@ -20,6 +20,7 @@ export function showPeople(project) {
   bar.firstElementChild.style.width = `${Math.min(100, (100 * session.answers) / session.budget)}%`;
   at("judge-now").href = session.judge;
   at("owner-page").href = session.owner;
+  at("more").hidden = session.paused || session.answers < session.budget;
   put("finish", session.paused ? "Go on asking" : "Finish: ask nobody any more");
   put("finish-state", session.paused ? "Nobody is asked any more. Decide, or go on asking." : "");
   showAudit(project);
@@ -85,6 +86,7 @@ function showAudit(project) {
   put("need", at("need").dataset.said ?? tellNeeds(project));
   const known = needs?.find((one) => one.target === Number(at("target").value))?.answers;
   if (known && !at("count-audit").dataset.touched) at("count-audit").value = String(known);
+  at("audit").querySelector("button").disabled = !project.accepted;
   at("audit-links").hidden = !audit;
   if (!audit) return;
   at("audit-judge").href = audit.judge;
@@ -106,6 +108,7 @@ export function startPeople() {
     if (reply.status !== 200) put("finish-state", sentenceOf(reply));
     refresh();
   });
+  at("more").addEventListener("click", () => change({ budget: project.session.budget + 50 }, "finish-state"));
   at("count-audit").addEventListener("input", () => (at("count-audit").dataset.touched = "yes"));
   at("target").addEventListener("change", () => showAudit(project));
   at("audit").addEventListener("submit", async (event) => {

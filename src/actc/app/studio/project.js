@@ -11,7 +11,7 @@ const at = (id) => document.getElementById(id);
 const TABS = ["data", "run", "people", "decide", "take"];
 const NEXT = {
   data: ["", "data"], go: ["Go", "run"], wait: ["See how far it is", "run"], judge: ["Judge now", "people"],
-  decide: ["Decide", "decide"], take: ["Take it with you", "take"], look: ["See the log", "run"],
+  decide: ["Decide", "decide"], take: ["Take it with you", "take"], look: ["See the log", "run"], again: ["See the run", "run"],
 };
 export const home = `../api/projects/${encodeURIComponent(at("main").dataset.name)}`;
 export let project = null;
@@ -68,7 +68,7 @@ function draw() {
   const { what, sentence } = project.next;
   put("next-sentence", sentence);
   const [words, place] = NEXT[what] ?? ["", "data"];
-  at("next-go").hidden = !words || (tab === place && !["go", "judge", "decide"].includes(what));
+  at("next-go").hidden = !words || tab === place; // the tab has the button itself
   put("next-go", words);
   put("commands", project.commands.join("\n"));
   put("take-commands", project.commands.join("\n"));
@@ -79,9 +79,8 @@ function draw() {
 at("next-go").addEventListener("click", async () => {
   const { what } = project.next;
   if (what === "judge" && project.session) return window.open(project.session.judge, "_blank", "noopener");
-  if (what === "decide" && tab !== "decide") return openTab("decide", true);
-  if (what === "go" || what === "decide") await startRun(what);
-  openTab(what === "decide" ? "run" : NEXT[what][1], true);
+  if (what === "go") await startRun(what);
+  openTab(NEXT[what][1], true);
 });
 
 // Change what holds for the project; the reply is the project as it is now.
@@ -101,6 +100,10 @@ export function announce(text) {
 
 export function number(value) {
   return value.toLocaleString("en");
+}
+
+export function count(value, one, many) {
+  return `${number(value)} ${value === 1 ? one : many}`;
 }
 
 // Replace the children of a place only where what they show has changed: fields and focus stay.

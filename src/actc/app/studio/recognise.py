@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from actc.app.studio.commands import name_files
 from actc.app.studio.project import Project
 from actc.errors import ActcError, say_failure
 from actc.graphs.formats import find_format, read_graph
@@ -29,7 +30,7 @@ from actc.triples import Triples
 
 KEPT = "recognised.json"
 MOST_SECONDS = 300.0
-ROWS, MOST_RELATIONS = 5, 50
+ROWS, MOST_RELATIONS, LOOKED_AT = 5, 50, 1000
 
 
 def guess_role(path: Path) -> str:
@@ -56,21 +57,31 @@ def _has_names(path: Path) -> bool:
 
 def look_at(project: Project) -> dict[str, Any]:
     """Return what the files are, as it was found out when they last changed."""
-    kept, now = project.folder / KEPT, _state(project)
-    try:
-        content = json.loads(kept.read_text(encoding="utf-8"))
-        if content["state"] == now:
-            return dict(content["found"])
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
+    now, found = _state(project), _read_kept(project)
+    if found is not None:
+        return found
     command = [sys.executable, "-P", "-m", "actc.app.studio.recognise", str(project.folder)]
     try:
         done = subprocess.run(command, capture_output=True, timeout=MOST_SECONDS, check=False)
         found = json.loads(done.stdout)
     except (subprocess.TimeoutExpired, ValueError):
         found = {"problem": "The files could not be looked at in time, or there was no memory for them."}
-    write_json(kept, {"state": now, "found": found})
+    write_json(project.folder / KEPT, {"state": now, "found": found})
     return dict(found)
+
+
+def found_problem(project: Project) -> bool:
+    """Say whether a file could not be read, as far as they were looked at."""
+    return bool((_read_kept(project) or {}).get("problem"))
+
+
+def _read_kept(project: Project) -> dict[str, Any] | None:
+    """Return what was found out of the files as they are now; None where they were not looked at."""
+    try:
+        content = json.loads((project.folder / KEPT).read_text(encoding="utf-8"))
+        return dict(content["found"]) if content["state"] == _state(project) else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _state(project: Project) -> list[Any]:
@@ -91,7 +102,7 @@ def recognise(project: Project) -> dict[str, Any]:
                 triples = triples if triples is not None and role == "graph" else some
             except Exception as error:
                 found["problem"] = _say(project, error)
-    names = [project.path_of(name) for name in project.names_of("names")]
+    names = name_files(project)
     if triples is not None:
         try:
             found |= _look_at_names(project, triples, names)
@@ -142,7 +153,9 @@ def _look_at_names(project: Project, triples: Triples, files: list[Path]) -> dic
         write_names(path, files, None, ids, project.options.language)
         with closing(Names(path)) as names:
             named = {"named": names.count_named(ids), "of": len(ids), "files": len(files)}
-            card = make_card(names, Task(0, *triples.triple(0), 0.0, "A first look."))
+            some = map(triples.triple, range(min(LOOKED_AT, len(triples))))
+            first = next((one for one in some if not one[2].startswith('"')), triples.triple(0))  # no literal, if any
+            card = make_card(names, Task(0, *first, 0.0, ""))
     return {"names": named if files else None, "card": card}
 
 

@@ -4,7 +4,7 @@ import { element, fetchJson, put, sentenceOf } from "./draw.js";
 import { announce, home, number, redraw, refresh } from "./project.js";
 
 const at = (id) => document.getElementById(id);
-const WHAT = { go: "Up to the first card", decide: "Decide", publish: "Publish", withdraw: "Withdraw", audit: "Audit" };
+const WHAT = { go: "Prepare the cards", decide: "Decide", publish: "Publish", withdraw: "Withdraw", audit: "Audit" };
 const STATES = {
   waiting: "waits for its turn", running: "at work", done: "done", failed: "did not work", cancelled: "cancelled", interrupted: "was interrupted",
 };
@@ -50,12 +50,12 @@ function drawRun(run) {
   const took = run.seconds ? ` · ${duration(run.seconds)}` : "";
   const line = element("p", {}, element("strong", {}, WHAT[run.what] ?? run.what), ` ${STATES[run.state]}${left}${took} `);
   if (["waiting", "running"].includes(run.state)) line.append(act(run, "cancel", "Cancel"));
-  if (["failed", "cancelled", "interrupted"].includes(run.state)) line.append(act(run, "again", "Go on"));
+  if (["failed", "cancelled", "interrupted"].includes(run.state)) line.append(act(run, "again", run.state === "failed" ? "Try again" : "Go on"));
   const stages = run.stages.map((stage, i) => drawStage(stage, run.state === "running" && i === run.stages.length - 1));
   const open = run.state === "failed" || wasOpen(run.id);
   const log = element("details", { "data-run": String(run.id), ...(open ? { open: "open" } : {}) },
     element("summary", {}, "Log and command"),
-    element("pre", { class: "log", tabindex: "0", role: "log", "aria-label": `Log of run ${run.id}` }, [run.command, ...run.log].join("\n")));
+    element("pre", { class: "log", tabindex: "0", role: "log", "aria-label": `Log of run ${run.id}` }, (run.log.length ? run.log : [run.command]).join("\n")));
   return element("li", { class: run.state }, line, element("ul", { class: "stages" }, ...stages), log);
 }
 

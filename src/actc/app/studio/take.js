@@ -22,6 +22,7 @@ async function readTakes(state) {
   const files = status === 200 ? content : [];
   const decided = files.filter((file) => file.name !== "commands.sh").length > 0;
   at("nothing-to-take").hidden = decided;
+  at("store-sheet").hidden = project.accepted === null;
   redraw("takes", files, () => drawGroups(files));
 }
 

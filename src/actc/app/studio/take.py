@@ -35,18 +35,18 @@ LISTS = {
     "graph": "the new graph",
 }
 AS_THEY_ARE = {
-    "thresholds.json": "where true begins, for `actc decide`",
-    "report.html": "the report",
+    "report.html": "the report, to read",
     "report.md": "the report as text",
     "report.json": "the report's numbers",
     "doubtful.tsv": "the doubtful facts, the most doubtful first",
     "undecided.tsv": "candidates that may be either",
     "held.tsv": "what constraints held back, and why",
     "answers.tsv": "all that was ever said about this graph",
+    "thresholds.json": "the cuts, to decide on other candidates",
 }
 SAID: dict[str, tuple[str, Callable[[Session, Path], Any]]] = {
-    "labels.tsv": ("one label per judged triple", write_labels),
-    "history.jsonl": ("everything that was ever said", write_history),
+    "labels.tsv": ("one answer per judged fact", write_labels),
+    "history.jsonl": ("every answer ever given, with who and when", write_history),
 }
 COMMANDS = "commands.sh"
 READ_ONLY = ("openke", "libkge")
