@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from actc.check.run import CheckPlan, check_graph
 from actc.cli.main import commands
-from actc.errors import ActcError, OptionError
+from actc.errors import ActcError
 from actc.graphs.formats import read_graph
 from actc.session import Judgement, Session
 from actc.session.audit_plan import AuditPlanner
@@ -150,5 +150,6 @@ def test_what_cannot_be_done_is_one_sentence(home, tmp_path, options, sentence):
 
 def test_a_graph_too_small_is_one_sentence(tmp_path):
     write_triples(tmp_path / "graph.tsv", {"head": ["a"], "relation": ["r"], "tail": ["b"]})
-    with pytest.raises(OptionError, match="too small"):
+    with pytest.raises(ActcError, match="too small"):
         check_graph(CheckPlan(tmp_path / "graph.tsv", tmp_path / "out"))
+    assert not (tmp_path / "out").exists()

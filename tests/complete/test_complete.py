@@ -22,6 +22,7 @@ from actc.numeric import sigmoid
 from actc.session import Judgement, Session
 from actc.session.oracle import Listed, ask_oracle
 from actc.session.reasons import reasons_of
+from actc.tables.deliver import alone
 from actc.tables.files import read_scored, write_triples
 from actc.trust.expect import Share
 from tests.conftest import make_pool
@@ -288,7 +289,9 @@ def test_a_damaged_record_of_the_run_is_said_in_a_sentence(folder, tmp_path, dam
 
 def test_what_cannot_work_is_refused_before_training(folder, tmp_path, monkeypatch):
     monkeypatch.setattr("actc.complete.run.train_model", lambda *_, **__: pytest.fail("trained"))
+    (tmp_path / "bad.json").write_text("[1, 2")
     for options, sentence in (
+        ({"names": (tmp_path / "bad.json",)}, "this is no JSON file"),
         ({"candidates": tmp_path / "none.tsv"}, "no such file"),
         ({"oracle": tmp_path / "none.tsv"}, "no such file"),
         ({"names": (tmp_path / "none.tsv",)}, "no such file"),
@@ -299,6 +302,13 @@ def test_what_cannot_work_is_refused_before_training(folder, tmp_path, monkeypat
     ):
         with pytest.raises(ActcError, match=sentence):
             complete_graph(plan(folder, tmp_path / "out", **options))
+        assert not (tmp_path / "out").exists()
+
+
+def test_one_run_at_a_time_works_in_a_folder(folder, tmp_path):
+    with alone(tmp_path / "out" / "begun.json"), pytest.raises(FileError, match="out is being written by another run"):
+        complete_graph(plan(folder, tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
 
 
 def test_candidates_with_strange_names_or_literals_are_left_out_and_counted(folder, tmp_path):
