@@ -24,8 +24,10 @@ from pathlib import Path
 
 from benchmarks.faults.flips import FLIPPED, flip
 from benchmarks.faults.whole import leftovers, state_of
-from benchmarks.faults.world import COMMANDS, jump, load, prepare_home, run, start, wait
+from benchmarks.faults.world import COMMANDS, OTHERS, jump, load, prepare_home, run, start, wait
 
+ALL = {**COMMANDS, **OTHERS}
+PAIRS = "two processes with one output"
 STATES = ("complete", "begun", "absent", "half_written")
 COLUMNS = ("command", "fault", "rounds", *STATES, "lost", "inputs_changed", "tracebacks", "more_than_a_sentence")
 COLUMNS += ("rerun_failed", "left_over", "silently_wrong", "refused")
@@ -36,7 +38,7 @@ class Trial:
     """A command, its folders and what a run without any fault makes."""
 
     def __init__(self, name: str, home: Path, place: Path, chance: random.Random) -> None:
-        self.command, self.home, self.place, self.chance = COMMANDS[name], home, place, chance
+        self.command, self.home, self.place, self.chance = ALL[name], home, place, chance
         self.reference, self.said = place / "reference", place / "said.txt"
         self.reference.mkdir()
         started = time.monotonic()
@@ -200,24 +202,24 @@ def flip_bits(trial: Trial, rounds: int) -> Iterator[Counter[str]]:
 
 
 def two_at_once(trial: Trial, rounds: int) -> Iterator[Counter[str]]:
-    """Start the command twice with one output: of what may not be replaced, one run makes it, the other is refused."""
+    """Start the command twice with one output: one run makes it, the other is refused while the first one works."""
     out, other = trial.place / "out", trial.place / "other.txt"
     for number in range(rounds):
         replacing = trial.command.replaces and number % 2 == 1
         line = trial.fresh(out, replacing)
         other.write_text("")
         first = start(line, trial.said)
-        time.sleep(trial.chance.uniform(0, trial.seconds) if number % 4 else 0.0)
-        codes = [wait(child) for child in (start(line, other), first)]
+        time.sleep(trial.chance.uniform(0, trial.seconds / 2) if number % 4 else 0.0)
+        second = start(line, other)
+        codes = [wait(second), wait(first)]
         found = trial.look(out, replacing)
         said = other.read_text(errors="replace")
-        twice = codes == [0, 0] and not replacing and not trial.command.goes_on
         found += Counter(
             {
                 "refused": codes.count(2),
                 "tracebacks": ("Traceback" in said) + sum(code not in (0, 2) for code in codes),
                 "more_than_a_sentence": len(said.splitlines()) > 1,
-                "lost": (twice and trial.command.replaces is False) or (0 in codes and not found["complete"]),
+                "lost": codes == [0, 0] or (0 in codes and not found["complete"]),
                 "left_over": len(leftovers(out)),
             }
         )
@@ -242,7 +244,7 @@ FAULTS = {
     "output on a read-only disk": write_nowhere,
     "inputs on a read-only disk": read_only_inputs,
     "a bit of the input changed": flip_bits,
-    "two processes with one output": two_at_once,
+    PAIRS: two_at_once,
     "the clock is set": set_the_clock,
     "inputs on a full disk": full_inputs,
 }
@@ -285,7 +287,7 @@ def main() -> None:
     """Run everything and write the rows."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--command", action="append", choices=COMMANDS, help="Only this one; repeatable.")
+    parser.add_argument("--command", action="append", choices=ALL, help="Only this one; repeatable.")
     parser.add_argument("--fault", action="append", choices=FAULTS, help="Only this one; repeatable.")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True)
@@ -298,8 +300,8 @@ def main() -> None:
         prepare_home(home)
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        for name in options.command or COMMANDS:
-            for fault in options.fault or FAULTS:
+        for name in options.command or ALL:
+            for fault in (options.fault or FAULTS) if name in COMMANDS else [PAIRS]:
                 file.flush()  # a child is a copy of this process, with what is not yet written
                 writer.writerow(measure(name, fault, options.rounds, home, chance))
                 file.flush()

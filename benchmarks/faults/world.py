@@ -85,6 +85,22 @@ COMMANDS = {
         replaces=False, goes_on=True,
     ),
 }  # fmt: skip
+# Of these only what two runs at once leave is of interest beside the others.
+OTHERS = {
+    "check": _command(
+        "check {home}/graph.tsv --oracle {home}/truth.tsv --budget 20 --out {out}/better",
+        "better", replaces=False, goes_on=True,
+    ),
+    "evidence": _command("evidence {home}/graph.tsv {home}/new.tsv --out {out}/new.parquet", "new.parquet"),
+    "score": _command("score {home}/model {home}/graph.tsv --out {out}/scored.tsv", "scored.tsv"),
+    "convert": _command("convert {home}/graph.tsv --base http://e/ --out {out}/graph.nt", "graph.nt"),
+    "calibrate": _command(
+        "calibrate {home}/scores.tsv --labels {home}/labels.tsv --out {out}/thresholds.json", "thresholds.json"
+    ),
+    "report": _command("report {home}/thresholds.json --out {out}/report.html", "report.html"),
+    "ask": _command("ask {home}/thresholds.json --out {out}/questions.tsv", "questions.tsv"),
+    "paper": _command("paper --from {home}/rows.csv --only table-avg --out {out}/paper", "paper"),
+}  # fmt: skip
 
 
 def load() -> None:
@@ -164,6 +180,8 @@ def prepare_home(home: Path, seed: int = 0) -> None:
     for line in (
         f"calibrate {home}/scores.tsv --labels {home}/labels.tsv --out {home}/thresholds.json",
         f"train {home}/graph.tsv --seconds 1 --out {home}/model",
+        f"candidates {home}/graph.tsv --out {home}/new.tsv",
+        f"bench {home}/set/model --method localopt-acc --budget 1,5 --repeats 2 --jobs 1 --out {home}/rows.csv",
         f"start {home}/session {home}/scores.tsv",
         f"import {home}/session {home}/labels.tsv --annotator Ada",
     ):

@@ -225,7 +225,7 @@ def _put_value(content: bytes, place: int, chance: random.Random) -> bytes:
         keys = list(inner) if isinstance(inner, dict) else range(min(len(inner), 3))
         told = [key for key in keys if key in TOLD]
         key = chance.choice(told if told and chance.random() < 0.5 else keys)
-        if not isinstance(inner[key], dict | list) or not inner[key] or chance.random() < 0.3:
+        if not isinstance(inner[key], dict | list) or not inner[key] or chance.random() < 0.5:
             inner[key] = chance.choice(VALUES)
             break
         inner = inner[key]

@@ -127,6 +127,7 @@ RIGHT = {
     "from": ["rows.csv"],
     "copy": ["new"],
 }
+FORGEABLE = ("th.json", "session", "model", "recipe.json", "names.json")  # a value of theirs is believed at once
 SOURCES = sorted({one.removeprefix("work/") for files in RIGHT.values() for one in files if one != "new"})
 OUTPUTS = [
     "new.tsv",
@@ -230,7 +231,8 @@ def calls(draw, name: str) -> tuple[list[str], tuple[str, str, float, int]]:
     """Return a call with some options, each with a value that may or may not be of use, and a file to damage for it."""
     read = {_home_of(one) for parameter in commands.commands[name].params for one in RIGHT.get(str(parameter.name), ())}
     own = sorted(read & set(SOURCES)) or SOURCES
-    source = draw(some.sampled_from(own) | some.sampled_from(own) | some.sampled_from(SOURCES))
+    told = [one for one in own if one in FORGEABLE] or own
+    source = draw(some.sampled_from(told) | some.sampled_from(own) | some.sampled_from(SOURCES))
     damage = draw(some.sampled_from(sorted(MUTATIONS)) | some.sampled_from(worth_doing(source)))
     odd = f"work/odd{''.join(Path(source).suffixes)}" if "." in source else "work/odd"
     words, options, kind = [name], [], draw(some.booleans())

@@ -340,6 +340,28 @@ def test_a_forged_choice_is_refused_in_a_sentence(scores, name, value):
         getattr(session, "rule" if name == "combine" else name)
 
 
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("INSERT INTO budget (at, triples) VALUES (1, 'x')", "a budget is no number"),
+        ("INSERT INTO growth (at, triples) VALUES (1, 'x')", "a size is no number"),
+        ("DELETE FROM total", "a count is missing"),
+        ("UPDATE task SET chance = 'x'", "a chance in it is no number"),
+        ("INSERT INTO outlook (at, judgement, content) VALUES (1, 9, '[]')", "an outlook in it is damaged"),
+        ("INSERT INTO outlook (at, judgement, content) VALUES (1, 9, '{')", "an outlook in it is damaged"),
+    ],
+)
+def test_a_forged_database_is_refused_in_a_sentence(scores, sql, said):
+    session = new_session(scores)
+    ada = session.add_annotator("ada")
+    session.record(ada, [Judgement("true", session.ask(ada)[0].triple, "k")])
+    session.store.write(lambda connection: connection.execute(sql))
+    with pytest.raises(FileError, match=rf"judgements\.sqlite: .*{said}"):
+        again = Session(session.folder)
+        again.answers_as_asked()
+        picture(again)
+
+
 def test_a_lease_of_before_the_machine_started_anew_ends(scores, monkeypatch):
     session = new_session(scores, budget=1)
     ada, bob = session.add_annotator("ada"), session.add_annotator("bob")

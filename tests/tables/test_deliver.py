@@ -11,7 +11,7 @@ import pytest
 
 from actc.errors import FileError
 from actc.tables.begun import Begun
-from actc.tables.deliver import clear_leftovers, deliver, write_beside, write_folder
+from actc.tables.deliver import claim, clear_leftovers, deliver, write_beside, write_folder
 
 
 def test_a_file_appears_only_at_the_end(tmp_path: Path) -> None:
@@ -55,6 +55,22 @@ def test_one_run_at_a_time_writes_to_a_place(tmp_path: Path, write) -> None:
             pass
     assert (out / "part-0").read_text() == "first"
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_who_claimed_a_place_writes_there_and_nobody_else_does(tmp_path: Path) -> None:
+    out = tmp_path / "no" / "out"
+    code = "import sys; from actc.tables.deliver import deliver\nwith deliver(__import__('pathlib').Path('out')): pass"
+    with claim(out), write_folder(out) as place:
+        (place / "part-0").touch()
+        other = subprocess.run([sys.executable, "-c", code], cwd=out.parent, capture_output=True, text=True)
+    assert "out is being written by another run" in other.stderr
+    assert [path.name for path in out.parent.iterdir()] == ["out"]
+
+
+def test_a_claim_that_came_to_nothing_leaves_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), claim(tmp_path / "a" / "b" / "out"):
+        raise ZeroDivisionError
+    assert not any(tmp_path.iterdir())
 
 
 def test_of_many_runs_to_one_place_one_says_success(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from actc.session import Session, Settings, start_session
 from actc.session.asking import Finished, Stage, annotate_command, no_stage, open_judged
 from actc.session.examine import name_things
 from actc.session.oracle import Listed
-from actc.tables.begun import Begun
+from actc.tables.begun import Begun, alone_in
 
 
 def check_graph(plan: CheckPlan, stage: Stage = no_stage) -> Finished:
@@ -37,6 +37,11 @@ def check_graph(plan: CheckPlan, stage: Stage = no_stage) -> Finished:
     stage : callable
         Called with a stage's name, for as long as it lasts: gives a function to tell steps done, steps in all.
     """
+    with alone_in(plan.out):
+        return _check(plan, stage)
+
+
+def _check(plan: CheckPlan, stage: Stage) -> Finished:
     whole = read_graph(plan.graph, base=plan.base)
     told = put_back(plan.out, plan.facts, plan.base) if plan.undo else []
     doubtful, left = find_doubts(plan, whole, stage)

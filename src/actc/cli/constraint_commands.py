@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from actc.cli.graph_argument import takes_graph
-from actc.cli.parts import PATH, base_option, examples, overwrite_option, quiet_option
+from actc.cli.parts import PATH, base_option, claim_output, examples, overwrite_option, quiet_option
 
 
 @click.command(
@@ -33,10 +33,9 @@ def constraints_command(graph: Path, out: Path | None, overwrite: bool, quiet: b
     """
     from actc.cli.show import print_constraints
     from actc.constraints.find_constraints import find_constraints
-    from actc.tables.overwrite import check_output
 
     if out is not None:
-        check_output(out, overwrite=overwrite, inputs=(graph, options["source"]))
+        claim_output(out, overwrite=overwrite, inputs=(graph, options["source"]))
     found = find_constraints(graph, out=out, **options)
     if not quiet:
         print_constraints(found, out)

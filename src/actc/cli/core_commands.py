@@ -12,6 +12,7 @@ import click
 
 from actc.cli.parts import (
     PATH,
+    claim_output,
     constraint_options,
     examples,
     method_option,
@@ -34,9 +35,8 @@ def demo_command(out: Path, repeats: int, seed: int, overwrite: bool, quiet: boo
     """Do the whole job on the packaged sample and show what calibration buys."""
     from actc.cli.show import print_demo
     from actc.sample.run_demo import run_demo
-    from actc.tables.overwrite import check_output_folder
 
-    check_output_folder(out, "demo", overwrite=overwrite)
+    claim_output(out, "demo", folder=True, overwrite=overwrite)
     with progress_bar("Repeats", quiet) as advance:
         demo = run_demo(out, repeats=repeats, seed=seed, progress=advance)
     if not quiet:
@@ -86,11 +86,10 @@ def calibrate_command(scores: Path, out: Path, overwrite: bool, quiet: bool, **o
     thresholds keep a promise (pooled methods only).
     """
     from actc.cli.show import print_calibration
-    from actc.tables.overwrite import check_output
     from actc.trust.calibrate import calibrate
 
     read = (scores, *(options[name] for name in ("labels", "known", "constraints", "graph")))
-    check_output(out, "thresholds", overwrite=overwrite, inputs=read)
+    claim_output(out, "thresholds", overwrite=overwrite, inputs=read)
     calibration = calibrate(scores, out=out, **options)
     if not quiet:
         print_calibration(calibration, out)

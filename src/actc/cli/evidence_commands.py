@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from actc.cli.graph_argument import takes_graph
-from actc.cli.parts import PATH, base_option, examples, overwrite_option, progress_bar, quiet_option, say
+from actc.cli.parts import PATH, base_option, claim_output, examples, overwrite_option, progress_bar, quiet_option, say
 
 
 @click.command(
@@ -45,13 +45,12 @@ def evidence_command(graph: Path, candidates: Path, out: Path, overwrite: bool, 
     The score of the CANDIDATES becomes log-odds by score and evidence; one column per piece of evidence follows.
     """
     from actc.evidence.from_files import add_evidence
-    from actc.tables.overwrite import check_output, check_output_folder
 
     given = [path for path in (graph, candidates, options["held"], *options["scores"]) if path is not None]
     if out.suffix:
-        check_output(out, overwrite=overwrite, inputs=given)
+        claim_output(out, overwrite=overwrite, inputs=given)
     else:
-        check_output_folder(out, "graph", overwrite=overwrite, inputs=given)
+        claim_output(out, "graph", folder=True, overwrite=overwrite, inputs=given)
     with progress_bar("Evidence", quiet) as advance:
         added = add_evidence(
             graph, candidates, out, progress=lambda done, total, name: advance(1, 2 * total), overwrite=True, **options

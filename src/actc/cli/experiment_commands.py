@@ -7,7 +7,16 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import PATH, examples, look_here, overwrite_option, progress_bar, quiet_option, seed_option
+from actc.cli.parts import (
+    PATH,
+    claim_output,
+    examples,
+    look_here,
+    overwrite_option,
+    progress_bar,
+    quiet_option,
+    seed_option,
+)
 from actc.errors import OptionError
 
 
@@ -58,10 +67,9 @@ def bench_command(
     from actc.experiment.cells import CellFolder
     from actc.experiment.runs import further_metrics, run_experiment
     from actc.methods import METHODS
-    from actc.tables.overwrite import check_output
 
     if options["out"] is not None:
-        check_output(options["out"], "rows", overwrite=overwrite, inputs=folders)
+        claim_output(options["out"], "rows", overwrite=overwrite, inputs=folders)
     cells = [CellFolder(folder) for folder in folders]
     known = all(cell.has_known for cell in cells)
     usable = [name for name, method in METHODS.items() if known or method.reads == "pool"]
@@ -117,9 +125,8 @@ def paper_command(
     from actc.cli.show import print_paper
     from actc.experiment.plans import Conditions
     from actc.paper.run import redraw_paper, run_paper
-    from actc.tables.overwrite import check_output_folder
 
-    check_output_folder(out, "paper", overwrite=overwrite)
+    claim_output(out, "paper", folder=True, overwrite=overwrite)
     own = [name for text in methods for name in split_methods(text)]
     if rows is not None:
         page = redraw_paper(rows, out, items=items, own_methods=own)

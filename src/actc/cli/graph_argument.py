@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import credential_options, graph_option, progress_bar, say
+from actc.cli.parts import claim_output, credential_options, graph_option, progress_bar, say
 
 BESIDE = ".graph.nt"
 """What is added to the name of the output for the file that a store is read into."""
@@ -49,7 +49,6 @@ def _fetched(
 ) -> Iterator[Path]:
     """Read a store into a file beside the output; it stays where the output is a folder, which may be gone on with."""
     from actc.stores.fetch import fetch_graph
-    from actc.tables.overwrite import check_output
 
     if out is None:
         with tempfile.TemporaryDirectory(prefix="actc-") as folder:
@@ -57,9 +56,9 @@ def _fetched(
             yield _fetch(fetch_graph, store, path, graphs, bool(quiet))
         return
     if overwrite is not None and not out.is_dir():
-        check_output(out, overwrite=overwrite)  # before long work; the command itself asks again
+        claim_output(out, overwrite=overwrite)  # before long work; the command itself asks again
     path = out.with_name(f"{out.name}{BESIDE}")
-    check_output(path, "store", overwrite=bool(overwrite))
+    claim_output(path, "store", overwrite=bool(overwrite))
     yield _fetch(fetch_graph, store, path, graphs, bool(quiet))
     if not out.is_dir():
         path.unlink()

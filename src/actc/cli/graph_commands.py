@@ -12,6 +12,7 @@ from actc.cli.parts import (
     PATH,
     asking_options,
     base_option,
+    claim_output,
     examples,
     look_here,
     overwrite_option,
@@ -49,9 +50,8 @@ device_option = click.option("--device", help="cuda or cpu. [default: a GPU wher
 def train_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
     """Train an embedding model on a GRAPH (.tsv, .parquet, .nt, .ttl and others)."""
     from actc.models.from_files import train_model
-    from actc.tables.overwrite import check_output_folder
 
-    check_output_folder(out, "model", overwrite=overwrite, inputs=(graph, options["held_out"]))
+    claim_output(out, "model", folder=True, overwrite=overwrite, inputs=(graph, options["held_out"]))
     with progress_bar("Epochs", quiet) as advance:
         trained = train_model(graph, out, progress=advance, **options)
     facts = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in trained.model.facts.items())
@@ -77,9 +77,8 @@ def train_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **option
 def score_command(model: Path, triples: Path, out: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
     """Score TRIPLES with a MODEL: a folder that `actc train` or PyKEEN's pipeline wrote."""
     from actc.models.from_files import score_triples
-    from actc.tables.overwrite import check_output
 
-    check_output(out, overwrite=overwrite, inputs=(model, triples))
+    claim_output(out, overwrite=overwrite, inputs=(model, triples))
     with progress_bar("Triples", quiet) as advance:
         scored = score_triples(model, triples, out, progress=advance, **options)
     scores = scored.triples.scores
@@ -105,12 +104,11 @@ def score_command(model: Path, triples: Path, out: Path, overwrite: bool, quiet:
 def convert_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
     """Write a GRAPH in another format."""
     from actc.graphs.convert_graph import convert_graph
-    from actc.tables.overwrite import check_output, check_output_folder
 
     if out.is_dir():
-        check_output_folder(out, "graph", overwrite=overwrite, inputs=(graph,))
+        claim_output(out, "graph", folder=True, overwrite=overwrite, inputs=(graph,))
     else:
-        check_output(out, overwrite=overwrite, inputs=(graph,))
+        claim_output(out, overwrite=overwrite, inputs=(graph,))
     converted = convert_graph(graph, out, **options)
     found = converted.graph
     sizes = f"{len(found)} triples, {len(found.entity_names)} entities, {len(found.relation_names)} relations"
@@ -166,10 +164,9 @@ def candidates_command(
     A model's run that is cut off goes on where it stopped when it is started again.
     """
     from actc.complete.propose import propose_candidates
-    from actc.tables.overwrite import check_output
 
     if not dry_run:
-        check_output(out, overwrite=overwrite, inputs=(model, graph, options["held"]))
+        claim_output(out, overwrite=overwrite, inputs=(model, graph, options["held"]))
 
     def announce(questions: int, seconds: float) -> None:
         say(quiet and not dry_run, f"{questions} questions, about {describe_seconds(seconds)}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -109,6 +109,37 @@ def credential_options(command: Callable[..., Any]) -> Callable[..., Any]:
     key = click.option("--key-from", metavar="NAME", help="Of a store: the environment variable with a bearer token.")
     user = click.option("--user-from", metavar="NAME", help="Of a store: the environment variable with user:password.")
     return key(user(command))
+
+
+def claim_output(
+    path: Path, kind: str | None = None, *, folder: bool = False, overwrite: bool = False, inputs: Sequence[Any] = ()
+) -> None:
+    """Refuse a place where a command must not write, and keep it from other runs until the command ends.
+
+    Parameters
+    ----------
+    path : Path
+        Where the output shall be.
+    kind : str, optional
+        What it is, a name in ``OWN`` or, of a folder, in ``OWN_FOLDERS``.
+    folder : bool
+        Whether the output is a folder.
+    overwrite, inputs
+        As in :func:`actc.tables.overwrite.check_output`.
+    """
+    from actc.tables.deliver import claim
+    from actc.tables.overwrite import check_output, check_output_folder
+
+    def check() -> None:
+        if folder:
+            check_output_folder(path, kind or "", overwrite=overwrite, inputs=inputs)
+        else:
+            check_output(path, kind, overwrite=overwrite, inputs=inputs)
+
+    check()
+    if folder or path.absolute().parent.is_dir():
+        click.get_current_context().with_resource(claim(path))
+        check()  # another run may have ended between the two
 
 
 base_option = click.option(

@@ -12,6 +12,7 @@ from actc.cli.page import page_options, serve_page
 from actc.cli.parts import (
     PATH,
     allow_method_option,
+    claim_output,
     examples,
     language_option,
     method_option,
@@ -186,11 +187,10 @@ def status_command(session: Path, quiet: bool) -> None:
 def export_command(session: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
     """Write judgements, thresholds and accepted triples of a session."""
     from actc.session.results import export_session
-    from actc.tables.overwrite import check_output
 
     for name in ("labels", "history", "thresholds", "accepted", "held", "label_studio"):
         if options[name] is not None:
-            check_output(options[name], name, overwrite=overwrite, inputs=(session,))
+            claim_output(options[name], name, overwrite=overwrite, inputs=(session,))
     for count, what, path in export_session(session, **options):
         if not quiet:
             print(f"{count:,} {what}: {path}")

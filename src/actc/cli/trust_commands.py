@@ -8,7 +8,15 @@ from typing import Any
 import click
 
 from actc.cli.page import page_options, serve_page
-from actc.cli.parts import PATH, allow_method_option, examples, overwrite_option, quiet_option, seed_option
+from actc.cli.parts import (
+    PATH,
+    allow_method_option,
+    claim_output,
+    examples,
+    overwrite_option,
+    quiet_option,
+    seed_option,
+)
 
 price_option = click.option(
     "--price", default=0.4, show_default=True, help="What an answer costs, in right decisions that it must bring."
@@ -36,11 +44,10 @@ def report_command(
     """
     from actc.cli.show_trust import print_report
     from actc.session.examine import write_report
-    from actc.tables.overwrite import check_output
 
-    check_output(out, "report", overwrite=overwrite, inputs=(source,))
+    claim_output(out, "report", overwrite=overwrite, inputs=(source,))
     if json_out is not None:
-        check_output(json_out, "report-json", overwrite=overwrite, inputs=(source, out))
+        claim_output(json_out, "report-json", overwrite=overwrite, inputs=(source, out))
     report = write_report(source, out, json_out=json_out, **options)
     if not quiet:
         print_report(report, [path for path in (out, json_out) if path is not None])
@@ -70,9 +77,8 @@ def ask_command(source: Path, out: Path, overwrite: bool, quiet: bool, **options
     """
     from actc.cli.show_trust import print_asked
     from actc.session.examine import list_questions
-    from actc.tables.overwrite import check_output
 
-    check_output(out, overwrite=overwrite, inputs=(source, options["candidates"]))
+    claim_output(out, overwrite=overwrite, inputs=(source, options["candidates"]))
     asked = list_questions(source, out, **options)
     if not quiet:
         print_asked(asked, out)
@@ -137,11 +143,10 @@ def audit_command(
         return serve_page(audit.folder, annotators, host, port, browser, quiet)
     from actc.cli.show_trust import print_audit, print_slice
     from actc.session.examine import audit_accepted, draw_audit
-    from actc.tables.overwrite import check_output
 
     if labels is None:
         if out is not None:
-            check_output(out, overwrite=overwrite, inputs=(accepted,))
+            claim_output(out, overwrite=overwrite, inputs=(accepted,))
         drawn = draw_audit(accepted, out, count=count, design=design, seed=seed)
         return None if quiet else print_slice(drawn, out)
     result = audit_accepted(accepted, labels, design=design, **rest)
@@ -162,10 +167,9 @@ def shift_command(source: Path, candidates: Path, json_out: Path | None, overwri
     """
     from actc.cli.show_trust import print_shifts
     from actc.session.examine import check_shift
-    from actc.tables.overwrite import check_output
 
     if json_out is not None:
-        check_output(json_out, overwrite=overwrite, inputs=(source, candidates))
+        claim_output(json_out, overwrite=overwrite, inputs=(source, candidates))
     shifts = check_shift(source, candidates, json_out=json_out)
     if not quiet:
         print_shifts(shifts)

@@ -24,7 +24,7 @@ from actc.graphs.graph import Graph
 from actc.session import Session
 from actc.session.oracle import Carried
 from actc.tables.answers import Answers, explain_unused, tell_unused
-from actc.tables.begun import BEGUN
+from actc.tables.begun import BEGUN, LOCKED
 from actc.tables.deliver import waiting
 from actc.tables.files import read_table, write_triples
 from actc.triples import Annotations, IntArray, ScoredTriples, Triples, encode_columns
@@ -34,7 +34,7 @@ ASIDE, ANSWERS, ACCEPTED, UNDECIDED, GIVEN = "earlier", "answers.tsv", "accepted
 """Where earlier files are; all answers; what was accepted; candidates that may be either; the graph as it was read."""
 LASTING = (ANSWERS, ACCEPTED, UNDECIDED, "thresholds.json", "judged.parquet", "pool.parquet", BEGUN, "session")
 """What is kept of every run, reports too; all else of the last one only."""
-STAYING = (ASIDE, RESTORED)
+STAYING = (ASIDE, RESTORED, LOCKED)
 """What a new run finds as it was: the files of earlier ones, and facts that somebody put back."""
 DOUBT = 0.2  # a candidate is undecided where P(true) is between this and one minus this
 FED_BACK = 0.5  # of what was accepted: where the graph holds more of it, the graph is what a run into the folder wrote

@@ -65,7 +65,7 @@ from actc.session.find_case import Opened
 from actc.session.oracle import Carried, Listed, Oracle, ask_oracle, split_pool
 from actc.session.sought import turn
 from actc.tables.answers import Answers, tell_unused
-from actc.tables.begun import Begun, fingerprint
+from actc.tables.begun import Begun, alone_in, fingerprint
 from actc.tables.constraints import Constraints
 from actc.tables.files import read_scored, write_scored, write_triples
 from actc.triples import BoolArray, IntArray, ScoredTriples, Triples
@@ -92,6 +92,11 @@ def complete_graph(plan: CompletionPlan, stage: Stage = no_stage) -> Finished:
     stage : callable
         Called with a stage's name, for as long as it lasts: gives a function to tell steps done, steps in all.
     """
+    with alone_in(plan.out):
+        return _complete(plan, stage)
+
+
+def _complete(plan: CompletionPlan, stage: Stage) -> Finished:
     started = time.perf_counter()
     if plan.if_changed and is_unchanged(plan):
         return Finished((f"Nothing is new since the last run: {plan.out} stays as it is.",))

@@ -25,7 +25,7 @@ from actc.experiment.resume import open_rows, place_of_conditions
 from actc.experiment.rows import Row, Run, format_row, read_rows
 from actc.methods import Method, finds_cuts
 from actc.metrics import count_decisions, find_metric
-from actc.tables.deliver import check_writable
+from actc.tables.deliver import check_writable, claim
 from actc.triples import Annotations, FloatArray, IntArray
 
 Progress = Callable[[int, int], object]
@@ -121,11 +121,12 @@ def _check_cell(cell: Cell, plan: Plan) -> None:
 
 def _run_to_complete_file(plan: Plan, out: Path, also: Mapping[str, Any], jobs: int, progress: Progress) -> list[Row]:
     part = check_writable(out).with_name(out.name + ".part")
-    new = run_plan_to_file(plan, part, also=also, jobs=jobs, progress=progress)
-    rows = read_rows(part, plan.conditions.metrics)
-    rows[len(rows) - len(new) :] = new
-    part.replace(out)
-    place_of_conditions(part).unlink()
+    with claim(out):
+        new = run_plan_to_file(plan, part, also=also, jobs=jobs, progress=progress)
+        rows = read_rows(part, plan.conditions.metrics)
+        rows[len(rows) - len(new) :] = new
+        part.replace(out)
+        place_of_conditions(part).unlink()
     return rows
 
 

@@ -24,7 +24,7 @@ from actc.models.keep_out import keep_out as split_graph
 from actc.models.load_scorer import load_scorer
 from actc.models.recipes import choose_recipe, load_recipe
 from actc.models.saved_model import FILES, save_model
-from actc.tables.deliver import check_folder, check_writable
+from actc.tables.deliver import check_folder, check_writable, claim
 from actc.tables.files import read_labels
 from actc.triples import IntArray, ScoredTriples
 
@@ -98,21 +98,21 @@ def train_model(
     progress : callable
         Told how many more epochs are done, of how many in all.
     """
-    check_folder(Path(out), FILES)  # before hours of training
-    device = training.find_device(device)
-    known = without_literals(read_graph(graph, base=base))
-    name = recipe or choose_recipe(model, len(known), device)
-    notes: list[str] = []
-    if held_out is None:
-        learnt, others = split_graph(known, keep_out, seed)
-    else:
-        learnt, (others, notes) = known, _held_out(held_out, known, base)
-    stop_by = others if len(others) else None
-    trained = training.train_model(
-        learnt, load_recipe(name), held_out=stop_by, device=device, seed=seed, seconds=seconds, progress=progress
-    )
-    save_model(trained, Path(out), others)
-    return Trained(trained, name, len(learnt), (*known.notes, *notes))
+    with claim(check_folder(out, FILES)):  # before hours of training
+        device = training.find_device(device)
+        known = without_literals(read_graph(graph, base=base))
+        name = recipe or choose_recipe(model, len(known), device)
+        notes: list[str] = []
+        if held_out is None:
+            learnt, others = split_graph(known, keep_out, seed)
+        else:
+            learnt, (others, notes) = known, _held_out(held_out, known, base)
+        stop_by = others if len(others) else None
+        trained = training.train_model(
+            learnt, load_recipe(name), held_out=stop_by, device=device, seed=seed, seconds=seconds, progress=progress
+        )
+        save_model(trained, Path(out), others)
+        return Trained(trained, name, len(learnt), (*known.notes, *notes))
 
 
 def _held_out(path: str | Path, known: Graph, base: Base) -> tuple[Graph, list[str]]:

@@ -370,8 +370,13 @@ class Session:
         }
         columns = list(zip(*(told[row] for row in found.rows.tolist()), strict=True)) or [()] * 6
         asked, within, who = (np.array(columns[at], dtype=object) for at in (0, 1, 3))
-        chance = np.array(columns[2], dtype=np.float64)  # None becomes NaN
-        triples, reach = self.triples, np.array(columns[5], dtype=np.float64)
+        try:
+            chance = np.array(columns[2], dtype=np.float64)  # None becomes NaN
+            triples, reach = self.triples, np.array(columns[5], dtype=np.float64)
+        except ValueError:
+            raise FileError(
+                f"{self.store.path}: a chance in it is no number; put back a copy of the session."
+            ) from None
         # Sessions that began before chances were kept drew uniformly.
         chance = np.where(np.isnan(chance) & (asked == "random"), 1 / np.where(reach > 0, reach, triples), chance)
         at = [datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") for seconds in columns[4]]

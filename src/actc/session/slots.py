@@ -56,6 +56,16 @@ def gather_rivals(places: Places, picks: Picks, p: FloatArray, besides: IntArray
     return _worthy_first(picks.take(kept), rivals, p)
 
 
+def find_rivals(places: Places, rows: IntArray, scores: FloatArray) -> list[list[int]]:
+    """Return the rivals of each row in the place where most compete, the best by their scores first.
+
+    Neither answers nor beliefs move them: a judge that was asked about one is not asked about another tomorrow.
+    """
+    every = np.ones(len(scores), dtype=np.bool_)
+    mine = _places_of(places, rows)
+    return [_best_slot(places, *one, every, scores) for one in zip(mine, rows.tolist(), strict=True)]
+
+
 def _drawn(picks: Picks) -> BoolArray:
     return np.isin(picks.asked, ("random", "check"))
 
@@ -90,7 +100,8 @@ def _worthy_first(picks: Picks, rivals: list[list[int]], p: FloatArray) -> tuple
     return replace(asked, chance=np.where(earlier, np.nan, asked.chance)), [rivals[at] for at in order.tolist()]
 
 
-def write_rivals(pool: ScoredTriples, rows: list[int], p: FloatArray) -> str:
+def write_rivals(pool: ScoredTriples, rows: list[int], p: FloatArray | None) -> str:
     """Return rivals as one text; empty where there are none."""
-    told = [[row, *pool.triple(row), float(pool.scores[row]), round(float(p[row]), 6)] for row in rows]
+    believed = [None if p is None else round(float(p[row]), 6) for row in rows]
+    told = [[row, *pool.triple(row), float(pool.scores[row]), one] for row, one in zip(rows, believed, strict=True)]
     return json.dumps(told, ensure_ascii=False) if told else ""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from actc.errors import FileError
 from actc.session.agreement import measure_agreement, measure_reliability
 from actc.session.ask import Annotator, lease_clock, leased_at
 from actc.session.cards import sentence
@@ -18,6 +19,7 @@ from actc.session.sought import page_words
 from actc.trust.ask import Advice
 
 MOST_POINTS = 120
+OUTLOOK = {"labels", "expected", "low", "high", "accepted", "relations"}  # what pages ask of it
 MOST_PAIRS = 100  # 200 people are 19,900 pairs
 
 
@@ -117,7 +119,13 @@ def _outlooks(session: Session) -> list[dict[str, Any]]:
         numbers = [numbers[i] for i in np.unique(np.linspace(0, len(numbers) - 1, MOST_POINTS).astype(int))]
     places = ", ".join("?" * len(numbers))
     rows = session.store.rows(f"SELECT content FROM outlook WHERE id IN ({places}) ORDER BY id", numbers)
-    return [json.loads(row["content"]) for row in rows]
+    try:
+        found = [json.loads(row["content"]) for row in rows]
+    except (ValueError, TypeError):
+        found = [None]
+    if not all(isinstance(one, dict) and one.keys() >= OUTLOOK for one in found):
+        raise FileError(f"{session.store.path}: an outlook in it is damaged; put back a copy of the session.")
+    return found
 
 
 def _relation_lines(session: Session, outlooks: list[dict[str, Any]]) -> list[dict[str, Any]]:

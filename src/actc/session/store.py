@@ -258,6 +258,14 @@ CHECKS = {
         UNION ALL SELECT 1 FROM (SELECT triple, annotator, label, judgement FROM answer EXCEPT SELECT * FROM told)
     """,
 }
+# Of the tables of a few rows that every look reads; each finds something that nobody's session ever wrote.
+STRANGE = {
+    "a count is missing": "SELECT 1 WHERE (SELECT count(*) FROM total WHERE typeof(labels) = 'integer') != 1",
+    "a budget is no number": "SELECT 1 FROM budget WHERE typeof(triples) != 'integer' OR typeof(at) != 'real'",
+    "a size is no number": "SELECT 1 FROM growth WHERE typeof(triples) != 'integer' OR typeof(at) != 'real'",
+    "a pause has no time": "SELECT 1 FROM pause WHERE typeof(at) != 'real'",
+    "a choice has no time": "SELECT 1 FROM choice WHERE typeof(at) != 'real'",
+}
 
 
 class _Waiting:
@@ -428,8 +436,11 @@ class Store:
             self._check_version(version, create)
             if version < len(MIGRATIONS):
                 self._bring_up_to_date()
+            strange = [problem for problem, sql in STRANGE.items() if self.value(f"SELECT EXISTS ({sql})")]
         except sqlite3.DatabaseError as error:
             raise FileError(f"{self.path}: the database cannot be opened ({error}).") from None
+        if strange:
+            raise FileError(f"{self.path}: the database is damaged ({strange[0]}); put back a copy of the session.")
 
     def _bring_up_to_date(self) -> None:
         with self.transaction() as connection:

@@ -23,7 +23,7 @@ from actc.stores.neo4j import Neo4jGraph
 from actc.stores.property_graph import PropertyTarget
 from actc.stores.runs import STATEMENTS, Run
 from actc.stores.sparql_target import SparqlTarget
-from actc.tables.deliver import write_beside
+from actc.tables.deliver import check_writable, claim, write_beside
 from actc.tables.files import write_json
 
 PUBLISHED = "published.json"
@@ -145,16 +145,21 @@ def _publish_to_file(run: Run, path: Path, write: bool) -> Published:
     lines = [f"{len(run.facts):,} facts into {path}{f', as {run.iri}' if quads else ''}."]
     if not write:
         return Published(run.iri, (*lines, "Nothing was written; --write does it."))
-    if path.exists():
-        raise FileError(f"{path} is there already; choose another name.")
-    if found is not None:
-        write_graph(path, run.facts.names, base=run.base, extras=extras)
-        return Published(run.iri, tuple(lines))
+    with claim(check_writable(path)):
+        if path.exists():
+            raise FileError(f"{path} is there already; choose another name.")
+        if found is not None:
+            write_graph(path, run.facts.names, base=run.base, extras=extras)
+        else:
+            _write_quads(run, path)
+    return Published(run.iri, tuple(lines))
+
+
+def _write_quads(run: Run, path: Path) -> None:
     with write_beside(path) as temporary, temporary.open("w", encoding="utf-8") as file:
         for graph, told in ((run.iri, run.fact_lines()), (run.about, run.about_lines(STATEMENTS))):
             for line in told:
                 file.writelines(f"{one[:-2]} <{graph}> .\n" for one in line.splitlines())
-    return Published(run.iri, tuple(lines))
 
 
 def withdraw_facts(

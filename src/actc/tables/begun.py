@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from actc.errors import FileError, OptionError
-from actc.tables.deliver import clear_leftovers
+from actc.tables.deliver import LOCK, claim, clear_leftovers
 from actc.tables.files import write_json
 
 BEGUN = "begun.json"
+LOCKED = f".{BEGUN}.{LOCK}"
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Let one run at a time work in a folder; another one is told, before it looks at what is there."""
+    with claim(folder / BEGUN, folder):
+        yield
 
 
 @dataclass(frozen=True)
@@ -54,7 +63,7 @@ class Begun:
         path = folder / BEGUN
         clear_leftovers(folder)
         if not path.exists():
-            if folder.exists() and any(one.name not in staying for one in folder.iterdir()):
+            if folder.exists() and any(one.name not in (*staying, LOCKED) for one in folder.iterdir()):
                 raise OptionError(f"--out: {folder} has files in it that no such run began; give a new folder.")
             folder.mkdir(parents=True, exist_ok=True)
             return cls(folder, asked, {})._kept()

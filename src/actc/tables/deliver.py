@@ -26,6 +26,7 @@ PART_NAMES = ("part-*", "_SUCCESS", ".*.crc")
 LOCK, NEW, OLD = "lock", "new", "old"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 NO_ROOM_WORDS = ("No space left", "disk is full", "File too large", "Could not write", "unexpected pos")
+_CLAIMED: set[Path] = set()  # places that this process keeps from others, see `claim`
 AT_FDCWD, RENAME_EXCHANGE = -100, 2  # from Linux's fcntl.h
 
 
@@ -100,7 +101,6 @@ def write_folder(path: str | Path, replaces: Sequence[str] = ()) -> Iterator[Pat
         A folder that is there may be replaced if it holds nothing but files of these names.
     """
     path = check_folder(path, replaces)
-    path.absolute().parent.mkdir(parents=True, exist_ok=True)
     with alone(path), _hidden_neighbour(path) as unfinished:
         unfinished.mkdir()
         yield unfinished
@@ -129,18 +129,51 @@ def deliver(path: Path, overwrite: bool = False) -> Iterator[Path]:
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[None]:
-    """Let one run at a time write to a place; another one is told, and nothing of either is lost."""
+def claim(path: Path, told: Path | None = None) -> Iterator[None]:
+    """Keep a place from other runs for the whole of a command, before what is there is looked at; then write there.
+
+    What this process then writes there need not be alone once more.
+
+    Parameters
+    ----------
+    path : Path
+        Where the output shall be; a lock lies beside it.
+    told : Path, optional
+        What to call it, where that is another name.
+    """
     place = path.absolute()
+    if place in _CLAIMED:
+        yield
+        return
+    with alone(path, told):
+        _CLAIMED.add(place)
+        try:
+            yield
+        finally:
+            _CLAIMED.discard(place)
+
+
+@contextmanager
+def alone(path: Path, told: Path | None = None) -> Iterator[None]:
+    """Let one run at a time write to a place; another one is told, and nothing of either is lost.
+
+    Folders above it are made where they are missing, and removed again where nothing came to be in them.
+    """
+    place, told = path.absolute(), told or path
+    if place in _CLAIMED:
+        yield
+        return
     name = place.with_name(f".{place.name}.{LOCK}")
+    missing = [one for one in place.parents if not one.exists()]
     while True:
         try:
+            place.parent.mkdir(parents=True, exist_ok=True)
             lock = open(name, "a", encoding="ascii")  # noqa: SIM115 - closed below, after the name is gone
         except OSError as error:
-            raise FileError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}.") from None
+            raise FileError(f"{told} cannot be written: {(error.strerror or str(error)).lower()}.") from None
         if try_to_lock(lock) is False:
             lock.close()
-            raise FileError(f"{path} is being written by another run; wait for it, or choose another name.")
+            raise FileError(f"{told} is being written by another run; wait for it, or choose another name.")
         if name.exists() and os.path.samestat(os.fstat(lock.fileno()), name.stat()):
             break
         lock.close()  # whoever had it has just removed it
@@ -149,6 +182,9 @@ def alone(path: Path) -> Iterator[None]:
     finally:
         name.unlink(missing_ok=True)
         lock.close()
+        for folder in missing:
+            with suppress(OSError):  # something is in it
+                folder.rmdir()
 
 
 @contextmanager

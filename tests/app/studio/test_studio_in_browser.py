@@ -101,11 +101,10 @@ def said_by(page: Page, facts: set[tuple[str, str, str]]) -> str:
 
 def judge(page: Page, facts: set[tuple[str, str, str]], count: int, act) -> None:
     for _ in range(count):
-        said = said_by(page, facts)
+        said, shown = said_by(page, facts), page.inner_text("#meanings")
         act(said)
-        page.wait_for_function(
-            "() => document.querySelector('#card[data-unread]') || document.getElementById('card').hidden"
-        )
+        another = "shown => document.getElementById('meanings').innerText !== shown"
+        page.wait_for_function(f"{another} || document.getElementById('card').hidden", arg=shown)
     saved(page)
 
 
