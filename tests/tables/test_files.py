@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actc.decide.decide_candidates import decide_candidates
-from actc.errors import ActcError, FileError
+from actc.errors import ActcError, FileError, OptionError
 from actc.tables.deliver import write_beside
 from actc.tables.files import check_gzip, read_annotations, read_labels, read_scored, write_triples
 from actc.triples import Thresholds, encode_columns
@@ -214,7 +214,9 @@ def test_a_gzip_file_with_far_too_much_in_it_is_refused_until_more_is_allowed(tm
             file.write(rows)
     assert len(read_scored(path)[0]) == 1
     monkeypatch.setattr("actc.tables.files.PIECE", 2**16)
-    monkeypatch.setattr("actc.tables.database.LEAST_MEMORY", 1)
+    monkeypatch.setenv("ACTC_MOST_UNPACKED", "much")
+    with pytest.raises(OptionError, match="ACTC_MOST_UNPACKED is 'much'; write an amount"):
+        read_scored(path)
     monkeypatch.setenv("ACTC_MOST_UNPACKED", "1MB")
     with pytest.raises(
         FileError, match=r"bomb\.tsv\.gz: it unpacks to more than 0\.001 GB.*ACTC_MOST_UNPACKED to more"

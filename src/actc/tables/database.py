@@ -20,13 +20,18 @@ def open_database() -> Any:
     return silence(duckdb.connect())
 
 
-def parse_memory(text: str) -> int:
-    """Read an amount of memory such as ``800MB`` or ``1.5 GB`` as bytes; units are powers of 1,000, as in DuckDB."""
+def parse_bytes(text: str) -> int:
+    """Read an amount such as ``800MB`` or ``1.5 GB`` as bytes (0: it is none); units are powers of 1,000, as in DuckDB."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT])i?B?\s*", text, flags=re.IGNORECASE)
-    amount = float(match[1]) * 1000 ** (" KMGT".index(match[2].upper())) if match else 0.0
+    return int(float(match[1]) * 1000 ** (" KMGT".index(match[2].upper()))) if match else 0
+
+
+def parse_memory(text: str) -> int:
+    """Read an amount of memory that is enough to work in, as bytes."""
+    amount = parse_bytes(text)
     if amount < LEAST_MEMORY:
         raise OptionError(f"{text!r} is not enough memory, or none at all; write at least 256MB, such as 1GB.")
-    return int(amount)
+    return amount
 
 
 def run_watched(

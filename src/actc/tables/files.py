@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from actc.errors import FileError, OptionError, RowError, TableError
 from actc.frames import ALIASES
-from actc.tables.database import open_database, parse_memory
+from actc.tables.database import open_database, parse_bytes
 from actc.tables.deliver import write_beside
 from actc.triples import (
     HOW,
@@ -404,7 +404,11 @@ UNPACKED = "ACTC_MOST_UNPACKED"
 def _most_unpacked(path: Path) -> int:
     """Return how many bytes a gzip file may have in it: as told, else a gigabyte, or a hundred times its size."""
     told = os.environ.get(UNPACKED)
-    return max(10**9, 100 * path.stat().st_size) if told is None else parse_memory(told)
+    if told is None:
+        return max(10**9, 100 * path.stat().st_size)
+    if not parse_bytes(told):
+        raise OptionError(f"The environment variable {UNPACKED} is {told!r}; write an amount, such as 50GB.")
+    return parse_bytes(told)
 
 
 def _is_header(names: Sequence[str]) -> bool:

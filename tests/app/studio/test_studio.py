@@ -182,6 +182,9 @@ def test_a_folder_with_other_files_is_no_studio(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(FileError, match="no studio's"):
         prepare(tmp_path)
+    (tmp_path / ".actc-studio").write_text("mine, too")
+    with pytest.raises(FileError, match=r"\.actc-studio is no folder"):
+        prepare(tmp_path)
 
 
 def test_projects_of_one_title_have_folders_of_their_own(studio):

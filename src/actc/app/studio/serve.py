@@ -44,6 +44,8 @@ def prepare(folder: Path) -> Path:
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise FileError(f"{folder} is no folder; give the name of a folder, or of one to be made.")
     folder = folder.absolute()
+    if (folder / HIDDEN).exists() and not (folder / HIDDEN).is_dir():
+        raise FileError(f"{folder / HIDDEN} is no folder; remove it, or give the name of another folder.")
     if not (folder / HIDDEN).exists():
         if folder.exists() and any(folder.iterdir()):
             raise FileError(f"{folder} has files in it that are no studio's; give an empty folder, or a new name.")
