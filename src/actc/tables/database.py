@@ -21,7 +21,7 @@ def open_database() -> Any:
 
 
 def parse_bytes(text: str) -> int:
-    """Read an amount such as ``800MB`` or ``1.5 GB`` as bytes (0: it is none); units are powers of 1,000, as in DuckDB."""
+    """Read an amount such as ``800MB`` or ``1.5 GB`` as bytes, else 0; units are powers of 1,000, as in DuckDB."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT])i?B?\s*", text, flags=re.IGNORECASE)
     return int(float(match[1]) * 1000 ** (" KMGT".index(match[2].upper()))) if match else 0
 
