@@ -188,7 +188,7 @@ def burning(count: int) -> Iterator[None]:
             process.wait()
 
 
-def measure(folder: Path, names: list[str], size: int, before: int, seconds: float, burn: int) -> Crowd:
+def measure(folder: Path, names: list[str], size: int, before: int, seconds: float, burn: int = 0) -> Crowd:
     """Serve the session, let everybody judge for a while, and count."""
     server = Server(folder / "session", names)
     server.start()

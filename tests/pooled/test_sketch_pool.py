@@ -10,7 +10,7 @@ import pytest
 
 from actc import METHODS, Annotations
 from actc.errors import FileError, OptionError
-from actc.pooled.draws import _even_rows
+from actc.numeric import even_places
 from actc.pooled.features import POINTS, PreparedPool, prepare_pool
 from actc.pooled.model import Posterior, find_cuts
 from actc.pooled.picks import _Unlabelled, best_pick
@@ -155,7 +155,8 @@ def test_checks_are_drawn_as_from_the_whole_pool(tmp_path):
     picks = METHODS["pooled"].fit(sample, Annotations()).pick(200, random)
     checks = picks.take((picks.asked == "check") & (picks.within == "rejected"))
     assert np.mean(sample.relations[checks.rows]) == pytest.approx(0.1, abs=0.12)
-    rows = _even_rows(fit(sample.sample_of, Annotations()), 100)
+    pool = sample.sample_of
+    rows = pool.members[even_places(pool.weights[pool.members], 100)]
     assert sample.relations[rows].sum() == 10
 
 
