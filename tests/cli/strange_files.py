@@ -132,7 +132,6 @@ def make_home(home: Path, actc: Callable[..., object]) -> None:
         "convert graph.tsv --base http://e/ --out graph.nt",
         "convert graph.tsv --base http://e/ --out graph.ttl",
         "convert graph.tsv --to kgtk --out graph.kgtk.tsv",
-        "candidates graph.tsv --out proposed.tsv",
         "train graph.tsv --recipe recipe.json --out model",
         "export session --history history.jsonl --label-studio studio.json",
         "bench set/cell --method localopt-acc --budget 1,5 --repeats 2 --jobs 1 --out rows.csv",
@@ -144,8 +143,8 @@ def make_home(home: Path, actc: Callable[..., object]) -> None:
 
 
 def _make_graph(home: Path) -> None:
-    heads, tails = np.divmod(np.arange(225), 15)
-    near = np.flatnonzero((tails - heads) % 15 < 8)
+    heads, tails = np.divmod(np.arange(144), 12)
+    near = np.flatnonzero((tails - heads) % 12 < 4)
     names = {"head": heads, "tail": tails}
     columns = {key: np.array([f"e{code}" for code in column[near]], dtype=object) for key, column in names.items()}
     relation = np.array([f"r{(t - h) % 4 // 2}" for h, t in zip(heads[near], tails[near], strict=True)], dtype=object)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
-import itertools
 import json
+import itertools
 import os
 import shlex
 import shutil
@@ -107,7 +107,7 @@ RIGHT = {
     "labels": ["labels.csv"],
     "known": ["scores.tsv", "graph.tsv"],
     "thresholds": ["th.json"],
-    "candidates": ["parts.parquet", "scores.tsv", "folder-of-parts", "proposed.tsv"],
+    "candidates": ["parts.parquet", "scores.tsv", "folder-of-parts"],
     "session": ["work/session"],
     "names": ["names.json", "names.tsv", "graph.ttl"],
     "files": ["names.json", "names.tsv", "graph.ttl"],
@@ -129,18 +129,6 @@ RIGHT = {
     "copy": ["new"],
 }
 FORGEABLE = ("th.json", "session", "model", "recipe.json", "names.json")  # a value of theirs is believed at once
-# What is of use where any text may stand.
-RIGHT_WORDS = {
-    "base": ["http://e/"], "into": ["http://e/run"], "device": ["cpu"], "memory": ["1GB"], "language": ["en"],
-    "relations": ["r0"], "without": ["r0"], "sides": ["tail"], "best": ["2"], "graphs": ["http://e/g"],
-    "to": ["new.nq"], "target": ["turtle", "kgtk", "neo4j"], "model": ["complex", "transe"], "judge_model": ["local"],
-    "kind": ["complex"],
-}  # fmt: skip
-STORE = ("--graph", "--key-from", "--user-from")
-OF_STORES = {
-    "publish": (*STORE, "--query-at"), "withdraw": (*STORE, "--query-at"), "complete": (*STORE, "--judge"),
-    **dict.fromkeys(("train", "candidates", "evidence", "constraints", "check", "convert"), STORE),
-}  # fmt: skip
 SOURCES = sorted({one.removeprefix("work/") for files in RIGHT.values() for one in files if one != "new"})
 OUTPUTS = [
     "new.tsv",
@@ -234,7 +222,6 @@ def values_for(parameter: click.Parameter, kind: bool) -> some.SearchStrategy[st
     right = (
         getattr(parameter.type, "choices", None) or kinds.get(type(parameter.type)) or plain.get(parameter.type.name)
     )
-    right = RIGHT_WORDS.get(parameter.name or "", right)
     if parameter.name == "method":
         right = ["pooled", "localopt-acc", "actc-lr-rndm", "pooled-evidence", *METHODS]
     return some.sampled_from([str(one) for one in right]) if kind and right else anything
@@ -251,15 +238,11 @@ def calls(draw, name: str) -> tuple[list[str], tuple[str, str, float, int]]:
     odd = f"work/odd{''.join(Path(source).suffixes)}" if "." in source else "work/odd"
     words, options, kind = [name], [], draw(some.booleans())
     for parameter in commands.commands[name].params:
-        takes_file = isinstance(parameter.type, click.Path | click.File) or (
-            parameter.name in (*RIGHT, "out") and parameter.name not in RIGHT_WORDS
-        )
+        takes_file = isinstance(parameter.type, click.Path | click.File) or parameter.name in (*RIGHT, "out")
         values = values_for(parameter, kind)
         value = files_for(name, parameter, odd, source, kind) if takes_file else values
         if isinstance(parameter, click.Argument):
             words.append(draw(value))
-        elif kind and parameter.opts[0] in OF_STORES.get(name, ()):
-            continue  # with a file they are refused at the door
         elif parameter.opts[0] not in NEVER and (parameter.required or draw(some.integers(0, 2)) == 0):
             options.append(parameter.opts[0])
             if not getattr(parameter, "is_flag", False):
@@ -289,14 +272,6 @@ def clear(home: Path, kept: Path, before: dict[str, str], after: dict[str, str])
         shutil.rmtree(home / path, ignore_errors=True)
 
 
-def left_by(home: Path, before: dict[str, str], after: dict[str, str]) -> set[str]:
-    """Return what a call made; not a folder of stages of which one is finished: the next start goes on from there."""
-    left = {path for path in after.keys() - before.keys() if not path.startswith("work/")}
-    begun = {path.removesuffix("/begun.json") for path in left if path.endswith("/begun.json")}
-    begun = {path for path in begun if json.loads((home / path / "begun.json").read_text())["done"]}
-    return {path for path in left if not begun & {path, *map(str, Path(path).parents)}}
-
-
 def may_change(name: str, words: list[str]) -> set[str]:
     """Return what a call may replace: earlier outputs, or what it is told to; never an input or a session's file."""
     options = WRITES.get(name, ("--out", "--json"))
@@ -304,6 +279,14 @@ def may_change(name: str, words: list[str]) -> set[str]:
     inputs = {word for option, word in pairwise(words) if option not in options}
     told = outputs if "--overwrite" in words else {path for path in outputs if name in OWN.get(path, ())}
     return {path for path in told - inputs if not path.startswith("session/")}
+
+
+def left_by(home: Path, before: dict[str, str], after: dict[str, str]) -> set[str]:
+    """Return what a call made; not a folder of stages of which one is finished: the next start goes on from there."""
+    left = {path for path in after.keys() - before.keys() if not path.startswith("work/")}
+    begun = {path.removesuffix("/begun.json") for path in left if path.endswith("/begun.json")}
+    begun = {path for path in begun if json.loads((home / path / "begun.json").read_text())["done"]}
+    return {path for path in left if not begun & {path, *map(str, Path(path).parents)}}
 
 
 @pytest.mark.long
@@ -319,7 +302,6 @@ def test_any_call_ends_with_a_sentence_and_harms_nothing(homes, name):
         before = fingerprint(home)
         code, errors = call(home, words, damage[3] % 4 == 0)
         after = fingerprint(home)
-        left = left_by(home, before, after)
         clear(home, kept, before, after)
         assert code in (0, 2), (words, damage, errors)
         assert len(errors.splitlines()) == (code == 2), (words, damage, errors)
@@ -328,6 +310,7 @@ def test_any_call_ends_with_a_sentence_and_harms_nothing(homes, name):
         if name in CHANGES:
             changed = {path for path in changed if not path.startswith("work/")}
         assert not changed, (words, damage)
+        left = left_by(home, before, after)
         assert code == 0 or not left, (words, damage, left)
 
     check()
