@@ -9,8 +9,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
-import json
 import itertools
+import json
 import os
 import shlex
 import shutil
