@@ -16,6 +16,9 @@ from hypothesis import settings
 from actc import ScoredTriples
 from actc.experiment.cells import Cell
 from actc.experiment.datasets import load_cell
+from actc.judges.replies import Question, Reply
+from actc.judges.store import ReplyStore
+from actc.session import Session
 
 pytest_plugins = ["tests.browser"]
 
@@ -38,6 +41,13 @@ def make_pool(size: int = 60, relations: int = 3, seed: int = 0) -> tuple[Scored
     names = [f"r{code}" for code in relation]
     pool = ScoredTriples.from_columns([f"h{i}" for i in range(size)], names, ["t"] * size, scores)
     return pool, labels
+
+
+def let_machine_say(session: Session, said: dict[int, bool]) -> None:
+    """Put what a machine says of some rows into a session."""
+    store = ReplyStore(session.folder, create=True)
+    replies = [(Question(row, str(row), {}), Reply("true" if true else "false")) for row, true in said.items()]
+    assert len(list(store.keep(store.add_judge("rule"), replies))) == len(said)
 
 
 def later(value: object) -> object:

@@ -35,7 +35,7 @@ from actc.trust.calibrate import describe_calibration
 from actc.trust.promise import Demand
 from actc.trust.report import CURVE
 from tests.complete.test_complete import folder, plan, triples_of  # noqa: F401
-from tests.conftest import make_pool
+from tests.conftest import let_machine_say, make_pool
 
 POOL, TRUTH = make_pool(300, 3, seed=5)
 WISHED = "r1"
@@ -82,18 +82,13 @@ def people(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def judged(people, tmp_path_factory):
-    """The same session, of whose triples a program said something too: right, but for every seventh."""
+    """The same session, of whose triples a machine said something too: right, but for every seventh."""
     session = Session(people)
     copy = tmp_path_factory.mktemp("judged") / "session"
     actc.backup_session(session, copy)
     session.close()
-    other, names = Session(copy), ("head", "relation", "tail")
-    with (copy.parent / "said.jsonl").open("w") as file:
-        for row in range(0, len(POOL), 2):
-            said = "true" if TRUTH[row] != (row % 14 == 0) else "false"
-            told = dict(zip(names, POOL.triple(row), strict=True)) | {"said": said, "kind": "program", "name": "rule"}
-            file.write(json.dumps(told) + "\n")
-    read_judgements(other, copy.parent / "said.jsonl")
+    other = Session(copy)
+    let_machine_say(other, {row: TRUTH[row] != (row % 14 == 0) for row in range(0, len(POOL), 2)})
     other.close()
     return copy
 
@@ -110,7 +105,7 @@ RULES = Constraints(
 
 @pytest.fixture(scope="module")
 def rivals(tmp_path_factory):
-    """A session with rivals, facts that some contradict, a person and a program."""
+    """A session with rivals, facts that some contradict, a person and a machine."""
     home = tmp_path_factory.mktemp("rivals")
     rows = range(len(POOL))
     relations = [POOL.triple(row)[1] for row in rows]
@@ -123,12 +118,7 @@ def rivals(tmp_path_factory):
     settings = Settings("pooled", budget=100)
     session = start_session(*files, settings, graph=home / "facts.tsv", constraints=RULES)
     answer(session, "ada", truth_of(pool, TRUTH), 30)
-    with (home / "said.jsonl").open("w") as file:
-        for row in range(0, len(pool), 4):
-            told = dict(zip(("head", "relation", "tail"), pool.triple(row), strict=True))
-            said = "true" if TRUTH[row] != (row % 28 == 0) else "false"
-            file.write(json.dumps(told | {"said": said, "kind": "program", "name": "rule"}) + "\n")
-    read_judgements(session, home / "said.jsonl")
+    let_machine_say(session, {row: TRUTH[row] != (row % 28 == 0) for row in range(0, len(pool), 4)})
     session.close()
     return home / "session"
 
@@ -342,16 +332,12 @@ def test_a_completion_obeys_constraints_by_every_door(folder, tmp_path, oracle):
 
 
 def ask_people(asking, truth, judges: bool) -> None:
-    """Let one person judge the session of a completion, and a program too, if it should."""
-    session, said = Session(asking.out / "session"), []
+    """Let one person judge the session of a completion, and a machine too, if it should."""
+    session = Session(asking.out / "session")
     pool = session.read_pool()
     answer(session, "ada", truth, asking.budget)
-    for row in range(0, len(pool) if judges else 0, 3):
-        triple = dict(zip(("head", "relation", "tail"), pool.triple(row), strict=True))
-        said.append(triple | {"said": "true" if truth[pool.triple(row)] else "false", "kind": "program", "name": "r"})
-    (asking.out.parent / "said.jsonl").write_text("\n".join(map(json.dumps, said)))
     if judges:
-        read_judgements(session, asking.out.parent / "said.jsonl")
+        let_machine_say(session, {row: truth[pool.triple(row)] for row in range(0, len(pool), 3)})
     session.close()
 
 

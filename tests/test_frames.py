@@ -11,7 +11,7 @@ import pytest
 
 from actc import Annotations, Calibrator, ScoredTriples, accept_triples, pick_triples
 from actc.errors import ActcError, ChoiceError, OptionError, RowError, TableError
-from actc.frames import MANY, as_arrow, as_list, read_optional
+from actc.frames import MANY, as_arrow, as_list, make_frame, read_optional
 from actc.sample import load_sample
 
 COLUMNS = {"head": ["é", "b", "c"], "relation": ["r", "s", "r"], "tail": ["x", "y", "é"], "score": [0.25, -1.5, 3.0]}
@@ -227,3 +227,10 @@ def test_labels_may_be_text_as_in_files_and_other_text_is_called_text():
 def test_ids_that_are_neither_text_nor_whole_numbers_are_named():
     with pytest.raises(RowError, match=r"the head is 1.5 \(float\)"):
         ScoredTriples.from_frame({**COLUMNS, "head": [1.5, 2.5, 3.5]})
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_column_confidence_is_the_score_unless_there_is_a_score(library):
+    columns = {"Subject": ["a"], "predicate": ["r"], "object": ["x"], "Confidence": [0.5]}
+    assert ScoredTriples.from_frame(make_frame(columns, library)).scores.tolist() == [0.5]
+    assert ScoredTriples.from_frame(make_frame({"score": [9.0], **columns}, library)).scores.tolist() == [9.0]

@@ -27,8 +27,7 @@ from sklearn.metrics import average_precision_score
 from actc.complete.weighing import worth_asking
 from actc.evidence import mine_rules as plan
 from actc.evidence.method import LOG_ODDS
-from actc.evidence.propose_by_rules import RuleProposals, propose_by_rules
-from actc.evidence.rule_engines import open_duckdb
+from actc.evidence.propose_by_rules import RuleProposals, open_store, propose_by_rules
 from actc.evidence.weigh_by_rules import weigh_rules
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
@@ -61,7 +60,7 @@ def hide_anew(graph: Graph, hidden: Graph, redraw: int) -> tuple[Graph, Graph]:
 
 def rank_by_confidence(graph: Graph, proposed: RuleProposals) -> FloatArray:
     """Return places by max-plus, the best last, shape (N,): the surest rules' confidences, compared one by one."""
-    with open_duckdb(graph, 2_000_000_000) as store:
+    with open_store(graph) as store:
         for step in plan.edge_steps():
             store.make(step)
         store.make(plan.middle_step(proposed.hub))

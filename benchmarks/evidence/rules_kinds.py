@@ -17,8 +17,7 @@ from pathlib import Path
 from rules import read_split
 
 from actc.evidence import mine_rules as plan
-from actc.evidence.propose_by_rules import propose_by_rules
-from actc.evidence.rule_engines import DuckdbStore, open_duckdb
+from actc.evidence.propose_by_rules import RuleStore, open_store, propose_by_rules
 from actc.evidence.steps import Step
 from actc.graphs.graph import Graph
 
@@ -52,7 +51,7 @@ THREE = """
     SELECT DISTINCT p.x AS u, r.s, p.y AS v FROM body p JOIN rule r USING (a, b, c)"""
 
 
-def propose(store: DuckdbStore, query: str) -> None:
+def propose(store: RuleStore, query: str) -> None:
     """Make the table ``proposed`` of slots as triples, without facts."""
     store.make(Step("slot_proposal", query))
     triples = "SELECT u AS h, s // 2 AS r, v AS t FROM slot_proposal WHERE s % 2 = 0 UNION "
@@ -60,7 +59,7 @@ def propose(store: DuckdbStore, query: str) -> None:
     store.make(Step("proposed", f"SELECT * FROM ({triples}) EXCEPT SELECT h, r, t FROM fact"))
 
 
-def kinds(store: DuckdbStore) -> Iterator[tuple[str, str]]:
+def kinds(store: RuleStore) -> Iterator[tuple[str, str]]:
     """Give the SQL of each kind; the hubs of paths of three are bounded by the number of paths."""
     yield "constant", CONSTANT.format(hub=HUB)
     yield "relatives", RELATIVES
@@ -101,7 +100,8 @@ def measure(graph: Graph, hidden: Graph) -> Iterator[dict[str, object]]:
         begun = time.process_time()
         more = propose_plain(graph, least)
         yield row(f"weaker, {least}", more.take(~known.contains(more)), begun)
-    with open_duckdb(graph, 4_000_000_000) as store:
+    with open_store(graph) as store:
+        store.connection.execute("SET memory_limit='4GB'")
         for step in plan.edge_steps():
             store.make(step)
         for kind, query in kinds(store):

@@ -12,86 +12,56 @@ import csv
 import random
 import shutil
 import tempfile
+import time
 from collections import Counter
 from pathlib import Path
 
-from benchmarks.faults.world import jump, load, run
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from tests.cli.strange_files import make_home
-from tests.cli.test_fuzzed import CASES, CHANGES, calls, clear, fingerprint, left_by, make_work, may_change
+from benchmarks.faults.world import ENDLESS, HUNGRY, jump, load, run
+from tests.cli.strange_files import STORE, make_home
+from tests.cli.test_fuzzed import CASES, ENDS, SERVES, changed_by, clear, draw_call, fingerprint, left_by, make_work
+from tests.stores.servers import oxigraph
 
-COLUMNS = (
-    "seed",
-    "command",
-    "calls",
-    "done",
-    "refused",
-    "tracebacks",
-    "hangs",
-    "more_than_a_sentence",
-    "changed",
-    "left_behind",
-)
-SECONDS = 60
+FAULTS = ("tracebacks", "hangs", "memory", "more_than_a_sentence", "changed", "left_behind")
+COLUMNS = ("seed", "command", "calls", "done", "refused", *FAULTS)
+SECONDS, SERVED_SECONDS, MEMORY = 60.0, 3.0, 4 * 2**30
+LEAST = 10  # calls of a command that computes
 
 
-def judge(home: Path, name: str, words: list[str], damage: tuple[str, str, float, int], kept: Path) -> Counter[str]:
+def judge(home: Path, url: str, name: str, words: list[str], damage: tuple[str, str, float, int]) -> Counter[str]:
     """Make one call, put everything back, and count what it did."""
-    make_work(home, damage)
+    make_work(home, url, damage)
     before, said = fingerprint(home), home.with_name("said.txt")
     said.write_text("")
-    code = run(words, said, jump if damage[3] % 4 == 0 else lambda: None, SECONDS, home)
+    line, clock = [word.replace(STORE, url) for word in words], jump if damage[3] % 4 == 0 else lambda: None
+    served = {"served": SERVED_SECONDS} if name in SERVES else {}
+    code = run(line, said, clock, home, seconds=SECONDS, memory=MEMORY, **served)
     after = fingerprint(home)
-    left = left_by(home, before, after)
-    clear(home, kept, before, after)
+    left, changed = left_by(home, before, after), changed_by(name, words, before, after)
+    clear(home, home.with_name("kept"), before, after)
     told = said.read_text(errors="replace")
-    changed = {path for path, content in before.items() if after.get(path) != content} - may_change(name, words)
-    changed = {path for path in changed if name not in CHANGES or not path.startswith("work/")}
     found = Counter(
         calls=1,
-        done=code == 0,
+        done=code in (0, 130),
         refused=code == 2,
-        hangs=code == -9,
-        tracebacks="Traceback" in told or code not in (0, 2, -9),
+        tracebacks="Traceback" in told or code not in (*ENDS, ENDLESS, HUNGRY),
+        hangs=code == ENDLESS,
+        memory=code == HUNGRY,
         more_than_a_sentence=code == 2 and len(told.partition("actc: ")[2].splitlines()) != 1,
         changed=bool(changed),
-        left_behind=code != 0 and bool(left),
+        left_behind=code not in (0, 130) and bool(left),
     )
-    if sum(found[key] for key in COLUMNS[5:]):
-        print(
-            name,
-            {key: found[key] for key in COLUMNS[5:] if found[key]},
-            words,
-            damage,
-            told[-1500:],
-            changed,
-            left,
-            flush=True,
-        )
+    faults = [key for key in FAULTS if found[key]]
+    if faults:
+        print(name, faults, words, damage, told[-1500:], changed, left, flush=True)
     return found
 
 
-def measure(home: Path, kept: Path, name: str, count: int, start: int) -> dict[str, object]:
+def measure(home: Path, url: str, name: str, count: int, start: int) -> dict[str, object]:
     """Make so many calls of one command."""
-    counts: Counter[str] = Counter()
-    chance = random.Random(f"{name} {start}")
-
-    @seed(start)
-    @settings(
-        max_examples=count,
-        phases=[Phase.generate],
-        database=None,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(drawn=calls(name))
-    def one(drawn: tuple[list[str], tuple[str, str, float, int]]) -> None:
-        words, (source, damage, *_) = (
-            drawn  # hypothesis likes 0 and 1, and to draw a call again: never one damage twice
-        )
-        counts.update(judge(home, name, words, (source, damage, chance.random(), chance.getrandbits(32)), kept))
-
-    one()
+    began, counts = time.monotonic(), Counter[str]()
+    for number in range(count):
+        counts.update(judge(home, url, name, *draw_call(name, random.Random(f"{start} {name} {number}"))))
+    print(f"{name}: {dict(+counts)} in {time.monotonic() - began:.0f} s", flush=True)
     return {"seed": start, "command": name, **{key: int(counts[key]) for key in COLUMNS[2:]}}
 
 
@@ -104,17 +74,21 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     load()
-    with tempfile.TemporaryDirectory() as folder, options.out.open("w", newline="", encoding="utf-8") as file:
-        home, kept, said = Path(folder) / "home", Path(folder) / "kept", Path(folder) / "said.txt"
+    with (
+        oxigraph() as url,
+        tempfile.TemporaryDirectory() as folder,
+        options.out.open("w", newline="", encoding="utf-8") as file,
+    ):
+        home, said = Path(folder) / "home", Path(folder) / "said.txt"
         home.mkdir()
-        make_home(home, lambda *words: run([*words, "--quiet"], said, folder=home))
-        shutil.copytree(home, kept, symlinks=True, ignore=shutil.ignore_patterns("pipe.tsv"))
+        make_home(home, url, lambda *words: run([*words, "--quiet"], said, folder=home))
+        shutil.copytree(home, home.with_name("kept"), symlinks=True, ignore=shutil.ignore_patterns("pipe.tsv"))
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         for name in options.command or CASES:
             file.flush()  # a child is a copy of this process, with what is not yet written
-            count = -(-options.calls * CASES[name] // sum(CASES.values()))
-            writer.writerow(measure(home, kept, name, count, options.seed))
+            count = max(LEAST, -(-options.calls * CASES[name] // sum(CASES.values())))
+            writer.writerow(measure(home, url, name, count, options.seed))
             file.flush()
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import math
 import os
+import resource
 import signal
 import sys
 import time
@@ -18,9 +20,10 @@ import numpy as np
 from actc.cli.main import main
 from actc.tables.files import write_triples
 
+ENDLESS, HUNGRY = -9, -1000  # codes that no process ends with by itself
 # Loaded once, before any child is made: so a moment drawn over a command's time is a moment of its work.
 LOADED = (
-    *("duckdb", "joblib", "rich", "scipy.linalg", "scipy.optimize", "scipy.special", "torch"),
+    *("duckdb", "joblib", "rich", "scipy.linalg", "scipy.optimize", "scipy.special", "torch._dynamo"),
     *("sklearn.ensemble", "sklearn.linear_model"),
     *("actc.cli.show", "actc.cli.show_session", "actc.cli.show_trust", "actc.complete.run"),
     *("actc.decide.decide_candidates", "actc.decide.duckdb_engine", "actc.evidence.from_files"),
@@ -139,27 +142,44 @@ def jump() -> None:
     time.time = lambda: now() + 86_400 * next(days)
 
 
-def wait(child: int, seconds: float = 120.0) -> int:
-    """Return a process's exit code, once it has ended; one that does not end is killed, and -9."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
+def wait(child: int, seconds: float = 120.0, memory: float = math.inf, served: float = math.inf) -> int:
+    """Return a process's exit code, once it has ended; one that does not end is killed, and ``ENDLESS``.
+
+    One that takes so many bytes of memory more than at its start is killed, and ``HUNGRY``; a server is interrupted
+    after ``served`` seconds.
+    """
+    started, most, polls = time.monotonic(), resident(child) + memory, 0
+    while time.monotonic() < started + seconds:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             return os.waitstatus_to_exitcode(status)
+        if time.monotonic() > started + served:
+            os.kill(child, signal.SIGINT)
+            served = math.inf
+        if polls % 10 == 0 and resident(child) > most:
+            break
+        polls += 1
         time.sleep(0.005)
+    code = HUNGRY if resident(child) > most else ENDLESS
     os.kill(child, signal.SIGKILL)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    os.waitpid(child, 0)
+    return code
+
+
+def resident(child: int) -> int:
+    """Return how many bytes of memory a process has; 0 once it has ended."""
+    return int(Path(f"/proc/{child}/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 def run(
     line: list[str],
     said: Path,
     prepare: Callable[[], None] = lambda: None,
-    seconds: float = 120.0,
     folder: Path | None = None,
+    **limits: float,
 ) -> int:
-    """Run a command to its end, in a folder; return its exit code."""
-    return wait(start(line, said, prepare, folder), seconds)
+    """Run a command to its end, in a folder; return its exit code, or what ``wait`` says of it."""
+    return wait(start(line, said, prepare, folder), **limits)
 
 
 def prepare_home(home: Path, seed: int = 0) -> None:

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from actc.session import Session, Settings, start_session
     from actc.session.backup import backup_session
     from actc.session.examine import audit_accepted, check_shift, draw_audit, list_questions, write_report
+    from actc.session.exchange import import_judgements
     from actc.session.extend import extend_session
-    from actc.session.import_judgements import import_judgements
     from actc.session.judge import judge_triples
     from actc.session.results import export_session
     from actc.session.start import add_session_names
@@ -121,7 +121,7 @@ _LAZY = {
     "extend_session": "actc.session.extend",
     "fetch_graph": "actc.stores.fetch",
     "find_constraints": "actc.constraints.find_constraints",
-    "import_judgements": "actc.session.import_judgements",
+    "import_judgements": "actc.session.exchange",
     "judge_triples": "actc.session.judge",
     "list_questions": "actc.session.examine",
     "pick_triples": "actc.trust.in_frames",

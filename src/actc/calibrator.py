@@ -96,7 +96,7 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
         fit = method.fit(_check_triples(triples), answers, known)
         if not len(answers) and finds_cuts(method):
             raise OptionError("This method needs at least 1 annotation(s), not 0.")
-        self.pool_, self.annotations_, self.known_ = triples, answers, known
+        self.pool_, self.annotations_ = triples, answers
         self.fit_: Fit = fit
         self.classes_: BoolArray = np.array([False, True])
         self.thresholds_: Thresholds | None = fit.thresholds

@@ -17,7 +17,8 @@ All are ``ValueError`` too, so callers who do not care need not import any of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
 
@@ -93,6 +94,17 @@ class MissingExtraError(ActcError):
     def __init__(self, doing: str, package: str, extra: str) -> None:
         how = f"pip install 'actc[{extra}]' (in a checkout: pip install '.[{extra}]')"
         super().__init__(f"{doing} needs {package}. Install it with: {how}")
+
+
+@contextmanager
+def needing(doing: str, package: str, extra: str) -> Iterator[None]:
+    """Say what to install where what is imported here is not there."""
+    try:
+        yield
+    except ImportError as error:
+        if (error.name or "").startswith("actc"):
+            raise
+        raise MissingExtraError(doing, package, extra) from None
 
 
 def say_failure(error: Exception) -> str:

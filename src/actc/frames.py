@@ -17,7 +17,8 @@ from typing import Any
 
 from actc.errors import ChoiceError, OptionError, TableError
 
-ALIASES = {"subject": "head", "predicate": "relation", "object": "tail", "rel": "relation"}
+ALIASES = {"subject": "head", "predicate": "relation", "object": "tail", "rel": "relation", "confidence": "score"}
+"""What columns are also called."""
 SHOWN = 10  # rows of a table in a notebook
 
 
@@ -72,7 +73,7 @@ def read_frame(frame: Any, names: Sequence[str]) -> list[Any]:
     called = _columns_called(frame)
     missing = [name for name in names if name not in called]
     if missing:
-        told = ", ".join(map(str, called.values())) or "none"
+        told = ", ".join(dict.fromkeys(map(str, called.values()))) or "none"
         raise TableError(f"The column {missing[0]!r} is missing (found: {told}); rename yours.")
     found = _take(frame, [called[name] for name in names])
     return [_as_texts(column) if name in IDS else column for name, column in zip(names, found, strict=True)]
@@ -140,7 +141,18 @@ def _columns_called(frame: Any) -> dict[str, Any]:
             f"A {type(frame).__name__} is no table with columns; give a pandas or polars DataFrame, an Arrow table, a "
             "DuckDB relation or a dict of columns."
         )
-    return {ALIASES.get(str(name).lower(), str(name).lower()): name for name in found}
+    return call_columns(found)
+
+
+def call_columns(found: Iterable[Any]) -> dict[str, Any]:
+    """Return the own name of each column by what it is called here; "score" is the score, whatever else there is."""
+    called: dict[str, Any] = {}
+    for name in found:
+        called.setdefault(str(name).strip().lower(), name)
+    for other, name in ALIASES.items():
+        if other in called:
+            called.setdefault(name, called[other])
+    return called
 
 
 def _column_names(frame: Any) -> list[Any] | None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from actc.triples import FloatArray, IntArray
@@ -110,3 +113,16 @@ def find_shift(log_odds: FloatArray, share: float, cases: FloatArray | None = No
         return float(np.average(sigmoid(log_odds + more), weights=cases)) - share
 
     return float(brentq(missed, -60 - log_odds.max(), 60 - log_odds.min()))
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let linear algebra and scikit-learn work in one thread; also a decorator, ``@one_thread()``.
+
+    On tables of some ten thousand rows more threads wait for each other, beside other work far longer than they work.
+    """
+    import sklearn  # noqa: F401  with SciPy: the limit is for what is loaded by then
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        yield

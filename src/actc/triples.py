@@ -388,7 +388,7 @@ class ScoredTriples(Triples):
         ----------
         frame : pandas or polars DataFrame or LazyFrame, pyarrow Table, DuckDB relation or dict of columns
             The first three may also be called subject, predicate and object, and be whole numbers, which become text.
-            Other columns are left alone.
+            The score may be called confidence. Other columns are left alone.
         """
         return cls.from_columns(*read_frame(frame, ("head", "relation", "tail", "score")))
 

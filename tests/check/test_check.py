@@ -86,7 +86,7 @@ def test_an_oracle_takes_wrong_facts_out_and_undo_puts_them_back(home, out):
 
 
 def test_people_say_whether_a_fact_is_true_and_wrong_ones_are_taken_out(home, out):
-    plan = CheckPlan(home / "graph.tsv", out, budget=12)
+    plan = CheckPlan(home / "graph.tsv", out, budget=12, names=[write_names(home)])
     said = check_graph(plan).lines
     assert any("actc annotate" in line for line in said)
     truth = set(triples_of(home / "truth.tsv"))
@@ -103,6 +103,21 @@ def test_people_say_whether_a_fact_is_true_and_wrong_ones_are_taken_out(home, ou
     by_hand = [line for line in lines_of(out / "removed.tsv") if line[-1] == "person"]
     assert len(by_hand) == (~people.labels).sum()
     assert all(tuple(line[:3]) not in truth for line in by_hand)
+    reasons = reasons_on(out / "report.html")
+    assert re.search(r"\bTOWN\d", reasons)
+    assert not re.search(r"\btown\d", reasons)
+
+
+def write_names(home):
+    """Call everything by its id in capitals."""
+    graph = read_graph(home / "graph.tsv")
+    ids = [*graph.entity_names, *graph.relation_names]
+    (home / "names.tsv").write_text("id\tname\n" + "".join(f"{one}\t{one.upper()}\n" for one in ids))
+    return home / "names.tsv"
+
+
+def reasons_on(page):
+    return " ".join(re.findall('<span class="reason">(.*?)</span>', page.read_text()))
 
 
 def speaks_of_wrong_facts(session, out):

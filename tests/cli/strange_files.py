@@ -15,69 +15,30 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import httpx
 import numpy as np
 
+from actc import ScoredTriples
+from actc.app.studio.serve import prepare
 from actc.session import Judgement, Session, Settings, start_session
 from actc.tables.files import write_scored, write_triples
-from tests.synthetic import make_truth
+from tests.stores.servers import dump, load
 
+STORE = "http://store"
+"""Stands in a call for the address of the store."""
 RECIPE = '{"model": "complex", "dimension": 8, "epochs": 2, "batch": 64, "rate": 0.1}\n'
 CELLS = [
-    "",
-    "nan",
-    "inf",
-    "-inf",
-    "1e999",
-    "9" * 400,
-    "\x00",
-    "\ufeff",
-    '"',
-    "'",
-    "\t",
-    "\r",
-    "\n",
-    "=1+1",
-    "true",
-    "2",
-    "-1",
-]
-CELLS += [
-    "x" * 10_000,
-    "é",
-    "[]",
-    "{}",
-    "null",
-    "[[",
-    "<http://e/a b>",
-    '"a"@en',
-    "_:b",
-    "\\u12",
-    "e1",
-    "r0",
-    "None",
-    "1_0",
-]
+    "", "nan", "inf", "-inf", "1e999", "9" * 400, "\x00", "\ufeff", '"', "'", "\t", "\r", "\n", "=1+1", "true", "2",
+    "-1", str(10**9), "x" * 10_000, "é", "[]", "{}", "null", "[[", "<http://e/a b>", '"a"@en', "_:b", "\\u12",
+    "e1", "r0", "None", "1_0",
+]  # fmt: skip
 # Keys of JSON files whose values are used at once.
 TOLD = ("seed", "combine", "method", "budget", "counts", "curves", "default", "relations", "sources")
 # In the place of any value of a JSON file.
 VALUES: list[Any] = [
-    "x",
-    -1,
-    10**30,
-    1e308,
-    None,
-    [],
-    {},
-    [1],
-    {"a": 1},
-    True,
-    "nan",
-    "inf",
-    [[]],
-    "\x1b[31m",
-    "os:path",
-]
-VALUES += ["localopt-acc", "../..", "\ud800", 0, 0.5, "majority"]
+    "x", -1, 10**9, 10**30, 1e308, None, [], {}, [1], {"a": 1}, True, "nan", "inf", [[]], "\x1b[31m", "os:path",
+    "localopt-acc", "../..", "\ud800", 0, 0.5, "majority",
+]  # fmt: skip
 # What somebody who can write a session's database may put there.
 FORGED = [
     "INSERT INTO choice (at, name, value) VALUES (1, 'combine', 'forged')",
@@ -85,7 +46,8 @@ FORGED = [
     "INSERT INTO choice (at, name, value) VALUES ('x', 'reasons', '')",
     "INSERT INTO budget (at, triples) VALUES (1, -5)",
     "INSERT INTO budget (at, triples) VALUES (1, 'x')",
-    "INSERT INTO growth (at, triples) VALUES (1, 99999999)",
+    "INSERT INTO budget (at, triples) VALUES (1, 1000000000)",
+    "INSERT INTO growth (at, triples) VALUES (1, 1000000000)",
     "INSERT INTO pause (at, paused) VALUES ('', 1)",
     "INSERT INTO outlook (at, judgement, content) VALUES (1, 9, '[]')",
     "INSERT OR REPLACE INTO latest VALUES (1, '{')",
@@ -94,6 +56,7 @@ FORGED = [
     "UPDATE task SET chance = 0, asked = 'random'",
     "UPDATE task SET chance = 'x', reach = -1, within = 'nowhere'",
     "UPDATE task SET triple = triple + 100000",
+    "UPDATE task SET triple = triple + 1000000000, reach = 1000000000",
     "UPDATE annotator SET kind = 'program'",
     "UPDATE annotator SET name = ''",
     "DELETE FROM total",
@@ -103,30 +66,35 @@ FORGED = [
 ]
 SCRIPTS = {
     "raises.py": "raise RuntimeError('on import\\nin two lines')\n",
+    "answers.py": "import json, sys\nfor line in sys.stdin:\n"
+    "    print(json.dumps({'triple': json.loads(line)['triple'], 'said': True}), flush=True)\n",
     "leaves.py": "import sys\nsys.exit(3)\n",
     "strange.py": "nothing = None\nnumber = 3\n\n\nclass Raises:\n    summary = ''\n\n    def fit(self, *told):\n"
     "        raise ValueError('in fit')\n\n\nraises = Raises()\n",
 }
 
 
-def make_home(home: Path, actc: Callable[..., object]) -> None:
-    """Make a folder with what commands read, sound and strange; ``actc`` runs a command in it."""
-    pool, labels, _ = make_truth(60, 2)
-    truth = labels[:20].astype(int)
+def make_home(home: Path, url: str, actc: Callable[..., int]) -> None:
+    """Make a folder with what commands read, sound and strange; ``url`` is a store, ``actc`` runs a command there."""
+    pool, labels = _make_world(home)
+    truth, some = labels.astype(int), np.arange(0, len(pool), 3)
     write_scored(home / "scores.tsv", pool)
     (home / "scores.tsv.gz").write_bytes(gzip.compress((home / "scores.tsv").read_bytes(), mtime=0))
-    write_triples(home / "labels.csv", {**pool.take(np.arange(20)).columns(), "label": truth})
+    write_triples(home / "labels.csv", {**pool.take(some).columns(), "label": truth[some]})
+    write_triples(home / "texts.tsv", {**pool.columns(), "source": np.full(len(pool), "It is said.", dtype=object)})
     write_triples(home / "parts.parquet", {**pool.columns(), "score": pool.scores})
     (home / "folder-of-parts").mkdir()
     shutil.copy(home / "parts.parquet", home / "folder-of-parts" / "one.parquet")
-    _make_graph(home)
-    _make_cell(home, pool, labels)
+    (home / "set" / "cell").mkdir(parents=True)
+    for part in ("valid.tsv", "test.tsv"):
+        write_triples(home / "set" / "cell" / part, {**pool.columns(), "score": pool.scores, "label": truth})
     _make_session(home)
-    (home / "names.tsv").write_text("id\tname\tdescription\nh1\tAda\tA person\nr0\tknows\t\n")
-    (home / "names.json").write_text('{"h1": {"name": "Ada", "description": "x"}, "r0": "knows"}')
+    (home / "names.tsv").write_text("id\tname\tdescription\ne1\tAda\tA person\nr0\tknows\t\n")
+    (home / "names.json").write_text('{"e1": {"name": "Ada", "description": "x"}, "r0": "knows"}')
     (home / "recipe.json").write_text(RECIPE)
     (home / "constraints.tsv").write_text("kind\trelation\tuse\none-tail\tr0\thard\none-head\tr1\tno\n")
     (home / "notes.md").write_text("# Judge\n\nwith *care*.\n")
+    (home / "prompt.txt").write_text("Is it true that {sentence}? {answer}\n")
     for line in (
         "calibrate scores.tsv --labels labels.csv --out th.json",
         "convert graph.tsv --base http://e/ --out graph.nt",
@@ -135,30 +103,38 @@ def make_home(home: Path, actc: Callable[..., object]) -> None:
         "train graph.tsv --recipe recipe.json --out model",
         "export session --history history.jsonl --label-studio studio.json",
         "bench set/cell --method localopt-acc --budget 1,5 --repeats 2 --jobs 1 --out rows.csv",
+        "complete graph.tsv --candidates scores.tsv --oracle labels.csv --budget 5 --base http://e/ --out better",
+        f"publish better --to sparql:{url}/update --into http://e/run --base http://e/ --write",
     ):
-        actc(*line.split())
+        assert actc(*line.split()) == 0, line
+    load(url, (home / "graph.nt").read_text().splitlines(), None)
+    (home / "store.nq").write_text("\n".join(dump(url)))
+    prepare(home / "projects")
     _make_strange(home)
     for name, text in SCRIPTS.items():
         (home / name).write_text(text)
 
 
-def _make_graph(home: Path) -> None:
-    heads, tails = np.divmod(np.arange(144), 12)
-    near = np.flatnonzero((tails - heads) % 12 < 4)
-    names = {"head": heads, "tail": tails}
-    columns = {key: np.array([f"e{code}" for code in column[near]], dtype=object) for key, column in names.items()}
-    relation = np.array([f"r{(t - h) % 4 // 2}" for h, t in zip(heads[near], tails[near], strict=True)], dtype=object)
-    graph = {"head": columns["head"], "relation": relation, "tail": columns["tail"]}
-    write_triples(home / "graph.tsv", graph)
-    write_triples(home / "held.tsv", {key: column[::7] for key, column in graph.items()})
+def _make_world(home: Path) -> tuple[ScoredTriples, np.ndarray]:
+    """Write a graph, and facts that it does not hold; return candidates, those facts among them, and what is true."""
+    heads, tails = np.divmod(np.arange(18 * 18), 18)
+    steps = (tails - heads) % 18
+    ends = [np.array([f"e{code}" for code in codes], dtype=object) for codes in (heads, tails)]
+    every = {"head": ends[0], "relation": np.array([f"r{step % 4 // 2}" for step in steps], dtype=object)}
+    every["tail"] = ends[1]
+    true = (steps > 0) & (steps < 9)
+    held, false = np.flatnonzero(true)[::7], np.flatnonzero(steps > 9)[::3]
+    for name, rows in (("graph.tsv", np.setdiff1d(np.flatnonzero(true), held)), ("held.tsv", held)):
+        write_triples(home / name, {key: column[rows] for key, column in every.items()})
+    rows = np.random.default_rng(0).permutation(np.append(held, false))
+    scores = np.random.default_rng(1).normal(size=len(rows)) + 2 * true[rows]
+    return ScoredTriples.from_columns(*(column[rows] for column in every.values()), scores), true[rows]
 
 
-def _make_cell(home: Path, pool: object, labels: np.ndarray) -> None:
-    (home / "set" / "cell").mkdir(parents=True)
-    for part in ("valid.tsv", "test.tsv"):
-        write_triples(
-            home / "set" / "cell" / part, {**pool.columns(), "score": pool.scores, "label": labels.astype(int)}
-        )
+def fill_store(home: Path, url: str) -> None:
+    """Put back what was in the store."""
+    kind = {"Content-Type": "application/n-quads"}
+    httpx.post(f"{url}/store", content=(home / "store.nq").read_bytes(), headers=kind, timeout=60).raise_for_status()
 
 
 def _make_session(home: Path) -> None:

@@ -72,6 +72,8 @@ BAD = [
     ("calibrate", "scores.tsv", "--labels", "labels.tsv", "--precision", "2"),
     ("calibrate", "scores.tsv", "--labels", "labels.tsv", "--precision", "nan"),
     ("calibrate", "scores.tsv", "--labels", "labels.tsv", "--confidence", "1.5", "--precision", "0.8"),
+    ("calibrate", "scores.tsv", "--labels", "labels.tsv", "--constraints", "/dev/zero"),
+    ("calibrate", "scores.tsv", "--labels", "labels.tsv", "--constraints", "pipe.tsv"),
     ("calibrate", "scores.tsv", "--method", "os:path"),
     ("calibrate", "scores.tsv", "--method", ":x"),
     ("calibrate", "scores.tsv", "--method", "..x:y"),
@@ -82,6 +84,7 @@ BAD = [
     ("report", "th.json", "--level", "-1", "--out", "r.html"),
     ("report", "th.json", "--level", "nan", "--out", "r.html"),
     ("report", "loop.tsv"),
+    ("report", "s", "--out", "r.html", "--json", "no/r.json"),
     ("start", "new", "scores.tsv", "--seed", "-1"),
     ("start", "new", "scores.tsv", "--budget", str(10**30)),
     ("start", "new", "scores.tsv", "--names", "deep.json"),
@@ -108,6 +111,8 @@ BAD = [
     ("import", "s", "pipe.tsv"),
     ("bench", "d/m", "--budget", str(10**30), "--jobs", "1"),
     ("bench", "d/m", "--seed", "-1", "--jobs", "1", "--method", "localopt-acc"),
+    ("bench", "d/m", "--repeats", str(10**9), "--jobs", "1", "--method", "actc-lr-rndm"),
+    ("bench", "d/m", "--jobs", "0", "--method", "localopt-acc"),
     ("bench", "nowhere", "--jobs", "1"),
     ("demo", "--seed", "-1", "--out", "demo"),
     ("demo", "--repeats", "0", "--out", "demo"),
@@ -143,6 +148,13 @@ def test_bad_input_is_answered_in_one_sentence(made, capsys, monkeypatch, words)
 def test_a_program_that_reads_nothing_and_ends_is_no_error(made, capsys, monkeypatch):
     for _ in range(5):  # whether it ends before it is told anything is a matter of chance
         assert actc(capsys, made, monkeypatch, "judge", "s", "--program", "true", "--count", "40") == (0, "")
+
+
+def test_the_shift_of_a_relation_that_the_pool_lacks_is_written_as_json(made, capsys, monkeypatch, tmp_path):
+    (tmp_path / "new.tsv").write_text("h1\tanother\tt1\t0.5\n")
+    line = ("shift", "th.json", tmp_path / "new.tsv", "--json", tmp_path / "shift.json", "--quiet")
+    assert actc(capsys, made, monkeypatch, *line) == (0, "")
+    assert '"stability": "inf"' in (tmp_path / "shift.json").read_text()
 
 
 def test_rows_that_lack_a_table_s_budget_leave_that_table_out(made, capsys, monkeypatch, tmp_path):

@@ -19,6 +19,7 @@ from actc.session.find_case import find_case, session_case
 from actc.session.plan import Planner
 from actc.session.sought import parts_of
 from actc.tables.files import write_triples
+from tests.check.test_check import reasons_on, write_names
 from tests.check.test_doubt import make_towns
 
 
@@ -88,7 +89,7 @@ def judge_all(session, truth):
 
 
 def test_people_judge_candidates_and_facts_in_one_session(home, out):
-    plan = CompletionPlan(home / "graph.tsv", out, check=True, budget=24)
+    plan = CompletionPlan(home / "graph.tsv", out, check=True, budget=24, names=[write_names(home)])
     assert any("doubtful facts" in line for line in complete_graph(plan).lines)
     before, truth = triples_of(home / "graph.tsv"), triples_of(home / "truth.tsv")
     with_session = Session(out / "session")
@@ -103,6 +104,9 @@ def test_people_judge_candidates_and_facts_in_one_session(home, out):
     complete_graph(plan)
     by_hand = {one for one in asked if one in before and one not in truth}
     assert by_hand <= triples_of(out / "removed.tsv")
+    reasons = reasons_on(out / "report.html")
+    assert "TOWN" in reasons
+    assert "town" not in reasons
     added = triples_of(out / "accepted.tsv")
     assert not added & before
     opened = find_case(out / "thresholds.json").case

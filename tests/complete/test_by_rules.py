@@ -7,15 +7,17 @@ import os
 import subprocess
 import sys
 import venv
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 import numpy as np
 import pytest
 
+from actc.check.run import CheckPlan, check_graph
 from actc.complete.run import CompletionPlan, complete_graph
 from actc.errors import OptionError
-from actc.graphs.formats import read_graph
+from actc.graphs.formats import read_graph, write_graph
 from actc.graphs.graph import Graph
 from actc.session import Session
 from actc.tables.files import write_triples
@@ -56,14 +58,42 @@ def test_each_candidate_says_which_rule_proposed_it(folder, tmp_path):
     assert any(rule == "parent(X,Y) <= married(X,A), parent(A,Y)" for rule in columns["rule"])
 
 
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda *files: complete_graph(CompletionPlan(*files, budget=5)),
+        lambda *files: check_graph(CheckPlan(*files, budget=5)),
+    ],
+)
+def test_a_graph_in_rdf_calls_things_by_its_own_labels(folder, tmp_path, run):
+    graph, place = read_graph(folder / "graph.tsv"), "http://example.org/"
+    write_graph(tmp_path / "graph.nt", graph, base=place)
+    label = "<http://www.w3.org/2000/01/rdf-schema#label>"
+    with (tmp_path / "graph.nt").open("a") as file:
+        file.writelines(f'<{place}{one}> {label} "Mx {one}" .\n' for one in graph.entity_names)
+    run(tmp_path / "graph.nt", tmp_path / "out")
+    session = Session(tmp_path / "out" / "session")
+    card = session.ask(session.add_annotator("ada"), 1)[0]
+    assert session.names.of(card.head).name == f"Mx {card.head.removeprefix(place)}"
+    session.close()
+
+
 def test_an_oracle_answers_and_a_second_run_goes_on(folder, tmp_path):
     asked = CompletionPlan(folder / "graph.tsv", tmp_path / "out", budget=20, oracle=folder / "hidden.tsv")
     complete_graph(asked)
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert report["judged"] == 20
+    assert "--budget 40" in again_next(asked, 0.999)  # twenty answers cannot keep it: more are asked for
+    assert "no list can be promised to be 100%" in (tmp_path / "out" / "report.html").read_text()
     again = complete_graph(asked)
     assert json.loads((tmp_path / "out" / "report.json").read_text())["accepted"] == report["accepted"]
     assert again.files
+
+
+def again_next(asked, precision):
+    """Return what a run with a promise says to run next."""
+    complete_graph(replace(asked, precision=precision))
+    return json.loads((asked.out / "report.json").read_text())["next"]
 
 
 @pytest.mark.long

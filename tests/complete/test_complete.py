@@ -252,7 +252,7 @@ def test_other_content_under_the_same_name_is_noticed_and_another_name_for_the_s
 
 
 def test_constraints_that_are_not_there_are_refused_before_anything_is_begun(folder, tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"nowhere\.tsv"):
+    with pytest.raises(FileError, match=r"nowhere\.tsv: there is no such file"):
         complete_graph(CompletionPlan(folder / "graph.tsv", tmp_path / "out", constraints=tmp_path / "nowhere.tsv"))
     assert not (tmp_path / "out").exists()
 
@@ -270,11 +270,11 @@ def test_a_run_that_was_cut_off_while_proposing_keeps_its_model(folder, tmp_path
     def fail(*_):
         raise RuntimeError("cut off")
 
-    monkeypatch.setattr("actc.complete.run.write_candidates", fail)
+    monkeypatch.setattr("actc.complete.prepare.write_candidates", fail)
     with pytest.raises(RuntimeError, match="cut off"):
         complete_graph(asking)
     monkeypatch.undo()
-    monkeypatch.setattr("actc.complete.run.train_model", fail)
+    monkeypatch.setattr("actc.complete.prepare.train_model", fail)
     complete_graph(asking)
     assert (tmp_path / "out" / "report.json").is_file()
 
@@ -288,7 +288,7 @@ def test_a_damaged_record_of_the_run_is_said_in_a_sentence(folder, tmp_path, dam
 
 
 def test_what_cannot_work_is_refused_before_training(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("actc.complete.run.train_model", lambda *_, **__: pytest.fail("trained"))
+    monkeypatch.setattr("actc.complete.prepare.train_model", lambda *_, **__: pytest.fail("trained"))
     (tmp_path / "bad.json").write_text("[1, 2")
     for options, sentence in (
         ({"names": (tmp_path / "bad.json",)}, "this is no JSON file"),

@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from actc.complete.earlier import Earlier, compare, keep_word, read_answers, read_triples_of, set_aside, tell_changes
+from actc.complete.earlier import Earlier, compare, keep_word, read_answers, set_aside, tell_changes
 from actc.complete.run import CompletionPlan, complete_graph
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
 from actc.session import Judgement, Session
 from actc.tables.answers import Answers
-from actc.tables.files import write_triples
+from actc.tables.files import read_listed, write_triples
 from actc.triples import Annotations, ScoredTriples, encode_columns
 from tests.evidence.test_rules import make_families
 
@@ -75,7 +75,7 @@ def test_a_grown_graph_uses_earlier_answers_asks_new_questions_and_says_what_cha
 def test_earlier_draws_count_with_the_weight_of_the_pool_that_they_reached(twice):
     out, _, _ = twice
     said = Answers.read(out / "answers.tsv").said
-    pool, old = read_triples_of(out / "pool.parquet"), read_triples_of(out / "earlier" / "1" / "pool.parquet")
+    pool, old = read_listed(out / "pool.parquet"), read_listed(out / "earlier" / "1" / "pool.parquet")
     assert set(said.reach.tolist()) == {len(pool), old.contains(pool).sum()}
     assert old.contains(pool.take(np.arange(int(said.reach.min())))).all()
     judged = Answers.read(out / "judged.parquet").said

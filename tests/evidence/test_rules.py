@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import itertools
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actc.errors import ChoiceError, TableError
+from actc.errors import TableError
 from actc.evidence.ceiling import fit_ceiling
 from actc.evidence.mine_rules import RuleLimits
 from actc.evidence.propose_by_rules import estimate_candidates, propose_by_rules
 from actc.evidence.weigh_by_rules import split_holdouts, weigh_rules
 from actc.graphs.graph import Graph
 from actc.numeric import sigmoid
+from actc.tables.files import write_triples
 from actc.triples import Triples
 
 LIMITS = RuleLimits(support=2, confidence=0.2, sparse_confidence=0.2, doubt=1.0)
@@ -144,11 +148,6 @@ def test_an_estimate_comes_near(tmp_path):
     assert count == pytest.approx(len(propose_by_rules(graph)), rel=0.5)
 
 
-def test_an_unknown_engine_is_refused():
-    with pytest.raises(ChoiceError, match="engine"):
-        propose_by_rules(make_families(3, np.random.default_rng(0), 0.5)[0], engine="dask")
-
-
 def test_a_graph_without_rules_proposes_nothing_and_says_so():
     graph = Graph.from_columns([f"a{k}" for k in range(40)], ["r"] * 40, [f"b{k}" for k in range(40)])
     proposed = propose_by_rules(graph)
@@ -156,17 +155,6 @@ def test_a_graph_without_rules_proposes_nothing_and_says_so():
     assert proposed.columns()["rule"].shape == (0,)
     with pytest.raises(TableError, match="No rule of this graph of 40 facts"):
         weigh_rules(graph, proposed)
-
-
-@pytest.mark.long
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_spark_proposes_what_duckdb_proposes():
-    pytest.importorskip("pyspark")
-    graph, _ = make_families(20, np.random.default_rng(0), 0.7)
-    ours, theirs = (propose_by_rules(graph, LIMITS, engine=engine) for engine in ("duckdb", "spark"))
-    assert ours.candidates.keys.tolist() == theirs.candidates.keys.tolist()
-    np.testing.assert_allclose(ours.together, theirs.together)
-    np.testing.assert_array_equal(ours.rule, theirs.rule)
 
 
 def test_holdouts_are_a_tenth_each_and_share_no_fact():
@@ -258,3 +246,28 @@ def test_a_relation_whose_facts_follow_from_nothing_is_not_taken_for_one_that_la
     accepted = found.weighed.candidates.take(found.weighed.log_odds > 0)
     assert missing.contains(accepted).mean() > 0.9
     assert accepted.contains(missing).mean() > 0.7
+
+
+THREADS = """
+import sys
+from threadpoolctl import threadpool_info
+from actc.evidence import weigh_by_rules as room
+from actc.evidence.propose_by_rules import propose_by_rules
+from actc.graphs.formats import read_graph
+
+fit = room.fit_ceiling
+def told(*given):
+    print(*(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"))
+    return fit(*given)
+room.fit_ceiling = told
+graph = read_graph(sys.argv[1])
+room.weigh_rules(graph, propose_by_rules(graph))
+"""
+
+
+def test_every_library_of_small_products_has_one_thread_while_ceilings_are_fitted(tmp_path):
+    write_triples(tmp_path / "graph.tsv", make_families(30, np.random.default_rng(0), 0.8)[0].columns())
+    line = [sys.executable, "-c", THREADS, tmp_path / "graph.tsv"]
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}
+    told = subprocess.run(line, capture_output=True, text=True, timeout=120, check=True, env=environment)
+    assert {*told.stdout.split()} == {"1"}

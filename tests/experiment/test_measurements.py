@@ -47,6 +47,11 @@ def test_a_row_that_stands_twice_is_refused():
         fold(np.zeros(6), order=np.array([0, 1, 2, 3, 3, 5]))
 
 
+def test_a_repeat_out_of_all_bounds_is_refused_without_counting_up_to_it():
+    with pytest.raises(TableError, match="1 of 1000000001"):
+        fold_rows([Row("s", "complex", "m", 1, 10**9, 0.5, 0.5, 0.0)])
+
+
 def test_the_two_standard_errors_are_not_the_same_thing():
     average = fold([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]).average(Run("s", "complex", "m"), "accuracy")
     assert average.value == pytest.approx(35)

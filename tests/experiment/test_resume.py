@@ -108,7 +108,7 @@ def test_rows_with_another_seed_are_not_mixed(run):
 
 
 def test_no_repeats_are_refused(run):
-    with pytest.raises(OptionError, match="at least 1"):
+    with pytest.raises(OptionError, match="give 1 to"):
         run(runs=dict.fromkeys(RUNS, 0))
 
 

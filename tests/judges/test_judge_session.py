@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import sys
 import time
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +14,7 @@ import pytest
 
 import actc
 from actc.complete.plan import CompletionPlan
-from actc.errors import ActcError
+from actc.errors import ActcError, FileError
 from actc.judges.replies import Reply
 from actc.judges.store import ReplyStore
 from actc.session import Judgement, Session, Settings, start_session
@@ -24,7 +24,6 @@ from actc.session.cards import make_card
 from actc.session.find_case import find_case, session_case
 from actc.session.judge import CHOICES, judge_triples, make_question
 from actc.session.judge_report import audit_with_judges, report_judges
-from actc.session.judged import read_judged
 from actc.session.money import Money, Offer, weigh_money
 from actc.session.plan import Planner, task_of
 from actc.session.results import write_accepted
@@ -80,7 +79,7 @@ def test_a_program_judges_everything_once_and_nonsense_is_no_answer(session, tmp
     assert (run.wanted, run.answered, run.senseless, run.before) == (240, 216, 24, 0)
     again = judge_triples(session, program=command(tmp_path), which="all")
     assert (again.before, again.answered) == (240, 0)
-    judged = read_judged(session)
+    judged = ReplyStore(session.folder).answers()
     assert len(judged) == 216
     assert ((judged.signals > 0) == TRUTH[judged.rows]).all()
 
@@ -94,6 +93,13 @@ def test_a_program_that_says_nothing_and_does_not_listen_is_ended(session, tmp_p
     with pytest.raises(ActcError, match="ended with code"):
         judge_triples(session, program=deaf, which="all", texts=tmp_path / "texts.csv")
     assert time.monotonic() - began < 30
+
+
+def test_a_question_that_cannot_be_made_ends_the_run_with_its_error(session, tmp_path):
+    with closing(sqlite3.connect(session.folder / "names.sqlite")) as names, names:
+        names.execute("DROP TABLE known")
+    with pytest.raises(FileError, match=r"names\.sqlite: the names are damaged"):
+        judge_triples(session, program=command(tmp_path), which="all")
 
 
 def test_an_answer_is_stored_once_and_the_first_one_stays(session):
@@ -144,7 +150,7 @@ def test_a_function_of_ones_own_judges(session, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     run = actc.judge_triples(session.folder, script="my_rules:judge", which="random", share=0.25)
     assert (run.judge, run.answered) == ("my_rules:judge", 60)
-    judged = read_judged(session)
+    judged = ReplyStore(session.folder).answers()
     assert ((judged.signals > 0) == (POOL.scores[judged.rows] > 0.5)).all()
 
 
@@ -369,17 +375,6 @@ def test_with_prices_a_run_and_a_report_say_what_the_next_money_buys(session, tm
 def test_the_next_money_goes_to_whoever_brings_most_for_it_or_to_nobody(people, machine, told):
     offers = tuple(sorted((people, machine), key=lambda offer: -offer.rate))
     assert Money(offers, (), 1.0).sentences()[-1].endswith(told)
-
-
-def test_programs_whose_answers_were_imported_count_as_judges_too(session, tmp_path):
-    columns = POOL.columns()
-    said = [{name: str(columns[name][row]) for name in ("head", "relation", "tail")} for row in range(30)]
-    lines = [one | {"name": "old rule", "kind": "program", "said": "true"} for one in said]
-    (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    actc.import_judgements(session, tmp_path / "said.jsonl")
-    judged = read_judged(session)
-    assert judged.names == ("old rule",)
-    assert len(judged) == 30
 
 
 def test_a_copy_of_a_session_has_its_judges(session, tmp_path):

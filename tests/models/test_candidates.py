@@ -8,8 +8,7 @@ import pytest
 from actc.errors import ChoiceError, FileError, OptionError
 from actc.graphs.graph import Graph
 from actc.models import candidates
-from actc.models.candidates import CandidateSearch, Wanted, write_candidates
-from actc.models.entity_slots import fitting_entities
+from actc.models.candidates import CandidateSearch, Wanted, fitting_entities, write_candidates
 from actc.tables.files import read_scored
 
 

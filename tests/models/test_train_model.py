@@ -133,6 +133,13 @@ def test_time_ends_the_training(graph):
     assert train_model(graph, recipe, device="cpu", seconds=1e-9).facts["epochs"] == 1
 
 
+def test_a_model_that_has_no_room_is_refused_and_a_batch_is_no_more_than_there_is(graph):
+    with pytest.raises(OptionError, match="numbers has no room in memory; give a recipe with a smaller dimension"):
+        train_model(graph, Recipe("complex", dimension=10**12), device="cpu")
+    trained = train_model(graph, Recipe("complex", dimension=4, epochs=1, batch=10**30), device="cpu")
+    assert trained.facts["epochs"] == 1
+
+
 @pytest.mark.parametrize("seconds", [-1.0, 0.0, math.nan])
 def test_no_time_to_train_is_refused(seconds, graph):
     with pytest.raises(OptionError, match="--seconds: the time to train must be above 0, not (-1|0|nan)\\."):
@@ -323,6 +330,7 @@ def test_the_recipe_fits_the_machine_and_the_graph():
         ({"dimension": 4}, FileError, "names at least its model"),
         ({"model": "complex", "dimension": 3}, OptionError, "even dimension"),
         ({"model": "conve", "dimension": 64}, OptionError, "twice a square"),
+        ({"model": "conve", "dimension": 8}, OptionError, "twice a square"),
         ({"model": "complex", "loss": "hinge"}, ChoiceError, "cross-entropy, binary"),
         ({"model": "complex", "epochs": 0}, OptionError, "above 0"),
         ({"model": "complex", "rate": math.nan}, OptionError, "above 0"),

@@ -103,9 +103,12 @@ def test_a_copy_that_left_the_last_judgements_behind_is_noticed(session, tmp_pat
         Session(moved)
 
 
-def test_a_session_without_its_count_opens_as_those_of_earlier_versions_do(session, tmp_path):
+def test_a_session_opens_without_its_count_and_shows_no_candidates_without_their_checksums(session, tmp_path):
     judge(session, 2)
-    assert len(Session(copy_without(session, tmp_path, "*.count", "checksums.json")).annotations()) == 2
+    copy = Session(copy_without(session, tmp_path, "*.count", "checksums.json"))
+    assert len(copy.annotations()) == 2
+    with pytest.raises(FileError, match="checksums.json: the file is missing or damaged"):
+        copy.read_pool()
 
 
 @pytest.mark.parametrize("name", ["pool.parquet", "checksums.json"])

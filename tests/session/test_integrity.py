@@ -10,8 +10,7 @@ import pytest
 
 from actc.errors import FileError, OptionError
 from actc.session import OWNER, Judgement, Session, Settings, start_session
-from actc.session.exchange import read_judgements, write_history
-from actc.session.import_judgements import import_judgements
+from actc.session.exchange import import_judgements, read_judgements, write_history
 from actc.tables.files import write_scored
 from tests.synthetic import make_truth
 

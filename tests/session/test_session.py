@@ -6,6 +6,8 @@ import json
 import sqlite3
 import threading
 import time
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from actc.errors import ActcError, FileError, OptionError, SessionError
+from actc.judges.store import ReplyStore
 from actc.pooled import method as pooled_method
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session import ask as ask_module
@@ -360,6 +363,13 @@ def test_a_forged_database_is_refused_in_a_sentence(scores, sql, said):
         again = Session(session.folder)
         again.answers_as_asked()
         picture(again)
+
+
+def test_a_session_that_says_it_has_more_candidates_than_it_has_is_refused(scores):
+    session = new_session(scores)
+    replace(session.settings, triples=10**9, doubted=10**8).write(session.folder / "settings.json")
+    with pytest.raises(FileError, match="it should have 1,000,000,000 candidates"):
+        find_case(Session(session.folder))
 
 
 def test_a_lease_of_before_the_machine_started_anew_ends(scores, monkeypatch):
@@ -770,11 +780,25 @@ def test_a_folder_that_is_no_session_is_refused_in_one_sentence(tmp_path):
         Session(tmp_path)
 
 
-def test_a_session_of_a_newer_actc_is_refused_in_one_sentence(scores):
+@pytest.mark.parametrize("version", [1, 99])
+def test_a_session_of_another_format_is_refused_in_one_sentence(scores, version):
     session = new_session(scores)
-    session.store.rows("PRAGMA user_version = 99")
+    session.store.rows(f"PRAGMA user_version = {version}")
     session.close()
-    with pytest.raises(FileError, match="newer actc"):
+    with pytest.raises(FileError, match=f"format {version}, this actc reads 10; open it with the actc that made it"):
+        Session(session.folder)
+
+
+def test_names_and_machine_answers_of_another_format_are_refused_in_one_sentence(scores):
+    session = new_session(scores)
+    ReplyStore(session.folder, create=True)
+    session.close()
+    for name in ("judges.sqlite", "names.sqlite"):
+        with closing(sqlite3.connect(session.folder / name)) as connection:
+            connection.execute("PRAGMA user_version = 7")
+    with pytest.raises(FileError, match=r"judges\.sqlite: machine answers of format 7; this actc reads 2"):
+        ReplyStore(session.folder).counts()
+    with pytest.raises(FileError, match=r"names\.sqlite: names of format 7; this actc reads 1"):
         Session(session.folder)
 
 
@@ -805,6 +829,24 @@ def test_odd_names_of_annotators_are_refused(scores, name):
     session = new_session(scores)
     with pytest.raises(OptionError):
         session.add_annotator(name)
+
+
+def test_a_graph_in_turtle_is_shown_on_cards_and_names_what_it_names(tmp_path):
+    place, label = "http://e/", "<http://www.w3.org/2000/01/rdf-schema#label>"
+    rows = [f"{place}a{k}\t{place}knows\t{place}b\t{k}\n" for k in range(40)]
+    (tmp_path / "scores.tsv").write_text("head\trelation\ttail\tscore\n" + "".join(rows))
+    (tmp_path / "graph.ttl").write_text(
+        f'<{place}b> {label} "Bob"@en, "Robert"@fr . <{place}b> <{place}likes> <{place}c> .\n'
+    )
+    (tmp_path / "names.tsv").write_text(f"id\tname\n{place}a1\tAda\n")
+    session = start_session(
+        tmp_path / "s", tmp_path / "scores.tsv", names=[tmp_path / "names.tsv"], graph=tmp_path / "graph.ttl"
+    )
+    assert [session.names.of(f"{place}{one}").name for one in ("a1", "b")] == ["Ada", "Bob"]
+    card = make_card(session.names, session.ask(session.add_annotator("ada"), 1)[0])
+    assert card["sentence"][-1]["text"] == "Bob"  # not told apart from its own label
+    assert [[part["text"] for part in fact[::2]] for fact in card["tail_facts"]] == [["Bob", "likes", "c"]]
+    session.close()
 
 
 def test_reasons_are_kept_beside_the_candidates_and_call_ids_by_their_names(scores):
@@ -867,6 +909,7 @@ def test_a_session_without_reasons_gives_none(scores):
     [
         *({"seed": -1}, {"seed": "0"}, {"budget": True}, {"budget": 1e9}, {"combine": ["majority"]}, {"combine": "x"}),
         *({"title": None}, {"show_score": 1}, {"target": "0.9"}, {"link": 5}, {"reasons": {}}, {"level": []}),
+        *({"doubted": -1}, {"doubted": 10**9}, {"triples": -1}),
     ],
 )
 def test_forged_settings_are_refused_by_a_sentence_that_names_the_file(tmp_path, forged):

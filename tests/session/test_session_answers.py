@@ -23,7 +23,7 @@ from actc.session.exchange import read_judgements, write_history, write_label_st
 from actc.session.find_case import find_case
 from actc.session.results import export_session, next_tasks
 from actc.session.start import add_session_names, count_named
-from actc.session.status import count_labels, history, people
+from actc.session.status import history, people
 from actc.session.terminal import judge_in_terminal
 from actc.tables.calibration import Calibration
 from actc.tables.files import read_scored, write_scored
@@ -208,6 +208,7 @@ def test_labels_and_history_go_out_and_come_back(session, tmp_path):
             "none of its 1 answers is about this",
         ),
         ('{"head": "h1", "relation": "r9", "tail": "t", "said": "maybe"}', "'maybe' is no answer"),
+        ('{"head": "h1", "relation": "r9", "tail": "t", "said": "true", "kind": "program"}', "judge by `actc judge`"),
     ],
 )
 def test_a_bad_line_of_judgements_is_named_and_nothing_is_stored(session, tmp_path, text, message):
@@ -260,24 +261,6 @@ def test_export_writes_thresholds_and_what_people_decided(session, tmp_path):
     assert pool.triple(triples[0])[0] not in heads
     with pytest.raises(OptionError, match="Say what to export"):
         export_session(session)
-
-
-def test_what_a_program_said_is_kept_apart_and_its_reliability_is_measured(session, tmp_path):
-    triples, pool = answer(session, "ada", "tftft"), session.read_pool()
-    labels, rows, columns = session.annotations(), [*triples, *range(20)], pool.columns()
-    said = [
-        {name: str(columns[name][row]) for name in ("head", "relation", "tail")}
-        | {"name": "rule", "kind": "program", "said": "true" if pool.scores[row] > 0.5 else "false"}
-        for row in dict.fromkeys(rows)
-    ]
-    (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, said)))
-    assert read_judgements(session, tmp_path / "said.jsonl").added == len(said)
-    assert session.annotations().rows.tolist() == labels.rows.tolist()
-    assert count_labels(session) == 5
-    rule = people(session)[-1]
-    assert rule["kind"] == "program"
-    right = (pool.scores[triples] > 0.5) == np.array([1, 0, 1, 0, 1])
-    assert rule["reliability"] == pytest.approx(rule["reliability"] | {"compared": 5, "right": right.mean()})
 
 
 def in_terminal(session, keys, lines=()):

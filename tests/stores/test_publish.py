@@ -115,6 +115,11 @@ def test_to_publish_twice_is_to_publish_once_and_to_withdraw_leaves_the_store_as
         withdraw_facts(folder, to, INTO)
 
 
+def test_a_dry_run_into_a_store_that_does_not_answer_says_so(folder):
+    with pytest.raises(StoreError, match="cannot be used"):
+        publish_facts(folder, "sparql:http://127.0.0.1:1/update", INTO)
+
+
 def test_without_remove_what_was_taken_out_stays(url, folder):
     before = dump(url)
     published = publish_facts(folder, f"sparql:{url}/update", INTO, write=True)

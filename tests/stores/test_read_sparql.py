@@ -265,6 +265,14 @@ def test_a_password_is_sent_when_it_is_asked_for_and_shown_nowhere(small, tmp_pa
     assert not any(b"sesame" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
 
+@pytest.mark.parametrize(("option", "said"), [("user_from", "the user and the password"), ("key_from", "the key")])
+def test_a_wrong_password_is_told_from_one_that_was_not_given(tmp_path, monkeypatch, option, said):
+    monkeypatch.setenv("STORE_SECRET", "ada:wrong")
+    server = Faulty([], lambda server, query, reply: (401, b"", {"WWW-Authenticate": "Basic"}))
+    with server.serving() as store, pytest.raises(StoreError, match=f"{said} that it was given will not do"):
+        fetch_graph(store, tmp_path / "g.nt", **{option: "STORE_SECRET"})
+
+
 def test_a_key_is_sent_as_a_bearer_token(small, tmp_path, monkeypatch):
     monkeypatch.setenv("STORE_KEY", "k-1")
     server = Faulty(small, no_fault)
@@ -280,12 +288,14 @@ def test_a_key_is_sent_as_a_bearer_token(small, tmp_path, monkeypatch):
         ("sparql:http://ada:secret@host/query", {}),
         ("sparql:http://host/query", {"key_from": "NO_SUCH_VARIABLE"}),
         ("kuzu:folder", {"graphs": ["urn:g"]}),
+        ("sparql:http://host/query", {"graphs": ["no IRI"]}),
     ],
 )
 def test_an_address_or_option_of_no_sense_is_refused_before_anything_is_asked(tmp_path, store, options):
-    with pytest.raises(OptionError) as error:
+    with pytest.raises((OptionError, StoreError)) as error:
         fetch_graph(store, tmp_path / "g.nt", **options)
     assert "secret" not in str(error.value)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_every_command_that_takes_a_graph_takes_a_store(tmp_path, monkeypatch):
@@ -296,6 +306,10 @@ def test_every_command_that_takes_a_graph_takes_a_store(tmp_path, monkeypatch):
         for words in (["constraints", store], ["candidates", store, "--out", "c.tsv"]):
             result = CliRunner().invoke(commands, words)
             assert result.exit_code == 0, result.output + str(result.exception)
+        refused = CliRunner().invoke(commands, ["convert", store, "--to", "nothing", "--out", "g.tsv"])
+        assert "No graph format is called 'nothing'" in str(refused.exception)
+        refused = CliRunner().invoke(commands, ["check", store, "--out", "."])
+        assert "has files in it that no such run began" in str(refused.exception)
         assert dump(url)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.tsv"]
     taking = {name for name, command in commands.commands.items() if any(p.name == "graphs" for p in command.params)}

@@ -86,15 +86,6 @@ def test_everything_that_was_written_is_read_back(tmp_path, thresholds, pool):
     assert (tmp_path / "again.json").read_text() == (tmp_path / "t.json").read_text()
 
 
-@pytest.mark.parametrize("other", [{"kind": "recall"}, {"kind": "cost", "target": "inf"}, {"each_relation": True}])
-def test_a_promise_of_a_kind_that_is_no_longer_made_is_not_read(tmp_path, thresholds, pool, other):
-    write(tmp_path / "t.json", thresholds, pool, promise=Promised(0.8, 0.9, 0.95, ()))
-    content = json.loads((tmp_path / "t.json").read_text())
-    content["promise"] |= other
-    (tmp_path / "t.json").write_text(json.dumps(content))
-    assert Calibration.read(tmp_path / "t.json").promise is None
-
-
 def test_a_word_without_a_probability_is_written_as_strict_json_and_read_back(tmp_path, thresholds, pool):
     words = Exceptions(["a"], ["r0"], ["x"], [True], ["person"], [np.nan])
     write(tmp_path / "t.json", thresholds, pool, exceptions=words)
@@ -125,17 +116,6 @@ def test_paths_are_relative_to_the_file_and_move_with_it(tmp_path, thresholds, p
     shutil.move(old, new)
     moved = Calibration.read(new / "sub" / "t.json").sources
     assert (moved.scores, moved.known) == (new / "scores.tsv", new / "sub" / "known.tsv")
-
-
-def test_an_older_file_with_absolute_paths_and_fewer_counts_is_read(tmp_path):
-    relations = {"r": {"cut": "inf", "own": True, "triples": 4, "annotated": 1}}
-    content = {"format": "actc-thresholds", "format_version": 1, "default": 0.5, "relations": relations}
-    content |= {"method": "pooled", "counts": {"pool": 4, "annotated": 1}, "sources": {"scores": "/tmp/scores.tsv"}}
-    (tmp_path / "t.json").write_text(json.dumps(content))
-    again = Calibration.read(tmp_path / "t.json")
-    assert str(again.sources.scores) == "/tmp/scores.tsv"
-    assert (again.counts.held, again.counts.accepted, again.promise, again.curves) == (4, None, None, None)
-    assert again.thresholds.cuts.tolist() == [np.inf]
 
 
 def test_thresholds_from_tables_in_memory_name_no_source(tmp_path, thresholds, pool):

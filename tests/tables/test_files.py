@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError, FileError, OptionError
+from actc.graphs.formats import read_graph
+from actc.session.read_names import read_names
 from actc.tables.deliver import write_beside
-from actc.tables.files import check_gzip, read_annotations, read_labels, read_scored, write_triples
+from actc.tables.files import check_gzip, find_layout, read_annotations, read_labels, read_scored, write_triples
 from actc.triples import Thresholds, encode_columns
 from tests.conftest import later
 
@@ -43,6 +45,37 @@ def test_columns_may_stand_in_any_order_and_under_other_names(tmp_path):
     triples, labels = read_scored(put(tmp_path / "x.tsv", content))
     assert triples.triple(0) == ("a", "r", "x")
     assert labels is None
+
+
+def test_a_column_confidence_is_the_score_unless_there_is_a_score(tmp_path):
+    content = "head,relation,tail,source,confidence\na,r,x,web,0.5\n"
+    assert read_scored(put(tmp_path / "x.csv", content))[0].scores.tolist() == [0.5]
+    assert find_layout(tmp_path / "x.csv").others == ("source",)
+    both = "head,relation,tail,confidence,score\na,r,x,0.5,9\n"
+    assert read_scored(put(tmp_path / "y.csv", both))[0].scores.tolist() == [9.0]
+    write_triples(tmp_path / "z.parquet", {"subject": ["a"], "rel": ["r"], "object": ["x"], "Confidence": [0.25]})
+    assert read_scored(tmp_path / "z.parquet")[0].scores.tolist() == [0.25]
+    assert read_graph(put(tmp_path / "graph.tsv", "trust\tis a\tconfidence\n")).triple(0) == (
+        "trust",
+        "is a",
+        "confidence",
+    )
+
+
+def test_a_spreadsheet_may_separate_cells_by_semicolons(tmp_path):
+    content = 'subject;predicate;object;confidence\n"a;b";r, s;x;0.5\nc;r;y;2\n'
+    triples, _ = read_scored(put(tmp_path / "x.csv", content))
+    assert [triples.triple(row) for row in range(2)] == [("a;b", "r, s", "x"), ("c", "r", "y")]
+    assert read_scored(put(tmp_path / "y.csv", "a;b,r,x,1\n"))[0].triple(0) == ("a;b", "r", "x")
+    with pytest.raises(FileError, match="line 2: '0,5' is not a number .*point in place of the comma"):
+        read_scored(put(tmp_path / "z.csv", "head;relation;tail;score\na;r;x;0,5\n"))
+    put(tmp_path / "names.csv", "id;name\nq1;One, the first\n")
+    assert [row[:2] for row in read_names(tmp_path / "names.csv")] == [("q1", "One, the first")]
+
+
+def test_a_column_that_is_missing_is_named_with_those_that_are_not_known(tmp_path):
+    with pytest.raises(FileError, match=r"'score' is missing \(found: head, relation, tail; not known: weight\)"):
+        read_scored(put(tmp_path / "x.csv", "head,relation,tail,weight\na,r,x,0.5\n"))
 
 
 def test_an_entity_called_like_a_column_makes_no_header(tmp_path):

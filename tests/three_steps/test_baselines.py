@@ -57,9 +57,9 @@ def test_global_opt_starts_at_one_half_and_ends_on_the_grid():
     assert cuts[0].tolist() == [0.2, 0.2]  # 0.5 would be better, but is none of 0.2, 0.4, 0.6, 0.8
 
 
-@pytest.mark.parametrize(("step", "passes"), [(0.0, 1), (1.0, 1), (0.1, 0)])
-def test_global_opt_refuses_a_grid_without_values(pool, labels, step, passes):
-    with pytest.raises(OptionError, match="0 < step < 1 and passes >= 1"):
+@pytest.mark.parametrize(("step", "passes"), [(0.0, 1), (1.0, 1), (1e-9, 1), (0.1, 0), (0.1, 10**9)])
+def test_global_opt_refuses_a_grid_without_values_or_without_end(pool, labels, step, passes):
+    with pytest.raises(OptionError, match="a step of at least 0.001 and below 1, and 1 to 1000 passes"):
         global_opt(pool, [Annotations(np.array([0]), labels[:1])], step, passes)
 
 

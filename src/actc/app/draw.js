@@ -42,6 +42,7 @@ export async function fetchJson(path, body, method = "POST") {
 // What a server says of a request that it did not take.
 export function sentenceOf({ status, content }, otherwise = "That did not work.") {
   if (status === 0) return "The server does not answer. Is it still running?";
+  if (Array.isArray(content?.detail) && content.detail.length) return `${content.detail[0].loc.at(-1)}: ${content.detail[0].msg}.`;
   return typeof content?.detail === "string" ? content.detail : otherwise;
 }
 

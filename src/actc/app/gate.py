@@ -20,6 +20,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 MOST_BYTES = 256 * 1024
 SECONDS = 20.0
 """For the body of a request to come."""
+REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+"""Of a report, which is one file with its styles in it: no script runs, nothing is fetched."""
 HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -33,6 +38,7 @@ HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
     "cache-control": "no-store",
 }
+POLICY = b"content-security-policy"
 SENT = {name.encode(): value.encode() for name, value in HEADERS.items()}
 
 
@@ -160,7 +166,10 @@ def _from_here(headers: dict[bytes, bytes], host: str, is_file: bool) -> bool:
 
 
 def _with_headers(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    return [(name, value) for name, value in headers if name.lower() not in SENT] + [*SENT.items()]
+    sent = dict(SENT)
+    if (POLICY, REPORT_POLICY.encode()) in headers:
+        sent[POLICY] = REPORT_POLICY.encode()
+    return [(name, value) for name, value in headers if name.lower() not in SENT] + [*sent.items()]
 
 
 async def _refuse(send: Send, status: int, sentence: str) -> None:

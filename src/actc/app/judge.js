@@ -12,7 +12,7 @@ const FIRST_AHEAD = 16;
 const MOST_AHEAD = 32;
 
 const at = (id) => document.getElementById(id);
-let queue = [];        // cards on the table; the first is shown
+let queue = [];        // cards that are leased to this page; the first is shown
 let outbox = [];       // judgements that the server has not confirmed
 let past = [];         // what was answered in this window, for undo without waiting; a reload keeps it
 let pace = [];         // when the last answers were given

@@ -49,7 +49,7 @@ function draw(content) {
   rules = content.agreement.rules;
   if (document.activeElement !== at("rule")) at("rule").value = combine;
   tellRule();
-  put("about", `${percent(repeats)} of the cards are hidden repeats. Method: ${method}. What programs say is never counted as a label.`);
+  put("about", `${percent(repeats)} of the cards are hidden repeats. Method: ${method}. What machines say is never counted as a label.`);
   if (at("all").open) readRelations();
 }
 
@@ -71,7 +71,6 @@ function redraw(id, state, rows) {
 
 function drawPerson(one) {
   const name = element("td", {}, element("bdi", {}, one.name), " ");
-  if (one.kind !== "person" && one.kind !== one.name) name.append(element("span", { class: "kind" }, one.kind));
   const cells = [one.judged, one.true, one.false, one.unsure, number(one.seconds, 1)].map((value) => element("td", {}, String(value)));
   const repeats = one.repeats.shown ? `${one.repeats.same} of ${one.repeats.shown}` : "–";
   const trust = one.reliability?.compared

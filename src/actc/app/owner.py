@@ -109,7 +109,7 @@ def _recent_people(app: FastAPI, session: Session, links: Links) -> dict[str, by
     state, now = (everybody, _last_of_owner(session), session.rule), time.monotonic()
     if app.state.people[:2] != (state, True) or now > app.state.people[2]:
         lines = [
-            line | {"link": None if one.kind == "program" or one.link < 0 else links.path(one)}
+            line | {"link": None if one.link < 0 else links.path(one)}
             for line, one in zip(people(session, everybody), everybody, strict=True)
         ]
         found = {"people": lines, "agreement": agreement(session), "review": count_reviews(session)}

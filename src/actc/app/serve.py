@@ -12,7 +12,7 @@ from typing import Any
 
 from actc.app.gate import name_for_others
 from actc.app.links import Links
-from actc.errors import MissingExtraError, OptionError
+from actc.errors import OptionError, needing
 from actc.session import OWNER, Session
 from actc.session.plan import planning
 
@@ -47,16 +47,13 @@ def serve(
     report : callable
         Receives sentences about what goes wrong in the background.
     """
-    try:
+    with needing("The annotation page", "fastapi and uvicorn", "app"):
         from actc.app.server import create_app
-    except ImportError:
-        raise MissingExtraError("The annotation page", "fastapi and uvicorn", "app") from None
     session = Session(folder)
     for name in annotators or ([] if session.people() else [ALONE]):
         session.add_annotator(name)
-    listener = listen(host, port)
-    app = create_app(session, host)
-    with planning(folder, report):
+    with listen(host, port) as listener, planning(folder, report):
+        app = create_app(session, host)
         announce(links_of(session, host, listener.getsockname()[1]))
         run_server(app, listener)
     session.close()

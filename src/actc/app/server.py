@@ -68,7 +68,7 @@ class MoreBody(Strict):
 
 
 class ExchangeBody(Strict):
-    """Judgements to store, in order, and how many cards the annotator wants to hold afterwards."""
+    """Judgements to store, in order, and how many cards shall be leased to the annotator afterwards."""
 
     judgements: list[JudgementBody] = Field(default_factory=list, max_length=100)
     cards: int = Field(0, ge=0, le=MOST_CARDS)
@@ -81,7 +81,7 @@ pages = APIRouter(include_in_schema=False)
 
 @judging.post("/exchange")
 def exchange(body: ExchangeBody, session: Open, kept: OpenKept, judge: Judge) -> Response:
-    """Store judgements and return the cards that the annotator holds; everything is on the disk when this answers."""
+    """Store judgements and return the cards that are leased to the annotator; all is on the disk when this answers."""
     judgements = [Judgement(**one.model_dump()) for one in body.judgements]
     if body.relation is not None and not is_storable(body.relation):
         raise OptionError("The relation has half a character in it (a lone surrogate).")

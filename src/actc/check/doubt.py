@@ -21,7 +21,7 @@ from actc.evidence.plan import GRAPH_COLUMNS, Limits
 from actc.evidence.work import Progress, Proposals, Work
 from actc.evidence.worth import CHOICES, FOLDS, Ridge, Worth, number_triples
 from actc.graphs.graph import Graph
-from actc.numeric import find_shift, sigmoid
+from actc.numeric import find_shift, one_thread, sigmoid
 from actc.triples import FloatArray, IntArray
 
 EACH = 0.01  # of the facts are planted, of each kind, in one round
@@ -83,6 +83,7 @@ def refuse_few(graph: Graph) -> None:
         raise TableError(f"A graph of {len(graph)} facts is too small to learn from; it needs at least {LEAST_FACTS}.")
 
 
+@one_thread()
 def doubt_facts(graph: Graph, seed: int = 0, progress: Progress | None = None) -> Doubts:
     """Say of every fact of a graph how probably wrong it is.
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from actc.errors import OptionError
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import Base
-from actc.tables.files import write_json, write_text, write_triples
+from actc.tables.files import read_listed, write_json, write_text, write_triples
 from actc.tables.pages import render
 from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.trust.case import BY, Case
@@ -85,9 +84,9 @@ def write_lists(folder: Path, doubtful: Doubtful, outcome: Outcome) -> list[Path
 
 def put_back(folder: Path, facts: Path | None, base: Base) -> list[str]:
     """Note that facts which were taken out shall stay: all of them, or those of a file; say how many."""
-    if not _listed(folder / REMOVED):
+    removed = read_listed(folder / REMOVED)
+    if not len(removed):
         raise OptionError(f"--undo: {folder} holds no {REMOVED}; nothing was taken out there.")
-    removed = read_graph(folder / REMOVED)
     wanted = removed if facts is None else removed.take(read_graph(facts, base=base).contains(removed))
     if not len(wanted):
         raise OptionError(f"--undo: none of these facts is among the {len(removed)} that were taken out.")
@@ -95,16 +94,9 @@ def put_back(folder: Path, facts: Path | None, base: Base) -> list[str]:
     return [f"{len(wanted):,} facts are put back."]
 
 
-def _listed(path: Path) -> bool:
-    """Say whether a list is there, and has a line beside its heading."""
-    with path.open(encoding="utf-8") if path.exists() else nullcontext(()) as lines:
-        return len([*islice(lines, 2)]) > 1
-
-
 def restored(folder: Path) -> Triples:
     """Return the facts that were put back in a folder."""
-    path = folder / RESTORED
-    return read_graph(path) if path.exists() else Graph.from_columns([], [], [])
+    return read_listed(folder / RESTORED)
 
 
 def summarise(
@@ -113,7 +105,7 @@ def summarise(
     """Return the report as plain values; ``facts`` is what else it should hold."""
     judged = None if case is None else case.answers_in(doubtful.facts)
     out, by, order = outcome.out, outcome.by, outcome.order[:MOST_SHOWN]
-    told = zip(order.tolist(), doubtful.reasons.of(order, np.zeros(len(order), np.bool_)), strict=True)
+    told = zip(order.tolist(), tell_reasons(doubtful, outcome), strict=True)
     return {
         "actc_version": __version__,
         "facts_before": len(whole),
@@ -137,6 +129,12 @@ def summarise(
             for row, text in told
         ],
     }
+
+
+def tell_reasons(doubtful: Doubtful, outcome: Outcome, call: Callable[[str], str] = str) -> list[str]:
+    """Return why each of the most doubtful facts may be wrong; ``call`` says what an id is called."""
+    order = outcome.order[:MOST_SHOWN]
+    return doubtful.reasons.of(order, np.zeros(len(order), np.bool_), call)
 
 
 def _share_by_answers(doubtful: Doubtful, case: Case | None, before: float) -> list[float] | None:
@@ -180,15 +178,17 @@ def tell_wrong(report: dict[str, Any]) -> list[str]:
     return lines
 
 
-def for_page(report: dict[str, Any]) -> dict[str, Any]:
-    """Return what a page shows of wrong facts."""
-    return {"removed": report["removed"], "said": tell_wrong(report), "facts": report["most_doubtful"]}
+def for_page(report: dict[str, Any], reasons: Sequence[str]) -> dict[str, Any]:
+    """Return what a page shows of wrong facts; ``reasons`` are those of the most doubtful ones, in names."""
+    facts = [{**one, "reasons": text} for one, text in zip(report["most_doubtful"], reasons, strict=True)]
+    return {"removed": report["removed"], "said": tell_wrong(report), "facts": facts}
 
 
-def write_report(folder: Path, report: dict[str, Any], words: Words) -> list[Path]:
+def write_report(folder: Path, report: dict[str, Any], words: Words, reasons: Sequence[str]) -> list[Path]:
     """Write the report, for programs and for people; return the files."""
     files = [folder / "report.json", folder / "report.md", folder / "report.html"]
-    page = render("check.html", name=folder.resolve().name, report=report, wrong=for_page(report), words=words)
+    wrong = for_page(report, reasons)
+    page = render("check.html", name=folder.resolve().name, report=report, wrong=wrong, words=words)
     write_text(files[2], page)
     write_json(files[0], report)
     lines = ["# A graph checked", "", *(line for said in headline(report) for line in (said, ""))]

@@ -11,7 +11,15 @@ import numpy as np
 from actc.check.ask import POOL, Doubtful, ask_about, find_doubtful
 from actc.check.doubt import doubt_facts, refuse_few
 from actc.check.plan import CheckPlan as CheckPlan
-from actc.check.report import decide_outcome, headline, put_back, summarise, write_lists, write_report
+from actc.check.report import (
+    decide_outcome,
+    headline,
+    put_back,
+    summarise,
+    tell_reasons,
+    write_lists,
+    write_report,
+)
 from actc.errors import OptionError, TableError
 from actc.evidence.method import LOG_ODDS
 from actc.graphs.formats import as_table, find_ending, read_graph, write_graph
@@ -21,7 +29,7 @@ from actc.session import Session, Settings, start_session
 from actc.session.asking import Finished, Stage, annotate_command, no_stage, open_judged
 from actc.session.examine import name_things
 from actc.session.oracle import Listed
-from actc.session.read_names import try_names
+from actc.session.read_names import own_labels, try_names
 from actc.tables.begun import Begun, alone_in
 
 
@@ -71,7 +79,7 @@ def _check(plan: CheckPlan, stage: Stage) -> Finished:
     again = plan.command(None, "--undo", "--facts", "right-after-all.tsv")
     commands = (again if outcome.out.any() else plan.command(2 * plan.budget or 100),)
     words = name_things(opened, commands)
-    files += write_report(plan.out, report, words)
+    files += write_report(plan.out, report, words, tell_reasons(doubtful, outcome, words.name))
     return Finished((*headline(report), *report["notes"], f"Written: {', '.join(map(str, files))}"), tuple(files))
 
 
@@ -120,7 +128,8 @@ def _start_session(plan: CheckPlan, doubtful: Doubtful, folder: Path) -> list[st
     settings = Settings(LOG_ODDS, budget, seed=plan.seed, title=title, doubted=len(doubtful.facts))
     reasons = doubtful.reasons.marked(np.arange(len(doubtful.facts)))
     shown = as_table(plan.graph, plan.base, plan.out)
-    start_session(folder, plan.out / POOL, settings, plan.names, shown, plan.language, reasons).close()
+    names = (*own_labels(plan.graph), *plan.names)
+    start_session(folder, plan.out / POOL, settings, names, shown, plan.language, reasons).close()
     return [
         f"{len(doubtful.facts):,} facts may be asked about, the most doubtful of the graph.",
         f"Judge {budget:,} of them, whether each is true: {annotate_command(folder)}",

@@ -36,7 +36,7 @@ def demo_command(out: Path, repeats: int, seed: int, overwrite: bool, quiet: boo
     from actc.cli.show import print_demo
     from actc.sample.run_demo import run_demo
 
-    claim_output(out, "demo", folder=True, overwrite=overwrite)
+    claim_output(out, "demo", overwrite=overwrite)
     with progress_bar("Repeats", quiet) as advance:
         demo = run_demo(out, repeats=repeats, seed=seed, progress=advance)
     if not quiet:

@@ -1,4 +1,4 @@
-"""What the graph says of candidates: parse, call, print."""
+"""What the graph itself says of facts: evidence, constraints, check; parse, call, print."""
 
 from __future__ import annotations
 
@@ -8,7 +8,21 @@ from typing import Any
 import click
 
 from actc.cli.graph_argument import takes_graph
-from actc.cli.parts import PATH, base_option, claim_output, examples, overwrite_option, progress_bar, quiet_option, say
+from actc.cli.parts import (
+    PATH,
+    asking_options,
+    base_option,
+    claim_output,
+    examples,
+    overwrite_option,
+    progress_bar,
+    promise_options,
+    quiet_option,
+    say,
+    seed_option,
+    undo_options,
+    without_option,
+)
 
 
 @click.command(
@@ -47,10 +61,7 @@ def evidence_command(graph: Path, candidates: Path, out: Path, overwrite: bool, 
     from actc.evidence.from_files import add_evidence
 
     given = [path for path in (graph, candidates, options["held"], *options["scores"]) if path is not None]
-    if out.suffix:
-        claim_output(out, overwrite=overwrite, inputs=given)
-    else:
-        claim_output(out, "graph", folder=True, overwrite=overwrite, inputs=given)
+    claim_output(out, None if out.suffix else "graph", overwrite=overwrite, inputs=given)
     with progress_bar("Evidence", quiet) as advance:
         added = add_evidence(
             graph, candidates, out, progress=lambda done, total, name: advance(1, 2 * total), overwrite=True, **options
@@ -60,4 +71,63 @@ def evidence_command(graph: Path, candidates: Path, out: Path, overwrite: bool, 
     say(quiet, *added.notes, f"{out}: {told}; learnt from {worth.holdout} holdout facts.")
 
 
-COMMANDS = [evidence_command]
+@click.command(
+    "constraints",
+    epilog=examples(
+        "actc constraints graph.tsv --out constraints.tsv",
+        "actc constraints graph.nt --from shapes.ttl --no-learn --out constraints.tsv",
+    ),
+)
+@takes_graph
+@click.option("--from", "source", type=PATH, help="More of them: RDF (RDFS, OWL, shapes, Wikidata's), or such a table.")
+@click.option("--learn/--no-learn", default=True, show_default=True, help="Learn what nearly all of the graph keeps.")
+@click.option("--out", type=PATH, help="Write a table to be edited: .tsv.")
+@base_option
+@overwrite_option
+@quiet_option
+def constraints_command(graph: Path, out: Path | None, overwrite: bool, quiet: bool, **options: Any) -> None:
+    """Show what may not be true together in a GRAPH: declared, or kept by nearly all.
+
+    Edit the column use of the table: hard is never violated by what is accepted, soft is evidence, no is nothing. Then
+    give the table to calibrate, decide, start or complete with --constraints.
+    """
+    from actc.cli.show import print_constraints
+    from actc.constraints.find_constraints import find_constraints
+
+    claim_output(out, overwrite=overwrite, inputs=(graph, options["source"]))
+    found = find_constraints(graph, out=out, **options)
+    if not quiet:
+        print_constraints(found, out)
+
+
+@click.command(
+    "check",
+    epilog=examples(
+        "actc check graph.tsv --budget 0 --out checked   # the list, nobody is asked",
+        "actc check graph.tsv --names names.tsv --out checked   # asks people; once more, when they have judged",
+        "actc check graph.tsv --oracle truth.tsv --precision .9 --out checked",
+        "actc check graph.tsv --out checked --undo --facts right-after-all.tsv",
+    ),
+)
+@takes_graph
+@asking_options
+@promise_options
+@without_option
+@undo_options
+@seed_option()
+@click.option("--out", type=PATH, required=True, help="A folder.")
+@base_option
+@quiet_option
+def check_command(graph: Path, out: Path, quiet: bool, **options: Any) -> None:
+    """Find wrong facts of the GRAPH, and take out those that answers bear out.
+
+    Without --oracle people are asked: it starts an annotation session and stops. Give the same command again when they
+    have judged, and it goes on from there. The graph itself is not changed: a new one is written.
+    """
+    from actc.check.run import CheckPlan, check_graph
+
+    checked = check_graph(CheckPlan(graph, out, **options), lambda name: progress_bar(name, quiet))
+    say(quiet, *checked.lines)
+
+
+COMMANDS = [evidence_command, constraints_command, check_command]

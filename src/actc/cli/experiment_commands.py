@@ -68,8 +68,7 @@ def bench_command(
     from actc.experiment.runs import further_metrics, run_experiment
     from actc.methods import METHODS
 
-    if options["out"] is not None:
-        claim_output(options["out"], "rows", overwrite=overwrite, inputs=folders)
+    claim_output(options["out"], "rows", overwrite=overwrite, inputs=folders)
     cells = [CellFolder(folder) for folder in folders]
     known = all(cell.has_known for cell in cells)
     usable = [name for name, method in METHODS.items() if known or method.reads == "pool"]
@@ -126,7 +125,7 @@ def paper_command(
     from actc.experiment.plans import Conditions
     from actc.paper.run import redraw_paper, run_paper
 
-    claim_output(out, "paper", folder=True, overwrite=overwrite)
+    claim_output(out, "paper", overwrite=overwrite)
     own = [name for text in methods for name in split_methods(text)]
     if rows is not None:
         page = redraw_paper(rows, out, items=items, own_methods=own)

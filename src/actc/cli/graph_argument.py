@@ -36,8 +36,6 @@ def takes_graph(command: Callable[..., Any]) -> Callable[..., Any]:
             return command(graph=Path(graph), **options)
         store = Store.of(graph, key_from, user_from)
         with _fetched(store, graphs, **{name: options.get(name) for name in ("out", "overwrite", "quiet")}) as path:
-            if "names" in options:  # what RDF calls things stands in the graph itself
-                options["names"] = (*options["names"], path)
             return command(graph=path, **options)
 
     return click.argument("graph")(graph_option(credential_options(run)))
@@ -48,24 +46,25 @@ def _fetched(
     store: Any, graphs: tuple[str, ...], out: Path | None, overwrite: bool | None, quiet: bool | None
 ) -> Iterator[Path]:
     """Read a store into a file beside the output; it stays where the output is a folder, which may be gone on with."""
-    from actc.stores.fetch import fetch_graph
-
     if out is None:
         with tempfile.TemporaryDirectory(prefix="actc-") as folder:
-            path = Path(folder) / f"graph{BESIDE}"
-            yield _fetch(fetch_graph, store, path, graphs, bool(quiet))
+            yield _fetch(store, Path(folder) / f"graph{BESIDE}", graphs, bool(quiet))
         return
     if overwrite is not None and not out.is_dir():
         claim_output(out, overwrite=overwrite)  # before long work; the command itself asks again
-    path = out.with_name(f"{out.name}{BESIDE}")
+    path = Path(f"{out if out.name else out.absolute()}{BESIDE}")  # "." has no name
     claim_output(path, "store", overwrite=bool(overwrite))
-    yield _fetch(fetch_graph, store, path, graphs, bool(quiet))
-    if not out.is_dir():
-        path.unlink()
+    try:
+        yield _fetch(store, path, graphs, bool(quiet))
+    finally:
+        if not out.is_dir():
+            path.unlink(missing_ok=True)
 
 
-def _fetch(fetch: Callable[..., tuple[str, ...]], store: Any, path: Path, graphs: tuple[str, ...], quiet: bool) -> Path:
+def _fetch(store: Any, path: Path, graphs: tuple[str, ...], quiet: bool) -> Path:
+    from actc.stores.fetch import fetch_graph
+
     with progress_bar("Triples", quiet) as advance:
-        notes = fetch(store, path, graphs, progress=advance)
+        notes = fetch_graph(store, path, graphs, progress=advance)
     say(quiet, *notes)
     return path

@@ -51,7 +51,7 @@ def train_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **option
     """Train an embedding model on a GRAPH (.tsv, .parquet, .nt, .ttl and others)."""
     from actc.models.from_files import train_model
 
-    claim_output(out, "model", folder=True, overwrite=overwrite, inputs=(graph, options["held_out"]))
+    claim_output(out, "model", overwrite=overwrite, inputs=(graph, options["held_out"]))
     with progress_bar("Epochs", quiet) as advance:
         trained = train_model(graph, out, progress=advance, **options)
     facts = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in trained.model.facts.items())
@@ -105,10 +105,7 @@ def convert_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **opti
     """Write a GRAPH in another format."""
     from actc.graphs.convert_graph import convert_graph
 
-    if out.is_dir():
-        claim_output(out, "graph", folder=True, overwrite=overwrite, inputs=(graph,))
-    else:
-        claim_output(out, overwrite=overwrite, inputs=(graph,))
+    claim_output(out, "graph" if out.is_dir() else None, overwrite=overwrite, inputs=(graph,))
     converted = convert_graph(graph, out, **options)
     found = converted.graph
     sizes = f"{len(found)} triples, {len(found.entity_names)} entities, {len(found.relation_names)} relations"

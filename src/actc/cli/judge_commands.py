@@ -7,18 +7,7 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import allow_method_option, examples, progress_bar, quiet_option
-
-PATH = click.Path(path_type=Path)
-
-
-def _look_here(context: click.Context, parameter: click.Parameter, given: str | None) -> str | None:
-    """Look for a function of the user's own in the working folder: for this option's sake, and no other."""
-    if given is not None:
-        from actc.methods import search_here
-
-        search_here()
-    return given
+from actc.cli.parts import PATH, allow_method_option, examples, look_here, progress_bar, quiet_option
 
 
 @click.command(
@@ -34,7 +23,7 @@ def _look_here(context: click.Context, parameter: click.Parameter, given: str | 
 @click.option("--program", help="A command that judges: JSON lines in, JSON lines out.")
 @click.option("--url", help="A server that speaks the OpenAI chat protocol, on this machine or elsewhere.")
 @click.option("--model", help="The server's name for the model.")
-@click.option("--script", callback=_look_here, help="A function of your own, module:function.")
+@click.option("--script", callback=look_here, help="A function of your own, module:function.")
 @click.option(
     "--which",
     default="doubtful",

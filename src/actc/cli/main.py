@@ -10,8 +10,6 @@ import click
 
 from actc import __version__
 from actc.cli import (
-    check_commands,
-    constraint_commands,
     core_commands,
     evidence_commands,
     experiment_commands,
@@ -136,8 +134,6 @@ GROUPS = (
     judge_commands,
     graph_commands,
     evidence_commands,
-    check_commands,
-    constraint_commands,
     store_commands,
     trust_commands,
     experiment_commands,

@@ -21,7 +21,7 @@ def examples(*lines: str) -> str:
 
 
 def look_here(context: click.Context, parameter: click.Parameter, given: Any) -> Any:
-    """Look for a method of the user's own, module:name, in the working folder: for this option's sake, and no other."""
+    """Look for code of the user's own, module:name, in the working folder: for this option's sake, and no other."""
     from actc.methods import names_module, search_here
 
     texts = [given] if isinstance(given, str) else list(given or ())
@@ -111,33 +111,31 @@ def credential_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return key(user(command))
 
 
-def claim_output(
-    path: Path, kind: str | None = None, *, folder: bool = False, overwrite: bool = False, inputs: Sequence[Any] = ()
-) -> None:
+def claim_output(path: Path | None, kind: str | None = None, *, overwrite: bool, inputs: Sequence[Any] = ()) -> None:
     """Refuse a place where a command must not write, and keep it from other runs until the command ends.
 
     Parameters
     ----------
-    path : Path
-        Where the output shall be.
+    path : Path, optional
+        Where the output shall be; where there shall be none, there is nothing to claim.
     kind : str, optional
-        What it is, a name in ``OWN`` or, of a folder, in ``OWN_FOLDERS``.
-    folder : bool
-        Whether the output is a folder.
+        What it is, a name in ``OWN`` or, of a folder, in ``OWN_FOLDERS``; without one it is a file.
     overwrite, inputs
         As in :func:`actc.tables.overwrite.check_output`.
     """
+    if path is None:
+        return
     from actc.tables.deliver import claim
-    from actc.tables.overwrite import check_output, check_output_folder
+    from actc.tables.overwrite import OWN_FOLDERS, check_output, check_output_folder
 
     def check() -> None:
-        if folder:
-            check_output_folder(path, kind or "", overwrite=overwrite, inputs=inputs)
+        if kind in OWN_FOLDERS:
+            check_output_folder(path, kind, overwrite=overwrite, inputs=inputs)
         else:
             check_output(path, kind, overwrite=overwrite, inputs=inputs)
 
     check()
-    if folder or path.absolute().parent.is_dir():
+    if kind in OWN_FOLDERS or path.absolute().parent.is_dir():
         click.get_current_context().with_resource(claim(path))
         check()  # another run may have ended between the two
 

@@ -189,8 +189,7 @@ def export_command(session: Path, overwrite: bool, quiet: bool, **options: Any) 
     from actc.session.results import export_session
 
     for name in ("labels", "history", "thresholds", "accepted", "held", "label_studio"):
-        if options[name] is not None:
-            claim_output(options[name], name, overwrite=overwrite, inputs=(session,))
+        claim_output(options[name], name, overwrite=overwrite, inputs=(session,))
     for count, what, path in export_session(session, **options):
         if not quiet:
             print(f"{count:,} {what}: {path}")
@@ -208,7 +207,7 @@ def export_command(session: Path, overwrite: bool, quiet: bool, **options: Any) 
 @quiet_option
 def import_command(session: Path, judgements: Path, quiet: bool, **options: Any) -> None:
     """Bring judgements into a session: a table, JSON lines, or Label Studio's export."""
-    from actc.session.import_judgements import import_judgements
+    from actc.session.exchange import import_judgements
 
     added, notes = import_judgements(session, judgements, **options)
     if not quiet:

@@ -48,7 +48,7 @@ def print_methods(methods: Mapping[str, Any]) -> None:
     console().print(table)
 
 
-def print_rows(rows: Sequence[Row], metrics: Sequence[str] = ()) -> None:
+def print_rows(rows: Sequence[Row], metrics: Sequence[str]) -> None:
     """Print mean accuracy by budget, and the means over budgets, for every cell and for all of them together."""
     cells = list(dict.fromkeys((row.dataset, row.model) for row in rows))
     for dataset, model in cells:
@@ -75,12 +75,11 @@ def _print_cell(title: str, rows: Sequence[Row], metrics: Sequence[str] = ()) ->
 def print_calibration(calibration: Calibration, out: Path) -> None:
     """Print where the cuts are, what they accept of the pool, and what is promised."""
     thresholds, counts, screen = calibration.thresholds, calibration.counts, console()
-    accepted = np.zeros(len(counts.triples)) if counts.accepted is None else counts.accepted
     table = new_table("relation", "threshold", "annotated", "triples", "accepted")
     order = np.argsort(-counts.triples, kind="stable")
     for i in order[:MOST_RELATIONS].tolist():
         cut = f"{thresholds.cuts[i]:.4g}" + ("" if thresholds.own[i] else " *")
-        numbers = (counts.annotated_by_relation[i], counts.triples[i], accepted[i])
+        numbers = (counts.annotated_by_relation[i], counts.triples[i], counts.accepted[i])
         table.add_row(thresholds.relation_names[i], cut, *map(str, numbers))
     screen.print(table)
     if len(order) > MOST_RELATIONS:
@@ -93,7 +92,7 @@ def print_calibration(calibration: Calibration, out: Path) -> None:
     if counts.held < counts.pool:
         screen.print(f"What is accepted is counted on {counts.held:,} sampled triples, which stand for all.")
     screen.print(
-        f"{accepted.sum():,} of {counts.pool:,} triples are accepted, from {counts.annotated:,} annotations. "
+        f"{counts.accepted.sum():,} of {counts.pool:,} triples are accepted, from {counts.annotated:,} annotations. "
         f"Thresholds: {out}"
     )
     if calibration.promise is not None:

@@ -57,10 +57,9 @@ def print_audit_of(audit: Session) -> None:
 
 
 def _line(one: dict[str, Any]) -> list[str]:
-    name = one["name"] if one["kind"] in ("person", one["name"]) else f"{one['name']} ({one['kind']})"
     repeats, trust = one["repeats"], one.get("reliability")
     return [
-        name.replace("[", "\\["),
+        one["name"].replace("[", "\\["),
         *(str(one[word]) for word in ("judged", "true", "false", "unsure")),
         "–" if one["seconds"] is None else f"{one['seconds']:.1f}",
         f"{repeats['same']} of {repeats['shown']}" if repeats["shown"] else "–",

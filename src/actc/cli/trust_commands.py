@@ -17,9 +17,13 @@ from actc.cli.parts import (
     quiet_option,
     seed_option,
 )
+from actc.trust.tuned import TUNED
 
 price_option = click.option(
-    "--price", default=0.4, show_default=True, help="What an answer costs, in right decisions that it must bring."
+    "--price",
+    default=TUNED.price,
+    show_default=True,
+    help="What an answer costs, in right decisions that it must bring.",
 )
 
 
@@ -46,8 +50,7 @@ def report_command(
     from actc.session.examine import write_report
 
     claim_output(out, "report", overwrite=overwrite, inputs=(source,))
-    if json_out is not None:
-        claim_output(json_out, "report-json", overwrite=overwrite, inputs=(source, out))
+    claim_output(json_out, "report-json", overwrite=overwrite, inputs=(source, out))
     report = write_report(source, out, json_out=json_out, **options)
     if not quiet:
         print_report(report, [path for path in (out, json_out) if path is not None])
@@ -145,8 +148,7 @@ def audit_command(
     from actc.session.examine import audit_accepted, draw_audit
 
     if labels is None:
-        if out is not None:
-            claim_output(out, overwrite=overwrite, inputs=(accepted,))
+        claim_output(out, overwrite=overwrite, inputs=(accepted,))
         drawn = draw_audit(accepted, out, count=count, design=design, seed=seed)
         return None if quiet else print_slice(drawn, out)
     result = audit_accepted(accepted, labels, design=design, **rest)
@@ -168,8 +170,7 @@ def shift_command(source: Path, candidates: Path, json_out: Path | None, overwri
     from actc.cli.show_trust import print_shifts
     from actc.session.examine import check_shift
 
-    if json_out is not None:
-        claim_output(json_out, overwrite=overwrite, inputs=(source, candidates))
+    claim_output(json_out, overwrite=overwrite, inputs=(source, candidates))
     shifts = check_shift(source, candidates, json_out=json_out)
     if not quiet:
         print_shifts(shifts)

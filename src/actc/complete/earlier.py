@@ -26,7 +26,7 @@ from actc.session.oracle import Carried
 from actc.tables.answers import Answers, explain_unused, tell_unused
 from actc.tables.begun import BEGUN, LOCKED
 from actc.tables.deliver import waiting
-from actc.tables.files import read_table, write_triples
+from actc.tables.files import read_listed, write_triples
 from actc.triples import Annotations, IntArray, ScoredTriples, Triples, encode_columns
 from actc.trust.case import Case
 
@@ -135,10 +135,10 @@ class Earlier:
             found = replace(found, answers=Answers.read(asked / ANSWERS), pool=_read_pool(asked))
         decided = next((aside for aside in reversed(asides) if (aside / ACCEPTED).exists()), None)
         if decided is not None:
-            accepted, undecided = (read_triples_of(decided / name) for name in (ACCEPTED, UNDECIDED))
+            accepted, undecided = (read_listed(decided / name) for name in (ACCEPTED, UNDECIDED))
             found = replace(found, accepted=accepted, undecided=undecided)
         if asides and (asides[-1] / GIVEN).exists():
-            found = replace(found, graph=read_triples_of(asides[-1] / GIVEN))
+            found = replace(found, graph=read_listed(asides[-1] / GIVEN))
         given = [Answers.read(folder / ANSWERS)] if (folder / ANSWERS).exists() else []
         given = [one.take(one.said.asked == "given") for one in given]  # to an earlier run into this folder
         for more in (*given, *map(Answers.read, judged)):
@@ -218,14 +218,9 @@ class Earlier:
         return lines
 
 
-def read_triples_of(path: Path) -> Triples:
-    """Read the triples of a table; none where there is no file."""
-    return encode_columns(*read_table(path)) if path.exists() else encode_columns([], [], [])
-
-
 def _read_pool(aside: Path) -> Triples:
     if not (aside / "session").exists():
-        return read_triples_of(aside / "pool.parquet")
+        return read_listed(aside / "pool.parquet")
     session = Session(aside / "session")
     pool = session.read_pool()
     session.close()

@@ -134,7 +134,7 @@ def _by_own_facts(
 
 
 def find_given(
-    graph: Graph, given: Graph, model: Scorer | None, holdout: Graph | None, progress: Progress | None = None
+    graph: Graph, given: Graph, model: Scorer | None, holdout: Graph | None, progress: Progress | None
 ) -> Candidates:
     """Weigh the candidates that somebody else proposed; only these are decided.
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from actc.check.ask import POOL
 from actc.check.report import taken_out
-from actc.complete.earlier import GIVEN, read_answers, read_triples_of
+from actc.complete.earlier import GIVEN, read_answers
 from actc.constraints.classes import relation_mask
 from actc.session import Session
 from actc.session.find_case import Opened, session_case
 from actc.session.sought import parts_of
 from actc.tables.answers import Answers
-from actc.tables.files import read_scored
+from actc.tables.files import read_listed, read_scored
 from actc.triples import IntArray, Triples
 from actc.trust.case import Case
 from actc.trust.promise import Demand
@@ -57,7 +57,7 @@ def open_completion(folder: Path, demand: Demand | None = None, without: Sequenc
     """Open what people have said in the session of a folder so far, as ``actc complete`` would decide by it."""
     session = Session(folder / "session")
     case, *wrong = (session_case(session, demand, part) for part in parts_of(session.settings))
-    graph, words = read_triples_of(folder / GIVEN), read_answers(folder)
+    graph, words = read_listed(folder / GIVEN), read_answers(folder)
     for one in wrong:
         facts = read_scored(folder / CHECK / POOL)[0]
         graph = graph.take(~facts.take(taken_out(folder, facts, one)).contains(graph))

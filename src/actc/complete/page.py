@@ -27,7 +27,7 @@ def write_next_page(
     opened: Opened,
     thresholds: Path,
     reasons: Reasons | None,
-    wrong: dict[str, Any] | None = None,
+    wrong: dict[str, Any] | None,
 ) -> tuple[list[Path], str]:
     """Write the page beside the thresholds, where the method gives probabilities; return it, and what to run next.
 
@@ -41,7 +41,8 @@ def write_next_page(
     report = make_report(case)
     more = plan.command(budget=2 * max(plan.budget, len(case.annotations)) or 100)
     go_on = (more,) if opened.session is None else (f"actc annotate {shlex.quote(str(plan.out / 'session'))}", more)
-    commands = go_on if report.advice.go_on else (audit,)
+    kept = case.promise is None or case.promise.accepts
+    commands = go_on if report.advice.go_on or not kept else (audit,)
     words = replace(name_things(opened.session, commands), wrong=wrong)
     if reasons is not None:
         words = _with_reasons(words, case, reasons, report.questions)
@@ -56,7 +57,7 @@ def _with_reasons(words: Words, case: Case, reasons: Reasons, questions: list[Qu
     shown = surest_and_least(case, MOST_SHOWN)
     rows = candidates.rows_of(encode_columns(*zip(*asked, strict=True))) if asked else shown[:0]
     both = np.concatenate([rows, shown])
-    said = reasons.of(both, case.decisions.accepted[both])
+    said = reasons.of(both, case.decisions.accepted[both], words.name)
     triples = [candidates.triple(row) for row in both.tolist()]
     return replace(words, reasons=dict(zip(triples, said, strict=True)), accepted=tuple(triples[len(rows) :]))
 

@@ -16,10 +16,11 @@ from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import Base, without_literals
 from actc.models.candidates import CandidateSearch, Wanted, write_candidates
-from actc.models.from_files import SIDES, Proposed, ignore_progress
+from actc.models.from_files import SIDES, Proposed
 from actc.models.load_scorer import find_held, load_scorer
 from actc.tables.deliver import check_writable
 from actc.tables.files import copy_options, read_scored, write_triples
+from actc.tables.progress import Progress, ignore_progress
 
 
 def propose_candidates(
@@ -38,7 +39,7 @@ def propose_candidates(
     trust: bool = False,
     device: str | None = None,
     announce: Callable[[int, float], None] = lambda questions, seconds: None,
-    progress: Callable[[int, int], None] = ignore_progress,
+    progress: Progress = ignore_progress,
 ) -> Proposed:
     """Propose new facts, as ``actc candidates`` does: by the graph's own rules, by a model, or with evidence by both.
 
@@ -107,7 +108,7 @@ def _propose_by_rules(
     evidence: bool,
     relations: Sequence[str],
     dry_run: bool,
-    progress: Callable[[int, int], None],
+    progress: Progress,
 ) -> Proposed:
     """Write what rules propose, the surest first, or the likeliest by all the evidence."""
     if dry_run:

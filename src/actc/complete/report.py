@@ -72,8 +72,8 @@ def write_completion(
     file_name: str,
     base: Base,
     beside: dict[str, Any],
-    reasons: Reasons | None = None,
-    called: Answers | None = None,
+    reasons: Reasons | None,
+    called: Answers,
 ) -> list[Path]:
     """Write the graph, the accepted facts and the thresholds into a folder; return the files.
 
@@ -92,11 +92,11 @@ def write_completion(
         Of each candidate who proposed it, and by which rule; the accepted ones get columns of it.
     reasons : Reasons, optional
         What the graph says of each candidate; the accepted ones get a column of it.
-    called : Answers, optional
+    called : Answers
         Facts that were called true though nobody proposed them.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    case, called = opened.case, called or Answers()
+    case = opened.case
     rows = new_facts(case, graph)
     accepted = Graph.of(case.target.take(rows))
     files = [folder / name for name in (file_name, "accepted.tsv", "thresholds.json")]

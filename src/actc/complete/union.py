@@ -186,11 +186,11 @@ class WeighedUnion:
 def weigh_union(
     graph: Graph,
     models: Sequence[Proposer],
-    relations: Sequence[str] = (),
+    relations: Sequence[str],
     *,
-    same: bool = False,
-    seed: int = 0,
-    progress: Progress | None = None,
+    same: bool,
+    seed: int,
+    progress: Progress | None,
 ) -> WeighedUnion:
     """Weigh what rules and models propose, by facts that were not seen: rules' proposals as if there were no model.
 

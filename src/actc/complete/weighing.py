@@ -1,4 +1,4 @@
-"""Candidates scored by all that the graph says of them, and the sentences that say why."""
+"""Which of many proposals are weighed, and which candidates are worth asking about."""
 
 from __future__ import annotations
 

@@ -8,17 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from actc.graphs.terms import RDF, RDFS
 from actc.tables.constraints import Constraint, Constraints
 from actc.triples import BoolArray, IntArray, Triples, as_vocabulary
 
 TYPES = (
-    "http://www.w3.org/1999/02/22-rdf-syntax-ns#type",
+    f"{RDF}type",
     "rdf:type",
     "http://www.wikidata.org/prop/direct/P31",
     "P31",
 )
 SUBCLASSES = (
-    "http://www.w3.org/2000/01/rdf-schema#subClassOf",
+    f"{RDFS}subClassOf",
     "rdfs:subClassOf",
     "http://www.wikidata.org/prop/direct/P279",
     "P279",

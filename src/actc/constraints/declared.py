@@ -15,14 +15,12 @@ from itertools import combinations
 
 import numpy as np
 
-from actc.graphs.rdf import RDF
+from actc.graphs.terms import RDF, RDFS, XSD
 from actc.tables.constraints import Constraint, Constraints
 from actc.triples import Triples
 
-RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 OWL = "http://www.w3.org/2002/07/owl#"
 SH = "http://www.w3.org/ns/shacl#"
-XSD = "http://www.w3.org/2001/XMLSchema#"
 WIKIDATA = "http://www.wikidata.org/"
 TYPE = f"{RDF}type"
 

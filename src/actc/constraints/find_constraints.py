@@ -6,14 +6,12 @@ from pathlib import Path
 
 from actc.constraints.classes import find_vocabulary
 from actc.constraints.declared import read_declared
-from actc.constraints.learn import count_cases, learn_constraints
+from actc.constraints.learn import LEARNT, count_cases, learn_constraints
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import Base
 from actc.tables.constraints import Constraints
 from actc.tables.files import first_line
-
-LEARNT = "learnt"
 
 
 def find_constraints(

@@ -16,8 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from actc.decide.plan import Decided, Plan, Progress
-from actc.errors import ChoiceError, FileError, MissingExtraError, OptionError
+from actc.decide.plan import Decided, Plan
+from actc.errors import ChoiceError, FileError, OptionError, needing
 from actc.graphs.formats import read_graph
 from actc.tables.calibration import Calibration, Exceptions
 from actc.tables.constraints import Constraints
@@ -27,6 +27,7 @@ from actc.tables.deliver import deliver
 from actc.tables.files import TRIPLE, is_table, write_triples
 from actc.tables.overwrite import refuse_inputs
 from actc.tables.parts import Candidates, find_candidates, refuse_inside
+from actc.tables.progress import Progress, ignore_progress
 from actc.triples import Thresholds
 
 Engine = Callable[[Plan, Candidates, Path, Progress], Decided]
@@ -47,7 +48,7 @@ def decide_candidates(
     constraints: Constraints | str | Path | None = None,
     graph: str | Path | None = None,
     overwrite: bool = False,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = ignore_progress,
 ) -> Decided:
     """Write the accepted candidates (or all, with a column ``accepted``) and return counts by relation.
 
@@ -160,12 +161,8 @@ def _run_spark(plan: Plan, candidates: Candidates, out: Path, progress: Progress
 
 
 def _spark() -> Any:
-    try:
+    with needing("The engine spark", "pyspark", "spark"):
         from actc.decide import spark_engine as decide_spark
-    except ModuleNotFoundError as error:
-        if error.name not in ("pyspark", "py4j"):
-            raise
-        raise MissingExtraError("The engine spark", "pyspark", "spark") from None
     return decide_spark
 
 

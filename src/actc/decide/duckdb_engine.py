@@ -14,13 +14,14 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from actc.decide.plan import Decided, Plan, Progress
+from actc.decide.plan import Decided, Plan
 from actc.decide.together import hold_back
 from actc.errors import FileError, OptionError
 from actc.tables.curves import Curves
 from actc.tables.database import open_database, run_watched
 from actc.tables.files import Layout, copy_options, find_layout, quote
 from actc.tables.parts import BAD_ROW, BAD_SCORE, COLUMNS, Candidates, find_bad_row, find_unreadable_part
+from actc.tables.progress import Progress
 
 PART_BYTES = 256_000_000
 MEMORY_PER_THREAD = 64_000_000  # what a thread holds while it writes Parquet; fewer threads before more memory

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,9 +12,6 @@ from actc.tables.constraints import Constraints
 from actc.tables.curves import Curves
 from actc.tables.parts import Candidates
 from actc.triples import FloatArray, IntArray, Thresholds, as_vocabulary
-
-Progress = Callable[[int, int], None]
-"""Told how many more steps are done, of how many in all."""
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,13 @@ import numpy as np
 from pyspark.sql import Window
 from pyspark.sql import functions as sql
 
-from actc.decide.plan import Decided, Plan, Progress
+from actc.decide.plan import Decided, Plan
 from actc.decide.together import hold_back
 from actc.errors import ActcError, FileError, OptionError
-from actc.frames import ALIASES
+from actc.frames import call_columns
 from actc.tables.curves import Curves
 from actc.tables.parts import COLUMNS, Candidates
+from actc.tables.progress import Progress
 from actc.tables.spark_session import open_session, run_action
 
 EMPTY_NAME = "actc: empty name"
@@ -156,14 +157,14 @@ def _read_files(session: Any, candidates: Candidates, columns: Sequence[str] = C
     if layout.delimiter is None:
         return _name_columns(session.read.parquet(*paths), str(layout.path), columns)
     schema = ", ".join(f"c{i} STRING" for i in range(layout.width))
-    quoting = '"' if layout.delimiter == "," else ""
+    quoting = '"' if layout.quoted else ""
     reader = session.read.schema(schema).option("sep", layout.delimiter).option("header", layout.has_header)
     reader = reader.option("quote", quoting).option("escape", quoting).option("mode", "FAILFAST")
     return _rename(reader.csv(paths), {name: layout.column(name) for name in columns})
 
 
 def _name_columns(table: Any, path: str, columns: Sequence[str] = COLUMNS) -> Any:
-    found = {ALIASES.get(name.lower(), name.lower()): name for name in table.columns}
+    found = call_columns(table.columns)
     missing = [name for name in columns if name not in found]
     if missing:
         raise FileError(f"{path}: the column {missing[0]!r} is missing (found: {', '.join(table.columns)}).")

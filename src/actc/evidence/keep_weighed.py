@@ -37,9 +37,12 @@ class Reasons:
     parts: tuple[tuple[Evidence, Worth], ...]
     graph: Graph
 
-    def of(self, rows: IntArray, accepted: BoolArray) -> list[str]:
-        """Return the reasons of some candidates, those for what was decided in front, in one text each."""
-        return ["; ".join(texts) for texts in self._give(rows, accepted)]
+    def of(self, rows: IntArray, accepted: BoolArray, call: Callable[[str], str] = str) -> list[str]:
+        """Return the reasons of some candidates, those for what was decided in front, in one text each.
+
+        ``call`` says what an id is called; without it ids stand there as they are.
+        """
+        return ["; ".join(texts) for texts in self._give(rows, accepted, call)]
 
     def marked(self, rows: IntArray) -> list[tuple[str, ...]]:
         """Return the reasons of some candidates as a session keeps them: ids in double brackets, no side in front."""

@@ -1,23 +1,27 @@
-"""What a graph's own rules propose: mined and applied by joins and counts, in DuckDB or on Spark."""
+"""What a graph's own rules propose: mined and applied by joins and counts, in DuckDB."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
 from actc.evidence import mine_rules as plan
+from actc.evidence.duckdb_engine import put_facts
 from actc.evidence.mine_rules import HUBS, RULE_LIMITS, RuleLimits
-from actc.evidence.rule_engines import Store, open_store
 from actc.evidence.steps import Step
 from actc.evidence.work import Progress, Proposals, count_steps
 from actc.graphs.graph import Graph
+from actc.tables.database import open_database
+from actc.tables.files import quote
 from actc.triples import FloatArray, IntArray
 
 SAMPLE = 16  # an estimate looks at the entities of one part in so many
-MEMORY = 2_000_000_000  # bytes for the engine; beyond that it writes to disk
+MEMORY = "2GB"  # for DuckDB; beyond that it writes to disk
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +142,6 @@ def propose_by_rules(
     limits: RuleLimits = RULE_LIMITS,
     *,
     confidence: float | None = None,
-    engine: str = "duckdb",
     progress: Progress | None = None,
 ) -> RuleProposals:
     """Mine the rules of a graph and return what they propose that is no fact.
@@ -151,12 +154,10 @@ def propose_by_rules(
         Which rules count, and how much is walked to find them.
     confidence : float, optional
         From which rules count; if not given, by how much they propose.
-    engine : str
-        ``duckdb``, or ``spark``.
     progress : function of (done, total, name), optional
         Called after each step.
     """
-    with open_store(engine, graph, MEMORY) as store:
+    with open_store(graph) as store:
         work = _Mining.begin(store, limits, progress)
         work.mine()
         least = limits.confidence if confidence is None else confidence
@@ -172,17 +173,54 @@ def estimate_candidates(graph: Graph) -> tuple[int, int]:
 
     Rules are mined and applied to one part of the entities in sixteen.
     """
-    with open_store("duckdb", graph, MEMORY) as store:
+    with open_store(graph) as store:
         work = _Mining.begin(store, RULE_LIMITS, None)
         work.mine()
         return work.walks, work.apply(RULE_LIMITS.confidence, parts=SAMPLE, only=1) * SAMPLE
 
 
 @dataclass
+class RuleStore:
+    """The tables of mining, in DuckDB."""
+
+    connection: Any
+
+    def make(self, step: Step, begin: str = "CREATE OR REPLACE TABLE {} AS") -> None:
+        """Make a table, in the place of one that is there."""
+        self.connection.execute(f"{begin.format(step.name)} {step.query}")
+
+    def add(self, step: Step, first: bool) -> None:
+        """Add rows to a table, a new one if this is the first part."""
+        self.make(step) if first else self.make(step, "INSERT INTO {}")
+
+    def view(self, name: str, query: str) -> None:
+        """Make a view, in the place of one that is there."""
+        self.make(Step(name, query), "CREATE OR REPLACE VIEW {} AS")
+
+    def row(self, query: str) -> Sequence[Any]:
+        """Return the first row of a query."""
+        return tuple(self.connection.execute(query).fetchone())
+
+    def table(self, query: str) -> dict[str, Any]:
+        """Return the columns of a query."""
+        return dict(self.connection.execute(query).fetchnumpy())
+
+
+@contextmanager
+def open_store(graph: Graph) -> Iterator[RuleStore]:
+    """Give a database with the table ``fact``; what its memory leaves no room for is in a temporary folder."""
+    with tempfile.TemporaryDirectory(prefix="actc-") as spill, open_database() as connection:
+        connection.execute(f"SET memory_limit='{MEMORY}'; SET temp_directory={quote(spill)}")
+        connection.execute("SET preserve_insertion_order=false")
+        put_facts(connection, graph)
+        yield RuleStore(connection)
+
+
+@dataclass
 class _Mining:
     """Mining in progress: how often the graph is walked, in how many parts."""
 
-    store: Store
+    store: RuleStore
     limits: RuleLimits
     hub: int
     walks: int
@@ -190,14 +228,14 @@ class _Mining:
     report: Callable[[str], None]
 
     @classmethod
-    def begin(cls, store: Store, limits: RuleLimits, progress: Progress | None) -> _Mining:
+    def begin(cls, store: RuleStore, limits: RuleLimits, progress: Progress | None) -> _Mining:
         """Make edges, and bound the hubs so that no more paths are walked than the limits say."""
         for step in plan.edge_steps():
             store.make(step)
         found = dict(zip(HUBS, map(int, store.row(plan.count_walks())), strict=True))
         allowed = {hub: n for hub, n in found.items() if hub <= limits.hub}
         hub = next((hub for hub, n in allowed.items() if n <= limits.walks), min(HUBS))
-        parts = max(1, -(-found[hub] // limits.part)) if store.in_parts else 1
+        parts = max(1, -(-found[hub] // limits.part))
         store.make(plan.middle_step(hub))
         return cls(store, limits, hub, found[hub], parts, count_steps(progress, 2 * parts))
 
@@ -227,7 +265,7 @@ class _Mining:
         self.store.make(body)
 
 
-def _collect(store: Store, graph: Graph, limits: RuleLimits, least: float, hub: int) -> RuleProposals:
+def _collect(store: RuleStore, graph: Graph, limits: RuleLimits, least: float, hub: int) -> RuleProposals:
     order = f"SELECT * FROM proposal ORDER BY rule, rules DESC, h, r, t LIMIT {limits.most}"
     found = store.table(f"SELECT * FROM ({order}) p ORDER BY h, r, t")
     rules = store.table("SELECT * FROM rule ORDER BY id")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from actc.numeric import one_thread
 from actc.triples import BoolArray, FloatArray
 
 SEEDS = 3
@@ -40,6 +41,7 @@ class Trees:
     cases: FloatArray
 
     @cached_property
+    @one_thread()
     def models(self) -> list[Any]:
         """The fitted classifiers of scikit-learn, grown when they are first needed."""
         from sklearn.ensemble import HistGradientBoostingClassifier

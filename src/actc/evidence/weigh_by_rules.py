@@ -29,7 +29,7 @@ from actc.evidence.worth import (
     pieces_of,
 )
 from actc.graphs.graph import Graph
-from actc.numeric import find_shift
+from actc.numeric import find_shift, one_thread
 from actc.triples import BoolArray, FloatArray, IntArray, Triples
 
 HOLDOUT = 0.1  # of the graph's facts
@@ -175,6 +175,7 @@ class _Table:
         return log_odds
 
 
+@one_thread()
 def weigh_lessons(
     graph: Graph,
     candidates: Proposals,
@@ -198,23 +199,20 @@ def weigh_lessons(
     expect : callable
         Told the share of the holdout that was proposed, says what share of the missing facts are candidates.
     """
-    from threadpoolctl import threadpool_limits
-
     limits = Limits.for_count(max(len(candidates), MOST_UNLABELLED))
     random = np.random.default_rng(seed)
     table = _look_up(graph, lessons, limits, random, progress)
-    with threadpool_limits(1, "blas"):  # more threads would wait for each other longer than they work
-        table, ranking = _leave_out_scores(table, random)
-        curves = _Curves.fit(table, len(graph.relation_names) + 1)
-        marks = {**candidates.marks, OFFSET: curves.bent.offset[_relations(graph, candidates.triples)]}
-        evidence = gather_evidence(graph, replace(candidates, marks=marks), limits, progress=progress)
-        # As many facts are missing in a lesson as in the whole graph, whose rules propose more of them.
-        recall = expect(table.recall)
-        more = recall / max(table.recall, 1e-9) / table.lessons
-        share = min(float(curves.plain.unlabelled.sum()) * more / len(candidates), MOST_SHARE)
-        worth = Worth((*table.columns, OFFSET), curves.ridge(evidence), None, share, int(table.true.sum()))
-        weighed = _shift(Weighed(evidence, worth, worth.log_odds(evidence)), share)
-        precisions = curves.resample(int((weighed.log_odds > 0).sum()), more, random)
+    table, ranking = _leave_out_scores(table, random)
+    curves = _Curves.fit(table, len(graph.relation_names) + 1)
+    marks = {**candidates.marks, OFFSET: curves.bent.offset[_relations(graph, candidates.triples)]}
+    evidence = gather_evidence(graph, replace(candidates, marks=marks), limits, progress=progress)
+    # As many facts are missing in a lesson as in the whole graph, whose rules propose more of them.
+    recall = expect(table.recall)
+    more = recall / max(table.recall, 1e-9) / table.lessons
+    share = min(float(curves.plain.unlabelled.sum()) * more / len(candidates), MOST_SHARE)
+    worth = Worth((*table.columns, OFFSET), curves.ridge(evidence), None, share, int(table.true.sum()))
+    weighed = _shift(Weighed(evidence, worth, worth.log_odds(evidence)), share)
+    precisions = curves.resample(int((weighed.log_odds > 0).sum()), more, random)
     return Found(weighed, recall, table.holdout, share, precisions, ranking)
 
 

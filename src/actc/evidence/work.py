@@ -15,7 +15,7 @@ from actc.evidence.plan import Limits, candidate_steps, graph_steps
 from actc.graphs.graph import Graph
 from actc.triples import FloatArray, IntArray, ScoredTriples, Triples
 
-Progress = Callable[[int, int, str], None]
+Progress = Callable[[int, int, str], object]
 VOCABULARIES = ("entity_names", "relation_names")
 HAS = "has_"  # before the name of a piece: whether it is there
 NO_COLUMN = "The candidates have no {!r}, which the lesson's proposals have; give both the same."

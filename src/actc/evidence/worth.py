@@ -20,7 +20,7 @@ from actc.evidence.quantiles import Quantiles
 from actc.evidence.table import Evidence
 from actc.evidence.trees import Trees
 from actc.evidence.work import HAS, Curves
-from actc.numeric import find_shift
+from actc.numeric import find_shift, one_thread
 from actc.triples import BoolArray, FloatArray, IntArray, Triples
 
 
@@ -194,6 +194,7 @@ def pieces_of(evidence: Columns, columns: Sequence[str], rows: slice | IntArray 
     return table
 
 
+@one_thread()
 def learn_worth(evidence: Evidence, true: BoolArray, rest_is_false: bool = False, share: float | None = None) -> Worth:
     """Learn from proposals of which some are holdout facts; parameters as those of ``weigh.Lesson``.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from actc.errors import ChoiceError, MissingExtraError, OptionError
+from actc.errors import ChoiceError, OptionError, needing
 from actc.evidence.duckdb_engine import Duckdb
 from actc.evidence.weigh import Learnt
 from actc.evidence.work import Engine, Progress, Proposals, Work
@@ -56,12 +56,8 @@ def _open_duckdb(memory: str, master: str | None) -> Engine:
 
 
 def _open_spark(memory: str, master: str | None) -> Engine:
-    try:
+    with needing("The engine spark", "pyspark", "spark"):
         from actc.evidence.spark_engine import Spark
-    except ModuleNotFoundError as error:
-        if error.name not in ("pyspark", "py4j"):
-            raise
-        raise MissingExtraError("The engine spark", "pyspark", "spark") from None
     return Spark(parse_memory(memory), master)
 
 

@@ -111,11 +111,13 @@ def fold_rows(rows: Sequence[Row]) -> Measurements:
     for name, code in codes.items():
         mine = order[starts[code] : starts[code + 1]]
         repeat_count = int(repeat_codes[mine].max()) + 1
-        expected = np.arange(len(levels) * repeat_count)
-        if not np.array_equal(budget_codes[mine] * repeat_count + repeat_codes[mine], expected):
+        expected = len(levels) * repeat_count  # of which a damaged file can make any number
+        if len(mine) != expected or not np.array_equal(
+            budget_codes[mine] * repeat_count + repeat_codes[mine], np.arange(expected)
+        ):
             raise TableError(
                 f"The rows of {name[2]} on {name[0]} {name[1]} are not complete: {len(mine)} of "
-                f"{len(expected)} ({len(levels)} budgets, {repeat_count} repeats). Run it to its end."
+                f"{expected} ({len(levels)} budgets, {repeat_count} repeats). Run it to its end."
             )
         runs[Run(*name)] = values[:, mine].reshape(2, len(levels), repeat_count)
     return Measurements(levels.astype(np.int64), runs)

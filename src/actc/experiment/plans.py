@@ -16,6 +16,7 @@ from actc.methods import Method, find_method, finds_cuts
 from actc.metrics import find_metric
 
 PAPER_BUDGETS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+MOST_REPEATS = 100_000
 REPEATS_IN_SHARE = 5  # laid side by side in one vectorised pass; more only costs memory
 
 
@@ -94,9 +95,9 @@ class Plan:
     copied: bool = False
 
     def __post_init__(self) -> None:
-        least = min(self.repeats.values(), default=1)
-        if least < 1:
-            raise OptionError(f"{least} repeats make no experiment; give at least 1.")
+        for repeats in self.repeats.values():
+            if not 1 <= repeats <= MOST_REPEATS:
+                raise OptionError(f"{repeats} repeats make no experiment; give 1 to {MOST_REPEATS:,}.")
 
     @cached_property
     def methods(self) -> dict[str, Method]:

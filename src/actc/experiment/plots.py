@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from actc.errors import MissingExtraError
+from actc.errors import needing
 from actc.experiment.rows import Row
 from actc.tables.deliver import write_beside
 
@@ -86,10 +86,8 @@ def draw_learning_curves(
 
 def check_matplotlib() -> None:
     """Say what to install where figures cannot be drawn."""
-    try:
+    with needing("Drawing figures", "matplotlib", "plots"):
         import matplotlib  # noqa: F401
-    except ImportError:
-        raise MissingExtraError("Drawing figures", "matplotlib", "plots") from None
 
 
 def new_figure(width: float, height: float) -> Figure:

@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from actc.errors import OptionError
+
 FEWEST_CALLS = 4  # starting a process takes longer than a share of an experiment
+MOST_PROCESSES = 256
 Result = TypeVar("Result")
 
 # A process that starts must not import from the working folder before it has this one's path. And it keeps the memory
@@ -31,11 +34,13 @@ def run_everywhere(
     calls : sequence of tuple
         Its arguments, call by call.
     jobs : int
-        Processes; -1 for every core.
+        Processes, at most ``MOST_PROCESSES``; -1 for every core.
     fresh : bool
         Whether the processes are new and end with the calls. joblib keeps them for later otherwise, with all that they
         loaded, and with the environment they began in.
     """
+    if not jobs:
+        raise OptionError("--jobs: 0 processes do nothing; give 1 or more, or -1 for every core.")
     if jobs == 1 or len(calls) < FEWEST_CALLS:
         yield from (function(*call) for call in calls)
         return
@@ -44,7 +49,9 @@ def run_everywhere(
     if fresh:
         _end_kept_processes()
     with _environment():
-        parallel = joblib.Parallel(n_jobs=jobs, backend="loky", return_as="generator", batch_size=1)
+        parallel = joblib.Parallel(
+            n_jobs=min(jobs, MOST_PROCESSES), backend="loky", return_as="generator", batch_size=1
+        )
         yield from parallel(joblib.delayed(function)(*call) for call in calls)
     if fresh:
         _end_kept_processes()

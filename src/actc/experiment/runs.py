@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -26,13 +26,8 @@ from actc.experiment.rows import Row, Run, format_row, read_rows
 from actc.methods import Method, finds_cuts
 from actc.metrics import count_decisions, find_metric
 from actc.tables.deliver import check_writable, claim
+from actc.tables.progress import Progress, ignore_progress
 from actc.triples import Annotations, FloatArray, IntArray
-
-Progress = Callable[[int, int], object]
-
-
-def ignore_progress(done: int, total: int) -> None:
-    """Tell nobody."""
 
 
 def run_experiment(

@@ -17,7 +17,7 @@ import numpy as np
 from actc.errors import FileError, OptionError
 from actc.graphs.graph import Graph
 from actc.graphs.terms import Bases
-from actc.tables.files import read_scored
+from actc.tables.files import read_scored, read_text
 from actc.triples import ScoredTriples
 
 
@@ -112,12 +112,7 @@ def _scored_name(names: Mapping[int, str], number: str, path: Path, kind: str) -
 
 
 def _rows(path: Path, width: int, counted: bool) -> list[list[str]]:
-    if not path.is_file():
-        raise FileError(f"{path}: there is no such file.")
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except UnicodeDecodeError:
-        raise FileError(f"{path}: the text is not UTF-8; convert the file first.") from None
+    lines = read_text(path).splitlines()
     rows = [line.split("\t") if "\t" in line else line.split() for line in lines[counted:]]
     for number, row in enumerate(rows, start=1 + counted):
         if len(row) < width:

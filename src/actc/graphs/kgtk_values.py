@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container
 
-from actc.graphs.terms import LITERAL
+from actc.graphs.terms import LITERAL, XSD
 
-XSD = "http://www.w3.org/2001/XMLSchema#"
 WKT = "http://www.opengis.net/ont/geosparql#wktLiteral"
 OWN = "urn:actc:kgtk-"
 SIGILS = frozenset("\"'^@!+-.0123456789")  # what KGTK's values begin with; any other first character makes a name

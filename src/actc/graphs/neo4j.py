@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from actc.errors import FileError
-from actc.graphs.encode import connect, encode
+from actc.graphs.encode import read_columns
 from actc.graphs.graph import Graph
 from actc.graphs.terms import Bases
 from actc.tables.database import open_database
@@ -24,12 +24,12 @@ def read(path: Path, base: Bases) -> Graph:
     """Read relationships.csv; the nodes' properties are ignored."""
     file = path / RELATIONSHIPS
     if not file.is_file():
-        raise FileError(f"{path}: there is no {RELATIONSHIPS} in the folder.")
+        raise FileError(
+            f"{path} is a folder without a graph that is known here: Neo4j's has a {RELATIONSHIPS}, LibKGE's an "
+            "entity_ids.del, OpenKE's an entity2id.txt; give a file, or such a folder."
+        )
     layout = _layout(file)
-    columns = ", ".join(f"{layout.column(name)} AS {name}" for name in HEADER)
-    with connect(file) as connection:
-        connection.execute(f"CREATE TEMP TABLE named AS SELECT {columns} FROM {layout.source}")
-        return encode(connection, layout.where)
+    return read_columns(layout, {name: layout.column(name) for name in HEADER})
 
 
 def _layout(path: Path) -> Layout:

@@ -18,6 +18,7 @@ from actc.errors import FileError, TableError
 from actc.graphs.graph import Graph
 from actc.graphs.provenance import is_missing, made_by_method
 from actc.graphs.terms import Bases, write_lines
+from actc.tables.files import read_text
 
 HEURISTIC = "Q2539"  # machine learning
 ITEM, PROPERTY = re.compile(r"Q[1-9][0-9]*"), re.compile(r"P[1-9][0-9]*")
@@ -60,11 +61,7 @@ def read(path: Path, base: Bases) -> Graph:
 
 def _commands(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the commands, each with its place; ``||`` may stand between two of them, as in a link."""
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except UnicodeDecodeError:
-        raise FileError(f"{path}: the text is not UTF-8; convert the file first.") from None
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
         text = COMMENT.sub(lambda found: found[1] or "", line).strip()
         for command in [text] if "\t" in text else text.split("||"):
             if command.strip():

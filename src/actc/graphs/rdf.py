@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gzip
 import re
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 from actc.errors import FileError, TableError
 from actc.graphs.graph import Graph
 from actc.graphs.terms import (
+    RDF,
     REIFIES,
     Bases,
     entity_name,
@@ -29,7 +29,6 @@ from actc.graphs.terms import (
 )
 from actc.tables.files import check_gzip
 
-RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 ENTITY = re.compile(rb'<!ENTITY[^">]*"([^"]*)"?')
 MOST_ENTITY = 300
 PARTS = ("subject", "predicate", "object")
@@ -88,8 +87,6 @@ def _parse(path: Path, syntax: str) -> list[Any]:
         return parse_rdf(syntax, **source)
     except SyntaxError as error:
         raise syntax_error(path, error.lineno or 1, error) from None
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise FileError(f"{path}: the gzip file is truncated or damaged; copy or download it again.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(f"{path}: the file cannot be read ({error}).") from None
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from actc.errors import FileError, MissingExtraError, OptionError, TableError
+from actc.errors import FileError, OptionError, TableError, needing
 from actc.graphs.graph import Graph
 from actc.tables.database import open_database
 from actc.triples import BoolArray, Vocabulary
@@ -28,7 +28,10 @@ BLANK = r"_:[^\x00-\x20<>\"{}|^`\\]*[^\x00-\x20<>\"{}|^`\\.]"
 LITERAL = r"\"(?:[^\"\\\n\r]|\\.)*\"(?:@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^<" + IRI + ">)?"
 TERM = re.compile(f"<{IRI}>|{BLANK}|{LITERAL}")
 WITH_SLASHES = re.compile(IRI.replace(":", "://"))
-REIFIES = "http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies"
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+REIFIES = f"{RDF}reifies"
 
 # The codes of the ASCII characters that no IRI can hold. A percent sign is escaped only where it would be taken for one
 # of them: every other escape in an IRI is part of its name.
@@ -195,10 +198,8 @@ def _never_head(graph: Graph) -> BoolArray:
 
 def import_pyoxigraph() -> Any:
     """Import pyoxigraph, or say what to install."""
-    try:
+    with needing("Reading this RDF", "pyoxigraph", "rdf"):
         import pyoxigraph
-    except ImportError:
-        raise MissingExtraError("Reading this RDF", "pyoxigraph", "rdf") from None
     return pyoxigraph
 
 

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from actc.graphs.graph import Graph
-from actc.graphs.rdf import PARTS, RDF
-from actc.graphs.terms import Bases, term_columns, write_lines
+from actc.graphs.rdf import PARTS
+from actc.graphs.terms import RDF, XSD, Bases, term_columns, write_lines
 from actc.tables.files import quote
 
 VOCABULARY = "urn:actc:"
-DOUBLE = "http://www.w3.org/2001/XMLSchema#double"
+DOUBLE = f"{XSD}double"
 
 
 def write(path: Path, graph: Graph, base: Bases, extras: Mapping[str, Any]) -> None:

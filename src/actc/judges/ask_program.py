@@ -38,14 +38,14 @@ def ask_program(command: str, questions: Iterable[Question]) -> Iterator[tuple[Q
     makes no sense, or speaks of a triple that is not open, counts for nothing; a program that writes such lines and
     nothing else is ended. No shell interprets the command.
     """
-    words, waiting = split_command(command), dict[int | None, Question]()
+    words, waiting, failed = split_command(command), dict[int | None, Question](), list[Exception]()
     try:
         process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         raise ActcError(f"The program {words[0]!r} cannot be started: {why}.") from None
     with process:
-        feeder = threading.Thread(target=_feed, args=(process.stdin, questions, waiting), daemon=True)
+        feeder = threading.Thread(target=_feed, args=(process.stdin, questions, waiting, failed), daemon=True)
         feeder.start()
         try:
             senseless = 0
@@ -68,18 +68,26 @@ def ask_program(command: str, questions: Iterable[Question]) -> Iterator[tuple[Q
             if feeder.is_alive():  # it says nothing any more, and does not listen
                 process.kill()
                 feeder.join()
+    if failed:
+        raise failed[0]
     if process.returncode:
         raise ActcError(f"The program ended with code {process.returncode}; what it said before that is kept.")
 
 
-def _feed(stdin: Any, questions: Iterable[Question], waiting: dict[int | None, Question]) -> None:
+def _feed(
+    stdin: Any, questions: Iterable[Question], waiting: dict[int | None, Question], failed: list[Exception]
+) -> None:
     try:
         for question in questions:
             waiting[question.triple] = question
-            stdin.write(json.dumps(question.told, ensure_ascii=False).encode() + b"\n")
-            stdin.flush()
-    except (OSError, ValueError):  # the program closed its input; what it said counts
-        pass
+            line = json.dumps(question.told, ensure_ascii=False).encode() + b"\n"
+            try:
+                stdin.write(line)
+                stdin.flush()
+            except (OSError, ValueError):  # the program closed its input; what it said counts
+                break
+    except Exception as error:  # a question cannot be made: whoever asked is told, once what was said is kept
+        failed.append(error)
     finally:
         with suppress(OSError, ValueError):  # what it did not read cannot be written any more
             stdin.close()

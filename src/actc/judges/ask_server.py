@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
-from actc.errors import ActcError, MissingExtraError, OptionError
+from actc.errors import ActcError, OptionError, needing
 from actc.judges.prompt import IN_JSON, IN_ONE_WORD, fill_prompt, turn_round
 from actc.judges.replies import NO_ANSWER, Question, Reply, printable, read_reply, read_tokens, weigh_both
 
@@ -206,11 +206,9 @@ def _ask_side_by_side(
 
     No more than ``jobs`` are on their way or not yet taken: a process that is killed asks no more than those again.
     """
-    try:
+    with needing("Asking a model server", "httpx", "judge"):
         import httpx
         from anyio.from_thread import start_blocking_portal
-    except ImportError:
-        raise MissingExtraError("Asking a model server", "httpx", "judge") from None
     pending, waiting = iter(questions), set[Future[Outcome]]()
     # Time and connections are bounded here, not by httpx.
     client = httpx.AsyncClient(headers=server.headers, timeout=None, limits=httpx.Limits(max_connections=None))

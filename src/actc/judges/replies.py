@@ -98,7 +98,7 @@ def weigh_both(said: Reply, of_opposite: Reply) -> Reply:
     least = sys.float_info.min
     odds = [math.log(max(p, least)) - math.log(max(1 - p, least)) for p in (said.probability, of_opposite.probability)]
     p = 1 / (1 + math.exp(-(odds[0] - odds[1]) / 2))
-    return Reply("unsure" if p == 0.5 else "true" if p > 0.5 else "false", p, said.reason, *used)
+    return Reply(_likelier(p), p, said.reason, *used)
 
 
 AROUND = " \t\r\n\"'`.,:;!*_()[]{}\u2581\u0120\u010a"
@@ -135,7 +135,7 @@ def read_tokens(choice: Any) -> Reply:
     least = min(p for _, p in said)  # whoever is not listed is at most as probable as the last that is
     true, false = (max(mass[word], least / 2, sys.float_info.min) for word in ("true", "false"))
     p = true / (true + false)
-    return Reply("unsure" if p == 0.5 else "true" if p > 0.5 else "false", p)
+    return Reply(_likelier(p), p)
 
 
 def _read_text(text: str) -> Reply:
@@ -154,9 +154,13 @@ def _read_object(found: dict[str, Any]) -> Reply:
     value = next((found[name] for name in SAID if found.get(name) is not None), None)
     said = _word(value)
     if value is None and probability is not None:
-        said = "unsure" if probability == 0.5 else "true" if probability > 0.5 else "false"
+        said = _likelier(probability)
     reason = found.get("reason") or found.get("note") or ""
     return Reply(said, probability, _clean(reason)) if said else NO_ANSWER
+
+
+def _likelier(p: float) -> str:
+    return "unsure" if p == 0.5 else "true" if p > 0.5 else "false"
 
 
 def _word(value: Any) -> str | None:

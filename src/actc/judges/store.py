@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,8 @@ from actc.tables.deliver import try_to_lock
 from actc.tables.sqlite import database_address
 
 FILE = "judges.sqlite"
-VERSION = 1
+VERSION = 2
+MOST_NAME = 80  # characters
 REPLIES_A_STATE = 200
 """A planner need not look at every single reply."""
 SCHEMA = f"""
@@ -40,16 +42,18 @@ SCHEMA = f"""
         PRIMARY KEY (judge, key)
     );
     CREATE TABLE choice (id INTEGER PRIMARY KEY, at REAL NOT NULL, differing REAL NOT NULL);  -- the last one holds
+    CREATE TABLE way (judge INTEGER PRIMARY KEY REFERENCES judge, way TEXT NOT NULL);    -- how it is asked
+    CREATE TABLE price (judge INTEGER PRIMARY KEY, read REAL NOT NULL, written REAL NOT NULL);  -- of a million tokens
     PRAGMA user_version = {VERSION};
 """
 
-WAY = "CREATE TABLE IF NOT EXISTS way (judge INTEGER PRIMARY KEY REFERENCES judge, way TEXT NOT NULL)"
 
-
-PRICE = (
-    "CREATE TABLE IF NOT EXISTS price (judge INTEGER PRIMARY KEY REFERENCES judge, read REAL NOT NULL, "
-    "written REAL NOT NULL)"
-)
+def tidy_name(name: str, whose: str) -> str:
+    """Return a name without needless spaces; refuse one that is no name."""
+    name = " ".join(name.split())
+    if not 0 < len(name) <= MOST_NAME or not name.isprintable():
+        raise OptionError(f"The name of {whose} has 1 to {MOST_NAME} printable characters.")
+    return name
 
 
 @dataclass(frozen=True)
@@ -93,16 +97,24 @@ class ReplyStore:
                 connection.execute("PRAGMA synchronous = NORMAL")
                 version = connection.execute("PRAGMA user_version").fetchone()[0]
                 if version != VERSION:
-                    raise FileError(f"{self.path}: machine answers of format {version}; this actc reads {VERSION}.")
+                    raise FileError(
+                        f"{self.path}: machine answers of format {version}; this actc reads {VERSION}. "
+                        "Move the file away and ask the judges again."
+                    )
                 yield connection
         except sqlite3.DatabaseError as error:
             raise FileError(f"{self.path}: the machine answers cannot be opened ({error}).") from None
 
+    def _rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Read rows; none of a session without machine answers."""
+        if not self.path.exists():
+            return []
+        with self.open() as connection:
+            return connection.execute(sql, values).fetchall()
+
     def add_judge(self, name: str) -> int:
         """Return the number of the judge of that name, new or not."""
-        name = " ".join(name.split())
-        if not 0 < len(name) <= 80 or not name.isprintable():
-            raise OptionError("The name of a judge has 1 to 80 printable characters.")
+        name = tidy_name(name, "a judge")
         with self.open() as connection:
             connection.execute("INSERT OR IGNORE INTO judge (name, created) VALUES (?, ?)", (name, time.time()))
             return int(connection.execute("SELECT id FROM judge WHERE name = ?", (name,)).fetchone()[0])
@@ -119,50 +131,37 @@ class ReplyStore:
 
     def way(self, judge: int) -> str:
         """Return how a judge is asked, if that was found out."""
-        with self.open() as connection:
-            connection.execute(WAY)
-            row = connection.execute("SELECT way FROM way WHERE judge = ?", (judge,)).fetchone()
-        return str(row[0]) if row else ""
+        rows = self._rows("SELECT way FROM way WHERE judge = ?", judge)
+        return str(rows[0][0]) if rows else ""
 
     def keep_way(self, judge: int, way: str) -> None:
         """Remember how a judge is asked."""
         with self.open() as connection:
-            connection.execute(WAY)
             connection.execute("INSERT OR REPLACE INTO way VALUES (?, ?)", (judge, way))
 
     def keep_price(self, judge: int, read: float, written: float) -> None:
         """Remember what a million tokens of a judge cost; of nobody's number, 0, what a person's answer does."""
         with self.open() as connection:
-            connection.execute(PRICE)
             connection.execute("INSERT OR REPLACE INTO price VALUES (?, ?, ?)", (judge, read, written))
 
     @property
     def person(self) -> float | None:
         """What a person's answer costs, if that was said."""
-        if not self.path.exists():
-            return None
-        with self.open() as connection:
-            connection.execute(PRICE)
-            row = connection.execute("SELECT read FROM price WHERE judge = 0").fetchone()
-        return float(row[0]) if row else None
+        rows = self._rows("SELECT read FROM price WHERE judge = 0")
+        return float(rows[0][0]) if rows else None
 
     def spent(self) -> tuple[Spent, ...]:
         """Return what each judge was asked and what it cost, in the order of their numbers; nothing without a price."""
-        if not self.path.exists():
-            return ()
         sql = (
             "SELECT name, count(key), coalesce(sum(tokens_in * read + tokens_out * written), 0) / 1e6 FROM judge "
             "LEFT JOIN reply ON reply.judge = judge.id LEFT JOIN price ON price.judge = judge.id "
             "GROUP BY judge.id ORDER BY judge.id"
         )
-        with self.open() as connection:
-            connection.execute(PRICE)
-            return tuple(Spent(*row) for row in connection.execute(sql))
+        return tuple(Spent(*row) for row in self._rows(sql))
 
     def keys(self, judge: int) -> set[str]:
         """Return the questions that a judge was asked before."""
-        with self.open() as connection:
-            return {row[0] for row in connection.execute("SELECT key FROM reply WHERE judge = ?", (judge,))}
+        return {key for (key,) in self._rows("SELECT key FROM reply WHERE judge = ?", judge)}
 
     def keep(self, judge: int, replies: Iterable[tuple[Question, Reply]]) -> Iterator[Reply]:
         """Store replies as they come, each on the disk before it is passed on; one that is there already stays."""
@@ -185,11 +184,8 @@ class ReplyStore:
     @property
     def differing(self) -> float:
         """The share of people's cards on which judges and model shall differ most."""
-        if not self.path.exists():
-            return 0.0
-        with self.open() as connection:
-            row = connection.execute("SELECT differing FROM choice ORDER BY id DESC LIMIT 1").fetchone()
-        return float(row[0]) if row else 0.0
+        rows = self._rows("SELECT differing FROM choice ORDER BY id DESC LIMIT 1")
+        return float(rows[0][0]) if rows else 0.0
 
     def state(self) -> int:
         """Return a number that changes when people should be asked other triples because of what judges said.
@@ -198,28 +194,22 @@ class ReplyStore:
         """
         if not self.differing:
             return 0
-        with self.open() as connection:
-            sql = "SELECT (SELECT coalesce(max(rowid), 0) FROM reply) / ? + (SELECT max(id) FROM choice)"
-            return 1 + int(connection.execute(sql, (REPLIES_A_STATE,)).fetchone()[0])
+        sql = "SELECT (SELECT coalesce(max(rowid), 0) FROM reply) / ? + (SELECT max(id) FROM choice)"
+        return 1 + int(self._rows(sql, REPLIES_A_STATE)[0][0])
 
     def counts(self) -> dict[str, int]:
         """Return how many triples each judge was asked about, by its name; of a change of prompt, each time."""
-        if not self.path.exists():
-            return {}
-        with self.open() as connection:
-            sql = "SELECT name, (SELECT count(*) FROM reply WHERE judge = judge.id) FROM judge ORDER BY id"
-            return dict(connection.execute(sql).fetchall())
+        return dict(
+            self._rows("SELECT name, (SELECT count(*) FROM reply WHERE judge = judge.id) FROM judge ORDER BY id")
+        )
 
     def answers(self) -> JudgeAnswers:
         """Return what every judge says of every triple: its last answer, where it was asked in several ways."""
-        if not self.path.exists():
-            return JudgeAnswers.none()
-        with self.open() as connection:
-            names = [row[0] for row in connection.execute("SELECT name FROM judge ORDER BY id")]
-            rows = connection.execute(
-                "SELECT triple, judge - 1, said = 'true', coalesce(probability, -1), max(reply.rowid) FROM reply "
-                "GROUP BY judge, triple HAVING said IN ('true', 'false') ORDER BY judge, triple"
-            ).fetchall()
+        rows = self._rows(
+            "SELECT triple, judge - 1, said = 'true', coalesce(probability, -1), max(reply.rowid) FROM reply "
+            "GROUP BY judge, triple HAVING said IN ('true', 'false') ORDER BY judge, triple"
+        )
+        names = [name for (name,) in self._rows("SELECT name FROM judge ORDER BY id")]  # as many as rows know, or more
         table = np.array(rows, dtype=np.float64).reshape(-1, 5)
         said, p = table[:, 2] == 1, table[:, 3]
         codes = table[:, :2].astype(np.int64)

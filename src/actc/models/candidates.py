@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,16 +18,17 @@ import numpy as np
 
 from actc.errors import ChoiceError, FileError, OptionError
 from actc.graphs.graph import Graph
-from actc.models.entity_slots import fitting_entities
 from actc.models.score_triples import Scorer, refuse_strangers
 from actc.tables.database import open_database
 from actc.tables.deliver import check_writable, clear_leftovers, write_beside
 from actc.tables.files import copy_options, quote, quote_file, write_text, write_triples
+from actc.tables.progress import Progress, ignore_progress
 from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 
 MEMORY = 2**28  # bytes for one table of scores
 PART = 20_000  # questions in one part
 RUN, SPILL = "run.json", "spill"
+SHARE = 0.05  # of the entities of another slot that fill this one too, for it to open this one to all of them
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Wanted:
     relations : tuple of str
         Only these; all if empty.
     any_entity : bool
-        Ask about every entity and take any as an answer; otherwise only those that fit, by ``entity_slots``.
+        Ask about every entity and take any as an answer; otherwise only those that fit (``fitting_entities``).
     """
 
     best: int = 5
@@ -198,9 +199,7 @@ def collect_candidates(search: CandidateSearch) -> ScoredTriples:
     return every.with_scores(scores).take(order).unique().with_used_names()
 
 
-def write_candidates(
-    search: CandidateSearch, out: str | Path, progress: Callable[[int, int], None] = lambda done, total: None
-) -> int:
+def write_candidates(search: CandidateSearch, out: str | Path, progress: Progress = ignore_progress) -> int:
     """Write the candidates, each once, to a table; return how many there are.
 
     Parts are kept in a folder beside ``out`` until all are there; a later call with the same wishes goes on from them.
@@ -269,3 +268,22 @@ def _open_folder(folder: Path, search: CandidateSearch) -> None:
         return
     folder.mkdir(exist_ok=True)
     write_text(wishes, run)
+
+
+def fitting_entities(graph: Graph) -> BoolArray:
+    """Say which entity fits which slot, shape (E, 2 R): heads of each relation first, then tails.
+
+    Learned from the graph: an entity fits an end of a relation if it stands there already, or if it stands in another
+    slot whose entities often stand in this one too.
+    """
+    from scipy import sparse
+
+    entities, count = len(graph.entity_names), len(graph.relation_names)
+    rows = np.concatenate([graph.heads, graph.tails])
+    columns = np.concatenate([graph.relations, graph.relations + count])
+    fills = sparse.csr_matrix((np.ones(len(rows), dtype=np.float32), (rows, columns)), shape=(entities, 2 * count))
+    fills.data[:] = 1.0  # a matrix made of pairs sums those that repeat
+    together = (fills.T @ fills).toarray()
+    sizes = np.maximum(together.diagonal(), 1)
+    opens = (together / sizes[:, None] >= SHARE).astype(np.float32)
+    return np.asarray((fills @ opens) > 0)

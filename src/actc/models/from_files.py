@@ -7,7 +7,6 @@ Each function does what the command beside it does: ``actc train``, ``score``. `
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,14 +25,10 @@ from actc.models.recipes import choose_recipe, load_recipe
 from actc.models.saved_model import FILES, save_model
 from actc.tables.deliver import check_folder, check_writable, claim
 from actc.tables.files import read_labels
+from actc.tables.progress import Progress, ignore_progress
 from actc.triples import IntArray, ScoredTriples
 
-Progress = Callable[[int, int], None]
 SIDES = ("tail", "head")
-
-
-def ignore_progress(done: int, total: int) -> None:
-    """Do nothing."""
 
 
 @dataclass(frozen=True, eq=False)

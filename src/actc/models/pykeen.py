@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from actc.errors import ActcError, ChoiceError, FileError, MissingExtraError, OptionError
+from actc.errors import ActcError, ChoiceError, FileError, OptionError, needing
 from actc.graphs.graph import Graph
 from actc.models.candidates import CandidateSearch, Wanted, collect_candidates
 from actc.models.saved_model import damaged, read_tensors
@@ -379,9 +379,7 @@ def _read_triples(path: Path) -> IntArray:
 
 
 def _import_pykeen() -> Any:
-    try:
+    with needing("Reading PyKEEN models", "pykeen", "pykeen"):
         import pykeen.models  # noqa: F401
         import torch
-    except ImportError:
-        raise MissingExtraError("Reading PyKEEN models", "pykeen", "pykeen") from None
     return torch

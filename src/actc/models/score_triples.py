@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 
 from actc.errors import TableError
 from actc.graphs.graph import Graph
+from actc.tables.progress import Progress, ignore_progress
 from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 
 BATCH = 65_536
@@ -30,9 +31,7 @@ class Scorer(Protocol):
         """
 
 
-def score_triples(
-    scorer: Scorer, graph: Graph, progress: Callable[[int, int], None] = lambda done, total: None
-) -> ScoredTriples:
+def score_triples(scorer: Scorer, graph: Graph, progress: Progress = ignore_progress) -> ScoredTriples:
     """Return the graph's triples with the model's scores.
 
     Parameters

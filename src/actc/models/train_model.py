@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+import os
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from actc.errors import ChoiceError, MissingExtraError, OptionError
+from actc.errors import ChoiceError, OptionError, needing
 from actc.graphs.graph import Graph
 from actc.models.embedding_models import EMBEDDINGS, Dropouts, Embedding, score_all
 from actc.models.recipes import Recipe
+from actc.tables.progress import Progress, ignore_progress
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from actc.models.embedding_models import Weights
 
+COPIES = 4 * 4  # bytes of a number: the weight, its gradient, what the optimizer keeps, the best so far
 CHECK_EVERY = 5  # epochs between two looks at the held-out triples
 BATCH_NORM = {"mean": 0.0, "variance": 1.0, "scale": 1.0, "shift": 0.0}
 
@@ -101,7 +103,7 @@ def train_model(
     device: str | None = None,
     seed: int = 0,
     seconds: float = math.inf,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = ignore_progress,
 ) -> TrainedModel:
     """Train a model; with held-out triples, lower the rate and stop by them, and keep the best weights.
 
@@ -167,10 +169,8 @@ def _check_held_out(graph: Graph, held_out: Graph) -> None:
 
 def import_torch() -> Any:
     """Import torch, or say what to install."""
-    try:
+    with needing("Training a model", "torch", "train"):
         import torch
-    except ImportError:
-        raise MissingExtraError("Training a model", "torch", "train") from None
     return torch
 
 
@@ -214,8 +214,14 @@ def new_weights(kind: Embedding, recipe: Recipe, entities: int, relations: int, 
     """Draw the weights to start from."""
     import torch
 
+    shapes = weight_shapes(kind, recipe.dimension, entities, relations)
+    numbers = sum(map(math.prod, shapes.values()))
+    if COPIES * numbers > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):
+        raise OptionError(
+            f"A model of {numbers:,} numbers has no room in memory; give a recipe with a smaller dimension."
+        )
     weights = {}
-    for name, shape in weight_shapes(kind, recipe.dimension, entities, relations).items():
+    for name, shape in shapes.items():
         part = name.rpartition("_")[2]
         if part in BATCH_NORM or name == "bias":
             weights[name] = torch.full(shape, BATCH_NORM.get(part, 0.0))
@@ -288,7 +294,7 @@ def _run_epoch(course: _Course, questions: Questions, deadline: float) -> bool:
     import torch
 
     device = questions.known.device
-    for rows in torch.randperm(len(questions), device=device).split(course.recipe.batch):
+    for rows in torch.randperm(len(questions), device=device).split(min(course.recipe.batch, len(questions))):
         scores = score_all(
             course.kind,
             course.weights,

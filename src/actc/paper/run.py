@@ -20,13 +20,14 @@ from actc.experiment.datasets import DATASETS, data_folder, has_authors_scores, 
 from actc.experiment.measurements import PAPER_METRICS, Measurements, read_measurements
 from actc.experiment.plans import Conditions, Plan
 from actc.experiment.plots import check_matplotlib
-from actc.experiment.runs import Progress, ignore_progress, run_plan_to_file
+from actc.experiment.runs import run_plan_to_file
 from actc.paper.figures import save_figure
 from actc.paper.items import AUTHORS_CELL, ITEMS, PRINTED_TABLES, Place, find_item, plan_runs
 from actc.paper.tables import Entry, list_entries
 from actc.paper.text_tables import WRITERS, TextTable
 from actc.tables.files import write_csv, write_text
 from actc.tables.pages import render
+from actc.tables.progress import Progress, ignore_progress
 
 TITLE = "ACTC, run again"
 NUMBERS = (
@@ -57,7 +58,7 @@ def _load_once(dataset: str, model: str, with_known: bool, folder: Path | None) 
     return load_cell(dataset, model, with_known=with_known)
 
 
-def list_places(*, quick: bool = False) -> list[Place]:
+def list_places(*, quick: bool) -> list[Place]:
     """Name the cells to run: every model whose scores are here, and the scores that the authors published."""
     datasets = DATASETS[:1] if quick else DATASETS
     places = [(dataset, model) for dataset in datasets for model in list_models(dataset)]

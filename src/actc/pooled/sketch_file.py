@@ -17,7 +17,7 @@ from actc.tables.files import quote_file, read_scored, write_scored
 from actc.triples import FloatArray, IntArray, ScoredTriples
 
 SAMPLE, MEASURED = "sample.parquet", "sketch.npz"
-_ARRAYS = ("relations", "x", "members", "places", "starts", "counts", "sizes", "points", "agreement")
+_ARRAYS = ("relations", "x", "members", "places", "starts", "counts", "sizes", "points", "agreement", "listed")
 _NORMAL = ("scores", "before", "z")
 _FEATURE = "feature_"
 
@@ -74,7 +74,6 @@ def write_sketch(folder: Path, sample: ScoredTriples) -> None:
     arrays = {name: np.asarray(getattr(pool, name)) for name in _ARRAYS}
     arrays |= {name: getattr(pool.normal, name) for name in _NORMAL}
     arrays |= {_FEATURE + name: values for name, values in pool.features.items()}
-    arrays["listed"] = np.asarray(pool.listed)
     write_scored(folder / SAMPLE, sample)
     with write_beside(folder / MEASURED) as temporary, temporary.open("wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
@@ -92,8 +91,7 @@ def read_sketch(folder: Path) -> ScoredTriples:
         raise FileError(f"{folder / MEASURED}: the sketch is damaged ({type(error).__name__}: {error}).") from None
     if not np.array_equal(measured["relations"], sample.relations):
         raise FileError(f"{folder / MEASURED}: this is the sketch of another sample than {SAMPLE} beside it.")
-    measured["agreement"] = float(measured["agreement"])
-    measured["listed"] = float(arrays.get("listed", 0.0))  # nobody looked when older sketches were made
+    measured |= {name: float(measured[name]) for name in ("agreement", "listed")}
     features = {name.removeprefix(_FEATURE): values for name, values in arrays.items() if name.startswith(_FEATURE)}
     pool = PreparedPool(normal, sample.relation_names, features=features, **measured)
     return replace(sample, sample_of=pool)

@@ -10,11 +10,12 @@ import numpy as np
 from actc.experiment.cells import Cell
 from actc.experiment.plots import Curve, curves_of
 from actc.experiment.rows import Row
-from actc.experiment.runs import Progress, ignore_progress, run_experiment
+from actc.experiment.runs import run_experiment
 from actc.methods import METHODS, thresholds_of
 from actc.metrics import accuracy, f1, report_by_relation
 from actc.sample import Sample, load_sample
 from actc.sample.better_graph import BetterGraph
+from actc.tables.progress import Progress
 from actc.three_steps.squash_scores import Squash
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray
 from actc.trust.case import ORACLE, Case, Decisions
@@ -106,7 +107,7 @@ class Demo:
         return rows[np.argsort(-self.probabilities[rows], kind="stable")]
 
 
-def make_demo(repeats: int = 10, seed: int = 0, jobs: int = 1, progress: Progress = ignore_progress) -> Demo:
+def make_demo(repeats: int, seed: int, jobs: int, progress: Progress) -> Demo:
     """Compare the methods, then do the job once, as a user would."""
     sample = load_sample()
     cell = Cell("wordnet", "sample", sample.valid, sample.valid_labels, sample.test, sample.test_labels, sample.known)

@@ -1,4 +1,4 @@
-"""How far annotators agree with each other, with themselves, and a program with people.
+"""How far annotators agree with each other, with themselves, and a machine judge with people.
 
 Only triples that several people judged say anything about agreement; with 200 people and 50,000 answers that is a small
 table of a few counts for each pair of people, however many triples there are.

@@ -2,7 +2,7 @@
 
 A triple that is leased to an annotator waits for their answer, and nobody else is asked about it meanwhile. All
 functions run inside a write transaction of the caller's. Leases live in SQLite and not in memory: two servers, a server
-and a terminal, or a program beside them share one session without knowing of each other.
+and a terminal beside them share one session without knowing of each other.
 """
 
 from __future__ import annotations
@@ -107,12 +107,12 @@ def read_rivals(task: Task) -> list[Task]:
 
 @dataclass(frozen=True)
 class Annotator:
-    """A person, a program, or the owner of the session: whoever gives judgements.
+    """A person, or the owner of the session: whoever gives judgements.
 
     Parameters
     ----------
     id, name, kind
-        Its number, its name, and which of the three it is.
+        Its number, its name, and which of the two it is.
     link : int
         Which link is theirs: the first is 0, each new one is the next; below 0, they have none.
     """
@@ -169,8 +169,7 @@ def put_tasks(connection: sqlite3.Connection, tasks: Sequence[Task], as_planned:
     Parameters
     ----------
     as_planned : bool
-        The triples are given to a person as the plan has them. One that only a program was asked about takes over what
-        the plan says; otherwise what is known about a triple stays.
+        The triples are given to a person as the plan has them: what was known about them gives way. Otherwise it stays.
     """
     new = ", ".join(f"excluded.{name}" for name in STORED)
     again = f"UPDATE SET ({TASK}) = ({new})" if as_planned else "NOTHING"

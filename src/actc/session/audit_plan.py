@@ -73,7 +73,6 @@ class AuditPlanner:
             "low": audit.interval.low,
             "high": audit.interval.high,
             "relations": self._relations(),
-            "accepted": audit.total,
             "done": done,
             "verdict": _say(audit, settings.target, more, sought_in(settings)),
         }

@@ -90,8 +90,9 @@ def _say_belief(task: Task) -> str:
 def tell_apart(entities: Iterable[Named]) -> dict[str, Named]:
     """Return entities by their ids, with a few words behind each name that two of them share."""
     found = {one.id: one for one in entities}
-    shared = Counter(one.name for one in found.values())
-    hints = {one.id: _hint(one) for one in found.values() if shared[one.name] > 1}
+    things = [one for one in found.values() if not one.id.startswith('"')]  # a text is nobody's namesake
+    shared = Counter(one.name for one in things)
+    hints = {one.id: _hint(one) for one in things if shared[one.name] > 1}
     told = Counter((found[key].name, hint) for key, hint in hints.items())
     for key, hint in hints.items():
         name = found[key].name

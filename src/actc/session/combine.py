@@ -1,7 +1,7 @@
 """Several people's answers to one triple become one label, by the rule that the settings name.
 
-Only people's answers come here; what a program said never does. The owner's decision overrules all other answers. A
-triple whose answers balance exactly has no label until somebody breaks the tie.
+The owner's decision overrules all other answers. A triple whose answers balance exactly has no label until somebody
+breaks the tie.
 """
 
 from __future__ import annotations

@@ -17,7 +17,8 @@ from actc.session.find_case import Opened, find_case
 from actc.session.judge_report import audit_with_judges, report_judges
 from actc.session.session import Session
 from actc.session.sought import sought_in
-from actc.tables.files import read_annotations, write_json, write_scored
+from actc.tables.deliver import check_writable
+from actc.tables.files import in_json, read_annotations, write_json, write_scored
 from actc.tables.parts import read_candidates
 from actc.triples import Annotations, IntArray, ScoredTriples
 from actc.trust.ask import Advice, ThreeWay, decide_three_ways, weigh_next_answers
@@ -34,6 +35,7 @@ from actc.trust.report import (
 )
 from actc.trust.report_page import Words, write_page
 from actc.trust.shift import Shift, find_shifts
+from actc.trust.tuned import TUNED
 
 PathLike = str | Path
 
@@ -44,7 +46,7 @@ def write_report(
     *,
     json_out: PathLike | None = None,
     level: float = 0.9,
-    price: float = 0.4,
+    price: float = TUNED.price,
 ) -> Report:
     """Say how good decisions are, resting on what, and what to ask next, as ``actc report`` does.
 
@@ -61,6 +63,8 @@ def write_report(
     price : float
         What an answer costs, in right decisions that it must bring.
     """
+    if json_out is not None:  # both or none
+        check_writable(json_out)
     opened = find_case(source)
     report, judges = make_report(opened.case, level, price), report_judges(opened, level)
     if opened.session is not None:
@@ -100,7 +104,7 @@ def list_questions(
     *,
     candidates: PathLike | ScoredTriples | None = None,
     count: int = 50,
-    price: float = 0.4,
+    price: float = TUNED.price,
 ) -> QuestionList:
     """List the candidates that are better asked than decided, the most worthwhile first, as ``actc ask`` does.
 
@@ -250,7 +254,7 @@ def check_shift(
     case = find_case(source).case
     shifts = find_shifts(case.pool, _triples(candidates), case.thresholds)
     if json_out is not None:
-        write_json(json_out, [{**asdict(shift), "shifted": shift.shifted} for shift in shifts])
+        write_json(json_out, in_json([{**asdict(shift), "shifted": shift.shifted} for shift in shifts]))
     return shifts
 
 

@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from actc.errors import FileError, OptionError, SessionError
+from actc.judges.store import MOST_NAME
 from actc.pooled.sketch_file import add_to_sketch
 from actc.session.ask import Annotator, Task, drop_from_plan, put_tasks
 from actc.session.cards import plain, sentence
+from actc.session.plan import Planner
 from actc.session.record import LABELS, Judgement, find_stored, insert
 from actc.session.session import OWNER, Session
 from actc.session.status import history
@@ -26,9 +28,8 @@ from actc.triples import ASKED, Annotations, ScoredTriples, encode_columns
 
 WORDS = {"1": "true", "yes": "true", "0": "false", "no": "false", "not sure": "unsure", "skip": "unsure"}
 IMPORTED = "Brought in from a file."
-PURPOSES = {"person": "import", "program": "program", "owner": "settle"}
+PURPOSES = {"person": "import", "owner": "settle"}
 REPEAT = "repeat"
-MOST_NAME = 80  # characters
 
 
 def write_labels(session: Session, path: Path) -> int:
@@ -102,23 +103,40 @@ class Imported(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def read_judgements(session: Session, path: Path, who: str | None = None, owner: bool = False) -> Imported:
-    """Add the judgements of a file to the history, once however often it is read; say how many were new.
+def import_judgements(
+    session: str | Path | Session, judgements: str | Path, *, annotator: str | None = None, owner: bool = False
+) -> Imported:
+    """Bring judgements into a session, as ``actc import`` does.
 
-    Those about triples that are no candidates of the session are left out; where all are, the file is refused.
+    Those about triples that are no candidates of the session are left out; where all are, the file is refused. If
+    some of them, drawn at random, are no candidates here, the draw was from another pool: then all of them teach and
+    none proves anything.
 
     Parameters
     ----------
-    session : Session
-    path : Path
+    session : path or Session
+    judgements : path
         ``.tsv``, ``.csv`` or ``.parquet`` (head, relation, tail, label), ``.jsonl`` (our own history, or objects with
         head, relation, tail, said) or ``.json`` (Label Studio's export).
-    who : str, optional
+    annotator : str, optional
         Whose judgements they are, where the file does not tell.
     owner : bool
-        Take what an owner decided, by the file, as decisions of this session's owner. A file by itself gives nobody
-        that right: anybody can write one.
+        Take what an owner decided, by the file, as decisions of this session's owner; otherwise such lines are refused:
+        anybody can write a file.
+
+    Returns
+    -------
+    Imported
+        How many were new (``added``), and what is to be said of the others (``notes``).
     """
+    opened = session if isinstance(session, Session) else Session(session)
+    added = read_judgements(opened, Path(judgements), annotator, owner)
+    Planner(opened).step()  # so that status tells what these answers buy
+    return added
+
+
+def read_judgements(session: Session, path: Path, who: str | None = None, owner: bool = False) -> Imported:
+    """Add the judgements of a file to the history, once however often it is read; see :func:`import_judgements`."""
     if not path.is_file():
         raise FileError(f"{path}: there is no such file.")
     who = who or "imported"
@@ -264,7 +282,7 @@ def _line(told: dict[str, Any], triple: dict[str, Any], place: str, who: str) ->
         raise FileError(f"{place}: {said!r} is no answer; write true, false or unsure.")
     seconds, kind = told.get("seconds"), told.get("kind", "person")
     if kind not in PURPOSES:
-        raise FileError(f"{place}: {kind!r} is no kind of annotator; there are: {', '.join(PURPOSES)}.")
+        raise FileError(f"{place}: {kind!r} is no kind of annotator, person or owner; machines judge by `actc judge`.")
     asked, chance, reach = told.get("asked", "given"), told.get("chance"), told.get("reach", 0)
     if asked not in ASKED or not (chance is None or (isinstance(chance, int | float) and 0 < chance <= 1)):
         raise FileError(f"{place}: asked {asked!r} with the chance {chance!r} cannot be; see docs/reference.md.")

@@ -25,17 +25,13 @@ class Opened:
     session: Session | None = None
 
 
-def find_case(
-    source: str | Path | Session | Case | Opened, demand: Demand | None = None, without: Sequence[str] = ()
-) -> Opened:
+def find_case(source: str | Path | Session | Case, demand: Demand | None = None, without: Sequence[str] = ()) -> Opened:
     """Open what a report is about: a session, its folder, or a thresholds file.
 
     A promise can be demanded of a session, and relations left out; a thresholds file keeps its own.
 
     Thresholds that came from a session are set against all answers that it has by now.
     """
-    if isinstance(source, Opened):
-        return source
     if isinstance(source, Case):
         return Opened(source)
     if isinstance(source, Session) or Path(source).is_dir():

@@ -18,18 +18,19 @@ from actc.judges.ask_program import ask_program, ask_script, split_command
 from actc.judges.ask_server import WAYS, Server, Traffic, ask_server, read_key
 from actc.judges.prompt import DEFAULT, fill_prompt, read_prompt
 from actc.judges.replies import Question, Reply, key_of
-from actc.judges.store import ReplyStore
+from actc.judges.store import MOST_NAME, ReplyStore
 from actc.session.agreement import Reliability, measure_reliability
 from actc.session.ask import Task, read_rivals
 from actc.session.cards import make_card, plain
 from actc.session.find_case import session_case
-from actc.session.judged import compare_judges, read_judged
+from actc.session.judged import compare_judges
 from actc.session.money import Money, weigh_money
 from actc.session.plan import task_of
 from actc.session.reasons import reasons_of
 from actc.session.session import Session
 from actc.session.slots import find_rivals, write_rivals
 from actc.session.texts import write_texts
+from actc.tables.progress import Progress, ignore_progress
 from actc.triples import Annotations, IntArray, ScoredTriples
 from actc.trust.case import Case
 
@@ -130,7 +131,7 @@ def judge_triples(
     price_out: float | None = None,
     price_person: float | None = None,
     differing: float | None = None,
-    progress: Callable[[int, int], Any] = lambda done, total: None,
+    progress: Progress = ignore_progress,
 ) -> JudgeRun:
     """Let a machine judge triples of a session, as ``actc judge`` does.
 
@@ -256,7 +257,7 @@ def judge_triples(
         traffic.problem,
         time.monotonic() - began,
         (tally.tokens_in * (price_in or 0) + tally.tokens_out * (price_out or 0)) / 1e6 if priced else None,
-        compare_judges(session.annotations(), read_judged(session)).get(judge, NOT_COMPARED),
+        compare_judges(session.annotations(), store.answers()).get(judge, NOT_COMPARED),
         weigh_money(session_case(session), store),
     )
 
@@ -300,9 +301,9 @@ class Fresh:
     session: Session
     tasks: Sequence[Task]
     asked: set[str]
-    model: str = ""
-    prompt: str | None = None
-    examples: int = 0
+    model: str
+    prompt: str | None
+    examples: int
     before: int = 0
 
     def __iter__(self) -> Iterator[Question]:
@@ -336,8 +337,8 @@ def _check_choice(program: str | None, url: str | None, model: str | None, scrip
 
 def _name_of(program: str | None, model: str | None, script: str | None) -> str:
     if program is not None:
-        return " ".join(word.rpartition("/")[2] for word in split_command(program)[:2])[:80]
-    return (model or script or "")[:80]
+        return " ".join(word.rpartition("/")[2] for word in split_command(program)[:2])[:MOST_NAME]
+    return (model or script or "")[:MOST_NAME]
 
 
 def name_asked(name: str, prompt: str, both: bool, examples: int) -> str:
@@ -345,7 +346,7 @@ def name_asked(name: str, prompt: str, both: bool, examples: int) -> str:
     if prompt == DEFAULT and not both and not examples:
         return name
     mark = f" ({key_of(prompt, both, examples)[:6]})"
-    return name[: 80 - len(mark)] + mark
+    return name[: MOST_NAME - len(mark)] + mark
 
 
 def choose_examples(pool: ScoredTriples, answers: Annotations, row: int, count: int) -> list[tuple[int, bool]]:
@@ -366,7 +367,7 @@ def choose_examples(pool: ScoredTriples, answers: Annotations, row: int, count: 
     return [(int(others.rows[at]), bool(others.labels[at])) for at in chosen]
 
 
-def choose_triples(session: Session, which: str, count: int | None, share: float, rivals: bool = False) -> list[Task]:
+def choose_triples(session: Session, which: str, count: int | None, share: float, rivals: bool) -> list[Task]:
     """Return the triples for a judge: what people judged, then those asked for, best first where they have an order."""
     if which not in CHOICES:
         raise ChoiceError("choice of triples", which, CHOICES)

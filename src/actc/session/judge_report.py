@@ -11,6 +11,7 @@ from actc.judges.store import ReplyStore
 from actc.session.find_case import Opened
 from actc.session.judged import compare_judges
 from actc.session.money import weigh_money
+from actc.tables.files import in_json
 from actc.triples import Annotations, ScoredTriples
 from actc.trust.audit import assess_with_guesses
 from actc.trust.case import Case
@@ -82,7 +83,7 @@ class JudgeReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
-        return _finite(asdict(self))  # type: ignore[no-any-return]
+        return in_json(asdict(self), words=False)  # type: ignore[no-any-return]
 
 
 def _say_judge(line: JudgeLine) -> str:
@@ -94,14 +95,6 @@ def _say_judge(line: JudgeLine) -> str:
 
 def _say_share(one: Share) -> str:
     return f"{one.middle:.1%} ({one.low:.1%} to {one.high:.1%})"
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(inner) for inner in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def report_judges(opened: Opened, level: float = 0.9) -> JudgeReport | None:

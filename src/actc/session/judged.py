@@ -5,32 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from actc.judges.answers import JudgeAnswers
-from actc.judges.store import ReplyStore
 from actc.session.agreement import Reliability, measure_reliability
-from actc.session.session import Session
 from actc.triples import Annotations, FloatArray, IntArray, Picks
 
 DIFFERING = "Chosen to learn what machine judges are worth."
 """Why a card is asked on which judges and model differ: nothing in it says what either said."""
-
-
-def read_judged(session: Session) -> JudgeAnswers:
-    """Return what machines said: to ``actc judge``, and in files that were imported."""
-    found, votes = ReplyStore(session.folder).answers(), session.votes("program")
-    if not len(votes.triples):
-        return found
-    ids = np.unique(votes.annotators)
-    names = {annotator.id: annotator.name for annotator in session.annotators()}
-    nothing = np.full(len(votes.triples), np.nan)
-    places = len(found.names) + np.searchsorted(ids, votes.annotators)
-    both = (*found.names, *(names[one] for one in ids.tolist()))
-    more = JudgeAnswers.of(votes.triples, places, votes.labels, nothing, both)
-    return JudgeAnswers(
-        np.concatenate([found.rows, more.rows]),
-        np.concatenate([found.judges, more.judges]),
-        np.concatenate([found.signals, more.signals]),
-        both,
-    )
 
 
 def compare_judges(people: Annotations, judged: JudgeAnswers) -> dict[str, Reliability]:
@@ -58,7 +37,7 @@ def put_differing_first(
     share : float
         Between 0 and 1.
     besides : int array
-        Rows that are not asked again: judged, or on somebody's table.
+        Rows that are not asked again: judged, or leased to somebody.
     """
     apart, drawn = np.zeros(len(probabilities)), np.isin(picks.asked, ("random", "check"))
     np.maximum.at(apart, judged.rows, np.abs((1 + judged.signals) / 2 - probabilities[judged.rows]))

@@ -18,13 +18,12 @@ from urllib.parse import unquote
 
 from actc.errors import FileError
 from actc.session.connections import Connections
-from actc.session.read_names import NAME_COLUMNS, RDF_FORMATS, ending, read_names
+from actc.session.read_names import NAME_COLUMNS, NAMING, RDF_FORMATS, ending, read_names
 from actc.tables.files import read_triples
 from actc.tables.sqlite import copy_database, database_address
 
-FACTS_SINCE = 1
-"""The version of the file from which on facts can be looked up by head and by tail, and examples at random."""
-SCHEMA = """
+VERSION = 1
+SCHEMA = f"""
     CREATE TABLE name (
         id TEXT PRIMARY KEY, name TEXT NOT NULL, description TEXT NOT NULL, types TEXT NOT NULL, template TEXT NOT NULL
     ) WITHOUT ROWID;
@@ -32,7 +31,7 @@ SCHEMA = """
         relation TEXT NOT NULL, head TEXT NOT NULL, tail TEXT NOT NULL, place INTEGER NOT NULL,
         PRIMARY KEY (relation, head, tail)
     ) WITHOUT ROWID;
-    PRAGMA user_version = 1;
+    PRAGMA user_version = {VERSION};
 """
 # Made after the triples are in, which is several times quicker. SQLite puts the primary key after the columns named.
 INDEXES = """
@@ -83,7 +82,9 @@ class Names:
         self.path, self.link = path, link
         address = database_address(path, writing=False)
         self._connections = Connections(lambda: sqlite3.connect(address, uri=True, check_same_thread=False))
-        self._has_facts = self._rows("PRAGMA user_version")[0][0] >= FACTS_SINCE
+        version = self._rows("PRAGMA user_version")[0][0]
+        if version != VERSION:
+            raise FileError(f"{path}: names of format {version}; this actc reads {VERSION}. Start the session anew.")
 
     def copy_to(self, path: Path) -> None:
         """Write a copy to a new file."""
@@ -96,7 +97,10 @@ class Names:
 
     def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         with self._connections.borrow() as connection:
-            return connection.execute(sql, values).fetchall()
+            try:
+                return connection.execute(sql, values).fetchall()
+            except sqlite3.DatabaseError as error:
+                raise FileError(f"{self.path}: the names are damaged ({error}); start the session anew.") from None
 
     def of(self, identifier: str) -> Named:
         """Return what is known about an entity or a relation."""
@@ -121,8 +125,6 @@ class Names:
 
     def facts(self, entity: str, besides: str, most: int) -> list[tuple[str, str, str]]:
         """Return known triples that an entity is in, one of each relation, those of one relation left out."""
-        if not self._has_facts:
-            return []
         found: dict[str, tuple[str, str, str]] = {}
         for side in ("head", "tail"):
             sql = f"SELECT head, relation, tail FROM known WHERE {side} = ? AND relation != ? LIMIT ?"
@@ -146,9 +148,6 @@ class Names:
 
     def _some(self, relation: str, head: str) -> list[tuple[str, str]]:
         """Return some known triples of a relation: others for other heads, always the same for the same one."""
-        if not self._has_facts:
-            sql = "SELECT head, tail FROM known WHERE relation = ? AND head != ? LIMIT ?"
-            return self._rows(sql, (relation, head, LOOKED_AT))
         sql = "SELECT head, tail FROM known WHERE relation = ? AND place {} ? AND head != ? ORDER BY place LIMIT ?"
         start = zlib.crc32(head.encode("utf-8", "replace"))
         rows = self._rows(sql.format(">="), (relation, start, head, LOOKED_AT))
@@ -160,7 +159,7 @@ class Names:
         places = ", ".join("?" * len(ids))
         rows = self._rows(f"SELECT id, types FROM name WHERE id IN ({places}) AND types != ''", ids)
         kinds = {identifier: frozenset(types.lower().replace(",", " ").split()) for identifier, types in rows}
-        if self._has_facts and not kinds:
+        if not kinds:
             sql = f"SELECT DISTINCT head, relation FROM known WHERE head IN ({places}) LIMIT ?"
             for entity, relation in self._rows(sql, (*ids, MOST_OF_ONE * LOOKED_AT)):
                 kinds[entity] = kinds.get(entity, frozenset()) | {relation}
@@ -202,11 +201,16 @@ def write_names(
         if graph is not None:
             connection.executemany(
                 "INSERT OR IGNORE INTO known (head, relation, tail, place) VALUES (?, ?, ?, ?)",
-                _placed(read_triples(graph)),
+                _placed(triple for triple in read_triples(graph) if not _names_something(triple)),
             )
         connection.executescript(INDEXES)
         connection.commit()
     add_names(path, name_files, ids, language)
+
+
+def _names_something(triple: Sequence[str]) -> bool:
+    """Say whether a triple of RDF gives a name or a description: that is what cards call its head, no fact to show."""
+    return triple[1] in NAMING and triple[2].startswith('"')
 
 
 def _placed(triples: Iterable[Sequence[str]]) -> Iterator[tuple[Any, ...]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +11,7 @@ from actc.methods import Fit
 from actc.pooled.method import OWN_SELECTOR
 from actc.pooled.model import Posterior
 from actc.pooled.picks import gains_of
+from actc.tables.files import in_json
 from actc.triples import Annotations, BoolArray, IntArray, Picks, ScoredTriples, Thresholds
 from actc.trust.ask import weigh_next_answers
 from actc.trust.case import Case
@@ -33,8 +33,6 @@ class Outlook:
         Triples with a label.
     accepted : bool array of shape (N,), or None
         The decisions on the pool; None before the method has enough answers.
-    taken : float or None
-        How many candidates are accepted; of a sample, about how many of those it stands for.
     changed : float or None
         The share of decisions that differ from the refit before.
     expected, low, high : float or None
@@ -49,7 +47,6 @@ class Outlook:
 
     labels: int
     accepted: BoolArray | None
-    taken: float | None
     changed: float | None
     expected: float | None
     low: float | None
@@ -61,10 +58,8 @@ class Outlook:
 
     def as_json(self) -> dict[str, Any]:
         """Return what is kept for the pages."""
-        kept = ("labels", "changed", "expected", "low", "high", "gain", "relations")
-        shown = {name: getattr(self, name) for name in kept}
-        shown["relations"] = self.relations[:MOST_RELATIONS]
-        return shown | {"accepted": None if self.taken is None else round(self.taken)}
+        kept = ("labels", "changed", "expected", "low", "high", "gain")
+        return {name: getattr(self, name) for name in kept} | {"relations": self.relations[:MOST_RELATIONS]}
 
 
 def look_ahead(case: Case, planned: Picks, before: BoolArray | None) -> Outlook:
@@ -80,14 +75,13 @@ def look_ahead(case: Case, planned: Picks, before: BoolArray | None) -> Outlook:
     """
     fit, pool, annotations = case.fit, case.pool, case.annotations
     nothing: list[float | None] = [None] * len(planned)
-    plain = Outlook(len(annotations), None, None, None, None, None, None, None, [], nothing, nothing)
+    plain = Outlook(len(annotations), None, None, None, None, None, None, [], nothing, nothing)
     if fit.thresholds is None:
         return plain
     accepted = case.decisions.accepted
     fitted = replace(
         plain,
         accepted=accepted,
-        taken=float(pool.weights @ accepted),
         changed=None if before is None else float(np.average(accepted != before, weights=pool.weights)),
         relations=_relations(fit.thresholds, pool, annotations, accepted),
         probabilities=_probabilities(fit, pool, planned.rows),
@@ -131,19 +125,19 @@ def _relations(
     labels = np.bincount(pool.relations[annotations.rows], minlength=count)
     taken = np.bincount(pool.relations, accepted, minlength=count)
     chosen = np.lexsort((np.arange(count), -pool.relation_sizes, -labels))
+    cuts, lower, upper = (
+        [None] * count if bound is None else in_json(bound.tolist(), words=False)
+        for bound in (thresholds.cuts, thresholds.lower, thresholds.upper)
+    )
     return [
         {
             "relation": pool.relation_names[i],
-            "cut": _finite(thresholds.cuts[i]),
-            "lower": None if thresholds.lower is None else _finite(thresholds.lower[i]),
-            "upper": None if thresholds.upper is None else _finite(thresholds.upper[i]),
+            "cut": cuts[i],
+            "lower": lower[i],
+            "upper": upper[i],
             "share": round(float(taken[i] / max(pool.relation_counts[i], 1)), 4),
             "triples": int(pool.relation_sizes[i]),
             "labels": int(labels[i]),
         }
         for i in chosen
     ]
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

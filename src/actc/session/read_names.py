@@ -8,16 +8,17 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-import zlib
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from actc.errors import FileError, MissingExtraError
+from actc.errors import FileError, needing
 from actc.graphs.rdf import refuse_growing_entities
+from actc.graphs.terms import RDFS
 from actc.tables.database import open_database
-from actc.tables.files import open_text, quote_file, read_failed
+from actc.tables.files import COMMAS, find_comma, open_text, quote_file, read_failed, readable, split_line
 
 NAME_COLUMNS = ("id", "name", "description", "types", "template")
 NAME_ALIASES = {
@@ -28,7 +29,7 @@ NAME_ALIASES = {
     "definition": "description",
     "sentence": "template",
 }
-RDFS, SKOS, DC = "http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2004/02/skos/core#", "http://purl.org/dc/"
+SKOS, DC = "http://www.w3.org/2004/02/skos/core#", "http://purl.org/dc/"
 # Which predicates of RDF give what; of two, the one named first counts.
 PREDICATES = {
     "name": (f"{SKOS}prefLabel", f"{RDFS}label", "http://schema.org/name", "https://schema.org/name"),
@@ -37,9 +38,15 @@ PREDICATES = {
         *(f"{DC}terms/description", f"{DC}elements/1.1/description"),
     ),
 }
+NAMING = frozenset(name for names in PREDICATES.values() for name in names)
 RDF_FORMATS = {".nt": "N_TRIPLES", ".ttl": "TURTLE", ".rdf": "RDF_XML", ".owl": "RDF_XML", ".jsonld": "JSON_LD"}
 FIRST = 100_000  # names that are read before long work
 Row = dict[str, Any]
+
+
+def own_labels(graph: Path) -> tuple[Path, ...]:
+    """Return a graph's file, where what it calls things may stand in it: in RDF, if that can be read."""
+    return (graph,) if ending(graph) in RDF_FORMATS and find_spec("pyoxigraph") is not None else ()
 
 
 def try_names(paths: Iterable[Path], language: str = "en") -> None:
@@ -69,15 +76,11 @@ def read_names(path: Path, language: str = "en", wanted: Container[str] | None =
         reader = _read_rdf
     elif ending(path) in (".json", ".jsonl", ".ndjson"):
         reader = _read_json
-    try:
+    with readable(path):
         for row in reader(path, language, wanted):
             values = [str(row.get(column) or "") for column in NAME_COLUMNS]
             if wanted is None or values[0] in wanted:
                 yield values[0], values[1] or values[0], *values[2:]
-    except UnicodeDecodeError:
-        raise FileError(f"{path}: the text is not UTF-8; convert the file first.") from None
-    except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise FileError(f"{path}: the gzip file is truncated or damaged; copy or download it again.") from None
 
 
 def ending(path: Path) -> str:
@@ -94,7 +97,7 @@ def _read_json(path: Path, language: str, wanted: Container[str] | None) -> Iter
     try:
         with open_text(path) as lines:
             content = json.load(lines)
-    except UnicodeDecodeError:
+    except FileError:
         raise
     except ValueError as error:
         raise FileError(f"{path}: this is no JSON file ({error}).") from None
@@ -159,10 +162,8 @@ def _read_rdf(path: Path, language: str, wanted: Container[str] | None) -> Itera
 
 def _statements(path: Path) -> Iterator[tuple[str, str, str, str | None]]:
     """Return subject, predicate, text and language of the statements that end in text, one after the other."""
-    try:
+    with needing("Reading names from RDF", "pyoxigraph", "rdf"):
         import pyoxigraph
-    except ImportError:
-        raise MissingExtraError("Reading names from RDF", "pyoxigraph", "rdf") from None
     syntax = getattr(pyoxigraph.RdfFormat, RDF_FORMATS[ending(path)])
     opener: Any = gzip.open if path.suffix == ".gz" else open
     try:
@@ -181,9 +182,10 @@ def _read_table(path: Path, language: str, wanted: Container[str] | None) -> Ite
     if path.suffix == ".parquet":
         yield from _read_parquet(path)
         return
-    delimiter = "," if ".csv" in path.suffixes else "\t"
     with open_text(path) as lines:
-        header = next(lines, "").rstrip("\r\n").split(delimiter)
+        line = next(lines, "").rstrip("\r\n")
+        delimiter = find_comma(line, 2) if ".csv" in path.suffixes else "\t"
+        header = split_line(line, delimiter)
         columns = list(_renamed((name.strip().lower(), name) for name in header))
         if "id" not in columns:
             raise FileError(f"{path}, line 1: a column 'id' is needed (found: {', '.join(header)}).")
@@ -196,8 +198,8 @@ def _read_table(path: Path, language: str, wanted: Container[str] | None) -> Ite
 
 
 def _split(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
-    if delimiter == ",":
-        yield from csv.reader(lines)
+    if delimiter in COMMAS:
+        yield from csv.reader(lines, delimiter=delimiter)
     else:
         for line in lines:
             if line.strip():

@@ -91,7 +91,7 @@ class Recorded:
 def record(
     connection: sqlite3.Connection, annotator: Annotator, judgement: Judgement, now: float, score_shown: bool = False
 ) -> Recorded:
-    """Add a judgement to the history, and take its triple off the annotator's table."""
+    """Add a judgement to the history, and end the lease of its triple."""
     stored = find_stored(connection, annotator, judgement)
     if stored is not None:
         return stored

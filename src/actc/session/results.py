@@ -98,26 +98,26 @@ def export_session(
     session = session if isinstance(session, Session) else Session(session)
     written: list[tuple[int, str, Path]] = []
     with ExitStack() as stack:  # all files take their names at the end, or none does
+
+        def beside(path: Path) -> Path:
+            return stack.enter_context(write_beside(path))
+
         if labels:
-            beside = stack.enter_context(write_beside(labels))
-            written.append((write_labels(session, beside), "labels", labels))
+            written.append((write_labels(session, beside(labels)), "labels", labels))
         if history:
-            beside = stack.enter_context(write_beside(history))
-            written.append((write_history(session, beside), "judgements", history))
+            written.append((write_history(session, beside(history)), "judgements", history))
         if not (thresholds or accepted or label_studio or held):
             return written
         opened = find_case(session, demand, without)
         if thresholds:
-            beside = stack.enter_context(write_beside(thresholds))
-            written.append((write_thresholds(opened, beside, thresholds), "thresholds", thresholds))
+            written.append((write_thresholds(opened, beside(thresholds), thresholds), "thresholds", thresholds))
         if accepted:
-            beside = stack.enter_context(write_beside(accepted))
-            written.append((write_accepted(opened, beside), sought_in(session.settings).found, accepted))
+            written.append((write_accepted(opened, beside(accepted)), sought_in(session.settings).found, accepted))
         if held:
             columns = held_columns(opened.case)
-            write_triples(stack.enter_context(write_beside(held)), columns)
+            write_triples(beside(held), columns)
             written.append((len(columns["why"]), "triples held back", held))
         if label_studio:
-            beside, tasks = stack.enter_context(write_beside(label_studio)), next_tasks(opened, count)
-            written.append((write_label_studio(session, beside, tasks), "tasks", label_studio))
+            tasks = next_tasks(opened, count)
+            written.append((write_label_studio(session, beside(label_studio), tasks), "tasks", label_studio))
     return written

@@ -51,8 +51,7 @@ def _answers(session: Session, triple: int) -> dict[str, Any]:
     """Return the standing answers of people, the oldest first, and the owner's decision, None where there is none."""
     rows = session.store.rows(
         "SELECT name, kind, said, note FROM answer JOIN judgement ON judgement = judgement.id "
-        "JOIN annotator ON answer.annotator = annotator.id WHERE answer.triple = ? AND kind != 'program' "
-        "ORDER BY judgement",
+        "JOIN annotator ON answer.annotator = annotator.id WHERE answer.triple = ? ORDER BY judgement",
         (triple,),
     )
     decided = [row["said"] for row in rows if row["kind"] == "owner"]

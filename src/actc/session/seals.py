@@ -29,20 +29,17 @@ def write_seals(folder: Path) -> None:
 def add_seal(path: Path) -> None:
     """Add the checksum of one more file to a session's."""
     seals = path.parent / SEALS
-    known = json.loads(seals.read_text(encoding="utf-8")) if seals.exists() else {}
-    write_json(seals, {**known, path.name: _digest(path)})
+    write_json(seals, {**json.loads(seals.read_text(encoding="utf-8")), path.name: _digest(path)})
 
 
 def check_seal(path: Path) -> Path:
-    """Refuse a file that is not what was written; return its path. Sessions had no checksums at first."""
+    """Refuse a file that is not what was written; return its path."""
     try:
-        seals = json.loads((path.parent / SEALS).read_text(encoding="utf-8"))
-        wanted = seals.get(path.name)
-    except FileNotFoundError:
-        return path
-    except (ValueError, AttributeError, RecursionError):
-        raise FileError(f"{path.parent / SEALS}: the file is damaged; put back a copy of the session.") from None
-    if wanted is not None and path.exists() and _digest(path) != wanted:
+        wanted = json.loads((path.parent / SEALS).read_text(encoding="utf-8"))[path.name]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        sentence = "the file is missing or damaged; put back a copy of the session."
+        raise FileError(f"{path.parent / SEALS}: {sentence}") from None
+    if path.exists() and _digest(path) != wanted:
         raise FileError(f"{path}: this is not what was written when the session began; put back a copy of the session.")
     return path
 

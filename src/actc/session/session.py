@@ -36,6 +36,7 @@ from typing import Any
 import numpy as np
 
 from actc.errors import ChoiceError, FileError, OptionError, SessionError
+from actc.judges.store import tidy_name
 from actc.pooled.sketch_file import read_sketch
 from actc.session.ask import (
     TASK,
@@ -107,10 +108,15 @@ class Session:
 
     def read_pool(self) -> ScoredTriples:
         """Read the candidates, or the sample that stands for them; its rows are what judgements call triples."""
-        files = [check_seal(path) for path in self.pool_files]
+        triples, files = self.triples, [check_seal(path) for path in self.pool_files]  # it may grow meanwhile
         if self.settings.sampled:
             return read_sketch(self.folder)
-        return reduce(ScoredTriples.followed_by_scored, (read_scored(path)[0] for path in files))
+        pool = reduce(ScoredTriples.followed_by_scored, (read_scored(path)[0] for path in files))
+        if len(pool) < triples:
+            raise FileError(
+                f"{self.folder}: it should have {triples:,} candidates, and has {len(pool):,}; it is damaged."
+            )
+        return pool
 
     def read_known(self) -> ScoredTriples | None:
         """Read the graph's own triples, if they have scores."""
@@ -200,9 +206,7 @@ class Session:
 
     def add_annotator(self, name: str, kind: str = "person") -> Annotator:
         """Return the annotator of that name, new or not."""
-        name = " ".join(name.split())
-        if not 0 < len(name) <= 80 or not name.isprintable():
-            raise OptionError("The name of an annotator has 1 to 80 printable characters.")
+        name = tidy_name(name, "an annotator")
         with self.store.transaction() as connection:
             connection.execute(
                 "INSERT OR IGNORE INTO annotator (name, kind, created) VALUES (?, ?, ?)", (name, kind, time.time())
@@ -262,7 +266,7 @@ class Session:
         return [annotator for annotator in self.annotators() if annotator.kind == "person" and annotator.link >= 0]
 
     def ask(self, annotator: Annotator, count: int = 1) -> list[Task]:
-        """Return the triples on an annotator's table, topped up to ``count``; those to be judged first in front."""
+        """Return the triples leased to an annotator, topped up to ``count``; those to be judged first in front."""
         return self.exchange(annotator, (), count)[1]
 
     def record(self, annotator: Annotator, judgements: Iterable[Judgement]) -> list[Recorded]:
@@ -337,13 +341,11 @@ class Session:
         """Take back a decision of the owner's: the one with the key ``undoes``, or the last that stands."""
         return self.record(self.annotator(OWNER), [Judgement("undo", None, key, undoes=undoes)])[0]
 
-    def votes(self, kind: str = "person") -> Votes:
-        """Return the standing answers of people, or of programs, oldest first."""
-        kinds = ("person", "owner") if kind == "person" else (kind, kind)
+    def votes(self) -> Votes:
+        """Return the standing answers, oldest first."""
         table = self.store.integers(
             "SELECT triple, annotator, label, kind = 'owner' FROM answer JOIN annotator ON annotator = id "
-            "WHERE label IS NOT NULL AND kind IN (?, ?) ORDER BY judgement",
-            kinds,
+            "WHERE label IS NOT NULL ORDER BY judgement",
             columns=4,
         )
         final: BoolArray = table[:, 3] == 1
@@ -365,20 +367,18 @@ class Session:
                 "SELECT task.triple, asked, within, chance, group_concat(DISTINCT name), min(judgement.at), reach "
                 "FROM answer JOIN task ON task.triple = answer.triple "
                 "JOIN judgement ON judgement.id = answer.judgement JOIN annotator ON annotator.id = answer.annotator "
-                "WHERE label IS NOT NULL AND kind != 'program' GROUP BY task.triple"
+                "WHERE label IS NOT NULL GROUP BY task.triple"
             )
         }
         columns = list(zip(*(told[row] for row in found.rows.tolist()), strict=True)) or [()] * 6
         asked, within, who = (np.array(columns[at], dtype=object) for at in (0, 1, 3))
         try:
             chance = np.array(columns[2], dtype=np.float64)  # None becomes NaN
-            triples, reach = self.triples, np.array(columns[5], dtype=np.float64)
+            reach = np.array(columns[5], dtype=np.float64)
         except ValueError:
             raise FileError(
                 f"{self.store.path}: a chance in it is no number; put back a copy of the session."
             ) from None
-        # Sessions that began before chances were kept drew uniformly.
-        chance = np.where(np.isnan(chance) & (asked == "random"), 1 / np.where(reach > 0, reach, triples), chance)
         at = [datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") for seconds in columns[4]]
         how = {"asked": asked, "within": within, "chance": chance, "reach": reach, "who": who}
         return replace(found, **how, at=np.array(at, dtype=object))

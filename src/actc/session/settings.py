@@ -16,8 +16,6 @@ from actc.trust.audit import DESIGNS
 
 FORMAT = "actc-session"
 FORMAT_VERSION = 1
-LATER = ("sampled", "guidelines", "reasons", "link", "design", "target", "level", "doubted")
-"""What sessions did not have at first."""
 WHEN_REASONS = ("after", "beside", "never")
 MOST_GUIDELINES = 20_000
 """More is a book; the page shows them in one box."""
@@ -141,9 +139,9 @@ class Settings:
                 f"{FORMAT_VERSION}; open it with the actc that made it, and use `actc export` there."
             )
         try:
-            content.setdefault("doubted", content["triples"] if content.get("wrong") else 0)  # as it was called
-            for name in LATER:
-                content.setdefault(name, getattr(cls, name))
-            return cls(**{field.name: content[field.name] for field in fields(cls)})
+            found = cls(**{field.name: content[field.name] for field in fields(cls)})
+            if not 0 <= found.doubted <= found.triples:
+                raise OptionError(f"{found.doubted} of {found.triples} triples are facts")
+            return found
         except (KeyError, OptionError, ChoiceError) as error:
             raise FileError(f"{path}: the settings are damaged ({str(error).rstrip('.')}).") from None

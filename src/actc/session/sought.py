@@ -13,7 +13,7 @@ import numpy as np
 
 from actc.evidence.method import DOUBTS
 from actc.judges.answers import JudgeAnswers
-from actc.session.judged import read_judged
+from actc.judges.store import ReplyStore
 from actc.session.session import Session
 from actc.session.settings import Settings
 from actc.triples import Annotations, ScoredTriples
@@ -85,7 +85,7 @@ def turn(said: Annotations) -> Annotations:
 
 def read_sought(session: Session, part: Part) -> tuple[Annotations, JudgeAnswers]:
     """Return what people and machines said of a part, as answers to whether each triple is what is sought there."""
-    people, machines = session.annotations(), read_judged(session)
+    people, machines = session.annotations(), ReplyStore(session.folder).answers()
     if not part.whole:
         start, stop = part.rows.start, part.rows.stop
         mine = (people.rows >= start) & (people.rows < stop)

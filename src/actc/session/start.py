@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib.resources import files
@@ -16,15 +17,16 @@ import numpy as np
 from actc.constraints.classes import relation_mask
 from actc.constraints.find_constraints import constraints_from
 from actc.errors import FileError
-from actc.graphs.formats import read_graph
+from actc.graphs.formats import as_table, read_graph
 from actc.pooled.sketch_file import write_sketch
 from actc.session.names import add_names, write_names
+from actc.session.read_names import own_labels
 from actc.session.reasons import write_reasons
 from actc.session.seals import write_seals
 from actc.session.session import OWNER, Session
 from actc.session.settings import Settings
 from actc.session.store import Store
-from actc.session.texts import find_text_column, write_texts
+from actc.session.texts import add_texts
 from actc.tables.constraints import Constraints
 from actc.tables.deliver import write_folder
 from actc.tables.files import find_layout, read_scored, write_scored, write_triples
@@ -62,7 +64,8 @@ def start_session(
     names : sequence of path
         Files with names and descriptions, see :func:`actc.session.read_names.read_names`.
     graph : path, optional
-        Triples that the graph holds: head, relation, tail, and score if the method should use it.
+        Triples that the graph holds, in any format: head, relation, tail, and score if the method should use it. What
+        RDF calls things is shown.
     language : str
         The language of names and descriptions, where a file has several.
     reasons : iterable of sequences of str, optional
@@ -88,13 +91,16 @@ def start_session(
         raise FileError(f"{folder} cannot be made: there is no folder {folder.absolute().parent}.")
     with write_folder(folder) as beside:
         beside.chmod(0o700)  # people's names and what they said; the owner may open it to others
-        known = None if graph is None else _copy_known(Path(graph), beside)
-        pool = _take_pool(Path(scores), beside, settings, known)
         known_file = None if graph is None else Path(graph)
-        ids = (*pool.entity_names, *pool.relation_names)
-        write_names(beside / "names.sqlite", [Path(file) for file in names], known_file, ids, language)
-        if Path(scores).is_file() and find_text_column(Path(scores))[1] is not None:
-            write_texts(beside, pool, scores)
+        with tempfile.TemporaryDirectory(prefix="actc-") as scratch:
+            table = None if known_file is None else as_table(known_file, "", Path(scratch))
+            known = None if table is None else _copy_known(table, beside)
+            pool = _take_pool(Path(scores), beside, settings, known)
+            ids = (*pool.entity_names, *pool.relation_names)
+            own = () if known_file is None else own_labels(known_file)
+            write_names(beside / "names.sqlite", [*own, *map(Path, names)], table, ids, language)
+        if Path(scores).is_file():
+            add_texts(beside, pool, scores)
         if reasons is not None:
             write_reasons(beside, reasons)
         if constraints is not None:

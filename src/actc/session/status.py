@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,10 +15,11 @@ from actc.session.cards import sentence
 from actc.session.combine import combine, compare_rules
 from actc.session.session import Session
 from actc.session.sought import page_words
+from actc.tables.files import in_json
 from actc.trust.ask import Advice
 
 MOST_POINTS = 120
-OUTLOOK = {"labels", "expected", "low", "high", "accepted", "relations"}  # what pages ask of it
+OUTLOOK = {"labels", "expected", "low", "high", "relations"}  # what pages ask of it
 MOST_PAIRS = 100  # 200 people are 19,900 pairs
 
 
@@ -88,14 +88,14 @@ def what_is_left(session: Session, annotator: Annotator, relation: str | None = 
         fresh = counts["triples"] - int(session.store.value(f"SELECT count(*) FROM ({given_out})"))
     if session.settings.design:  # the slice is all that is ever asked
         fresh = int(session.store.value("SELECT count(*) FROM plan"))
-    held = session.store.rows(
+    leased = session.store.rows(
         "SELECT count(DISTINCT triple) AS triples, coalesce(max(annotator != ?1), 0) AS others "
         f"FROM lease JOIN task USING (triple) WHERE {leased_at('?2')} AND labelled = 0",
         (annotator.id, lease_clock()),
     )[0]
-    if fresh > 0 and counts["labels"] + held["triples"] < counts["budget"]:
+    if fresh > 0 and counts["labels"] + leased["triples"] < counts["budget"]:
         return "more"
-    return "others" if held["others"] else "none"
+    return "others" if leased["others"] else "none"
 
 
 def picture(session: Session) -> dict[str, Any]:
@@ -105,7 +105,6 @@ def picture(session: Session) -> dict[str, Any]:
     return {
         "curve": [[o["labels"], o["expected"], o["low"], o["high"]] for o in outlooks if o["expected"] is not None],
         "relations": _relation_lines(session, outlooks),
-        "accepted": latest and latest["accepted"],
         "audit": bool(session.settings.design),
         "words": page_words(session.settings),
         "advice": write_advice(latest, count_labels(session), session.budget),
@@ -173,12 +172,9 @@ def people(session: Session, annotators: Sequence[Annotator] | None = None) -> l
             **work.get(annotator.id, NO_WORK),
             "repeats": repeats.get(annotator.id, {"shown": 0, "same": 0}),
         }
-        if annotator.kind == "program":
-            mine = combine(session.votes("program").of(annotator.id), "majority")
-            line["reliability"] = _plain(vars(measure_reliability(mine, combine(votes, rule))))
-        elif annotator.kind == "person":
+        if annotator.kind == "person":
             mine, others = combine(shared.of(annotator.id), "majority"), combine(shared.besides(annotator.id), rule)
-            line["reliability"] = _plain(vars(measure_reliability(mine, others)))
+            line["reliability"] = in_json(vars(measure_reliability(mine, others)), words=False)
         lines.append(line)
     return lines
 
@@ -232,22 +228,23 @@ def agreement(session: Session) -> dict[str, Any]:
     found = measure_agreement(votes)
     name = {annotator.id: annotator.name for annotator in session.annotators()}
     pairs = [
-        {"first": name[a], "second": name[b], "cohen": _number(kappa)}
+        {"first": name[a], "second": name[b], "cohen": kappa}
         for (a, b), kappa in sorted(found.pairs.items())[:MOST_PAIRS]
     ]
-    return {
+    told = {
         "shared": found.shared,
-        "fleiss": _number(found.fleiss),
-        "krippendorff": _number(found.krippendorff),
+        "fleiss": found.fleiss,
+        "krippendorff": found.krippendorff,
         "pairs": pairs,
         "rules": [
             {"rule": rule, "labels": labels, "changed": changed}
             for rule, (labels, changed) in compare_rules(votes, session.rule).items()
         ],
     }
+    return in_json(told, words=False)  # type: ignore[no-any-return]
 
 
-def own_answers(session: Session, annotator: Annotator, most: int = 100) -> list[dict[str, Any]]:
+def own_answers(session: Session, annotator: Annotator, most: int) -> list[dict[str, Any]]:
     """Return an annotator's standing answers to what they were asked, newest first, each with the key to undo it."""
     rows = session.store.rows(
         "SELECT answer.triple, key, said, note, head, relation, tail FROM answer "
@@ -272,11 +269,3 @@ def history(session: Session, annotator: Annotator | None = None, most: int = 50
         (None if annotator is None else annotator.id, most),
     )
     return [dict(row) for row in rows]
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
-
-
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: _number(value) if isinstance(value, float) else value for name, value in values.items()}

@@ -33,17 +33,8 @@ MOST_AT_ONCE = 4096
 
 JUDGED = "id, at, annotator, triple, said, purpose, key, seconds, note, shown, probability, undoes"
 ASKED = "triple, head, relation, tail, score"
-# The version of a database is the number of scripts it has seen: a new one sees all, an older one those it lacks.
-MIGRATIONS = (
-    """
-    CREATE TABLE annotator (
-        id INTEGER PRIMARY KEY,
-        name TEXT NOT NULL UNIQUE,
-        kind TEXT NOT NULL CHECK (kind IN ('person', 'program', 'owner')),
-        created REAL NOT NULL
-    );
-    CREATE TABLE task (                  -- a triple that was given to somebody; never removed
-        triple INTEGER PRIMARY KEY,      -- its row in the pool
+# What ``actc.session.ask.Task`` says of a triple that is planned or was given out.
+PLANNED = """
         head TEXT NOT NULL,
         relation TEXT NOT NULL,
         tail TEXT NOT NULL,
@@ -51,22 +42,42 @@ MIGRATIONS = (
         probability REAL,                -- what the model thought when it asked
         gain REAL,                       -- right decisions it hoped to gain
         reason TEXT NOT NULL,
-        wanted INTEGER NOT NULL          -- how many annotators should judge it
+        wanted INTEGER NOT NULL,         -- how many annotators should judge it
+        asked TEXT NOT NULL DEFAULT 'given',
+        within TEXT NOT NULL DEFAULT '',
+        chance REAL,
+        rivals TEXT NOT NULL DEFAULT '',
+        reach INTEGER NOT NULL DEFAULT 0
+"""
+VERSION = 10
+# Triggers keep the counts, see above; ``checksum`` is :func:`_checksum`, so a bit that a disk changed is found.
+SCHEMA = f"""
+    CREATE TABLE annotator (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        kind TEXT NOT NULL,                   -- person or owner
+        created REAL NOT NULL,
+        judged INTEGER NOT NULL DEFAULT 0,    -- judgements, taken back or not; no undo
+        repeated INTEGER NOT NULL DEFAULT 0,  -- those of them that are hidden repeats
+        answered INTEGER NOT NULL DEFAULT 0,  -- standing answers
+        link INTEGER NOT NULL DEFAULT 0       -- which link it is; below 0: void
     );
-    CREATE INDEX task_shared ON task (triple) WHERE wanted > 1;
+    CREATE TABLE task (                  -- a triple that was given to somebody; never removed
+        triple INTEGER PRIMARY KEY,      -- its row in the pool
+        {PLANNED},
+        answered INTEGER NOT NULL DEFAULT 0,  -- standing answers
+        labelled INTEGER NOT NULL DEFAULT 0   -- those of them that are true or false
+    );
+    CREATE INDEX task_shared ON task (triple) WHERE wanted > 1 AND wanted > answered;
+    CREATE INDEX task_undecided ON task (triple) WHERE answered > 0 AND labelled = 0;
+    CREATE TABLE total (labels INTEGER NOT NULL);  -- one row: tasks with a label
+    INSERT INTO total VALUES (0);
     CREATE TABLE plan (                  -- the triples to ask next; replaced after every refit
         place INTEGER PRIMARY KEY,
         triple INTEGER NOT NULL UNIQUE,
-        head TEXT NOT NULL,
-        relation TEXT NOT NULL,
-        tail TEXT NOT NULL,
-        score REAL NOT NULL,
-        probability REAL,
-        gain REAL,
-        reason TEXT NOT NULL,
-        wanted INTEGER NOT NULL
+        {PLANNED}
     );
-    CREATE TABLE lease (                 -- a triple that an annotator has on the table
+    CREATE TABLE lease (                 -- a triple that waits for an annotator's answer
         triple INTEGER NOT NULL REFERENCES task,
         annotator INTEGER NOT NULL REFERENCES annotator,
         purpose TEXT NOT NULL CHECK (purpose IN ('new', 'shared', 'repeat', 'again')),
@@ -92,10 +103,7 @@ MIGRATIONS = (
     );
     CREATE INDEX judgement_annotator ON judgement (annotator, id);
     CREATE INDEX judgement_triple ON judgement (triple);
-    CREATE TRIGGER judgement_is_not_changed BEFORE UPDATE ON judgement
-        BEGIN SELECT raise(ABORT, 'a judgement is never changed'); END;
-    CREATE TRIGGER judgement_is_not_deleted BEFORE DELETE ON judgement
-        BEGIN SELECT raise(ABORT, 'a judgement is never deleted'); END;
+    CREATE INDEX judgement_noted ON judgement (triple) WHERE note != '';
     CREATE TABLE answer (                -- the standing answer of an annotator to a triple
         triple INTEGER NOT NULL,
         annotator INTEGER NOT NULL,
@@ -103,39 +111,32 @@ MIGRATIONS = (
         judgement INTEGER NOT NULL REFERENCES judgement,
         PRIMARY KEY (triple, annotator)
     ) WITHOUT ROWID;
-    CREATE INDEX answer_unsure ON answer (triple) WHERE label IS NULL;
-    CREATE TABLE budget (id INTEGER PRIMARY KEY, at REAL NOT NULL, triples INTEGER NOT NULL);
+    CREATE INDEX answer_annotator ON answer (annotator, judgement);
+    CREATE TABLE seal (what TEXT NOT NULL, id INTEGER NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (what, id))
+        WITHOUT ROWID;
     CREATE TABLE outlook (               -- what the model made of the answers, refit by refit
         id INTEGER PRIMARY KEY,
         at REAL NOT NULL,
         judgement INTEGER NOT NULL,      -- the last judgement it had seen
         content TEXT NOT NULL
     );
-    """,
-    # 2: how a triple was chosen is a column; what every exchange asks for is counted as answers come and go.
-    """
-    ALTER TABLE plan ADD COLUMN uniform INTEGER NOT NULL DEFAULT 0 CHECK (uniform IN (0, 1));
-    ALTER TABLE task ADD COLUMN uniform INTEGER NOT NULL DEFAULT 0 CHECK (uniform IN (0, 1));
-    UPDATE plan SET uniform = reason IN ('Drawn at random: every candidate has the same chance to be checked.',
-                                         'A random check, to keep the estimates honest.');
-    UPDATE task SET uniform = reason IN ('Drawn at random: every candidate has the same chance to be checked.',
-                                         'A random check, to keep the estimates honest.');
-    CREATE INDEX task_uniform ON task (triple) WHERE uniform = 1;
+    CREATE TABLE latest (one INTEGER PRIMARY KEY CHECK (one = 1), relations TEXT NOT NULL);  -- of the last refit
+    CREATE TABLE wish (                  -- an annotator who wants to be asked about one relation only
+        annotator INTEGER PRIMARY KEY REFERENCES annotator,
+        relation TEXT NOT NULL,
+        at REAL NOT NULL,
+        spent INTEGER NOT NULL DEFAULT 0 -- 1: the planner found nothing more of it
+    );
+    -- What the owner changed, and when; the last one counts. Growth: how many candidates there were then.
+    CREATE TABLE budget (id INTEGER PRIMARY KEY, at REAL NOT NULL, triples INTEGER NOT NULL);
+    CREATE TABLE pause (id INTEGER PRIMARY KEY, at REAL NOT NULL, paused INTEGER NOT NULL CHECK (paused IN (0, 1)));
+    CREATE TABLE choice (id INTEGER PRIMARY KEY, at REAL NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL);
+    CREATE TABLE growth (id INTEGER PRIMARY KEY, at REAL NOT NULL, triples INTEGER NOT NULL);
 
-    CREATE VIEW people AS SELECT id FROM annotator WHERE kind != 'program';
-    ALTER TABLE annotator ADD COLUMN judged INTEGER NOT NULL DEFAULT 0;    -- judgements, taken back or not; no undo
-    ALTER TABLE annotator ADD COLUMN repeated INTEGER NOT NULL DEFAULT 0;  -- those of them that are hidden repeats
-    ALTER TABLE annotator ADD COLUMN answered INTEGER NOT NULL DEFAULT 0;  -- standing answers
-    ALTER TABLE task ADD COLUMN answered INTEGER NOT NULL DEFAULT 0;       -- standing answers of people
-    ALTER TABLE task ADD COLUMN labelled INTEGER NOT NULL DEFAULT 0;       -- those of them that are true or false
-    CREATE TABLE total (labels INTEGER NOT NULL);                          -- one row: tasks with a label of people's
-    UPDATE annotator SET (judged, repeated) = (SELECT count(*), count(*) FILTER (WHERE purpose = 'repeat')
-        FROM judgement WHERE judgement.annotator = annotator.id AND said != 'undo');
-    UPDATE annotator SET answered = (SELECT count(*) FROM answer WHERE answer.annotator = annotator.id);
-    UPDATE task SET (answered, labelled) = (SELECT count(*), count(label) FROM answer
-        WHERE answer.triple = task.triple AND annotator IN (SELECT id FROM people));
-    INSERT INTO total SELECT count(*) FROM task WHERE labelled > 0;
-
+    CREATE TRIGGER judgement_is_not_changed BEFORE UPDATE ON judgement
+        BEGIN SELECT raise(ABORT, 'a judgement is never changed'); END;
+    CREATE TRIGGER judgement_is_not_deleted BEFORE DELETE ON judgement
+        BEGIN SELECT raise(ABORT, 'a judgement is never deleted'); END;
     CREATE TRIGGER judgement_is_counted AFTER INSERT ON judgement WHEN new.said != 'undo' BEGIN
         UPDATE annotator SET judged = judged + 1, repeated = repeated + (new.purpose = 'repeat')
             WHERE id = new.annotator;
@@ -143,98 +144,27 @@ MIGRATIONS = (
     CREATE TRIGGER answer_is_counted AFTER INSERT ON answer BEGIN
         UPDATE annotator SET answered = answered + 1 WHERE id = new.annotator;
         UPDATE task SET answered = answered + 1, labelled = labelled + (new.label IS NOT NULL)
-            WHERE triple = new.triple AND new.annotator IN (SELECT id FROM people);
+            WHERE triple = new.triple;
     END;
     CREATE TRIGGER answer_is_discounted AFTER DELETE ON answer BEGIN
         UPDATE annotator SET answered = answered - 1 WHERE id = old.annotator;
         UPDATE task SET answered = answered - 1, labelled = labelled - (old.label IS NOT NULL)
-            WHERE triple = old.triple AND old.annotator IN (SELECT id FROM people);
+            WHERE triple = old.triple;
     END;
     CREATE TRIGGER answer_is_not_changed BEFORE UPDATE ON answer   -- the counts follow inserts and deletes only
         BEGIN SELECT raise(ABORT, 'an answer is deleted and inserted, not updated'); END;
-    CREATE TRIGGER label_is_counted AFTER UPDATE OF labelled ON task WHEN (new.labelled > 0) != (old.labelled > 0)
+    CREATE TRIGGER label_is_counted AFTER UPDATE OF labelled ON task   -- rivals are on one card, which counts once
+        WHEN (new.labelled > 0) != (old.labelled > 0) AND new.asked != 'rival'
         BEGIN UPDATE total SET labels = labels + (new.labelled > 0) - (old.labelled > 0); END;
-
-    DROP INDEX task_shared;
-    DROP INDEX answer_unsure;
-    CREATE INDEX task_shared ON task (triple) WHERE wanted > 1 AND wanted > answered;
-    CREATE INDEX task_undecided ON task (triple) WHERE answered > 0 AND labelled = 0;
-    CREATE INDEX answer_annotator ON answer (annotator, judgement);
-    """,
-    # 3: the owner may make somebody's link void or new, and let everybody wait.
-    """
-    ALTER TABLE annotator ADD COLUMN link INTEGER NOT NULL DEFAULT 0;      -- which link it is; below 0: void
-    CREATE TABLE pause (id INTEGER PRIMARY KEY, at REAL NOT NULL, paused INTEGER NOT NULL CHECK (paused IN (0, 1)));
-    """,
-    # 4: what was said carries a checksum, made as it is stored: a disk that changes a bit is found out.
-    f"""
-    CREATE TABLE seal (what TEXT NOT NULL, id INTEGER NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (what, id))
-        WITHOUT ROWID;
-    INSERT INTO seal SELECT 'judgement', id, checksum({JUDGED}) FROM judgement;
-    INSERT INTO seal SELECT 'task', triple, checksum({ASKED}) FROM task;
     CREATE TRIGGER judgement_is_sealed AFTER INSERT ON judgement BEGIN
         INSERT INTO seal SELECT 'judgement', id, checksum({JUDGED}) FROM judgement WHERE id = new.id;
     END;
     CREATE TRIGGER task_is_sealed AFTER INSERT ON task BEGIN
         INSERT INTO seal SELECT 'task', triple, checksum({ASKED}) FROM task WHERE triple = new.triple;
     END;
-    """,
-    # 5: the owner may change what the session was started with, reads notes, and sees every relation.
-    """
-    CREATE TABLE choice (                -- what was changed since the start, and when; the last one counts
-        id INTEGER PRIMARY KEY,
-        at REAL NOT NULL,
-        name TEXT NOT NULL CHECK (name IN ('combine', 'overlap', 'reasons')),
-        value TEXT NOT NULL
-    );
-    CREATE TABLE wish (                  -- an annotator who wants to be asked about one relation only
-        annotator INTEGER PRIMARY KEY REFERENCES annotator,
-        relation TEXT NOT NULL,
-        at REAL NOT NULL,
-        spent INTEGER NOT NULL DEFAULT 0 -- 1: the planner found nothing more of it
-    );
-    CREATE TABLE latest (one INTEGER PRIMARY KEY CHECK (one = 1), relations TEXT NOT NULL);  -- of the last refit
-    CREATE INDEX judgement_noted ON judgement (triple) WHERE note != '';
-    """,
-    # 6: how a triple came to be asked, as ``actc.triples.ASKED`` has it. Random checks of a session in which somebody
-    # wished for a relation are not trusted: until then a wish could take them.
-    """
-    ALTER TABLE plan ADD COLUMN asked TEXT NOT NULL DEFAULT 'given';
-    ALTER TABLE plan ADD COLUMN within TEXT NOT NULL DEFAULT '';
-    ALTER TABLE plan ADD COLUMN chance REAL;
-    ALTER TABLE task ADD COLUMN asked TEXT NOT NULL DEFAULT 'given';
-    ALTER TABLE task ADD COLUMN within TEXT NOT NULL DEFAULT '';
-    ALTER TABLE task ADD COLUMN chance REAL;
-    UPDATE task SET asked = 'differing' WHERE reason = 'Chosen to learn what machine judges are worth.';
-    UPDATE task SET asked = 'random', within = 'pool' WHERE uniform = 1 AND NOT EXISTS (SELECT 1 FROM wish);
-    DELETE FROM plan;
-    DROP INDEX task_uniform;
-    ALTER TABLE plan DROP COLUMN uniform;
-    ALTER TABLE task DROP COLUMN uniform;
-    """,
-    # 7: rivals are on one card, and one answer labels them; it counts once.
-    """
-    ALTER TABLE plan ADD COLUMN rivals TEXT NOT NULL DEFAULT '';
-    ALTER TABLE task ADD COLUMN rivals TEXT NOT NULL DEFAULT '';
-    DROP TRIGGER label_is_counted;
-    CREATE TRIGGER label_is_counted AFTER UPDATE OF labelled ON task
-        WHEN (new.labelled > 0) != (old.labelled > 0) AND new.asked != 'rival'
-        BEGIN UPDATE total SET labels = labels + (new.labelled > 0) - (old.labelled > 0); END;
-    """,
-    # 8: a pool may grow: how many candidates it had when a triple was planned; 0 where it has not grown since.
-    """
-    ALTER TABLE plan ADD COLUMN reach INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE task ADD COLUMN reach INTEGER NOT NULL DEFAULT 0;
-    CREATE TABLE growth (id INTEGER PRIMARY KEY, at REAL NOT NULL, triples INTEGER NOT NULL);
-    """,
-    # 9: title and guidelines may be changed too; which names are known, the session says.
-    """
-    ALTER TABLE choice RENAME TO choice_before;
-    CREATE TABLE choice (id INTEGER PRIMARY KEY, at REAL NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL);
-    INSERT INTO choice SELECT id, at, name, value FROM choice_before;
-    DROP TABLE choice_before;
-    """,
-)  # Each finds something wrong, and nothing in a sound database.
+    PRAGMA user_version = {VERSION};
+"""
+# Each finds something wrong, and nothing in a sound database.
 CHECKS = {
     "a judgement was changed": (
         f"SELECT 1 FROM judgement LEFT JOIN seal ON what = 'judgement' AND seal.id = judgement.id "
@@ -260,6 +190,7 @@ CHECKS = {
 }
 # Of the tables of a few rows that every look reads; each finds something that nobody's session ever wrote.
 STRANGE = {
+    "somebody is neither a person nor the owner": "SELECT 1 FROM annotator WHERE kind NOT IN ('person', 'owner')",
     "a count is missing": "SELECT 1 WHERE (SELECT count(*) FROM total WHERE typeof(labels) = 'integer') != 1",
     "a budget is no number": "SELECT 1 FROM budget WHERE typeof(triples) != 'integer' OR typeof(at) != 'real'",
     "a size is no number": "SELECT 1 FROM growth WHERE typeof(triples) != 'integer' OR typeof(at) != 'real'",
@@ -310,7 +241,7 @@ class Store:
         self._lock_of_leader = threading.Lock()
         self._waiting: deque[_Waiting] = deque()
         self._counted = 0
-        self._migrate(create)
+        self._open(create)
 
     def _connect(self) -> sqlite3.Connection:
         address = database_address(self.path)
@@ -428,37 +359,26 @@ class Store:
         """Close the file."""
         self._connections.close()
 
-    def _migrate(self, create: bool) -> None:
+    def _open(self, create: bool) -> None:
+        """Make the tables, if asked to; refuse a file of another format, or with what no session ever wrote."""
         try:
             if create:
                 self.rows("PRAGMA journal_mode = WAL")
+                with self._connections.borrow() as connection:
+                    connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT;")
             version = self.value("PRAGMA user_version")
-            self._check_version(version, create)
-            if version < len(MIGRATIONS):
-                self._bring_up_to_date()
+            if version == 0:
+                raise FileError(f"{self.path}: this is no database of an annotation session.")
+            if version != VERSION:
+                raise FileError(
+                    f"{self.path.parent}: this session has format {version}, this actc reads {VERSION}; "
+                    "open it with the actc that made it, and use `actc export` there."
+                )
             strange = [problem for problem, sql in STRANGE.items() if self.value(f"SELECT EXISTS ({sql})")]
         except sqlite3.DatabaseError as error:
             raise FileError(f"{self.path}: the database cannot be opened ({error}).") from None
         if strange:
             raise FileError(f"{self.path}: the database is damaged ({strange[0]}); put back a copy of the session.")
-
-    def _bring_up_to_date(self) -> None:
-        with self.transaction() as connection:
-            # Read again: another process may have done it while this one waited for the file.
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-            for script in MIGRATIONS[version:]:
-                for statement in split_script(script):
-                    connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
-
-    def _check_version(self, version: int, create: bool) -> None:
-        if version > len(MIGRATIONS):
-            raise FileError(
-                f"{self.path.parent}: this session has format {version}, made by a newer actc; this one reads up to "
-                f"{len(MIGRATIONS)}. Update actc."
-            )
-        if version == 0 and not create:
-            raise FileError(f"{self.path}: this is no database of an annotation session.")
 
 
 def _last_judgement(connection: sqlite3.Connection) -> int:
@@ -469,13 +389,3 @@ def _last_judgement(connection: sqlite3.Connection) -> int:
 def _checksum(*values: Any) -> int:
     """Return a number that any change of the values changes; the same on every machine."""
     return zlib.crc32(repr(values).encode("utf-8", "surrogatepass"))
-
-
-def split_script(script: str) -> Iterator[str]:
-    """Return the statements of a script: ``executescript`` would commit whatever transaction is open."""
-    statement = ""
-    for piece in script.split(";")[:-1]:
-        statement += piece + ";"
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""

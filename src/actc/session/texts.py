@@ -6,7 +6,6 @@ with one. A session without such texts has no such file.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from actc.errors import FileError
 from actc.session.by_triple import add_by_triple, read_by_triple, write_by_triple
 from actc.session.names import Names
 from actc.tables.database import open_database
-from actc.tables.files import TRIPLE, Layout, find_layout, first_line, quote_file, require
+from actc.tables.files import TRIPLE, Layout, find_layout, require, with_columns
 from actc.triples import ScoredTriples
 
 FILE = "texts.sqlite"
@@ -37,41 +36,32 @@ def write_texts(folder: Path, pool: ScoredTriples, table: str | Path) -> int:
     table : path
         With named columns: head, relation, tail, source; others are passed over, so the candidates' own file will do.
     """
-    layout, column = find_text_column(Path(table))
-    if column is None:
+    layout = find_texts(Path(table))
+    if layout is None:
         raise FileError(f"{table}: there is no column {COLUMN!r}, which should have the text of each candidate.")
-    rows = dict(_read_texts(layout, column, pool))
+    rows = dict(_read_texts(layout, pool))
     write_by_triple(folder / FILE, sorted(rows.items()))
     return len(rows)
 
 
 def add_texts(folder: Path, pool: ScoredTriples, table: str | Path) -> None:
     """Put texts of candidates beside those there, where the table has any."""
-    layout, column = find_text_column(Path(table))
-    if column is not None:
-        add_by_triple(folder / FILE, _read_texts(layout, column, pool))
+    layout = find_texts(Path(table))
+    if layout is not None:
+        add_by_triple(folder / FILE, _read_texts(layout, pool))
 
 
-def find_text_column(table: Path) -> tuple[Layout, str | None]:
-    """Return how a table is laid out, and what SQL calls its column of texts; None where it has none."""
-    layout = find_layout(table)
+def find_texts(table: Path) -> Layout | None:
+    """Return how a table with a column of texts is laid out; None where it has none."""
+    layout = with_columns(find_layout(table), [COLUMN])
     require(layout, TRIPLE)
-    if layout.delimiter is None:
-        with open_database() as connection:
-            described = f"DESCRIBE SELECT * FROM read_parquet({quote_file(table)}, hive_partitioning=false)"
-            names = [row[0] for row in connection.execute(described).fetchall()]
-        found = next((name for name in names if name.lower() == COLUMN), None)
-        return layout, None if found is None else '"' + found.replace('"', '""') + '"'
-    line = first_line(table)
-    names = next(csv.reader([line])) if layout.delimiter == "," else line.split(layout.delimiter)
-    places = [at for at, name in enumerate(names) if layout.has_header and name.strip().lower() == COLUMN]
-    return layout, f"c{places[0]}" if places else None
+    return layout if COLUMN in layout.position else None
 
 
-def _read_texts(layout: Layout, column: str, pool: ScoredTriples) -> Iterator[tuple[int, str]]:
+def _read_texts(layout: Layout, pool: ScoredTriples) -> Iterator[tuple[int, str]]:
     """Read the texts of those candidates that are in the pool, by their rows."""
     with open_database() as connection:
-        text = f"left(trim(CAST({column} AS VARCHAR)), {MOST_TEXT})"
+        text = f"left(trim(CAST({layout.column(COLUMN)} AS VARCHAR)), {MOST_TEXT})"
         query = f"SELECT {layout.texts(TRIPLE)}, {text} FROM {layout.source} WHERE {text} != ''"
         found = connection.execute(query)
         while part := found.fetchmany(50_000):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from actc.errors import MissingExtraError, StoreError
+from actc.errors import StoreError, needing
 from actc.stores.address import Store
 
 MOST_BYTES = 1 << 26
@@ -25,6 +25,7 @@ ROWS_A_SECOND = 500
 TRIES, FIRST_WAIT = 4, 0.5
 """How often a request is made at most; seconds before the second time, doubled each time."""
 N_TRIPLES = "application/n-triples"
+ASK_WHO = "name a variable with --key-from or --user-from"
 Row = dict[str, str]
 Result = TypeVar("Result")
 
@@ -45,10 +46,8 @@ class SparqlClient:
     """
 
     def __init__(self, store: Store, wait: float = FIRST_WAIT) -> None:
-        try:
+        with needing("Asking a store", "httpx", "store"):
             import httpx
-        except ImportError:
-            raise MissingExtraError("Asking a store", "httpx", "store") from None
         self.store, self.wait = store, wait
         headers = {"User-Agent": "actc", **({"Authorization": f"Bearer {store.key}"} if store.key else {})}
         self._http = httpx.Client(headers=headers, timeout=httpx.Timeout(PATIENCE, connect=10.0))
@@ -154,7 +153,9 @@ class SparqlClient:
         if 300 <= code < 400:
             raise StoreError(f"{self.store} sends requests elsewhere ({code}); give that address.")
         if code in (401, 403):
-            raise StoreError(f"{self.store} refuses ({code}); name a variable with --key-from or --user-from.")
+            given = "the key" if self.store.key else "the user and the password" if self.store.user else ""
+            what = f"{given} that it was given will not do" if given else ASK_WHO
+            raise StoreError(f"{self.store} refuses ({code}); {what}.")
         told = self.store.hush(" ".join(next(found.iter_bytes(2000), b"").decode("utf-8", "replace").split())[:200])
         if code in (408, 425, 429) or code >= 500:
             raise RequestError(f"{code} {told}".strip())

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Sequence
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
 
 from actc.errors import OptionError
 from actc.graphs.encode import connect
@@ -20,6 +19,7 @@ from actc.stores.read_sparql import JOURNAL, LINES, read_triples
 from actc.tables.deliver import alone, check_folder, write_beside
 from actc.tables.files import quote, quote_file
 from actc.tables.overwrite import OWN
+from actc.tables.progress import Progress, ignore_progress
 
 ENDING = ".nt"
 
@@ -30,7 +30,7 @@ def fetch_graph(
     graphs: Sequence[str] = (),
     key_from: str | None = None,
     user_from: str | None = None,
-    progress: Callable[[int, int], Any] = lambda done, total: None,
+    progress: Progress = ignore_progress,
 ) -> tuple[str, ...]:
     """Read a store's graph into a file of N-Triples, sorted: complete, or not at all.
 
@@ -63,13 +63,18 @@ def fetch_graph(
     with alone(parts):
         check_folder(parts, (LINES, JOURNAL))  # or it is somebody else's
         parts.mkdir(exist_ok=True)
-        notes = READERS[found.kind](found, tuple(graphs), parts, progress)
+        try:
+            notes = READERS[found.kind](found, tuple(graphs), parts, progress)
+        except BaseException:
+            with suppress(OSError):  # there is something to go on from
+                parts.rmdir()
+            raise
         repeats = _sort(parts / LINES, out)
         shutil.rmtree(parts)
     return (*notes, *note_repeats(repeats))
 
 
-def _read_sparql(store: Store, graphs: tuple[str, ...], parts: Path, progress: Callable[[int, int], Any]) -> list[str]:
+def _read_sparql(store: Store, graphs: tuple[str, ...], parts: Path, progress: Progress) -> list[str]:
     named = tuple(dict.fromkeys(refuse_odd_iri(graph, "--graph") for graph in graphs)) or ("",)
     with SparqlClient(store) as client:
         return read_triples(client, named, parts, progress)
@@ -91,7 +96,7 @@ def _sort(lines: Path, out: Path) -> int:
         return int(connection.execute(f"SELECT count(*) FROM {source}").fetchone()[0]) + 1 - int(written)
 
 
-def _read_nodes(store: Store, graphs: tuple[str, ...], parts: Path, progress: Callable[[int, int], Any]) -> list[str]:
+def _read_nodes(store: Store, graphs: tuple[str, ...], parts: Path, progress: Progress) -> list[str]:
     with closing(KuzuGraph(store.place) if store.kind == "kuzu" else Neo4jGraph(store)) as graph:
         return read_property_graph(graph, str(store), parts, progress)
 

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from actc.errors import FileError, MissingExtraError, StoreError
+from actc.errors import FileError, StoreError, needing
 from actc.graphs.terms import WITH_SLASHES
 from actc.stores.property_graph import MARK, PREFIX, Node, Relationship, properties_of
 
@@ -28,10 +28,8 @@ class KuzuGraph:
     space = "urn:kuzu:"
 
     def __init__(self, path: str, write: bool = False) -> None:
-        try:
+        with needing("Opening a Kùzu store", "kuzu", "kuzu"):
             import kuzu
-        except ImportError:
-            raise MissingExtraError("Opening a Kùzu store", "kuzu", "kuzu") from None
         if not Path(path).exists():
             raise FileError(f"kuzu:{path}: there is no such file or folder.")
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from actc.errors import MissingExtraError, StoreError
+from actc.errors import StoreError, needing
 from actc.stores.address import Store
 from actc.stores.property_graph import MARK, PREFIX, Node, Relationship
 
@@ -23,11 +23,9 @@ class Neo4jGraph:
     space = "urn:neo4j:"
 
     def __init__(self, store: Store) -> None:
-        try:
+        with needing("Asking a Neo4j store", "neo4j", "neo4j"):
             import neo4j
             import neo4j.exceptions
-        except ImportError:
-            raise MissingExtraError("Asking a Neo4j store", "neo4j", "neo4j") from None
         self.store = store
         login = neo4j.bearer_auth(store.key) if store.key else (store.user, store.password) if store.user else None
         self._errors = (neo4j.exceptions.Neo4jError, neo4j.exceptions.DriverError)

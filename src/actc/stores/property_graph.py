@@ -15,15 +15,14 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from actc.errors import OptionError, StoreError
-from actc.graphs.rdf import RDF
-from actc.graphs.terms import WITH_SLASHES, escape, unescape
+from actc.graphs.terms import RDF, RDFS, WITH_SLASHES, XSD, escape, unescape
 from actc.stores.read_sparql import LINES
 from actc.stores.runs import Decided, Run, quoted
+from actc.tables.progress import Progress
 
-XSD = "http://www.w3.org/2001/XMLSchema#"
 WORDS = {
-    "name": "http://www.w3.org/2000/01/rdf-schema#label",
-    "label": "http://www.w3.org/2000/01/rdf-schema#label",
+    "name": f"{RDFS}label",
+    "label": f"{RDFS}label",
     "description": "http://schema.org/description",
 }
 """Properties that RDF has a relation for."""
@@ -32,7 +31,6 @@ MARK = f"{PREFIX}run"
 """The property of a relationship that says which run wrote it."""
 SMALL = 1000
 """Relationships written at once."""
-Progress = Callable[[int, int], Any]
 
 
 class Node(NamedTuple):

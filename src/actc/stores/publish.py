@@ -25,6 +25,7 @@ from actc.stores.runs import STATEMENTS, Run
 from actc.stores.sparql_target import SparqlTarget
 from actc.tables.deliver import check_writable, claim, write_beside
 from actc.tables.files import write_json
+from actc.tables.progress import Progress, ignore_progress
 
 PUBLISHED = "published.json"
 FORMAT = "actc-published"
@@ -46,7 +47,6 @@ class Published:
     lines: tuple[str, ...]
 
 
-Progress = Callable[[int, int], Any]
 TARGETS: dict[str, Callable[[Store, str | None, bool], Any]] = {
     "sparql": lambda store, query_at, write: SparqlTarget(store, query_at),
     "kuzu": lambda store, query_at, write: PropertyTarget(KuzuGraph(store.place, write), str(store)),
@@ -67,7 +67,7 @@ def publish_facts(
     key_from: str | None = None,
     user_from: str | None = None,
     base: Base = "",
-    progress: Progress = lambda done, total: None,
+    progress: Progress = ignore_progress,
 ) -> Published:
     """Write what was decided into a store, as ``actc publish`` does.
 

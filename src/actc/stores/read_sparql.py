@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from actc.errors import MissingExtraError, StoreError
 from actc.graphs.terms import REIFIES, TERM, parse_rdf
 from actc.stores.client import TRIES, RequestError, SparqlClient, refuse_odd_iri
+from actc.tables.progress import Progress
 
 MOST_ROWS = 10_000_000
 """In one reply: what is lost when a run is cut off, at most. Parts are slower: each is a scan of its relation."""
@@ -36,7 +37,6 @@ _LITERAL = rb'"(?:[^"\\\n\r]|\\[nrt"\\])*"(?:@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^' 
 USUAL = re.compile(rb"(?m)^" + _IRI + b" " + _IRI + b" (?:" + _IRI + b"|" + _LITERAL + rb") \.\n")
 TABS = re.compile(rb"(?m)^(" + _IRI + rb")\t(" + _IRI + rb")\t(" + _IRI + b"|" + _LITERAL + rb") ?\.$")
 STRING = re.compile(rb'(?m)"\^\^<http://www\.w3\.org/2001/XMLSchema#string> \.$')
-Progress = Callable[[int, int], Any]
 
 
 @dataclass(frozen=True)

@@ -23,14 +23,13 @@ from actc.errors import FileError, OptionError
 from actc.graphs.formats import read_extras, read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.provenance import is_missing
-from actc.graphs.rdf import PARTS, RDF
-from actc.graphs.terms import BLANK, IRI, REIFIES, Base, as_bases, term_columns
+from actc.graphs.rdf import PARTS
+from actc.graphs.terms import BLANK, IRI, RDF, REIFIES, XSD, Base, as_bases, term_columns
 from actc.graphs.turtle import DOUBLE, VOCABULARY
 
 ACCEPTED, REMOVED, BEGUN = "accepted.tsv", "removed.tsv", "begun.json"
 PROV = "http://www.w3.org/ns/prov#"
-DATE = "http://www.w3.org/2001/XMLSchema#date"
-INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
+DATE, INTEGER = f"{XSD}date", f"{XSD}integer"
 TRIPLE_TERMS, STATEMENTS = "triple terms", "statements"
 REMOVED_FROM = f"{VOCABULARY}removedFrom"
 DEFAULT_GRAPH = f"{VOCABULARY}defaultGraph"

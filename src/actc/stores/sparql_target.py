@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from actc.errors import OptionError, StoreError
-from actc.graphs.rdf import PARTS, RDF
-from actc.graphs.terms import parse_rdf
+from actc.graphs.rdf import PARTS
+from actc.graphs.terms import RDF, parse_rdf
 from actc.stores.address import Store
 from actc.stores.client import SparqlClient, refuse_odd_iri
 from actc.stores.read_sparql import LINES, count_triples, read_triples
 from actc.stores.runs import DEFAULT_GRAPH, REMOVED_FROM, STATEMENTS, TRIPLE_TERMS, Decided, Run
+from actc.tables.progress import Progress, ignore_progress
 
 CHUNK, SMALL = 10_000, 500
 """Lines in one update; and the number that is tried when a store refuses more: Virtuoso takes a thousand."""
@@ -78,6 +79,7 @@ class SparqlTarget:
     def form(self) -> str:
         """How a fact is spoken of: triple terms, where the store takes them in a query."""
         if not hasattr(self, "_form"):
+            self.queries.ask("ASK {}")  # one that does not answer at all says so itself
             try:
                 takes = self.queries.ask(TRY)
             except StoreError:
@@ -85,7 +87,7 @@ class SparqlTarget:
             self._form = TRIPLE_TERMS if takes else STATEMENTS
         return self._form
 
-    def write(self, run: Run, removed: dict[str, Decided], progress: Callable[[int, int], Any]) -> None:
+    def write(self, run: Run, removed: dict[str, Decided], progress: Progress) -> None:
         """Write what is said about the facts, then the facts; what is removed is written down before it goes."""
         total = len(run.facts)
         for graph, decided in removed.items():
@@ -151,7 +153,7 @@ class SparqlTarget:
         if not self._count(graph):
             return {}
         with tempfile.TemporaryDirectory(prefix="actc-") as folder:
-            read_triples(self.queries, (graph,), Path(folder), lambda done, total: None)
+            read_triples(self.queries, (graph,), Path(folder), ignore_progress)
             text = (Path(folder) / LINES).read_text(encoding="utf-8")
         about: dict[str, dict[str, str]] = {}
         for quad in parse_rdf("N_TRIPLES", input=text):

@@ -133,7 +133,7 @@ def _reasons(unused: tuple[int, ...]) -> str:
     return ", ".join(f"{count:,} {one if count == 1 else several}" for count, (one, several) in told if count)
 
 
-def explain_unused(others: Triples, candidates: Triples, graph: Triples | None = None) -> tuple[int, ...]:
+def explain_unused(others: Triples, candidates: Triples, graph: Triples | None) -> tuple[int, ...]:
     """Count answers that are about no candidate, by why they are not."""
     facts = np.zeros(len(others), dtype=np.bool_) if graph is None else graph.contains(others)
     strange = np.ones(len(others), dtype=np.bool_)

@@ -78,11 +78,9 @@ class Begun:
                 raise OptionError(f"--out: {folder} has files in it that no such run began; give a new folder.")
             folder.mkdir(parents=True, exist_ok=True)
             return cls(folder, asked, {})._kept()
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            found = cls(folder, dict(content["asked"]), dict(content["done"]))
-        except (ValueError, KeyError, TypeError):
-            raise FileError(f"{path}: it is damaged; give the name of a new folder with --out.") from None
+        found = cls.peek(folder)
+        if found is None:
+            raise FileError(f"{path}: it is damaged; give the name of a new folder with --out.")
         other = [name for name, value in asked.items() if found.asked.get(name) != value]
         if not other:
             return found

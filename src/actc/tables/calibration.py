@@ -41,8 +41,8 @@ class Counts:
         Answers, and those that say "true".
     triples, annotated_by_relation : int array of shape (R,)
         Candidates and answers of each relation.
-    accepted : int array of shape (R,), optional
-        Candidates that the thresholds accept, counted on those held; older files do not say.
+    accepted : int array of shape (R,)
+        Candidates that the thresholds accept, counted on those held.
     proving : int
         Answers whose chance to be asked is known: what is promised rests on these.
     """
@@ -53,8 +53,8 @@ class Counts:
     annotated_true: int
     triples: IntArray
     annotated_by_relation: IntArray
-    accepted: IntArray | None = None
-    proving: int = 0
+    accepted: IntArray
+    proving: int
 
     @classmethod
     def of(cls, pool: ScoredTriples, annotations: Annotations, decided: BoolArray) -> Counts:
@@ -257,9 +257,8 @@ class Calibration:
             "own": cuts.own.tolist(),
             "triples": counts.triples.tolist(),
             "annotated": counts.annotated_by_relation.tolist(),
+            "accepted": counts.accepted.tolist(),
         }
-        if counts.accepted is not None:
-            columns["accepted"] = counts.accepted.tolist()
         if cuts.lower is not None and cuts.upper is not None:
             columns["interval"] = _in_words(np.stack([cuts.lower, cuts.upper], axis=1))
         if self.curves is not None:
@@ -275,16 +274,16 @@ class Calibration:
             return cls(
                 _read_thresholds(content),
                 _text(content, "method"),
-                dict(content.get("options") or {}),
+                dict(content["options"]),
                 _read_counts(content),
-                content.get("score_transform"),
+                content["score_transform"],
                 _read_curves(content),
-                _read_sources(content.get("sources") or {}, path.absolute().parent),
-                _read_promise(content.get("promise")),
-                _read_exceptions(content.get("exceptions") or {}),
-                tuple(float(draw) for draw in content.get("holdout", [])),
-                Constraints.from_columns(content.get("constraints") or {}),
-                _read_without(content.get("without", [])),
+                _read_sources(content["sources"], path.absolute().parent),
+                _read_promise(content["promise"]),
+                _read_exceptions(content["exceptions"]),
+                tuple(float(draw) for draw in content["holdout"]),
+                Constraints.from_columns(content["constraints"]),
+                _read_without(content["without"]),
                 _text(content, "actc_version"),
                 _text(content, "created"),
             )
@@ -310,18 +309,11 @@ def _read_content(path: Path) -> dict[str, Any]:
     return content
 
 
-def _text(content: dict[str, Any], name: str, missing: str = "") -> str:
-    found = content.get(name, missing)
+def _text(content: dict[str, Any], name: str) -> str:
+    found = content[name]
     if not isinstance(found, str):
         raise TypeError(f"{name} is no text")
     return found
-
-
-def _column(relations: dict[str, Any], name: str, kind: Any) -> Any:
-    """Return one number of every relation, by the relations' names; None where the file has none."""
-    if not all(name in relations[relation] for relation in relations):
-        return None
-    return np.array([kind(relations[relation][name]) for relation in sorted(relations)], dtype=kind)
 
 
 def _read_thresholds(content: dict[str, Any]) -> Thresholds:
@@ -336,20 +328,12 @@ def _read_thresholds(content: dict[str, Any]) -> Thresholds:
 
 
 def _read_counts(content: dict[str, Any]) -> Counts:
-    """Read the counts; of a file that does not have some of them, 0 or None."""
-    counts, relations = content.get("counts") or {}, content["relations"]
-    triples, annotated = (_column(relations, name, int) for name in ("triples", "annotated"))
-    nothing = np.zeros(len(relations), dtype=np.int64)
-    return Counts(
-        int(counts.get("pool", 0)),
-        int(counts.get("held", counts.get("pool", 0))),
-        int(counts.get("annotated", 0)),
-        int(counts.get("annotated_true", 0)),
-        nothing if triples is None else triples,
-        nothing if annotated is None else annotated,
-        _column(relations, "accepted", int),
-        int(counts.get("proving", 0)),
+    counts, relations = content["counts"], [content["relations"][name] for name in sorted(content["relations"])]
+    pool, held, annotated, true = (int(counts[name]) for name in ("pool", "held", "annotated", "annotated_true"))
+    triples, answers, accepted = (
+        np.array([int(one[name]) for one in relations], dtype=np.int64) for name in ("triples", "annotated", "accepted")
     )
+    return Counts(pool, held, annotated, true, triples, answers, accepted, int(counts["proving"]))
 
 
 def _write_sources(sources: Sources, folder: Path) -> dict[str, Any] | None:
@@ -369,33 +353,30 @@ def _relative(path: Path, folder: Path) -> str:
         return path.as_posix()
 
 
-def _read_sources(content: dict[str, Any], folder: Path) -> Sources:
-    """Read sources; a path that is absolute, as in older files, stays so."""
+def _read_sources(content: dict[str, Any] | None, folder: Path) -> Sources:
+    if content is None:
+        return Sources()
     paths = {name: (folder.resolve() / content[name]).resolve() for name in PATHS if content.get(name)}
-    return Sources(**paths, sketch=bool(content.get("sketch", False)), picks=_text(content, "picks", "unknown"))
+    return Sources(**paths, sketch=bool(content["sketch"]), picks=_text(content, "picks"))
 
 
 def _read_promise(content: dict[str, Any] | None) -> Promised | None:
-    """Read a promise; none of another kind, as older files have."""
-    if content is None or content["kind"] != "precision" or content.get("each_relation"):
+    if content is None:
         return None
-    target, confidence = float(content["target"]), float(content["confidence"])
-    least = content.get("least", 0.5)
+    target, confidence, least = float(content["target"]), float(content["confidence"]), content["least"]
     return Promised(
         target, confidence, content["chance"], tuple(content["left_out"]), None if least is None else float(least)
     )
 
 
 def _read_without(names: Any) -> tuple[str, ...]:
-    """Read which relations were left out; none in older files."""
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise TypeError("without is no list of relations")
     return tuple(names)
 
 
 def _read_exceptions(content: dict[str, Any]) -> Exceptions:
-    """Read what is decided of single triples; nothing from older files."""
-    found = Exceptions(**{one.name: list(content.get(one.name, [])) for one in fields(Exceptions)})
+    found = Exceptions(**{one.name: list(content[one.name]) for one in fields(Exceptions)})
     if len({len(column) for column in vars(found).values()}) > 1:
         raise ValueError("exceptions of unequal length")
     texts = [*found.heads, *found.relations, *found.tails, *found.by]
@@ -415,7 +396,7 @@ def _write_curves(probabilities: FloatArray) -> list[str]:
 
 
 def _read_curves(content: dict[str, Any]) -> Curves | None:
-    head, relations = content.get("curves"), content["relations"]
+    head, relations = content["curves"], content["relations"]
     if head is None:
         return None
     names = tuple(sorted(relations))
@@ -429,4 +410,6 @@ def _read_curves(content: dict[str, Any]) -> Curves | None:
 
 def _in_words(numbers: FloatArray) -> Any:
     """Return an array as JSON has it, as :func:`in_json` does, but for many."""
-    return numbers.tolist() if np.isfinite(numbers).all() else in_json(numbers.tolist())
+    cells, odd = numbers.astype(object), ~np.isfinite(numbers)
+    cells[odd] = in_json(numbers[odd].tolist())
+    return cells.tolist()

@@ -173,8 +173,8 @@ class Constraints:
 
     @classmethod
     def from_columns(cls, columns: dict[str, Any]) -> Self:
-        """Take the columns of a file, some of which may be missing."""
-        names = [field.name for field in fields(Constraint) if field.name in columns]
+        """Take such columns."""
+        names = [field.name for field in fields(Constraint)]
         rows = zip(*(columns[name] for name in names), strict=True)
         return cls(tuple(_typed(dict(zip(names, row, strict=True))) for row in rows))
 

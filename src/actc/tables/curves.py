@@ -91,14 +91,15 @@ def tabulate_curves(probability: Callable[[ScoredTriples], FloatArray | None], p
     """
     count = len(pool.relation_names)
     low, high = float(pool.scores.min()), float(pool.scores.max())
-    names = Vocabulary([""]), Vocabulary([*pool.relation_names, _UNSEEN])
+    entities, names = Vocabulary([""]), [*pool.relation_names, _UNSEEN]
     result = np.empty((count + 1, KNOTS))
     for start in range(0, count + 1, _AT_ONCE):
         part = result[start : start + _AT_ONCE]
-        relations = np.repeat(np.arange(start, start + len(part)), KNOTS)
+        relations = np.repeat(np.arange(len(part)), KNOTS)
         scores = np.tile(np.linspace(low, high, KNOTS), len(part))
         nothing = np.zeros(len(relations), dtype=np.int64)
-        found = probability(ScoredTriples(nothing, relations, nothing, *names, scores=scores))
+        own = Vocabulary(names[start : start + len(part)])
+        found = probability(ScoredTriples(nothing, relations, nothing, entities, own, scores=scores))
         if found is None:
             return None
         part[:] = found.reshape(part.shape)

@@ -9,6 +9,7 @@ from typing import Any
 
 from actc.errors import OptionError
 from actc.frames import silence
+from actc.tables.progress import Progress
 
 LEAST_MEMORY = 256e6
 
@@ -38,7 +39,7 @@ def run_watched(
     action: Callable[[], Any],
     share_done: Callable[[], float],
     cancel: Callable[[], Any],
-    progress: Callable[[int, int], None],
+    progress: Progress,
     span: tuple[int, int],
 ) -> Any:
     """Run an action in a thread and return what it returns, so that progress can be told and an interrupt cancels it.

@@ -18,7 +18,7 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actc.errors import FileError, OptionError, RowError, TableError
-from actc.frames import ALIASES
+from actc.frames import ALIASES, call_columns
 from actc.tables.database import open_database, parse_bytes
 from actc.tables.deliver import write_beside
 from actc.triples import (
@@ -48,6 +48,8 @@ TRIPLE = ("head", "relation", "tail")
 MOST_FIRST = 100_000  # characters of a first line; csv takes no cell of many more
 COLUMNS = (*TRIPLE, "score", "label")
 DELIMITERS = {".tsv": "\t", ".txt": "\t", ".csv": ","}
+COMMAS = {",": "commas", ";": "semicolons"}
+"""What separates the cells of CSV files."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,8 @@ class Layout:
         The number of columns of a text file.
     position : dict
         Where each known column stands: the column's name in a Parquet file, its index in a text file.
+    others : tuple of str
+        What the other columns are called, which nobody reads.
     """
 
     path: Path
@@ -69,6 +73,7 @@ class Layout:
     has_header: bool
     width: int
     position: Mapping[str, int | str]
+    others: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def source(self) -> str:
@@ -85,11 +90,20 @@ class Layout:
         zipped = {path.suffix.lower() == ".gz" for path in paths}
         # Said, not found out: DuckDB does not see the ending of a name with a ? in it.
         compression = "auto" if len(zipped) == 2 else "gzip" if True in zipped else "none"
-        quoting = "quote='\"', escape='\"'" if self.delimiter == "," else "quote='', escape=''"
+        quoting = "quote='\"', escape='\"'" if self.quoted else "quote='', escape=''"
         return (
             f"read_csv({path}, columns={{{columns}}}, delim='{self.delimiter}', header={self.has_header}, "
             f"{quoting}, compression='{compression}', auto_detect=false, strict_mode=true, nullstr='')"
         )
+
+    @property
+    def quoted(self) -> bool:
+        """Whether quotation marks are around cells, not in them."""
+        return self.delimiter in COMMAS
+
+    def cells(self) -> list[str]:
+        """Return the cells of the first line of a text file."""
+        return split_line(first_line(self.path), str(self.delimiter))
 
     def column(self, name: str) -> str:
         """The SQL name of a column."""
@@ -105,7 +119,7 @@ class Layout:
         if self.delimiter is None:
             return f"{self.path}, row {row + 1}"
         with open_text(self.path) as lines:
-            reader = csv.reader(lines, delimiter=self.delimiter) if self.delimiter == "," else None
+            reader = csv.reader(lines, delimiter=self.delimiter) if self.quoted else None
             seen = -1 if self.has_header else 0
             for number, line in enumerate(reader or lines, start=1):
                 if not line or line == "\n":
@@ -245,14 +259,15 @@ def read_triples(path: str | Path) -> Iterator[tuple[str, str, str]]:
             raise read_failed(layout.path, error) from None
 
 
-def read_table(path: str | Path) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Read head, relation and tail of a table that fits into memory and may be empty."""
+def read_listed(path: Path) -> Triples:
+    """Read the triples of a table that fits into memory and may be empty; none where there is no file."""
+    if not path.exists():
+        return encode_columns([], [], [])
     layout = find_layout(path)
     require(layout, TRIPLE)
     with open_database() as connection:
         found = connection.execute(f"SELECT {layout.texts(TRIPLE)} FROM {layout.source}").fetchnumpy()
-    head, relation, tail = (np.ma.getdata(found[name]) for name in TRIPLE)
-    return head, relation, tail
+    return encode_columns(*(np.ma.getdata(found[name]) for name in TRIPLE))
 
 
 def write_triples(path: str | Path, columns: Mapping[str, Any]) -> None:
@@ -282,13 +297,18 @@ def write_csv(path: str | Path, rows: Iterable[Iterable[Any]], delimiter: str = 
         csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows(rows)
 
 
-def in_json(value: Any) -> Any:
-    """Return plain values that JSON has: an infinite number, such as a cut that accepts nothing, becomes a word."""
+def in_json(value: Any, words: bool = True) -> Any:
+    """Return plain values that JSON has: an infinite number, such as a cut that accepts nothing, becomes a word.
+
+    Without words, it becomes None.
+    """
     if isinstance(value, dict):
-        return {key: in_json(inner) for key, inner in value.items()}
+        return {key: in_json(inner, words) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [in_json(inner) for inner in value]
-    return str(float(value)) if isinstance(value, float) and not math.isfinite(value) else value
+        return [in_json(inner, words) for inner in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(float(value)) if words else None
+    return value
 
 
 def write_json(path: str | Path, content: Any) -> None:
@@ -335,21 +355,43 @@ def copy_options(path: Path) -> str:
 
 
 @contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Say in one sentence that a text is not UTF-8, or that a gzip file is not whole."""
+    try:
+        yield
+    except UnicodeDecodeError:
+        raise FileError(f"{path}: {NOT_UTF8}") from None
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise FileError(f"{path}: {NOT_WHOLE}") from None
+
+
+NOT_UTF8 = "the text is not UTF-8; convert the file first."
+NOT_WHOLE = "the gzip file is truncated or damaged; copy or download it again."
+
+
+@contextmanager
 def open_text(path: Path) -> Iterator[Any]:
     """Open a text file, gzipped or not."""
+    _check_ordinary(path)
     opener: Any = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8-sig", newline="") as lines:  # some editors begin with a mark
+    with (
+        readable(path),
+        opener(path, "rt", encoding="utf-8-sig", newline="") as lines,
+    ):  # some editors begin with a mark
         yield lines
+
+
+def _check_ordinary(path: Path) -> None:
+    """Refuse what has no end: a pipe that nobody writes to, a device such as /dev/zero."""
+    if not path.is_file():
+        raise FileError(f"{path}: there is no such file, or it is no ordinary one.")
 
 
 def read_text(path: Path) -> str:
     """Read a text whole, or say in one sentence why it cannot be read."""
-    if not path.is_file():
-        raise FileError(f"{path}: there is no such file, or it is no ordinary one.")
-    try:
+    _check_ordinary(path)
+    with readable(path):
         return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise FileError(f"{path}: the text is not UTF-8; convert the file first.") from None
 
 
 def find_layout(path: str | Path, order: Sequence[str] = COLUMNS) -> Layout:
@@ -363,16 +405,33 @@ def find_layout(path: str | Path, order: Sequence[str] = COLUMNS) -> Layout:
         raise FileError(f"{path} is no ordinary file; write what it gives into one first.")
     kind, _ = _kind(path)
     if kind == ".parquet":
-        return Layout(path, None, True, 0, _parquet_columns(path))
+        names = _parquet_columns(path)
+        called = _known(names)
+        return Layout(path, None, True, 0, called, _others(names, called.values()))
     check_gzip(path)
-    delimiter = DELIMITERS[kind]
-    quoting: Any = csv.QUOTE_MINIMAL if delimiter == "," else csv.QUOTE_NONE
-    first = next(csv.reader([first_line(path)], delimiter=delimiter, quoting=quoting), [])
-    names = [ALIASES.get(cell.strip().lower(), cell.strip().lower()) for cell in first]
-    if _is_header(names):
-        position = {name: names.index(name) for name in (*COLUMNS, *HOW) if name in names}
-        return Layout(path, delimiter, True, len(first), position)
+    line = first_line(path)
+    delimiter = find_comma(line, len(TRIPLE)) if kind == ".csv" else DELIMITERS[kind]
+    first = split_line(line, delimiter)
+    if _is_header([cell.strip().lower() for cell in first]):
+        called = _known(first)
+        position = {name: first.index(cell) for name, cell in called.items()}
+        return Layout(path, delimiter, True, len(first), position, _others(first, called.values()))
     return Layout(path, delimiter, False, len(first), dict(zip(order, range(len(first)), strict=False)))
+
+
+def find_comma(line: str, least: int) -> str:
+    """Return what separates cells in a CSV file: a comma, or the semicolon of spreadsheets where a comma is a point."""
+    return next((comma for comma in COMMAS if len(split_line(line, comma)) >= least), ",")
+
+
+def split_line(line: str, delimiter: str) -> list[str]:
+    """Return the cells of a line."""
+    if delimiter not in COMMAS:
+        return line.split(delimiter)
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:  # a cell longer than csv takes
+        return line.split(delimiter)
 
 
 def check_gzip(path: Path) -> None:
@@ -383,17 +442,14 @@ def check_gzip(path: Path) -> None:
     if path.suffix.lower() != ".gz":
         return
     most, size = _most_unpacked(path), 0
-    try:
-        with gzip.open(path, "rb") as content:
-            while read := len(content.read(PIECE)):
-                size += read
-                if size > most:
-                    raise FileError(
-                        f"{path}: it unpacks to more than {most / 1e9:.3g} GB, far more than its size lets expect; "
-                        f"if it is meant so, set the environment variable {UNPACKED} to more, such as 50GB."
-                    )
-    except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise FileError(f"{path}: the gzip file is truncated or damaged; copy or download it again.") from None
+    with readable(path), gzip.open(path, "rb") as content:
+        while read := len(content.read(PIECE)):
+            size += read
+            if size > most:
+                raise FileError(
+                    f"{path}: it unpacks to more than {most / 1e9:.3g} GB, far more than its size lets expect; "
+                    f"if it is meant so, set the environment variable {UNPACKED} to more, such as 50GB."
+                )
 
 
 PIECE = 2**20
@@ -413,7 +469,7 @@ def _most_unpacked(path: Path) -> int:
 
 def _is_header(names: Sequence[str]) -> bool:
     """Tell column names from a first triple, whose entities may be called like a column."""
-    known = sum(name in COLUMNS for name in names)
+    known = sum(name in COLUMNS or ALIASES.get(name) in TRIPLE for name in names)
     return known >= 2 or (known == 1 and not any(_is_number(name) or name in LABELS for name in names))
 
 
@@ -429,10 +485,11 @@ def require(layout: Layout, names: Sequence[str]) -> None:
         )
     if layout.has_header:
         found = ", ".join(layout.position) or "none of the known ones"
-        raise FileError(f"{layout.path}, line 1: the column {missing[0]!r} is missing (found: {found}).")
+        others = f"; not known: {', '.join(layout.others[:5])}" if layout.others else ""
+        raise FileError(f"{layout.path}, line 1: the column {missing[0]!r} is missing (found: {found}{others}).")
     raise FileError(
         f"{layout.path}, line 1: {layout.width} columns were found, but {len(names)} are needed ({', '.join(names)}), "
-        f"separated by {'commas' if layout.delimiter == ',' else 'tabs'}."
+        f"separated by {COMMAS.get(str(layout.delimiter), 'tabs')}."
     )
 
 
@@ -462,9 +519,9 @@ def read_failed(path: Path, error: Exception) -> FileError:
             "save the file with one kind of line end."
         )
     if "unicode" in text or "utf-8" in text.lower():
-        return FileError(f"{place}: the text is not UTF-8; convert the file first.")
+        return FileError(f"{place}: {NOT_UTF8}")
     if "GZIP" in text.upper():
-        return FileError(f"{place}: the gzip file is truncated or damaged; copy or download it again.")
+        return FileError(f"{place}: {NOT_WHOLE}")
     if "parquet" in text.lower() or path.suffix == ".parquet":
         return FileError(f"{place}: this is no readable Parquet file ({text.splitlines()[0]}).")
     return FileError(f"{place}: the file cannot be read ({text.splitlines()[0]}).")
@@ -500,13 +557,8 @@ def _kind(path: Path) -> tuple[str, bool]:
 
 def first_line(path: Path) -> str:
     """Return the first line that is not empty, without its end."""
-    try:
-        with open_text(path) as lines:
-            first = next((line for line in iter(lambda: lines.readline(MOST_FIRST + 1), "") if line.strip()), "")
-    except UnicodeDecodeError:
-        raise FileError(f"{path}: the text is not UTF-8; convert the file first.") from None
-    except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise FileError(f"{path}: the gzip file is truncated or damaged; copy or download it again.") from None
+    with open_text(path) as lines:
+        first = next((line for line in iter(lambda: lines.readline(MOST_FIRST + 1), "") if line.strip()), "")
     if not first:
         raise FileError(f"{path}: the file is empty.")
     if len(first) > MOST_FIRST:
@@ -514,18 +566,36 @@ def first_line(path: Path) -> str:
     return str(first).rstrip("\r\n")
 
 
-def _parquet_columns(path: Path) -> dict[str, str]:
+def _known(names: Sequence[str]) -> dict[str, str]:
+    """Return a file's own names of the columns that are known here."""
+    called = call_columns(names)
+    return {name: called[name] for name in (*COLUMNS, *HOW) if name in called}
+
+
+def _others(names: Sequence[str], known: Iterable[str]) -> tuple[str, ...]:
+    taken = set(known)
+    return tuple(name.strip() for name in names if name not in taken)
+
+
+def _parquet_columns(path: Path) -> list[str]:
     import duckdb
 
     try:
         with open_database() as connection:
-            found = connection.execute(
-                f"DESCRIBE SELECT * FROM read_parquet({quote_file(path)}, hive_partitioning=false)"
-            ).fetchall()
+            described = f"DESCRIBE SELECT * FROM read_parquet({quote_file(path)}, hive_partitioning=false)"
+            return [row[0] for row in connection.execute(described).fetchall()]
     except duckdb.Error as error:
         raise read_failed(path, error) from None
-    names = {ALIASES.get(row[0].lower(), row[0].lower()): row[0] for row in found}
-    return {name: names[name] for name in (*COLUMNS, *HOW) if name in names}
+
+
+def with_columns(layout: Layout, names: Iterable[str]) -> Layout:
+    """Return a layout that knows further columns, those of these names that the file has; none without a header."""
+    if layout.delimiter is None:
+        found: dict[str, int | str] = {name.lower(): name for name in _parquet_columns(layout.path)}
+    else:
+        cells = layout.cells() if layout.has_header else []
+        found = {cell.strip().lower(): place for place, cell in enumerate(cells)}
+    return replace(layout, position={**layout.position, **{name: found[name] for name in names if name in found}})
 
 
 @contextmanager
@@ -577,7 +647,8 @@ def _read_scores(connection: Any, layout: Layout) -> FloatArray:
     bad = np.flatnonzero(np.ma.getmaskarray(values["value"]))
     if bad.size:
         text = connection.execute("SELECT score FROM loaded WHERE row = ?", [int(bad[0])]).fetchall()[0][0]
-        raise FileError(f"{layout.where(int(bad[0]))}: {text!r} is not a number (column score).")
+        hint = "; write a point in place of the comma" if _is_number(text.replace(",", ".", 1)) else ""
+        raise FileError(f"{layout.where(int(bad[0]))}: {text!r} is not a number (column score){hint}.")
     return np.asarray(values["value"], dtype=np.float64)
 
 

@@ -66,9 +66,7 @@ def check_output(
     check_room(path)
 
 
-def check_output_folder(
-    path: str | Path, own: str, *, overwrite: bool = False, inputs: Iterable[str | Path | None] = ()
-) -> None:
+def check_output_folder(path: str | Path, own: str, *, overwrite: bool, inputs: Iterable[str | Path | None]) -> None:
     """Refuse a place where a folder must not, or cannot, be written.
 
     Parameters

@@ -9,8 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+Progress = Callable[[int, int], object]
+"""Told how many more steps are done, of how many in all."""
 PROGRESS = "ACTC_PROGRESS"
 PAUSE = 0.2  # seconds between two lines of a stage
+
+
+def ignore_progress(done: int, total: int) -> None:
+    """Tell nobody."""
 
 
 def tell_progress(stage: str) -> Callable[..., None]:

@@ -15,8 +15,7 @@ from pyspark.sql import SparkSession
 
 from actc.errors import ActcError
 from actc.tables.database import run_watched
-
-Progress = Callable[[int, int], None]
+from actc.tables.progress import Progress
 
 
 @contextmanager

@@ -15,6 +15,8 @@ from actc.three_steps.choose_thresholds import Objective, choose_thresholds
 from actc.three_steps.groups import DecisionSets, Groups
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
 
+LEAST_STEP, MOST_PASSES = 0.001, 1000
+
 
 def local_opt(pool: ScoredTriples, groups: Groups, objective: str | Objective = "accuracy") -> FloatArray:
     """Return the best cut of each set's relations, shape (S, R + 1); the default is the best for all annotations."""
@@ -33,15 +35,16 @@ def global_opt(
     Parameters
     ----------
     step : float
-        The grid is step, 2 step, ... below 1.
+        The grid is step, 2 step, ... below 1; at least ``LEAST_STEP``.
     passes : int
-        How often to go over the relations.
+        How often to go over the relations, at most ``MOST_PASSES`` times.
     fixed_default : float, optional
         The cut of relations without annotations (the paper's footnote says 0.5); otherwise the grid value that is
         best for all annotations together.
     """
-    if not 0 < step < 1 or passes < 1:
-        raise OptionError(f"GlobalOpt needs 0 < step < 1 and passes >= 1, not step={step}, passes={passes}.")
+    if not LEAST_STEP <= step < 1 or not 1 <= passes <= MOST_PASSES:
+        wanted = f"a step of at least {LEAST_STEP} and below 1, and 1 to {MOST_PASSES} passes"
+        raise OptionError(f"GlobalOpt needs {wanted}, not step={step}, passes={passes}.")
     grid = np.round(np.arange(1, np.ceil(1 / step - 1e-9)) * step, 12)
     accepted, trues, total = _count_on_grid(pool, annotation_sets, np.append(grid, 0.5))
     sets, relations = accepted.shape[:2]

@@ -1,5 +1,6 @@
 """The studio's routes: who may ask, what may be dropped, and the whole way without a browser."""
 
+import base64
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -9,8 +10,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 from actc.app.studio import server
+from actc.app.studio.commands import Target, decide_commands, publish_commands, withdraw_commands
 from actc.app.studio.describe import describe_project
 from actc.app.studio.project import Project, find_project, list_projects, new_project, safe_name
+from actc.app.studio.recognise import SCORES_UNUSED
 from actc.app.studio.runs import add_run
 from actc.app.studio.serve import prepare
 from actc.app.studio.server import create_studio
@@ -18,7 +21,9 @@ from actc.complete.find_candidates import find_by_rules
 from actc.errors import FileError, OptionError
 from actc.graphs.formats import read_graph
 from actc.session import start_session
+from actc.tables.deliver import alone, try_to_lock
 from tests.app.studio.conftest import BYTES, add_project
+from tests.stores.servers import Faulty
 
 ROUTES = [
     ("GET", "/api/studio"),
@@ -52,7 +57,7 @@ def test_every_route_of_the_studio_wants_the_link(client):
     for route in client.app.routes:
         if getattr(route, "dependant", None) is None or route.path in open_to_all:
             continue
-        path = route.path.format(name="words-and-what-they-mean", file="x", run=1, token="x", triple=0)
+        path = route.path.format(name="words-and-what-they-mean", file="x", run=1, token="x", triple=0, key="x.1")
         kind = BYTES if "PUT" in route.methods else {"content-type": "application/json"}
         asked = stranger(client).request(next(iter(route.methods)), path, content=b"{}", headers=kind)
         assert asked.status_code == 401, route.path
@@ -250,6 +255,7 @@ def test_a_project_s_page_says_what_to_do_after_a_run_that_was_cancelled_or_fail
         ("a\tb\tc\n", "graph"),
         ("a\tb\tc\t0.5\n", "scores"),
         ("head\trelation\ttail\tlabel\na\tb\tc\ttrue\n", "graph"),
+        ("subject\tpredicate\tobject\tconfidence\na\tb\tc\t0.5\n", "scores"),
     ],
 )
 def test_what_a_table_is_its_columns_say(client, text, role):
@@ -336,3 +342,179 @@ def test_files_that_are_dropped_at_once_are_all_there(client):
         )
     assert codes == [200] * 16
     assert len(client.get(f"/api/projects/{name}").json()["files"]) == 16
+
+
+def test_columns_that_are_not_used_are_said(client):
+    name = add_project(client)
+    table = b"head,relation,tail,source,when,confidence\na,r,x,He saw it.,1,0.5\nb,r,y,He said it.,2,0.25\n"
+    place = f"/api/projects/{name}/files/facts.csv"
+    assert client.put(place, content=table, headers=BYTES).json()["role"] == "scores"
+    found = client.get(f"/api/projects/{name}/preview").json()["scores"]
+    assert found["scores"] == [0.25, 0.5]
+    assert found["notes"] == ["Cards show the text in the column source.", "The column when is not used."]
+    client.post(place, json={"role": "graph"})
+    notes = client.get(f"/api/projects/{name}/preview").json()["graph"]["notes"]
+    assert notes == ["These columns are not used: score, source, when.", SCORES_UNUSED]
+
+
+def start_judging(client, tmp_path):
+    """Return a project with a session in it."""
+    name = add_project(client)
+    (tmp_path / "scores.tsv").write_text("".join(f"a{k}\tr\tb\t{k}\n" for k in range(40)))
+    result = client.app.state.studio.folder / name / "result"
+    result.mkdir()
+    start_session(result / "session", tmp_path / "scores.tsv").close()
+    return name
+
+
+def test_what_is_sought_stays_once_people_judge(client, tmp_path):
+    api = f"/api/projects/{start_judging(client, tmp_path)}"
+    assert "new project" in client.post(api, json={"goal": "check"}).json()["detail"]
+    assert client.post(api, json={"goal": "complete", "budget": 7}).json()["options"]["budget"] == 7
+
+
+def take_away(client, path):
+    return client.request("DELETE", path, json={})
+
+
+def test_a_removed_project_is_put_back_as_it_was_with_its_links(client, tmp_path):
+    name = start_judging(client, tmp_path)
+    link = client.get(f"/api/projects/{name}").json()["session"]["judge"]
+    removed = take_away(client, f"/api/projects/{name}")
+    assert removed.json() == {"removed": f"{name}.1"}
+    assert client.get(f"/api/projects/{name}").status_code == 404
+    assert stranger(client).get(link).status_code == 404
+    assert not (client.app.state.studio.folder / name).exists()
+    studio = client.get("/api/studio").json()
+    assert [one["name"] for one in studio["projects"]] == ["words-and-what-they-mean"]
+    assert [(one["key"], one["title"]) for one in studio["removed"]] == [(f"{name}.1", "Families")]
+    assert client.post(f"/api/removed/{name}.1", json={}).json() == {"name": name}
+    assert stranger(client).get(link).status_code == 200
+    assert client.get("/api/studio").json()["removed"] == []
+
+
+def test_a_project_in_which_something_is_written_is_not_removed(client):
+    name = add_project(client)
+    folder = client.app.state.studio.folder / name
+    (folder / "runs" / "1").mkdir(parents=True)
+    (folder / "runs" / "1" / "run.json").write_text('{"what": "go", "commands": []}')
+    with (folder / "runs" / "1" / "lock").open("w") as lock:
+        assert try_to_lock(lock)
+        assert "not ended yet" in take_away(client, f"/api/projects/{name}").json()["detail"]
+    (folder / "runs" / "1" / "ended.json").write_text('{"state": "done"}')
+    with alone(folder / "result"):  # as a command in a terminal does
+        assert "being written" in take_away(client, f"/api/projects/{name}").json()["detail"]
+    assert folder.is_dir()
+    assert take_away(client, f"/api/projects/{name}").status_code == 200
+
+
+def test_a_removed_project_is_deleted_for_good_only_by_its_own_name(client):
+    studio = client.app.state.studio.folder
+    for _ in range(2):
+        take_away(client, f"/api/projects/{add_project(client)}")
+    for key in ("..", ".actc-studio", "families", "families.3", "../families.1", "words-and-what-they-mean"):
+        assert take_away(client, f"/api/removed/{key}").status_code in (400, 404, 405, 422)
+    assert sorted(one.name for one in (studio / ".actc-studio" / "removed").iterdir()) == ["families.1", "families.2"]
+    assert take_away(client, "/api/removed/families.2").status_code == 200
+    assert [one["key"] for one in client.get("/api/studio").json()["removed"]] == ["families.1"]
+    name = add_project(client)
+    assert client.post("/api/removed/families.1", json={}).json() == {"name": f"{name}-2"}  # the old name is taken
+
+
+def test_the_report_is_a_page_with_a_way_back_on_which_nothing_runs(client):
+    name = add_project(client)
+    assert client.get(f"/project/{name}/report").status_code == 404
+    result = client.app.state.studio.folder / name / "result"
+    result.mkdir()
+    (result / "report.html").write_text("<html><body class='report'>\n<main>All is well</main></body></html>")
+    page = client.get(f"/project/{name}/report")
+    assert "All is well" in page.text
+    assert f'<a href="../{name}#take">' in page.text
+    policy = page.headers["content-security-policy"]
+    assert "script-src" not in policy
+    assert policy.startswith("default-src 'none'")
+    assert "'unsafe-inline'" not in client.get(f"/project/{name}").headers["content-security-policy"]
+    assert client.get(f"/api/projects/{name}").json()["report"]
+
+
+PASSWORD = "open-sesame-4711"
+
+
+def test_a_password_opens_a_store_and_stands_nowhere(client, families, tmp_path):
+    rows = [line.replace(" ", "_").split("\t") for line in families.read_text().splitlines()[1:]]
+    lines = [" ".join(f"<http://e/{name}>" for name in row) + " ." for row in rows]
+
+    def closed(server, query, reply):
+        asked = server.headers[-1].get("Authorization", "")
+        right = asked == "Basic " + base64.b64encode(f"ada:{PASSWORD}".encode()).decode()
+        return reply if right else (401, b"", {"WWW-Authenticate": 'Basic realm="x"'})
+
+    with Faulty(lines, closed).serving() as store:
+        name = add_project(client, store=store, login="user", budget=5)
+        api = f"/api/projects/{name}"
+        assert not client.get(api).json()["login_known"]
+        assert "keeps passwords" in client.post(f"{api}/runs", json={"what": "go"}).json()["detail"]
+        typed = {"store": store, "login": "user", "user": "ada", "secret": PASSWORD}
+        assert client.post("/api/login", json=typed).json() == {"known": True}
+        assert client.get(api).json()["login_known"]
+        told = client.post(f"{api}/runs", json={"what": "go"}).json()
+        assert "--user-from ACTC_STORE_USER" in told["command"]
+        assert wait(client, api)["state"] == "asking", client.get(api).json()["runs"][-1]["log"]
+        elsewhere = store.replace("127.0.0.1", "localhost")
+        client.post(api, json={"store": elsewhere})
+        assert not client.get(api).json()["login_known"]  # it was given for another host
+        assert "ACTC_STORE_USER:?must hold user:password" in "\n".join(client.get(api).json()["commands"])
+    folder = client.app.state.studio.folder
+    assert [path for path in folder.rglob("*") if path.is_file() and PASSWORD.encode() in path.read_bytes()] == []
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        {"store": "sparql:http://h/query", "login": "user", "user": "a", "secret": ""},
+        {"store": "sparql:http://h/query", "login": "user", "user": "", "secret": "b"},
+        {"store": "sparql:http://h/query", "login": "key", "secret": "ü"},
+        {"store": "sparql:http://h/query", "login": "key", "secret": "a\0b"},
+        {"store": "sparql:http://ada:pw@h/query", "login": "key", "secret": "b"},
+        {"store": "file:///etc", "login": "key", "secret": "b"},
+        {"store": "sparql:http://h/query", "login": "", "secret": "b"},
+    ],
+)
+def test_what_cannot_open_a_store_is_refused(client, typed):
+    assert client.post("/api/login", json=typed).status_code in (400, 422)
+
+
+def test_an_address_with_a_password_in_it_is_not_written_down(client):
+    name = add_project(client)
+    said = client.post(f"/api/projects/{name}", json={"store": f"sparql:http://ada:{PASSWORD}@h/query"})
+    assert said.status_code == 400
+    assert PASSWORD not in said.text
+    body = {"what": "publish", "to": f"sparql:http://ada:{PASSWORD}@h/update", "into": "http://e/g"}
+    assert "password" in client.post(f"/api/projects/{name}/runs", json=body).json()["detail"]
+
+
+def test_what_was_published_where_is_read_from_its_command_line():
+    target = Target("sparql:http://h/update", "http://e/g", "http://e/", "key", True, "http://e/facts")
+    assert Target.of(publish_commands(target, True)[0]) == target
+    plain = Target("sparql:http://h/update", "http://e/g")
+    assert Target.of(publish_commands(plain, False)[0]) == Target.of(withdraw_commands(plain, True)[0]) == plain
+
+
+def test_a_store_that_does_not_answer_changes_nothing_in_where_a_project_stands(client, tmp_path):
+    name = start_judging(client, tmp_path)
+    folder = client.app.state.studio.folder / name
+    (folder / "result" / "accepted.tsv").write_text("head\trelation\ttail\na\tr\tb\n")
+    where = {"to": "sparql:http://127.0.0.1:1/update", "into": "http://e/g", "login": "", "base": "", "remove": False}
+    for state in ("done", "failed"):
+        run = add_run(folder, "publish", publish_commands(Target(where["to"], where["into"]), False))
+        (run.folder / "ended.json").write_text(json.dumps({"state": state}))
+    told = client.get(f"/api/projects/{name}").json()
+    assert told["state"] == "decided"
+    assert told["target"] == {**where, "out_of": ""}
+
+
+@pytest.mark.parametrize("goal", ["complete", "check", "both"])
+def test_a_relation_that_is_left_out_is_left_out_whatever_is_sought(studio, goal):
+    project = new_project(studio, "Left out").with_file("g.tsv", "graph").change(goal=goal, without=("born in",))
+    (project.files / "g.tsv").write_text("a\tr\tb\n")
+    assert "--without" in decide_commands(project)[0]

@@ -23,7 +23,7 @@ from actc.graphs.formats import read_graph
 from actc.sample.better_graph import make_families
 from tests.app.browser.conftest import PHONE, READY, saved
 from tests.app.browser.test_axe import LOOKS, look
-from tests.stores.servers import oxigraph
+from tests.stores.servers import Faulty, oxigraph
 
 WORKS = 120_000  # milliseconds that a run may take on a busy machine
 
@@ -279,6 +279,15 @@ def test_axe_finds_nothing_on_any_page_of_the_studio(judged, start_studio, tmp_p
     page.goto(studio.link)
     page.wait_for_selector("#projects li")
     look(page, "home")
+    page.click("[aria-label='Remove: Broken']")
+    page.wait_for_selector("#ask[open]")
+    look(page, "asked whether to remove")
+    page.click("#ask-yes")
+    page.wait_for_selector("#removed:not([hidden])")
+    page.click("#removed summary")
+    look(page, "a removed project")
+    page.click("[aria-label='Put back: Broken']")
+    told(page, "removed-state", "is back")
     page.goto(f"{studio.origin}/project/empty")
     state_is(page, "Drop your graph")
     look(page, "nothing yet")
@@ -288,6 +297,8 @@ def test_axe_finds_nothing_on_any_page_of_the_studio(judged, start_studio, tmp_p
     page.goto(f"{studio.origin}/project/families#data")
     page.wait_for_selector("#card:not([hidden])")
     page.click("#from-store summary")
+    page.select_option("#source-login", "user")
+    page.wait_for_selector("#source-secret:visible")
     look(page, "data")
     page.click("#tab-run")
     page.click("#run .command summary")
@@ -307,7 +318,14 @@ def test_axe_finds_nothing_on_any_page_of_the_studio(judged, start_studio, tmp_p
     look(page, "decide")
     page.click("#tab-take")
     page.wait_for_selector("#takes a")
+    page.select_option("#storing-login", "key")
+    page.wait_for_selector("#storing-secret:visible")
     look(page, "take")
+    page.click("#take-report a")
+    page.wait_for_url("**/families/report")
+    look(page, "report")
+    page.click("nav a")
+    page.wait_for_url("**/project/families#take")
     page.goto(f"{studio.origin}/project/none")
     look(page, "no such project")
 
@@ -406,11 +424,46 @@ def test_what_is_decided_is_looked_at_published_and_withdrawn(judged, start_stud
         told(page, "publish-state", "Done")
         assert count_triples(store) > 0
         assert page.is_disabled("#write")
+        page.reload()
+        page.wait_for_function("() => document.getElementById('into').value === 'http://example.org/decided'")
         page.click("#withdraw-look")
         told(page, "publish-state", "Nothing was written yet")
         page.click("#withdraw")
         told(page, "publish-state", "Done")
         assert count_triples(store, "http://example.org/decided") == 0
+
+
+PASSWORD = "open-sesame-4711"
+
+
+@pytest.mark.long
+def test_a_store_with_a_key_is_logged_in_to_from_the_page(judged, start_studio, tmp_path, new_page):
+    shutil.copytree(judged, tmp_path / "studio")
+
+    def closed(server, query, reply):
+        return reply if server.headers[-1].get("Authorization") == f"Bearer {PASSWORD}" else (401, b"", {})
+
+    with Faulty([], closed).serving() as store:
+        studio, page = start_studio(), new_page()
+        page.goto(studio.link)
+        page.wait_for_selector("#projects li")
+        page.goto(f"{studio.origin}/project/families#take")
+        page.wait_for_selector("#takes a")
+        page.fill("#to", store)
+        page.fill("#into", "http://example.org/decided")
+        page.fill("#base", "http://example.org/")
+        page.click("text=Show what would be written")
+        told(page, "publish-state", "did not work")
+        page.select_option("#storing-login", "key")
+        page.fill("#storing-secret", PASSWORD)
+        page.click("#storing button")
+        told(page, "storing-state", "Kept until the studio ends")
+        assert page.input_value("#storing-secret") == ""
+        page.click("text=Show what would be written")
+        told(page, "publish-state", "Nothing was written yet")
+        assert "--key-from ACTC_STORE_KEY" in page.inner_text("#published")
+    files = [path for path in (tmp_path / "studio").rglob("*") if path.is_file()]
+    assert [path for path in files if PASSWORD.encode() in path.read_bytes()] == []
 
 
 def count_triples(store: str, graph: str = "") -> int:

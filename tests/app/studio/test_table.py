@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import replace
 
@@ -18,8 +17,8 @@ from actc.check.run import CheckPlan, check_graph
 from actc.complete.run import CompletionPlan, complete_graph
 from actc.errors import ChoiceError, SessionError
 from actc.session import Session, Settings, start_session
-from actc.session.exchange import read_judgements
 from actc.tables.files import write_scored, write_triples
+from tests.conftest import let_machine_say
 from tests.evidence.test_rules import make_families
 from tests.test_doors import POOL, TRUTH, answer, judged, people, rows_of, truth_of  # noqa: F401
 
@@ -213,12 +212,7 @@ def test_a_sampled_pool_s_table_has_every_candidate(tmp_path, monkeypatch):
     session = start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings("pooled", budget=20))
     assert session.settings.sampled
     answer(session, "ada", {wide.triple(row): wide.scores[row] > 0.6 for row in rows}, 20)
-    told = [dict(zip(Session.TRIPLE, wide.triple(row), strict=True)) for row in range(0, 6000, 20)]
-    said = [
-        one | {"said": "false" if at % 4 else "true", "kind": "program", "name": "p"} for at, one in enumerate(told)
-    ]
-    (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, said)))
-    read_judgements(session, tmp_path / "said.jsonl")
+    let_machine_say(session, {row: row % 4 == 0 for row in range(300)})
     wish = Wish(str(session.folder))
     table = open_table(wish, tmp_path)
     actc.export_session(session, accepted=tmp_path / "a.tsv")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from actc.app.studio.project import Project
+from actc.app.studio.logins import LOGINS, login_words
+from actc.app.studio.project import Project, check_store
 from actc.errors import OptionError
-from actc.session.read_names import RDF_FORMATS, ending
+from actc.session.read_names import own_labels
 
 Words = list[str]
 
@@ -43,22 +45,59 @@ def audit_folder(project: Project) -> Path:
     return session / "audit"
 
 
-def publish_commands(project: Project, to: str, into: str, write: bool, base: str = "") -> list[Words]:
+@dataclass(frozen=True)
+class Target:
+    """Where decided facts go.
+
+    Parameters
+    ----------
+    to, into : str
+        A store, and the IRI under which it gets them.
+    base : str
+        What is put before names that are no IRIs.
+    login : {"", "user", "key"}
+        How one logs in.
+    remove : bool
+        Whether facts that were taken out leave the store's graph, too.
+    out_of : str
+        That graph's name; empty for the default graph.
+    """
+
+    to: str
+    into: str
+    base: str = ""
+    login: str = ""
+    remove: bool = False
+    out_of: str = ""
+
+    @property
+    def words(self) -> Words:
+        """Its part of a command line."""
+        check_store(self.to, "update")
+        return ["--to", self.to, "--into", self.into, *login_words(self.login)]
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> Target:
+        """Return the one that a command line names."""
+
+        def told(option: str) -> str:
+            return words[words.index(option) + 1] if option in words[:-1] else ""
+
+        login = next((login for login, (option, _) in LOGINS.items() if option in words), "")
+        return cls(told("--to"), told("--into"), told("--base"), login, "--remove" in words, told("--graph"))
+
+
+def publish_commands(target: Target, write: bool) -> list[Words]:
     """Return what writes the decided facts into a store; without ``write`` what says what would be written."""
-    _check_store(to)
-    words = ["actc", "publish", "result", "--to", to, "--into", into, *(["--base", base] if base else [])]
+    words = ["actc", "publish", "result", *target.words, *(["--base", target.base] if target.base else [])]
+    if target.remove:
+        words += ["--remove", *(["--graph", target.out_of] if target.out_of else [])]
     return [[*words, "--write" if write else "--dry-run"]]
 
 
-def withdraw_commands(project: Project, to: str, into: str, write: bool) -> list[Words]:
+def withdraw_commands(target: Target, write: bool) -> list[Words]:
     """Return what takes the last published run back out of a store."""
-    _check_store(to)
-    return [["actc", "withdraw", "result", "--to", to, "--into", into, *([] if write else ["--dry-run"])]]
-
-
-def _check_store(to: str) -> None:
-    if not to.startswith("sparql:http"):
-        raise OptionError("The address of a store begins with sparql:http, such as sparql:http://host:7878/update.")
+    return [["actc", "withdraw", "result", *target.words, *([] if write else ["--dry-run"])]]
 
 
 def _whole_way(project: Project) -> Words:
@@ -92,7 +131,7 @@ def _scores(project: Project) -> Words:
 def _graph(project: Project) -> Words:
     if project.options.store:
         named = ["--graph", project.options.graph_iri] if project.options.graph_iri else []
-        return [project.options.store, *named]
+        return [project.options.store, *named, *login_words(project.options.login)]
     found = _files(project, "graph", "")
     if not found:
         raise OptionError("The graph is missing: drop a file with it, or give the address of a store.")
@@ -107,18 +146,19 @@ def _files(project: Project, role: str, option: str) -> Words:
 def _names(project: Project) -> Words:
     """Return the files with names, and their language where it is another than English."""
     chosen = project.options.language
-    files = [word for path in name_files(project) for word in ("--names", f"files/{path.name}")]
-    return [*files, *(["--language", chosen] if chosen != "en" else [])]
+    return [*_files(project, "names", "--names"), *(["--language", chosen] if chosen != "en" else [])]
 
 
 def name_files(project: Project) -> list[Path]:
     """Return the files with names in them: labels of a graph in RDF, then tables; the later counts."""
     graphs = [project.path_of(name) for name in project.names_of("graph")]
-    own = [path for path in graphs if ending(path) in RDF_FORMATS]
-    return [*own, *(project.path_of(name) for name in project.names_of("names"))]
+    return [
+        *(path for graph in graphs for path in own_labels(graph)),
+        *(project.path_of(name) for name in project.names_of("names")),
+    ]
 
 
 def _promise(project: Project) -> Sequence[str]:
     chosen = project.options
-    left = [] if chosen.goal == "check" else [word for relation in chosen.without for word in ("--without", relation)]
+    left = [word for relation in chosen.without for word in ("--without", relation)]
     return [*(["--precision", f"{chosen.precision:g}"] if chosen.precision is not None else []), *left]

@@ -7,18 +7,18 @@ import hashlib
 import hmac
 import os
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 from fastapi import Depends, HTTPException, Request
 from fastapi import Path as InPath
 
-from actc.app.studio.project import Project, find_project
+from actc.app.studio.logins import Logins
+from actc.app.studio.project import HIDDEN, Project, find_project
 from actc.app.studio.sessions import Sessions
 from actc.errors import FileError
 
-HIDDEN = ".actc-studio"
 NOT_HERE = "Open the studio with its own link, which the terminal shows."
 
 
@@ -35,12 +35,15 @@ class Studio:
         The pages of people who judge.
     others : str, optional
         By which name other machines reach it; None where they cannot.
+    logins : Logins
+        Who asks stores.
     """
 
     folder: Path
     token: str
     sessions: Sessions
     others: str | None = None
+    logins: Logins = field(default_factory=Logins)
 
     @property
     def cookie(self) -> str:

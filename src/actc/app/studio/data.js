@@ -2,6 +2,7 @@
 
 import { directionOf, drawCard } from "./card.js";
 import { element, fetchJson, put, sentenceOf } from "./draw.js";
+import { showLogin, startLogin } from "./login.js";
 import { change, count, home, number, project, redraw, refresh } from "./project.js";
 import { bytes, sendFiles, takeDrops } from "./upload.js";
 
@@ -13,7 +14,8 @@ export function showData(project) {
   at("files").hidden = project.files.length === 0;
   redraw("file-rows", project.files, () => project.files.map(drawFile));
   showOptions(project.options);
-  const state = JSON.stringify([project.files, project.options.language]);
+  showLogin("source", project.options.login, project.login_known);
+  const state = JSON.stringify([project.files, project.options.language, project.options.store]);
   if (state !== looked) preview(state);
 }
 
@@ -36,18 +38,19 @@ async function act(asked) {
 // Looking at a large file takes a while, and the page says so.
 async function preview(state) {
   looked = state;
-  if (project.files.length === 0) return drawPreview({});
+  if (project.files.length === 0) return drawPreview({}, project.options.store);
   at("recognised").replaceChildren(element("p", { class: "empty" }, "Looking at the files …"));
   const reply = await fetchJson(`${home}/preview`);
   if (state !== looked) return;
-  drawPreview(reply.status === 200 ? reply.content : { problem: sentenceOf(reply) });
+  drawPreview(reply.status === 200 ? reply.content : { problem: sentenceOf(reply) }, project.options.store);
 }
 
-function drawPreview(found) {
+function drawPreview(found, store) {
   at("problem").hidden = !found.problem;
   put("problem", found.problem ?? "");
   const parts = ["graph", "scores", "candidates"].filter((role) => found[role]).flatMap((role) => drawFound(role, found[role]));
   if (found.names) parts.push(element("p", {}, `Names: ${number(found.names.named)} of ${number(found.names.of)} ids have one.`));
+  if (store) parts.unshift(element("p", {}, element("strong", {}, "The graph comes from the store: "), `Go reads it.${found.graph ? " The graph in the files is not used." : ""}`));
   if (parts.length === 0) parts.push(element("p", { class: "empty" }, "Nothing yet: drop a file."));
   at("recognised").replaceChildren(...parts);
   at("card").hidden = !found.card;
@@ -74,7 +77,11 @@ function drawFound(role, found) {
 
 // Fields show what holds, unless somebody is in the middle of one.
 function showOptions(options) {
-  for (const radio of at("goals").querySelectorAll("input")) radio.checked = radio.value === options.goal;
+  for (const radio of at("goals").querySelectorAll("input")) {
+    radio.checked = radio.value === options.goal;
+    radio.disabled = Boolean(project.session) && !radio.checked;
+  }
+  at("goal-stays").hidden = !project.session;
   for (const field of document.querySelectorAll("[data-option]")) {
     const value = options[field.dataset.option];
     if (field.type === "checkbox") field.checked = Boolean(value);
@@ -102,7 +109,12 @@ export function startData() {
   sessionStorage.removeItem(before);
   at("goals").addEventListener("change", (event) => change({ goal: event.target.value }, "option-state"));
   for (const field of document.querySelectorAll("[data-option]")) {
-    field.addEventListener("change", () => change({ [field.dataset.option]: readField(field) }, "option-state"));
+    const place = field.form === at("store-form") ? "store-state" : "option-state";
+    field.addEventListener("change", () => {
+      if (field.checkValidity()) change({ [field.dataset.option]: readField(field) }, place);
+      else put(place, `${field.labels[0].textContent.trim()}: ${field.validationMessage}`);
+    });
   }
+  startLogin("source", () => at("store").value, (login) => change({ login }, "store-state"));
   for (const form of [at("options"), at("store-form")]) form.addEventListener("submit", (event) => event.preventDefault());
 }

@@ -11,9 +11,10 @@ const START = { of: "candidates", part: "accepted", sort: "probability", down: "
 const HANDS = { person: "people", method: "the method", judges: "machine judges", oracle: "an oracle", constraint: "a constraint" };
 // Where wrong facts are sought, what is found is taken out, and who says "false" agrees.
 const SOUGHT = {
-  true: { accepted: "accepted", rejected: "rejected", of: "Of the accepted facts, at least this share is true", true: "true" },
-  false: { accepted: "taken out", rejected: "kept", of: "Of the facts taken out, at least this share is wrong", true: "wrong" },
+  true: { accepted: "accepted", rejected: "rejected", of: "Of the accepted facts, at least this share is true", true: "true", things: "candidates" },
+  false: { accepted: "taken out", rejected: "kept", of: "Of the facts taken out, at least this share is wrong", true: "wrong", things: "facts" },
 };
+const MAKING = "What each promise costs is being worked out. One moment …";
 const KEYS = { t: "true", f: "false", s: "unsure" };
 const isBoth = () => project.options.goal === "both"; // then it is chosen which facts are shown: missing ones, or wrong ones
 const isCheck = () => project.options.goal === "check" || (isBoth() && view.of === "facts");
@@ -45,6 +46,15 @@ export function showDecide() {
   readTable();
 }
 
+// What is shown is of the other kind of facts.
+function forget() {
+  [table, levels, worked] = [null, null, null];
+  for (const id of ["rows", "level-rows", "learning", "curve", "multiples"]) redraw(id, null, () => []);
+  for (const id of ["level-means", "level-now", "level-sure", "page-of"]) put(id, "");
+  put("cost", MAKING);
+  at("promise").disabled = true;
+}
+
 function showWords() {
   put("level-of", words().of);
   for (const part of ["accepted", "rejected"]) {
@@ -52,6 +62,9 @@ function showWords() {
     for (const place of at("decide").querySelectorAll(`[data-word=${part}]`)) place.textContent = words()[part];
   }
   put("level-accepted", capital(words().accepted));
+  put("level-things", capital(words().things));
+  put("probably", `Probably ${words().true}`);
+  put("multiples-title", `Relations: their ${words().things} by score`);
 }
 
 // The table, as the server has it: of any length, a page at a time.
@@ -66,7 +79,7 @@ async function readTable() {
   table = reply.content;
   at("facts").removeAttribute("aria-busy");
   put("table-state", table.making ? "The table is being made …" : table.stale ? "What changed is being counted in …" : "");
-  if (table.making && !levels) put("cost", "What each promise costs is being worked out. One moment …");
+  if (table.making && !levels) put("cost", MAKING);
   drawTable();
   if (table.stale) setTimeout(() => mine === asked && readTable(), 1500);
   if (table.making || table.state === worked) return;
@@ -239,7 +252,7 @@ function turn(step) {
 export function startDecide() {
   at("kinds").addEventListener("click", (event) => {
     if (!event.target.dataset.of || event.target.dataset.of === view.of) return;
-    worked = null;
+    forget();
     look({ ...START, of: event.target.dataset.of });
     showWords();
   });

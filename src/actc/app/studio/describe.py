@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from actc.app.studio.commands import decide_commands, go_commands
+from actc.app.studio.commands import Target, decide_commands, go_commands
 from actc.app.studio.common import Studio
+from actc.app.studio.logins import say_variable
 from actc.app.studio.project import FILE, Project, list_projects
 from actc.app.studio.recognise import found_problem
+from actc.app.studio.report import find_report
 from actc.app.studio.runs import LIVING, list_runs
 from actc.app.studio.sessions import AUDIT
 from actc.errors import ActcError
@@ -20,6 +23,8 @@ from actc.session.status import count_labels
 from actc.trust.audit import answers_for
 
 TARGETS = (0.7, 0.8, 0.9, 0.95)
+STORING = ("publish", "withdraw")
+"""Runs that decide nothing: a store that does not answer changes nothing in where a project stands."""
 NEXT = {
     "new": ("data", "Drop your graph here, or choose a file."),
     "ready": ("go", "Look at what was recognised, then press Go."),
@@ -36,6 +41,9 @@ NEXT = {
 IN_WORDS = {
     "give --train, --model or --candidates": "drop candidates, or choose to train a model as well (tab Data)",
     "give --train or --model": "choose to train a model as well (tab Data)",
+    "give the name of a new folder with --out": "make a new project for it",
+    "give a new --out": "make a new project for it",
+    "name a variable with --key-from or --user-from": "choose how to log in (below its address)",
 }
 """What a command asks for, as the studio has it."""
 
@@ -43,10 +51,10 @@ IN_WORDS = {
 def state_of(project: Project) -> str:
     """Say where a project stands, in one word of ``NEXT``."""
     runs = list_runs(project.folder)
-    last = runs[-1].state if runs else "none"
-    if last in LIVING:
+    if runs and runs[-1].state in LIVING:
         return "running"
-    if last == "failed":
+    deciding = [run for run in runs if run.asked.get("what") not in STORING]
+    if deciding and deciding[-1].state == "failed":
         return "failed"
     if project.session is not None:
         return "decided" if project.accepted is not None else "asking"
@@ -110,7 +118,7 @@ def describe_project(studio: Studio, project: Project) -> dict[str, Any]:
         step = "unread"
     what, sentence = NEXT[step]
     if state == "failed":
-        sentence = f"{sentence} {_why_failed(runs[-1])}"
+        sentence = f"{sentence} {_why_failed([run for run in runs if run['what'] not in STORING][-1])}"
     return {
         **_line(project),
         "folder": str(project.folder),
@@ -126,9 +134,24 @@ def describe_project(studio: Studio, project: Project) -> dict[str, Any]:
         "audit": audit,
         "next": {"what": what, "sentence": sentence},
         "commands": _commands(project),
+        "report": find_report(project) is not None,
+        "login_known": studio.logins.has(project.options.store, project.options.login)
+        if project.options.store
+        else True,
         "outcome": outcome or None,
+        "target": vars(_target(project)),
         "audit_needs": _audit_needs(outcome),
     }
+
+
+def _target(project: Project) -> Target:
+    """Return where facts were published last, or to be published; the store that the graph came from, if any."""
+    runs = [run.asked for run in list_runs(project.folder)]
+    words = next((run["commands"][0] for run in reversed(runs) if run.get("what") in STORING), None)
+    if words is not None:
+        return Target.of(words)
+    chosen = project.options
+    return Target(re.sub("query$", "update", chosen.store), "", login=chosen.login, out_of=chosen.graph_iri)
 
 
 def _why_failed(run: dict[str, Any]) -> str:
@@ -184,4 +207,4 @@ def _commands(project: Project) -> list[str]:
         ]
     except ActcError:
         return []
-    return [f"cd {shlex.quote(str(project.folder))}", *map(shlex.join, lines)]
+    return [f"cd {shlex.quote(str(project.folder))}", *say_variable(project), *map(shlex.join, lines)]

@@ -1,6 +1,6 @@
 // The projects, and a new one: from a title, from files that are dropped, or from the packaged graph.
 
-import { element, fetchJson, put, sentenceOf } from "./draw.js";
+import { element, fetchJson, letClose, put, sentenceOf } from "./draw.js";
 import { sendFiles, takeDrops } from "./upload.js";
 
 const at = (id) => document.getElementById(id);
@@ -15,12 +15,15 @@ async function refresh() {
   const reply = await fetchJson("api/studio");
   put("state", reply.status === 200 ? "" : sentenceOf(reply));
   if (reply.status !== 200) return;
-  const { projects, folder, version } = reply.content;
+  const { projects, removed, folder, version } = reply.content;
   put("about", `actc ${version} · ${folder}`);
   at("none").hidden = projects.length > 0;
-  if (JSON.stringify(projects) === shown) return;
-  shown = JSON.stringify(projects);
+  const state = JSON.stringify([projects, removed]);
+  if (state === shown) return;
+  shown = state;
   at("projects").replaceChildren(...projects.map(drawProject));
+  at("removed").hidden = removed.length === 0;
+  at("removed-list").replaceChildren(...removed.map(drawRemoved));
 }
 
 function drawProject(one) {
@@ -30,8 +33,57 @@ function drawProject(one) {
   return element("li", {},
     element("a", { href: `project/${encodeURIComponent(one.name)}` }, element("bdi", {}, one.title)),
     element("span", { class: "soft" }, parts.join(" · ")),
-    element("time", { class: "fine", datetime: new Date(1000 * one.changed).toISOString() }, new Date(1000 * one.changed).toLocaleString()));
+    drawTime(one.changed),
+    drawButton("Remove", one.title, () => ask(`Remove “${one.title}”?`, tellLoss(one), "Remove it", `api/projects/${encodeURIComponent(one.name)}`)));
 }
+
+function drawTime(seconds) {
+  const time = new Date(1000 * seconds);
+  return element("time", { class: "fine", datetime: time.toISOString() }, time.toLocaleString());
+}
+
+function drawButton(words, title, act) {
+  const button = element("button", { type: "button", "aria-label": `${words}: ${title}` }, words);
+  button.addEventListener("click", act);
+  return button;
+}
+
+// What goes with a project. It is not lost yet, but its people cannot judge any more.
+function tellLoss({ answers }) {
+  const said = answers ? ` with ${count(answers, "answer", "answers")}` : "";
+  return `Its files and decisions${said} leave the list, and its people’s links stop working. You can put it back later: it waits under “Removed projects”.`;
+}
+
+function drawRemoved(one) {
+  const place = `api/removed/${encodeURIComponent(one.key)}`;
+  return element("li", {}, element("bdi", {}, one.title), drawTime(one.removed),
+    drawButton("Put back", one.title, async () => tell(await fetchJson(place, {}), `“${one.title}” is back.`)),
+    drawButton("Delete", one.title, () => ask(`Delete “${one.title}” for good?`, "Its files, answers and decisions are deleted. Nobody can put them back.", "Delete it for good", place)));
+}
+
+let agreed = null; // what happens if the answer is yes
+
+function ask(question, more, yes, place) {
+  put("ask-title", question);
+  put("ask-more", more);
+  put("ask-yes", yes);
+  put("ask-state", "");
+  agreed = place;
+  at("ask").showModal();
+}
+
+async function tell(reply, said) {
+  put("removed-state", reply.status === 200 ? said : sentenceOf(reply));
+  await refresh();
+}
+
+letClose(at("ask"));
+at("ask-yes").addEventListener("click", async () => {
+  const reply = await fetchJson(agreed, {}, "DELETE");
+  if (reply.status !== 200) return put("ask-state", sentenceOf(reply));
+  at("ask").close();
+  await tell(reply, reply.content.removed ? "It is removed. You can put it back: see “Removed projects” below." : "It is deleted.");
+});
 
 // Make a project, put files into it, and go there; what is not taken is said there.
 async function make(title, files = [], sample = false) {

@@ -9,7 +9,6 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
@@ -162,12 +161,20 @@ class KeptTables:
                 with suppress(OSError):
                     one.unlink()
 
+    def forget(self, project: Path) -> None:
+        """End what is being made of a project, and close what is open of it."""
+        with self._lock:
+            self._end([one for one in {*self._making, *self._open} if one.is_relative_to(project / FOLDER)])
+
     def close(self) -> None:
         """End what is being made, and close what is open."""
         with self._lock:
-            for making in self._making.values():
+            self._end([*{*self._making, *self._open}])
+
+    def _end(self, folders: list[Path]) -> None:
+        for folder in folders:
+            if (making := self._making.pop(folder, None)) is not None:
                 making.process.kill()
                 making.process.communicate()
-            for _, table in self._open.values():
-                table.close()
-            self._open, self._making = {}, dict[Any, Any]()
+            if folder in self._open:
+                self._open.pop(folder)[1].close()

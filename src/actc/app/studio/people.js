@@ -5,6 +5,7 @@ import { change, home, number, project, redraw, refresh } from "./project.js";
 
 const at = (id) => document.getElementById(id);
 const HERE = ["127.0.0.1", "localhost", "[::1]"];
+const AUDITED = { false: { accepted: "accepted", true: "true" }, true: { accepted: "taken out", true: "wrong" } };
 let read = null; // which session the list of people is of
 
 export function showPeople(project) {
@@ -76,13 +77,15 @@ function showCode(one, address) {
 // How many answers an audit will need is known beforehand, if what is expected now is true.
 function tellNeeds({ audit_needs: needs, outcome }) {
   const share = outcome?.precision?.[1];
-  if (!needs?.length || !share) return "An audit is possible once something is accepted.";
+  const words = AUDITED[project.options.goal === "check"];
+  if (!needs?.length || !share) return `An audit is possible once something is ${words.accepted}.`;
   const lines = needs.map(({ target, answers }) => `${percent(target)}: ${answers === null ? "more than there are" : `about ${number(answers)} cards`}`);
-  return `About ${percent(share)} of what was accepted should be true. If so, this is what a proof takes: ${lines.join("; ")}.`;
+  return `About ${percent(share)} of what was ${words.accepted} should be ${words.true}. If so, this is what a proof takes: ${lines.join("; ")}.`;
 }
 
 function showAudit(project) {
   const { audit, audit_needs: needs } = project;
+  for (const place of at("people").querySelectorAll("[data-audit]")) place.textContent = AUDITED[project.options.goal === "check"][place.dataset.audit];
   put("need", at("need").dataset.said ?? tellNeeds(project));
   const known = needs?.find((one) => one.target === Number(at("target").value))?.answers;
   if (known && !at("count-audit").dataset.touched) at("count-audit").value = String(known);

@@ -29,7 +29,10 @@ from actc.tables.files import read_scored, write_json, write_scored
 from actc.trust.promise import Demand
 
 FORMAT, VERSION, FILE = "actc-project", 1, "project.json"
+HIDDEN = ".actc-studio"
+"""What a studio's folder has beside its projects: its secret, and what was removed."""
 GOALS = ("complete", "check", "both", "decide")
+LOGINS = ("", "user", "key")
 ROLES = ("graph", "scores", "candidates", "names", "unused")
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 MOST_TITLE, MOST_NAME = 200, 100
@@ -57,6 +60,8 @@ class Options:
         What people should know; the language of names.
     store, graph_iri : str
         Where the graph is, if not in a file; the named graph in it.
+    login : {"", "user", "key"}
+        How one logs in there; what is typed for it stands in no file (:mod:`actc.app.studio.logins`).
     constraints : {"", "learnt"}
         Whether what may not be true together is learnt from the graph.
     train : bool
@@ -72,6 +77,7 @@ class Options:
     language: str = "en"
     store: str = ""
     graph_iri: str = ""
+    login: str = ""
     constraints: str = ""
     train: bool = False
 
@@ -88,13 +94,24 @@ class Options:
         Settings(budget=self.budget, guidelines=self.guidelines)  # refuses what a session would refuse
         if not re.fullmatch(r"[A-Za-z0-9-]{1,35}", self.language):
             raise OptionError("A language is a short code, such as en or pt-BR.")
-        if self.store and not self.store.startswith("sparql:http"):
-            raise OptionError("The address of a store begins with sparql:http, such as sparql:http://host:7878/query.")
+        if self.store:
+            check_store(self.store, "query")
+        if self.login not in LOGINS:
+            raise ChoiceError("way to log in", self.login, LOGINS[1:])
         if self.constraints not in ("", "learnt"):
             raise ChoiceError("way to find constraints", self.constraints, ("learnt",))
         for text in (self.store, self.graph_iri, *self.without):
             if len(text) > MOST_GUIDELINES or "\0" in text:
                 raise OptionError("An address or a relation has no such length, and no null character in it.")
+
+
+def check_store(address: str, end: str) -> None:
+    """Refuse what is no address of a SPARQL store, and one with a password in it: addresses are written down."""
+    scheme, _, place = address.partition("://")
+    if scheme not in ("sparql:http", "sparql:https"):
+        raise OptionError(f"The address of a store begins with sparql:http, such as sparql:http://host:7878/{end}.")
+    if "@" in place.partition("/")[0]:
+        raise OptionError("There is a password in the address; leave it out, and choose how to log in.")
 
 
 @dataclass(frozen=True)
@@ -226,10 +243,15 @@ def new_project(studio: Path, title: str) -> Project:
     options = Options(title)
     plain = unicodedata.normalize("NFKD", options.title).encode("ascii", "ignore").decode().lower()
     stem = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:32] or "project"
-    taken = {one.name for one in studio.iterdir()}
-    name = next(name for name in _numbered(stem) if name not in taken)
+    name = free_name(studio, stem)
     (studio / name / "files").mkdir(parents=True)
     return Project(studio / name, options).write()
+
+
+def free_name(studio: Path, stem: str) -> str:
+    """Return a name that no project has, with a number behind it where the name alone is taken."""
+    taken = {one.name for one in studio.iterdir()}
+    return next(name for name in _numbered(stem) if name not in taken)
 
 
 def add_sample(project: Project) -> Project:

@@ -7,10 +7,11 @@ or a hostile one, costs the server nothing; and kept beside the files until one 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -25,12 +26,14 @@ from actc.session.ask import Task
 from actc.session.cards import make_card
 from actc.session.names import Names, write_names
 from actc.session.read_names import NAME_ALIASES
+from actc.session.texts import COLUMN
 from actc.tables.files import TRIPLE, find_layout, first_line, is_table, read_scored, write_json
 from actc.triples import Triples
 
 KEPT = "recognised.json"
 MOST_SECONDS = 300.0
-ROWS, MOST_RELATIONS, LOOKED_AT = 5, 50, 1000
+ROWS, MOST_RELATIONS, MOST_COLUMNS, LOOKED_AT = 5, 50, 8, 1000
+SCORES_UNUSED = "If it holds candidates to decide on, say above that it is scored candidates."
 
 
 def guess_role(path: Path) -> str:
@@ -51,7 +54,7 @@ def guess_role(path: Path) -> str:
 
 def _has_names(path: Path) -> bool:
     """Say whether the first line names the columns of a table of names."""
-    columns = {word.strip().strip('"').lower() for word in first_line(path).replace(",", "\t").split("\t")}
+    columns = {word.strip().strip('"').lower() for word in re.split("[,;\t]", first_line(path))}
     return {"id", "name"} <= {NAME_ALIASES.get(word, word) for word in columns}
 
 
@@ -118,16 +121,34 @@ def _say(project: Project, error: Exception) -> str:
 
 
 def _describe_graph(path: Path) -> tuple[dict[str, Any], Triples]:
-    graph = read_graph(path)
-    return {"format": find_format(path, None).summary, **_describe(graph), "notes": list(graph.notes)}, graph
+    graph, notes = read_graph(path), []
+    if is_table(path):
+        layout = find_layout(path)
+        notes = _note_columns([*(["score"] if "score" in layout.position else []), *layout.others])
+        if "score" in layout.position:
+            notes.append(SCORES_UNUSED)
+    return {"format": find_format(path, None).summary, **_describe(graph), "notes": [*graph.notes, *notes]}, graph
 
 
 def _describe_scores(path: Path) -> tuple[dict[str, Any], Triples]:
     triples, labels = read_scored(path)
     low, high = (float(x) for x in (triples.scores.min(), triples.scores.max()))
     notes = ["There is a column of labels; people are asked all the same."] if labels is not None else []
-    more = {"columns": list(find_layout(path).position), "scores": [low, high], "notes": notes}
+    layout = find_layout(path)
+    shown = [name for name in layout.others if name.lower() == COLUMN]
+    notes += [f"Cards show the text in the column {name}." for name in shown]
+    notes += _note_columns([name for name in layout.others if name not in shown])
+    more = {"columns": list(layout.position), "scores": [low, high], "notes": notes}
     return {"format": "Scored candidates", **_describe(triples), **more}, triples
+
+
+def _note_columns(names: Sequence[str]) -> list[str]:
+    """Say which columns are not used, if any."""
+    if not names:
+        return []
+    more = f" and {len(names) - MOST_COLUMNS} more" if len(names) > MOST_COLUMNS else ""
+    told = ", ".join(names[:MOST_COLUMNS]) + more
+    return [f"The column {told} is not used." if len(names) == 1 else f"These columns are not used: {told}."]
 
 
 def _describe(triples: Triples) -> dict[str, Any]:

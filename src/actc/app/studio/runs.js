@@ -14,6 +14,9 @@ const MEANS = {
   both: "Go finds missing and doubtful facts and begins a session in which people judge some of them.",
   decide: "Go begins a session in which people judge some of the candidates.",
 };
+const DECIDES = "Decide counts all answers in and writes the files.";
+const BEGINS = "If you changed the graph or a choice, it looks for candidates again; all answers are kept, and people are asked only what is new.";
+const EXTENDS = "If you dropped another table of candidates, take the new ones in first: all answers are kept.";
 let states = new Map();
 
 function duration(seconds) {
@@ -31,12 +34,16 @@ export async function startRun(what, more = {}) {
 
 export function showRuns(project) {
   const living = project.runs.some((run) => ["waiting", "running"].includes(run.state));
-  put("run-means", MEANS[project.options.goal]);
-  at("go").classList.toggle("go", !project.session);
-  put("go", project.session ? "Go again, with what is chosen now" : "Go");
+  const { session, options: { goal } } = project;
+  put("run-means", session ? `${DECIDES} ${goal === "decide" ? EXTENDS : BEGINS}` : MEANS[goal]);
+  at("go").hidden = Boolean(session) && goal !== "decide"; // of a graph, to decide is to go the same way again
+  at("go").classList.toggle("go", !session);
+  put("go", session ? "Take in new candidates" : "Go");
   at("go").disabled = living || project.state === "new";
-  at("decide-now").hidden = !project.session;
+  at("decide-now").hidden = !session;
   at("decide-now").disabled = living;
+  at("decide-now").classList.toggle("go", project.accepted === null || project.next.what === "decide");
+  at("run-report").hidden = !project.report || living;
   at("no-runs").hidden = project.runs.length > 0;
   redraw("runs", project.runs, () => [...project.runs].reverse().map(drawRun));
   for (const run of project.runs) {

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,11 +91,15 @@ class Run:
             "log": _tail(self.folder / "log.txt"),
         }
 
-    def start(self) -> int:
-        """Start the supervisor, which leaves a run alone that lives already; return its process's number."""
+    def start(self, variables: Mapping[str, str]) -> int:
+        """Start the supervisor, which leaves a run alone that lives already; return its process's number.
+
+        ``variables`` are added to its environment, and stand nowhere else.
+        """
         command = [sys.executable, "-P", "-m", "actc.app.studio.runs", str(self.folder)]
         quiet = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
-        return os.posix_spawn(sys.executable, command, os.environ, file_actions=quiet, setsid=True)
+        where = {**os.environ, **variables}
+        return os.posix_spawn(sys.executable, command, where, file_actions=quiet, setsid=True)
 
     def cancel(self) -> None:
         """End it; what its commands have finished so far stays."""
@@ -140,10 +144,14 @@ class Turns:
         The folder with the projects.
     most : int
         How many runs at a time.
+    variables : callable
+        From the command lines of a run to what its environment has besides.
     """
 
-    def __init__(self, studio: Path, most: int) -> None:
-        self.studio, self.most = studio, most
+    def __init__(
+        self, studio: Path, most: int, variables: Callable[[list[list[str]]], Mapping[str, str]] = lambda commands: {}
+    ) -> None:
+        self.studio, self.most, self.variables = studio, most, variables
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._keep, daemon=True)
 
@@ -172,7 +180,8 @@ class Turns:
                 begun = {one: at for one, at in begun.items() if one in waiting and now - at < LOADS}
                 free = self.most - len(begun) - sum(state == "running" for state in states.values())
                 for folder in [one for one in waiting if one not in begun][: max(0, free)]:
-                    children.append(Run(folder).start())
+                    run = Run(folder)
+                    children.append(run.start(self.variables(run.asked.get("commands", []))))
                     begun[folder] = now
             children = [one for one in children if not _has_ended(one)]
 

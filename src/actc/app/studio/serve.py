@@ -30,16 +30,15 @@ def serve_studio(
         from actc.app.studio.server import create_studio
     except ImportError:
         raise MissingExtraError("The studio", "fastapi, uvicorn and segno", "app") from None
-    listener = listen(host, port)  # refused before anything is made
-    app = create_studio(prepare(Path(folder)), host)
-    announce(f"{address_of(host, listener.getsockname()[1])}/s/{app.state.studio.token}")
-    run_server(app, listener)
+    with listen(host, port) as listener:  # refused before anything is made
+        app = create_studio(prepare(Path(folder)), host)
+        announce(f"{address_of(host, listener.getsockname()[1])}/s/{app.state.studio.token}")
+        run_server(app, listener)
 
 
 def prepare(folder: Path) -> Path:
     """Return a studio's folder; a new one gets a first project with the packaged graph."""
-    from actc.app.studio.common import HIDDEN
-    from actc.app.studio.project import add_sample, new_project
+    from actc.app.studio.project import HIDDEN, add_sample, new_project
 
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise FileError(f"{folder} is no folder; give the name of a folder, or of one to be made.")

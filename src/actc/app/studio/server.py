@@ -18,16 +18,25 @@ from pydantic import Field
 from actc import __version__
 from actc.app.common import Strict
 from actc.app.files import read_files, send_file
-from actc.app.gate import Bucket, Gate, loopback_names, name_for_others
+from actc.app.gate import REPORT_POLICY, Bucket, Gate, loopback_names, name_for_others
 from actc.app.server import add_refusals, welcome
-from actc.app.studio.commands import audit_folder, decide_commands, go_commands, publish_commands, withdraw_commands
+from actc.app.studio.commands import (
+    Target,
+    audit_folder,
+    decide_commands,
+    go_commands,
+    publish_commands,
+    withdraw_commands,
+)
 from actc.app.studio.common import OpenProject, OpenStudio, Studio, read_token
 from actc.app.studio.decide_routes import deciding
 from actc.app.studio.describe import describe_project, list_of_projects
 from actc.app.studio.kept_tables import KeptTables
-from actc.app.studio.project import Project, add_sample, new_project, safe_name
+from actc.app.studio.project import CHANGING, Project, add_sample, find_project, new_project, safe_name
 from actc.app.studio.qr import draw_qr
 from actc.app.studio.recognise import guess_role, look_at
+from actc.app.studio.removed import KEY, delete_removed, list_removed, put_back, remove_project
+from actc.app.studio.report import find_report, in_studio
 from actc.app.studio.runs import Run, Turns, add_run, list_runs
 from actc.app.studio.sessions import AUDIT, PREFIX, Sessions
 from actc.errors import OptionError
@@ -61,6 +70,7 @@ class OptionsBody(Strict):
     language: str | None = Field(None, max_length=35)
     store: str | None = Field(None, max_length=2000)
     graph_iri: str | None = Field(None, max_length=2000)
+    login: Literal["", "user", "key"] | None = None
     constraints: Literal["", "learnt"] | None = None
     train: bool | None = None
 
@@ -72,7 +82,19 @@ class RunBody(Strict):
     to: str = Field("", max_length=2000)
     into: str = Field("", max_length=2000)
     base: str = Field("", max_length=2000)
+    login: Literal["", "user", "key"] = ""
+    remove: bool = False
+    out_of: str = Field("", max_length=2000)
     write: bool = False
+
+
+class LoginBody(Strict):
+    """What a store wants to know of who asks: a user and a password, or a key; nothing, to forget it."""
+
+    store: str = Field(max_length=2000)
+    login: Literal["user", "key"]
+    user: str = Field("", max_length=1000)
+    secret: str = Field("", max_length=10_000)
 
 
 class PersonBody(Strict):
@@ -104,6 +126,7 @@ def get_studio(studio: OpenStudio) -> dict[str, Any]:
         "others": studio.others,
         "cores": os.cpu_count(),
         "projects": list_of_projects(studio),
+        "removed": list_removed(studio.folder),
     }
 
 
@@ -127,6 +150,8 @@ def change_project(body: OptionsBody, project: OpenProject, studio: OpenStudio) 
     """Choose anew; title and guidelines reach people who judge at once."""
     chosen = body.model_dump(exclude_unset=True)
     given = {key: value for key, value in chosen.items() if value is not None or key == "precision"}
+    if project.session is not None and given.get("goal", project.options.goal) != project.options.goal:
+        raise OptionError("People judge here for this goal already; for another one make a new project.")
     project = project.change(**given)
     if project.session is not None:
         session = studio.sessions.served(project.name).session
@@ -135,6 +160,39 @@ def change_project(body: OptionsBody, project: OpenProject, studio: OpenStudio) 
         if "budget" in given:
             session.set_budget(given["budget"])
     return describe_project(studio, project)
+
+
+@ROUTES.delete("/projects/{name}")
+def remove(request: Request, project: OpenProject, studio: OpenStudio) -> dict[str, str]:
+    """Remove a project: it can be put back until it is deleted."""
+    with studio.sessions.closed(project.name):
+        key = remove_project(project)
+    request.app.state.tables.forget(project.folder)
+    return {"removed": key}
+
+
+RemovedKey = Annotated[str, InPath(max_length=60, pattern=f"^{KEY.pattern}$")]
+
+
+@ROUTES.post("/removed/{key}")
+def put_project_back(key: RemovedKey, studio: OpenStudio) -> dict[str, str]:
+    """Put a removed project back."""
+    return {"name": put_back(studio.folder, key).name}
+
+
+@ROUTES.delete("/removed/{key}")
+def delete_project(key: RemovedKey, studio: OpenStudio) -> dict[str, str]:
+    """Delete a removed project for good."""
+    delete_removed(studio.folder, key)
+    return {"deleted": key}
+
+
+@ROUTES.post("/login")
+def log_in(body: LoginBody, studio: OpenStudio) -> dict[str, bool]:
+    """Keep in memory what a store asks for, until the studio ends."""
+    secret = f"{body.user}:{body.secret}" if body.login == "user" and (body.user or body.secret) else body.secret
+    studio.logins.keep(body.store, body.login, secret)
+    return {"known": studio.logins.has(body.store, body.login)}
 
 
 @ROUTES.put("/projects/{name}/files/{file}")
@@ -148,9 +206,9 @@ async def put_file(
     name = safe_name(file)
     if (project.files / name).is_dir():
         raise OptionError(f"{name} is a folder in this project; rename the file.")
-    project.files.mkdir(exist_ok=True)
     beside = project.files / f".{secrets.token_hex(8)}"
     try:
+        project.files.mkdir(exist_ok=True)
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         with os.fdopen(descriptor, "wb") as out:
             async for part in request.stream():
@@ -216,15 +274,19 @@ def get_preview(project: OpenProject) -> dict[str, Any]:
 
 
 @ROUTES.post("/projects/{name}/runs")
-def start_run(body: RunBody, project: OpenProject) -> dict[str, Any]:
+def start_run(body: RunBody, project: OpenProject, studio: OpenStudio) -> dict[str, Any]:
     """Run what a button asks for, when there is room for it."""
+    target = Target(body.to, body.into, body.base, body.login, body.remove, body.out_of)
     commands = {
         "go": lambda: go_commands(project),
         "decide": lambda: decide_commands(project),
-        "publish": lambda: publish_commands(project, body.to, body.into, body.write, body.base),
-        "withdraw": lambda: withdraw_commands(project, body.to, body.into, body.write),
+        "publish": lambda: publish_commands(target, body.write),
+        "withdraw": lambda: withdraw_commands(target, body.write),
     }[body.what]()
-    return add_run(project.folder, body.what, commands).describe()
+    studio.logins.check(commands)
+    with CHANGING:
+        find_project(studio.folder, project.name)  # not one that has just been removed
+        return add_run(project.folder, body.what, commands).describe()
 
 
 def _find_run(project: OpenProject, run: Annotated[int, InPath(ge=1, le=10**9)]) -> Run:
@@ -243,10 +305,12 @@ def cancel_run(project: OpenProject, run: Annotated[int, InPath(ge=1, le=10**9)]
 
 
 @ROUTES.post("/projects/{name}/runs/{run}/again")
-def run_again(project: OpenProject, run: Annotated[int, InPath(ge=1, le=10**9)]) -> dict[str, Any]:
+def run_again(project: OpenProject, studio: OpenStudio, run: Annotated[int, InPath(ge=1, le=10**9)]) -> dict[str, Any]:
     """Let a run that failed or was cancelled go on."""
     found = _find_run(project, run)
-    found.again()
+    studio.logins.check(found.asked.get("commands", []))
+    with CHANGING:
+        found.again()
     return found.describe()
 
 
@@ -303,6 +367,15 @@ def project_page(project: OpenProject) -> Response:
     return HTMLResponse(render("project.html", files="../files", name=project.name))
 
 
+@PAGES.get("/project/{name}/report")
+def report_page(project: OpenProject) -> Response:
+    """Return the report of the last decision, with a way back."""
+    path = find_report(project)
+    if path is None:
+        raise HTTPException(404, "There is no report yet: decide first.")
+    return HTMLResponse(in_studio(path, project), headers={"content-security-policy": REPORT_POLICY})
+
+
 @PAGES.get("/files/{name}")
 async def get_file(request: Request, name: Annotated[str, InPath(max_length=20)]) -> Response:
     """Return a script, a style or the icon: looked up among those there are, never joined to a path."""
@@ -334,7 +407,7 @@ def create_studio(folder: Any, host: str = "127.0.0.1") -> FastAPI:
 
     @contextlib.asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
-        with Turns(folder, os.cpu_count() or 1):
+        with Turns(folder, os.cpu_count() or 1, studio.logins.environment):
             yield
         app.state.tables.close()
         await to_thread.run_sync(sessions.close)

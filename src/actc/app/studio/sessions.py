@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,15 @@ class Sessions:
         session = self.served(key).session
         links = Links.of(session.folder, PREFIX + key)
         return [{"name": one.name, "link": links.path(one) if one.link >= 0 else None} for one in session.people()]
+
+    @contextmanager
+    def closed(self, name: str) -> Iterator[None]:
+        """Close the sessions of a project, and let nobody open one for as long as this lasts."""
+        with self._lock:
+            for key in (name, name + AUDIT):
+                if key in self._open:
+                    self._close(key)
+            yield
 
     def close(self) -> None:
         """Close every session."""

@@ -1,18 +1,22 @@
 // What comes out: files in every format, and publishing into a store, always looked at before it is written.
 
 import { element, fetchJson, put, sentenceOf } from "./draw.js";
+import { showLogin, startLogin } from "./login.js";
 import { home, project, redraw } from "./project.js";
 import { startRun } from "./runs.js";
 import { bytes } from "./upload.js";
 
 const at = (id) => document.getElementById(id);
 let seen = null;
+let filled = false; // the fields of the store
 let looked = {}; // what was shown before it may be written: store and graph, by publish or withdraw
 let waits = null; // the run whose end is waited for
 
 export function showTake(project) {
   const state = JSON.stringify([project.accepted, project.runs.length, project.runs.at(-1)?.state]);
   if (state !== seen) readTakes(state);
+  for (const part of at("take").querySelectorAll("[data-goals]")) part.hidden = !part.dataset.goals.split(" ").includes(project.options.goal);
+  fill(project);
   follow(project);
 }
 
@@ -23,6 +27,7 @@ async function readTakes(state) {
   const decided = files.filter((file) => file.name !== "commands.sh").length > 0;
   at("nothing-to-take").hidden = decided;
   at("store-sheet").hidden = project.accepted === null;
+  at("take-report").hidden = !project.report;
   redraw("takes", files, () => drawGroups(files));
 }
 
@@ -67,19 +72,36 @@ async function save(link) {
   }
 }
 
-const target = () => JSON.stringify(["to", "into", "base"].map((id) => at(id).value));
+const FIELDS = { to: "to", into: "into", base: "base", out_of: "out_of", login: "storing-login" };
+
+function target() {
+  const told = Object.fromEntries(Object.entries(FIELDS).map(([name, id]) => [name, at(id).value]));
+  return { ...told, remove: at("remove").checked && ["check", "both"].includes(project.options.goal) };
+}
+
+// What was published where is still there after a reload, to be withdrawn from there.
+function fill(project) {
+  if (filled) return;
+  filled = true;
+  for (const [name, id] of Object.entries(FIELDS)) at(id).value = project.target[name];
+  at("remove").checked = project.target.remove;
+  showLogin("storing", project.target.login, project.login_known && project.options.login === project.target.login);
+}
 
 function showWritable() {
-  at("write").disabled = Boolean(waits) || looked.publish !== target();
-  at("withdraw").disabled = Boolean(waits) || looked.withdraw !== target();
+  const now = JSON.stringify(target());
+  at("write").disabled = Boolean(waits) || looked.publish !== now;
+  at("withdraw").disabled = Boolean(waits) || looked.withdraw !== now;
+  at("out-of").hidden = !at("remove").checked;
 }
 
 async function act(what, write) {
   if (!at("publish").reportValidity()) return;
   put("publish-state", "");
-  const reply = await startRun(what, { to: at("to").value, into: at("into").value, base: at("base").value, write });
+  const told = target();
+  const reply = await startRun(what, { ...told, write });
   if (reply.status !== 200) return put("publish-state", sentenceOf(reply));
-  waits = { id: reply.content.id, what, write, target: target() };
+  waits = { id: reply.content.id, what, write, target: JSON.stringify(told) };
   follow(project);
 }
 
@@ -112,5 +134,6 @@ export function startTake() {
   at("write").addEventListener("click", () => act("publish", true));
   at("withdraw-look").addEventListener("click", () => act("withdraw", false));
   at("withdraw").addEventListener("click", () => act("withdraw", true));
-  for (const id of ["to", "into", "base"]) at(id).addEventListener("input", showWritable);
+  for (const id of ["to", "into", "base", "out_of", "remove"]) at(id).addEventListener("input", showWritable);
+  startLogin("storing", () => at("to").value, showWritable);
 }

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from actc.app.studio.commands import decide_commands, go_commands
+from actc.app.studio.logins import say_variable
 from actc.app.studio.project import Project
 from actc.errors import ActcError, FileError, TableError
 from actc.graphs.formats import FORMATS, GraphFormat, read_extras, read_graph, write_graph
@@ -211,6 +212,7 @@ def write_commands(project: Project) -> str:
         "#!/bin/sh",
         "set -eu",
         f"cd {shlex.quote(str(project.folder))}",
+        *say_variable(project),
         *map(shlex.join, go_commands(project, anew=True)),
         f"{judge}  # people judge; end it with Ctrl-C",
         *map(shlex.join, decide_commands(project)),

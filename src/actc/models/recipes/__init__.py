@@ -79,7 +79,8 @@ class Recipe:
                 raise OptionError(f"A recipe's {name} must be at least 0 and below 1, not {getattr(self, name):g}.")
         if self.model == "complex" and self.dimension % 2:
             raise OptionError(f"ComplEx needs an even dimension, not {self.dimension}.")
-        if self.model == "conve" and 2 * round((self.dimension / 2) ** 0.5) ** 2 != self.dimension:
+        size = self.dimension
+        if self.model == "conve" and (size < 18 or 2 * round((size / 2) ** 0.5) ** 2 != size):
             raise OptionError(f"ConvE needs twice a square as dimension (72, 128, 200, 512), not {self.dimension}.")
 
 
