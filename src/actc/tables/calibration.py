@@ -26,7 +26,6 @@ from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTri
 
 FORMAT = "actc-thresholds"
 FORMAT_VERSION = 1
-_AT_ONCE = 16_384  # relations whose curves are numbers and words at the same time
 
 
 @dataclass(frozen=True, eq=False)
@@ -385,14 +384,18 @@ def _read_exceptions(content: dict[str, Any]) -> Exceptions:
     return replace(found, probability=[float(cell) for cell in found.probability])
 
 
+class _Words(dict[float, str]):
+    """Numbers as a file has them. Rounded, many are the same, and each is put into words once."""
+
+    def __missing__(self, number: float) -> str:
+        self[number] = word = f"{number:.{DIGITS}g}"
+        return word
+
+
 def _write_curves(probabilities: FloatArray) -> list[str]:
-    """Return each row as a line of numbers; rounded, many are the same, and each is put into words once."""
-    lines: list[str] = []
-    for start in range(0, len(probabilities), _AT_ONCE):
-        values, places = np.unique(probabilities[start : start + _AT_ONCE], return_inverse=True)
-        words = np.array([f"{value:.{DIGITS}g}" for value in values.tolist()], dtype=object)
-        lines += map(" ".join, words[places.reshape(-1, probabilities.shape[1])].tolist())
-    return lines
+    """Return each row as a line of numbers."""
+    word = _Words().__getitem__
+    return [" ".join(map(word, row.tolist())) for row in probabilities]
 
 
 def _read_curves(content: dict[str, Any]) -> Curves | None:
