@@ -184,6 +184,15 @@ def rows_of(path) -> dict:
         return {(row["head"], row["relation"], row["tail"]): row["by"] for row in csv.DictReader(file, delimiter="\t")}
 
 
+def chances_of(path) -> dict:
+    """Return P(true) of each accepted triple of a file."""
+    with open(path, encoding="utf-8", newline="") as file:
+        return {
+            (row["head"], row["relation"], row["tail"]): float(row["probability"])
+            for row in csv.DictReader(file, delimiter="\t")
+        }
+
+
 def interval_of(path) -> list[float]:
     """Return middle, low and high of the precision in a report."""
     return list(json.loads(path.read_text())["quality"]["precision"].values())
@@ -200,6 +209,8 @@ def check_doors(session, out) -> dict:
     run("report", out / "t.json", "--out", out / "t.html", "--json", out / "thresholds.json")
     names = ("export", "decide", "page", "decide-page")
     accepted = {name: rows_of(out / f"{name}.tsv") for name in names}
+    for name in names:  # to the digit, also where a judge spoke without turning the decision
+        assert chances_of(out / f"{name}.tsv") == pytest.approx(chances_of(out / "export.tsv"), abs=1e-12), name
     reports = [json.loads((out / f"{name}.json").read_text()) for name in ("session", "thresholds")]
     counts = {len(rows) for rows in accepted.values()}
     assert {report["accepted"] for report in reports} == counts
@@ -296,6 +307,7 @@ def check_completion(out, lines) -> None:
     accepted, report = rows_of(out / "accepted.tsv"), json.loads((out / "report.json").read_text())
     run("decide", out / "thresholds.json", out / "candidates.parquet", "--out", out / "decide.tsv")
     assert rows_of(out / "decide.tsv") == accepted
+    assert chances_of(out / "decide.tsv") == pytest.approx(chances_of(out / "accepted.tsv"), abs=6e-5)  # four digits
     run("report", out / "thresholds.json", "--out", out / "r.html", "--json", out / "r.json")
     told, page = json.loads((out / "r.json").read_text()), (out / "report.html").read_text()
     assert report["accepted"] == told["accepted"] == len(accepted)
@@ -538,6 +550,11 @@ def test_a_relation_is_left_out_in_frames_files_and_of_candidates_that_the_pool_
     accepted = rows_of(tmp_path / "wider.tsv")
     kept = case.decisions.accepted
     assert set(accepted) == {wider.triple(row) for row in np.flatnonzero(kept)}
+    told = {wider.triple(row): case.decisions.probability[row] for row in np.flatnonzero(kept)}
+    assert chances_of(tmp_path / "wider.tsv") == pytest.approx(told, abs=1e-12)
+    assert told[wider.triple(top := int(np.argmax(wider.scores * kept)))] == pytest.approx(
+        case.fit.probabilities(wider)[top], abs=0.01
+    )  # though no score of the pool is so high
     assert {"other"} <= {relation for _, relation, _ in accepted}
     assert "new" not in {relation for _, relation, _ in accepted}
     expected = case.expectation.overall.accepted

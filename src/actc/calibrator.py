@@ -110,7 +110,10 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
         return self.fit_.gain
 
     def predict(self, triples: ScoredTriples) -> BoolArray:
-        """Say of each triple whether it is accepted, shape (N,)."""
+        """Say of each triple whether the method accepts it, shape (N,).
+
+        A person's word on a triple does not count before the method's here; in ``accept_triples`` it does.
+        """
         check_is_fitted(self)
         return self.fit_.accepts(_check_triples(triples))
 
@@ -130,7 +133,11 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
         return float((predicted == true)[answered].mean()) if answered.any() else float("nan")
 
     def predict_proba(self, triples: ScoredTriples) -> FloatArray:
-        """Return P(false) and P(true) of each triple, shape (N, 2)."""
+        """Return P(false) and P(true) of each triple by the fit, shape (N, 2).
+
+        Whatever decides (``accept_triples``, thresholds.json) looks it up in a table of this, :meth:`curves`, equal to
+        about two digits. And there a person's word comes first: what was judged has the probability 0 or 1.
+        """
         check_is_fitted(self)
         true = self.fit_.probabilities(_check_triples(triples))
         if true is None:

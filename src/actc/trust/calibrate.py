@@ -194,7 +194,7 @@ def describe_calibration(case: Case, sources: Sources) -> Calibration:
     """Put together all that thresholds.json says of a case; ``sources`` are what a report can go back to."""
     fit, decisions, method = case.fit, case.decide_alone(case.target), str(case.method)
     squash, spoken = fit.squash, decisions.by != "method"
-    if len(case.constraints) and case.heeded is not None:  # what judges said without turning a decision moves rivals
+    if case.heeded is not None:  # what judges said counts, whether it turned the decision or not
         judged = case.target.rows_of(case.pool.take(np.flatnonzero(case.heeded.asked)))
         spoken[judged[judged >= 0]] = True
     told = np.full(len(case.target), np.nan) if decisions.probability is None else decisions.probability

@@ -25,7 +25,7 @@ from actc.pooled.model import Posterior
 from actc.tables.answers import Answers
 from actc.tables.constraints import Constraints
 from actc.tables.curves import Curves, tabulate_curves
-from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, Triples, as_vocabulary
+from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, Triples
 from actc.trust.expect import Expectation, Share, expect
 from actc.trust.promise import Demand, Promise, promise
 
@@ -232,8 +232,14 @@ class Case:
     @cached_property
     def curves(self) -> Curves | None:
         """P(true) against the score, to the digit as thresholds.json has it; None where there is none."""
-        found = tabulate_curves(self.fit.probabilities, self.pool)
+        found = tabulate_curves(self.fit.probabilities, self.pool, self.target.scores)
         return None if found is None else found.as_written()
+
+    def probabilities(self, triples: ScoredTriples) -> FloatArray | None:
+        """Return P(true) of any triples by the method alone, as whoever reads thresholds.json will see it."""
+        if self.found is None and self.fit.thresholds is None:  # answers moved the weights of evidence
+            return self.fit.probabilities(triples)
+        return None if self.curves is None else self.curves.of(triples)
 
     def decide(self, triples: ScoredTriples) -> Decisions:
         """Decide on any triples; of those that cannot be true together at most one, the most probable, is accepted."""
@@ -280,25 +286,22 @@ class Case:
         return int(((said > 0) & (said + places.facts > 1)).sum())
 
     def _chances(self, triples: ScoredTriples, alone: Decisions) -> tuple[FloatArray, FloatArray]:
-        """Return P(true) as whoever reads thresholds.json will see it, and the least that a relation's cut accepts.
+        """Return P(true), and the least that a relation's cut accepts.
 
         A method without probabilities has the score alone: then all are equally probable, and the best score enters.
         """
         if alone.probability is None:
             return np.full(len(triples), 0.5), np.zeros(len(triples))
-        if self.found is None and self.fit.thresholds is None:  # answers moved the weights of evidence
+        if self.found is None and self.fit.thresholds is None:
             return alone.probability, np.full(len(triples), 0.5)
         assert self.curves is not None
-        codes = as_vocabulary(self.curves.relation_names).translate(triples.relations, triples.relation_names)
-        p = self.curves.look_up(triples.scores, codes)
-        told = alone.probability != self.fit.probabilities(triples)  # by people or judges
-        return np.where(told, alone.probability, p), self.curves.bars(self.thresholds)[codes]
+        return alone.probability, self.curves.bars(self.thresholds)[self.curves.codes(triples)]
 
     def decide_alone(self, triples: ScoredTriples) -> Decisions:
         """Decide on each triple by itself: a person's word, then judges, then the method."""
         own = self.found is None and self.demand is None
         accepted = self.fit.accepts(triples) if own else self.thresholds.decide(triples)
-        probability = self.fit.probabilities(triples)
+        probability = self.probabilities(triples)
         by = np.full(len(triples), "method", dtype=object)
         if self.heeded is not None:
             assert probability is not None
