@@ -30,8 +30,9 @@ from actc.session.plan import Planner
 from actc.tables.calibration import Sources
 from actc.tables.constraints import Constraint, Constraints
 from actc.tables.files import read_annotations, read_scored, write_scored, write_triples
-from actc.triples import ScoredTriples
+from actc.triples import Annotations, ScoredTriples
 from actc.trust.calibrate import describe_calibration
+from actc.trust.case import Case
 from actc.trust.promise import Demand
 from actc.trust.report import CURVE
 from tests.complete.test_complete import folder, plan, triples_of  # noqa: F401
@@ -140,6 +141,25 @@ def test_rivals_are_decided_alike_by_every_door(rivals, tmp_path):
     run("decide", tmp_path / "t.json", rivals / "pool.parquet", "--all", "--out", tmp_path / "all.tsv")
     everything = pd.read_csv(tmp_path / "all.tsv", sep="\t")
     assert (everything["by"] == "constraint").sum() == len(held)
+
+
+def test_what_is_held_back_is_expected_to_be_true_as_often_as_the_files_say():
+    count = len(POOL)
+    heads, tails = [f"h{row // 2}" for row in range(count)], [f"t{row}" for row in range(count)]
+    pairs = ScoredTriples.from_columns(heads, ["r"] * count, tails, np.sort(POOL.scores))
+    rows = np.arange(0, count, 4)
+    free = Case(pairs, Annotations(rows, np.random.default_rng(0).random(len(rows)) < pairs.scores[rows]))
+    case = replace(free, constraints=Constraints((Constraint("one-tail", "r", use="hard"),)))
+
+    def missed(one) -> float:
+        """Return how many of the rejected are expected to be true."""
+        found = one.expectation.overall
+        wrong = found.triples * (1 - found.accuracy)
+        return float(np.mean(wrong - found.accepted * (1 - found.precision)))
+
+    held = case.decisions.probability[case.decisions.held]
+    assert held.sum() > 10
+    assert missed(case) - missed(free) == pytest.approx(held.sum(), rel=0.25)
 
 
 def test_rivals_and_a_promise_in_frames_files_and_sessions(rivals, tmp_path):

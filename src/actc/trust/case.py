@@ -26,7 +26,7 @@ from actc.tables.answers import Answers
 from actc.tables.constraints import Constraints
 from actc.tables.curves import Curves, tabulate_curves
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, Triples
-from actc.trust.expect import Expectation, Share, expect
+from actc.trust.expect import Expectation, Share, expect, log_odds
 from actc.trust.promise import Demand, Promise, promise
 
 ORACLE = "oracle"
@@ -299,6 +299,24 @@ class Case:
 
     def decide_alone(self, triples: ScoredTriples) -> Decisions:
         """Decide on each triple by itself: a person's word, then judges, then the method."""
+        unasked, answers = self._decide_unasked(triples), self.answers_in(triples)
+        accepted, by = unasked.accepted.copy(), unasked.by.copy()
+        accepted[answers.rows] = answers.labels
+        by[answers.rows] = np.where(answers.who == ORACLE, ORACLE, "person")
+        probability = None if unasked.probability is None else unasked.probability.copy()
+        if probability is not None:
+            probability[answers.rows] = answers.labels
+        return Decisions(triples, accepted, probability, by)
+
+    def _decide_unasked(self, triples: ScoredTriples) -> Decisions:
+        """Decide on each triple as if no person had spoken of it: judges, then the method; on the target once."""
+        return self._target_unasked if triples is self.target else self._find_unasked(triples)
+
+    @cached_property
+    def _target_unasked(self) -> Decisions:
+        return self._find_unasked(self.target)
+
+    def _find_unasked(self, triples: ScoredTriples) -> Decisions:
         own = self.found is None and self.demand is None
         accepted = self.fit.accepts(triples) if own else self.thresholds.decide(triples)
         probability = self.probabilities(triples)
@@ -315,11 +333,6 @@ class Case:
         if self.without:
             out = self._left_out(triples)
             accepted[out], by[out] = False, "method"
-        answers = self.answers_in(triples)
-        accepted[answers.rows] = answers.labels
-        by[answers.rows] = np.where(answers.who == ORACLE, ORACLE, "person")
-        if probability is not None:
-            probability[answers.rows] = answers.labels
         return Decisions(triples, accepted, probability, by)
 
     @property
@@ -336,15 +349,23 @@ class Case:
     @cached_property
     def expectation(self) -> Expectation:
         """How good the decisions on the target will turn out, overall and by relation."""
-        cuts, settled = self.thresholds.cuts_and_default, self.answers_in(self.target)
-        held = self.decisions.held  # no candidates for being accepted any more
-        if self.without:  # those whose relation has no cut of its own
-            out = self._left_out(self.target) & self.thresholds.decide(self.target)
-            out[settled.rows] = False
-            held = np.append(held, np.flatnonzero(out))
-        settled = settled.plus(Annotations(held, np.zeros(len(held), dtype=np.bool_)))
-        about = self.posterior, cuts, self.annotations, self.target
-        found = expect(*about, settled=settled, heeded=self.heeded, least=self.least)
+        unasked, held, lowered = self._decide_unasked(self.target), self.decisions.held, None
+        accepted = unasked.accepted.copy()
+        accepted[held] = False
+        if len(held) and unasked.probability is not None and self.decisions.probability is not None:
+            lowered = np.zeros(len(self.target))  # what is held back may be true all the same, less probably so
+            lowered[held] = log_odds(self.decisions.probability[held]) - log_odds(unasked.probability[held])
+        found = expect(
+            self.posterior,
+            self.thresholds.cuts_and_default,
+            self.annotations,
+            self.target,
+            settled=self.answers_in(self.target),
+            heeded=self.heeded,
+            least=self.least,
+            accepted=accepted,
+            lowered=lowered,
+        )
         if len(self.annotations) or not self.holdout:
             return found
         return replace(found, overall=replace(found.overall, precision=np.array(self.holdout)), source="holdout")
