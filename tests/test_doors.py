@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import time
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -285,6 +286,7 @@ def test_how_each_was_asked_is_the_same_in_the_store_and_in_the_labels_read_back
     session = Session(people)
     stored = session.annotations()
     session.close()
+    time.sleep(1.1)  # what is brought in later was said before
     run("export", people, "--labels", tmp_path / "labels.tsv", "--history", tmp_path / "history.jsonl")
     again = read_annotations(tmp_path / "labels.tsv", POOL)
     assert again.rows.tolist() == stored.rows.tolist()
@@ -294,14 +296,15 @@ def test_how_each_was_asked_is_the_same_in_the_store_and_in_the_labels_read_back
     assert {"check", "gain", "wish"} <= set(stored.asked)
     assert not stored.proves[stored.asked == "wish"].any()
     write_scored(tmp_path / "scores.parquet", POOL)
-    other = start_session(tmp_path / "other", tmp_path / "scores.parquet", Settings("pooled"))
-    read_judgements(other, tmp_path / "history.jsonl")
-    told = other.annotations()
-    other.close()
-    places = np.argsort(stored.rows), np.argsort(told.rows)
-    for name in ("rows", "labels", "asked", "within", "who"):
-        assert getattr(told, name)[places[1]].tolist() == getattr(stored, name)[places[0]].tolist()
-    np.testing.assert_array_equal(told.chance[places[1]], stored.chance[places[0]])
+    for name in ("history.jsonl", "labels.tsv"):
+        other = start_session(tmp_path / name.partition(".")[0], tmp_path / "scores.parquet", Settings("pooled"))
+        read_judgements(other, tmp_path / name)
+        told = other.annotations()
+        other.close()
+        places = np.argsort(stored.rows), np.argsort(told.rows)
+        for column in ("rows", "labels", "asked", "within", "who", "at"):
+            assert getattr(told, column)[places[1]].tolist() == getattr(stored, column)[places[0]].tolist()
+        np.testing.assert_array_equal(told.chance[places[1]], stored.chance[places[0]])
 
 
 def test_an_oracle_every_door_accepts_the_same_triples_by_the_same_hands(folder, tmp_path):  # noqa: F811
