@@ -163,6 +163,26 @@ def test_what_is_held_back_is_expected_to_be_true_as_often_as_the_files_say():
     assert missed(case) - missed(free) == pytest.approx(held.sum(), rel=0.25)
 
 
+def test_a_method_that_takes_log_odds_says_so_of_a_model_s_own_scores_by_every_door(tmp_path, caplog):
+    write_scored(tmp_path / "scores.parquet", POOL)
+    weighed = POOL.with_scores(8 * POOL.scores - 4)
+    doors = (
+        lambda pool: actc.accept_triples(pool, method="pooled-evidence"),
+        lambda pool: actc.pick_triples(pool, 3, method="pooled-evidence"),
+        lambda pool: actc.calibrate(pool, method="pooled-evidence"),
+        lambda pool: actc.Calibrator("pooled-evidence").fit(pool),
+    )
+    for door in doors:
+        caplog.clear()
+        door(weighed)
+        assert not caplog.messages
+        door(POOL)
+        assert len([one for one in caplog.messages if "takes scores as log-odds" in one]) == 1
+    caplog.clear()
+    start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings("pooled-evidence")).close()
+    assert len([one for one in caplog.messages if "takes scores as log-odds" in one]) == 1
+
+
 def test_rivals_and_a_promise_in_frames_files_and_sessions(rivals, tmp_path):
     words = ("--precision", 0.7, "--confidence", 0.8)
     run("export", rivals, "--thresholds", tmp_path / "t.json", "--accepted", tmp_path / "e.tsv", *words)

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from actc.errors import OptionError, TableError
-from actc.methods import Fit, Method, find_method, finds_cuts
+from actc.methods import Fit, Method, find_method, finds_cuts, warn_of_scores
 from actc.tables.curves import Curves, tabulate_curves
 from actc.three_steps.squash_scores import Squash
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, as_labels
@@ -93,7 +93,8 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
         """
         method = find_method(self.method)
         answers = Annotations() if annotations is None else _check_answers(annotations, triples)
-        fit = method.fit(_check_triples(triples), answers, known)
+        warn_of_scores(method, _check_triples(triples))
+        fit = method.fit(triples, answers, known)
         if not len(answers) and finds_cuts(method):
             raise OptionError("This method needs at least 1 annotation(s), not 0.")
         self.pool_, self.annotations_ = triples, answers

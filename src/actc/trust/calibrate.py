@@ -12,7 +12,7 @@ import numpy as np
 
 from actc.errors import ChoiceError, FileError, OptionError
 from actc.graphs.formats import read_graph
-from actc.methods import describe_options, find_method, finds_cuts
+from actc.methods import describe_options, find_method, finds_cuts, warn_of_scores
 from actc.pooled.sketch import sketch_pool
 from actc.tables.answers import Answers
 from actc.tables.calibration import Calibration, Counts, Exceptions, Promised, Sources
@@ -88,6 +88,7 @@ def calibrate(
     _refuse_combinations(method, labels is not None, sketch, demand)
     facts = read_scored(known)[0] if isinstance(known, PathLike) else known
     pool = _read_pool(scores, labels, facts, sketch)
+    warn_of_scores(find_method(method), pool)
     there = None if graph is None else read_graph(graph)
     annotations = _find_answers(labels, pool, there or facts) if isinstance(labels, PathLike) else labels
     annotations = PICKS[picks](annotations or Annotations(), pool)
