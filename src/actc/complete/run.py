@@ -111,9 +111,10 @@ def _complete(plan: CompletionPlan, stage: Stage) -> Finished:
     said["since"] = _compare(plan.out, ready.earlier, opened.case, whole, words)
     shown = None
     if doubts is not None and outcome is not None:
-        files += write_lists(plan.out, doubts, outcome)
-        said["check"] = summarise_check(doubts, wrong, outcome, whole, doubted)
-        shown = for_page(said["check"], tell_reasons(doubts, outcome, name_things(opened.session, ()).name))
+        reasons = tell_reasons(doubts, outcome)
+        files += write_lists(plan.out, outcome, reasons)
+        said["check"] = summarise_check(doubts, wrong, outcome, whole, doubted, reasons)
+        shown = for_page(said["check"], doubts, outcome, name_things(opened.session, ()).name)
         shown["added"] = len(new_facts(opened.case, left)) + len(called)
     page, command = write_next_page(plan, opened, files[2], ready.reasons, shown)
     report = summarise(opened.case, left, said, ready.reasons, called)
