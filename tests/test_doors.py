@@ -35,7 +35,7 @@ from actc.triples import Annotations, ScoredTriples
 from actc.trust.calibrate import describe_calibration
 from actc.trust.case import Case
 from actc.trust.promise import Demand
-from actc.trust.report import CURVE
+from actc.trust.report import CURVE, expected_precision
 from tests.complete.test_complete import folder, plan, triples_of  # noqa: F401
 from tests.conftest import let_machine_say, make_pool
 
@@ -284,6 +284,29 @@ def test_judges_every_door_heeds_them(people, judged, tmp_path):
     assert accepted["export"] != plain["export"]
     for door, rows in accepted.items():
         assert rows == accepted["export"], door
+
+
+def test_questions_are_told_with_the_probability_that_the_files_have_and_none_was_judged(judged, tmp_path):
+    check_doors(judged, tmp_path)
+    run("decide", tmp_path / "t.json", judged / "pool.parquet", "--all", "--out", tmp_path / "all.tsv")
+    run("ask", judged, "--count", 300, "--price", 0.01, "--out", tmp_path / "asked.tsv")
+    chances, asked = chances_of(tmp_path / "all.tsv"), chances_of(tmp_path / "asked.tsv")
+    told = {triple: chance for triple, chance in chances.items() if triple in asked}
+    assert len(asked) > 200
+    assert asked == pytest.approx(told, abs=1e-9)
+    report = json.loads((tmp_path / "session.json").read_text())["ask_next"]
+    for one in report:
+        assert one["probability"] == pytest.approx(chances[one["head"], one["relation"], one["tail"]], abs=1e-9)
+    labels = pd.read_csv(tmp_path / "l.tsv", sep="\t")
+    assert not set(zip(labels["head"], labels["relation"], labels["tail"], strict=True)) & set(asked)
+
+
+def test_an_audit_is_set_against_the_precision_that_the_report_expects(judged):
+    case = find_case(judged).case
+    expected = expected_precision(case, case.pool.take(np.flatnonzero(case.decisions.accepted)))
+    found = case.expectation.overall.precision
+    for share in (0.05, 0.5, 0.95):
+        assert np.quantile(expected, share) == pytest.approx(np.quantile(found, share), abs=0.03)
 
 
 def test_a_promise_is_the_same_by_every_door(people, tmp_path):
