@@ -321,6 +321,18 @@ def test_a_promise_is_the_same_by_every_door(people, tmp_path):
     found = rows_of(tmp_path / "e.tsv")
     assert "method" in found.values()
     assert rows_of(tmp_path / "d.tsv") == rows_of(tmp_path / "c.tsv") == found
+    for name in ("t", "c"):
+        run(
+            "report",
+            tmp_path / f"{name}.json",
+            "--out",
+            tmp_path / f"{name}.html",
+            "--json",
+            tmp_path / f"{name}-r.json",
+        )
+        told = json.loads((tmp_path / f"{name}-r.json").read_text())["promise"]
+        assert told == {"target": 0.7, "confidence": 0.8, "accepts": True}
+        assert "70% or more are true, with a confidence of 80%" in (tmp_path / f"{name}.html").read_text()
     names = zip(frame["head"], frame["relation"], frame["tail"], strict=True)
     assert dict(zip(names, frame["by"], strict=True)) == found
 

@@ -120,7 +120,7 @@ def summarise(
         "removed_by": {who: int((by[out] == who).sum()) for who in BY},
         "removed_precision": None if case is None or not out.any() else case.accepted_precision,
         "facts_after": len(whole) - int(out.sum()),
-        "promise": None if case is None or case.promise is None else case.promise.describe(),
+        "promise": None if case is None else case.promised,
         **facts,
         "share_by_answers": _share_by_answers(doubtful, case, facts["share"][1]),
         "most_doubtful": [

@@ -193,7 +193,7 @@ def summarise(
         "without": list(case.without),
         "triples_after": len(graph) + new,
         "accepted_precision": case.accepted_precision,
-        "promise": None if case.promise is None else case.promise.describe(),
+        "promise": case.promised,
         **facts,
         "evidence": None if reasons is None else reasons.describe() | {"examples": _examples(case, reasons)},
         "relations": {

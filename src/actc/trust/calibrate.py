@@ -155,11 +155,24 @@ def read_case(path: PathLike, calibration: Calibration) -> Case:
     answers = Annotations() if sources.labels is None else Answers.read(sources.labels).among(pool)[0]
     answers = PICKS.get(sources.picks, PICKS["unknown"])(answers, pool)
     candidates = None if sources.candidates is None else read_scored(sources.candidates)[0]
-    name = Path(path).name
-    case = Case(pool, answers, known, calibration.method, found=thresholds, name=name, candidates=candidates)
+    case = Case(pool, answers, known, calibration.method, candidates=candidates)
     facts = None if sources.graph is None else read_graph(sources.graph)
     case = replace(case, holdout=calibration.holdout, constraints=calibration.constraints, facts=facts)
-    return replace(case, without=calibration.without, words=words_in(calibration))
+    return as_found(case, path, calibration)
+
+
+def as_found(case: Case, path: PathLike, calibration: Calibration) -> Case:
+    """Return a case as a thresholds file decides it: by its cuts and its words, under its name and its promise."""
+    kept = calibration.promise
+    return replace(
+        case,
+        found=calibration.thresholds,
+        found_least=calibration.least,
+        found_demand=None if kept is None else Demand(kept.target, kept.confidence),
+        name=Path(path).name,
+        without=calibration.without,
+        words=words_in(calibration),
+    )
 
 
 def words_in(calibration: Calibration) -> Answers:

@@ -7,7 +7,7 @@ what cannot be true together, the most probable alone. Whatever says how good th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -92,6 +92,8 @@ class Case:
         Thresholds that were found before, in the place of the fit's own.
     found_least : float
         With these: P(true) from which on a triple is accepted that judges spoke of.
+    found_demand : Demand, optional
+        With these: what they promise.
     name : str
         What to call it.
     fitted : Fit, optional
@@ -118,6 +120,7 @@ class Case:
     demand: Demand | None = None
     found: Thresholds | None = None
     found_least: float = 0.5
+    found_demand: Demand | None = None
     name: str = "thresholds"
     fitted: Fit | None = None
     candidates: ScoredTriples | None = None
@@ -157,6 +160,15 @@ class Case:
         return promise(self.posterior, self.annotations, self.pool, [self.demand], heeded=self.heeded)[0]
 
     @property
+    def promised(self) -> dict[str, Any] | None:
+        """What is promised, and whether anything can be accepted under it, as every report has it."""
+        if self.promise is not None:
+            return self.promise.describe()
+        if self.found_demand is None:
+            return None
+        return {**asdict(self.found_demand), "accepts": bool(np.isfinite(self.found_least))}
+
+    @property
     def least(self) -> float:
         """P(true) from which on a triple is accepted that judges spoke of."""
         return self.found_least if self.promise is None else self.promise.least
@@ -192,7 +204,7 @@ class Case:
 
     def decided_by(self, thresholds: Thresholds, least: float) -> Case:
         """Return the same case, decided by other cuts and, where judges spoke, by the least P(true)."""
-        case = replace(self, demand=None, fitted=self.fit, found=thresholds, found_least=least)
+        case = replace(self, demand=None, fitted=self.fit, found=thresholds, found_least=least, found_demand=None)
         vars(case)["heeded"] = self.heeded  # as if it had worked that out itself: it has the same fit and judges
         return case
 

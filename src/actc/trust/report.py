@@ -113,6 +113,7 @@ class Report:
             "accepted": self.accepted,
             "constraints": count_held(self.case) if len(self.case.constraints) else None,
             "without": list(self.case.without),
+            "promise": self.case.promised,
             "rests_on": self.expectation.source,
             "checks": self.expectation.checks,
             "misfit_p_value": self.expectation.misfit,
