@@ -52,7 +52,7 @@ How an answer came to be asked travels with it, and every command and function t
 `thresholds.json` has the method and its options, `counts` (`proving`: answers of known chance), `sources` (where the answers came from,
 and `picks`, what was said of them), `promise`, one entry for each relation (`cut`, `own`, `triples`, `annotated`, `accepted`,
 `interval`, `curve`), the `default` cut, and `exceptions`: columns `heads`, `relations`, `tails`, `accepted`, `by` and `probability` of the triples
-that people or judges decided whatever their score. `actc decide` heeds them.
+that people or judges spoke of, whatever their score. `actc decide` heeds them.
 """  # noqa: E501
 
 

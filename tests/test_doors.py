@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import time
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -30,10 +31,11 @@ from actc.session.plan import Planner
 from actc.tables.calibration import Sources
 from actc.tables.constraints import Constraint, Constraints
 from actc.tables.files import read_annotations, read_scored, write_scored, write_triples
-from actc.triples import ScoredTriples
+from actc.triples import Annotations, ScoredTriples
 from actc.trust.calibrate import describe_calibration
+from actc.trust.case import Case
 from actc.trust.promise import Demand
-from actc.trust.report import CURVE
+from actc.trust.report import CURVE, expected_precision
 from tests.complete.test_complete import folder, plan, triples_of  # noqa: F401
 from tests.conftest import let_machine_say, make_pool
 
@@ -142,6 +144,45 @@ def test_rivals_are_decided_alike_by_every_door(rivals, tmp_path):
     assert (everything["by"] == "constraint").sum() == len(held)
 
 
+def test_what_is_held_back_is_expected_to_be_true_as_often_as_the_files_say():
+    count = len(POOL)
+    heads, tails = [f"h{row // 2}" for row in range(count)], [f"t{row}" for row in range(count)]
+    pairs = ScoredTriples.from_columns(heads, ["r"] * count, tails, np.sort(POOL.scores))
+    rows = np.arange(0, count, 4)
+    free = Case(pairs, Annotations(rows, np.random.default_rng(0).random(len(rows)) < pairs.scores[rows]))
+    case = replace(free, constraints=Constraints((Constraint("one-tail", "r", use="hard"),)))
+
+    def missed(one) -> float:
+        """Return how many of the rejected are expected to be true."""
+        found = one.expectation.overall
+        wrong = found.triples * (1 - found.accuracy)
+        return float(np.mean(wrong - found.accepted * (1 - found.precision)))
+
+    held = case.decisions.probability[case.decisions.held]
+    assert held.sum() > 10
+    assert missed(case) - missed(free) == pytest.approx(held.sum(), rel=0.25)
+
+
+def test_a_method_that_takes_log_odds_says_so_of_a_model_s_own_scores_by_every_door(tmp_path, caplog):
+    write_scored(tmp_path / "scores.parquet", POOL)
+    weighed = POOL.with_scores(8 * POOL.scores - 4)
+    doors = (
+        lambda pool: actc.accept_triples(pool, method="pooled-evidence"),
+        lambda pool: actc.pick_triples(pool, 3, method="pooled-evidence"),
+        lambda pool: actc.calibrate(pool, method="pooled-evidence"),
+        lambda pool: actc.Calibrator("pooled-evidence").fit(pool),
+    )
+    for door in doors:
+        caplog.clear()
+        door(weighed)
+        assert not caplog.messages
+        door(POOL)
+        assert len([one for one in caplog.messages if "takes scores as log-odds" in one]) == 1
+    caplog.clear()
+    start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings("pooled-evidence")).close()
+    assert len([one for one in caplog.messages if "takes scores as log-odds" in one]) == 1
+
+
 def test_rivals_and_a_promise_in_frames_files_and_sessions(rivals, tmp_path):
     words = ("--precision", 0.7, "--confidence", 0.8)
     run("export", rivals, "--thresholds", tmp_path / "t.json", "--accepted", tmp_path / "e.tsv", *words)
@@ -184,6 +225,15 @@ def rows_of(path) -> dict:
         return {(row["head"], row["relation"], row["tail"]): row["by"] for row in csv.DictReader(file, delimiter="\t")}
 
 
+def chances_of(path) -> dict:
+    """Return P(true) of each accepted triple of a file."""
+    with open(path, encoding="utf-8", newline="") as file:
+        return {
+            (row["head"], row["relation"], row["tail"]): float(row["probability"])
+            for row in csv.DictReader(file, delimiter="\t")
+        }
+
+
 def interval_of(path) -> list[float]:
     """Return middle, low and high of the precision in a report."""
     return list(json.loads(path.read_text())["quality"]["precision"].values())
@@ -200,6 +250,8 @@ def check_doors(session, out) -> dict:
     run("report", out / "t.json", "--out", out / "t.html", "--json", out / "thresholds.json")
     names = ("export", "decide", "page", "decide-page")
     accepted = {name: rows_of(out / f"{name}.tsv") for name in names}
+    for name in names:  # to the digit, also where a judge spoke without turning the decision
+        assert chances_of(out / f"{name}.tsv") == pytest.approx(chances_of(out / "export.tsv"), abs=1e-12), name
     reports = [json.loads((out / f"{name}.json").read_text()) for name in ("session", "thresholds")]
     counts = {len(rows) for rows in accepted.values()}
     assert {report["accepted"] for report in reports} == counts
@@ -234,6 +286,29 @@ def test_judges_every_door_heeds_them(people, judged, tmp_path):
         assert rows == accepted["export"], door
 
 
+def test_questions_are_told_with_the_probability_that_the_files_have_and_none_was_judged(judged, tmp_path):
+    check_doors(judged, tmp_path)
+    run("decide", tmp_path / "t.json", judged / "pool.parquet", "--all", "--out", tmp_path / "all.tsv")
+    run("ask", judged, "--count", 300, "--price", 0.01, "--out", tmp_path / "asked.tsv")
+    chances, asked = chances_of(tmp_path / "all.tsv"), chances_of(tmp_path / "asked.tsv")
+    told = {triple: chance for triple, chance in chances.items() if triple in asked}
+    assert len(asked) > 200
+    assert asked == pytest.approx(told, abs=1e-9)
+    report = json.loads((tmp_path / "session.json").read_text())["ask_next"]
+    for one in report:
+        assert one["probability"] == pytest.approx(chances[one["head"], one["relation"], one["tail"]], abs=1e-9)
+    labels = pd.read_csv(tmp_path / "l.tsv", sep="\t")
+    assert not set(zip(labels["head"], labels["relation"], labels["tail"], strict=True)) & set(asked)
+
+
+def test_an_audit_is_set_against_the_precision_that_the_report_expects(judged):
+    case = find_case(judged).case
+    expected = expected_precision(case, case.pool.take(np.flatnonzero(case.decisions.accepted)))
+    found = case.expectation.overall.precision
+    for share in (0.05, 0.5, 0.95):
+        assert np.quantile(expected, share) == pytest.approx(np.quantile(found, share), abs=0.03)
+
+
 def test_a_promise_is_the_same_by_every_door(people, tmp_path):
     words = ("--precision", 0.7, "--confidence", 0.8)
     run("export", people, "--thresholds", tmp_path / "t.json", "--accepted", tmp_path / "e.tsv", *words)
@@ -246,6 +321,18 @@ def test_a_promise_is_the_same_by_every_door(people, tmp_path):
     found = rows_of(tmp_path / "e.tsv")
     assert "method" in found.values()
     assert rows_of(tmp_path / "d.tsv") == rows_of(tmp_path / "c.tsv") == found
+    for name in ("t", "c"):
+        run(
+            "report",
+            tmp_path / f"{name}.json",
+            "--out",
+            tmp_path / f"{name}.html",
+            "--json",
+            tmp_path / f"{name}-r.json",
+        )
+        told = json.loads((tmp_path / f"{name}-r.json").read_text())["promise"]
+        assert told == {"target": 0.7, "confidence": 0.8, "accepts": True}
+        assert "70% or more are true, with a confidence of 80%" in (tmp_path / f"{name}.html").read_text()
     names = zip(frame["head"], frame["relation"], frame["tail"], strict=True)
     assert dict(zip(names, frame["by"], strict=True)) == found
 
@@ -254,6 +341,7 @@ def test_how_each_was_asked_is_the_same_in_the_store_and_in_the_labels_read_back
     session = Session(people)
     stored = session.annotations()
     session.close()
+    time.sleep(1.1)  # what is brought in later was said before
     run("export", people, "--labels", tmp_path / "labels.tsv", "--history", tmp_path / "history.jsonl")
     again = read_annotations(tmp_path / "labels.tsv", POOL)
     assert again.rows.tolist() == stored.rows.tolist()
@@ -263,14 +351,15 @@ def test_how_each_was_asked_is_the_same_in_the_store_and_in_the_labels_read_back
     assert {"check", "gain", "wish"} <= set(stored.asked)
     assert not stored.proves[stored.asked == "wish"].any()
     write_scored(tmp_path / "scores.parquet", POOL)
-    other = start_session(tmp_path / "other", tmp_path / "scores.parquet", Settings("pooled"))
-    read_judgements(other, tmp_path / "history.jsonl")
-    told = other.annotations()
-    other.close()
-    places = np.argsort(stored.rows), np.argsort(told.rows)
-    for name in ("rows", "labels", "asked", "within", "who"):
-        assert getattr(told, name)[places[1]].tolist() == getattr(stored, name)[places[0]].tolist()
-    np.testing.assert_array_equal(told.chance[places[1]], stored.chance[places[0]])
+    for name in ("history.jsonl", "labels.tsv"):
+        other = start_session(tmp_path / name.partition(".")[0], tmp_path / "scores.parquet", Settings("pooled"))
+        read_judgements(other, tmp_path / name)
+        told = other.annotations()
+        other.close()
+        places = np.argsort(stored.rows), np.argsort(told.rows)
+        for column in ("rows", "labels", "asked", "within", "who", "at"):
+            assert getattr(told, column)[places[1]].tolist() == getattr(stored, column)[places[0]].tolist()
+        np.testing.assert_array_equal(told.chance[places[1]], stored.chance[places[0]])
 
 
 def test_an_oracle_every_door_accepts_the_same_triples_by_the_same_hands(folder, tmp_path):  # noqa: F811
@@ -296,6 +385,7 @@ def check_completion(out, lines) -> None:
     accepted, report = rows_of(out / "accepted.tsv"), json.loads((out / "report.json").read_text())
     run("decide", out / "thresholds.json", out / "candidates.parquet", "--out", out / "decide.tsv")
     assert rows_of(out / "decide.tsv") == accepted
+    assert chances_of(out / "decide.tsv") == pytest.approx(chances_of(out / "accepted.tsv"), abs=6e-5)  # four digits
     run("report", out / "thresholds.json", "--out", out / "r.html", "--json", out / "r.json")
     told, page = json.loads((out / "r.json").read_text()), (out / "report.html").read_text()
     assert report["accepted"] == told["accepted"] == len(accepted)
@@ -538,6 +628,11 @@ def test_a_relation_is_left_out_in_frames_files_and_of_candidates_that_the_pool_
     accepted = rows_of(tmp_path / "wider.tsv")
     kept = case.decisions.accepted
     assert set(accepted) == {wider.triple(row) for row in np.flatnonzero(kept)}
+    told = {wider.triple(row): case.decisions.probability[row] for row in np.flatnonzero(kept)}
+    assert chances_of(tmp_path / "wider.tsv") == pytest.approx(told, abs=1e-12)
+    assert told[wider.triple(top := int(np.argmax(wider.scores * kept)))] == pytest.approx(
+        case.fit.probabilities(wider)[top], abs=0.01
+    )  # though no score of the pool is so high
     assert {"other"} <= {relation for _, relation, _ in accepted}
     assert "new" not in {relation for _, relation, _ in accepted}
     expected = case.expectation.overall.accepted

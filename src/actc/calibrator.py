@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from actc.errors import OptionError, TableError
-from actc.methods import Fit, Method, find_method, finds_cuts
+from actc.methods import Fit, Method, find_method, finds_cuts, warn_of_scores
 from actc.tables.curves import Curves, tabulate_curves
 from actc.three_steps.squash_scores import Squash
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, as_labels
@@ -93,7 +93,8 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
         """
         method = find_method(self.method)
         answers = Annotations() if annotations is None else _check_answers(annotations, triples)
-        fit = method.fit(_check_triples(triples), answers, known)
+        warn_of_scores(method, _check_triples(triples))
+        fit = method.fit(triples, answers, known)
         if not len(answers) and finds_cuts(method):
             raise OptionError("This method needs at least 1 annotation(s), not 0.")
         self.pool_, self.annotations_ = triples, answers
@@ -110,7 +111,10 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
         return self.fit_.gain
 
     def predict(self, triples: ScoredTriples) -> BoolArray:
-        """Say of each triple whether it is accepted, shape (N,)."""
+        """Say of each triple whether the method accepts it, shape (N,).
+
+        A person's word on a triple does not count before the method's here; in ``accept_triples`` it does.
+        """
         check_is_fitted(self)
         return self.fit_.accepts(_check_triples(triples))
 
@@ -130,7 +134,11 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
         return float((predicted == true)[answered].mean()) if answered.any() else float("nan")
 
     def predict_proba(self, triples: ScoredTriples) -> FloatArray:
-        """Return P(false) and P(true) of each triple, shape (N, 2)."""
+        """Return P(false) and P(true) of each triple by the fit, shape (N, 2).
+
+        Whatever decides (``accept_triples``, thresholds.json) looks it up in a table of this, :meth:`curves`, equal to
+        about two digits. And there a person's word comes first: what was judged has the probability 0 or 1.
+        """
         check_is_fitted(self)
         true = self.fit_.probabilities(_check_triples(triples))
         if true is None:

@@ -8,6 +8,7 @@ whoever wants thresholds, probabilities, the next triples to judge or how sure t
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import sys
 from dataclasses import fields, is_dataclass, replace
@@ -17,6 +18,7 @@ import numpy as np
 
 from actc.errors import ActcError, ChoiceError, OptionError
 from actc.evidence.method import PooledEvidence
+from actc.evidence.pools import WeighedTriples
 from actc.pooled.method import Pooled
 from actc.pooled.model import Posterior
 from actc.three_steps.method import Actc, GlobalOpt, LocalOpt, SelectingMethod
@@ -25,8 +27,9 @@ from actc.triples import Annotations, BoolArray, FloatArray, Picks, ScoredTriple
 
 __all__ = [
     "METHODS", "Fit", "Method", "SelectingMethod", "describe_options", "find_method", "finds_cuts", "named_method",
-    "thresholds_of",
+    "thresholds_of", "warn_of_scores",
 ]  # fmt: skip
+LOG = logging.getLogger("actc")
 
 
 class Fit(Protocol):
@@ -113,6 +116,16 @@ class Method(Protocol):
 def finds_cuts(method: Method) -> bool:
     """Say whether a method is of the paper's kind: cuts in scores from 0 to 1, from one answer on, of a whole pool."""
     return hasattr(method, "find_cuts")
+
+
+def warn_of_scores(method: Method, pool: ScoredTriples) -> None:
+    """Say, to the logger ``actc``, that a method takes a model's own scores as log-odds, where they look like such."""
+    takes_log_odds = method.reads == "evidence" and not isinstance(pool, WeighedTriples)
+    if takes_log_odds and len(pool) and pool.scores.min() >= 0 and pool.scores.max() <= 1:
+        LOG.warning(
+            "The method takes scores as log-odds, of which 0 is an even chance, but all of these lie between 0 and 1, "
+            "as a model's own do; weigh them first with `actc evidence`, or use the method pooled."
+        )
 
 
 def thresholds_of(fit: Fit) -> Thresholds:

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from actc.check.run import CheckPlan, check_graph
 from actc.cli.main import commands
 from actc.errors import ActcError
+from actc.evidence.keep_weighed import Reasons
 from actc.graphs.formats import read_graph
 from actc.session import Judgement, Session
 from actc.session.audit_plan import AuditPlanner
@@ -83,6 +84,18 @@ def test_an_oracle_takes_wrong_facts_out_and_undo_puts_them_back(home, out):
     CliRunner().invoke(commands, undo, catch_exceptions=False)
     assert set(triples_of(out / "graph.tsv")) == set(triples_of(home / "graph.tsv"))
     assert (home / "graph.tsv").read_bytes() == before
+
+
+def test_the_report_has_the_reasons_of_the_list_which_are_worked_out_once(home, out, monkeypatch):
+    asked, of = [], Reasons.of
+    monkeypatch.setattr(Reasons, "of", lambda self, rows, *more: asked.append(len(rows)) or of(self, rows, *more))
+    check_graph(CheckPlan(home / "graph.tsv", out, budget=0))
+    listed = lines_of(out / "doubtful.tsv")[1:]
+    assert asked == [len(listed)]
+    shown = json.loads((out / "report.json").read_text())["most_doubtful"]
+    assert [[*one["triple"], one["reasons"]] for one in shown] == [
+        [*line[:3], line[4]] for line in listed[: len(shown)]
+    ]
 
 
 def test_people_say_whether_a_fact_is_true_and_wrong_ones_are_taken_out(home, out):

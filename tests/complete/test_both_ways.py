@@ -57,7 +57,10 @@ def test_nobody_asked_nothing_is_taken_out_and_the_doubtful_are_listed(home):
 
 
 def test_an_oracle_adds_and_takes_out_and_what_was_taken_out_can_be_put_back(home, out):
-    told = run(home, out, "--oracle", home / "truth.tsv", "--budget", 60)
+    called = {"head": ["ada"], "relation": ["lives"], "tail": ["nowhere"], "label": [1]}
+    write_triples(out.parent / "called.tsv", called)
+    words = ("--oracle", home / "truth.tsv", "--budget", 60, "--judged", out.parent / "called.tsv")
+    told = run(home, out, *words)
     before, truth = triples_of(home / "graph.tsv"), triples_of(home / "truth.tsv")
     added, removed = triples_of(out / "accepted.tsv"), triples_of(out / "removed.tsv")
     assert len(added) > 20
@@ -66,13 +69,16 @@ def test_an_oracle_adds_and_takes_out_and_what_was_taken_out_can_be_put_back(hom
     assert triples_of(out / "graph.tsv") == (before - removed) | added
     assert not added & before
     report = json.loads((out / "report.json").read_text())
-    assert f"{len(added):,} facts added, {len(removed):,} taken out" in told
+    assert ("ada", "lives", "nowhere") in added
+    for page in (told, (out / "report.md").read_text(), (out / "report.html").read_text()):
+        assert f"{len(added):,} facts added, {len(removed):,} taken out" in page
+    assert sum(report["accepted_by"].values()) == len(added)
     assert report["judged"] + report["check"]["judged"] == 60
     assert report["check"]["judged"] == 30
     assert report["triples_after"] == len(before) + len(added) - len(removed)
     assert "taken out" in (out / "report.md").read_text()
     assert "Wrong facts of the graph" in (out / "report.html").read_text()
-    run(home, out, "--oracle", home / "truth.tsv", "--budget", 60, "--undo")
+    run(home, out, *words, "--undo")
     assert triples_of(out / "graph.tsv") == before | added
 
 

@@ -153,6 +153,11 @@ def test_what_was_called_true_enters_and_what_was_called_false_does_not_whoever_
     assert (heads[1], "likes", "somebody") not in triples_of(out / "graph.tsv")
     report = json.loads((out / "report.json").read_text())
     assert report["called_true"] == 1
+    listed = [line.split("\t") for line in (out / "accepted.tsv").read_text(encoding="utf-8").splitlines()]
+    by = [line[listed[0].index("by")] for line in listed[1:]]
+    assert report["accepted_by"] == {who: by.count(who) for who in report["accepted_by"]}
+    assert sum(report["accepted_by"].values()) == report["accepted"] == len(by)
+    assert sum(line["accepted"] for line in report["relations"].values()) == len(by)
     assert report["triples_after"] == len(triples_of(out / "graph.tsv"))
     assert any("2 name an entity or a relation that is unknown" in note for note in report["notes"])
     proposed = read_graph(out / "candidates.parquet")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats import inter_rater
 
+import actc
 from actc.errors import FileError, OptionError
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session import terminal as terminal_module
@@ -23,7 +24,7 @@ from actc.session.exchange import read_judgements, write_history, write_label_st
 from actc.session.find_case import find_case
 from actc.session.results import export_session, next_tasks
 from actc.session.start import add_session_names, count_named
-from actc.session.status import history, people
+from actc.session.status import history, people, progress
 from actc.session.terminal import judge_in_terminal
 from actc.tables.calibration import Calibration
 from actc.tables.files import read_scored, write_scored
@@ -312,6 +313,9 @@ def test_names_sentences_known_triples_and_examples_make_a_card(tmp_path):
     assert card["relation"]["link"].endswith("Property:P2")
     assert card["known"] == ["Rome"]
     assert [plain(example) for example in card["examples"]] == ["Q9 was born in Rome"]
+    drawn = " ".join(terminal_module.draw(card, progress(session, session.annotator("ada")), ""))
+    assert "Others of this relation in the graph: Q9 was born in Rome" in drawn
+    assert "Others of this relation in the graph" in (Path(actc.__file__).parent / "app" / "card.js").read_text()
 
 
 WIKIDATA = """[

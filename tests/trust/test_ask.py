@@ -10,6 +10,7 @@ from actc.errors import OptionError
 from actc.pooled.model import find_cuts
 from actc.pooled.picks import expected_gains
 from actc.trust.ask import decide_three_ways, gain_beyond, weigh_next_answers
+from actc.trust.case import Case
 from tests.synthetic import fit_on_random, make_truth
 
 
@@ -17,12 +18,12 @@ from tests.synthetic import fit_on_random, make_truth
 def fitted():
     pool, labels, _ = make_truth()
     posterior, annotations = fit_on_random(pool, labels, 100)
-    return pool, labels, posterior, find_cuts(posterior), annotations
+    return pool, labels, posterior, find_cuts(posterior), Case(pool, annotations)
 
 
 def test_every_triple_goes_one_way_and_the_queue_falls_in_worth(fitted):
-    pool, _, posterior, cuts, _ = fitted
-    three = decide_three_ways(posterior, pool, cuts)
+    pool, *_, case = fitted
+    three = decide_three_ways(case)
     assert not (three.accept & three.ask).any()
     assert 0 < three.ask.sum() < len(pool)
     assert (np.diff(three.worth[three.queue]) <= 0).all()
@@ -30,25 +31,25 @@ def test_every_triple_goes_one_way_and_the_queue_falls_in_worth(fitted):
 
 
 def test_decisions_that_are_not_asked_are_better_than_all_of_them(fitted):
-    pool, labels, posterior, cuts, _ = fitted
-    three = decide_three_ways(posterior, pool, cuts)
+    pool, labels, _, cuts, case = fitted
+    three = decide_three_ways(case)
     sure = ~three.ask
     everywhere = (labels == (pool.scores >= cuts[pool.relations])).mean()
     assert (labels == three.accept)[sure].mean() > everywhere + 0.03
 
 
 def test_dearer_answers_are_asked_less_often(fitted):
-    pool, _, posterior, cuts, _ = fitted
-    asked = [decide_three_ways(posterior, pool, cuts, price).ask.sum() for price in (0.2, 0.5, 5.0)]
+    *_, case = fitted
+    asked = [decide_three_ways(case, price=price).ask.sum() for price in (0.2, 0.5, 5.0)]
     assert asked[0] > asked[1] > asked[2] or asked[1] == asked[2] == 0
     with pytest.raises(OptionError, match="positive"):
-        decide_three_ways(posterior, pool, cuts, 0)
+        decide_three_ways(case, price=0)
 
 
 def test_an_early_answer_sets_more_right_than_its_own_triple():
     pool, labels, _ = make_truth()
-    posterior, _ = fit_on_random(pool, labels, 5)
-    assert decide_three_ways(posterior, pool, find_cuts(posterior)).worth.max() > 1
+    _, annotations = fit_on_random(pool, labels, 5)
+    assert decide_three_ways(Case(pool, annotations)).worth.max() > 1
 
 
 def test_a_relation_that_the_pool_lacks_brings_nothing_to_others(fitted):

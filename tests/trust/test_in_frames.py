@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 
 from actc import Calibrator, accept_triples, pick_triples
-from actc.errors import OptionError, RowError
+from actc.errors import OptionError, RowError, TableError
 from actc.triples import Annotations
 from tests.synthetic import make_truth
 
@@ -84,3 +85,16 @@ def test_answers_without_a_word_on_how_they_were_asked_promise_nothing():
     told, untold = (accept_triples(pool, one, precision=0.6) for one in (asked, asked[[*TRIPLE, "label"]]))
     assert set(told["by"]) == {"person", "method"}
     assert set(untold["by"]) == {"person"}
+
+
+def test_no_questions_and_answers_without_a_label_are_refused_in_a_sentence(pool):
+    with pytest.raises(OptionError, match="0 questions are none; ask for at least 1"):
+        pick_triples(pool, 0)
+    asked = pick_triples(pool, 5)
+    for unanswered in (asked.assign(label=np.nan), asked.assign(label=None)):
+        with pytest.raises(TableError, match="No answer has a label"):
+            accept_triples(pool, unanswered)
+        with pytest.raises(TableError, match="No answer has a label"):
+            pick_triples(pool, 5, answers=unanswered)
+    nobody = asked.assign(label=np.nan).head(0)
+    assert accept_triples(pool, nobody).equals(accept_triples(pool))

@@ -136,7 +136,7 @@ def test_five_hundred_relations_are_folded_after_the_largest(report, tmp_path):
 
 def test_the_first_questions_are_spread_over_relations(report):
     case = report.case
-    three = decide_three_ways(case.posterior, case.pool, case.thresholds.cuts_and_default, price=0.01)
+    three = decide_three_ways(case, price=0.01)
     spread = find_questions(report.case, three, 6, spread=True)
     assert max(Counter(one.relation for one in spread).values()) <= 2
     everything = find_questions(report.case, three, 10**6)
@@ -191,7 +191,7 @@ def test_thresholds_that_name_no_source_are_refused(files):
 
 
 def test_fewer_questions_can_be_asked_for(report):
-    three = decide_three_ways(report.case.posterior, report.case.pool, report.case.thresholds.cuts_and_default)
+    three = decide_three_ways(report.case)
     assert len(find_questions(report.case, three, 3)) == 3
 
 

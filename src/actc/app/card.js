@@ -108,7 +108,7 @@ function drawKnown(card) {
 function drawExamples(card) {
   if (card.examples.length === 0) return [];
   const lines = card.examples.map((parts) => element("li", { dir: directionOf(parts) }, ...drawSentence(parts)));
-  return [element("section", {}, element("h2", {}, "Known to be true"), element("ul", { class: "examples" }, ...lines))];
+  return [element("section", {}, element("h2", {}, "Others of this relation in the graph"), element("ul", { class: "examples" }, ...lines))];
 }
 
 function drawFacts(named, facts) {

@@ -70,11 +70,10 @@ def taken_out(folder: Path, facts: ScoredTriples, case: Case) -> BoolArray:
     return case.decide(facts).accepted & ~restored(folder).contains(facts)
 
 
-def write_lists(folder: Path, doubtful: Doubtful, outcome: Outcome) -> list[Path]:
+def write_lists(folder: Path, outcome: Outcome, reasons: Sequence[str]) -> list[Path]:
     """Write the doubtful facts and those that are taken out, each with its reasons; return the files."""
-    facts, order = doubtful.facts, outcome.order
-    reasons = np.array([*doubtful.reasons.of(order, np.zeros(len(order), np.bool_)), ""], dtype=object)[:-1]
-    columns = {**facts.take(order).columns(), "probability": outcome.wrong[order].round(4), "reasons": reasons}
+    order, texts = outcome.order, np.array([*reasons, ""], dtype=object)[:-1]  # an array of texts, even of none
+    columns = {**outcome.facts.take(order).columns(), "probability": outcome.wrong[order].round(4), "reasons": texts}
     write_triples(folder / DOUBTFUL, columns)
     taken = outcome.out[order]
     columns = {name: values[taken] for name, values in (columns | {"by": outcome.by[order]}).items()}
@@ -100,12 +99,17 @@ def restored(folder: Path) -> Triples:
 
 
 def summarise(
-    doubtful: Doubtful, case: Case | None, outcome: Outcome, whole: Graph, facts: dict[str, Any]
+    doubtful: Doubtful,
+    case: Case | None,
+    outcome: Outcome,
+    whole: Graph,
+    facts: dict[str, Any],
+    reasons: Sequence[str],
 ) -> dict[str, Any]:
-    """Return the report as plain values; ``facts`` is what else it should hold."""
+    """Return the report as plain values; ``facts`` is what else it should hold, ``reasons`` those of the list."""
     judged = None if case is None else case.answers_in(doubtful.facts)
     out, by, order = outcome.out, outcome.by, outcome.order[:MOST_SHOWN]
-    told = zip(order.tolist(), tell_reasons(doubtful, outcome), strict=True)
+    told = zip(order.tolist(), reasons[:MOST_SHOWN], strict=True)
     return {
         "actc_version": __version__,
         "facts_before": len(whole),
@@ -116,7 +120,7 @@ def summarise(
         "removed_by": {who: int((by[out] == who).sum()) for who in BY},
         "removed_precision": None if case is None or not out.any() else case.accepted_precision,
         "facts_after": len(whole) - int(out.sum()),
-        "promise": None if case is None or case.promise is None else case.promise.describe(),
+        "promise": None if case is None else case.promised,
         **facts,
         "share_by_answers": _share_by_answers(doubtful, case, facts["share"][1]),
         "most_doubtful": [
@@ -131,9 +135,11 @@ def summarise(
     }
 
 
-def tell_reasons(doubtful: Doubtful, outcome: Outcome, call: Callable[[str], str] = str) -> list[str]:
-    """Return why each of the most doubtful facts may be wrong; ``call`` says what an id is called."""
-    order = outcome.order[:MOST_SHOWN]
+def tell_reasons(
+    doubtful: Doubtful, outcome: Outcome, call: Callable[[str], str] = str, most: int | None = None
+) -> list[str]:
+    """Return why each fact, or each of the most doubtful, may be wrong; ``call`` says what an id is called."""
+    order = outcome.order[:most]
     return doubtful.reasons.of(order, np.zeros(len(order), np.bool_), call)
 
 
@@ -178,16 +184,20 @@ def tell_wrong(report: dict[str, Any]) -> list[str]:
     return lines
 
 
-def for_page(report: dict[str, Any], reasons: Sequence[str]) -> dict[str, Any]:
-    """Return what a page shows of wrong facts; ``reasons`` are those of the most doubtful ones, in names."""
+def for_page(
+    report: dict[str, Any], doubtful: Doubtful, outcome: Outcome, call: Callable[[str], str] = str
+) -> dict[str, Any]:
+    """Return what a page shows of wrong facts; the most doubtful ones with reasons in names, where things have some."""
+    reasons = [one["reasons"] for one in report["most_doubtful"]]
+    if call is not str:
+        reasons = tell_reasons(doubtful, outcome, call, MOST_SHOWN)
     facts = [{**one, "reasons": text} for one, text in zip(report["most_doubtful"], reasons, strict=True)]
     return {"removed": report["removed"], "said": tell_wrong(report), "facts": facts}
 
 
-def write_report(folder: Path, report: dict[str, Any], words: Words, reasons: Sequence[str]) -> list[Path]:
-    """Write the report, for programs and for people; return the files."""
+def write_report(folder: Path, report: dict[str, Any], words: Words, wrong: dict[str, Any]) -> list[Path]:
+    """Write the report, for programs and for people; ``wrong`` is what the page shows. Return the files."""
     files = [folder / "report.json", folder / "report.md", folder / "report.html"]
-    wrong = for_page(report, reasons)
     page = render("check.html", name=folder.resolve().name, report=report, wrong=wrong, words=words)
     write_text(files[2], page)
     write_json(files[0], report)

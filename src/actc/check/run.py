@@ -13,6 +13,7 @@ from actc.check.doubt import doubt_facts, refuse_few
 from actc.check.plan import CheckPlan as CheckPlan
 from actc.check.report import (
     decide_outcome,
+    for_page,
     headline,
     put_back,
     summarise,
@@ -72,14 +73,14 @@ def _check(plan: CheckPlan, stage: Stage) -> Finished:
     outcome = decide_outcome(plan.out, doubtful, case)
     graph = plan.out / f"graph{find_ending(plan.graph)}"
     write_graph(graph, outcome.left(whole), base=plan.base)
-    files = [graph, *write_lists(plan.out, doubtful, outcome)]
-    report = summarise(
-        doubtful, case, outcome, whole, {**left, "notes": [*left["notes"], *told, *_tell_left_out(plan)]}
-    )
+    reasons = tell_reasons(doubtful, outcome)
+    files = [graph, *write_lists(plan.out, outcome, reasons)]
+    left = {**left, "notes": [*left["notes"], *told, *_tell_left_out(plan)]}
+    report = summarise(doubtful, case, outcome, whole, left, reasons)
     again = plan.command(None, "--undo", "--facts", "right-after-all.tsv")
     commands = (again if outcome.out.any() else plan.command(2 * plan.budget or 100),)
     words = name_things(opened, commands)
-    files += write_report(plan.out, report, words, tell_reasons(doubtful, outcome, words.name))
+    files += write_report(plan.out, report, words, for_page(report, doubtful, outcome, words.name))
     return Finished((*headline(report), *report["notes"], f"Written: {', '.join(map(str, files))}"), tuple(files))
 
 

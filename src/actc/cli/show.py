@@ -107,7 +107,9 @@ def _print_promise(kept: Promised, proving: int) -> None:
         screen.print("If the labelled triples were a random draw, say --picks random.")
         return
     if kept.chance is None:
-        screen.print(f"No set of triples can be promised a precision of {kept.target:g}: nothing is accepted.")
+        screen.print(
+            f"No set of triples can be promised a precision of {kept.target:g}: only people's words are accepted."
+        )
         screen.print("Judge more triples, or ask for less.")
         return
     screen.print(f"With probability {kept.chance:.1%} the precision of what is accepted is {kept.target:g} or more.")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from actc import __version__
 from actc.check.report import tell_wrong, to_lists
@@ -22,11 +24,12 @@ from actc.tables.answers import Answers
 from actc.tables.calibration import Sources
 from actc.tables.database import open_database
 from actc.tables.files import quote_file, write_json, write_text, write_triples
-from actc.triples import IntArray
+from actc.triples import IntArray, Triples
 from actc.trust.calibrate import describe_calibration, write_sources
 from actc.trust.case import BY, ORACLE, Case
 from actc.trust.held import count_held, held_columns
 
+NOBODY = Answers()
 MOST_EXAMPLES = 10
 MOST_WEIGHTS = 12
 PROPOSED = ("proposed_by", "rule")
@@ -56,13 +59,18 @@ def _add_called(columns: dict[str, Any], called: Answers, method: str) -> dict[s
         "probability": np.ones(len(called)),
         "method": np.full(len(called), method, dtype=object),
         "date": np.full(len(called), datetime.now(UTC).date().isoformat(), dtype=object),
-        "by": np.where(called.said.who == ORACLE, ORACLE, "person"),
+        "by": _called_by(called),
     }
     nothing = np.full(len(called), np.nan)
     own |= {"score": nothing, "threshold": nothing}
     texts = np.full(len(called), "", dtype=object)
     joined = {name: np.append(np.ma.filled(one, np.nan), own.get(name, texts)) for name, one in columns.items()}
     return {name: np.ma.masked_invalid(one) if one.dtype.kind == "f" else one for name, one in joined.items()}
+
+
+def _called_by(called: Answers) -> NDArray[np.object_]:
+    """Return who called each fact true: an oracle, or a person."""
+    return np.where(called.said.who == ORACLE, ORACLE, "person").astype(object)
 
 
 def write_completion(
@@ -147,8 +155,10 @@ def _sources(folder: Path, opened: Opened) -> Sources:
     return replace(sources, candidates=candidates.resolve())
 
 
-def summarise(case: Case, graph: Graph, facts: dict[str, Any], reasons: Reasons | None = None) -> dict[str, Any]:
-    """Return the report as plain values.
+def summarise(
+    case: Case, graph: Graph, facts: dict[str, Any], reasons: Reasons | None = None, called: Answers = NOBODY
+) -> dict[str, Any]:
+    """Return the report as plain values; what it says of accepted facts is about the rows of accepted.tsv.
 
     Parameters
     ----------
@@ -159,19 +169,16 @@ def summarise(case: Case, graph: Graph, facts: dict[str, Any], reasons: Reasons 
         What else the report should hold: the model, the seconds, the notes of reading.
     reasons : Reasons, optional
         What the graph says of each candidate.
+    called : Answers
+        Facts that were called true though nobody proposed them.
     """
-    candidates, decided, judged = case.target, case.decisions, case.answers_in(case.target)
-    accepted, count = decided.accepted, len(candidates.relation_names)
-    in_graph = dict(zip(graph.relation_names, np.bincount(graph.relations).tolist(), strict=False))
-    by_relation = zip(
-        candidates.relation_names,
-        np.bincount(candidates.relations, minlength=count).tolist(),
-        np.bincount(candidates.relations[judged.rows], minlength=count).tolist(),
-        np.bincount(candidates.relations[accepted], minlength=count).tolist(),
-        strict=True,
+    candidates, judged, rows = case.target, case.answers_in(case.target), new_facts(case, graph)
+    accepted, by = candidates.take(rows), np.append(case.decisions.by[rows], _called_by(called))
+    known, asked, seen, taken, more = map(
+        _count_relations, (graph, candidates, candidates.take(judged.rows), accepted, called.triples)
     )
     removed = facts["check"]["removed"] if "check" in facts else 0
-    new = len(new_facts(case, graph)) + facts.get("called_true", 0)
+    new = len(by)
     return {
         "actc_version": __version__,
         "method": str(case.method),
@@ -180,19 +187,30 @@ def summarise(case: Case, graph: Graph, facts: dict[str, Any], reasons: Reasons 
         "judged": len(judged),
         "judged_true": int(judged.labels.sum()),
         "accepted": new,
-        "accepted_by": {who: int((decided.by[accepted] == who).sum()) for who in BY},
+        "accepted_by": {who: int((by == who).sum()) for who in BY},
+        "called_true": len(called),
         "constraints": count_held(case) if len(case.constraints) else None,
         "without": list(case.without),
         "triples_after": len(graph) + new,
         "accepted_precision": case.accepted_precision,
-        "promise": None if case.promise is None else case.promise.describe(),
+        "promise": case.promised,
         **facts,
         "evidence": None if reasons is None else reasons.describe() | {"examples": _examples(case, reasons)},
         "relations": {
-            name: {"known": in_graph.get(name, 0), "candidates": asked, "judged": seen, "accepted": taken}
-            for name, asked, seen, taken in by_relation
+            name: {
+                "known": known[name],
+                "candidates": asked[name],
+                "judged": seen[name],
+                "accepted": (taken + more)[name],
+            }
+            for name in sorted({*candidates.relation_names, *more})
         },
     }
+
+
+def _count_relations(triples: Triples) -> Counter[str]:
+    counts = np.bincount(triples.relations, minlength=len(triples.relation_names)).tolist()
+    return Counter(dict(zip(triples.relation_names, counts, strict=True)))
 
 
 def _examples(case: Case, reasons: Reasons) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from actc.complete.earlier import (
     read_answers,
     write_undecided,
 )
-from actc.complete.open_case import as_decided
+from actc.complete.open_case import as_decided, new_facts
 from actc.complete.page import write_next_page
 from actc.complete.plan import CompletionPlan as CompletionPlan
 from actc.complete.prepare import Ready, prepare
@@ -103,18 +103,21 @@ def _complete(plan: CompletionPlan, stage: Stage) -> Finished:
         *tell_left_out(opened.case),
     ]
     called = words.called_true(opened.case.target, left).plus(listed[0])
+    notes += [f"{len(called):,} more facts are called true though nobody proposed them."] if len(called) else []
     name = f"graph{find_ending(plan.graph)}"
     files = write_completion(plan.out, opened, left, name, plan.base, ready.beside, ready.reasons, called)
     seconds = ready.seconds + time.perf_counter() - started
     said = {"model": ready.model, "model_pays": ready.left["pays"], "seconds": round(seconds, 1), "notes": notes}
-    said |= {"called_true": len(called), "since": _compare(plan.out, ready.earlier, opened.case, whole, words)}
+    said["since"] = _compare(plan.out, ready.earlier, opened.case, whole, words)
     shown = None
     if doubts is not None and outcome is not None:
-        files += write_lists(plan.out, doubts, outcome)
-        said["check"] = summarise_check(doubts, wrong, outcome, whole, doubted)
-        shown = for_page(said["check"], tell_reasons(doubts, outcome, name_things(opened.session, ()).name))
+        reasons = tell_reasons(doubts, outcome)
+        files += write_lists(plan.out, outcome, reasons)
+        said["check"] = summarise_check(doubts, wrong, outcome, whole, doubted, reasons)
+        shown = for_page(said["check"], doubts, outcome, name_things(opened.session, ()).name)
+        shown["added"] = len(new_facts(opened.case, left)) + len(called)
     page, command = write_next_page(plan, opened, files[2], ready.reasons, shown)
-    report = summarise(opened.case, left, said, ready.reasons)
+    report = summarise(opened.case, left, said, ready.reasons, called)
     files += [*page, *write_report(plan.out, {**report, "next": command})]
     _note_state(plan, opened.session)
     written = f"Written: {', '.join(map(str, files))}"

@@ -2,7 +2,7 @@
 
 One relational plan, the same on every engine: candidates joined with the cuts on their relation, the default for
 relations that have none; accepted where the score is at least the cut, but for what people said of single triples and
-where judges turned a decision round, which thresholds.json holds. Of what cannot be true together by the constraints
+what judges spoke of, which thresholds.json holds. Of what cannot be true together by the constraints
 there, the most probable alone (``together``). The output is complete or absent.
 """
 

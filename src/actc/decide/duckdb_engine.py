@@ -189,7 +189,8 @@ def _with_decision(plan: Plan, rows: str) -> str:
     accepted = f"{ALONE} AND out = 0"
     only_accepted = "" if plan.keep_all else f"WHERE {accepted}"
     if plan.best_only:
-        place = "row_number() OVER (PARTITION BY head, relation ORDER BY coalesce(2 * word, 1) DESC, score DESC, tail)"
+        said = "CASE WHEN \"by\" = 'method' THEN 1 ELSE coalesce(2 * word, 1) END"
+        place = f"row_number() OVER (PARTITION BY head, relation ORDER BY {said} DESC, score DESC, tail)"
         rows = f"SELECT *, {place} AS place FROM ({rows}) {only_accepted}"
         accepted += " AND place = 1"
         only_accepted = "" if plan.keep_all else f"WHERE {accepted}"

@@ -248,9 +248,8 @@ def _choose(session: Any, plan: Plan, joined: Any) -> Any:
     accepted = _alone() & (sql.col("out") == 0)
     rows = joined if plan.keep_all else joined.where(accepted)
     if plan.best_only:
-        best_first = Window.partitionBy("head", "relation").orderBy(
-            sql.coalesce(2 * sql.col("word"), sql.lit(1)).desc(), sql.desc("score"), sql.asc("tail")
-        )
+        said = sql.when(sql.col("by") == "method", 1).otherwise(sql.coalesce(2 * sql.col("word"), sql.lit(1)))
+        best_first = Window.partitionBy("head", "relation").orderBy(said.desc(), sql.desc("score"), sql.asc("tail"))
         rows = rows.withColumn("place", sql.row_number().over(best_first))
         accepted = accepted & (sql.col("place") == 1)
         rows = rows if plan.keep_all else rows.where(accepted)

@@ -124,12 +124,12 @@ def list_questions(
     if count < 1:
         raise OptionError(f"--count: {count} questions are none; give at least 1.")
     case = find_case(source).case
-    posterior, triples = case.posterior, case.pool if candidates is None else _triples(candidates)
-    three = decide_three_ways(posterior, triples, case.thresholds.cuts_and_default, price)
+    triples = case.target if candidates is None else _triples(candidates)
+    three = decide_three_ways(case, triples, price)
     questions = find_questions(case, three, count, triples)
     if out is not None:
         write_questions(out, questions)
-    return QuestionList(questions, three, triples, weigh_next_answers(posterior, price))
+    return QuestionList(questions, three, triples, weigh_next_answers(case.posterior, price))
 
 
 @dataclass(frozen=True, eq=False)

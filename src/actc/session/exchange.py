@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -79,7 +80,7 @@ def write_label_studio(session: Session, path: Path, tasks: Sequence[Task]) -> i
 
 @dataclass(frozen=True)
 class Line:
-    """A judgement from a file: whose, of which triple, and where it stands."""
+    """A judgement from a file: whose, of which triple, where it stands, how it was asked, and when it was given."""
 
     who: str
     kind: str
@@ -94,6 +95,7 @@ class Line:
     within: str = ""
     chance: float | None = None
     reach: int = 0
+    at: float | None = None
 
 
 class Imported(NamedTuple):
@@ -183,14 +185,16 @@ TAUGHT: dict[str, Any] = {"asked": "given", "within": "", "chance": None, "reach
 
 def put_answers(session: Session, pool: ScoredTriples, said: Annotations) -> int:
     """Put answers that were given before into a session, once however often; return how many were new."""
-    columns = (said.rows.tolist(), said.labels.tolist(), said.who, said.asked, said.within, said.chance, said.reach)
+    asked = (said.asked, said.within, said.chance, said.reach)
+    columns = (said.rows.tolist(), said.labels.tolist(), said.who, said.at, *asked)
     found = []
-    for row, label, who, asked, within, chance, reach in zip(*columns, strict=True):
+    for row, label, who, at, asked, within, chance, reach in zip(*columns, strict=True):
         how = (asked, within, float(chance), int(reach)) if np.isfinite(chance) else tuple(TAUGHT.values())
         word = "true" if label else "false"
         name = str(who)[:MOST_NAME] or "earlier"
-        line = Line(name, "person", "", pool.triple(row), word, None, "", "earlier answers", PURPOSES["person"], *how)
-        found.append((session.add_annotator(name), line, row))
+        place = ("earlier answers", PURPOSES["person"])
+        line = Line(name, "person", "", pool.triple(row), word, None, "", *place, *how)
+        found.append((session.add_annotator(name), replace(line, at=_seconds(at)), row))
     return _insert(session, pool, found)
 
 
@@ -210,7 +214,7 @@ def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotat
             task = Task(row, *pool.triple(row), float(pool.scores[row]), IMPORTED, *how, reach=line.reach)
             put_tasks(connection, [task])
             drop_from_plan(connection, [task])
-            insert(connection, annotator, judgement, row, line.purpose, now)
+            insert(connection, annotator, judgement, row, line.purpose, now if line.at is None else line.at)
             added += 1
     return added
 
@@ -218,10 +222,20 @@ def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotat
 def _read_table(path: Path, who: str) -> Iterator[Line]:
     triples, found = read_answers(path)
     chances = [chance if np.isfinite(chance) else None for chance in found.chance.tolist()]
-    columns = (found.labels.tolist(), found.asked, found.within, chances, found.reach.astype(np.int64).tolist())
-    for row, (label, *how) in enumerate(zip(*columns, strict=True)):
-        said = "true" if label else "false"
-        yield Line(who, "person", "", triples.triple(row), said, None, "", str(path), PURPOSES["person"], *how)
+    reach, at = found.reach.astype(np.int64).tolist(), map(_seconds, found.at.tolist())
+    columns = (found.who.tolist(), found.labels.tolist(), found.asked, found.within, chances, reach, at)
+    for row, (name, label, *how) in enumerate(zip(*columns, strict=True)):
+        said, given = "true" if label else "false", name[:MOST_NAME] if name and name != OWNER else who
+        yield Line(given, "person", "", triples.triple(row), said, None, "", str(path), PURPOSES["person"], *how)
+
+
+def _seconds(at: Any) -> float | None:
+    """Return when an answer was given, in seconds, of a time in words or in seconds; None of anything else."""
+    try:
+        told = datetime.fromisoformat(at) if isinstance(at, str) else datetime.fromtimestamp(at, UTC)
+        return told.replace(tzinfo=told.tzinfo or UTC).timestamp()
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None
 
 
 def _read_lines(path: Path, who: str) -> Iterator[Line]:
@@ -304,6 +318,7 @@ def _line(told: dict[str, Any], triple: dict[str, Any], place: str, who: str) ->
         str(told.get("within", "")),
         chance,
         reach,
+        _seconds(told.get("at")),
     )
 
 

@@ -12,7 +12,7 @@ from actc.session.session import Session
 from actc.session.sought import Part, parts_of, read_sought
 from actc.tables.calibration import Calibration
 from actc.tables.files import read_scored
-from actc.trust.calibrate import read_case, words_in
+from actc.trust.calibrate import as_found, read_case
 from actc.trust.case import Case
 from actc.trust.promise import Demand
 
@@ -47,19 +47,9 @@ def find_case(source: str | Path | Session | Case, demand: Demand | None = None,
         )
     session, more, graph = Session(folder), calibration.sources.candidates, calibration.sources.graph
     case = session_case(session)
-    return Opened(
-        replace(
-            case,
-            found=calibration.thresholds,
-            found_least=calibration.least,
-            name=Path(source).name,
-            candidates=None if more is None else read_scored(more)[0],
-            facts=case.facts if graph is None else read_graph(graph),
-            without=calibration.without,
-            words=words_in(calibration),
-        ),
-        session,
-    )
+    more_candidates = None if more is None else read_scored(more)[0]
+    case = replace(case, candidates=more_candidates, facts=case.facts if graph is None else read_graph(graph))
+    return Opened(as_found(case, source, calibration), session)
 
 
 def session_case(session: Session, demand: Demand | None = None, part: Part | None = None) -> Case:

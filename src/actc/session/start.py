@@ -79,12 +79,12 @@ def start_session(
     people : path, optional
         An earlier session, whose people may judge by the links that they have.
     """
-    from actc.methods import find_method
+    from actc.methods import find_method, warn_of_scores
     from actc.session.exchange import put_answers
     from actc.session.plan import Planner
 
     folder, settings = Path(folder), settings or Settings()
-    find_method(settings.method)
+    method = find_method(settings.method)
     if folder.exists():
         raise FileError(f"{folder} is there already; give a new name, or go on with: actc annotate {folder}")
     if not folder.absolute().parent.is_dir():
@@ -96,6 +96,7 @@ def start_session(
             table = None if known_file is None else as_table(known_file, "", Path(scratch))
             known = None if table is None else _copy_known(table, beside)
             pool = _take_pool(Path(scores), beside, settings, known)
+            warn_of_scores(method, pool)
             ids = (*pool.entity_names, *pool.relation_names)
             own = () if known_file is None else own_labels(known_file)
             write_names(beside / "names.sqlite", [*own, *map(Path, names)], table, ids, language)

@@ -103,7 +103,10 @@ def draw(card: dict[str, Any], counts: dict[str, Any], advice: str) -> list[str]
     if card["known"]:
         lines += ["", *_wrap("Already in the graph: " + "; ".join(map(clean, card["known"])))]
     if card["examples"]:
-        lines += ["", *_wrap("Known to be true: " + "; ".join(clean(plain(one)) for one in card["examples"]))]
+        lines += [
+            "",
+            *_wrap("Others of this relation in the graph: " + "; ".join(clean(plain(one)) for one in card["examples"])),
+        ]
     facts = [clean(plain(one)) for part in ("head_facts", "tail_facts") for one in card[part]]
     lines += ["", *_wrap("Also in the graph: " + "; ".join(facts))] if facts else []
     if card.get("when") == "beside":

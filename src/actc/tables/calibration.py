@@ -140,7 +140,7 @@ class Exceptions:
     heads, relations, tails : list of str
     accepted : list of bool
     by : list of str
-        Who decided: person, oracle or judges.
+        Who decided: person, oracle, judges, or the method, where judges spoke and did not turn its decision round.
     probability : list of float
         P(true): 1 or 0 of what a person said; NaN where nobody knows.
     """
@@ -183,7 +183,7 @@ class Calibration:
     sources : Sources
     promise : Promised, optional
     exceptions : Exceptions
-        What people said of single triples, and where judges turned a decision round.
+        What people said of single triples, and what judges spoke of.
     holdout : tuple of float
         Draws of the accepted precision by facts that were held out of the graph, where nobody answered.
     constraints : Constraints

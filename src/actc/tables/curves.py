@@ -62,7 +62,17 @@ class Curves:
         """Return P(true) of scores, given codes into ``relation_names`` (R for any other)."""
         position = np.clip((scores - self.low) * self.scale, 0.0, self.knots - 1)
         knot = position.astype(np.int64)
-        return np.asarray(self.probabilities[relations, knot] + (position - knot) * self.rises[relations, knot])
+        start = self.probabilities[relations, knot]
+        rise = self.probabilities[relations, np.minimum(knot + 1, self.knots - 1)] - start
+        return np.asarray(start + (position - knot) * rise)
+
+    def codes(self, triples: ScoredTriples) -> IntArray:
+        """Return which curve each triple has, shape (N,)."""
+        return as_vocabulary(self.relation_names).translate(triples.relations, triples.relation_names)
+
+    def of(self, triples: ScoredTriples) -> FloatArray:
+        """Return P(true) of triples, shape (N,)."""
+        return self.look_up(triples.scores, self.codes(triples))
 
     def as_written(self) -> Curves:
         """Return the same to the digit as a file has it."""
@@ -79,18 +89,22 @@ class Curves:
         return np.minimum(self.look_up(inside, np.arange(len(cuts))), 0.5)
 
 
-def tabulate_curves(probability: Callable[[ScoredTriples], FloatArray | None], pool: ScoredTriples) -> Curves | None:
-    """Tabulate a method's probabilities over the range of the pool's scores; None where it has none.
+def tabulate_curves(
+    probability: Callable[[ScoredTriples], FloatArray | None], pool: ScoredTriples, scores: FloatArray | None = None
+) -> Curves | None:
+    """Tabulate a method's probabilities over a range of scores; None where it has none.
 
     Parameters
     ----------
     probability : callable
         Returns P(true) of any triples, or None.
     pool : ScoredTriples
-        Whose relations and range of scores are used.
+        Whose relations are used.
+    scores : float array, optional
+        Whose range is used; the pool's if not given.
     """
-    count = len(pool.relation_names)
-    low, high = float(pool.scores.min()), float(pool.scores.max())
+    count, given = len(pool.relation_names), pool.scores if scores is None else scores
+    low, high = float(given.min()), float(given.max())
     entities, names = Vocabulary([""]), [*pool.relation_names, _UNSEEN]
     result = np.empty((count + 1, KNOTS))
     for start in range(0, count + 1, _AT_ONCE):

@@ -15,6 +15,7 @@ from actc.pooled.draws import gain_left
 from actc.pooled.model import Posterior
 from actc.pooled.picks import best_gains, expected_gains
 from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples
+from actc.trust.case import PEOPLE, Case
 from actc.trust.tuned import TUNED
 
 BATCH = 10
@@ -48,28 +49,29 @@ class ThreeWay:
         return rows[np.argsort(-self.worth[rows], kind="stable")]
 
 
-def decide_three_ways(
-    posterior: Posterior, triples: ScoredTriples, cuts: FloatArray, price: float = TUNED.price
-) -> ThreeWay:
-    """Decide by the cuts, except where an answer is worth more than it costs.
+def decide_three_ways(case: Case, triples: ScoredTriples | None = None, price: float = TUNED.price) -> ThreeWay:
+    """Decide as the case does, except where an answer is worth more than it costs; what people judged is not asked.
 
     Parameters
     ----------
-    cuts : float array of shape (R + 1,)
-        In scores; the last is for relations that the pool does not have.
+    case : Case
+    triples : ScoredTriples, optional
+        Candidates to decide on, those of the case if not given.
     price : float
         What an answer costs, in right decisions: at 0.4, one would rather look at five triples than have two wrong.
     """
     if not price > 0:
         raise OptionError(f"A price of {price} is out of range; give a positive number of right decisions.")
-    pool = posterior.pool
-    codes = pool.relation_codes(triples)
-    x = pool.centred(triples.scores, codes)
-    probability = posterior.probabilities(x, codes)
-    accept = triples.scores >= cuts[codes]
-    worth = np.where(accept, 1 - probability, probability) + gain_beyond(posterior, x, codes)
+    posterior = case.posterior
+    decided = case.decisions if triples is None else case.decide(triples)
+    assert decided.probability is not None
+    codes = posterior.pool.relation_codes(decided.triples)
+    x = posterior.pool.centred(decided.triples.scores, codes)
+    own = np.where(decided.accepted, 1 - decided.probability, decided.probability)
+    judged = np.isin(decided.by, PEOPLE)
+    worth = np.where(judged, 0.0, own + gain_beyond(posterior, x, codes))
     ask = worth > price
-    return ThreeWay(accept & ~ask, ask, worth, probability)
+    return ThreeWay(decided.accepted & ~ask, ask, worth, decided.probability)
 
 
 def gain_beyond(posterior: Posterior, x: FloatArray, codes: IntArray) -> FloatArray:

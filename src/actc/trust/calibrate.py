@@ -12,7 +12,7 @@ import numpy as np
 
 from actc.errors import ChoiceError, FileError, OptionError
 from actc.graphs.formats import read_graph
-from actc.methods import describe_options, find_method, finds_cuts
+from actc.methods import describe_options, find_method, finds_cuts, warn_of_scores
 from actc.pooled.sketch import sketch_pool
 from actc.tables.answers import Answers
 from actc.tables.calibration import Calibration, Counts, Exceptions, Promised, Sources
@@ -88,6 +88,7 @@ def calibrate(
     _refuse_combinations(method, labels is not None, sketch, demand)
     facts = read_scored(known)[0] if isinstance(known, PathLike) else known
     pool = _read_pool(scores, labels, facts, sketch)
+    warn_of_scores(find_method(method), pool)
     there = None if graph is None else read_graph(graph)
     annotations = _find_answers(labels, pool, there or facts) if isinstance(labels, PathLike) else labels
     annotations = PICKS[picks](annotations or Annotations(), pool)
@@ -154,11 +155,24 @@ def read_case(path: PathLike, calibration: Calibration) -> Case:
     answers = Annotations() if sources.labels is None else Answers.read(sources.labels).among(pool)[0]
     answers = PICKS.get(sources.picks, PICKS["unknown"])(answers, pool)
     candidates = None if sources.candidates is None else read_scored(sources.candidates)[0]
-    name = Path(path).name
-    case = Case(pool, answers, known, calibration.method, found=thresholds, name=name, candidates=candidates)
+    case = Case(pool, answers, known, calibration.method, candidates=candidates)
     facts = None if sources.graph is None else read_graph(sources.graph)
     case = replace(case, holdout=calibration.holdout, constraints=calibration.constraints, facts=facts)
-    return replace(case, without=calibration.without, words=words_in(calibration))
+    return as_found(case, path, calibration)
+
+
+def as_found(case: Case, path: PathLike, calibration: Calibration) -> Case:
+    """Return a case as a thresholds file decides it: by its cuts and its words, under its name and its promise."""
+    kept = calibration.promise
+    return replace(
+        case,
+        found=calibration.thresholds,
+        found_least=calibration.least,
+        found_demand=None if kept is None else Demand(kept.target, kept.confidence),
+        name=Path(path).name,
+        without=calibration.without,
+        words=words_in(calibration),
+    )
 
 
 def words_in(calibration: Calibration) -> Answers:
@@ -194,7 +208,7 @@ def describe_calibration(case: Case, sources: Sources) -> Calibration:
     """Put together all that thresholds.json says of a case; ``sources`` are what a report can go back to."""
     fit, decisions, method = case.fit, case.decide_alone(case.target), str(case.method)
     squash, spoken = fit.squash, decisions.by != "method"
-    if len(case.constraints) and case.heeded is not None:  # what judges said without turning a decision moves rivals
+    if case.heeded is not None:  # what judges said counts, whether it turned the decision or not
         judged = case.target.rows_of(case.pool.take(np.flatnonzero(case.heeded.asked)))
         spoken[judged[judged >= 0]] = True
     told = np.full(len(case.target), np.nan) if decisions.probability is None else decisions.probability

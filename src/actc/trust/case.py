@@ -7,7 +7,7 @@ what cannot be true together, the most probable alone. Whatever says how good th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,8 +25,8 @@ from actc.pooled.model import Posterior
 from actc.tables.answers import Answers
 from actc.tables.constraints import Constraints
 from actc.tables.curves import Curves, tabulate_curves
-from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, Triples, as_vocabulary
-from actc.trust.expect import Expectation, Share, expect
+from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, Triples
+from actc.trust.expect import Expectation, Share, expect, log_odds
 from actc.trust.promise import Demand, Promise, promise
 
 ORACLE = "oracle"
@@ -92,6 +92,8 @@ class Case:
         Thresholds that were found before, in the place of the fit's own.
     found_least : float
         With these: P(true) from which on a triple is accepted that judges spoke of.
+    found_demand : Demand, optional
+        With these: what they promise.
     name : str
         What to call it.
     fitted : Fit, optional
@@ -118,6 +120,7 @@ class Case:
     demand: Demand | None = None
     found: Thresholds | None = None
     found_least: float = 0.5
+    found_demand: Demand | None = None
     name: str = "thresholds"
     fitted: Fit | None = None
     candidates: ScoredTriples | None = None
@@ -157,6 +160,15 @@ class Case:
         return promise(self.posterior, self.annotations, self.pool, [self.demand], heeded=self.heeded)[0]
 
     @property
+    def promised(self) -> dict[str, Any] | None:
+        """What is promised, and whether anything can be accepted under it, as every report has it."""
+        if self.promise is not None:
+            return self.promise.describe()
+        if self.found_demand is None:
+            return None
+        return {**asdict(self.found_demand), "accepts": bool(np.isfinite(self.found_least))}
+
+    @property
     def least(self) -> float:
         """P(true) from which on a triple is accepted that judges spoke of."""
         return self.found_least if self.promise is None else self.promise.least
@@ -192,7 +204,7 @@ class Case:
 
     def decided_by(self, thresholds: Thresholds, least: float) -> Case:
         """Return the same case, decided by other cuts and, where judges spoke, by the least P(true)."""
-        case = replace(self, demand=None, fitted=self.fit, found=thresholds, found_least=least)
+        case = replace(self, demand=None, fitted=self.fit, found=thresholds, found_least=least, found_demand=None)
         vars(case)["heeded"] = self.heeded  # as if it had worked that out itself: it has the same fit and judges
         return case
 
@@ -232,8 +244,14 @@ class Case:
     @cached_property
     def curves(self) -> Curves | None:
         """P(true) against the score, to the digit as thresholds.json has it; None where there is none."""
-        found = tabulate_curves(self.fit.probabilities, self.pool)
+        found = tabulate_curves(self.fit.probabilities, self.pool, self.target.scores)
         return None if found is None else found.as_written()
+
+    def probabilities(self, triples: ScoredTriples) -> FloatArray | None:
+        """Return P(true) of any triples by the method alone, as whoever reads thresholds.json will see it."""
+        if self.found is None and self.fit.thresholds is None:  # answers moved the weights of evidence
+            return self.fit.probabilities(triples)
+        return None if self.curves is None else self.curves.of(triples)
 
     def decide(self, triples: ScoredTriples) -> Decisions:
         """Decide on any triples; of those that cannot be true together at most one, the most probable, is accepted."""
@@ -280,25 +298,40 @@ class Case:
         return int(((said > 0) & (said + places.facts > 1)).sum())
 
     def _chances(self, triples: ScoredTriples, alone: Decisions) -> tuple[FloatArray, FloatArray]:
-        """Return P(true) as whoever reads thresholds.json will see it, and the least that a relation's cut accepts.
+        """Return P(true), and the least that a relation's cut accepts.
 
         A method without probabilities has the score alone: then all are equally probable, and the best score enters.
         """
         if alone.probability is None:
             return np.full(len(triples), 0.5), np.zeros(len(triples))
-        if self.found is None and self.fit.thresholds is None:  # answers moved the weights of evidence
+        if self.found is None and self.fit.thresholds is None:
             return alone.probability, np.full(len(triples), 0.5)
         assert self.curves is not None
-        codes = as_vocabulary(self.curves.relation_names).translate(triples.relations, triples.relation_names)
-        p = self.curves.look_up(triples.scores, codes)
-        told = alone.probability != self.fit.probabilities(triples)  # by people or judges
-        return np.where(told, alone.probability, p), self.curves.bars(self.thresholds)[codes]
+        return alone.probability, self.curves.bars(self.thresholds)[self.curves.codes(triples)]
 
     def decide_alone(self, triples: ScoredTriples) -> Decisions:
         """Decide on each triple by itself: a person's word, then judges, then the method."""
+        unasked, answers = self._decide_unasked(triples), self.answers_in(triples)
+        accepted, by = unasked.accepted.copy(), unasked.by.copy()
+        accepted[answers.rows] = answers.labels
+        by[answers.rows] = np.where(answers.who == ORACLE, ORACLE, "person")
+        probability = None if unasked.probability is None else unasked.probability.copy()
+        if probability is not None:
+            probability[answers.rows] = answers.labels
+        return Decisions(triples, accepted, probability, by)
+
+    def _decide_unasked(self, triples: ScoredTriples) -> Decisions:
+        """Decide on each triple as if no person had spoken of it: judges, then the method; on the target once."""
+        return self._target_unasked if triples is self.target else self._find_unasked(triples)
+
+    @cached_property
+    def _target_unasked(self) -> Decisions:
+        return self._find_unasked(self.target)
+
+    def _find_unasked(self, triples: ScoredTriples) -> Decisions:
         own = self.found is None and self.demand is None
         accepted = self.fit.accepts(triples) if own else self.thresholds.decide(triples)
-        probability = self.fit.probabilities(triples)
+        probability = self.probabilities(triples)
         by = np.full(len(triples), "method", dtype=object)
         if self.heeded is not None:
             assert probability is not None
@@ -312,11 +345,6 @@ class Case:
         if self.without:
             out = self._left_out(triples)
             accepted[out], by[out] = False, "method"
-        answers = self.answers_in(triples)
-        accepted[answers.rows] = answers.labels
-        by[answers.rows] = np.where(answers.who == ORACLE, ORACLE, "person")
-        if probability is not None:
-            probability[answers.rows] = answers.labels
         return Decisions(triples, accepted, probability, by)
 
     @property
@@ -333,15 +361,23 @@ class Case:
     @cached_property
     def expectation(self) -> Expectation:
         """How good the decisions on the target will turn out, overall and by relation."""
-        cuts, settled = self.thresholds.cuts_and_default, self.answers_in(self.target)
-        held = self.decisions.held  # no candidates for being accepted any more
-        if self.without:  # those whose relation has no cut of its own
-            out = self._left_out(self.target) & self.thresholds.decide(self.target)
-            out[settled.rows] = False
-            held = np.append(held, np.flatnonzero(out))
-        settled = settled.plus(Annotations(held, np.zeros(len(held), dtype=np.bool_)))
-        about = self.posterior, cuts, self.annotations, self.target
-        found = expect(*about, settled=settled, heeded=self.heeded, least=self.least)
+        unasked, held, lowered = self._decide_unasked(self.target), self.decisions.held, None
+        accepted = unasked.accepted.copy()
+        accepted[held] = False
+        if len(held) and unasked.probability is not None and self.decisions.probability is not None:
+            lowered = np.zeros(len(self.target))  # what is held back may be true all the same, less probably so
+            lowered[held] = log_odds(self.decisions.probability[held]) - log_odds(unasked.probability[held])
+        found = expect(
+            self.posterior,
+            self.thresholds.cuts_and_default,
+            self.annotations,
+            self.target,
+            settled=self.answers_in(self.target),
+            heeded=self.heeded,
+            least=self.least,
+            accepted=accepted,
+            lowered=lowered,
+        )
         if len(self.annotations) or not self.holdout:
             return found
         return replace(found, overall=replace(found.overall, precision=np.array(self.holdout)), source="holdout")

@@ -166,8 +166,10 @@ def expect(
     settled: Annotations | None = None,
     heeded: Heeded | None = None,
     least: float = 0.5,
+    accepted: BoolArray | None = None,
+    lowered: FloatArray | None = None,
 ) -> Expectation:
-    """Say how good decisions by cuts will turn out on a target set.
+    """Say how good decisions will turn out on a target set.
 
     Parameters
     ----------
@@ -187,15 +189,21 @@ def expect(
         What judges add: where they spoke, they decide.
     least : float
         P(true) from which on a triple is accepted where they spoke.
+    accepted : bool array of shape (M,), optional
+        What is accepted of the target where people's answers do not decide; by the cuts and the judges if not given.
+    lowered : float array of shape (M,), optional
+        Log-odds to add to each triple's: what else is known of it, such as that a rival is more probable.
     """
     random = np.random.default_rng(seed)
     judges = JudgesHeard.of(heeded, target, least)
+    took = judges.decide(posterior.pool, target, cuts) if accepted is None else accepted
+    judges = judges if lowered is None else judges.plus(lowered)
     part = take_evenly(posterior.pool, target, points)
     p = judges.sway(_draw(part, posterior, draws, random), part)
-    accepted = judges.decide(part, cuts)
+    accepted = took[part.rows]
     answers = judges.tell(answers_left_out(posterior, annotations), annotations)
     above = judges.place(answers_above(posterior, answers, cuts), answers, annotations)
-    known = _Settled.of(posterior.pool, target, cuts, settled)
+    known = _Settled.of(posterior.pool, target, took, settled)
     sides = (p[:, accepted], p[:, ~accepted])
     surprise = misfit(answers, above, (_spread(sides[0]), _spread(sides[1])))
     checks = int(annotations.proves.sum())
@@ -218,7 +226,7 @@ def expect(
         for side, inside, believed in zip(sides, (True, False), beliefs, strict=True)
     ]
     overall = _Tally.of(part, p, accepted, shifts, known, random).quality()
-    relations = _expect_relations(posterior, cuts, target, shifts, alone, judges, known, random) if each else {}
+    relations = _expect_relations(posterior, took, target, shifts, alone, judges, known, random) if each else {}
     source = "answers" if alone else "model and answers" if checks else "model"
     return Expectation(overall, relations, source, checks, surprise)
 
@@ -252,7 +260,7 @@ def _without_own_answer(
 
 def _expect_relations(
     posterior: Posterior,
-    cuts: FloatArray,
+    accepted: BoolArray,
     target: ScoredTriples,
     shifts: list[FloatArray],
     alone: bool,
@@ -264,7 +272,7 @@ def _expect_relations(
     p = judges.sway(_draw(part, posterior, len(shifts[0]), random), part)
     if alone:
         p = np.broadcast_to(p.mean(axis=0), p.shape)
-    tally = _Tally.of(part, p, judges.decide(part, cuts), shifts, known, random)
+    tally = _Tally.of(part, p, accepted[part.rows], shifts, known, random)
     names = posterior.pool.relation_names
     return {names[at]: tally.quality(at) for at in np.unique(part.relations).tolist() if at < len(names)}
 
@@ -279,6 +287,11 @@ def answers_above(posterior: Posterior, answers: Answered, cuts: FloatArray) -> 
     level[fragile] = posterior.logits(x[fragile], fragile)
     level = np.where(np.isfinite(cuts), level, cuts)
     return np.asarray(answers.logits >= level[answers.relations])
+
+
+def log_odds(p: FloatArray) -> FloatArray:
+    """Return the log-odds of probabilities, of which none counts as quite sure."""
+    return logit(np.clip(p, EDGE, 1 - EDGE))
 
 
 def believe(answers: int) -> float:
@@ -314,6 +327,7 @@ class JudgesHeard:
     told: FloatArray | None = None  # (N,) P(true) there
     foreseen: FloatArray | None = None  # (l,) P(true) of the answered triples without their answers
     in_pool: IntArray | None = None  # (M,) where each triple of the target stands in the pool, N where it does not
+    moved: FloatArray | None = None  # (M,) the log-odds that they add to each triple of the target
     left: float = 1.0  # the variance that judges leave of what nobody knows
     least: float = 0.5  # P(true) from which on a triple is accepted
 
@@ -327,21 +341,23 @@ class JudgesHeard:
         spoken = np.append(heeded.asked, False)
         shift = np.append(np.where(heeded.asked, logit(told) - logit(base), 0.0), 0.0)
         in_pool = np.arange(len(target)) if target is heeded.pool else heeded.pool.rows_of(target)
-        return cls(spoken, shift, np.append(told, 0.0), heeded.foreseen, in_pool, heeded.left, least)
+        foreseen = heeded.foreseen
+        return cls(spoken, shift, np.append(told, 0.0), foreseen, in_pool, shift[in_pool], heeded.left, least)
+
+    def plus(self, more: FloatArray) -> JudgesHeard:
+        """Return the same with more to add to the log-odds of each triple of the target, shape (M,)."""
+        return replace(self, moved=more if self.moved is None else self.moved + more)
 
     def sway(self, p: FloatArray, part: EvenPart) -> FloatArray:
         """Return drawn probabilities with what judges add."""
-        if self.shift is None or self.in_pool is None:
-            return p
-        return sigmoid(logit(np.clip(p, EDGE, 1 - EDGE)) + self.shift[self.in_pool[part.rows]])
+        return p if self.moved is None else sigmoid(log_odds(p) + self.moved[part.rows])
 
-    def decide(self, part: EvenPart, cuts: FloatArray) -> BoolArray:
-        """Return which triples are accepted."""
-        plain = part.scores >= cuts[part.relations]
+    def decide(self, pool: PreparedPool, target: ScoredTriples, cuts: FloatArray) -> BoolArray:
+        """Return which triples of the target are accepted, shape (M,)."""
+        plain = target.scores >= cuts[pool.relation_codes(target)]
         if self.spoken is None or self.told is None or self.in_pool is None:
             return plain
-        rows = self.in_pool[part.rows]
-        return np.where(self.spoken[rows], self.told[rows] >= self.least, plain)
+        return np.where(self.spoken[self.in_pool], self.told[self.in_pool] >= self.least, plain)
 
     def believe(self, part: EvenPart, otherwise: FloatArray) -> FloatArray:
         """Return P(true) of triples where judges spoke; elsewhere what is believed otherwise."""
@@ -354,7 +370,7 @@ class JudgesHeard:
         """Return what is said of answered triples without their answers, judges heard."""
         if self.spoken is None or self.foreseen is None:
             return answers
-        swayed = logit(np.clip(self.foreseen, EDGE, 1 - EDGE)) * np.sqrt(1 + np.pi / 8 * answers.variances)
+        swayed = log_odds(self.foreseen) * np.sqrt(1 + np.pi / 8 * answers.variances)
         return replace(answers, logits=np.where(self.spoken[annotations.rows], swayed, answers.logits))
 
     def as_decided(
@@ -380,17 +396,16 @@ class JudgesHeard:
 
 @dataclass(frozen=True, eq=False)
 class _Settled:
-    """Triples that people decided: relation, which side of its cut each lies on, and the answer."""
+    """Triples that people decided: relation, whether it would be accepted without their word, and the answer."""
 
     relations: IntArray
     above: BoolArray
     labels: BoolArray
 
     @classmethod
-    def of(cls, pool: PreparedPool, target: ScoredTriples, cuts: FloatArray, settled: Annotations | None) -> _Settled:
+    def of(cls, pool: PreparedPool, target: ScoredTriples, took: BoolArray, settled: Annotations | None) -> _Settled:
         settled = Annotations() if settled is None else settled
-        codes = pool.relation_codes(target.take(settled.rows))
-        return cls(codes, target.scores[settled.rows] >= cuts[codes], settled.labels)
+        return cls(pool.relation_codes(target.take(settled.rows)), took[settled.rows], settled.labels)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from actc.errors import OptionError, TableError
 from actc.frames import IDS, are_integers, kind_of, make_frame, read_ids
-from actc.methods import find_method
+from actc.methods import find_method, warn_of_scores
 from actc.tables.constraints import Constraints
 from actc.triples import Annotations, ScoredTriples, Triples
 from actc.trust.case import Case
@@ -52,9 +53,12 @@ def pick_triples(
     library : str, optional
         ``pandas``, ``polars``, ``polars-lazy``, ``pyarrow`` or ``duckdb``; that of the pool if not given.
     """
+    if count < 1:
+        raise OptionError(f"{count} questions are none; ask for at least 1.")
     triples = _as_pool(pool)
-    judged = Annotations() if answers is None else Annotations.from_frame(triples, answers)
-    picks = find_method(method).fit(triples, judged, known).pick(count, np.random.default_rng([seed, len(judged)]))
+    judged, found = _as_answers(triples, answers), find_method(method)
+    warn_of_scores(found, triples)
+    picks = found.fit(triples, judged, known).pick(count, np.random.default_rng([seed, len(judged)]))
     how = {name: getattr(picks, name) for name in ("asked", "within", "chance")}
     reach = np.full(len(picks), triples.stands_for)
     chosen = triples.take(picks.rows)
@@ -111,8 +115,8 @@ def accept_triples(
     ['c', 'd']
     """
     triples = _as_pool(pool)
-    judged = Annotations() if answers is None else Annotations.from_frame(triples, answers)
-    find_method(method)
+    judged = _as_answers(triples, answers)
+    warn_of_scores(find_method(method), triples)
     demand = None if precision is None else Demand(precision, confidence)
     rules = Constraints() if constraints is None else constraints
     case = Case(triples, judged, known, method, demand=demand, constraints=rules, facts=facts)
@@ -130,3 +134,13 @@ def _frame_like(pool: Any, columns: dict[str, Any], library: str | None) -> Any:
 
 def _as_pool(pool: Any) -> ScoredTriples:
     return pool if isinstance(pool, ScoredTriples) else ScoredTriples.from_frame(pool)
+
+
+def _as_answers(triples: ScoredTriples, answers: Any) -> Annotations:
+    """Read answers; refuse a frame in which nobody has answered anything, such as the questions as they were picked."""
+    if answers is None:
+        return Annotations()
+    found = Annotations.from_frame(triples, answers)
+    if not len(found) and len(read_ids(answers)[0]):
+        raise TableError("No answer has a label: put 1 (true) or 0 (false) into the column label, or give no answers.")
+    return found

@@ -113,6 +113,7 @@ class Report:
             "accepted": self.accepted,
             "constraints": count_held(self.case) if len(self.case.constraints) else None,
             "without": list(self.case.without),
+            "promise": self.case.promised,
             "rests_on": self.expectation.source,
             "checks": self.expectation.checks,
             "misfit_p_value": self.expectation.misfit,
@@ -128,7 +129,7 @@ def make_report(case: Case, level: float = 0.9, price: float = TUNED.price) -> R
     """Work out every number of the report."""
     check_level(level)
     posterior, found = case.posterior, case.expectation
-    three = decide_three_ways(posterior, case.target, case.thresholds.cuts_and_default, price)
+    three = decide_three_ways(case, price=price)
     return Report(
         case,
         level,
@@ -187,10 +188,7 @@ def find_questions(
     Spread, the best two of each relation come before the third of any: one relation must not hide the others.
     """
     triples = case.target if candidates is None else candidates
-    judged = triples.rows_of(case.pool.take(case.annotations.rows))
-    fresh = np.ones(len(triples), dtype=np.bool_)
-    fresh[judged[judged >= 0]] = False
-    queue = three.queue[fresh[three.queue]]
+    queue = three.queue
     if spread:
         queue = queue[np.argsort(_rank_within(triples.relations[queue]) // 2, kind="stable")]
     rows = queue[:count].tolist()
@@ -217,9 +215,19 @@ def write_questions(path: str | Path, questions: Sequence[Question]) -> None:
 
 
 def expected_precision(case: Case, accepted: ScoredTriples) -> FloatArray:
-    """Return draws of the precision that a case's model expects of an accepted set."""
-    everything = np.full(len(case.posterior.beta), -np.inf)
-    return expect(case.posterior, everything, case.annotations, accepted, each=False).overall.precision
+    """Return draws of the precision that a case, people's words and judges heard, expects of an accepted set."""
+    found = expect(
+        case.posterior,
+        case.thresholds.cuts_and_default,
+        case.annotations,
+        accepted,
+        each=False,
+        settled=case.answers_in(accepted),
+        heeded=case.heeded,
+        least=case.least,
+        accepted=np.ones(len(accepted), dtype=np.bool_),
+    )
+    return found.overall.precision
 
 
 def _learning_curve(case: Case, level: float) -> list[tuple[int, Share]]:

@@ -39,8 +39,8 @@ class Words:
     accepted : tuple of (head, relation, tail)
         Accepted triples to show with their reasons.
     wrong : mapping, optional
-        How many wrong facts of the graph are ``removed``, what is ``said`` of them, and the most doubtful ``facts``,
-        where these were sought too.
+        How many facts are ``added``, how many wrong ones ``removed``, what is ``said`` of these, and the most doubtful
+        ``facts``, where wrong ones were sought too.
     """
 
     name: Callable[[str], str] = str

@@ -317,6 +317,20 @@ def test_people_of_a_studio_that_others_reach_get_an_address_and_its_code(studio
         assert client.get(f"/api/projects/{name}").json()["next"]["what"] == "decide"
 
 
+def test_scored_candidates_are_decided_beside_the_graph_of_a_store(client):
+    name = add_project(client)
+    chosen = {"goal": "decide", "store": "sparql:http://127.0.0.1:9/query", "graph_iri": "http://example.org/kg"}
+    client.post(f"/api/projects/{name}", json=chosen)
+    assert client.get(f"/api/projects/{name}").json()["state"] == "new"  # there is nothing to decide on yet
+    scores = b"head\trelation\ttail\tscore\n" + b"".join(b"a%d\tr\tb\t%d\n" % (k, k) for k in range(40))
+    client.put(f"/api/projects/{name}/files/scores.tsv", content=scores, headers=BYTES)
+    found = client.get(f"/api/projects/{name}").json()
+    assert found["state"] == "ready"
+    read, start = [line.split() for line in found["commands"] if line.startswith(("actc convert", "actc start"))]
+    assert read[2:5] == [chosen["store"], "--graph", chosen["graph_iri"]]
+    assert start[start.index("--kg") + 1] == read[read.index("--out") + 1]
+
+
 def test_a_session_of_one_project_does_not_open_another(client, tmp_path):
     first, second = (add_project(client) for _ in range(2))
     (tmp_path / "scores.tsv").write_text("".join(f"a{k}\tr\tb\t{k}\n" for k in range(40)))

@@ -12,6 +12,8 @@ from actc.errors import OptionError
 from actc.session.read_names import own_labels
 
 Words = list[str]
+FROM_STORE = "graph.nt"
+"""The file that the graph of a store is read into, where scored candidates are decided beside it."""
 
 
 def go_commands(project: Project, anew: bool = False) -> list[Words]:
@@ -20,7 +22,7 @@ def go_commands(project: Project, anew: bool = False) -> list[Words]:
         return [_whole_way(project)]
     if project.session is not None and not anew:  # the same people judge new candidates, too
         return [["actc", "extend", "session", *_scores(project)]]
-    return [_start(project)]
+    return _start(project)
 
 
 def decide_commands(project: Project) -> list[Words]:
@@ -113,12 +115,15 @@ def _whole_way(project: Project) -> Words:
     return [*words, *_promise(project), "--budget", str(chosen.budget), "--out", "result"]
 
 
-def _start(project: Project) -> Words:
+def _start(project: Project) -> list[Words]:
+    """Return what begins a session of scored candidates; a graph that is in a store is read into a file first."""
     chosen = project.options
     words = ["actc", "start", "session", *_scores(project), *_names(project)]
-    words += _files(project, "graph", "--kg")
+    words += ["--kg", FROM_STORE] if chosen.store else _files(project, "graph", "--kg")
     words += ["--constraints", chosen.constraints] if chosen.constraints else []
-    return [*words, "--budget", str(chosen.budget), "--title", chosen.title]
+    words += ["--budget", str(chosen.budget), "--title", chosen.title]
+    read = ["actc", "convert", *_graph(project), "--out", FROM_STORE, "--overwrite"] if chosen.store else []
+    return [read, words] if read else [words]
 
 
 def _scores(project: Project) -> Words:

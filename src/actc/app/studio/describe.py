@@ -58,7 +58,8 @@ def state_of(project: Project) -> str:
         return "failed"
     if project.session is not None:
         return "decided" if project.accepted is not None else "asking"
-    has = project.names_of("scores" if project.options.goal == "decide" else "graph") or project.options.store
+    decides = project.options.goal == "decide"
+    has = project.names_of("scores") if decides else project.names_of("graph") or project.options.store
     return "ready" if has else "new"
 
 

@@ -25,7 +25,7 @@ def login_words(login: str) -> list[str]:
 def say_variable(project: Project) -> list[str]:
     """Return a line of the shell that stops where the variable of a project's command lines is not set."""
     chosen = project.options
-    if not chosen.login or not chosen.store or chosen.goal == "decide":
+    if not chosen.login or not chosen.store:
         return []
     return [f': "${{{LOGINS[chosen.login][1]}:?must hold {HOLDS[chosen.login]}}}"']
 
