@@ -67,6 +67,7 @@ def test_an_oracle_adds_and_takes_out_and_what_was_taken_out_can_be_put_back(hom
     assert not added & before
     report = json.loads((out / "report.json").read_text())
     assert f"{len(added):,} facts added, {len(removed):,} taken out" in told
+    assert f"The graph had {len(before):,} facts and has {report['triples_after']:,} now." in told
     assert report["judged"] + report["check"]["judged"] == 60
     assert report["check"]["judged"] == 30
     assert report["triples_after"] == len(before) + len(added) - len(removed)

@@ -15,13 +15,13 @@ from actc.graphs.formats import read_graph
 from actc.methods import describe_options, find_method, finds_cuts
 from actc.pooled.sketch import sketch_pool
 from actc.tables.answers import Answers
-from actc.tables.calibration import Calibration, Counts, Exceptions, Promised, Sources
+from actc.tables.calibration import Calibration, Counts, Exceptions, Sources
 from actc.tables.constraints import Constraints
 from actc.tables.files import answer_columns, read_scored, write_scored, write_triples
 from actc.tables.parts import read_candidates
 from actc.triples import Annotations, ScoredTriples, Triples, encode_columns
 from actc.trust.case import PEOPLE, Case
-from actc.trust.promise import Demand, Promise
+from actc.trust.promise import Demand
 
 LOG = logging.getLogger("actc")
 PathLike = str | Path
@@ -158,6 +158,7 @@ def read_case(path: PathLike, calibration: Calibration) -> Case:
     case = Case(pool, answers, known, calibration.method, found=thresholds, name=name, candidates=candidates)
     facts = None if sources.graph is None else read_graph(sources.graph)
     case = replace(case, holdout=calibration.holdout, constraints=calibration.constraints, facts=facts)
+    case = replace(case, found_promise=calibration.promise)
     return replace(case, without=calibration.without, words=words_in(calibration))
 
 
@@ -206,20 +207,12 @@ def describe_calibration(case: Case, sources: Sources) -> Calibration:
         None if squash is None else {"name": "sigmoid(score - mean)", "mean": squash.mean},
         case.curves,
         sources,
-        _describe_promise(case.promise),
+        case.promised,
         Exceptions.of(case.target.take(spoken), decisions.accepted[spoken], decisions.by[spoken], told[spoken]),
         case.holdout,
         case.rules,
         case.without,
     )
-
-
-def _describe_promise(kept: Promise | None) -> Promised | None:
-    """Return a promise, if there is one, as thresholds.json has it."""
-    if kept is None:
-        return None
-    chance, least = (kept.chance, kept.least) if kept.accepts else (None, None)
-    return Promised(kept.demand.target, kept.demand.confidence, chance, kept.left_out, least)
 
 
 PICKS: dict[str, Callable[[Annotations, ScoredTriples], Annotations]] = {

@@ -23,6 +23,7 @@ from actc.judges.heed import Heeded
 from actc.methods import Fit, Method, named_method, thresholds_of
 from actc.pooled.model import Posterior
 from actc.tables.answers import Answers
+from actc.tables.calibration import Promised
 from actc.tables.constraints import Constraints
 from actc.tables.curves import Curves, tabulate_curves
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, Triples, as_vocabulary
@@ -92,6 +93,8 @@ class Case:
         Thresholds that were found before, in the place of the fit's own.
     found_least : float
         With these: P(true) from which on a triple is accepted that judges spoke of.
+    found_promise : Promised, optional
+        With these: what they promise.
     name : str
         What to call it.
     fitted : Fit, optional
@@ -118,6 +121,7 @@ class Case:
     demand: Demand | None = None
     found: Thresholds | None = None
     found_least: float = 0.5
+    found_promise: Promised | None = None
     name: str = "thresholds"
     fitted: Fit | None = None
     candidates: ScoredTriples | None = None
@@ -155,6 +159,15 @@ class Case:
         if self.demand is None:
             return None
         return promise(self.posterior, self.annotations, self.pool, [self.demand], heeded=self.heeded)[0]
+
+    @property
+    def promised(self) -> Promised | None:
+        """What is promised of what the method accepts, as thresholds.json has it; None where nothing was demanded."""
+        kept = self.promise
+        if kept is None:
+            return self.found_promise
+        chance, least = (kept.chance, kept.least) if kept.accepts else (None, None)
+        return Promised(kept.demand.target, kept.demand.confidence, chance, kept.left_out, least)
 
     @property
     def least(self) -> float:
