@@ -43,7 +43,7 @@ price_option = click.option(
 def report_command(
     source: Path, out: Path, json_out: Path | None, overwrite: bool, quiet: bool, **options: Any
 ) -> None:
-    """Say how good decisions are, resting on what, and what to ask next.
+    """Say how good the decisions are, how that is known, and what to ask next.
 
     SOURCE is a session, or a thresholds file that `actc calibrate` wrote; either with a pooled method.
     """
