@@ -525,7 +525,7 @@ def test_the_command_line_promises_by_an_oracle_and_says_so(folder, tmp_path):  
     run("complete", folder / "graph.tsv", *words, "--budget", 6, "--precision", 0.8, "--out", out, "--device", "cpu")
     report = json.loads((out / "report.json").read_text())
     assert report["promise"] == {"target": 0.8, "confidence": 0.9, "accepts": False}  # six answers prove little
-    assert "no list can be promised a precision of 0.8" in (out / "report.md").read_text()
+    assert "A precision of 0.8 cannot be promised from these answers" in (out / "report.md").read_text()
     assert actc.Calibration.read(out / "thresholds.json").promise.target == 0.8
     accepted = rows_of(out / "accepted.tsv")
     assert report["accepted"] == len(accepted)

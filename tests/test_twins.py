@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -227,6 +228,16 @@ def test_answers_that_came_after_the_export_count_in_the_report(home, tmp_path):
     assert len(report.case.annotations) > actc.Calibration.read(tmp_path / "t.json").counts.annotated
 
 
+def test_the_report_of_a_session_s_thresholds_leads_back_to_its_people(home, tmp_path, monkeypatch):
+    shutil.copytree(home / "session", tmp_path / "session")
+    monkeypatch.chdir(tmp_path)
+    actc.export_session("session", thresholds="t.json", precision=0.6)
+    report = actc.write_report("t.json", "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert ("actc annotate session" in page) == report.advice.go_on
+    assert "my-session" not in page
+
+
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
@@ -272,6 +283,14 @@ def test_an_option_has_the_name_of_its_function_s_parameter(name):
     known |= {"graphs", "key_from", "user_from"}  # of a store, which fetch_graph reads before the call
     # --overwrite is asked before the call; --method of a command that finds one in a file allows its import.
     assert {option.name for option in commands.commands[name].params} - {"quiet", "overwrite", "method"} <= known
+
+
+def test_every_public_function_takes_the_name_of_a_file_as_text():
+    for name in actc.__all__:
+        if inspect.isfunction(function := getattr(actc, name)):
+            kinds = {word: str(one.annotation) for word, one in inspect.signature(function).parameters.items()}
+            no_text = [word for word, kind in kinds.items() if re.search(r"\bPath\b", kind) and "str" not in kind]
+            assert not no_text, f"{name}: {no_text}"
 
 
 def test_no_public_name_hides_a_folder():

@@ -109,7 +109,7 @@ def test_calibrate_then_decide(folder, tmp_path):
     words = ["--labels", folder / "labels.tsv", "--method", "actc-gp-rndm", "--out", thresholds]
     result = actc("calibrate", folder / "scores.tsv", *words)
     assert result.returncode == 0, result.stderr
-    assert "triples are accepted, from 30 annotations" in result.stdout
+    assert "candidates are accepted, by 30 answers" in result.stdout
     assert json.loads(thresholds.read_text())["counts"]["annotated"] == 30
     result = actc("decide", thresholds, folder / "test.tsv", "--out", accepted)
     assert result.returncode == 0, result.stderr
@@ -132,7 +132,7 @@ def test_one_class_only_is_allowed_but_said(folder, tmp_path):
     words = ["--labels", tmp_path / "true.tsv", "--method", "actc-lr-rndm", "--out", tmp_path / "t.json"]
     result = actc("calibrate", folder / "scores.tsv", *words)
     assert result.returncode == 0, result.stderr
-    assert "every annotation is true" in result.stdout
+    assert "Every answer is true" in result.stdout
 
 
 def test_bad_input_gets_one_sentence_and_nothing_is_written(folder, tmp_path):

@@ -72,6 +72,7 @@ def test_an_oracle_adds_and_takes_out_and_what_was_taken_out_can_be_put_back(hom
     assert ("ada", "lives", "nowhere") in added
     for page in (told, (out / "report.md").read_text(), (out / "report.html").read_text()):
         assert f"{len(added):,} facts added, {len(removed):,} taken out" in page
+    assert f"The graph had {len(before):,} facts and has {report['triples_after']:,} now." in told
     assert sum(report["accepted_by"].values()) == len(added)
     assert report["judged"] + report["check"]["judged"] == 60
     assert report["check"]["judged"] == 30

@@ -445,6 +445,12 @@ def test_nothing_is_promised_where_nothing_is_accepted():
         assert (report["accepted_precision"] is not None) == truth
 
 
+def test_what_is_promised_is_said_and_so_is_that_nothing_can_be():
+    kept = {"target": 0.95, "confidence": 0.9, "accepts": True}
+    assert complete_report.tell_promise(kept).startswith("Promised with 90% confidence: at least 95% of what")
+    assert "cannot be promised" in complete_report.tell_promise({**kept, "accepts": False})
+
+
 def test_splitting_off_leaves_every_name_in_the_rest():
     graph = make_graph()
     rest, held_out = keep_out(graph, 0.3, seed=1)

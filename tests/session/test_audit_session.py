@@ -57,6 +57,17 @@ def test_the_slice_of_what_is_accepted_is_asked_in_the_order_in_which_it_was_dra
     assert audit.settings.title == "Audit of Births"
 
 
+def test_an_audit_of_a_promise_draws_from_what_was_accepted_under_it(judged, tmp_path):
+    some = tmp_path / "accepted.tsv"
+    write_accepted(find_case(judged), some)
+    few = some.read_text().splitlines()[:6]
+    some.write_text("\n".join(few) + "\n")
+    audit = start_audit(judged, among=str(some), count=30)
+    asked = {(task.head, task.relation, task.tail) for task in audit.ask(audit.annotator("ada"), 30)}
+    assert asked == {tuple(line.split("\t")[:3]) for line in few[1:]}
+    assert audit.settings.triples == 5
+
+
 def test_answers_say_how_many_are_true_without_any_model(judged):
     audit = start_audit(judged, count=20)
     asked = judge(audit, 5) + judge(audit, 1, "false")

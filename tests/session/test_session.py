@@ -573,19 +573,17 @@ def test_a_plan_that_runs_short_is_made_again_without_new_answers(scores):
 @pytest.mark.parametrize(
     ("gain", "words"),
     [
-        (0.5, "Less than 0.1 decisions put right per answer: hardly worth going on."),
-        (4.1, "About 0.4 decisions put right per answer: worth going on."),
-        (11.0, "About 1 decision put right per answer: worth going on."),
-        (57.9, "About 6 decisions put right per answer: worth going on."),
-        (123456.0, "About 12,346 decisions put right per answer: worth going on."),
+        (0.5, "Each further answer is expected to correct fewer than 0.1 decisions: hardly worth going on."),
+        (4.1, "Each further answer is expected to correct about 0.4 decisions: worth going on."),
+        (11.0, "Each further answer is expected to correct about 1 decision: worth going on."),
+        (57.9, "Each further answer is expected to correct about 6 decisions: worth going on."),
+        (123456.0, "Each further answer is expected to correct about 12,346 decisions: worth going on."),
     ],
 )
 def test_the_advice_says_whether_more_answers_pay(gain, words):
     advice = write_advice({"gain": gain, "changed": None}, labels=5, budget=9)
     assert advice == words
-    assert write_advice({"gain": gain, "changed": None}, 9, 9) == (
-        f"The budget of 9 answers is spent; the owner may raise it. {advice}"
-    )
+    assert write_advice({"gain": gain, "changed": None}, 9, 9) == (f"The budget of 9 answers is spent. {advice}")
 
 
 def test_the_page_and_the_report_give_the_same_advice(tmp_path):

@@ -76,6 +76,6 @@ def test_the_first_answers_are_worth_their_price_and_the_thousandth_is_not():
     assert first.go_on
     assert not later.go_on
     assert first.gain > 5 * later.gain
-    assert str(first).endswith("per answer: worth going on.")
-    assert str(later).endswith("per answer: hardly worth going on.")
+    assert str(first).endswith("decisions: worth going on.")
+    assert str(later).endswith("decisions: hardly worth going on.")
     assert not weigh_next_answers(fit_on_random(pool, labels, 3)[0], price=1e6).go_on

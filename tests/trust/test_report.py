@@ -159,7 +159,9 @@ def test_nothing_accepted_and_nothing_judged_make_a_report_too(tmp_path):
     report = make_report(Case(case.pool, case.annotations, found=none))
     write_page(report, tmp_path / "report.html")
     assert report.quality["precision"] is None
-    assert "None of 1,200 candidates is accepted" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "None of 1,200 candidates is accepted" in page
+    assert "What have the answers brought?" not in page  # nobody answered: a curve of one point says nothing
     json.dumps(report.to_dict(), allow_nan=False)
 
 
@@ -183,6 +185,17 @@ def test_a_thresholds_file_leads_back_to_its_case(files):
     assert case.thresholds.cuts_and_default == pytest.approx(made.thresholds.cuts_and_default)
     precision = expected_precision(case, case.pool)
     assert 0 < precision.mean() < 1
+
+
+@pytest.mark.parametrize(
+    ("precision", "said"),
+    [(0.6, "at least 60% of what the method has accepted is true"), (0.999, "cannot be promised")],
+)
+def test_the_report_of_a_thresholds_file_says_what_it_promises(files, precision, said):
+    path = files / "promise.json"
+    calibrate(files / "scores.tsv", files / "labels.tsv", picks="random", precision=precision, out=path)
+    write_page(make_report(read_case(path, Calibration.read(path))), files / "report.html")
+    assert said in " ".join((files / "report.html").read_text(encoding="utf-8").split())
 
 
 def test_thresholds_that_name_no_source_are_refused(files):

@@ -9,7 +9,7 @@ const KEYS = {
   t: "true", arrowright: "true", f: "false", arrowleft: "false", s: "unsure",
   u: "undo", backspace: "undo", j: "next", k: "before",
 };
-const NOTHING = { differ: "Nobody differs from anybody.", unsure: "Somebody was sure of everything.", noted: "Nobody wrote a note." };
+const NOTHING = { differ: "Nobody disagrees.", unsure: "Every fact has an answer that is sure.", noted: "Nobody wrote a note." };
 const WORDS = { true: "true", false: "false", unsure: "not sure" };
 let kind = "differ";
 let counts = {};

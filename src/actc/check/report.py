@@ -90,7 +90,7 @@ def put_back(folder: Path, facts: Path | None, base: Base) -> list[str]:
     if not len(wanted):
         raise OptionError(f"--undo: none of these facts is among the {len(removed)} that were taken out.")
     write_triples(folder / RESTORED, restored(folder).union(wanted).columns())
-    return [f"{len(wanted):,} facts are put back."]
+    return ["1 fact is put back." if len(wanted) == 1 else f"{len(wanted):,} facts are put back."]
 
 
 def restored(folder: Path) -> Triples:
@@ -120,7 +120,7 @@ def summarise(
         "removed_by": {who: int((by[out] == who).sum()) for who in BY},
         "removed_precision": None if case is None or not out.any() else case.accepted_precision,
         "facts_after": len(whole) - int(out.sum()),
-        "promise": None if case is None else case.promised,
+        "promise": case and case.promised and case.promised.describe(),
         **facts,
         "share_by_answers": _share_by_answers(doubtful, case, facts["share"][1]),
         "most_doubtful": [
@@ -161,7 +161,7 @@ def tell_wrong(report: dict[str, Any]) -> list[str]:
     low, middle, high = report["share"]
     lines = [
         f"Of {report['facts_before']:,} facts about {middle:.1%} look wrong ({low:.1%} to {high:.1%}), by the graph "
-        "itself. Errors that look like right facts may be missed."
+        "alone. Errors that look like right facts may be missed."
     ]
     if report["share_by_answers"]:
         low, middle, high = report["share_by_answers"]
@@ -174,12 +174,12 @@ def tell_wrong(report: dict[str, Any]) -> list[str]:
     if report["removed_precision"]:
         least, likely, most = (f"{value:.0%}" for value in report["removed_precision"])
         lines.append(
-            f"Of the facts taken out {likely} should be wrong: between {least} and {most}, with nine chances in ten."
+            f"Of the facts taken out {likely} should be wrong: between {least} and {most}, with 90% probability."
         )
     if report["promise"] and not report["promise"]["accepts"]:
         lines.append(
-            f"Beyond what was judged no list can be promised a precision of {report['promise']['target']:g} from these "
-            "answers; raise --budget, or give a lower --precision."
+            f"A precision of {report['promise']['target']:g} cannot be promised from these answers, so only what was "
+            "judged wrong is taken out; raise --budget, or give a lower --precision."
         )
     return lines
 

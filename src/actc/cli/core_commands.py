@@ -32,7 +32,7 @@ from actc.cli.parts import (
 @overwrite_option
 @quiet_option
 def demo_command(out: Path, repeats: int, seed: int, overwrite: bool, quiet: bool) -> None:
-    """Do the whole job on the packaged sample and show what calibration buys."""
+    """Do the whole job on the packaged sample and show what answers bring."""
     from actc.cli.show import print_demo
     from actc.sample.run_demo import run_demo
 
@@ -80,7 +80,7 @@ def methods_command(quiet: bool) -> None:
 @overwrite_option
 @quiet_option
 def calibrate_command(scores: Path, out: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
-    """Find thresholds from annotations that exist.
+    """Find thresholds from scores and the answers that there are.
 
     SCORES holds the candidates: head, relation, tail, score. Labels are for some of them. With --precision, the
     thresholds keep a promise (pooled methods only).

@@ -86,7 +86,7 @@ def evidence_command(graph: Path, candidates: Path, out: Path, overwrite: bool, 
 @overwrite_option
 @quiet_option
 def constraints_command(graph: Path, out: Path | None, overwrite: bool, quiet: bool, **options: Any) -> None:
-    """Show what may not be true together in a GRAPH: declared, or kept by nearly all.
+    """List what cannot be true together in a GRAPH: declared constraints and learnt ones.
 
     Edit the column use of the table: hard is never violated by what is accepted, soft is evidence, no is nothing. Then
     give the table to calibrate, decide, start or complete with --constraints.
@@ -119,7 +119,7 @@ def constraints_command(graph: Path, out: Path | None, overwrite: bool, quiet: b
 @base_option
 @quiet_option
 def check_command(graph: Path, out: Path, quiet: bool, **options: Any) -> None:
-    """Find wrong facts of the GRAPH, and take out those that answers bear out.
+    """Find wrong facts of the GRAPH, and take out those that answers confirm.
 
     Without --oracle people are asked: it starts an annotation session and stops. Give the same command again when they
     have judged, and it goes on from there. The graph itself is not changed: a new one is written.

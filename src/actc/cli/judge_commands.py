@@ -63,7 +63,7 @@ from actc.cli.parts import PATH, allow_method_option, examples, look_here, progr
 @allow_method_option
 @quiet_option
 def judge_command(session: Path, quiet: bool, **options: Any) -> None:
-    """Let a machine judge triples; it counts for what it is worth.
+    """Let a machine judge triples; people's answers show how much it counts.
 
     People's answers stay the only labels. What a judge was asked before, told the same, is not asked again.
     """

@@ -29,7 +29,8 @@ def main() -> None:
         code = commands.main(standalone_mode=False)
     except click.UsageError as error:
         help_hint = f" Try: {error.ctx.command_path} --help" if error.ctx else ""
-        _stop(error.format_message().rstrip(".") + "." + help_hint)
+        message = error.format_message().rstrip(".")
+        _stop(message + ("" if message.endswith(("?", "?)")) else ".") + help_hint)
     except click.Abort:
         sys.exit(130)
     except ActcError as error:

@@ -266,7 +266,7 @@ def backup_command(session: Path, copy: Path, quiet: bool) -> None:
 
     count = backup_session(session, copy)
     if not quiet:
-        print(f"{count:,} judgements are in {copy}; to go back to them, give it the session's name.")
+        print(f"{count:,} judgements are in {copy}, which is a session itself.")
 
 
 COMMANDS = [

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -75,7 +76,7 @@ def _print_cell(title: str, rows: Sequence[Row], metrics: Sequence[str] = ()) ->
 def print_calibration(calibration: Calibration, out: Path) -> None:
     """Print where the cuts are, what they accept of the pool, and what is promised."""
     thresholds, counts, screen = calibration.thresholds, calibration.counts, console()
-    table = new_table("relation", "threshold", "annotated", "triples", "accepted")
+    table = new_table("relation", "threshold", "answers", "candidates", "accepted")
     order = np.argsort(-counts.triples, kind="stable")
     for i in order[:MOST_RELATIONS].tolist():
         cut = f"{thresholds.cuts[i]:.4g}" + ("" if thresholds.own[i] else " *")
@@ -85,14 +86,14 @@ def print_calibration(calibration: Calibration, out: Path) -> None:
     if len(order) > MOST_RELATIONS:
         screen.print(f"... and {len(order) - MOST_RELATIONS} more relations in the file.")
     if not thresholds.own.all():
-        screen.print(f"* nobody annotated this relation: {thresholds.default:.4g} is the threshold for all such.")
+        screen.print(f"* no answer is about this relation; it gets the default threshold, {thresholds.default:.4g}.")
     if counts.annotated and counts.annotated_true in (0, counts.annotated):
         word = "true" if counts.annotated_true else "false"
-        screen.print(f"Mind: every annotation is {word}; thresholds get better once both answers are there.")
+        screen.print(f"Every answer is {word}: thresholds get better once both answers are there.")
     if counts.held < counts.pool:
         screen.print(f"What is accepted is counted on {counts.held:,} sampled triples, which stand for all.")
     screen.print(
-        f"{counts.accepted.sum():,} of {counts.pool:,} triples are accepted, from {counts.annotated:,} annotations. "
+        f"{counts.accepted.sum():,} of {counts.pool:,} candidates are accepted, by {counts.annotated:,} answers. "
         f"Thresholds: {out}"
     )
     if calibration.promise is not None:
@@ -131,9 +132,10 @@ def print_demo(demo: Demo) -> None:
     for row, label in zip(asked.rows.tolist(), asked.labels.tolist(), strict=True):
         screen.print(Text(f"     {sample.sentence(*sample.valid.triple(row))}?  {'true' if label else 'false'}"))
     screen.print("     ...\n")
-    screen.print("[bold]2  What the answers buy: accuracy on test triples in %, by triples judged[/]\n")
-    screen.print(Text(sketch_learning_curves(demo.curves)), "")
+    screen.print("[bold]2  What the answers bring: accuracy on test triples in %, by triples judged[/]\n")
+    screen.print(Text(sketch_learning_curves(demo.curves).rstrip()), "\n")
     _print_cell("Mean over the repeats:", demo.rows)
+    screen.print("For comparison (no calibration: whatever scores above the mean is accepted):")
     for name, (accuracy, f1) in demo.levels.items():
         screen.print(f"{name}: accuracy {100 * accuracy:.1f}, F1 {100 * f1:.1f}")
     screen.print(f"\n[bold]3  The thresholds after {ANSWERS} answers, on {len(sample.test):,} further candidates[/]\n")
@@ -144,12 +146,14 @@ def print_demo(demo: Demo) -> None:
     screen.print(f"[bold]4  {demo.accepted.sum():,} facts are accepted, {demo.precision:.0%} of them true.[/] Written:")
     for path in demo.written:
         screen.print(f"     {path}")
+    report = next(path for path in demo.written if path.suffix == ".html")
     if demo.better is not None:
         screen.print("\n[bold]5  A graph alone is enough: no model, no answer[/]")
-        screen.print(Text(f"     {demo.better.tell()}"))
+        screen.print(Padding(demo.better.tell(), (0, 0, 0, 5)))
         for rule in demo.better.rules:
             screen.print(Text(f"     {rule}"))
         screen.print(f"     The new graph and a report that says why: {demo.better.folder}")
+    screen.print(f"\nNext: open {report} in a browser.")
 
 
 def print_constraints(found: Constraints, out: Path | None) -> None:
@@ -186,8 +190,8 @@ def print_decided(decided: Decided, thresholds: Thresholds, out: str | Path) -> 
         screen.print(f"... and {len(decided) - MOST_RELATIONS:,} more relations.")
     if strange:
         screen.print(
-            f"* the thresholds know nothing of {len(strange):,} relations, with {decided.candidates[strange].sum():,} "
-            f"candidates: {thresholds.default:.4g} is the threshold for all such."
+            f"* not in the thresholds (relations: {len(strange):,}, candidates: "
+            f"{decided.candidates[strange].sum():,}): they get the default threshold, {thresholds.default:.4g}."
         )
     accepted, candidates = decided.accepted.sum(), decided.candidates.sum()
     expected = ""

@@ -24,7 +24,7 @@ from actc.errors import OptionError
 @click.option("--browser/--no-browser", default=True, help="Open the page in a browser.")
 @quiet_option
 def studio_command(folder: Path, host: str, port: int, browser: bool, quiet: bool) -> None:
-    """Go the whole way in a browser: graphs, runs, people, decisions, files.
+    """Do all of it in a browser: graphs, runs, people, decisions, files.
 
     FOLDER holds the projects; it is made if it is not there, with a first project to try.
     """

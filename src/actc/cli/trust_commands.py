@@ -17,6 +17,7 @@ from actc.cli.parts import (
     quiet_option,
     seed_option,
 )
+from actc.errors import OptionError
 from actc.trust.tuned import TUNED
 
 price_option = click.option(
@@ -42,7 +43,7 @@ price_option = click.option(
 def report_command(
     source: Path, out: Path, json_out: Path | None, overwrite: bool, quiet: bool, **options: Any
 ) -> None:
-    """Say how good decisions are, resting on what, and what to ask next.
+    """Say how good the decisions are, how that is known, and what to ask next.
 
     SOURCE is a session, or a thresholds file that `actc calibrate` wrote; either with a pooled method.
     """
@@ -91,11 +92,13 @@ def ask_command(source: Path, out: Path, overwrite: bool, quiet: bool, **options
     "audit",
     epilog=examples(
         "actc audit my-session --target 0.9",
+        "actc audit my-session --among accepted.tsv --target 0.9",
         "actc audit accepted.tsv --count 100 --out slice.tsv",
         "actc audit accepted.tsv --labels slice-judged.tsv --target 0.9 --model thresholds.json",
     ),
 )
 @click.argument("accepted", type=PATH)
+@click.option("--among", type=PATH, help="Of a session: draw from this accepted.tsv, such as that of a promise.")
 @click.option("--count", default=100, show_default=True, help="How many answers to ask for.")
 @click.option(
     "--by",
@@ -116,6 +119,7 @@ def ask_command(source: Path, out: Path, overwrite: bool, quiet: bool, **options
 @quiet_option
 def audit_command(
     accepted: Path,
+    among: Path | None,
     count: int,
     design: str,
     seed: int,
@@ -140,13 +144,15 @@ def audit_command(
         from actc.session.start_audit import find_audit
 
         chosen = {name: rest[name] for name in ("target", "level")}
-        audit = find_audit(accepted, out, count=count, design=design, seed=seed, **chosen)
+        audit = find_audit(accepted, out, among=among, count=count, design=design, seed=seed, **chosen)
         if not quiet:
             print_audit_of(audit)
         return serve_page(audit.folder, annotators, host, port, browser, quiet)
     from actc.cli.show_trust import print_audit, print_slice
     from actc.session.examine import audit_accepted, draw_audit
 
+    if among is not None:
+        raise OptionError(f"--among: {accepted} is not a session; give one, or audit {among} itself.")
     if labels is None:
         claim_output(out, overwrite=overwrite, inputs=(accepted,))
         drawn = draw_audit(accepted, out, count=count, design=design, seed=seed)

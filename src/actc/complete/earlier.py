@@ -210,10 +210,10 @@ class Earlier:
             reach = int(self.pool.contains(case.pool).sum())
             whole = f"{reach:,} of the {len(case.pool):,} candidates that may be asked about"
             proved = (
-                f"{proving:,} of them were drawn at random from {whole}; with the new answers they prove something of "
-                "all, each by its own weight."
+                f"{proving:,} of them were drawn at random from {whole}; together with the new answers, each weighted "
+                "by its chance, they prove how good the decisions are."
             )
-            taught = f"They were drawn from {whole}: they teach, and prove nothing of these."
+            taught = f"They were drawn from {whole}: they teach the method, and prove nothing of the others."
             lines.append(proved if proving else taught)
         return lines
 
@@ -259,8 +259,9 @@ def compare(earlier: Earlier, accepted: Triples, undecided: Triples, graph: Trip
 def tell_changes(changes: dict[str, Any]) -> str:
     """Say in one line what changed since the run before."""
     told = (
-        f"Since the run before: +{changes['accepted_added']:,}, -{changes['accepted_removed']:,}, "
-        f"{changes['accepted_unchanged']:,} accepted as before, {changes['undecided_unchanged']:,} unchanged doubts"
+        f"Since the run before: {changes['accepted_added']:,} newly accepted, {changes['accepted_removed']:,} no "
+        f"longer accepted, {changes['accepted_unchanged']:,} accepted as before, "
+        f"{changes['undecided_unchanged']:,} still undecided"
     )
     if changes["entered_the_graph"]:
         told += f"; {changes['entered_the_graph']:,} that were accepted are facts of the graph now"

@@ -193,7 +193,7 @@ def summarise(
         "without": list(case.without),
         "triples_after": len(graph) + new,
         "accepted_precision": case.accepted_precision,
-        "promise": case.promised,
+        "promise": case.promised and case.promised.describe(),
         **facts,
         "evidence": None if reasons is None else reasons.describe() | {"examples": _examples(case, reasons)},
         "relations": {
@@ -227,28 +227,38 @@ def _examples(case: Case, reasons: Reasons) -> list[dict[str, Any]]:
 def headline(report: dict[str, Any], strong: str = "") -> tuple[str, ...]:
     """Say in a few sentences what became of the candidates, and how many of the accepted facts should be true."""
     interval = report["accepted_precision"]
-    if interval is None:
-        sure = (
-            "Nothing is said about the accepted facts as a whole: none was accepted, or the method gives no interval."
-        )
+    if not report["accepted"]:
+        sure = "No candidate is accepted."
+    elif interval is None:
+        sure = "How many of the accepted facts are true is not known: this method gives no interval."
     else:
         low, middle, high = (f"{value:.0%}" for value in interval)
-        sure = f"Of the accepted facts {middle} should be true: between {low} and {high}, with nine chances in ten."
-    if report["promise"] and not report["promise"]["accepts"]:
-        sure += (
-            f" Of the others no list can be promised a precision of {report['promise']['target']:g} from these "
-            "answers; raise --budget, or give a lower --precision."
-        )
+        sure = f"Of the accepted facts {middle} should be true: between {low} and {high}, with 90% probability."
+    if report["promise"]:
+        sure += f" {tell_promise(report['promise'])}"
     became = (
-        f"{report['candidates']} candidates; {report['judged']} judged, {report['judged_true']} of them true; "
-        f"{strong}{report['accepted']} accepted{strong}. "
-        f"The graph grew from {report['triples_before']} to {report['triples_after']} triples."
+        f"{report['candidates']:,} candidates; {report['judged']:,} judged, {report['judged_true']:,} of them true; "
+        f"{strong}{report['accepted']:,} accepted{strong}. "
+        f"The graph had {report['triples_before']:,} facts and has {report['triples_after']:,} now."
     )
     since = [tell_changes(report["since"])] if report.get("since") else []
     if "check" not in report:
         return became, sure, *since
     both = f"{strong}{report['accepted']:,} facts added, {report['check']['removed']:,} taken out{strong}."
     return both, became, sure, *tell_wrong(report["check"]), *since
+
+
+def tell_promise(promise: dict[str, Any]) -> str:
+    """Say what is promised of the facts that the method accepts, or that nothing can be."""
+    if promise["accepts"]:
+        return (
+            f"Promised with {100 * promise['confidence']:g}% confidence: at least {100 * promise['target']:g}% of what "
+            "the method accepts is true."
+        )
+    return (
+        f"A precision of {promise['target']:g} cannot be promised from these answers, so the method accepts nothing; "
+        "raise --budget, or give a lower --precision."
+    )
 
 
 def to_markdown(report: dict[str, Any]) -> str:

@@ -82,10 +82,11 @@ class Found:
     def tell(self) -> str:
         """Say what the holdout says of the candidates."""
         low, middle, high = self.precision
+        likely = f"of those with a probability above one half {middle:.0%} ({low:.0%} to {high:.0%}) are true"
         return (
-            f"Of the missing facts of this kind, about {self.recall:.0%} are among the candidates, of which about "
-            f"{self.share:.1%} are true; of those likelier than not, {middle:.0%} ({low:.0%} to {high:.0%}). "
-            f"So says a holdout of {self.holdout:,} facts, before anybody is asked."
+            f"Estimated from a holdout of {self.holdout:,} facts, before any answer: about {self.share:.1%} of the "
+            f"candidates are true; {likely if len(self.precisions) else 'none has a probability above one half'}. "
+            f"The candidates hold about {self.recall:.0%} of the missing facts that are like the holdout."
         )
 
 

@@ -68,7 +68,7 @@ def list_places(*, quick: bool) -> list[Place]:
 
 
 def run_paper(
-    out: Path,
+    out: str | Path,
     *,
     items: Sequence[str] = (),
     own_methods: Sequence[str] = (),
@@ -100,13 +100,16 @@ def run_paper(
         check_matplotlib()  # now, not after the run
     places = list_places(quick=quick)
     runs = plan_runs(chosen, own_methods, places, min(repeats, QUICK_REPEATS) if quick else repeats)
+    out = Path(out)
     rows = out / "rows.csv"
     plan = Plan([StoredCell(*place) for place in places], runs, conditions or Conditions(draws="authors"))
     run_plan_to_file(plan, rows, jobs=jobs, progress=progress)
     return write_paper(read_measurements(rows).only(runs), chosen, out, own_methods)
 
 
-def redraw_paper(rows: Path, out: Path, *, items: Sequence[str] = (), own_methods: Sequence[str] = ()) -> Path:
+def redraw_paper(
+    rows: str | Path, out: str | Path, *, items: Sequence[str] = (), own_methods: Sequence[str] = ()
+) -> Path:
     """Write the items from rows that are there already, without running anything; returns the page's path.
 
     Parameters
@@ -116,7 +119,7 @@ def redraw_paper(rows: Path, out: Path, *, items: Sequence[str] = (), own_method
     out, items, own_methods
         As for :func:`run_paper`.
     """
-    return write_paper(read_measurements(rows), list(items) or list(ITEMS), out, own_methods)
+    return write_paper(read_measurements(Path(rows)), list(items) or list(ITEMS), Path(out), own_methods)
 
 
 def write_paper(results: Measurements, items: Iterable[str], out: Path, own_methods: Sequence[str] = ()) -> Path:

@@ -42,10 +42,9 @@ class BetterGraph:
     def tell(self) -> str:
         """Say how much better the graph is."""
         return (
-            f"{self.facts:,} facts about {FAMILIES} families, each of which follows from others; {self.hidden:,} are "
-            f"hidden. The graph's own rules propose, nobody is asked: {self.accepted:,} facts are added, "
-            f"{self.true / max(self.accepted, 1):.0%} of them true; {self.true / self.hidden:.0%} of what was hidden "
-            "is found."
+            f"{self.facts:,} facts about {FAMILIES} families; {self.hidden:,} more are hidden. The graph's own rules "
+            f"propose facts, and nobody is asked: {self.accepted:,} facts are added, {self.true:,} of them true, so "
+            f"{self.true:,} of the {self.hidden:,} hidden facts are found."
         )
 
 

@@ -56,7 +56,7 @@ def write_demo(demo: Demo, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     picture, thresholds, accepted = (folder / n for n in ("learning-curve.png", "thresholds.json", "accepted.tsv"))
     levels = {name: 100 * level[0] for name, level in demo.levels.items()}
-    draw_learning_curves(demo.curves, levels, "What a few answers buy (packaged WordNet sample)", picture)
+    draw_learning_curves(demo.curves, levels, "What a few answers bring (packaged WordNet sample)", picture)
     scores, labels, known = (folder / f"{name}.tsv" for name in ("scores", "labels", "known"))
     write_scored(known, demo.sample.known)
     sources = write_sources(folder, demo.case, scores=scores.name, labels=labels.name, known=known)
@@ -92,13 +92,12 @@ def write_page(demo: Demo, picture: Path) -> Path:
     return path
 
 
-def _quality_rows(demo: Demo, budgets: list[int]) -> list[list[str]]:
-    rows = []
+def _quality_rows(demo: Demo, budgets: list[int]) -> dict[str, list[list[str]]]:
+    """Return accuracy and F1 of each method at each budget, in percent."""
+    rows: dict[str, list[list[str]]] = {}
     for method in COMPARED:
-        cells = [method]
+        rows[method] = []
         for budget in budgets:
             mine = [(row.accuracy, row.f1) for row in demo.rows if (row.method, row.budget) == (method, budget)]
-            cells.append("{:.1f} / {:.1f}".format(*100 * np.mean(mine, axis=0)) if mine else "–")
-        rows.append(cells)
-    levels = [(name, f"{100 * accuracy:.1f} / {100 * f1:.1f}") for name, (accuracy, f1) in demo.levels.items()]
-    return rows + [[name, level, *[""] * (len(budgets) - 1)] for name, level in levels]
+            rows[method].append([f"{100 * mean:.1f}" for mean in np.mean(mine, axis=0)] if mine else ["–"])
+    return rows

@@ -5,6 +5,7 @@ Each function does what the command beside it does: ``actc report``, ``ask``, ``
 
 from __future__ import annotations
 
+import os
 import shlex
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -269,9 +270,13 @@ def _next_commands(source: PathLike | Session | Case, opened: Opened, report: Re
         f"actc export {there} --thresholds thresholds.json --accepted accepted.tsv",
         f"actc audit {there} --target 0.9",
     )
-    if opened.session is None or not Path(folder).is_dir():
-        go_on = (f"actc ask {there} --count 50 --out questions.tsv", "actc start my-session questions.tsv")
+    if not Path(folder).is_dir():  # a thresholds file: the people of its session are asked, where it has one
         stop = (f"actc decide {there} candidates.tsv --out accepted.tsv",)
+        go_on = (f"actc ask {there} --count 50 --out questions.tsv", "actc start my-session questions.tsv")
+        if opened.session is not None:
+            asked, promised = shlex.quote(os.path.relpath(opened.session.folder)), opened.case.promised
+            kept = "" if promised is None else f" --precision {promised.target:g} --confidence {promised.confidence:g}"
+            go_on = (f"actc annotate {asked}", f"actc export {asked} --thresholds new-thresholds.json{kept}")
     return go_on if report.advice.go_on else stop
 
 

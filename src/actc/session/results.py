@@ -56,12 +56,12 @@ def next_tasks(opened: Opened, count: int) -> list[Task]:
 
 def export_session(
     session: str | Path | Session,
-    labels: Path | None = None,
-    history: Path | None = None,
-    thresholds: Path | None = None,
-    accepted: Path | None = None,
-    label_studio: Path | None = None,
-    held: Path | None = None,
+    labels: str | Path | None = None,
+    history: str | Path | None = None,
+    thresholds: str | Path | None = None,
+    accepted: str | Path | None = None,
+    label_studio: str | Path | None = None,
+    held: str | Path | None = None,
     count: int = 100,
     precision: float | None = None,
     confidence: float = 0.9,
@@ -94,6 +94,8 @@ def export_session(
         raise OptionError(
             "Say what to export: --labels, --history, --thresholds, --accepted, --held or --label-studio."
         )
+    files = (labels, history, thresholds, accepted, label_studio, held)
+    labels, history, thresholds, accepted, label_studio, held = (Path(file) if file else None for file in files)
     demand = None if precision is None else Demand(precision, confidence)
     session = session if isinstance(session, Session) else Session(session)
     written: list[tuple[int, str, Path]] = []

@@ -48,7 +48,7 @@ def start_session(
     constraints: str | Path | Constraints | None = None,
     facts: Triples | None = None,
     said: Annotations | None = None,
-    people: Path | None = None,
+    people: str | Path | None = None,
 ) -> Session:
     """Make a session folder and plan its first questions.
 
@@ -116,7 +116,7 @@ def start_session(
         )
         session = write_core(beside, chosen)
         if people is not None:
-            take_people(session, people)
+            take_people(session, Path(people))
         if said is not None:
             put_answers(session, pool, said)
         Planner(session, pool).step()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from actc.errors import FileError, OptionError
+from actc.graphs.formats import read_graph
 from actc.session.ask import PLACES, TASK, Task
 from actc.session.audit_plan import AuditPlanner
 from actc.session.find_case import find_case
@@ -21,7 +22,7 @@ from actc.session.start import write_core
 from actc.tables.deliver import write_folder
 from actc.tables.files import write_scored
 from actc.tables.parts import read_candidates
-from actc.triples import ScoredTriples
+from actc.triples import ScoredTriples, Triples
 from actc.trust.audit import draw_slice
 from actc.trust.words import WRONG_FACTS
 
@@ -30,6 +31,7 @@ def start_audit(
     session: str | Path | Session,
     folder: str | Path | None = None,
     *,
+    among: str | Path | None = None,
     count: int = 100,
     design: str = "simple",
     target: float | None = None,
@@ -44,6 +46,9 @@ def start_audit(
         Whose accepted triples; what people called true is among them, what they called false is not.
     folder : path, optional
         A new folder; ``audit`` in the session's own if not given.
+    among : path, optional
+        A table of what was accepted, such as the ``accepted.tsv`` of a promise; what the session accepts now, without
+        a promise, if not given.
     count : int
         How many triples are judged at most.
     design : {"simple", "relation", "head"}
@@ -61,12 +66,10 @@ def start_audit(
         raise FileError(f"{folder} is there already; give another with --out, or go on with: actc annotate {folder}")
     if target is not None and not 0 < target < 1:
         raise OptionError(f"A target of {target} is out of range; give a share between 0 and 1, such as 0.9.")
-    with tempfile.TemporaryDirectory(dir=session.folder) as beside:
-        found = Path(beside) / "accepted.parquet"
-        if not write_accepted(find_case(session), found):
-            became = sought_in(session.settings).accepted
-            raise OptionError(f"{session.folder}: nothing is {became} yet, so there is nothing to audit.")
-        accepted = read_candidates(found)
+    accepted = _accepted_by(session) if among is None else _with_scores(read_graph(Path(among)), session.read_pool())
+    if not len(accepted):
+        became = sought_in(session.settings).accepted
+        raise OptionError(f"{among or session.folder}: nothing is {became} yet, so there is nothing to audit.")
     rows = draw_slice(accepted, count, design, np.random.default_rng(seed))
     old = session.settings
     settings = Settings(
@@ -85,6 +88,23 @@ def start_audit(
         AuditPlanner(audit).step()
         audit.close()
     return Session(folder)
+
+
+def _accepted_by(session: Session) -> ScoredTriples:
+    """Return what a session accepts by now."""
+    with tempfile.TemporaryDirectory(dir=session.folder) as beside:
+        found = Path(beside) / "accepted.parquet"
+        return (
+            read_candidates(found)
+            if write_accepted(find_case(session), found)
+            else session.read_pool().take(np.arange(0))
+        )
+
+
+def _with_scores(triples: Triples, pool: ScoredTriples) -> ScoredTriples:
+    """Give triples the scores that they have in the pool, and 0 where it does not have them."""
+    rows = pool.rows_of(triples)
+    return triples.with_scores(np.where(rows >= 0, pool.scores[rows], 0.0))
 
 
 def find_audit(session: str | Path, folder: str | Path | None = None, **drawn: Any) -> Session:

@@ -149,9 +149,9 @@ def write_advice(outlook: dict[str, Any] | None, labels: int, budget: int) -> st
     """Say whether to go on: the one advice, in the words that a report has for it too."""
     if outlook is not None and "verdict" in outlook:
         return str(outlook["verdict"])
-    spent = f"The budget of {budget:,} answers is spent; the owner may raise it. " if labels >= budget else ""
+    spent = f"The budget of {budget:,} answers is spent. " if labels >= budget else ""
     if outlook is None or labels == 0:
-        return spent + "Judge a few triples to see what the answers buy."
+        return spent + "Judge a few triples to see what the answers bring."
     if outlook["gain"] is not None:
         return spent + str(Advice.of(outlook["gain"]))
     if outlook["changed"] is not None:

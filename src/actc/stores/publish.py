@@ -111,7 +111,7 @@ def publish_facts(
         told = {"facts": len(run.facts), "published": _now(), "withdrawn": None}
         keep_record(Path(folder), run.iri, to, told | ({"removed": taken} if any(taken.values()) else {}))
         target.write(run, removed, progress)
-    return Published(run.iri, (*lines, f"Written. It is taken back by: actc withdraw {folder} --to {to} --into {into}"))
+    return Published(run.iri, (*lines, f"Written. To take it back: actc withdraw {folder} --to {to} --into {into}"))
 
 
 def _hint(run: Run, remove: bool) -> str:

@@ -130,6 +130,15 @@ class Promised:
     left_out: tuple[str, ...] = ()
     least: float | None = 0.5
 
+    @property
+    def accepts(self) -> bool:
+        """Whether anything can be accepted under it."""
+        return self.chance is not None
+
+    def describe(self) -> dict[str, Any]:
+        """Return what is promised, and whether it can be kept, as reports have it."""
+        return {"target": self.target, "confidence": self.confidence, "accepts": self.accepts}
+
 
 @dataclass(frozen=True, eq=False)
 class Exceptions:

@@ -113,10 +113,10 @@ class Advice:
 
     def __str__(self) -> str:
         each = self.gain / BATCH
-        about = f"About {each:,.0f}" if each >= 1 else f"About {each:.1f}" if each >= 0.1 else "Less than 0.1"
-        decisions = "decision" if about == "About 1" else "decisions"
+        about = f"about {each:,.0f}" if each >= 1 else f"about {each:.1f}" if each >= 0.1 else "fewer than 0.1"
+        decisions = "decision" if about == "about 1" else "decisions"
         verdict = "worth going on" if self.go_on else "hardly worth going on"
-        return f"{about} {decisions} put right per answer: {verdict}."
+        return f"Each further answer is expected to correct {about} {decisions}: {verdict}."
 
 
 def weigh_next_answers(posterior: Posterior, price: float = TUNED.price) -> Advice:

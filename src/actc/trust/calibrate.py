@@ -15,13 +15,13 @@ from actc.graphs.formats import read_graph
 from actc.methods import describe_options, find_method, finds_cuts, warn_of_scores
 from actc.pooled.sketch import sketch_pool
 from actc.tables.answers import Answers
-from actc.tables.calibration import Calibration, Counts, Exceptions, Promised, Sources
+from actc.tables.calibration import Calibration, Counts, Exceptions, Sources
 from actc.tables.constraints import Constraints
 from actc.tables.files import answer_columns, read_scored, write_scored, write_triples
 from actc.tables.parts import read_candidates
 from actc.triples import Annotations, ScoredTriples, Triples, encode_columns
 from actc.trust.case import PEOPLE, Case
-from actc.trust.promise import Demand, Promise
+from actc.trust.promise import Demand
 
 LOG = logging.getLogger("actc")
 PathLike = str | Path
@@ -163,12 +163,11 @@ def read_case(path: PathLike, calibration: Calibration) -> Case:
 
 def as_found(case: Case, path: PathLike, calibration: Calibration) -> Case:
     """Return a case as a thresholds file decides it: by its cuts and its words, under its name and its promise."""
-    kept = calibration.promise
     return replace(
         case,
         found=calibration.thresholds,
         found_least=calibration.least,
-        found_demand=None if kept is None else Demand(kept.target, kept.confidence),
+        found_promise=calibration.promise,
         name=Path(path).name,
         without=calibration.without,
         words=words_in(calibration),
@@ -220,20 +219,12 @@ def describe_calibration(case: Case, sources: Sources) -> Calibration:
         None if squash is None else {"name": "sigmoid(score - mean)", "mean": squash.mean},
         case.curves,
         sources,
-        _describe_promise(case.promise),
+        case.promised,
         Exceptions.of(case.target.take(spoken), decisions.accepted[spoken], decisions.by[spoken], told[spoken]),
         case.holdout,
         case.rules,
         case.without,
     )
-
-
-def _describe_promise(kept: Promise | None) -> Promised | None:
-    """Return a promise, if there is one, as thresholds.json has it."""
-    if kept is None:
-        return None
-    chance, least = (kept.chance, kept.least) if kept.accepts else (None, None)
-    return Promised(kept.demand.target, kept.demand.confidence, chance, kept.left_out, least)
 
 
 PICKS: dict[str, Callable[[Annotations, ScoredTriples], Annotations]] = {

@@ -7,7 +7,7 @@ what cannot be true together, the most probable alone. Whatever says how good th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +23,7 @@ from actc.judges.heed import Heeded
 from actc.methods import Fit, Method, named_method, thresholds_of
 from actc.pooled.model import Posterior
 from actc.tables.answers import Answers
+from actc.tables.calibration import Promised
 from actc.tables.constraints import Constraints
 from actc.tables.curves import Curves, tabulate_curves
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, Triples
@@ -92,7 +93,7 @@ class Case:
         Thresholds that were found before, in the place of the fit's own.
     found_least : float
         With these: P(true) from which on a triple is accepted that judges spoke of.
-    found_demand : Demand, optional
+    found_promise : Promised, optional
         With these: what they promise.
     name : str
         What to call it.
@@ -120,7 +121,7 @@ class Case:
     demand: Demand | None = None
     found: Thresholds | None = None
     found_least: float = 0.5
-    found_demand: Demand | None = None
+    found_promise: Promised | None = None
     name: str = "thresholds"
     fitted: Fit | None = None
     candidates: ScoredTriples | None = None
@@ -160,13 +161,13 @@ class Case:
         return promise(self.posterior, self.annotations, self.pool, [self.demand], heeded=self.heeded)[0]
 
     @property
-    def promised(self) -> dict[str, Any] | None:
-        """What is promised, and whether anything can be accepted under it, as every report has it."""
-        if self.promise is not None:
-            return self.promise.describe()
-        if self.found_demand is None:
-            return None
-        return {**asdict(self.found_demand), "accepts": bool(np.isfinite(self.found_least))}
+    def promised(self) -> Promised | None:
+        """What is promised of what the method accepts, as thresholds.json has it; None where nothing was demanded."""
+        kept = self.promise
+        if kept is None:
+            return self.found_promise
+        chance, least = (kept.chance, kept.least) if kept.accepts else (None, None)
+        return Promised(kept.demand.target, kept.demand.confidence, chance, kept.left_out, least)
 
     @property
     def least(self) -> float:
@@ -204,7 +205,7 @@ class Case:
 
     def decided_by(self, thresholds: Thresholds, least: float) -> Case:
         """Return the same case, decided by other cuts and, where judges spoke, by the least P(true)."""
-        case = replace(self, demand=None, fitted=self.fit, found=thresholds, found_least=least, found_demand=None)
+        case = replace(self, demand=None, fitted=self.fit, found=thresholds, found_least=least, found_promise=None)
         vars(case)["heeded"] = self.heeded  # as if it had worked that out itself: it has the same fit and judges
         return case
 

@@ -11,8 +11,7 @@ how far that is off is found out by people's answers, as it is without judges (p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -69,10 +68,6 @@ class Promise:
     def accepts(self) -> bool:
         """Whether anything can be accepted under it."""
         return not np.isnan(self.chance)
-
-    def describe(self) -> dict[str, Any]:
-        """Return what is demanded, and whether it can be kept, as reports have it."""
-        return {**asdict(self.demand), "accepts": self.accepts}
 
     def thresholds(self, pool: ScoredTriples) -> Thresholds:
         """Return its cuts as those of the pool's relations."""

@@ -113,7 +113,7 @@ class Report:
             "accepted": self.accepted,
             "constraints": count_held(self.case) if len(self.case.constraints) else None,
             "without": list(self.case.without),
-            "promise": self.case.promised,
+            "promise": self.case.promised and self.case.promised.describe(),
             "rests_on": self.expectation.source,
             "checks": self.expectation.checks,
             "misfit_p_value": self.expectation.misfit,
@@ -246,12 +246,13 @@ def _learning_curve(case: Case, level: float) -> list[tuple[int, Share]]:
 
 
 _RESTS_ON = {
-    "holdout": "Nobody was asked. The share of true ones among the accepted is what facts say that were held out of "
-    "the graph; the other numbers rest on the model alone.",
-    "model": "These numbers rest on the model alone, widened by how far off it was found on pools it was not made for. "
+    "holdout": "Nobody was asked. The share of true ones among the accepted is estimated from facts that were held "
+    "out of the graph; the other numbers rest on the model alone.",
+    "model": "These numbers rest on the model alone; the bounds allow for the errors that it made on other pools. "
     "No answer has a known chance to be asked, so nothing has checked the model here; an audit would.",
-    "model and answers": "These numbers rest on the model, corrected by {checks} answers, each by the chance it had to "
-    "be asked; they do not contradict the model (p = {chance:.2g}).",
-    "answers": "The model does not fit here (p = {chance:.2g}), so the overall numbers rest on {checks} answers, each "
-    "by the chance it had to be asked. Numbers of single relations still rest on the model: do not lean on them.",
+    "model and answers": "These numbers rest on the model, corrected by {checks} answers, each weighted by its chance "
+    "to be asked. The answers do not contradict the model (p = {chance:.2g}).",
+    "answers": "The answers contradict the model (p = {chance:.2g}), so the overall numbers rest on {checks} answers, "
+    "each weighted by its chance to be asked. Numbers of single relations still rest on the model: do not rely on "
+    "them.",
 }

@@ -85,6 +85,9 @@ def _draw_reliability(report: Report) -> str:
 
 
 def _draw_curve(report: Report) -> str:
+    """Draw what answers brought; nothing where nobody answered."""
+    if len(report.curve) < 2:
+        return ""
     counts, values = zip(*report.curve, strict=True)
     return learning_curve(
         counts, [value.middle for value in values], [Interval(value.low, value.high) for value in values]

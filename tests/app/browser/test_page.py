@@ -116,7 +116,7 @@ def test_the_next_card_and_the_picture_follow_the_answers(sample, start_server, 
     open_card(page, server.links["you"])
     for key in "tftftftf":
         press(page, key)
-    page.wait_for_function("() => document.getElementById('advice').textContent.includes('put right per answer')")
+    page.wait_for_function("() => document.getElementById('advice').textContent.includes('is expected to correct')")
     page.wait_for_selector("#curve svg .line")
     assert page.locator("#relations li").count() > 3
     assert "Why this one?" in page.inner_text(".why")

@@ -287,6 +287,14 @@ def test_the_whole_way_by_its_routes(client, families):
     assert found["state"] == "decided"
     assert found["accepted"] == found["outcome"]["accepted"] > 0
     assert found["next"]["what"] == "take"
+    audit = client.post(f"{api}/audit", json={"count": 5, "design": "simple", "target": 0.9}).json()
+    words = "actc audit result/session --among result/accepted.tsv --count 5 --by simple --target 0.9"
+    assert audit["command"] == words
+    client.get(audit["judge"])
+    cards = client.post(f"/session/{name}.audit/api/exchange", json={"cards": 5}).json()["cards"]
+    accepted = client.get(f"{api}/take/accepted.tsv").text
+    assert len(cards) == 5
+    assert all("\t".join(card[part]["id"] for part in ("head", "relation", "tail")) in accepted for card in cards)
 
 
 def wait(client, api):

@@ -106,7 +106,7 @@ const sentence = (row) => (Array.isArray(row.sentence) ? row.sentence : [{ text:
 function drawRow(row) {
   const parts = sentence(row);
   const why = [row.why ?? []].flat().join("; ");
-  const said = element("div", { class: "decide", role: "group", "aria-label": "Your word" }, ...["false", "unsure", "true"].map((word) => drawWord(row, word)));
+  const said = element("div", { class: "decide", role: "group", "aria-label": "Your answer" }, ...["false", "unsure", "true"].map((word) => drawWord(row, word)));
   return element("tr", { "data-triple": String(row.triple) },
     element("th", { scope: "row", dir: directionOf(parts) }, element("span", { class: "what" }, ...drawSentence(parts)), ...(why ? [element("span", { class: "fine because", dir: "ltr" }, element("bdi", {}, why))] : [])),
     element("td", { class: "text" }, element("bdi", {}, row.names?.[1] ?? row.relation)),
@@ -194,7 +194,7 @@ async function readPictures() {
   const { status, content } = await fetchJson(route("pictures"));
   if (status !== 200) return;
   const { learning, precision, relations } = content;
-  drawFigure("learning", learning.map((one) => [one.answers, one.middle, one.low, one.high]), "answers", "of the decisions should be right", "What the answers bought");
+  drawFigure("learning", learning.map((one) => [one.answers, one.middle, one.low, one.high]), "answers", "of the decisions should be right", "What the answers brought");
   drawFigure("curve", precision.map((one) => [one.accepted, one.middle, one.low, one.high]), words().accepted, `of those ${words().accepted} should be ${words().true}`, `Precision against the number ${words().accepted}`, precision.find((one) => one.now)?.accepted);
   redraw("multiples", relations, () => relations.map((one) => {
     const said = `${number(one.accepted)} of ${number(one.candidates)} ${words().accepted}`;

@@ -79,8 +79,10 @@ function tellNeeds({ audit_needs: needs, outcome }) {
   const share = outcome?.precision?.[1];
   const words = AUDITED[project.options.goal === "check"];
   if (!needs?.length || !share) return `An audit is possible once something is ${words.accepted}.`;
-  const lines = needs.map(({ target, answers }) => `${percent(target)}: ${answers === null ? "more than there are" : `about ${number(answers)} cards`}`);
-  return `About ${percent(share)} of what was ${words.accepted} should be ${words.true}. If so, this is what a proof takes: ${lines.join("; ")}.`;
+  const expected = `About ${percent(share)} of what was ${words.accepted} should be ${words.true}.`;
+  const lines = needs.filter(({ answers }) => answers !== null).map(({ target, answers }) => `${percent(target)} with about ${number(answers)} cards`);
+  if (!lines.length) return `${expected} If so, an audit cannot prove ${percent(needs[0].target)} or more, however many cards are judged.`;
+  return `${expected} If so, an audit can prove ${lines.join(", ")}.`;
 }
 
 function showAudit(project) {

@@ -349,9 +349,20 @@ def finish(body: FinishBody, project: OpenProject, studio: OpenStudio) -> dict[s
 def begin_audit(body: AuditBody, project: OpenProject, studio: OpenStudio) -> dict[str, Any]:
     """Draw accepted triples to be judged once more, by themselves, or go on with those that were drawn."""
     session = audit_folder(project).parent
-    find_audit(session, None, count=body.count, design=body.design, seed=0, target=body.target, level=0.9).close()
-    words = ["actc", "audit", str(session.relative_to(project.folder)), "--count", str(body.count)]
-    words += ["--design", body.design, *(["--target", f"{body.target:g}"] if body.target else [])]
+    among = project.result / ("removed.tsv" if project.options.goal == "check" else "accepted.tsv")  # as was promised
+    if not among.is_file():
+        raise OptionError("Nothing is decided yet, so there is nothing to audit.")
+    drawn: dict[str, Any] = {
+        "among": among,
+        "count": body.count,
+        "design": body.design,
+        "seed": 0,
+        "target": body.target,
+    }
+    find_audit(session, None, **drawn, level=0.9).close()
+    session, among = (path.relative_to(project.folder) for path in (session, among))
+    words = ["actc", "audit", str(session), "--among", str(among), "--count", str(body.count), "--by", body.design]
+    words += ["--target", f"{body.target:g}"] if body.target else []
     return {**studio.sessions.describe(project.name + AUDIT), "command": shlex.join(words)}
 
 

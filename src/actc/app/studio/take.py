@@ -40,7 +40,7 @@ AS_THEY_ARE = {
     "report.md": "the report as text",
     "report.json": "the report's numbers",
     "doubtful.tsv": "the doubtful facts, the most doubtful first",
-    "undecided.tsv": "candidates that may be either",
+    "undecided.tsv": "candidates that are still in doubt",
     "held.tsv": "what constraints held back, and why",
     "answers.tsv": "all that was ever said about this graph",
     "thresholds.json": "the cuts, to decide on other candidates",
