@@ -15,7 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from actc.errors import ActcError, ChoiceError, OptionError
+from actc.errors import ActcError, ChoiceError, OptionError, check_choice
 from actc.evidence.method import PooledEvidence
 from actc.pooled.method import Pooled
 from actc.pooled.model import Posterior
@@ -188,8 +188,7 @@ def _with_options(name: str, method: Any, rest: str) -> Method:
         key = key.strip().replace("-", "_")
         if not equals:
             raise OptionError(f"{name}: {part!r} is no option; write option=value, such as n=50.")
-        if key not in choices:
-            raise ChoiceError(f"option of {name}", key, choices)
+        check_choice(f"option of {name}", key, choices)
         changes[key] = _parse(name, key, value.strip(), choices[key])
     return replace(method, **changes)  # type: ignore[no-any-return]
 

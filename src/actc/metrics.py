@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from actc.errors import ChoiceError
+from actc.errors import choose
 from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, as_vocabulary
 
 
@@ -153,9 +153,7 @@ def report_by_relation(thresholds: Thresholds, triples: ScoredTriples, labels: B
 
 def find_metric(name: str) -> Callable[[Counts], FloatArray]:
     """Return the metric of that name."""
-    if name not in METRICS:
-        raise ChoiceError("metric", name, METRICS)
-    return METRICS[name]
+    return choose("metric", name, METRICS)
 
 
 METRICS: dict[str, Callable[[Counts], FloatArray]] = {

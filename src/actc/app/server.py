@@ -41,7 +41,7 @@ from actc.app.owner import owning
 from actc.errors import ActcError, OptionError, SessionError
 from actc.session import Judgement, Session
 from actc.session.record import is_storable
-from actc.session.status import all_relations, history, own_answers, progress, what_is_left
+from actc.session.status import all_relations, own_answers, progress, what_is_left
 from actc.tables.pages import render
 
 MOST_CARDS = 32
@@ -135,14 +135,6 @@ def judge_more(body: MoreBody, session: Open, judge: Judge) -> JSONResponse:
     """Let somebody who judges alone go on when the budget is spent."""
     session.raise_budget(judge, body.triples)
     return JSONResponse(progress(session, judge))
-
-
-@judging.get("/history")
-def get_history(session: Open, judge: Judge, most: Annotated[int, Query(ge=1, le=500)] = 50) -> list[dict[str, Any]]:
-    """Return the annotator's own judgements, newest first; not what tells a repeat, nor what the model thought."""
-    hidden = ("purpose", "probability", "shown")
-    lines = history(session, judge, most)
-    return [{name: value for name, value in line.items() if name not in hidden} for line in lines]
 
 
 @pages.get("/")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from actc.decide.plan import Decided, Plan
-from actc.errors import ChoiceError, FileError, OptionError, needing
+from actc.errors import FileError, OptionError, check_choice, needing
 from actc.graphs.formats import read_graph
 from actc.tables.calibration import Calibration, Exceptions
 from actc.tables.constraints import Constraints
@@ -97,8 +97,7 @@ def decide_candidates(
         graph = thresholds.sources.graph if graph is None else graph
         curves, exceptions = curves or thresholds.curves, thresholds.exceptions
         thresholds = thresholds.thresholds.without(thresholds.without, others=True)
-    if engine not in ENGINES:
-        raise ChoiceError("engine", engine, ENGINES)
+    check_choice("engine", engine, ENGINES)
     if master is not None and engine != "spark":
         raise OptionError(f"A master ({master}) goes with the engine spark only, not with {engine}.")
     used = Constraints() if constraints is None else constraints.used

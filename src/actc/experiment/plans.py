@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from actc import __version__
-from actc.errors import OptionError
+from actc.errors import OptionError, check_choice
 from actc.experiment.cells import CellSource
-from actc.experiment.draws import check_draws
+from actc.experiment.draws import DRAWS
 from actc.experiment.rows import Run
 from actc.methods import Method, find_method, finds_cuts
 from actc.metrics import find_metric
@@ -48,7 +48,7 @@ class Conditions:
     version: str = __version__
 
     def __post_init__(self) -> None:
-        check_draws(self.draws)
+        check_choice("source of draws", self.draws, DRAWS)
         for name in self.metrics:
             find_metric(name)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from actc.errors import ChoiceError, OptionError, needing
+from actc.errors import OptionError, choose, needing
 from actc.graphs.graph import Graph
 from actc.models.embedding_models import EMBEDDINGS, Dropouts, Embedding, score_all
 from actc.models.recipes import Recipe
@@ -199,9 +199,7 @@ def find_device(name: str | None) -> str:
 
 def find_embedding(name: str) -> Embedding:
     """Find a kind of model by its name."""
-    if name not in EMBEDDINGS:
-        raise ChoiceError("model", name, EMBEDDINGS)
-    return EMBEDDINGS[name]
+    return choose("model", name, EMBEDDINGS)
 
 
 def weight_shapes(kind: Embedding, size: int, entities: int, relations: int) -> dict[str, tuple[int, ...]]:

@@ -200,16 +200,16 @@ def top_up(
     need = count - leases
     if need > 0:
         need -= _lease_repeat(connection, annotator, repeats, now)
-    for find, purpose in SOURCES:
+    for found, purpose in SOURCES:
         most = need if purpose != "new" else min(need, _left_of(budget, need, connection, now))
-        if most > 0 and (overlap > 0 or find is not _find_shared):
-            need -= lease(connection, annotator, find(connection, annotator, most, now), purpose, now)
+        if most > 0 and (overlap > 0 or purpose != "shared"):
+            need -= lease(connection, annotator, _find(connection, found, annotator, most, now), purpose, now)
     need = min(need, _left_of(budget, need, connection, now))
     if need > 0:
         need = _fair_share(connection, need, leases)
         need -= _lease_planned(connection, annotator, need, now)
     if need > 0 and leases == 0:
-        lease(connection, annotator, _find_unsure(connection, annotator, need, now, after=0), "again", now)
+        lease(connection, annotator, _find(connection, UNSURE, annotator, need, now, after=0), "again", now)
 
 
 def top_up_relation(
@@ -348,61 +348,44 @@ def _lease_repeat(connection: sqlite3.Connection, annotator: Annotator, repeats:
     return lease(connection, annotator, [row[0] for row in found], "repeat", now)
 
 
-def _find_shared(connection: sqlite3.Connection, annotator: Annotator, need: int, now: float) -> list[int]:
-    """Triples that more annotators should judge, this one among them."""
-    rows = connection.execute(
-        "SELECT triple FROM task WHERE wanted > 1 AND wanted > answered AND wanted > answered + "
-        f"(SELECT count(*) FROM lease WHERE triple = task.triple AND {leased_at('?2')} AND NOT EXISTS "
-        "(SELECT 1 FROM answer WHERE answer.triple = lease.triple AND answer.annotator = lease.annotator)) "
-        f"AND {_UNTOUCHED} "
-        "ORDER BY (SELECT min(judgement) FROM answer WHERE triple = task.triple) NULLS LAST LIMIT ?3",
-        (annotator.id, now, need),
-    )
-    return [row[0] for row in rows]
-
-
-def _find_expired(connection: sqlite3.Connection, annotator: Annotator, need: int, now: float) -> list[int]:
-    """Triples that somebody else had leased until the lease ran out, and nobody judged."""
-    rows = connection.execute(
-        f"SELECT DISTINCT triple FROM lease AS old JOIN task USING (triple) WHERE NOT ({leased_at('?2')}) "
-        f"AND answered = 0 AND {SHOWN} AND {_NOT_LEASED} AND {_UNTOUCHED} LIMIT ?3",
-        (annotator.id, now, need),
-    )
-    return [row[0] for row in rows]
-
-
-def _find_unsure_of_others(connection: sqlite3.Connection, annotator: Annotator, need: int, now: float) -> list[int]:
-    """Triples that others were unsure of, and nobody decided."""
-    rows = connection.execute(
-        "SELECT triple FROM task WHERE answered > 0 AND labelled = 0 "
-        f"AND {_NOT_LEASED} AND {_UNTOUCHED} ORDER BY triple LIMIT ?3",
-        (annotator.id, now, need),
-    )
-    return [row[0] for row in rows]
-
-
-def _find_unsure(
-    connection: sqlite3.Connection, annotator: Annotator, need: int, now: float, after: int = AGAIN_AFTER
+def _find(
+    connection: sqlite3.Connection, sql: str, annotator: Annotator, need: int, now: float, after: int = AGAIN_AFTER
 ) -> list[int]:
-    """Triples that this annotator was unsure of, a while ago, and nobody decided since."""
-    # CROSS JOIN keeps SQLite to this order: the undecided triples are few, the annotator's answers are many.
-    rows = connection.execute(
-        "SELECT task.triple FROM task CROSS JOIN answer ON answer.triple = task.triple AND annotator = ?1 "
-        "WHERE answered > 0 AND labelled = 0 AND label IS NULL AND judgement <= coalesce((SELECT id FROM "
-        f"judgement WHERE annotator = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?4), 0) AND {_NOT_LEASED} "
-        "AND ?5 > (SELECT count(*) FROM judgement WHERE triple = task.triple AND annotator = ?1 AND said = 'unsure') "
-        "ORDER BY judgement LIMIT ?3",
-        (annotator.id, now, need, after, MOST_UNSURE),
-    )
-    return [row[0] for row in rows]
+    """Return triples for an annotator, by one of the queries below."""
+    values = {"who": annotator.id, "now": now, "need": need, "after": after, "most": MOST_UNSURE}
+    return [row[0] for row in connection.execute(f"{sql} LIMIT :need", values)]
 
 
 # Neither judged by this annotator nor leased to them.
 _UNTOUCHED = (
-    "NOT EXISTS (SELECT 1 FROM answer WHERE triple = task.triple AND annotator = ?1) "
-    "AND NOT EXISTS (SELECT 1 FROM lease WHERE triple = task.triple AND annotator = ?1)"
+    "NOT EXISTS (SELECT 1 FROM answer WHERE triple = task.triple AND annotator = :who) "
+    "AND NOT EXISTS (SELECT 1 FROM lease WHERE triple = task.triple AND annotator = :who)"
 )
-_NOT_LEASED = f"NOT EXISTS (SELECT 1 FROM lease WHERE triple = task.triple AND {leased_at('?2')})"
-
+_NOT_LEASED = f"NOT EXISTS (SELECT 1 FROM lease WHERE triple = task.triple AND {leased_at(':now')})"
+# Triples that more annotators should judge, this one among them.
+SHARED = (
+    "SELECT triple FROM task WHERE wanted > 1 AND wanted > answered AND wanted > answered + "
+    f"(SELECT count(*) FROM lease WHERE triple = task.triple AND {leased_at(':now')} AND NOT EXISTS "
+    "(SELECT 1 FROM answer WHERE answer.triple = lease.triple AND answer.annotator = lease.annotator)) "
+    f"AND {_UNTOUCHED} ORDER BY (SELECT min(judgement) FROM answer WHERE triple = task.triple) NULLS LAST"
+)
+# Triples that somebody else had leased until the lease ran out, and nobody judged.
+EXPIRED = (
+    f"SELECT DISTINCT triple FROM lease AS old JOIN task USING (triple) WHERE NOT ({leased_at(':now')}) "
+    f"AND answered = 0 AND {SHOWN} AND {_NOT_LEASED} AND {_UNTOUCHED}"
+)
+# Triples that others were unsure of, and nobody decided.
+UNSURE_OF_OTHERS = (
+    f"SELECT triple FROM task WHERE answered > 0 AND labelled = 0 AND {_NOT_LEASED} AND {_UNTOUCHED} ORDER BY triple"
+)
+# Triples that this annotator was unsure of, a while ago, and nobody decided since. CROSS JOIN keeps SQLite to this
+# order: the undecided triples are few, the annotator's answers are many.
+UNSURE = (
+    "SELECT task.triple FROM task CROSS JOIN answer ON answer.triple = task.triple AND annotator = :who "
+    "WHERE answered > 0 AND labelled = 0 AND label IS NULL AND judgement <= coalesce((SELECT id FROM "
+    f"judgement WHERE annotator = :who ORDER BY id DESC LIMIT 1 OFFSET :after), 0) AND {_NOT_LEASED} "
+    "AND :most > (SELECT count(*) FROM judgement WHERE triple = task.triple AND annotator = :who AND said = 'unsure') "
+    "ORDER BY judgement"
+)
 # What comes before anything new.
-SOURCES = ((_find_shared, "shared"), (_find_expired, "new"), (_find_unsure_of_others, "again"), (_find_unsure, "again"))
+SOURCES = ((SHARED, "shared"), (EXPIRED, "new"), (UNSURE_OF_OTHERS, "again"), (UNSURE, "again"))

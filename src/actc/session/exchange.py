@@ -24,7 +24,7 @@ from actc.session.status import history
 from actc.tables.answers import Use, explain_unused
 from actc.tables.deliver import write_beside
 from actc.tables.files import answer_columns, open_text, read_answers, write_text, write_triples
-from actc.triples import ASKED, Annotations, ScoredTriples, encode_columns
+from actc.triples import ASKED, Annotations, ScoredTriples, Triples, encode_columns
 
 WORDS = {"1": "true", "yes": "true", "0": "false", "no": "false", "not sure": "unsure", "skip": "unsure"}
 IMPORTED = "Brought in from a file."
@@ -48,7 +48,7 @@ def write_labels(session: Session, path: Path) -> int:
 
 def write_history(session: Session, path: Path) -> int:
     """Write everything that was ever said, oldest first, as JSON lines; return how many."""
-    lines = history(session, None, -1)[::-1]
+    lines = history(session)[::-1]
     undone = {line["undoes"] for line in lines}
     with write_beside(path) as temporary:
         temporary.touch(0o600)  # names and what they said: for others only if the owner gives them the right
@@ -183,15 +183,11 @@ TAUGHT: dict[str, Any] = {"asked": "given", "within": "", "chance": None, "reach
 
 def put_answers(session: Session, pool: ScoredTriples, said: Annotations) -> int:
     """Put answers that were given before into a session, once however often; return how many were new."""
-    columns = (said.rows.tolist(), said.labels.tolist(), said.who, said.asked, said.within, said.chance, said.reach)
-    found = []
-    for row, label, who, asked, within, chance, reach in zip(*columns, strict=True):
-        how = (asked, within, float(chance), int(reach)) if np.isfinite(chance) else tuple(TAUGHT.values())
-        word = "true" if label else "false"
-        name = str(who)[:MOST_NAME] or "earlier"
-        line = Line(name, "person", "", pool.triple(row), word, None, "", "earlier answers", PURPOSES["person"], *how)
-        found.append((session.add_annotator(name), line, row))
-    return _insert(session, pool, found)
+    who = [str(name)[:MOST_NAME] or "earlier" for name in said.who]
+    lines = _lines_of(pool.take(said.rows), said, who, "earlier answers")
+    taken = (line if line.chance else replace(line, **TAUGHT) for line in lines)
+    people = map(session.add_annotator, who)
+    return _insert(session, pool, list(zip(people, taken, said.rows.tolist(), strict=True)))
 
 
 def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotator, Line, int]]) -> int:
@@ -217,11 +213,16 @@ def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotat
 
 def _read_table(path: Path, who: str) -> Iterator[Line]:
     triples, found = read_answers(path)
-    chances = [chance if np.isfinite(chance) else None for chance in found.chance.tolist()]
-    columns = (found.labels.tolist(), found.asked, found.within, chances, found.reach.astype(np.int64).tolist())
-    for row, (label, *how) in enumerate(zip(*columns, strict=True)):
-        said = "true" if label else "false"
-        yield Line(who, "person", "", triples.triple(row), said, None, "", str(path), PURPOSES["person"], *how)
+    return _lines_of(triples, found, [who] * len(found), str(path))
+
+
+def _lines_of(triples: Triples, said: Annotations, who: Sequence[str], place: str) -> Iterator[Line]:
+    """Return answers, one to each of some triples, as judgements of people."""
+    chances = [chance if np.isfinite(chance) else None for chance in said.chance.tolist()]
+    columns = (who, said.labels.tolist(), said.asked, said.within, chances, said.reach.astype(np.int64).tolist())
+    for row, (name, label, *how) in enumerate(zip(*columns, strict=True)):
+        word = "true" if label else "false"
+        yield Line(name, "person", "", triples.triple(row), word, None, "", place, PURPOSES["person"], *how)
 
 
 def _read_lines(path: Path, who: str) -> Iterator[Line]:

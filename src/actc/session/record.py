@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from actc.errors import ChoiceError, OptionError, SessionError
+from actc.errors import OptionError, SessionError, check_choice
 from actc.session.ask import TASK, Annotator, Task, lease, lease_clock, read_rivals
 
 LABELS: dict[str, int | None] = {"true": 1, "false": 0, "unsure": None}
@@ -56,8 +56,7 @@ class Judgement:
     chosen: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
-        if self.said not in SAID:
-            raise ChoiceError("answer", self.said, SAID)
+        check_choice("answer", self.said, SAID)
         for name in ("key", "note"):
             if not is_storable(getattr(self, name)):
                 raise OptionError(f"The {name} has half a character in it (a lone surrogate), which cannot be stored.")

@@ -35,7 +35,7 @@ from typing import Any
 
 import numpy as np
 
-from actc.errors import ChoiceError, FileError, OptionError, SessionError
+from actc.errors import FileError, OptionError, SessionError, check_choice
 from actc.judges.store import tidy_name
 from actc.pooled.sketch_file import read_sketch
 from actc.session.ask import (
@@ -197,8 +197,7 @@ class Session:
 
         Another rule holds for all answers at once; another overlap for the triples that are planned from now on.
         """
-        if name not in CHANGEABLE:
-            raise ChoiceError("setting to change", name, CHANGEABLE)
+        check_choice("setting to change", name, CHANGEABLE)
         replace(self.settings, **{name: value})  # type: ignore[arg-type]  # refuses what a start would refuse
         with self.store.transaction() as connection:
             sql = "INSERT INTO choice (at, name, value) VALUES (?, ?, ?)"

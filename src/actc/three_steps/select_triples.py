@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from actc.errors import ChoiceError, OptionError
+from actc.errors import OptionError, choose
 from actc.triples import Annotations, FloatArray, IntArray, Picks, ScoredTriples
 
 
@@ -54,9 +54,7 @@ def find_selector(selector: str | SelectRows) -> Selector:
     """Return the selector of that name; of a function nothing is known, so chance may play a part in it."""
     if not isinstance(selector, str):
         return Selector(selector)
-    if selector not in SELECTORS:
-        raise ChoiceError("selector", selector, SELECTORS)
-    return SELECTORS[selector]
+    return choose("selector", selector, SELECTORS)
 
 
 def select_triples(
