@@ -176,10 +176,15 @@ async def enter_as_owner(request: Request, token: Annotated[str, Path(max_length
 def _welcome(request: Request, token: str, kind: str, role: str, target: str) -> Response:
     links = links_of(request)
     if links.find(session_of(request), token, kind) is None:
-        if not request.app.state.guesses.allows(request.client.host if request.client else ""):
-            raise HTTPException(429, "Too many wrong links; wait a minute.", {"Retry-After": "60"})
-        raise HTTPException(404, "This link is not valid, or not any more. Ask the owner of the session for yours.")
+        raise wrong_link(request, "This link is not valid, or not any more. Ask the owner of the session for yours.")
     return welcome(request, links.cookie(role), token, links.root, target)
+
+
+def wrong_link(request: Request, sentence: str) -> HTTPException:
+    """Return what to say to somebody with a link that opens nothing; who guesses many is told to wait."""
+    if request.app.state.guesses.allows(request.client.host if request.client else ""):
+        return HTTPException(404, sentence)
+    return HTTPException(429, "Too many wrong links; wait a minute.", {"Retry-After": "60"})
 
 
 def welcome(request: Request, cookie: str, token: str, root: str, target: str) -> Response:

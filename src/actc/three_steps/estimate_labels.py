@@ -28,11 +28,9 @@ class Fitted(Protocol):
 
     def probabilities(self, scores: FloatArray, group: IntArray) -> FloatArray:
         """Return P(true) of each score by its group's classifier."""
-        ...
 
     def is_true(self, scores: FloatArray, group: IntArray) -> BoolArray:
         """Say whether that probability is above one half; often cheaper than the probability."""
-        ...
 
 
 Estimator = Callable[[FloatArray, IntArray, IntArray, int], Fitted]

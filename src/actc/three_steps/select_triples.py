@@ -23,7 +23,6 @@ class PoolProbabilities(Protocol):
 
     def __call__(self, relation: int | None = None) -> FloatArray:
         """Estimate by each triple's own classifier, or by the one of the given relation."""
-        ...
 
 
 SelectRows = Callable[[ScoredTriples, Annotations, int, np.random.Generator, PoolProbabilities], IntArray]
