@@ -15,7 +15,7 @@ import numpy as np
 from actc.errors import FileError, OptionError, SessionError
 from actc.judges.store import MOST_NAME
 from actc.pooled.sketch_file import add_to_sketch
-from actc.session.ask import Annotator, Task, drop_from_plan, put_tasks
+from actc.session.ask import Annotator, Desk, Task, drop_from_plan, put_tasks
 from actc.session.cards import plain, sentence
 from actc.session.plan import Planner
 from actc.session.record import LABELS, Judgement, find_stored, insert
@@ -198,7 +198,8 @@ def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotat
             key = line.key or "import-" + hashlib.sha256(told.encode()).hexdigest()[:24]
             try:
                 judgement = Judgement(line.said, row, key, line.seconds, line.note)
-                if find_stored(connection, annotator, judgement) is not None:
+                desk = Desk(connection, annotator, now)
+                if find_stored(desk, judgement) is not None:
                     continue
             except (SessionError, OptionError) as error:
                 raise FileError(f"{line.place}: {error}") from None
@@ -206,7 +207,7 @@ def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotat
             task = Task(row, *pool.triple(row), float(pool.scores[row]), IMPORTED, *how, reach=line.reach)
             put_tasks(connection, [task])
             drop_from_plan(connection, [task])
-            insert(connection, annotator, judgement, row, line.purpose, now)
+            insert(desk, judgement, row, line.purpose)
             added += 1
     return added
 
