@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from typing import Any
 
-from actc.experiment.plans import Conditions, Plan
+from actc.experiment.plans import Conditions, Experiment
 from actc.experiment.rows import Run
 from actc.experiment.runs import run_plan
 from actc.paper.items import PAPER_METHODS
@@ -65,7 +65,7 @@ def find_shares(stats: dict[Function, Any], function: Function, depth: int = 8) 
 
 def run(method: str, cell: tuple[str, str], repeats: int) -> None:
     """Run some repeats of one method as the grid does."""
-    run_plan(Plan([StoredCell(*cell)], {Run(*cell, method): repeats}, Conditions()))
+    run_plan(Experiment([StoredCell(*cell)], {Run(*cell, method): repeats}, Conditions()))
 
 
 def main() -> None:

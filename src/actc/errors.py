@@ -17,10 +17,12 @@ All are ``ValueError`` too, so callers who do not care need not import any of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 class ActcError(ValueError):
@@ -74,6 +76,18 @@ class ChoiceError(ActcError):
         near = get_close_matches(str(name), known, n=1, cutoff=0.5)
         hint = f"Did you mean {near[0]!r}? " if near else ""
         super().__init__(f"No {kind} is called {name!r}. {hint}Choose one of: {', '.join(known)}.")
+
+
+def check_choice(kind: str, name: object, choices: Collection[str]) -> None:
+    """Refuse a name that is not among the choices."""
+    if name not in choices:
+        raise ChoiceError(kind, name, choices)
+
+
+def choose(kind: str, name: str, choices: Mapping[str, T]) -> T:
+    """Return what goes by a name; refuse one that is not among the choices."""
+    check_choice(kind, name, choices)
+    return choices[name]
 
 
 class OptionError(ActcError):

@@ -15,7 +15,7 @@ from importlib import import_module
 from numbers import Integral
 from typing import Any
 
-from actc.errors import ChoiceError, OptionError, TableError
+from actc.errors import OptionError, TableError, choose
 
 ALIASES = {"subject": "head", "predicate": "relation", "object": "tail", "rel": "relation", "confidence": "score"}
 """What columns are also called."""
@@ -186,9 +186,7 @@ def kind_of(frame: Any) -> str:
 
 def make_frame(columns: Mapping[str, Any], library: str) -> Any:
     """Return aligned columns as a frame of a kind in ``FRAMES``."""
-    if library not in FRAMES:
-        raise ChoiceError("library of frames", library, FRAMES)
-    needed, make = FRAMES[library]
+    needed, make = choose("library of frames", library, FRAMES)
     try:
         module = import_module(needed)
     except ModuleNotFoundError:

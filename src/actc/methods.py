@@ -16,7 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from actc.errors import ActcError, ChoiceError, OptionError
+from actc.errors import ActcError, ChoiceError, OptionError, check_choice
 from actc.evidence.method import PooledEvidence
 from actc.evidence.pools import WeighedTriples
 from actc.pooled.method import Pooled
@@ -46,34 +46,27 @@ class Fit(Protocol):
         None where no cut says what :meth:`accepts` says: the method needs an answer first, or decides by more than the
         score.
         """
-        ...
 
     def accepts(self, triples: ScoredTriples) -> BoolArray:
         """Say of any triples whether they are accepted, shape (M,); refused while the method needs an answer first."""
-        ...
 
     @property
     def draws(self) -> Posterior | None:
         """What is possible, as far as the answers tell, to draw from; None if the method does not know its doubts."""
-        ...
 
     @property
     def gain(self) -> float | None:
         """Right decisions in the pool that one more answer, well chosen, is expected to add."""
-        ...
 
     @property
     def squash(self) -> Squash | None:
         """How the method saw the scores; None if as they are."""
-        ...
 
     def probabilities(self, triples: ScoredTriples) -> FloatArray | None:
         """Return P(true) of any triples, shape (M,); None if the method decides without probabilities."""
-        ...
 
     def pick(self, count: int, random: np.random.Generator) -> Picks:
         """Return the next triples to judge, none of them judged; possible before the first answer."""
-        ...
 
 
 @runtime_checkable
@@ -87,30 +80,24 @@ class Method(Protocol):
     @property
     def summary(self) -> str:
         """One line on what it is."""
-        ...
 
     @property
     def selector(self) -> Any:
         """A name in ``SELECTORS`` or a function; ``random`` means that an experiment's shared draws are used."""
-        ...
 
     @property
     def by_chance(self) -> bool:
         """Whether chance plays a part in what it picks; if not, one repeat of an experiment is enough."""
-        ...
 
     @property
     def reads(self) -> str:
         """What it reads beside the pool: ``known`` triples' scores, the graph's ``evidence``, or no more: ``pool``."""
-        ...
 
     def batch(self, judged: int) -> int:
         """Return how many triples to judge before fitting again, when so many are judged."""
-        ...
 
     def fit(self, pool: ScoredTriples, answers: Annotations, known: ScoredTriples | None = None) -> Fit:
         """Return what it makes of the answers."""
-        ...
 
 
 def finds_cuts(method: Method) -> bool:
@@ -201,8 +188,7 @@ def _with_options(name: str, method: Any, rest: str) -> Method:
         key = key.strip().replace("-", "_")
         if not equals:
             raise OptionError(f"{name}: {part!r} is no option; write option=value, such as n=50.")
-        if key not in choices:
-            raise ChoiceError(f"option of {name}", key, choices)
+        check_choice(f"option of {name}", key, choices)
         changes[key] = _parse(name, key, value.strip(), choices[key])
     return replace(method, **changes)  # type: ignore[no-any-return]
 

@@ -1,6 +1,6 @@
 """How good are decisions and probabilities? Accuracy, F1 and others by name, calibration error, a report by relation.
 
-A metric of decisions is a function of ``Counts`` and an entry in ``METRICS``, at the foot.
+A metric of decisions is a function of ``Confusion`` and an entry in ``METRICS``, at the foot.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from actc.errors import ChoiceError
+from actc.errors import choose
 from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, as_vocabulary
 
 
-class Counts(NamedTuple):
+class Confusion(NamedTuple):
     """What became of labelled triples under S sets of decisions.
 
     Parameters
@@ -32,23 +32,23 @@ class Counts(NamedTuple):
     triples: int
 
 
-def accuracy_of(counts: Counts) -> FloatArray:
+def accuracy_of(counts: Confusion) -> FloatArray:
     """Share of decisions that are right."""
     true_accepted, accepted, true, triples = counts
     return (true_accepted + triples - accepted - (true - true_accepted)) / triples
 
 
-def f1_of(counts: Counts) -> FloatArray:
+def f1_of(counts: Confusion) -> FloatArray:
     """Harmonic mean of precision and recall; 1 where nothing is accepted and nothing true."""
     return _share(2 * counts.true_accepted, counts.accepted + counts.true)
 
 
-def precision_of(counts: Counts) -> FloatArray:
+def precision_of(counts: Confusion) -> FloatArray:
     """Share of the accepted triples that are true; 1 where nothing is accepted."""
     return _share(counts.true_accepted, counts.accepted)
 
 
-def recall_of(counts: Counts) -> FloatArray:
+def recall_of(counts: Confusion) -> FloatArray:
     """Share of the true triples that are accepted; 1 where nothing is true."""
     return _share(counts.true_accepted, np.full_like(counts.accepted, counts.true))
 
@@ -57,10 +57,10 @@ def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
     return np.where(whole > 0, part / np.maximum(whole, 1), 1.0)
 
 
-def count_decisions(labels: BoolArray, decisions: BoolArray) -> Counts:
+def count_decisions(labels: BoolArray, decisions: BoolArray) -> Confusion:
     """Count one set of decisions, aligned with the labels."""
     true_accepted, accepted = (np.array([float(mask.sum())]) for mask in (labels & decisions, decisions))
-    return Counts(true_accepted, accepted, int(labels.sum()), len(labels))
+    return Confusion(true_accepted, accepted, int(labels.sum()), len(labels))
 
 
 def accuracy(labels: BoolArray, decisions: BoolArray) -> float:
@@ -114,7 +114,7 @@ class LabelledScores:
         trues = np.split(labels[order].astype(np.int64), starts[1:])
         return cls(tuple(scores), tuple(np.append(np.cumsum(part[::-1])[::-1], 0) for part in trues), columns)
 
-    def count(self, cuts: FloatArray) -> Counts:
+    def count(self, cuts: FloatArray) -> Confusion:
         """Count what each row of a threshold table of shape (S, R + 1) accepts."""
         true_accepted, accepted = np.zeros(len(cuts)), np.zeros(len(cuts))
         for scores, trues_from, column in zip(self.scores, self.trues_from, self.columns, strict=True):
@@ -122,7 +122,7 @@ class LabelledScores:
             true_accepted += trues_from[place]
             accepted += len(scores) - place
         true = sum(int(trues[0]) for trues in self.trues_from)
-        return Counts(true_accepted, accepted, true, sum(len(scores) for scores in self.scores))
+        return Confusion(true_accepted, accepted, true, sum(len(scores) for scores in self.scores))
 
     def measure(self, cuts: FloatArray, metrics: Sequence[str] = ("accuracy", "f1")) -> FloatArray:
         """Return metrics, by their names, of each row of a threshold table: shape (metrics, S)."""
@@ -151,14 +151,12 @@ def report_by_relation(thresholds: Thresholds, triples: ScoredTriples, labels: B
     return reports
 
 
-def find_metric(name: str) -> Callable[[Counts], FloatArray]:
+def find_metric(name: str) -> Callable[[Confusion], FloatArray]:
     """Return the metric of that name."""
-    if name not in METRICS:
-        raise ChoiceError("metric", name, METRICS)
-    return METRICS[name]
+    return choose("metric", name, METRICS)
 
 
-METRICS: dict[str, Callable[[Counts], FloatArray]] = {
+METRICS: dict[str, Callable[[Confusion], FloatArray]] = {
     "accuracy": accuracy_of,
     "f1": f1_of,
     "precision": precision_of,

@@ -96,11 +96,11 @@ def _encode_large(names: Sequence[str]) -> tuple[Sequence[str], IntArray] | None
     return vocabulary, ordered
 
 
-def _encode_arrow(text: Any) -> tuple[Vocabulary, IntArray]:
-    """Do the same with an array that :func:`actc.frames.as_arrow` gave: UTF-8 is ordered as Python orders text."""
-    from pyarrow import compute
+def _encode_arrow(*texts: Any) -> tuple[Vocabulary, IntArray]:
+    """Do the same with arrays that :func:`actc.frames.as_arrow` gave: UTF-8 is ordered as Python orders text."""
+    from pyarrow import compute, concat_arrays
 
-    encoded = text.dictionary_encode()
+    encoded = concat_arrays(texts).dictionary_encode()
     order = compute.sort_indices(encoded.dictionary)
     names = encoded.dictionary.take(order).to_numpy(zero_copy_only=False).tolist()
     codes = np.empty(len(order), dtype=np.int64)
@@ -308,32 +308,20 @@ def encode_columns(
     heads: Iterable[str], relations: Iterable[str], tails: Iterable[str], scores: Sized | None = None
 ) -> Triples:
     """Encode three columns of names, refusing columns of different length (scores too) and what is no text."""
-    in_arrow = {"head": as_arrow(heads), "relation": as_arrow(relations), "tail": as_arrow(tails)}
-    if all(column is not None for column in in_arrow.values()):
-        return _encode_arrow_columns(in_arrow, scores)
-    columns = {"head": as_list(heads), "relation": as_list(relations), "tail": as_list(tails)}
-    _refuse_lengths({**columns, **({} if scores is None else {"score": scores})})
+    columns: dict[str, Any] = {"head": as_arrow(heads), "relation": as_arrow(relations), "tail": as_arrow(tails)}
+    in_arrow = all(column is not None for column in columns.values())
+    if not in_arrow:
+        columns = {"head": as_list(heads), "relation": as_list(relations), "tail": as_list(tails)}
+    lengths = {**columns, **({} if scores is None else {"score": scores})}
+    if len({len(column) for column in lengths.values()}) > 1:
+        told = ", ".join(f"{len(column)} {name}s" for name, column in lengths.items())
+        raise TableError(f"The columns differ in length: {told}.")
+    head, relation, tail = columns.values()
     try:
-        entity_names, codes = Vocabulary.encode(columns["head"] + columns["tail"])
-        relation_names, relation_codes = Vocabulary.encode(columns["relation"])
+        entity_names, codes = _encode_arrow(head, tail) if in_arrow else Vocabulary.encode(head + tail)
+        relation_names, relation_codes = _encode_arrow(relation) if in_arrow else Vocabulary.encode(relation)
     except RowError:  # which knows neither the column nor its row
         raise next(_no_text(names, what) for what, names in columns.items() if not _is_text(names)) from None
-    head_codes, tail_codes = np.split(codes, 2)
-    return Triples(head_codes, relation_codes, tail_codes, entity_names, relation_names)
-
-
-def _refuse_lengths(columns: Mapping[str, Sized]) -> None:
-    if len({len(column) for column in columns.values()}) > 1:
-        told = ", ".join(f"{len(column)} {name}s" for name, column in columns.items())
-        raise TableError(f"The columns differ in length: {told}.")
-
-
-def _encode_arrow_columns(columns: Mapping[str, Any], scores: Sized | None) -> Triples:
-    from pyarrow import concat_arrays
-
-    _refuse_lengths({**columns, **({} if scores is None else {"score": scores})})
-    entity_names, codes = _encode_arrow(concat_arrays([columns["head"], columns["tail"]]))
-    relation_names, relation_codes = _encode_arrow(columns["relation"])
     head_codes, tail_codes = np.split(codes, 2)
     return Triples(head_codes, relation_codes, tail_codes, entity_names, relation_names)
 

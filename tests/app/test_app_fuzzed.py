@@ -15,11 +15,9 @@ from tests.conftest import make_pool
 OPERATIONS = [
     ("POST", "/api/exchange"),
     ("GET", "/api/picture"),
-    ("GET", "/api/history"),
     ("GET", "/api/answers"),
     ("POST", "/api/more"),
     ("GET", "/api/owner"),
-    ("GET", "/api/owner/history"),
     ("GET", "/api/owner/relations"),
     ("GET", "/api/owner/review/{kind}"),
     ("GET", "/api/owner/card/{triple}"),

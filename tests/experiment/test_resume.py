@@ -16,7 +16,7 @@ from actc.cli.main import commands
 from actc.errors import FileError, OptionError
 from actc.experiment.cells import CellFolder
 from actc.experiment.measurements import read_measurements
-from actc.experiment.plans import REPEATS_IN_SHARE, Conditions, Plan
+from actc.experiment.plans import REPEATS_IN_CHUNK, Conditions, Experiment
 from actc.experiment.rows import Run
 from actc.experiment.runs import run_experiment, run_plan_to_file
 from tests.toy_scores import write_toy_scores
@@ -24,7 +24,7 @@ from tests.toy_scores import write_toy_scores
 CONDITIONS = Conditions(budgets=(1, 5, 20))
 CELLS = [("codex-s", "toy"), ("codex-m", "toy")]
 METHODS = ("actc-lr-rndm", "actc-lr-dens", "localopt-acc")
-REPEATS = 2 * REPEATS_IN_SHARE + 3
+REPEATS = 2 * REPEATS_IN_CHUNK + 3
 RUNS = {Run(*cell, method): REPEATS for cell in CELLS for method in METHODS}
 
 
@@ -39,7 +39,7 @@ def run(folders, tmp_path):
     """Run a plan into a file of that name and return its lines without the seconds."""
 
     def run(name="rows.csv", runs=RUNS, jobs=1, conditions=CONDITIONS, **options):
-        run_plan_to_file(Plan(folders, runs, conditions), tmp_path / name, jobs=jobs, **options)
+        run_plan_to_file(Experiment(folders, runs, conditions), tmp_path / name, jobs=jobs, **options)
         return without_seconds(tmp_path / name)
 
     return run
@@ -50,10 +50,10 @@ def without_seconds(path: Path) -> list[str]:
 
 
 def test_a_share_is_a_few_repeats_and_certain_methods_have_one(folders):
-    runs = {Run("s", "m", "localopt-acc"): REPEATS_IN_SHARE + 3, Run("s", "m", "actc-lr-dens"): 100}
-    assert [(share.start, share.stop) for share in Plan(folders, runs, CONDITIONS).shares] == [
-        (0, REPEATS_IN_SHARE),
-        (REPEATS_IN_SHARE, REPEATS_IN_SHARE + 3),
+    runs = {Run("s", "m", "localopt-acc"): REPEATS_IN_CHUNK + 3, Run("s", "m", "actc-lr-dens"): 100}
+    assert [(chunk.start, chunk.stop) for chunk in Experiment(folders, runs, CONDITIONS).chunks] == [
+        (0, REPEATS_IN_CHUNK),
+        (REPEATS_IN_CHUNK, REPEATS_IN_CHUNK + 3),
         (0, 1),
     ]
 
@@ -96,8 +96,8 @@ def test_rows_of_other_runs_stay(run, tmp_path):
 
 
 def test_more_repeats_are_added_to_the_ones_that_are_there(run):
-    more = dict.fromkeys(RUNS, 2 * REPEATS_IN_SHARE)
-    run("grown.csv", dict.fromkeys(RUNS, REPEATS_IN_SHARE))
+    more = dict.fromkeys(RUNS, 2 * REPEATS_IN_CHUNK)
+    run("grown.csv", dict.fromkeys(RUNS, REPEATS_IN_CHUNK))
     assert sorted(run("grown.csv", more)) == sorted(run("fresh.csv", more))
 
 

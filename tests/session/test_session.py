@@ -57,7 +57,7 @@ def judge(session: Session, annotator, count: int, said: str = "true") -> list[i
     judged = []
     for _ in range(count):
         task = session.ask(annotator, 3)[0]
-        number = len(history(session, None, 9999))
+        number = len(history(session))
         session.record(annotator, [Judgement(said, task.triple, f"{annotator.name}-{number}")])
         judged.append(task.triple)
     return judged

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from fastapi.responses import Response
@@ -14,6 +13,7 @@ from actc.session.cards import make_cards
 from actc.session.reasons import FILE as REASONS
 from actc.session.status import picture
 from actc.session.texts import FILE as TEXTS
+from actc.tables.begun import version_of
 
 MOST_CARDS = 2048
 """Cards that are kept: a page gets each several times, first ahead of time and then until it is answered."""
@@ -40,7 +40,7 @@ class Kept:
     def cards(self, tasks: list[Task]) -> bytes:
         """Return the cards of some triples; made anew where names, reasons or texts were added since."""
         when = self.session.reasons
-        state = (when, *map(_version, self._files))
+        state = (when, *map(version_of, self._files))
         if self._cards[0] != state:
             self._cards = (state, {})
         kept = self._cards[1]
@@ -52,15 +52,6 @@ class Kept:
         for oldest in list(kept)[: max(0, len(kept) - MOST_CARDS)]:
             kept.pop(oldest, None)
         return b"[" + b",".join(found[task] for task in tasks) + b"]"
-
-
-def _version(file: Path) -> tuple[int, int] | None:
-    """Return what is another after a change of a file; None where there is none."""
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns
 
 
 def to_bytes(value: Any) -> bytes:

@@ -17,7 +17,7 @@ from actc.session import Session
 from actc.session.combine import find_changes
 from actc.session.make_file import make_file
 from actc.session.review import count_reviews, list_reviews, show_review
-from actc.session.status import agreement, all_relations, history, people, progress
+from actc.session.status import agreement, all_relations, people, progress
 from actc.session.trouble import read_trouble
 
 LONG, PAUSES = 0.2, 30  # seconds; a result that took longer is kept for so many times as long as it took
@@ -143,14 +143,6 @@ def get_reviews(
 def get_card(triple: Annotated[int, Path(ge=0, le=LARGEST)], session: Open, owner: Owner) -> dict[str, Any]:
     """Return the whole card of a triple, and who said what of it."""
     return show_review(session, triple)
-
-
-@owning.get("/history")
-def get_everything(
-    session: Open, owner: Owner, most: Annotated[int, Query(ge=1, le=100_000)] = 200
-) -> list[dict[str, Any]]:
-    """Return the judgements of everybody, newest first."""
-    return history(session, None, most)
 
 
 @owning.post("/settle")

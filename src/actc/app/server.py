@@ -41,7 +41,7 @@ from actc.app.owner import owning
 from actc.errors import ActcError, OptionError, SessionError
 from actc.session import Judgement, Session
 from actc.session.record import is_storable
-from actc.session.status import all_relations, history, own_answers, progress, what_is_left
+from actc.session.status import all_relations, own_answers, progress, what_is_left
 from actc.tables.pages import render
 
 MOST_CARDS = 32
@@ -137,14 +137,6 @@ def judge_more(body: MoreBody, session: Open, judge: Judge) -> JSONResponse:
     return JSONResponse(progress(session, judge))
 
 
-@judging.get("/history")
-def get_history(session: Open, judge: Judge, most: Annotated[int, Query(ge=1, le=500)] = 50) -> list[dict[str, Any]]:
-    """Return the annotator's own judgements, newest first; not what tells a repeat, nor what the model thought."""
-    hidden = ("purpose", "probability", "shown")
-    lines = history(session, judge, most)
-    return [{name: value for name, value in line.items() if name not in hidden} for line in lines]
-
-
 @pages.get("/")
 async def judge_page(request: Request) -> Response:
     """Return the annotator's page; it asks for its data itself."""
@@ -184,10 +176,15 @@ async def enter_as_owner(request: Request, token: Annotated[str, Path(max_length
 def _welcome(request: Request, token: str, kind: str, role: str, target: str) -> Response:
     links = links_of(request)
     if links.find(session_of(request), token, kind) is None:
-        if not request.app.state.guesses.allows(request.client.host if request.client else ""):
-            raise HTTPException(429, "Too many wrong links; wait a minute.", {"Retry-After": "60"})
-        raise HTTPException(404, "This link is not valid, or not any more. Ask the owner of the session for yours.")
+        raise wrong_link(request, "This link is not valid, or not any more. Ask the owner of the session for yours.")
     return welcome(request, links.cookie(role), token, links.root, target)
+
+
+def wrong_link(request: Request, sentence: str) -> HTTPException:
+    """Return what to say to somebody with a link that opens nothing; who guesses many is told to wait."""
+    if request.app.state.guesses.allows(request.client.host if request.client else ""):
+        return HTTPException(404, sentence)
+    return HTTPException(429, "Too many wrong links; wait a minute.", {"Retry-After": "60"})
 
 
 def welcome(request: Request, cookie: str, token: str, root: str, target: str) -> Response:

@@ -10,7 +10,6 @@ from rich.text import Text
 from actc.cli.show import MOST_RELATIONS, console, new_table
 from actc.session.examine import AuditResult, AuditSlice, QuestionList
 from actc.trust.audit import write_verdict
-from actc.trust.expect import Share
 from actc.trust.report import Report
 from actc.trust.shift import Shift
 
@@ -23,22 +22,18 @@ def print_report(report: Report, written: Sequence[Path]) -> None:
     sought = report.sought
     screen.print(f"{report.accepted:,} of {total:,} {sought.things} are {sought.accepted}, from {answers:,} answers.")
     for name, share in report.quality.items():
-        screen.print(f"  {name:<10}{_percent(share)}")
+        screen.print(f"  {name:<10}{share or '–'}")
     screen.print(Text(report.rests_on), Text(str(report.advice)), "", sep="\n")
     screen.print(*map(Text, report.judges), sep="\n", end="\n\n" if report.judges else "")
     over_half = f"over half {sought.true}?"
     table = new_table("relation", sought.accepted, sought.things, "answers", "precision", over_half)
     for line in report.relations[:MOST_RELATIONS]:
         counts = f"{line.accepted:,}", f"{line.triples:,}", str(line.answers)
-        table.add_row(line.relation, *counts, _percent(line.quality["precision"]), line.over_half)
+        table.add_row(line.relation, *counts, str(line.quality["precision"] or "–"), line.over_half)
     screen.print(table)
     if len(report.relations) > MOST_RELATIONS:
         screen.print(f"... and {len(report.relations) - MOST_RELATIONS} more relations on the page.")
     screen.print(f"Written: {', '.join(map(str, written))}", soft_wrap=True)
-
-
-def _percent(share: Share | None) -> str:
-    return "–" if share is None else f"{share.middle:.1%} ({share.low:.1%} to {share.high:.1%})"
 
 
 def print_asked(asked: QuestionList, out: Path) -> None:

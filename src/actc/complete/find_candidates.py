@@ -28,7 +28,7 @@ OWN_FACTS = "the graph's own facts teach what evidence is worth, and scores do n
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class FoundCandidates:
     """Candidates, and what is known of them before anybody is asked.
 
     Parameters
@@ -57,7 +57,7 @@ class Candidates:
         return {**self.triples.columns(), "score": self.triples.scores, **self.beside}
 
 
-def find_by_rules(graph: Graph, seed: int = 0, progress: Progress | None = None) -> Candidates:
+def find_by_rules(graph: Graph, seed: int = 0, progress: Progress | None = None) -> FoundCandidates:
     """Take what the graph's own rules propose, and weigh it."""
     proposed = propose_by_rules(graph)
     try:
@@ -67,7 +67,7 @@ def find_by_rules(graph: Graph, seed: int = 0, progress: Progress | None = None)
     told = proposed.columns()
     beside = {name: told[name] for name in ("rule", "rule_confidence", "rules", "proposed_by")}
     precisions = found.precisions.round(4).tolist()
-    return Candidates(*_weighed(found.weighed, graph, beside, [found.tell()]), precisions)
+    return FoundCandidates(*_weighed(found.weighed, graph, beside, [found.tell()]), precisions)
 
 
 def find_by_both(
@@ -78,7 +78,7 @@ def find_by_both(
     same: bool = False,
     seed: int = 0,
     progress: Progress | None = None,
-) -> Candidates:
+) -> FoundCandidates:
     """Take what rules and models propose, and weigh it by facts that neither had seen.
 
     Parameters
@@ -101,7 +101,7 @@ def find_by_both(
     reasons = Reasons(tuple((part.evidence, part.worth) for part in both.parts), graph)
     pays = both.pays if any(len(model.holdout) for model in models) else None
     notes = [both.found.tell(), NO_HOLDOUT if pays is None else pays.tell(), *both.notes]
-    return Candidates(every, both.beside, notes, reasons, both.found.precisions.round(4).tolist(), pays)
+    return FoundCandidates(every, both.beside, notes, reasons, both.found.precisions.round(4).tolist(), pays)
 
 
 def _with_all_names(graph: Graph, models: Sequence[Proposer]) -> Graph:
@@ -118,7 +118,7 @@ def _with_all_names(graph: Graph, models: Sequence[Proposer]) -> Graph:
 
 def _by_own_facts(
     graph: Graph, models: Sequence[Proposer], relations: Sequence[str], progress: Progress | None
-) -> Candidates:
+) -> FoundCandidates:
     """Weigh what rules and a model propose by some of the graph's own facts, where a holdout cannot teach."""
     union = join_candidates(graph, propose_by_rules(graph).of_relations(relations), models)
     plain = Proposals(union.proposals.triples)
@@ -129,13 +129,13 @@ def _by_own_facts(
         scores = union.proposals.marks["score"]
         rows = np.flatnonzero(union.by_model & np.isfinite(scores))
         beside = {name: values[rows] for name, values in union.beside.items()}
-        return Candidates(plain.triples.take(rows).with_scores(scores[rows]), beside, [TOO_SMALL])
-    return Candidates(*_weighed(weighed, graph, union.beside, [f"{why}: {OWN_FACTS}"]))
+        return FoundCandidates(plain.triples.take(rows).with_scores(scores[rows]), beside, [TOO_SMALL])
+    return FoundCandidates(*_weighed(weighed, graph, union.beside, [f"{why}: {OWN_FACTS}"]))
 
 
 def find_given(
     graph: Graph, given: Graph, model: Scorer | None, holdout: Graph | None, progress: Progress | None
-) -> Candidates:
+) -> FoundCandidates:
     """Weigh the candidates that somebody else proposed; only these are decided.
 
     Parameters
@@ -153,7 +153,7 @@ def find_given(
             weighed = weigh(graph, Proposals(given), Lesson.taken(graph, given), progress=progress)
         except TableError as error:
             raise OptionError(f"{str(error).rstrip('.')}; give --train or --model.") from None
-        return Candidates(*_weighed(weighed, graph, _proposed_by(GIVEN, given), [*given.notes, NOBODYS]))
+        return FoundCandidates(*_weighed(weighed, graph, _proposed_by(GIVEN, given), [*given.notes, NOBODYS]))
     scored = find_scored(given, model)
     known = None if holdout is None else holdout.take(np.flatnonzero(knows(model, holdout)))
     facts = None if known is None or len(known) < 2 else score_triples(model, known)
@@ -161,13 +161,13 @@ def find_given(
         lesson = find_lesson(graph, scored.triples, facts)
         weighed = weigh(graph, scored.triples, lesson, progress=progress)
     except TableError:
-        return Candidates(scored.triples, scored.beside, [*scored.notes, TOO_SMALL])
+        return FoundCandidates(scored.triples, scored.beside, [*scored.notes, TOO_SMALL])
     why = UNSCORED if holdout is not None else f"No holdout facts are known: {OWN_FACTS}"
     notes = [*scored.notes, *([] if weighed.worth.with_scores else [why])]
-    return Candidates(*_weighed(weighed, graph, scored.beside, notes))
+    return FoundCandidates(*_weighed(weighed, graph, scored.beside, notes))
 
 
-def find_scored(given: Graph, model: Scorer) -> Candidates:
+def find_scored(given: Graph, model: Scorer) -> FoundCandidates:
     """Score the candidates that were given; those with names that the model does not know are left out."""
     familiar = knows(model, given)
     if not familiar.any():
@@ -175,12 +175,12 @@ def find_scored(given: Graph, model: Scorer) -> Candidates:
     strange = int((~familiar).sum())
     unknown = f"{strange:,} candidates have names that the model does not know; they are left out."
     scored = score_triples(model, given.take(np.flatnonzero(familiar)))
-    return Candidates(scored, _proposed_by(GIVEN, scored), [*given.notes, *([unknown] if strange else [])])
+    return FoundCandidates(scored, _proposed_by(GIVEN, scored), [*given.notes, *([unknown] if strange else [])])
 
 
-def take_proposed(proposals: ScoredTriples) -> Candidates:
+def take_proposed(proposals: ScoredTriples) -> FoundCandidates:
     """Take what a model proposes, by its scores alone."""
-    return Candidates(proposals, _proposed_by(MODEL, proposals), [])
+    return FoundCandidates(proposals, _proposed_by(MODEL, proposals), [])
 
 
 def _proposed_by(who: str, triples: Triples) -> dict[str, Any]:

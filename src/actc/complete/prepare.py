@@ -13,7 +13,7 @@ import numpy as np
 
 from actc.complete.earlier import GIVEN, STAYING, Earlier, set_aside
 from actc.complete.find_candidates import (
-    Candidates,
+    FoundCandidates,
     find_by_both,
     find_by_rules,
     find_given,
@@ -130,7 +130,9 @@ def _find_held(plan: CompletionPlan, graph: Graph, folder: Path) -> Graph | None
     return read_graph(plan.held, base=plan.base) if plan.held else find_held(folder, plan.graph, graph)
 
 
-def _find_candidates(plan: CompletionPlan, graph: Graph, given: Graph | None, models: int, stage: Stage) -> Candidates:
+def _find_candidates(
+    plan: CompletionPlan, graph: Graph, given: Graph | None, models: int, stage: Stage
+) -> FoundCandidates:
     """Propose candidates or take those given, and score them: by evidence, unless the model alone shall decide."""
     if plan.by_rules:
         with stage("Rules") as advance:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.complete.find_candidates import Candidates, find_by_both, find_by_rules
+from actc.complete.find_candidates import FoundCandidates, find_by_both, find_by_rules
 from actc.complete.union import Proposer
 from actc.complete.weighing import best_placed
 from actc.errors import OptionError
@@ -124,7 +124,7 @@ def _propose_by_rules(
     return Proposed(0, 0.0, len(rows))
 
 
-def _write(out: Path, found: Candidates, relations: Sequence[str] = ()) -> int:
+def _write(out: Path, found: FoundCandidates, relations: Sequence[str] = ()) -> int:
     """Write candidates of some relations, the likeliest first; return how many."""
     columns = found.columns()
     rows = np.argsort(-found.triples.scores, kind="stable")

@@ -16,8 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from actc.decide.plan import Decided, Plan
-from actc.errors import ChoiceError, FileError, OptionError, needing
+from actc.decide.plan import Decided, DecisionPlan
+from actc.errors import FileError, OptionError, check_choice, needing
 from actc.graphs.formats import read_graph
 from actc.tables.calibration import Calibration, Exceptions
 from actc.tables.constraints import Constraints
@@ -30,7 +30,7 @@ from actc.tables.parts import Candidates, find_candidates, refuse_inside
 from actc.tables.progress import Progress, ignore_progress
 from actc.triples import Thresholds
 
-Engine = Callable[[Plan, Candidates, Path, Progress], Decided]
+Engine = Callable[[DecisionPlan, Candidates, Path, Progress], Decided]
 """Writes what the plan asks for to a path and counts; the path has a suffix for a file, none for a folder of parts."""
 
 
@@ -97,12 +97,11 @@ def decide_candidates(
         graph = thresholds.sources.graph if graph is None else graph
         curves, exceptions = curves or thresholds.curves, thresholds.exceptions
         thresholds = thresholds.thresholds.without(thresholds.without, others=True)
-    if engine not in ENGINES:
-        raise ChoiceError("engine", engine, ENGINES)
+    check_choice("engine", engine, ENGINES)
     if master is not None and engine != "spark":
         raise OptionError(f"A master ({master}) goes with the engine spark only, not with {engine}.")
     used = Constraints() if constraints is None else constraints.used
-    plan = Plan(thresholds, curves, exceptions, keep_all, best_only, parse_memory(memory), master, used)
+    plan = DecisionPlan(thresholds, curves, exceptions, keep_all, best_only, parse_memory(memory), master, used)
     paths = [candidates] if isinstance(candidates, str | Path) else list(candidates)
     if any("://" in str(path) for path in (out, *paths)):
         plan = plan if graph is None or not len(used) else replace(plan, facts=str(graph))
@@ -134,7 +133,7 @@ def _facts_of(graph: str | Path | None) -> Iterator[Candidates | None]:
 
 
 def _decide_remote(
-    plan: Plan, engine: str, urls: Sequence[str], out: str, overwrite: bool, progress: Progress
+    plan: DecisionPlan, engine: str, urls: Sequence[str], out: str, overwrite: bool, progress: Progress
 ) -> Decided:
     if engine != "spark":
         raise OptionError(f"{out}, {urls[0]}: only the engine spark reads and writes addresses; give --engine spark.")
@@ -150,13 +149,13 @@ def _place(out: str | Path) -> Path:
     return place
 
 
-def _run_duckdb(plan: Plan, candidates: Candidates, out: Path, progress: Progress) -> Decided:
+def _run_duckdb(plan: DecisionPlan, candidates: Candidates, out: Path, progress: Progress) -> Decided:
     from actc.decide.duckdb_engine import run
 
     return run(plan, candidates, out, progress)
 
 
-def _run_spark(plan: Plan, candidates: Candidates, out: Path, progress: Progress) -> Decided:
+def _run_spark(plan: DecisionPlan, candidates: Candidates, out: Path, progress: Progress) -> Decided:
     return _spark().run(plan, candidates, out, progress)  # type: ignore[no-any-return]
 
 

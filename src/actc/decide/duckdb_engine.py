@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from actc.decide.plan import Decided, Plan
+from actc.decide.plan import Decided, DecisionPlan
 from actc.decide.together import hold_back
 from actc.errors import FileError, OptionError
 from actc.tables.curves import Curves
@@ -30,7 +30,7 @@ EMPTY_NAME = "actc: empty name"
 TABBED_NAME = "actc: tabbed name"
 
 
-def run(plan: Plan, candidates: Candidates, out: Path, progress: Progress) -> Decided:
+def run(plan: DecisionPlan, candidates: Candidates, out: Path, progress: Progress) -> Decided:
     """Count, check, write; see ``actc.decide.decide_candidates.Engine``."""
     with _connect(plan, out) as connection:
         try:
@@ -51,7 +51,7 @@ def run(plan: Plan, candidates: Candidates, out: Path, progress: Progress) -> De
     return Decided(tuple(table["relation"]), table["threshold"], *counts)
 
 
-def _connect(plan: Plan, out: Path) -> Any:
+def _connect(plan: DecisionPlan, out: Path) -> Any:
     connection = open_database()
     memory = plan.memory - OUTSIDE
     threads = max(1, min(os.cpu_count() or 1, memory // MEMORY_PER_THREAD))
@@ -83,7 +83,7 @@ def _run(connection: Any, query: str, progress: Progress, span: tuple[int, int])
     )
 
 
-def _joined(plan: Plan, layout: Layout, source: str) -> str:
+def _joined(plan: DecisionPlan, layout: Layout, source: str) -> str:
     default = f"CAST('{plan.thresholds.default}' AS DOUBLE)"
     head, relation, tail, score = map(layout.column, COLUMNS)
     columns = (
@@ -101,7 +101,7 @@ def _joined(plan: Plan, layout: Layout, source: str) -> str:
     )
 
 
-def _counts_query(plan: Plan, layout: Layout, source: str) -> str:
+def _counts_query(plan: DecisionPlan, layout: Layout, source: str) -> str:
     return (
         "SELECT relation, any_value(threshold) AS threshold, count(*) AS candidates, "
         f"count(*) FILTER (score >= threshold) AS accepted, count(*) FILTER ({BAD_SCORE}) AS bad "
@@ -109,7 +109,7 @@ def _counts_query(plan: Plan, layout: Layout, source: str) -> str:
     )
 
 
-def _copy_query(plan: Plan, candidates: Candidates, out: Path) -> str:
+def _copy_query(plan: DecisionPlan, candidates: Candidates, out: Path) -> str:
     rows = _with_verdict(plan, _with_words(plan, _joined(plan, candidates.layout, candidates.source)))
     rows = _with_decision(plan, rows)
     if plan.curves is not None:
@@ -118,7 +118,7 @@ def _copy_query(plan: Plan, candidates: Candidates, out: Path) -> str:
     return f"COPY (SELECT {columns} FROM ({rows})) TO {quote(str(out))} ({_options(out)})"
 
 
-def _with_words(plan: Plan, rows: str) -> str:
+def _with_words(plan: DecisionPlan, rows: str) -> str:
     """Add who decided, and whether a word of somebody's accepts a triple (1, 0, NULL where nobody spoke)."""
     if not len(plan.exceptions):
         return f"SELECT *, NULL AS word, 'method' AS \"by\", NULL AS told FROM ({rows})"
@@ -151,7 +151,7 @@ class _Tables:
         return self._connection.execute(query).fetchall()  # type: ignore[no-any-return]
 
 
-def _hold_back(connection: Any, plan: Plan, candidates: Candidates, names: Any) -> Any:
+def _hold_back(connection: Any, plan: DecisionPlan, candidates: Candidates, names: Any) -> Any:
     """Find out what constraints hold back; return how many of each relation."""
     if isinstance(plan.facts, Candidates):
         columns = plan.facts.layout.texts(("head", "relation", "tail"))
@@ -170,7 +170,7 @@ def _hold_back(connection: Any, plan: Plan, candidates: Candidates, names: Any) 
     return np.array([dict(counted).get(name, 0) for name in names], dtype=np.int64)
 
 
-def _with_verdict(plan: Plan | None, rows: str) -> str:
+def _with_verdict(plan: DecisionPlan | None, rows: str) -> str:
     """Add what constraints hold back (out = 1), and the probability that they leave a triple."""
     if plan is None or not len(plan.constraints):
         return f"SELECT *, 0 AS out, NULL AS coupled FROM ({rows})"
@@ -185,7 +185,7 @@ def _with_verdict(plan: Plan | None, rows: str) -> str:
 ALONE = "coalesce(word = 1, score >= threshold)"
 
 
-def _with_decision(plan: Plan, rows: str) -> str:
+def _with_decision(plan: DecisionPlan, rows: str) -> str:
     accepted = f"{ALONE} AND out = 0"
     only_accepted = "" if plan.keep_all else f"WHERE {accepted}"
     if plan.best_only:
@@ -223,7 +223,7 @@ def _options(out: Path) -> str:
     return f"FORMAT parquet, FILE_SIZE_BYTES {PART_BYTES}, FILENAME_PATTERN 'part-{{i}}'"
 
 
-def _look_back(connection: Any, plan: Plan, out: Path, names: Any) -> tuple[Any, Any]:
+def _look_back(connection: Any, plan: DecisionPlan, out: Path, names: Any) -> tuple[Any, Any]:
     """Count the accepted rows of the output by relation, in the order of ``names``, and average their probability."""
     parts = [out] if out.suffix else sorted(out.iterdir())
     layout = find_layout(parts[0])
@@ -248,7 +248,7 @@ def _refuse_bad_rows(connection: Any, candidates: Candidates, counts: Any) -> No
         raise find_bad_row(connection, candidates, BAD_ROW)
 
 
-def _explain(error: duckdb.Error, plan: Plan, candidates: Candidates, out: Path) -> FileError:
+def _explain(error: duckdb.Error, plan: DecisionPlan, candidates: Candidates, out: Path) -> FileError:
     """Say which part could not be read, or that the output could not be written."""
     if isinstance(error, duckdb.ConversionException):  # DuckDB's CSV reader takes over casts, also those that only try
         with open_database() as connection:

@@ -15,7 +15,7 @@ from actc.triples import FloatArray, IntArray, Thresholds, as_vocabulary
 
 
 @dataclass(frozen=True)
-class Plan:
+class DecisionPlan:
     """What to do with the candidates; an engine carries it out.
 
     Parameters

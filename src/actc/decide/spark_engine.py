@@ -17,7 +17,7 @@ import numpy as np
 from pyspark.sql import Window
 from pyspark.sql import functions as sql
 
-from actc.decide.plan import Decided, Plan
+from actc.decide.plan import Decided, DecisionPlan
 from actc.decide.together import hold_back
 from actc.errors import ActcError, FileError, OptionError
 from actc.frames import call_columns
@@ -30,7 +30,7 @@ EMPTY_NAME = "actc: empty name"
 NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"  # Java also reads 1d and 1f as numbers
 
 
-def run(plan: Plan, candidates: Candidates, out: Path, progress: Progress) -> Decided:
+def run(plan: DecisionPlan, candidates: Candidates, out: Path, progress: Progress) -> Decided:
     """Count, check, write; see ``actc.decide.decide_candidates.Engine``."""
     if out.suffix:
         raise OptionError(f"{out.name}: Spark writes a folder of parts; give --out a name that ends in /.")
@@ -39,7 +39,7 @@ def run(plan: Plan, candidates: Candidates, out: Path, progress: Progress) -> De
         return _carry_out(session, plan, rows, out.resolve().as_uri(), progress)
 
 
-def run_remote(plan: Plan, urls: Sequence[str], out: str, overwrite: bool, progress: Progress) -> Decided:
+def run_remote(plan: DecisionPlan, urls: Sequence[str], out: str, overwrite: bool, progress: Progress) -> Decided:
     """Do the same with Parquet files and an output that Spark's file systems (hdfs://, s3a://) hold."""
     with open_session(plan.master, plan.memory) as session:
         with _read_errors(urls[0]):
@@ -54,7 +54,7 @@ def run_remote(plan: Plan, urls: Sequence[str], out: str, overwrite: bool, progr
     return decided
 
 
-def _carry_out(session: Any, plan: Plan, rows: Any, out: str, progress: Progress) -> Decided:
+def _carry_out(session: Any, plan: DecisionPlan, rows: Any, out: str, progress: Progress) -> Decided:
     joined = _join(session, plan, rows)
     with _read_errors(out):
         counts = run_action(session, _count(joined).collect, progress, (0, 30))
@@ -105,7 +105,7 @@ class _Tables:
         return [tuple(row) for row in self._session.sql(query).collect()]
 
 
-def _hold_back(session: Any, plan: Plan, joined: Any) -> dict[str, int]:
+def _hold_back(session: Any, plan: DecisionPlan, joined: Any) -> dict[str, int]:
     """Find out what constraints hold back; return how many of each relation."""
     if plan.facts is not None:
         table = _read_facts(session, plan.facts)
@@ -136,7 +136,7 @@ def _read_facts(session: Any, facts: Candidates | str) -> Any:
         return session.read.parquet(facts)
 
 
-def _with_verdict(session: Any, plan: Plan, rows: Any) -> Any:
+def _with_verdict(session: Any, plan: DecisionPlan, rows: Any) -> Any:
     """Add what constraints hold back (out = 1), and the probability that they leave a triple."""
     if not len(plan.constraints):
         return rows.withColumns({"out": sql.lit(0), "coupled": sql.lit(None).cast("double")})
@@ -187,7 +187,7 @@ def _rename(table: Any, names: dict[str, str]) -> Any:
     )
 
 
-def _join(session: Any, plan: Plan, rows: Any) -> Any:
+def _join(session: Any, plan: DecisionPlan, rows: Any) -> Any:
     cuts = _make_table(session, plan.cuts)
     joined = rows.join(sql.broadcast(cuts), rows["relation"] == cuts["name"], "left")
     joined = joined.withColumn("threshold", sql.coalesce("cut", sql.lit(float(plan.thresholds.default))))
@@ -232,7 +232,7 @@ def _is_bad() -> Any:
     return score.isNull() | sql.isnan(score) | (sql.abs(score) == float("inf"))
 
 
-def _with_words(session: Any, plan: Plan, joined: Any) -> Any:
+def _with_words(session: Any, plan: DecisionPlan, joined: Any) -> Any:
     """Add who decided, and whether a word of somebody's accepts a triple (1, 0, NULL where nobody spoke)."""
     if not len(plan.exceptions):
         nothing = {"word": sql.lit(None).cast("bigint"), "told": sql.lit(None).cast("double"), "by": sql.lit("method")}
@@ -243,7 +243,7 @@ def _with_words(session: Any, plan: Plan, joined: Any) -> Any:
     return told.withColumn("by", sql.coalesce("who", sql.lit("method")))
 
 
-def _choose(session: Any, plan: Plan, joined: Any) -> Any:
+def _choose(session: Any, plan: DecisionPlan, joined: Any) -> Any:
     joined = _with_verdict(session, plan, _with_words(session, plan, joined))
     accepted = _alone() & (sql.col("out") == 0)
     rows = joined if plan.keep_all else joined.where(accepted)
@@ -271,7 +271,7 @@ def _with_probability(curves: Curves, rows: Any, knots: Any) -> Any:
     return rows.withColumn("probability", sql.coalesce("coupled", "told", line))
 
 
-def _look_back(session: Any, plan: Plan, out: str) -> dict[str, Any]:
+def _look_back(session: Any, plan: DecisionPlan, out: str) -> dict[str, Any]:
     """Count the accepted rows of the output by relation, and average their probability."""
     table = session.read.parquet(out)
     table = table.where("accepted") if plan.keep_all else table

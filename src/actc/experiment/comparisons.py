@@ -73,7 +73,6 @@ def compare_methods(
     cells: Sequence[tuple[str, str]] | None = None,
     resamples: int = 10_000,
     confidence: float = 0.95,
-    seed: int = 0,
 ) -> Comparison:
     """Compare two methods on the cells that have both."""
     wanted = results.cells() if cells is None else cells
@@ -82,7 +81,7 @@ def compare_methods(
         raise OptionError(f"No cell has both {first} and {second}, so they cannot be compared.")
     pairs = _pair(results, shared, first, second, metric)
     repeats = pairs.shape[2]
-    counts = np.random.default_rng(seed).multinomial(repeats, np.full(repeats, 1.0 / repeats), size=resamples)
+    counts = np.random.default_rng(0).multinomial(repeats, np.full(repeats, 1.0 / repeats), size=resamples)
     means, draws = pairs.mean(axis=2), pairs @ counts.T / repeats
     tail = (1.0 - confidence) / 2.0
 

@@ -14,13 +14,12 @@ Where things come from, first match wins:
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from actc.errors import ChoiceError, FileError
+from actc.errors import FileError, check_choice
 from actc.experiment.cells import Cell, read_cell
 from actc.experiment.download import fetch_file
 from actc.triples import BoolArray, FloatArray, ScoredTriples
@@ -102,8 +101,8 @@ def load_cell(dataset: str, model: str, *, with_known: bool = True) -> Cell:
 
 def load_triples(dataset: str, split: str) -> LabelledTriples:
     """Load the training, validation or test triples of a data set, downloading them if need be."""
-    _check_choice("data set", dataset, DATASETS)
-    _check_choice("split", split, SPLITS)
+    check_choice("data set", dataset, DATASETS)
+    check_choice("split", split, SPLITS)
     true = load_columns(dataset, split)
     false = ([], [], []) if split == "train" else load_columns(dataset, f"{split}_negatives")
     labels = np.arange(len(true[0]) + len(false[0])) < len(true[0])
@@ -149,7 +148,7 @@ def load_array(dataset: str, model: str, split: str) -> FloatArray:
 
 def load_authors_scores(split: str, triples: LabelledTriples) -> FloatArray:
     """Load the scores that the authors of ACTC published for ComplEx on CoDEx-S (valid and test only)."""
-    _check_choice("split with published scores", split, ("valid", "test"))
+    check_choice("split with published scores", split, ("valid", "test"))
     local = data_folder()
     if local is not None:
         raise FileError(f"ACTC_DATA is {local}, but it has no folder scores/codex-s/complex-authors.")
@@ -249,8 +248,3 @@ def _read_columns(path: Path, width: int) -> tuple[list[str], ...]:
     if wrong or not rows:
         raise FileError(f"{path}, line {wrong or 1}: {width} columns separated by tabs were expected.")
     return tuple(list(column) for column in zip(*rows, strict=True))
-
-
-def _check_choice(kind: str, name: str, choices: Sequence[str]) -> None:
-    if name not in choices:
-        raise ChoiceError(kind, name, choices)

@@ -7,20 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from actc.errors import ChoiceError
+from actc.errors import choose
 from actc.triples import IntArray
 
 
 def draw_orders(size: int, budgets: Sequence[int], repeats: int, seed: int, draws: str) -> list[IntArray]:
     """Return, for each repeat, the order in which random selection annotates; a budget takes the first ones."""
-    check_draws(draws)
-    return list(DRAWS[draws](size, budgets, repeats, seed))
-
-
-def check_draws(draws: str) -> None:
-    """Refuse a source of draws that is not there."""
-    if draws not in DRAWS:
-        raise ChoiceError("source of draws", draws, DRAWS)
+    return list(choose("source of draws", draws, DRAWS)(size, budgets, repeats, seed))
 
 
 def draw_by_numpy(size: int, budgets: Sequence[int], repeats: int, seed: int) -> Iterator[IntArray]:

@@ -1,4 +1,4 @@
-"""What an experiment will run: methods in cells, so many repeats of each, cut into shares that any process can take."""
+"""What an experiment will run: methods in cells, so many repeats of each, cut into chunks that any process can take."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from functools import cached_property
 from typing import NamedTuple
 
 from actc import __version__
-from actc.errors import OptionError
+from actc.errors import OptionError, check_choice
 from actc.experiment.cells import CellSource
-from actc.experiment.draws import check_draws
+from actc.experiment.draws import DRAWS
 from actc.experiment.rows import Run
 from actc.methods import Method, find_method, finds_cuts
 from actc.metrics import find_metric
 
 PAPER_BUDGETS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 MOST_REPEATS = 100_000
-REPEATS_IN_SHARE = 5  # laid side by side in one vectorised pass; more only costs memory
+REPEATS_IN_CHUNK = 5  # laid side by side in one vectorised pass; more only costs memory
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Conditions:
     version: str = __version__
 
     def __post_init__(self) -> None:
-        check_draws(self.draws)
+        check_choice("source of draws", self.draws, DRAWS)
         for name in self.metrics:
             find_metric(name)
 
@@ -57,7 +57,7 @@ class Conditions:
         return tuple(budget for budget in self.budgets if budget > 0 or not finds_cuts(method))
 
 
-class Share(NamedTuple):
+class Chunk(NamedTuple):
     """Some repeats of one method in one cell: ``start`` up to, but without, ``stop``.
 
     The rows of a method without chance are written ``copies`` times, as if it had been repeated.
@@ -75,7 +75,7 @@ class Share(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Experiment:
     """Everything that decides the rows of an experiment; where and in how many processes it runs does not.
 
     Parameters
@@ -105,14 +105,14 @@ class Plan:
         return {run.method: find_method(run.method) for run in self.repeats}
 
     @cached_property
-    def shares(self) -> list[Share]:
+    def chunks(self) -> list[Chunk]:
         """The work, cut up; a method without chance needs only one repeat."""
         return [
-            Share(run, start, min(start + REPEATS_IN_SHARE, needed), repeats if self.copied and certain else 1)
+            Chunk(run, start, min(start + REPEATS_IN_CHUNK, needed), repeats if self.copied and certain else 1)
             for run, repeats in self.repeats.items()
             for certain in [not self.methods[run.method].by_chance]
             for needed in [1 if certain else repeats]
-            for start in range(0, needed, REPEATS_IN_SHARE)
+            for start in range(0, needed, REPEATS_IN_CHUNK)
         ]
 
     @cached_property
@@ -125,6 +125,6 @@ class Plan:
         """Whether any method looks at the known triples."""
         return any(method.reads != "pool" for method in self.methods.values())
 
-    def count_rows(self, share: Share) -> int:
-        """Return how many rows a share has."""
-        return len(self.conditions.affordable(self.methods[share.run.method])) * len(share.written)
+    def count_rows(self, chunk: Chunk) -> int:
+        """Return how many rows a chunk has."""
+        return len(self.conditions.affordable(self.methods[chunk.run.method])) * len(chunk.written)

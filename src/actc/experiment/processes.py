@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from actc.errors import OptionError
 
-FEWEST_CALLS = 4  # starting a process takes longer than a share of an experiment
+FEWEST_CALLS = 4  # starting a process takes longer than a chunk of an experiment
 MOST_PROCESSES = 256
 Result = TypeVar("Result")
 

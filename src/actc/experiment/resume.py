@@ -1,7 +1,7 @@
 """A file of rows that may be cut off at any moment: a second start goes on from what is there.
 
-Rows of a share are appended together, shares in the order of the plan, so the file is the same for any number of
-processes. Starting again keeps every whole share that is in the file and drops what was cut off. What the rows have in
+Rows of a chunk are appended together, chunks in the order of the plan, so the file is the same for any number of
+processes. Starting again keeps every whole chunk that is in the file and drops what was cut off. What the rows have in
 common stands beside the file, in ``path.json``, and must be what is wanted now.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from actc.errors import OptionError
-from actc.experiment.plans import Plan, Share
+from actc.experiment.plans import Chunk, Experiment
 from actc.experiment.rows import Run, read_rows, write_rows
 from actc.tables.deliver import clear_leftovers
 from actc.tables.files import write_json
@@ -26,13 +26,13 @@ def place_of_conditions(path: Path) -> Path:
     return path.with_name(path.name + ".json")
 
 
-def open_rows(path: Path, plan: Plan, also: Mapping[str, Any]) -> set[Share]:
-    """Begin a file or go on with one; return the shares whose rows are in it, all of them.
+def open_rows(path: Path, plan: Experiment, also: Mapping[str, Any]) -> set[Chunk]:
+    """Begin a file or go on with one; return the chunks whose rows are in it, all of them.
 
     Parameters
     ----------
     path : Path
-    plan : Plan
+    plan : Experiment
         Its conditions must be those of the file; rows of runs that it does not have stay.
     also : mapping
         What else must be the same.
@@ -52,23 +52,23 @@ def open_rows(path: Path, plan: Plan, also: Mapping[str, Any]) -> set[Share]:
                 f"{path} was made with {name} {_show(found.get(name))}, not {_show(value)}; "
                 "write somewhere else with --out, or delete the file to begin again."
             )
-    return _keep_whole_shares(path, plan)
+    return _keep_whole_chunks(path, plan)
 
 
 def _show(value: Any) -> str:
     return (", ".join(map(str, value)) or "none") if isinstance(value, list) else str(value)
 
 
-def _keep_whole_shares(path: Path, plan: Plan) -> set[Share]:
-    """Drop rows of shares that were cut off; rows of runs that are not planned now stay."""
+def _keep_whole_chunks(path: Path, plan: Experiment) -> set[Chunk]:
+    """Drop rows of chunks that were cut off; rows of runs that are not planned now stay."""
     metrics = plan.conditions.metrics
     rows = read_rows(path, metrics)
-    planned: dict[tuple[Run, int], Share] = {
-        (share.run, repeat): share for share in plan.shares for repeat in share.written
+    planned: dict[tuple[Run, int], Chunk] = {
+        (chunk.run, repeat): chunk for chunk in plan.chunks for repeat in chunk.written
     }
     owners = [planned.get((row.run, row.repeat)) for row in rows]
     counts = Counter(owners)
-    whole = {share for share in plan.shares if counts[share] == plan.count_rows(share)}
+    whole = {chunk for chunk in plan.chunks if counts[chunk] == plan.count_rows(chunk)}
     kept = [row for row, owner in zip(rows, owners, strict=True) if owner is None or owner in whole]
     write_rows(path, kept, metrics)
     return whole

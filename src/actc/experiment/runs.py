@@ -19,7 +19,7 @@ import numpy as np
 from actc.errors import OptionError
 from actc.experiment.cells import Cell, CellSource, check_names, read_folder_once
 from actc.experiment.draws import draw_orders
-from actc.experiment.plans import PAPER_BUDGETS, Conditions, Plan, Share
+from actc.experiment.plans import PAPER_BUDGETS, Chunk, Conditions, Experiment
 from actc.experiment.processes import run_everywhere
 from actc.experiment.resume import open_rows, place_of_conditions
 from actc.experiment.rows import Row, Run, format_row, read_rows
@@ -49,7 +49,7 @@ def run_experiment(
     Parameters
     ----------
     cells : sequence of Cell or CellFolder
-        A folder is read once in every process; a cell in memory is sent there with each share of the work.
+        A folder is read once in every process; a cell in memory is sent there with each chunk of the work.
     methods : sequence of str
         Names as in ``METHODS``, with options if wanted.
     budgets : sequence of int
@@ -77,7 +77,9 @@ def run_experiment(
     further = further_metrics(metrics)
     chosen = tuple(sorted(set(budgets or ())))
     names = dict.fromkeys(Run(cell.dataset, cell.model, method) for cell in cells for method in methods)
-    plan = Plan(cells, dict.fromkeys(names, repeats), Conditions(chosen, seed, draws, squash, further), copied=True)
+    plan = Experiment(
+        cells, dict.fromkeys(names, repeats), Conditions(chosen, seed, draws, squash, further), copied=True
+    )
     loaded = [cell.load(plan.needs_known) for cell in cells]
     if not chosen:
         least = min(len(cell.valid) for cell in loaded)
@@ -100,7 +102,7 @@ def further_metrics(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(names) if name not in ("accuracy", "f1"))
 
 
-def _check_cell(cell: Cell, plan: Plan) -> None:
+def _check_cell(cell: Cell, plan: Experiment) -> None:
     budgets = plan.conditions.budgets
     if budgets and budgets[-1] > len(cell.valid):
         raise OptionError(
@@ -114,7 +116,9 @@ def _check_cell(cell: Cell, plan: Plan) -> None:
             raise OptionError(f"{name} needs a train.tsv beside valid.tsv in {cell.dataset}/{cell.model}.")
 
 
-def _run_to_complete_file(plan: Plan, out: Path, also: Mapping[str, Any], jobs: int, progress: Progress) -> list[Row]:
+def _run_to_complete_file(
+    plan: Experiment, out: Path, also: Mapping[str, Any], jobs: int, progress: Progress
+) -> list[Row]:
     part = check_writable(out).with_name(out.name + ".part")
     with claim(out):
         new = run_plan_to_file(plan, part, also=also, jobs=jobs, progress=progress)
@@ -125,13 +129,13 @@ def _run_to_complete_file(plan: Plan, out: Path, also: Mapping[str, Any], jobs: 
     return rows
 
 
-def run_plan(plan: Plan, *, jobs: int = 1, progress: Progress = ignore_progress) -> list[Row]:
+def run_plan(plan: Experiment, *, jobs: int = 1, progress: Progress = ignore_progress) -> list[Row]:
     """Run a plan in memory and return its rows."""
-    return [row for part in _run_shares(plan, plan.shares, jobs, progress) for row in part]
+    return [row for part in _run_chunks(plan, plan.chunks, jobs, progress) for row in part]
 
 
 def run_plan_to_file(
-    plan: Plan,
+    plan: Experiment,
     path: Path,
     *,
     also: Mapping[str, Any] | None = None,
@@ -142,7 +146,7 @@ def run_plan_to_file(
 
     Parameters
     ----------
-    plan : Plan
+    plan : Experiment
     path : Path
         The file; what its rows have in common stands beside it, in ``path.json``.
     also : mapping, optional
@@ -151,36 +155,36 @@ def run_plan_to_file(
         Processes.
     progress : callable
         Told how many more repeats are done and how many there are in all: once for those that were in the
-        file already, then after every share.
+        file already, then after every chunk.
     """
     there = open_rows(path, plan, also or {})
-    todo = [share for share in plan.shares if share not in there]
+    todo = [chunk for chunk in plan.chunks if chunk not in there]
     new: list[Row] = []
     with path.open("a", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, lineterminator="\n")
-        for rows in _run_shares(plan, todo, jobs, progress):
+        for rows in _run_chunks(plan, todo, jobs, progress):
             writer.writerows(map(format_row, rows))
             out.flush()
             new += rows
     return new
 
 
-def _run_shares(plan: Plan, todo: Sequence[Share], jobs: int, progress: Progress) -> Iterator[list[Row]]:
-    total, missing = (sum(share.stop - share.start for share in shares) for shares in (plan.shares, todo))
+def _run_chunks(plan: Experiment, todo: Sequence[Chunk], jobs: int, progress: Progress) -> Iterator[list[Row]]:
+    total, missing = (sum(chunk.stop - chunk.start for chunk in chunks) for chunks in (plan.chunks, todo))
     progress(total - missing, total)
-    most = max((share.stop for share in plan.shares), default=0)
+    most = max((chunk.stop for chunk in plan.chunks), default=0)
     calls = [
-        (share, plan.methods[share.run.method], plan.source_of[share.run[:2]], plan.needs_known, most, plan.conditions)
-        for share in todo
+        (chunk, plan.methods[chunk.run.method], plan.source_of[chunk.run[:2]], plan.needs_known, most, plan.conditions)
+        for chunk in todo
     ]
     fresh = any(not isinstance(source, Cell) for source in plan.sources)
-    for share, rows in zip(todo, run_everywhere(run_share, calls, jobs, fresh=fresh), strict=True):
+    for chunk, rows in zip(todo, run_everywhere(run_chunk, calls, jobs, fresh=fresh), strict=True):
         yield rows
-        progress(share.stop - share.start, total)
+        progress(chunk.stop - chunk.start, total)
 
 
-def run_share(
-    share: Share, method: Method, source: CellSource, with_known: bool, repeats: int, conditions: Conditions
+def run_chunk(
+    chunk: Chunk, method: Method, source: CellSource, with_known: bool, repeats: int, conditions: Conditions
 ) -> list[Row]:
     """Run some repeats of one method in one cell, all their budgets in one pass.
 
@@ -192,7 +196,7 @@ def run_share(
     budgets = conditions.affordable(method)
     start = time.perf_counter()
     sets = []
-    for repeat in range(share.start, share.stop):
+    for repeat in range(chunk.start, chunk.stop):
         rows = (
             orders[repeat]
             if method.selector == "random"
@@ -203,11 +207,11 @@ def run_share(
     measure = _measure_cuts if finds_cuts(method) else _measure_fits
     figures, seconds = measure(view, method, sets, ("accuracy", "f1", *conditions.metrics), start)
     accuracy, f1, *further = figures.tolist()
-    keys = [(budget, repeat) for repeat in range(share.start, share.stop) for budget in budgets]
+    keys = [(budget, repeat) for repeat in range(chunk.start, chunk.stop) for budget in budgets]
     return [
-        Row(*share.run, budget, repeat + copy, accuracy[at], f1[at], seconds, tuple(values[at] for values in further))
+        Row(*chunk.run, budget, repeat + copy, accuracy[at], f1[at], seconds, tuple(values[at] for values in further))
         for at, (budget, repeat) in enumerate(keys)
-        for copy in range(share.copies)
+        for copy in range(chunk.copies)
     ]
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from actc.errors import ActcError, ChoiceError, FileError, OptionError
+from actc.errors import ActcError, FileError, OptionError, choose
 from actc.graphs import id_files, kgtk, neo4j, ntriples, quickstatements, rdf, tables, turtle
 from actc.graphs.graph import Graph
 from actc.graphs.terms import Base, Bases, as_bases
@@ -34,9 +34,9 @@ class GraphFormat:
         Endings of the file names it goes by.
     read : callable
         (path, bases) to a graph.
-    write : callable
+    write : callable or None
         (path, graph, bases, extras): ``extras`` are columns beside the triples, empty where a format has no place for
-        them.
+        them. None where it is only read.
     carries : bool
         Whether it has a place for such columns.
     is_folder : bool
@@ -50,7 +50,7 @@ class GraphFormat:
     summary: str
     suffixes: tuple[str, ...]
     read: Callable[[Path, Bases], Graph]
-    write: Callable[[Path, Graph, Bases, Extras], None]
+    write: Callable[[Path, Graph, Bases, Extras], None] | None
     carries: bool = False
     is_folder: bool = False
     holds: str = ""
@@ -106,6 +106,8 @@ def write_graph(
     """
     path, bases = Path(path), as_bases(base)
     found = check_format(path, format, extras or {})
+    if found.write is None:
+        raise OptionError("Folders of numbers are read, not written; choose another format.")
     if found.is_folder:
         found.write(path, graph, bases, extras or {})
         return
@@ -177,9 +179,7 @@ def _errors_name(path: Path, temporary: Path) -> Iterator[None]:
 def find_format(path: Path, name: str | None) -> GraphFormat:
     """Find a format by its name, or by the file's."""
     if name is not None:
-        if name not in FORMATS:
-            raise ChoiceError("graph format", name, FORMATS)
-        return FORMATS[name]
+        return choose("graph format", name, FORMATS)
     if path.is_dir():
         folders = (found for found in FORMATS.values() if found.is_folder)
         return next((found for found in folders if (path / found.holds).is_file()), FORMATS["neo4j"])
@@ -212,7 +212,7 @@ def _table(summary: str, *suffixes: str) -> GraphFormat:
 
 
 def _folder_of_numbers(summary: str, files: id_files.IdFiles) -> GraphFormat:
-    return GraphFormat(summary, (), files.read_graph, files.write, is_folder=True, holds=files.entities)
+    return GraphFormat(summary, (), files.read_graph, None, is_folder=True, holds=files.entities)
 
 
 FORMATS = {

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from actc.errors import FileError, OptionError
+from actc.errors import FileError
 from actc.graphs.graph import Graph
 from actc.graphs.terms import Bases
 from actc.tables.files import read_scored, read_text
@@ -67,10 +66,6 @@ class IdFiles:
             read_names(Path(path) / self.entities, counted=self.counted, name_first=self.name_first),
             read_names(Path(path) / self.relations, counted=self.counted, name_first=self.name_first),
         )
-
-    def write(self, path: Path, graph: Graph, base: Bases, extras: Mapping[str, Any]) -> None:
-        """Refuse: these folders are for reading."""
-        raise OptionError("Folders of numbers are read, not written; choose another format.")
 
 
 def read_names(path: str | Path, *, counted: bool = False, name_first: bool = False) -> dict[int, str]:

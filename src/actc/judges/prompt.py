@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from actc.errors import ChoiceError, FileError
+from actc.errors import FileError, check_choice
 from actc.tables.files import read_text
 
 MOST_PROMPT = 100_000
@@ -70,8 +70,7 @@ def read_prompt(path: str | Path | None, rivals: bool = False) -> str:
         raise FileError(f"{path}: a prompt has 1 to {MOST_PROMPT:,} characters, this one {len(text):,}.")
     used = _FIELD.findall(_outside(text))
     for name in used:
-        if name not in FIELDS:
-            raise ChoiceError(f"field of a prompt ({path})", name, FIELDS)
+        check_choice(f"field of a prompt ({path})", name, FIELDS)
     if not {"sentence", "head", "head_id"} & set(used):
         raise FileError(f"{path}: the prompt does not say which triple is meant; use {{sentence}}, or {{head}}.")
     if rivals != ("rival" in used):

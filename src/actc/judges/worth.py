@@ -255,7 +255,6 @@ def learn_weights(
     logits: FloatArray,
     truth: BoolArray,
     count: int,
-    prior: WeightPrior = PRIOR,
     scales: Sequence[Scale] | None = None,
 ) -> JudgeWeights:
     """Learn what judges are worth from the triples that people judged.
@@ -280,7 +279,7 @@ def learn_weights(
         context = contexts(signals, at)[there]
         scale = Scale.of(signals, logits, at) if scales is None else scales[at]
         said = signals[there, at], logits[there]
-        found.append(_learn_one(scale, said, side[there], context, relations[there], count, prior))
+        found.append(_learn_one(scale, said, side[there], context, relations[there], count))
     return JudgeWeights(tuple(found))
 
 
@@ -291,12 +290,11 @@ def _learn_one(
     context: FloatArray,
     relations: IntArray,
     count: int,
-    prior: WeightPrior,
 ) -> JudgeWeight:
     """Fit one judge under each width of relations' weights; average by how well each foresees its answers."""
-    ignorant = replace(prior, weight=0.0, spread=1e-3)
-    kinds = [(0.0, ignorant, prior.nothing)]
-    kinds += [(width, prior, (1 - prior.nothing) / len(prior.by_relation)) for width in prior.by_relation]
+    ignorant = replace(PRIOR, weight=0.0, spread=1e-3)
+    kinds = [(0.0, ignorant, PRIOR.nothing)]
+    kinds += [(width, PRIOR, (1 - PRIOR.nothing) / len(PRIOR.by_relation)) for width in PRIOR.by_relation]
     ways = [(echo, *kind) for echo in (0.0, 1.0) for kind in kinds]
     fits = [_Fit.of(scale, echo, said, side, context, relations, width, one) for echo, width, one, _ in ways]
     likelihood = np.array([fit.likelihood for fit in fits])

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.errors import ChoiceError, FileError, OptionError
+from actc.errors import FileError, OptionError, check_choice
 from actc.graphs.graph import Graph
 from actc.models.score_triples import Scorer, refuse_strangers
 from actc.tables.database import open_database
@@ -56,8 +56,7 @@ class Wanted:
         if self.best < 1:
             raise OptionError(f"At least one answer to a question is needed, not {self.best}.")
         for side in self.sides:
-            if side not in ("tail", "head"):
-                raise ChoiceError("side", side, ("tail", "head"))
+            check_choice("side", side, ("tail", "head"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +88,7 @@ class CandidateSearch:
         codes = graph.recoded(scorer.entity_names, scorer.relation_names)
         refuse_strangers(graph, codes)
         for name in wanted.relations:
-            if name not in scorer.relation_names:
-                raise ChoiceError("relation of the model", name, scorer.relation_names)
+            check_choice("relation of the model", name, scorer.relation_names)
         self.scorer, self.wanted, self.graph = scorer, wanted, codes
         self.relations = [scorer.relation_names.index(name) for name in wanted.relations] or list(
             range(len(scorer.relation_names))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from actc.errors import ChoiceError, OptionError, needing
+from actc.errors import OptionError, choose, needing
 from actc.graphs.graph import Graph
 from actc.models.embedding_models import EMBEDDINGS, Dropouts, Embedding, score_all
 from actc.models.recipes import Recipe
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 COPIES = 4 * 4  # bytes of a number: the weight, its gradient, what the optimizer keeps, the best so far
 CHECK_EVERY = 5  # epochs between two looks at the held-out triples
+RANKED = 1024  # questions whose answers are ranked at a time
 BATCH_NORM = {"mean": 0.0, "variance": 1.0, "scale": 1.0, "shift": 0.0}
 
 
@@ -199,9 +200,7 @@ def find_device(name: str | None) -> str:
 
 def find_embedding(name: str) -> Embedding:
     """Find a kind of model by its name."""
-    if name not in EMBEDDINGS:
-        raise ChoiceError("model", name, EMBEDDINGS)
-    return EMBEDDINGS[name]
+    return choose("model", name, EMBEDDINGS)
 
 
 def weight_shapes(kind: Embedding, size: int, entities: int, relations: int) -> dict[str, tuple[int, ...]]:
@@ -331,9 +330,7 @@ def binary_cross_entropy(scores: Tensor, place: Tensor, answers: Tensor, smoothi
     return (softplus(scores).sum() - right) / len(scores)
 
 
-def mean_reciprocal_rank(
-    kind: Embedding, weights: Weights, asked: Questions, known: Questions, batch: int = 1024
-) -> float:
+def mean_reciprocal_rank(kind: Embedding, weights: Weights, asked: Questions, known: Questions) -> float:
     """Return the mean reciprocal rank of the right answers, known triples left out of the competition."""
     import torch
 
@@ -343,7 +340,7 @@ def mean_reciprocal_rank(
     place = torch.searchsorted(codes, wanted).clamp_max(len(codes) - 1)
     total = 0.0
     with torch.no_grad():
-        for rows in torch.arange(len(asked), device=wanted.device).split(batch):
+        for rows in torch.arange(len(asked), device=wanted.device).split(RANKED):
             scores = score_all(kind, weights, asked.known[rows], asked.relations[rows])
             right = scores.gather(1, asked.answers[rows, None])
             found = codes[place[rows]] == wanted[rows]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from actc.errors import ChoiceError
+from actc.errors import choose
 from actc.experiment.datasets import DATASETS, has_known_scores
 from actc.experiment.measurements import Measurements
 from actc.experiment.rows import Run
@@ -85,9 +85,7 @@ def plan_runs(
 
 def find_item(name: str) -> Item:
     """Return the item of that name."""
-    if name not in ITEMS:
-        raise ChoiceError("table or figure", name, ITEMS)
-    return ITEMS[name]
+    return choose("table or figure", name, ITEMS)
 
 
 def _paper_table(title: str, table: str, budget: int | None, methods: tuple[str, ...]) -> Item:

@@ -18,7 +18,7 @@ from actc.errors import OptionError
 from actc.experiment.cells import Cell
 from actc.experiment.datasets import DATASETS, data_folder, has_authors_scores, list_models, load_cell
 from actc.experiment.measurements import PAPER_METRICS, Measurements, read_measurements
-from actc.experiment.plans import Conditions, Plan
+from actc.experiment.plans import Conditions, Experiment
 from actc.experiment.plots import check_matplotlib
 from actc.experiment.runs import run_plan_to_file
 from actc.paper.figures import save_figure
@@ -102,7 +102,7 @@ def run_paper(
     runs = plan_runs(chosen, own_methods, places, min(repeats, QUICK_REPEATS) if quick else repeats)
     out = Path(out)
     rows = out / "rows.csv"
-    plan = Plan([StoredCell(*place) for place in places], runs, conditions or Conditions(draws="authors"))
+    plan = Experiment([StoredCell(*place) for place in places], runs, conditions or Conditions(draws="authors"))
     run_plan_to_file(plan, rows, jobs=jobs, progress=progress)
     return write_paper(read_measurements(rows).only(runs), chosen, out, own_methods)
 

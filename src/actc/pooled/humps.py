@@ -90,7 +90,7 @@ def quantile_points(grouped: FloatArray, starts: IntArray, counts: IntArray, poi
 
 
 @dataclass(frozen=True, eq=False)
-class _Curves:
+class _Bells:
     """Two weighted normal curves for each group, shape (groups, 2) each; a little is added to every variance."""
 
     share: FloatArray
@@ -98,7 +98,7 @@ class _Curves:
     variance: FloatArray
 
     @classmethod
-    def of(cls, x: FloatArray, weight: FloatArray) -> _Curves:
+    def of(cls, x: FloatArray, weight: FloatArray) -> _Bells:
         """Return the curves of points that belong to each of the two by ``weight``, shape (groups, points, 2)."""
         count = weight.sum(axis=1)
         mean = np.einsum("gp,gpk->gk", x, weight) / np.maximum(count, 1e-9)
@@ -125,7 +125,7 @@ def _find_valleys(points: FloatArray, weight: FloatArray) -> tuple[FloatArray, F
     for _ in range(_ROUNDS):
         heights = curves.log_heights(x)
         both = np.logaddexp(heights[..., 0], heights[..., 1])
-        curves = _Curves.of(x, weight[..., None] * np.exp(heights - both[..., None]))
+        curves = _Bells.of(x, weight[..., None] * np.exp(heights - both[..., None]))
     gain = np.einsum("gp,gp->g", weight, both + 0.5 * x**2)
     two = sigmoid(gain - 0.5 * _PARAMETERS * np.log(total))
     valley, depth = _valley(curves)
@@ -133,13 +133,13 @@ def _find_valleys(points: FloatArray, weight: FloatArray) -> tuple[FloatArray, F
     return middle + width * places, two * depth
 
 
-def _first_guess(x: FloatArray, weight: FloatArray) -> _Curves:
+def _first_guess(x: FloatArray, weight: FloatArray) -> _Bells:
     """Return the curves of the lower and the upper half."""
     low = np.cumsum(weight, axis=1) <= 0.5 * weight.sum(axis=1, keepdims=True)
-    return _Curves.of(x, weight[..., None] * np.stack([low, ~low], axis=-1))
+    return _Bells.of(x, weight[..., None] * np.stack([low, ~low], axis=-1))
 
 
-def _valley(curves: _Curves) -> tuple[FloatArray, FloatArray]:
+def _valley(curves: _Bells) -> tuple[FloatArray, FloatArray]:
     """Return the lowest place between the two means, and how deep it is below the lower of the two humps."""
     first, last = curves.mean[:, :1], curves.mean[:, 1:]
     between = first + (last - first) * np.linspace(0, 1, _GRID)

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from actc.errors import ChoiceError, OptionError
+from actc.errors import OptionError, check_choice
 from actc.pooled.draws import cut_intervals
 from actc.pooled.features import PreparedPool, prepare_pool
 from actc.pooled.log_odds import fit_log_odds, prepare_log_odds
@@ -64,10 +64,8 @@ class Pooled:
 
     def fit(self, pool: ScoredTriples, answers: Annotations, known: ScoredTriples | None = None) -> PooledFit:
         """Return the fit on the answers, of which there may be none."""
-        if self.prior not in PRIORS:
-            raise ChoiceError("prior of the pooled method", self.prior, PRIORS)
-        if self.objective not in OBJECTIVES:
-            raise ChoiceError("objective of the pooled method", self.objective, OBJECTIVES)
+        check_choice("prior of the pooled method", self.prior, PRIORS)
+        check_choice("objective of the pooled method", self.objective, OBJECTIVES)
         if self.selector != OWN_SELECTOR:
             find_selector(self.selector)  # refuses a selector that does not exist
         return PooledFit(self, pool, answers, self._prepare(pool, known))

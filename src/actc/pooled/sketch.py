@@ -20,7 +20,7 @@ from actc.errors import FileError, OptionError, RowError
 from actc.pooled.features import POINTS, NormalScores, PreparedPool, looks_listed, prepare_columns
 from actc.pooled.tuned import TUNED
 from actc.tables.database import open_database
-from actc.tables.files import TRIPLE, find_layout, quote, read_failed, require
+from actc.tables.files import TRIPLE, find_layout, read_failed, require
 from actc.tables.parts import (
     BAD_ROW,
     NAMELESS,
@@ -44,7 +44,6 @@ def sketch_pool(
     sample: int = SAMPLE,
     labelled: str | Path | None = None,
     seed: int = 0,
-    memory: str = "1GB",
 ) -> ScoredTriples:
     """Measure a pool on disk and return a sample of its triples that stands for it.
 
@@ -60,14 +59,12 @@ def sketch_pool(
         A file of judged triples (head, relation, tail), which the sample shall hold too.
     seed : int
         Where the choice of rows starts from.
-    memory : str
-        How much memory DuckDB may use, besides some 120 bytes for each candidate.
     """
     import duckdb
 
     candidates = find_candidates([paths] if isinstance(paths, str | Path) else paths)
     with open_database() as connection:
-        connection.execute(f"SET memory_limit={quote(memory)}")
+        connection.execute("SET memory_limit='1GB'")  # besides some 120 bytes for each candidate
         try:
             names, relations, scores = _read_columns(connection, candidates)
             judged = _find_labelled(connection, candidates, labelled)

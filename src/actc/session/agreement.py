@@ -81,7 +81,7 @@ class Agreement:
 
 def measure_agreement(votes: Votes) -> Agreement:
     """Compare every annotator with every other; the owner's decisions are no ratings."""
-    votes = votes.ratings().shared()
+    votes = votes.take(~votes.final).shared()
     place = np.unique(votes.triples, return_inverse=True)[1]
     counts = np.bincount(place).astype(np.float64)
     true = np.bincount(place, votes.labels.astype(np.float64), minlength=len(counts)).astype(np.float64)

@@ -11,7 +11,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 LEASE_SECONDS = 20 * 60.0
@@ -129,40 +129,6 @@ def leased_at(now: str) -> str:
     return f"expires > {now} AND expires <= {now} + {2 * LEASE_SECONDS}"
 
 
-def leased_tasks(
-    connection: sqlite3.Connection, annotator: Annotator, most: int, relation: str | None = None
-) -> list[Task]:
-    """Return the triples that an annotator has leased, the first to be judged first; of one relation, if given."""
-    rows = connection.execute(
-        f"SELECT {TASK}, purpose FROM lease JOIN task USING (triple) WHERE annotator = ?1 "
-        f"AND expires > 0 AND {SHOWN} AND (?3 IS NULL OR relation = ?3) ORDER BY place LIMIT ?2",
-        (annotator.id, most, relation),
-    )
-    return [Task(*row) for row in rows]
-
-
-def note_wish(connection: sqlite3.Connection, annotator: Annotator, relation: str | None, now: float) -> None:
-    """Remember which relation an annotator wants to be asked about, so that triples of it are planned; None for all.
-
-    New triples of other relations go back to where they came from, and so do all whose chance is known, random checks
-    among them: who answers only those of one relation would spoil the draw.
-    """
-    if relation is None:
-        connection.execute("DELETE FROM wish WHERE annotator = ?", (annotator.id,))
-        return
-    connection.execute(
-        "INSERT INTO wish (annotator, relation, at) VALUES (?, ?, ?) ON CONFLICT (annotator) DO UPDATE SET "
-        "spent = spent AND relation = excluded.relation, relation = excluded.relation, at = excluded.at",
-        (annotator.id, relation, now),
-    )
-    connection.execute(
-        "DELETE FROM lease WHERE annotator = ? AND purpose = 'new' AND triple IN "
-        "(SELECT triple FROM lease JOIN task USING (triple) WHERE annotator = ? "
-        "AND (relation != ? OR chance IS NOT NULL))",
-        (annotator.id, annotator.id, relation),
-    )
-
-
 def put_tasks(connection: sqlite3.Connection, tasks: Sequence[Task], as_planned: bool = False) -> None:
     """Make triples known, so that judgements can refer to them.
 
@@ -184,225 +150,224 @@ def drop_from_plan(connection: sqlite3.Connection, tasks: Sequence[Task]) -> Non
     connection.executemany("DELETE FROM plan WHERE triple = ?", [(task.triple,) for task in tasks])
 
 
-def top_up(
-    connection: sqlite3.Connection,
-    annotator: Annotator,
-    count: int,
-    budget: int,
-    repeats: float,
-    overlap: float,
-    now: float,
-) -> None:
-    """Bring the triples that an annotator has leased to ``count``, or as near as budget and plan allow."""
-    _renew(connection, annotator, budget, now)
-    sql = f"SELECT count(*) FROM lease JOIN task USING (triple) WHERE annotator = ? AND expires > 0 AND {SHOWN}"
-    leases = connection.execute(sql, (annotator.id,)).fetchone()[0]
-    need = count - leases
-    if need > 0:
-        need -= _lease_repeat(connection, annotator, repeats, now)
-    for find, purpose in SOURCES:
-        most = need if purpose != "new" else min(need, _left_of(budget, need, connection, now))
-        if most > 0 and (overlap > 0 or find is not _find_shared):
-            need -= lease(connection, annotator, find(connection, annotator, most, now), purpose, now)
-    need = min(need, _left_of(budget, need, connection, now))
-    if need > 0:
-        need = _fair_share(connection, need, leases)
-        need -= _lease_planned(connection, annotator, need, now)
-    if need > 0 and leases == 0:
-        lease(connection, annotator, _find_unsure(connection, annotator, need, now, after=0), "again", now)
+@dataclass(frozen=True)
+class Desk:
+    """An annotator at work, within a write transaction: what they have leased, and what they are given next.
 
-
-def top_up_relation(
-    connection: sqlite3.Connection, annotator: Annotator, count: int, budget: int, relation: str, now: float
-) -> None:
-    """Bring the leased triples of one relation to ``count``: planned ones, as far as there are."""
-    _renew(connection, annotator, budget, now)
-    need = count - len(leased_tasks(connection, annotator, count, relation))
-    need = min(_left_of(budget, need, connection, now), need)
-    if need > 0:
-        _lease_planned(connection, annotator, need, now, relation)
-
-
-def _renew(connection: sqlite3.Connection, annotator: Annotator, budget: int, now: float) -> None:
-    """Let an annotator keep what they have leased; but not, of what they never judged, what a lower budget leaves out.
-
-    That has run out, so it is on no card any more; an answer that is on its way is still taken.
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+    annotator : Annotator
+    at : float
+        The time of day, in seconds.
+    now : float
+        The same by the clock of leases.
     """
-    connection.execute("UPDATE lease SET expires = ? WHERE annotator = ?", (now + LEASE_SECONDS, annotator.id))
-    too_many = -_left_of(budget, 0, connection, now)
-    if too_many > 0:
-        connection.execute(
-            "UPDATE lease SET expires = 0 WHERE annotator = ?1 AND triple IN ("
-            "SELECT triple FROM lease JOIN task USING (triple) WHERE annotator = ?1 AND purpose = 'new' "
-            f"AND labelled = 0 AND {SHOWN} AND NOT EXISTS (SELECT 1 FROM judgement AS j "
-            "WHERE j.triple = task.triple AND j.annotator = ?1) ORDER BY place DESC LIMIT ?2)",
-            (annotator.id, too_many),
+
+    connection: sqlite3.Connection
+    annotator: Annotator
+    at: float = field(default_factory=time.time)
+    now: float = field(default_factory=lease_clock)
+
+    def run(self, sql: str, **values: Any) -> sqlite3.Cursor:
+        """Execute SQL, which may speak of :who works here, :at what time, :now, and of the :end of a lease from now."""
+        known = {"who": self.annotator.id, "at": self.at, "now": self.now, "end": self.now + LEASE_SECONDS}
+        return self.connection.execute(sql, known | values)
+
+    def tasks(self, most: int, relation: str | None = None) -> list[Task]:
+        """Return the triples that are leased, the first to be judged first; of one relation, if given."""
+        rows = self.run(
+            f"SELECT {TASK}, purpose FROM lease JOIN task USING (triple) WHERE annotator = :who AND expires > 0 "
+            f"AND {SHOWN} AND (:relation IS NULL OR relation = :relation) ORDER BY place LIMIT :most",
+            most=most,
+            relation=relation,
+        )
+        return [Task(*row) for row in rows]
+
+    def wish(self, relation: str | None) -> None:
+        """Remember which relation the annotator wants to be asked about, so that triples of it are planned; None: all.
+
+        New triples of other relations go back to where they came from, and so do all whose chance is known, random
+        checks among them: who answers only those of one relation would spoil the draw.
+        """
+        if relation is None:
+            self.run("DELETE FROM wish WHERE annotator = :who")
+            return
+        self.run(
+            "INSERT INTO wish (annotator, relation, at) VALUES (:who, :relation, :at) ON CONFLICT (annotator) DO "
+            "UPDATE SET spent = spent AND relation = excluded.relation, relation = excluded.relation, at = excluded.at",
+            relation=relation,
+        )
+        self.run(
+            "DELETE FROM lease WHERE annotator = :who AND purpose = 'new' AND triple IN (SELECT triple FROM lease "
+            "JOIN task USING (triple) WHERE annotator = :who AND (relation != :relation OR chance IS NOT NULL))",
+            relation=relation,
         )
 
+    def top_up(self, count: int, budget: int, repeats: float, overlap: float) -> None:
+        """Bring the leased triples to ``count``, or as near as budget and plan allow."""
+        self._renew(budget)
+        mine = f"annotator = :who AND expires > 0 AND {SHOWN}"
+        leases = self.run(f"SELECT count(*) FROM lease JOIN task USING (triple) WHERE {mine}").fetchone()[0]
+        need = count - leases
+        if need > 0:
+            need -= self._lease_repeat(repeats)
+        for found, purpose in SOURCES:
+            most = need if purpose != "new" else min(need, self._left_of(budget, need))
+            if most > 0 and (overlap > 0 or purpose != "shared"):
+                need -= self.lease(self._find(found, most), purpose)
+        need = min(need, self._left_of(budget, need))
+        if need > 0:
+            need = self._fair_share(need, leases)
+            need -= self._lease_planned(need)
+        if need > 0 and leases == 0:
+            self.lease(self._find(UNSURE, need, after=0), "again")
 
-def lease(
-    connection: sqlite3.Connection,
-    annotator: Annotator,
-    triples: list[int],
-    purpose: str,
-    now: float,
-    in_front: bool = False,
-) -> int:
-    """Put triples that an annotator has leased; return how many."""
-    bound = "min(coalesce(min(place), 0), 0) - 1" if in_front else "coalesce(max(place), 0) + 1"
-    for triple in triples:
-        connection.execute(
-            f"INSERT OR REPLACE INTO lease SELECT ?, ?, ?, {bound}, ? FROM lease WHERE annotator = ?",
-            (triple, annotator.id, purpose, now + LEASE_SECONDS, annotator.id),
-        )
-        _lease_rivals(connection, annotator, triple, now)
-    return len(triples)
+    def top_up_relation(self, count: int, budget: int, relation: str) -> None:
+        """Bring the leased triples of one relation to ``count``: planned ones, as far as there are."""
+        self._renew(budget)
+        need = count - len(self.tasks(count, relation))
+        need = min(self._left_of(budget, need), need)
+        if need > 0:
+            self._lease_planned(need, relation)
 
+    def _renew(self, budget: int) -> None:
+        """Let the annotator keep what is leased; but not, of what they never judged, what a lower budget leaves out.
 
-def _lease_rivals(connection: sqlite3.Connection, annotator: Annotator, triple: int, now: float) -> None:
-    """Lease, with a triple, those rivals on its card that nobody answered or has leased; make them known first."""
-    sql = f"SELECT {TASK} FROM task WHERE triple = ? AND rivals != ''"
-    for row in connection.execute(sql, (triple,)).fetchall():
-        rivals = read_rivals(Task(*row))
-        put_tasks(connection, rivals)
-        for rival in rivals:
-            connection.execute(
-                "INSERT OR IGNORE INTO lease SELECT triple, ?2, 'new', 0, ?3 FROM task "
-                f"WHERE triple = ?1 AND NOT {SHOWN} AND answered = 0 "
-                f"AND NOT EXISTS (SELECT 1 FROM lease WHERE triple = ?1 AND annotator != ?2 AND {leased_at('?4')})",
-                (rival.triple, annotator.id, now + LEASE_SECONDS, now),
+        That has run out, so it is on no card any more; an answer that is on its way is still taken.
+        """
+        self.run("UPDATE lease SET expires = :end WHERE annotator = :who")
+        too_many = -self._left_of(budget, 0)
+        if too_many > 0:
+            self.run(
+                "UPDATE lease SET expires = 0 WHERE annotator = :who AND triple IN ("
+                "SELECT triple FROM lease JOIN task USING (triple) WHERE annotator = :who AND purpose = 'new' "
+                f"AND labelled = 0 AND {SHOWN} AND NOT EXISTS (SELECT 1 FROM judgement AS j "
+                "WHERE j.triple = task.triple AND j.annotator = :who) ORDER BY place DESC LIMIT :too_many)",
+                too_many=too_many,
             )
 
+    def lease(self, triples: list[int], purpose: str, in_front: bool = False) -> int:
+        """Lease triples to the annotator; return how many."""
+        place = "min(coalesce(min(place), 0), 0) - 1" if in_front else "coalesce(max(place), 0) + 1"
+        mine = f"SELECT :triple, :who, :purpose, {place}, :end FROM lease WHERE annotator = :who"
+        for triple in triples:
+            self.run(f"INSERT OR REPLACE INTO lease {mine}", triple=triple, purpose=purpose)
+            self._lease_rivals(triple)
+        return len(triples)
 
-def release_rivals(connection: sqlite3.Connection, annotator: Annotator) -> None:
-    """Let go of rivals whose card an annotator has not any more."""
-    rows = connection.execute(
-        f"SELECT {TASK} FROM lease JOIN task USING (triple) WHERE annotator = ?", (annotator.id,)
-    ).fetchall()
-    tasks = [Task(*row) for row in rows]
-    kept = {rival.triple for task in tasks for rival in read_rivals(task)}
-    gone = [(annotator.id, task.triple) for task in tasks if task.asked == "rival" and task.triple not in kept]
-    connection.executemany("DELETE FROM lease WHERE annotator = ? AND triple = ?", gone)
+    def _lease_rivals(self, triple: int) -> None:
+        """Lease, with a triple, those rivals on its card that nobody answered or has leased; make them known first."""
+        for row in self.run(
+            f"SELECT {TASK} FROM task WHERE triple = :triple AND rivals != ''", triple=triple
+        ).fetchall():
+            rivals = read_rivals(Task(*row))
+            put_tasks(self.connection, rivals)
+            for rival in rivals:
+                self.run(
+                    "INSERT OR IGNORE INTO lease SELECT triple, :who, 'new', 0, :end FROM task "
+                    f"WHERE triple = :rival AND NOT {SHOWN} AND answered = 0 AND NOT EXISTS "
+                    f"(SELECT 1 FROM lease WHERE triple = :rival AND annotator != :who AND {leased_at(':now')})",
+                    rival=rival.triple,
+                )
 
+    def release_rivals(self) -> None:
+        """Let go of rivals whose card the annotator has not any more."""
+        rows = self.run(f"SELECT {TASK} FROM lease JOIN task USING (triple) WHERE annotator = :who").fetchall()
+        tasks = [Task(*row) for row in rows]
+        kept = {rival.triple for task in tasks for rival in read_rivals(task)}
+        for task in tasks:
+            if task.asked == "rival" and task.triple not in kept:
+                self.run("DELETE FROM lease WHERE annotator = :who AND triple = :triple", triple=task.triple)
 
-def _lease_planned(
-    connection: sqlite3.Connection, annotator: Annotator, need: int, now: float, relation: str | None = None
-) -> int:
-    sql = f"SELECT {TASK} FROM plan WHERE ?2 IS NULL OR (relation = ?2 AND NOT {DRAWN}) ORDER BY place LIMIT ?1"
-    tasks = [Task(*row) for row in connection.execute(sql, (need, relation)).fetchall()]
-    if relation is not None:
-        tasks = [replace(task, asked="wish", within="relation", chance=None) for task in tasks]
-    put_tasks(connection, tasks, as_planned=True)
-    drop_from_plan(connection, tasks)
-    return lease(connection, annotator, [task.triple for task in tasks], "new", now)
+    def _lease_planned(self, need: int, relation: str | None = None) -> int:
+        wished = f":relation IS NULL OR (relation = :relation AND NOT {DRAWN})"
+        sql = f"SELECT {TASK} FROM plan WHERE {wished} ORDER BY place LIMIT :need"
+        tasks = [Task(*row) for row in self.run(sql, need=need, relation=relation).fetchall()]
+        if relation is not None:
+            tasks = [replace(task, asked="wish", within="relation", chance=None) for task in tasks]
+        put_tasks(self.connection, tasks, as_planned=True)
+        drop_from_plan(self.connection, tasks)
+        return self.lease([task.triple for task in tasks], "new")
 
+    def _fair_share(self, need: int, leases: int) -> int:
+        """Return how many planned triples somebody may take, so that some are left for all until there are more."""
+        planned, leased, people = self.run(
+            "SELECT (SELECT count(*) FROM plan), (SELECT count(*) FROM lease), "
+            "(SELECT count(*) FROM annotator WHERE kind = 'person' AND link >= 0)"
+        ).fetchone()
+        if planned >= people * need:
+            return need
+        share = max(1, (planned + leased) // people)
+        return int(max(0, min(need, share - leases)))
 
-def _fair_share(connection: sqlite3.Connection, need: int, leases: int) -> int:
-    """Return how many planned triples somebody may take, so that some are left for everybody until there are more."""
-    planned, leased, people = connection.execute(
-        "SELECT (SELECT count(*) FROM plan), (SELECT count(*) FROM lease), "
-        "(SELECT count(*) FROM annotator WHERE kind = 'person' AND link >= 0)"
-    ).fetchone()
-    if planned >= people * need:
-        return need
-    share = max(1, (planned + leased) // people)
-    return int(max(0, min(need, share - leases)))
+    def _left_of(self, budget: int, need: int) -> int:
+        """Return how many triples the budget leaves, besides those labelled or leased for the first time.
 
+        Where more than ``need`` are left whatever is leased, leases are not looked at one by one.
+        """
+        labels, leased = self.run("SELECT labels, (SELECT count(*) FROM lease) FROM total").fetchone()
+        if budget - labels - leased >= need:
+            return need
+        new = f"{leased_at(':now')} AND labelled = 0 AND {SHOWN}"
+        found = self.run(f"SELECT count(DISTINCT triple) FROM lease JOIN task USING (triple) WHERE {new}")
+        return int(budget - labels - found.fetchone()[0])
 
-def _left_of(budget: int, need: int, connection: sqlite3.Connection, now: float) -> int:
-    """Return how many triples the budget leaves, besides those labelled or leased for the first time.
+    def _lease_repeat(self, repeats: float) -> int:
+        """Give the annotator an old triple again, so often that a share ``repeats`` of their cards are such repeats."""
+        if repeats == 0:
+            return 0
+        judged, repeated = self.run("SELECT judged, repeated FROM annotator WHERE id = :who").fetchone()
+        waiting = self.run("SELECT count(*) FROM lease WHERE annotator = :who AND purpose = 'repeat'").fetchone()[0]
+        if repeated + waiting >= int(repeats * judged):
+            return 0
+        return self.lease(self._find(LONG_AGO, 1, after=REPEAT_AFTER), "repeat")
 
-    Where more than ``need`` are left whatever is leased, leases are not looked at one by one.
-    """
-    labels, leased = connection.execute("SELECT labels, (SELECT count(*) FROM lease) FROM total").fetchone()
-    if budget - labels - leased >= need:
-        return need
-    new = (
-        "SELECT count(DISTINCT triple) FROM lease JOIN task USING (triple) "
-        f"WHERE {leased_at('?1')} AND labelled = 0 AND {SHOWN}"
-    )
-    return int(budget - labels - connection.execute(new, (now,)).fetchone()[0])
-
-
-def _lease_repeat(connection: sqlite3.Connection, annotator: Annotator, repeats: float, now: float) -> int:
-    """Give an annotator an old triple again, so often that a share ``repeats`` of their cards are such repeats."""
-    if repeats == 0:
-        return 0
-    judged, repeated = connection.execute(
-        "SELECT judged, repeated FROM annotator WHERE id = ?", (annotator.id,)
-    ).fetchone()
-    waiting = connection.execute(
-        "SELECT count(*) FROM lease WHERE annotator = ? AND purpose = 'repeat'", (annotator.id,)
-    ).fetchone()[0]
-    if repeated + waiting >= int(repeats * judged):
-        return 0
-    found = connection.execute(
-        "SELECT triple FROM answer WHERE annotator = ?1 AND label IS NOT NULL AND judgement < "
-        "(SELECT id FROM judgement WHERE annotator = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2) "
-        "AND NOT EXISTS (SELECT 1 FROM judgement AS j WHERE j.triple = answer.triple "
-        "AND j.annotator = ?1 AND j.purpose = 'repeat') "
-        "AND NOT EXISTS (SELECT 1 FROM lease WHERE lease.triple = answer.triple AND lease.annotator = ?1) "
-        "ORDER BY judgement LIMIT 1",
-        (annotator.id, REPEAT_AFTER),
-    ).fetchall()
-    return lease(connection, annotator, [row[0] for row in found], "repeat", now)
-
-
-def _find_shared(connection: sqlite3.Connection, annotator: Annotator, need: int, now: float) -> list[int]:
-    """Triples that more annotators should judge, this one among them."""
-    rows = connection.execute(
-        "SELECT triple FROM task WHERE wanted > 1 AND wanted > answered AND wanted > answered + "
-        f"(SELECT count(*) FROM lease WHERE triple = task.triple AND {leased_at('?2')} AND NOT EXISTS "
-        "(SELECT 1 FROM answer WHERE answer.triple = lease.triple AND answer.annotator = lease.annotator)) "
-        f"AND {_UNTOUCHED} "
-        "ORDER BY (SELECT min(judgement) FROM answer WHERE triple = task.triple) NULLS LAST LIMIT ?3",
-        (annotator.id, now, need),
-    )
-    return [row[0] for row in rows]
-
-
-def _find_expired(connection: sqlite3.Connection, annotator: Annotator, need: int, now: float) -> list[int]:
-    """Triples that somebody else had leased until the lease ran out, and nobody judged."""
-    rows = connection.execute(
-        f"SELECT DISTINCT triple FROM lease AS old JOIN task USING (triple) WHERE NOT ({leased_at('?2')}) "
-        f"AND answered = 0 AND {SHOWN} AND {_NOT_LEASED} AND {_UNTOUCHED} LIMIT ?3",
-        (annotator.id, now, need),
-    )
-    return [row[0] for row in rows]
-
-
-def _find_unsure_of_others(connection: sqlite3.Connection, annotator: Annotator, need: int, now: float) -> list[int]:
-    """Triples that others were unsure of, and nobody decided."""
-    rows = connection.execute(
-        "SELECT triple FROM task WHERE answered > 0 AND labelled = 0 "
-        f"AND {_NOT_LEASED} AND {_UNTOUCHED} ORDER BY triple LIMIT ?3",
-        (annotator.id, now, need),
-    )
-    return [row[0] for row in rows]
-
-
-def _find_unsure(
-    connection: sqlite3.Connection, annotator: Annotator, need: int, now: float, after: int = AGAIN_AFTER
-) -> list[int]:
-    """Triples that this annotator was unsure of, a while ago, and nobody decided since."""
-    # CROSS JOIN keeps SQLite to this order: the undecided triples are few, the annotator's answers are many.
-    rows = connection.execute(
-        "SELECT task.triple FROM task CROSS JOIN answer ON answer.triple = task.triple AND annotator = ?1 "
-        "WHERE answered > 0 AND labelled = 0 AND label IS NULL AND judgement <= coalesce((SELECT id FROM "
-        f"judgement WHERE annotator = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?4), 0) AND {_NOT_LEASED} "
-        "AND ?5 > (SELECT count(*) FROM judgement WHERE triple = task.triple AND annotator = ?1 AND said = 'unsure') "
-        "ORDER BY judgement LIMIT ?3",
-        (annotator.id, now, need, after, MOST_UNSURE),
-    )
-    return [row[0] for row in rows]
+    def _find(self, sql: str, need: int, after: int = AGAIN_AFTER) -> list[int]:
+        """Return triples by one of the queries below."""
+        found = self.run(f"{sql} LIMIT :need", need=need, after=after, most=MOST_UNSURE)
+        return [row[0] for row in found.fetchall()]
 
 
 # Neither judged by this annotator nor leased to them.
 _UNTOUCHED = (
-    "NOT EXISTS (SELECT 1 FROM answer WHERE triple = task.triple AND annotator = ?1) "
-    "AND NOT EXISTS (SELECT 1 FROM lease WHERE triple = task.triple AND annotator = ?1)"
+    "NOT EXISTS (SELECT 1 FROM answer WHERE triple = task.triple AND annotator = :who) "
+    "AND NOT EXISTS (SELECT 1 FROM lease WHERE triple = task.triple AND annotator = :who)"
 )
-_NOT_LEASED = f"NOT EXISTS (SELECT 1 FROM lease WHERE triple = task.triple AND {leased_at('?2')})"
-
+_NOT_LEASED = f"NOT EXISTS (SELECT 1 FROM lease WHERE triple = task.triple AND {leased_at(':now')})"
+# Triples that more annotators should judge, this one among them.
+SHARED = (
+    "SELECT triple FROM task WHERE wanted > 1 AND wanted > answered AND wanted > answered + "
+    f"(SELECT count(*) FROM lease WHERE triple = task.triple AND {leased_at(':now')} AND NOT EXISTS "
+    "(SELECT 1 FROM answer WHERE answer.triple = lease.triple AND answer.annotator = lease.annotator)) "
+    f"AND {_UNTOUCHED} ORDER BY (SELECT min(judgement) FROM answer WHERE triple = task.triple) NULLS LAST"
+)
+# Triples that somebody else had leased until the lease ran out, and nobody judged.
+EXPIRED = (
+    f"SELECT DISTINCT triple FROM lease AS old JOIN task USING (triple) WHERE NOT ({leased_at(':now')}) "
+    f"AND answered = 0 AND {SHOWN} AND {_NOT_LEASED} AND {_UNTOUCHED}"
+)
+# Triples that others were unsure of, and nobody decided.
+UNSURE_OF_OTHERS = (
+    f"SELECT triple FROM task WHERE answered > 0 AND labelled = 0 AND {_NOT_LEASED} AND {_UNTOUCHED} ORDER BY triple"
+)
+# Triples that this annotator was unsure of, a while ago, and nobody decided since. CROSS JOIN keeps SQLite to this
+# order: the undecided triples are few, the annotator's answers are many.
+UNSURE = (
+    "SELECT task.triple FROM task CROSS JOIN answer ON answer.triple = task.triple AND annotator = :who "
+    "WHERE answered > 0 AND labelled = 0 AND label IS NULL AND judgement <= coalesce((SELECT id FROM "
+    f"judgement WHERE annotator = :who ORDER BY id DESC LIMIT 1 OFFSET :after), 0) AND {_NOT_LEASED} "
+    "AND :most > (SELECT count(*) FROM judgement WHERE triple = task.triple AND annotator = :who AND said = 'unsure') "
+    "ORDER BY judgement"
+)
+# Triples that this annotator judged a while ago, and never as a repeat.
+LONG_AGO = (
+    "SELECT triple FROM answer WHERE annotator = :who AND label IS NOT NULL AND judgement < "
+    "(SELECT id FROM judgement WHERE annotator = :who ORDER BY id DESC LIMIT 1 OFFSET :after) "
+    "AND NOT EXISTS (SELECT 1 FROM judgement AS j WHERE j.triple = answer.triple "
+    "AND j.annotator = :who AND j.purpose = 'repeat') "
+    "AND NOT EXISTS (SELECT 1 FROM lease WHERE lease.triple = answer.triple AND lease.annotator = :who) "
+    "ORDER BY judgement"
+)
 # What comes before anything new.
-SOURCES = ((_find_shared, "shared"), (_find_expired, "new"), (_find_unsure_of_others, "again"), (_find_unsure, "again"))
+SOURCES = ((SHARED, "shared"), (EXPIRED, "new"), (UNSURE_OF_OTHERS, "again"), (UNSURE, "again"))

@@ -36,25 +36,13 @@ class Votes:
     def __len__(self) -> int:
         return len(self.triples)
 
-    def of(self, annotator: int) -> Votes:
-        """Return one annotator's answers."""
-        mine = self.annotators == annotator
-        return self._take(mine)
-
-    def besides(self, annotator: int) -> Votes:
-        """Return the answers of all others, the owner's decisions among them."""
-        return self._take(self.annotators != annotator)
-
-    def ratings(self) -> Votes:
-        """Return the answers without the owner's decisions."""
-        return self._take(~self.final)
-
     def shared(self) -> Votes:
         """Return the answers to triples that have several."""
         place, counts = np.unique(self.triples, return_inverse=True, return_counts=True)[1:]
-        return self._take(counts[place] > 1)
+        return self.take(counts[place] > 1)
 
-    def _take(self, which: BoolArray) -> Votes:
+    def take(self, which: BoolArray) -> Votes:
+        """Return some of them."""
         return Votes(self.triples[which], self.annotators[which], self.labels[which], self.final[which])
 
 

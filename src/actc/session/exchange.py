@@ -16,7 +16,7 @@ import numpy as np
 from actc.errors import FileError, OptionError, SessionError
 from actc.judges.store import MOST_NAME
 from actc.pooled.sketch_file import add_to_sketch
-from actc.session.ask import Annotator, Task, drop_from_plan, put_tasks
+from actc.session.ask import Annotator, Desk, Task, drop_from_plan, put_tasks
 from actc.session.cards import plain, sentence
 from actc.session.plan import Planner
 from actc.session.record import LABELS, Judgement, find_stored, insert
@@ -25,7 +25,7 @@ from actc.session.status import history
 from actc.tables.answers import Use, explain_unused
 from actc.tables.deliver import write_beside
 from actc.tables.files import answer_columns, open_text, read_answers, write_text, write_triples
-from actc.triples import ASKED, Annotations, ScoredTriples, encode_columns
+from actc.triples import ASKED, Annotations, ScoredTriples, Triples, encode_columns
 
 WORDS = {"1": "true", "yes": "true", "0": "false", "no": "false", "not sure": "unsure", "skip": "unsure"}
 IMPORTED = "Brought in from a file."
@@ -49,7 +49,7 @@ def write_labels(session: Session, path: Path) -> int:
 
 def write_history(session: Session, path: Path) -> int:
     """Write everything that was ever said, oldest first, as JSON lines; return how many."""
-    lines = history(session, None, -1)[::-1]
+    lines = history(session)[::-1]
     undone = {line["undoes"] for line in lines}
     with write_beside(path) as temporary:
         temporary.touch(0o600)  # names and what they said: for others only if the owner gives them the right
@@ -185,17 +185,11 @@ TAUGHT: dict[str, Any] = {"asked": "given", "within": "", "chance": None, "reach
 
 def put_answers(session: Session, pool: ScoredTriples, said: Annotations) -> int:
     """Put answers that were given before into a session, once however often; return how many were new."""
-    asked = (said.asked, said.within, said.chance, said.reach)
-    columns = (said.rows.tolist(), said.labels.tolist(), said.who, said.at, *asked)
-    found = []
-    for row, label, who, at, asked, within, chance, reach in zip(*columns, strict=True):
-        how = (asked, within, float(chance), int(reach)) if np.isfinite(chance) else tuple(TAUGHT.values())
-        word = "true" if label else "false"
-        name = str(who)[:MOST_NAME] or "earlier"
-        place = ("earlier answers", PURPOSES["person"])
-        line = Line(name, "person", "", pool.triple(row), word, None, "", *place, *how)
-        found.append((session.add_annotator(name), replace(line, at=_seconds(at)), row))
-    return _insert(session, pool, found)
+    who = [str(name)[:MOST_NAME] or "earlier" for name in said.who]
+    lines = _lines_of(pool.take(said.rows), said, who, "earlier answers")
+    taken = (line if line.chance else replace(line, **TAUGHT) for line in lines)
+    people = map(session.add_annotator, who)
+    return _insert(session, pool, list(zip(people, taken, said.rows.tolist(), strict=True)))
 
 
 def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotator, Line, int]]) -> int:
@@ -206,7 +200,8 @@ def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotat
             key = line.key or "import-" + hashlib.sha256(told.encode()).hexdigest()[:24]
             try:
                 judgement = Judgement(line.said, row, key, line.seconds, line.note)
-                if find_stored(connection, annotator, judgement) is not None:
+                desk = Desk(connection, annotator, now if line.at is None else line.at)
+                if find_stored(desk, judgement) is not None:
                     continue
             except (SessionError, OptionError) as error:
                 raise FileError(f"{line.place}: {error}") from None
@@ -214,19 +209,25 @@ def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotat
             task = Task(row, *pool.triple(row), float(pool.scores[row]), IMPORTED, *how, reach=line.reach)
             put_tasks(connection, [task])
             drop_from_plan(connection, [task])
-            insert(connection, annotator, judgement, row, line.purpose, now if line.at is None else line.at)
+            insert(desk, judgement, row, line.purpose)
             added += 1
     return added
 
 
 def _read_table(path: Path, who: str) -> Iterator[Line]:
     triples, found = read_answers(path)
-    chances = [chance if np.isfinite(chance) else None for chance in found.chance.tolist()]
-    reach, at = found.reach.astype(np.int64).tolist(), map(_seconds, found.at.tolist())
-    columns = (found.who.tolist(), found.labels.tolist(), found.asked, found.within, chances, reach, at)
+    who_said = [name[:MOST_NAME] if name and name != OWNER else who for name in found.who.tolist()]
+    return _lines_of(triples, found, who_said, str(path))
+
+
+def _lines_of(triples: Triples, said: Annotations, who: Sequence[str], place: str) -> Iterator[Line]:
+    """Return answers, one to each of some triples, as judgements of people."""
+    chances = [chance if np.isfinite(chance) else None for chance in said.chance.tolist()]
+    reach, at = said.reach.astype(np.int64).tolist(), map(_seconds, said.at.tolist())
+    columns = (who, said.labels.tolist(), said.asked, said.within, chances, reach, at)
     for row, (name, label, *how) in enumerate(zip(*columns, strict=True)):
-        said, given = "true" if label else "false", name[:MOST_NAME] if name and name != OWNER else who
-        yield Line(given, "person", "", triples.triple(row), said, None, "", str(path), PURPOSES["person"], *how)
+        word = "true" if label else "false"
+        yield Line(name, "person", "", triples.triple(row), word, None, "", place, PURPOSES["person"], *how)
 
 
 def _seconds(at: Any) -> float | None:

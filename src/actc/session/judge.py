@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from actc.constraints.places import Places, find_places
-from actc.errors import ChoiceError, OptionError
+from actc.errors import ChoiceError, OptionError, check_choice
 from actc.judges.ask_program import ask_program, ask_script, split_command
 from actc.judges.ask_server import WAYS, Server, Traffic, ask_server, read_key
 from actc.judges.prompt import DEFAULT, fill_prompt, read_prompt
@@ -233,53 +234,35 @@ def judge_triples(
         if url is not None:
             ask = partial(ask_server, replace(server, way=way or store.way(number)), traffic=traffic)
         questions = Fresh(session, tasks, store.keys(number), model or "", None if url is None else text, examples)
-        tally = _Tally()
+        tally: Counter[str] = Counter()  # what came of the run so far
         asked = questions if url is not None else islice(questions, limit)
         known = way or ""
         for reply in store.keep(number, ask(asked)):
             if traffic.way != known:  # at once: a run that is killed need not find it out again
                 known = traffic.way
                 store.keep_way(number, known)
-            tally.count(reply)
-            progress(tally.answered + tally.senseless, len(tasks) - questions.before)
+            tally.update(replies=1, answered=reply.said is not None, read=reply.tokens_in, written=reply.tokens_out)
+            progress(tally["replies"], len(tasks) - questions.before)
     priced = price_in is not None or price_out is not None
-    left = len(tasks) - questions.before - tally.answered - tally.senseless
     return JudgeRun(
         judge,
         len(tasks),
         questions.before,
-        tally.answered,
-        tally.senseless,
-        left,
+        tally["answered"],
+        tally["replies"] - tally["answered"],
+        len(tasks) - questions.before - tally["replies"],
         traffic.requests,
-        tally.tokens_in,
-        tally.tokens_out,
+        tally["read"],
+        tally["written"],
         traffic.problem,
         time.monotonic() - began,
-        (tally.tokens_in * (price_in or 0) + tally.tokens_out * (price_out or 0)) / 1e6 if priced else None,
+        (tally["read"] * (price_in or 0) + tally["written"] * (price_out or 0)) / 1e6 if priced else None,
         compare_judges(session.annotations(), store.answers()).get(judge, NOT_COMPARED),
         weigh_money(session_case(session), store),
     )
 
 
 NOT_COMPARED = measure_reliability(Annotations(), Annotations())
-
-
-@dataclass
-class _Tally:
-    """What came of a run so far."""
-
-    answered: int = 0
-    senseless: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-
-    def count(self, reply: Reply) -> None:
-        """Count one more reply."""
-        self.answered += reply.said is not None
-        self.senseless += reply.said is None
-        self.tokens_in += reply.tokens_in
-        self.tokens_out += reply.tokens_out
 
 
 @dataclass
@@ -369,8 +352,7 @@ def choose_examples(pool: ScoredTriples, answers: Annotations, row: int, count: 
 
 def choose_triples(session: Session, which: str, count: int | None, share: float, rivals: bool) -> list[Task]:
     """Return the triples for a judge: what people judged, then those asked for, best first where they have an order."""
-    if which not in CHOICES:
-        raise ChoiceError("choice of triples", which, CHOICES)
+    check_choice("choice of triples", which, CHOICES)
     if count is not None and count < 0:
         raise OptionError(f"--count: {count} triples cannot be; give 0 or more.")
     if not 0 < share <= 1:

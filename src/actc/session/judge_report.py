@@ -76,8 +76,8 @@ class JudgeReport:
         for name in QUANTITIES:
             one, other = self.heeded[name], self.without[name]
             if one is not None:
-                without = "" if other is None else f"; without them {_say_share(other)}"
-                said.append(f"Where they are heeded, {_say_share(one)} {sought.quantities[name]}{without}.")
+                without = "" if other is None else f"; without them {other}"
+                said.append(f"Where they are heeded, {one} {sought.quantities[name]}{without}.")
         said += self.money
         return said if self.checks else [*said, NO_CHECKS]
 
@@ -91,10 +91,6 @@ def _say_judge(line: JudgeLine) -> str:
     weight = f"{line.weight:+.1f} ± {line.spread:.1f}"
     nothing = ": nothing to speak of" if abs(line.weight) < SURELY * line.spread else ""
     return f"{line.name}: {line.judged:,} answers; {agrees}; its word adds {weight} log-odds{nothing}."
-
-
-def _say_share(one: Share) -> str:
-    return f"{one.middle:.1%} ({one.low:.1%} to {one.high:.1%})"
 
 
 def report_judges(opened: Opened, level: float = 0.9) -> JudgeReport | None:

@@ -10,8 +10,8 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from actc.errors import ChoiceError, OptionError, SessionError
-from actc.session.ask import TASK, Annotator, Task, lease, lease_clock, read_rivals
+from actc.errors import OptionError, SessionError, check_choice
+from actc.session.ask import TASK, Desk, Task, read_rivals
 
 LABELS: dict[str, int | None] = {"true": 1, "false": 0, "unsure": None}
 SAID = (*LABELS, "undo")
@@ -56,8 +56,7 @@ class Judgement:
     chosen: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
-        if self.said not in SAID:
-            raise ChoiceError("answer", self.said, SAID)
+        check_choice("answer", self.said, SAID)
         for name in ("key", "note"):
             if not is_storable(getattr(self, name)):
                 raise OptionError(f"The {name} has half a character in it (a lone surrogate), which cannot be stored.")
@@ -88,90 +87,79 @@ class Recorded:
     triple: int
 
 
-def record(
-    connection: sqlite3.Connection, annotator: Annotator, judgement: Judgement, now: float, score_shown: bool = False
-) -> Recorded:
+def record(desk: Desk, judgement: Judgement, score_shown: bool = False) -> Recorded:
     """Add a judgement to the history, and end the lease of its triple."""
-    stored = find_stored(connection, annotator, judgement)
+    stored = find_stored(desk, judgement)
     if stored is not None:
         return stored
     if judgement.chosen is not None:
-        _record_rivals(connection, annotator, judgement, now, score_shown)
+        _record_rivals(desk, judgement, score_shown)
     if judgement.said == "undo":
-        return _undo(connection, annotator, judgement, now)
-    asked = connection.execute(
-        "SELECT purpose, probability FROM lease JOIN task USING (triple) WHERE annotator = ? AND triple = ?",
-        (annotator.id, judgement.triple),
-    ).fetchone()
+        return _undo(desk, judgement)
+    sql = "SELECT purpose, probability FROM lease JOIN task USING (triple) WHERE annotator = :who AND triple = :triple"
+    asked = desk.run(sql, triple=judgement.triple).fetchone()
     if judgement.triple is None or asked is None:
-        return _said_before(connection, annotator, judgement)
-    seen = {"sentence": judgement.shown, "score": score_shown} | _reasons_seen(connection, annotator, judgement)
+        return _said_before(desk, judgement)
+    seen = {"sentence": judgement.shown, "score": score_shown} | _reasons_seen(desk, judgement)
     shown = json.dumps(seen, ensure_ascii=False)
-    number = insert(
-        connection, annotator, judgement, judgement.triple, asked["purpose"], now, shown, asked["probability"]
-    )
-    connection.execute("DELETE FROM lease WHERE annotator = ? AND triple = ?", (annotator.id, judgement.triple))
+    number = insert(desk, judgement, judgement.triple, asked["purpose"], shown, asked["probability"])
+    desk.run("DELETE FROM lease WHERE annotator = :who AND triple = :triple", triple=judgement.triple)
     return Recorded(number, judgement.triple)
 
 
-def _record_rivals(
-    connection: sqlite3.Connection, annotator: Annotator, judgement: Judgement, now: float, score_shown: bool
-) -> None:
+def _record_rivals(desk: Desk, judgement: Judgement, score_shown: bool) -> None:
     """Store what one answer says of the rivals on its card, or take all of that back."""
     assert judgement.chosen is not None
     if judgement.said == "undo":
-        old = connection.execute(
+        old = desk.run(
             "SELECT j.key FROM judgement AS j LEFT JOIN judgement AS u ON u.undoes = j.id "
-            "WHERE j.annotator = ? AND j.key GLOB ? || '/*' AND u.id IS NULL",
-            (annotator.id, judgement.undoes),
+            "WHERE j.annotator = :who AND j.key GLOB :undoes || '/*' AND u.id IS NULL",
+            undoes=judgement.undoes,
         ).fetchall()
         for place, row in enumerate(old):
-            key = f"{judgement.key}/{place}"
-            _undo(connection, annotator, replace(judgement, key=key, undoes=row["key"]), now)
+            _undo(desk, replace(judgement, key=f"{judgement.key}/{place}", undoes=row["key"]))
         return
     if (judgement.said == "true") != (judgement.triple in judgement.chosen) or judgement.said == "unsure":
         raise OptionError("A card with rivals is answered by those that are true; what is said of its own differs.")
-    rivals = _rivals_of(connection, judgement)
+    rivals = _rivals_of(desk, judgement)
     if not set(judgement.chosen) <= {judgement.triple, *rivals}:
         raise SessionError("A triple was chosen that is not on the card.")
-    leased = "SELECT triple FROM lease WHERE annotator = ?"
-    mine = {found[0] for found in connection.execute(leased, (annotator.id,))}
+    mine = {found[0] for found in desk.run("SELECT triple FROM lease WHERE annotator = :who")}
     for rival in rivals:
         if rival in mine:
             said = "true" if rival in judgement.chosen else "false"
             one = replace(judgement, said=said, triple=rival, key=f"{judgement.key}/{rival}", note="", chosen=None)
-            record(connection, annotator, one, now, score_shown)
+            record(desk, one, score_shown)
 
 
-def _rivals_of(connection: sqlite3.Connection, judgement: Judgement) -> list[int]:
+def _rivals_of(desk: Desk, judgement: Judgement) -> list[int]:
     """Return the other triples on the card of a judgement."""
-    row = connection.execute(f"SELECT {TASK} FROM task WHERE triple = ?", (judgement.triple,)).fetchone()
+    row = desk.run(f"SELECT {TASK} FROM task WHERE triple = :triple", triple=judgement.triple).fetchone()
     return [] if row is None else [rival.triple for rival in read_rivals(Task(*row))]
 
 
-def _reasons_seen(connection: sqlite3.Connection, annotator: Annotator, judgement: Judgement) -> dict[str, str]:
+def _reasons_seen(desk: Desk, judgement: Judgement) -> dict[str, str]:
     """Say whether the annotator could read reasons before this answer or only after it; nothing where there are none.
 
     Who answers the same triple again has read what was shown after the first answer.
     """
     if not judgement.reasons:
         return {}
-    again = connection.execute(
-        "SELECT 1 FROM judgement WHERE triple = ? AND annotator = ? LIMIT 1", (judgement.triple, annotator.id)
-    ).fetchone()
+    sql = "SELECT 1 FROM judgement WHERE triple = :triple AND annotator = :who LIMIT 1"
+    again = desk.run(sql, triple=judgement.triple).fetchone()
     return {"reasons": "before" if again or judgement.reasons == "beside" else "after"}
 
 
-def _said_before(connection: sqlite3.Connection, annotator: Annotator, judgement: Judgement) -> Recorded:
+def _said_before(desk: Desk, judgement: Judgement) -> Recorded:
     """Return the standing answer that says the same: two windows of one person may show the same card.
 
     One that says something else stands, and this is said.
     """
-    standing = _standing_of(connection, annotator, judgement.triple)
+    standing, name = _standing_of(desk, judgement.triple), desk.annotator.name
     if judgement.triple is None or standing is None:
-        raise SessionError(f"{annotator.name} was not asked about triple {judgement.triple}, or took the answer back.")
+        raise SessionError(f"{name} was not asked about triple {judgement.triple}, or took the answer back.")
     same = standing["said"] == judgement.said and judgement.note in ("", standing["note"])
-    if same and _chosen_before(connection, annotator, judgement):
+    if same and _chosen_before(desk, judgement):
         return Recorded(standing["id"], judgement.triple)
     before, now = WORDS[standing["said"]], WORDS[judgement.said]
     # The isolates keep a sentence that runs from right to left from turning the words around it.
@@ -181,28 +169,27 @@ def _said_before(connection: sqlite3.Connection, annotator: Annotator, judgement
     )
 
 
-def _standing_of(connection: sqlite3.Connection, annotator: Annotator, triple: int | None) -> sqlite3.Row | None:
-    row: sqlite3.Row | None = connection.execute(
+def _standing_of(desk: Desk, triple: int | None) -> sqlite3.Row | None:
+    row: sqlite3.Row | None = desk.run(
         "SELECT said, note, judgement.id FROM answer JOIN judgement ON judgement = judgement.id "
-        "WHERE answer.triple = ? AND answer.annotator = ?",
-        (triple, annotator.id),
+        "WHERE answer.triple = :triple AND answer.annotator = :who",
+        triple=triple,
     ).fetchone()
     return row
 
 
-def _chosen_before(connection: sqlite3.Connection, annotator: Annotator, judgement: Judgement) -> bool:
+def _chosen_before(desk: Desk, judgement: Judgement) -> bool:
     """Say whether the standing answers to the rivals on a card are those that an answer to it gives."""
     if judgement.chosen is None:
         return True
-    found = [(rival, _standing_of(connection, annotator, rival)) for rival in _rivals_of(connection, judgement)]
+    found = [(rival, _standing_of(desk, rival)) for rival in _rivals_of(desk, judgement)]
     return all((old["said"] == "true") == (rival in judgement.chosen) for rival, old in found if old is not None)
 
 
-def find_stored(connection: sqlite3.Connection, annotator: Annotator, judgement: Judgement) -> Recorded | None:
+def find_stored(desk: Desk, judgement: Judgement) -> Recorded | None:
     """Return what became of a judgement that the same annotator sent before under the same key; None if it is new."""
-    old = connection.execute(
-        "SELECT id, triple, said FROM judgement WHERE annotator = ? AND key = ?", (annotator.id, judgement.key)
-    ).fetchone()
+    sql = "SELECT id, triple, said FROM judgement WHERE annotator = :who AND key = :key"
+    old = desk.run(sql, key=judgement.key).fetchone()
     if old is None:
         return None
     if old["said"] != judgement.said or (judgement.said != "undo" and old["triple"] != judgement.triple):
@@ -211,68 +198,62 @@ def find_stored(connection: sqlite3.Connection, annotator: Annotator, judgement:
 
 
 def insert(
-    connection: sqlite3.Connection,
-    annotator: Annotator,
+    desk: Desk,
     judgement: Judgement,
     triple: int,
     purpose: str,
-    now: float,
     shown: str = "{}",
     probability: float | None = None,
     undoes: int | None = None,
 ) -> int:
     """Write one row of history, and the standing answer that follows from it."""
-    number = connection.execute(
+    number = desk.run(
         "INSERT INTO judgement (at, annotator, triple, said, purpose, key, seconds, note, shown, probability, undoes) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            now, annotator.id, triple, judgement.said, purpose, judgement.key,
-            judgement.seconds, judgement.note, shown, probability, undoes,
-        ),
-    ).lastrowid  # fmt: skip
+        "VALUES (:at, :who, :triple, :said, :purpose, :key, :seconds, :note, :shown, :probability, :undoes)",
+        **vars(judgement) | {"triple": triple, "purpose": purpose, "shown": shown, "undoes": undoes},
+        probability=probability,
+    ).lastrowid
     assert number is not None
     # A hidden repeat measures how steady an annotator is; their first answer stands.
     if judgement.said != "undo" and purpose != "repeat":
-        _let_stand(connection, annotator, triple, judgement.said, number)
+        _let_stand(desk, triple, judgement.said, number)
     return number
 
 
-def _let_stand(
-    connection: sqlite3.Connection, annotator: Annotator, triple: int, said: str | None, judgement: int | None
-) -> None:
+def _let_stand(desk: Desk, triple: int, said: str | None, judgement: int | None) -> None:
     """Replace an annotator's standing answer to a triple; None where none stands any more."""
     # Not INSERT OR REPLACE: its silent delete fires no trigger, and the triggers count.
-    connection.execute("DELETE FROM answer WHERE triple = ? AND annotator = ?", (triple, annotator.id))
+    desk.run("DELETE FROM answer WHERE triple = :triple AND annotator = :who", triple=triple)
     if said is not None:
-        values = (triple, annotator.id, LABELS[said], judgement)
-        connection.execute("INSERT INTO answer (triple, annotator, label, judgement) VALUES (?, ?, ?, ?)", values)
+        sql = "INSERT INTO answer (triple, annotator, label, judgement) VALUES (:triple, :who, :label, :judgement)"
+        desk.run(sql, triple=triple, label=LABELS[said], judgement=judgement)
 
 
-def _undo(connection: sqlite3.Connection, annotator: Annotator, undo: Judgement, now: float) -> Recorded:
+def _undo(desk: Desk, undo: Judgement) -> Recorded:
     """Take back a standing judgement, and put its triple in front of the annotator again."""
-    wanted = "AND j.key = ?2" if undo.undoes is not None else "AND ?2 IS NULL"
-    old = connection.execute(
+    wanted = "AND j.key = :undoes" if undo.undoes is not None else "AND :undoes IS NULL"
+    old = desk.run(
         "SELECT j.id, j.triple, j.purpose FROM judgement AS j LEFT JOIN judgement AS u ON u.undoes = j.id "
-        f"WHERE j.annotator = ?1 AND j.said != 'undo' AND u.id IS NULL {wanted} ORDER BY j.id DESC LIMIT 1",
-        (annotator.id, undo.undoes),
+        f"WHERE j.annotator = :who AND j.said != 'undo' AND u.id IS NULL {wanted} ORDER BY j.id DESC LIMIT 1",
+        undoes=undo.undoes,
     ).fetchone()
     if old is None:
         given = "" if undo.undoes is None else " Your standing answers are under “My answers”."
         raise SessionError(f"There is nothing to undo.{given}")
-    number = insert(connection, annotator, undo, old["triple"], old["purpose"], now, undoes=old["id"])
-    _restore_answer(connection, annotator, old["triple"])
+    number = insert(desk, undo, old["triple"], old["purpose"], undoes=old["id"])
+    _restore_answer(desk, old["triple"])
     # The triple of an imported judgement, or of the owner's decision, was leased to nobody: it is not leased now.
     if old["purpose"] in ("new", "shared", "repeat", "again"):
-        lease(connection, annotator, [old["triple"]], old["purpose"], lease_clock(), in_front=True)
+        desk.lease([old["triple"]], old["purpose"], in_front=True)
     return Recorded(number, old["triple"])
 
 
-def _restore_answer(connection: sqlite3.Connection, annotator: Annotator, triple: int) -> None:
+def _restore_answer(desk: Desk, triple: int) -> None:
     """Make the last judgement that is not taken back the standing answer; where all are, there is none."""
-    standing = connection.execute(
-        "SELECT j.said, j.id FROM judgement AS j LEFT JOIN judgement AS u ON u.undoes = j.id "
-        "WHERE j.annotator = ? AND j.triple = ? AND j.said != 'undo' AND j.purpose != 'repeat' AND u.id IS NULL "
+    standing = desk.run(
+        "SELECT j.said, j.id FROM judgement AS j LEFT JOIN judgement AS u ON u.undoes = j.id WHERE j.annotator = :who "
+        "AND j.triple = :triple AND j.said != 'undo' AND j.purpose != 'repeat' AND u.id IS NULL "
         "ORDER BY j.id DESC LIMIT 1",
-        (annotator.id, triple),
+        triple=triple,
     ).fetchone()
-    _let_stand(connection, annotator, triple, *(standing or (None, None)))
+    _let_stand(desk, triple, *(standing or (None, None)))

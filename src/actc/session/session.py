@@ -35,22 +35,10 @@ from typing import Any
 
 import numpy as np
 
-from actc.errors import ChoiceError, FileError, OptionError, SessionError
+from actc.errors import FileError, OptionError, SessionError, check_choice
 from actc.judges.store import tidy_name
 from actc.pooled.sketch_file import read_sketch
-from actc.session.ask import (
-    TASK,
-    Annotator,
-    Task,
-    drop_from_plan,
-    lease_clock,
-    leased_tasks,
-    note_wish,
-    put_tasks,
-    release_rivals,
-    top_up,
-    top_up_relation,
-)
+from actc.session.ask import TASK, Annotator, Desk, Task, drop_from_plan, lease_clock, put_tasks
 from actc.session.cards import plain, sentence
 from actc.session.combine import Votes, combine
 from actc.session.names import Names
@@ -197,8 +185,7 @@ class Session:
 
         Another rule holds for all answers at once; another overlap for the triples that are planned from now on.
         """
-        if name not in CHANGEABLE:
-            raise ChoiceError("setting to change", name, CHANGEABLE)
+        check_choice("setting to change", name, CHANGEABLE)
         replace(self.settings, **{name: value})  # type: ignore[arg-type]  # refuses what a start would refuse
         with self.store.transaction() as connection:
             sql = "INSERT INTO choice (at, name, value) VALUES (?, ?, ?)"
@@ -281,20 +268,21 @@ class Session:
         With a relation, only triples of it are asked; not in an audit, which has its own order.
         """
         relation = None if self.settings.design else relation
-        settings, now, budget, overlap = self.settings, time.time(), self.budget, self.overlap
-        count, tick = 0 if self.paused or self.certified else count, lease_clock()
+        settings, budget, overlap = self.settings, self.budget, self.overlap
+        count, times = 0 if self.paused or self.certified else count, (time.time(), lease_clock())
         judgements = self._with_shown(judgements)
 
         def work(connection: sqlite3.Connection) -> tuple[list[Recorded], list[Task]]:
-            done = [record(connection, annotator, one, now, settings.show_score) for one in judgements]
-            note_wish(connection, annotator, relation, now)
+            desk = Desk(connection, annotator, *times)
+            done = [record(desk, one, settings.show_score) for one in judgements]
+            desk.wish(relation)
             if self.has_rivals:
-                release_rivals(connection, annotator)
+                desk.release_rivals()
             if count and relation is not None:
-                top_up_relation(connection, annotator, count, budget, relation, tick)
+                desk.top_up_relation(count, budget, relation)
             elif count:
-                top_up(connection, annotator, count, budget, settings.repeats, overlap, tick)
-            return done, leased_tasks(connection, annotator, count, relation)
+                desk.top_up(count, budget, settings.repeats, overlap)
+            return done, desk.tasks(count, relation)
 
         return self.store.write(work)
 
@@ -322,19 +310,19 @@ class Session:
 
         A triple that nobody was asked about comes as a task.
         """
-        owner = self.annotator(OWNER)
-        judgement = Judgement(said, triple, key, note=note)
+        owner, judgement = self.annotator(OWNER), Judgement(said, triple, key, note=note)
         with self.store.transaction() as connection:
+            desk = Desk(connection, owner)
             if unasked is not None:
                 put_tasks(connection, [unasked])
                 drop_from_plan(connection, [unasked])
             task = connection.execute("SELECT probability FROM task WHERE triple = ?", (triple,)).fetchone()
             if task is None or said == "undo":
                 raise SessionError(f"Triple {triple} was not judged in this session.")
-            stored = find_stored(connection, owner, judgement)
+            stored = find_stored(desk, judgement)
             if stored is not None:
                 return stored
-            number = insert(connection, owner, judgement, triple, "settle", time.time(), "{}", task["probability"])
+            number = insert(desk, judgement, triple, "settle", probability=task["probability"])
         return Recorded(number, triple)
 
     def unsettle(self, key: str, undoes: str | None = None) -> Recorded:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from actc.errors import ChoiceError, FileError, OptionError
+from actc.errors import ChoiceError, FileError, OptionError, check_choice
 from actc.session.combine import COMBINERS
 from actc.tables.files import write_json
 from actc.trust.audit import DESIGNS
@@ -104,19 +104,12 @@ class Settings:
                 raise OptionError(f"{name} is a share between 0 and 1, not {getattr(self, name)}.")
         if len(self.guidelines) > MOST_GUIDELINES:
             raise OptionError(f"Guidelines of {len(self.guidelines):,} characters; at most {MOST_GUIDELINES:,} fit.")
-        if self.reasons not in WHEN_REASONS:
-            raise ChoiceError("time for reasons", self.reasons, WHEN_REASONS)
+        check_choice("time for reasons", self.reasons, WHEN_REASONS)
         if self.link and not (re.match("https?://[!-~]+$", self.link) and "{id}" in self.link):
             raise OptionError(f"{self.link!r} is no address with {{id}} in it, such as https://example.org/{{id}}.")
-        if self.combine not in COMBINERS:
-            raise ChoiceError("way to combine answers", self.combine, COMBINERS)
+        check_choice("way to combine answers", self.combine, COMBINERS)
         if self.design and self.design not in DESIGNS:
             raise ChoiceError("design of an audit", self.design, DESIGNS)
-
-    @property
-    def wrong(self) -> bool:
-        """Whether wrong facts alone are sought."""
-        return 0 < self.doubted == self.triples
 
     def write(self, path: Path) -> None:
         """Write the settings."""

@@ -173,8 +173,9 @@ def people(session: Session, annotators: Sequence[Annotator] | None = None) -> l
             "repeats": repeats.get(annotator.id, {"shown": 0, "same": 0}),
         }
         if annotator.kind == "person":
-            mine, others = combine(shared.of(annotator.id), "majority"), combine(shared.besides(annotator.id), rule)
-            line["reliability"] = in_json(vars(measure_reliability(mine, others)), words=False)
+            mine = shared.annotators == annotator.id
+            own, others = combine(shared.take(mine), "majority"), combine(shared.take(~mine), rule)
+            line["reliability"] = in_json(vars(measure_reliability(own, others)), words=False)
         lines.append(line)
     return lines
 
@@ -259,13 +260,11 @@ def own_answers(session: Session, annotator: Annotator, most: int) -> list[dict[
     ]
 
 
-def history(session: Session, annotator: Annotator | None = None, most: int = 50) -> list[dict[str, Any]]:
-    """Return the latest judgements, newest first: everything that was said, taken back or not."""
+def history(session: Session) -> list[dict[str, Any]]:
+    """Return all judgements, newest first: everything that was said, taken back or not."""
     rows = session.store.rows(
         "SELECT j.id, at, name, kind, triple, head, relation, tail, said, purpose, asked, within, chance, "
         "reach, key, seconds, note, shown, j.probability, undoes FROM judgement AS j JOIN task USING (triple) "
-        "JOIN annotator ON annotator = annotator.id "
-        "WHERE ?1 IS NULL OR annotator = ?1 ORDER BY j.id DESC LIMIT ?2",
-        (None if annotator is None else annotator.id, most),
+        "JOIN annotator ON annotator = annotator.id ORDER BY j.id DESC"
     )
     return [dict(row) for row in rows]

@@ -57,31 +57,24 @@ class PropertyGraph(Protocol):
 
     def count(self) -> tuple[int, int, int]:
         """Return how many nodes and relationships there are, and how many of these have properties."""
-        ...
 
     def nodes(self) -> Iterator[Node]:
         """Return the nodes."""
-        ...
 
     def relationships(self) -> Iterator[Relationship]:
         """Return the relationships."""
-        ...
 
     def add(self, kind: str, rows: list[dict[str, Any]]) -> int:
         """Write relationships (head, tail, properties) of one type where they are not yet; return how many are."""
-        ...
 
     def count_run(self, run: str) -> int:
         """Return how many relationships a run wrote."""
-        ...
 
     def drop_run(self, run: str) -> None:
         """Take out what a run wrote."""
-        ...
 
     def close(self) -> None:
         """Let go of it."""
-        ...
 
 
 def read_property_graph(store: PropertyGraph, told: str, folder: Path, progress: Progress) -> list[str]:

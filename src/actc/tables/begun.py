@@ -132,3 +132,12 @@ def fingerprint(path: Path | None) -> str | None:
             with file.open("rb") as content:
                 digest.update(hashlib.file_digest(content, "sha256").digest())
     return digest.hexdigest()
+
+
+def version_of(file: Path) -> tuple[int, int, int] | None:
+    """Return what is another after a change of a file, without a look into it; None where there is none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

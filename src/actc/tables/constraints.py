@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from actc.errors import ChoiceError, FileError
+from actc.errors import FileError, check_choice
 from actc.tables.files import open_text, write_csv
 from actc.triples import BoolArray, FloatArray
 
@@ -75,10 +75,8 @@ class Constraint:
     def __post_init__(self) -> None:
         if not all(isinstance(text, str) for text in (*self.key, self.use)):
             raise ValueError(f"A constraint is said in texts, not as {self.key}.")
-        if self.kind not in KINDS:
-            raise ChoiceError("kind of constraint", self.kind, KINDS)
-        if self.use not in USES:
-            raise ChoiceError("use of a constraint", self.use, USES)
+        check_choice("kind of constraint", self.kind, KINDS)
+        check_choice("use of a constraint", self.use, USES)
 
     @property
     def key(self) -> tuple[str, str, str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from actc.errors import ChoiceError
+from actc.errors import choose
 from actc.three_steps.groups import DecisionSets, Groups
 from actc.triples import FloatArray, IntArray, ScoredTriples
 
@@ -74,9 +74,7 @@ def _group_starts(group: IntArray) -> IntArray:
 def _quality_of_cuts(decision_sets: DecisionSets, starts: IntArray, objective: str | Objective) -> FloatArray:
     """Return what the objective says of a cut at each element; equal scores cannot be parted, so all get one value."""
     if isinstance(objective, str):
-        if objective not in OBJECTIVES:
-            raise ChoiceError("objective", objective, OBJECTIVES)
-        objective = OBJECTIVES[objective]
+        objective = choose("objective", objective, OBJECTIVES)
     scores, labels = decision_sets.scores, decision_sets.labels
     sizes = np.diff(starts, append=scores.size)
     index = np.arange(scores.size)

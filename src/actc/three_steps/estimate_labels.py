@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from actc.errors import ChoiceError, OptionError
+from actc.errors import OptionError, choose
 from actc.three_steps.gaussian_process import fit_matern
 from actc.three_steps.groups import DecisionSets, Groups
 from actc.three_steps.logistic import fit_logistic
@@ -28,11 +28,9 @@ class Fitted(Protocol):
 
     def probabilities(self, scores: FloatArray, group: IntArray) -> FloatArray:
         """Return P(true) of each score by its group's classifier."""
-        ...
 
     def is_true(self, scores: FloatArray, group: IntArray) -> BoolArray:
         """Say whether that probability is above one half; often cheaper than the probability."""
-        ...
 
 
 Estimator = Callable[[FloatArray, IntArray, IntArray, int], Fitted]
@@ -228,9 +226,7 @@ def _fit_scikit_learn(scores: FloatArray, labels: IntArray, group: IntArray, cou
 def find_estimator(estimator: Any) -> Estimator:
     """Return the estimator of that name, of that classifier, or the function itself."""
     if isinstance(estimator, str):
-        if estimator not in ESTIMATORS:
-            raise ChoiceError("estimator", estimator, ESTIMATORS)
-        return ESTIMATORS[estimator]
+        return choose("estimator", estimator, ESTIMATORS)
     if hasattr(estimator, "predict_proba"):
         from sklearn.base import clone
 

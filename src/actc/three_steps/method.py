@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from actc.errors import ChoiceError, OptionError
+from actc.errors import OptionError, check_choice, choose
 from actc.three_steps.baselines import global_opt, local_opt
 from actc.three_steps.choose_thresholds import choose_as_printed, choose_thresholds
 from actc.three_steps.estimate_labels import FittedRelations, estimate_labels
@@ -162,8 +162,7 @@ class Actc(SelectingMethod):
     def find_cuts(self, pool: ScoredTriples, annotation_sets: Sequence[Annotations]) -> FloatArray:
         """Return each set's cuts, shape (S, R + 1), the default last."""
         _check_budgets(annotation_sets)
-        if self.default not in DEFAULTS:
-            raise ChoiceError("source of the default threshold", self.default, DEFAULTS)
+        check_choice("source of the default threshold", self.default, DEFAULTS)
         groups = Groups.of(pool, annotation_sets, self.uniform)
         if self.as_printed:
             return groups.fill_defaults(choose_as_printed(pool, groups))
@@ -214,9 +213,8 @@ class GlobalOpt(SelectingMethod):
     def find_cuts(self, pool: ScoredTriples, annotation_sets: Sequence[Annotations]) -> FloatArray:
         """Return each set's cuts, shape (S, R + 1), the default last."""
         _check_budgets(annotation_sets)
-        if self.default not in GLOBAL_DEFAULTS:
-            raise ChoiceError("default of GlobalOpt", self.default, GLOBAL_DEFAULTS)
-        return global_opt(pool, annotation_sets, self.step, self.passes, GLOBAL_DEFAULTS[self.default])
+        default = choose("default of GlobalOpt", self.default, GLOBAL_DEFAULTS)
+        return global_opt(pool, annotation_sets, self.step, self.passes, default)
 
 
 def _check_budgets(annotation_sets: Sequence[Annotations]) -> None:

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from actc.errors import ChoiceError, OptionError
+from actc.errors import OptionError, choose
 from actc.triples import Annotations, FloatArray, IntArray, Picks, ScoredTriples
 
 
@@ -23,7 +23,6 @@ class PoolProbabilities(Protocol):
 
     def __call__(self, relation: int | None = None) -> FloatArray:
         """Estimate by each triple's own classifier, or by the one of the given relation."""
-        ...
 
 
 SelectRows = Callable[[ScoredTriples, Annotations, int, np.random.Generator, PoolProbabilities], IntArray]
@@ -54,9 +53,7 @@ def find_selector(selector: str | SelectRows) -> Selector:
     """Return the selector of that name; of a function nothing is known, so chance may play a part in it."""
     if not isinstance(selector, str):
         return Selector(selector)
-    if selector not in SELECTORS:
-        raise ChoiceError("selector", selector, SELECTORS)
-    return SELECTORS[selector]
+    return choose("selector", selector, SELECTORS)
 
 
 def select_triples(

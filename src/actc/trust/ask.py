@@ -49,6 +49,12 @@ class ThreeWay:
         return rows[np.argsort(-self.worth[rows], kind="stable")]
 
 
+def check_price(price: float) -> None:
+    """Refuse a price that no answer can have."""
+    if not price > 0:
+        raise OptionError(f"A price of {price} is out of range; give a positive number of right decisions.")
+
+
 def decide_three_ways(case: Case, triples: ScoredTriples | None = None, price: float = TUNED.price) -> ThreeWay:
     """Decide as the case does, except where an answer is worth more than it costs; what people judged is not asked.
 
@@ -60,8 +66,7 @@ def decide_three_ways(case: Case, triples: ScoredTriples | None = None, price: f
     price : float
         What an answer costs, in right decisions: at 0.4, one would rather look at five triples than have two wrong.
     """
-    if not price > 0:
-        raise OptionError(f"A price of {price} is out of range; give a positive number of right decisions.")
+    check_price(price)
     posterior = case.posterior
     decided = case.decisions if triples is None else case.decide(triples)
     assert decided.probability is not None
@@ -121,8 +126,7 @@ class Advice:
 
 def weigh_next_answers(posterior: Posterior, price: float = TUNED.price) -> Advice:
     """Weigh what the next ten answers bring against their price (per answer, in right decisions)."""
-    if not price > 0:
-        raise OptionError(f"A price of {price} is out of range; give a positive number of right decisions.")
+    check_price(price)
     best = best_gains(posterior, BATCH)
     most = gain_left(posterior, draws=100, points=1000) * float(posterior.pool.sizes.sum())
     return Advice.of(min(float(best.sum() * BATCH / max(len(best), 1)), most), price)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from actc.errors import ChoiceError, OptionError
+from actc.errors import OptionError, check_choice, choose
 from actc.triples import Annotations, FloatArray, IntArray, ScoredTriples
 from actc.trust.intervals import Estimate, Interval, anytime, clopper_pearson, clustered, first_to_hold, stratified
 from actc.trust.ppi import Design, Powered, estimate_share
@@ -30,8 +30,7 @@ def draw_slice(accepted: ScoredTriples, count: int, design: str, random: np.rand
     design : {"simple", "relation", "head"}
         A plain draw; a draw within each relation; all accepted triples of randomly drawn head entities.
     """
-    if design not in DESIGNS:
-        raise ChoiceError("design of an audit", design, DESIGNS)
+    check_choice("design of an audit", design, DESIGNS)
     if count < 1:
         raise OptionError(f"{count} answers audit nothing; ask for at least 1.")
     return DESIGNS[design](accepted, min(count, len(accepted)), random)
@@ -121,9 +120,7 @@ def assess(accepted: ScoredTriples, answers: Annotations, design: str = "simple"
     answers : Annotations
         Answers on rows that :func:`draw_slice` drew with the same design.
     """
-    if design not in DESIGNS:
-        raise ChoiceError("design of an audit", design, DESIGNS)
-    return _READERS[design](accepted, answers, level)
+    return choose("design of an audit", design, _READERS)(accepted, answers, level)
 
 
 def _read_simple(accepted: ScoredTriples, answers: Annotations, level: float) -> Audit:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from actc.errors import ChoiceError, FileError, OptionError
+from actc.errors import FileError, OptionError, check_choice
 from actc.graphs.formats import read_graph
 from actc.methods import describe_options, find_method, finds_cuts, warn_of_scores
 from actc.pooled.sketch import sketch_pool
@@ -131,8 +131,7 @@ def find_sources(
     scores: Any, labels: Any, known: Any, graph: Any = None, *, sketch: bool = False, picks: str = "unknown"
 ) -> Sources:
     """Return where thresholds come from; nowhere that a report could go back to if any part was a table in memory."""
-    if picks not in PICKS:
-        raise ChoiceError("way of picking", picks, PICKS)
+    check_choice("way of picking", picks, PICKS)
     given = {"scores": scores, "labels": labels, "known": known, "graph": graph}
     if not all(part is None or isinstance(part, PathLike) for part in given.values()):
         return Sources(sketch=sketch, picks=picks)

@@ -128,6 +128,9 @@ class Share:
         middle = quality.middle(quantity)
         return None if np.isnan(middle) else cls(middle, *quality.interval(quantity, level))
 
+    def __str__(self) -> str:
+        return f"{self.middle:.1%} ({self.low:.1%} to {self.high:.1%})"
+
 
 @dataclass(frozen=True, eq=False)
 class Expectation:

@@ -16,7 +16,7 @@ from tests.conftest import later
 
 
 def said(session: Session) -> list[str]:
-    return [line["said"] for line in history(session, None, 9999)][::-1]
+    return [line["said"] for line in history(session)][::-1]
 
 
 def test_a_new_user_judges_undoes_skips_leaves_and_goes_on(sample, start_process, new_page):
@@ -60,7 +60,7 @@ def test_fifty_presses_as_fast_as_they_go_double_none_and_judge_no_card_unread(s
         page.keyboard.press("t")
     press(page, "f")
     saved(page)
-    lines = history(Session(sample), None, 9999)
+    lines = history(Session(sample))
     assert len({line["triple"] for line in lines}) == len(lines) >= 2
     assert min(line["seconds"] for line in lines) >= 0.25
     assert lines[0]["said"] == "false"

@@ -18,14 +18,13 @@ from actc.app.studio.pictures import describe_learning
 from actc.app.studio.project import Project
 from actc.app.studio.table import COLUMNS, Look
 from actc.app.studio.take import list_taken, take
-from actc.errors import ChoiceError
+from actc.errors import check_choice
 from actc.session import Session
 
 deciding = APIRouter(prefix="/api/projects/{name}")
 Of = Literal["candidates", "facts"]
 """Where a project seeks both missing and wrong facts: which of them are meant."""
 MOST_PAGES, MOST_ROWS = 10_000_000, 500
-WAIT = "The table of decisions is being made; ask again in a moment."
 
 
 class LeaveOutBody(Strict):
@@ -98,9 +97,7 @@ def get_table(
 def get_levels(open_deciding: OpenDeciding) -> dict[str, Any]:
     """Return how many would be accepted under each promise, overall and by relation."""
     shown = open_deciding.show()
-    if shown.table is None:
-        raise HTTPException(409, WAIT)
-    return {**shown.table.told("levels"), "state": shown.state, "stale": shown.stale}
+    return {**shown.there().told("levels"), "state": shown.state, "stale": shown.stale}
 
 
 @deciding.get("/pictures")
@@ -116,12 +113,8 @@ def leave_out(body: LeaveOutBody, open_deciding: OpenDeciding) -> dict[str, Any]
     """Leave a relation out, or take it in again."""
     left = set(open_deciding.project.options.without)
     if body.out:
-        shown = open_deciding.show()
-        if shown.table is None:
-            raise HTTPException(409, WAIT)
-        known = [line["relation"] for line in shown.table.relations()]
-        if body.relation not in known:
-            raise ChoiceError("relation", body.relation, known)
+        known = [line["relation"] for line in open_deciding.show().there().relations()]
+        check_choice("relation", body.relation, known)
     left = left | {body.relation} if body.out else left - {body.relation}
     return {"without": open_deciding.project.change(without=tuple(sorted(left))).options.without}
 
@@ -129,9 +122,7 @@ def leave_out(body: LeaveOutBody, open_deciding: OpenDeciding) -> dict[str, Any]
 @deciding.post("/overrule")
 def post_overrule(body: OverruleBody, open_deciding: OpenDeciding) -> dict[str, Any]:
     """Store the owner's word on a candidate: an answer, which overrules everybody's."""
-    table = open_deciding.show().table
-    if table is None:
-        raise HTTPException(409, WAIT)
+    table = open_deciding.show().there()
     return overrule(open_deciding.session, open_deciding.wish, table, body.triple, body.said, body.key)
 
 

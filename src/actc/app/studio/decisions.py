@@ -28,6 +28,7 @@ from actc.session.find_case import find_case, session_case
 from actc.session.results import write_thresholds
 from actc.session.sought import parts_of
 from actc.tables.answers import Answers
+from actc.tables.begun import version_of
 from actc.triples import Annotations
 from actc.trust.case import PEOPLE, Case
 from actc.trust.promise import Demand
@@ -80,16 +81,8 @@ class Wish:
         files = [session.names.path]
         if self.result is not None:
             files += [Path(self.result) / name for name in (CANDIDATES, ANSWERS, RESTORED)]
-        told = [self.as_text(), count_said(session), *map(_version, files)]
+        told = [self.as_text(), count_said(session), *map(version_of, files)]
         return int(hashlib.sha256(json.dumps(told).encode()).hexdigest()[:12], 16)  # JavaScript has 53 bits
-
-
-def _version(file: Path) -> tuple[int, int] | None:
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_size, found.st_mtime_ns
 
 
 @dataclass(frozen=True, eq=False)

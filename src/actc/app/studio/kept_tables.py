@@ -60,6 +60,12 @@ class Shown:
     state: int
     stale: bool
 
+    def there(self) -> Table:
+        """Return the table, unless the first one is being made."""
+        if self.table is None:
+            raise SessionError("The table of decisions is being made; ask again in a moment.")
+        return self.table
+
 
 class KeptTables:
     """Makes tables in processes of their own, one at a time for each, and opens those that are there.

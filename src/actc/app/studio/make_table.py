@@ -36,7 +36,6 @@ NEAR = 1000
 MOST_REASONS = 20_000
 """Candidates out of the pool whose reasons are worked out: the accepted and those near the cut come first."""
 AT_ONCE = 100_000
-TOLD = ("levels", "pictures")
 
 
 def make_table(wish: Wish, out: Path) -> None:

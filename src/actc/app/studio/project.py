@@ -18,12 +18,12 @@ import re
 import shutil
 import threading
 import unicodedata
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
-from actc.errors import ChoiceError, FileError, OptionError
+from actc.errors import ChoiceError, FileError, OptionError, check_choice
 from actc.session.settings import MOST_GUIDELINES, Settings
 from actc.tables.files import read_scored, write_json, write_scored
 from actc.trust.promise import Demand
@@ -87,8 +87,7 @@ class Options:
         if not 0 < len(title) <= MOST_TITLE or not title.isprintable():
             raise OptionError(f"The title of a project has 1 to {MOST_TITLE} printable characters.")
         object.__setattr__(self, "title", title)
-        if self.goal not in GOALS:
-            raise ChoiceError("goal", self.goal, GOALS)
+        check_choice("goal", self.goal, GOALS)
         if self.precision is not None:
             Demand(self.precision)
         Settings(budget=self.budget, guidelines=self.guidelines)  # refuses what a session would refuse
@@ -199,8 +198,7 @@ class Project:
 
     def with_file(self, name: str, role: str) -> Project:
         """Note what a file is; of a graph, scores and candidates there is one each, the latest: others are not used."""
-        if role not in ROLES:
-            raise ChoiceError("role of a file", role, ROLES)
+        check_choice("role of a file", role, ROLES)
         with CHANGING:
             now = Project.read(self.folder)
             many = role in ("names", "unused")
@@ -251,7 +249,7 @@ def new_project(studio: Path, title: str) -> Project:
 def free_name(studio: Path, stem: str) -> str:
     """Return a name that no project has, with a number behind it where the name alone is taken."""
     taken = {one.name for one in studio.iterdir()}
-    return next(name for name in _numbered(stem) if name not in taken)
+    return next(name for name in chain([stem], (f"{stem}-{number}" for number in count(2))) if name not in taken)
 
 
 def add_sample(project: Project) -> Project:
@@ -269,14 +267,6 @@ def add_sample(project: Project) -> Project:
     with as_file(files("actc.sample") / "valid.tsv.gz") as path:
         write_scored(project.files / "scores.tsv", read_scored(path)[0])  # without the labels: people judge
     return project.with_file("scores.tsv", "scores").change(goal="decide")
-
-
-def _numbered(stem: str) -> Iterable[str]:
-    yield stem
-    number = 2
-    while True:
-        yield f"{stem}-{number}"
-        number += 1
 
 
 def safe_name(name: str) -> str:

@@ -19,7 +19,7 @@ from actc import __version__
 from actc.app.common import Strict
 from actc.app.files import read_files, send_file
 from actc.app.gate import REPORT_POLICY, Bucket, Gate, loopback_names, name_for_others
-from actc.app.server import add_refusals, welcome
+from actc.app.server import add_refusals, welcome, wrong_link
 from actc.app.studio.commands import (
     Target,
     audit_folder,
@@ -398,9 +398,7 @@ async def enter(request: Request, token: Annotated[str, InPath(max_length=64)]) 
     """Let whoever has the studio's link in."""
     studio: Studio = request.app.state.studio
     if not studio.opens(token):
-        if not request.app.state.guesses.allows(request.client.host if request.client else ""):
-            raise HTTPException(429, "Too many wrong links; wait a minute.", {"Retry-After": "60"})
-        raise HTTPException(404, "This link is not valid. The terminal in which the studio runs shows the right one.")
+        raise wrong_link(request, "This link is not valid. The terminal in which the studio runs shows the right one.")
     return welcome(request, studio.cookie, token, "", "/")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from actc.errors import ChoiceError, SessionError
+from actc.errors import SessionError, check_choice
 from actc.session.cards import plain, sentence
 from actc.session.names import Names
 from actc.session.reasons import name_marked, reasons_of
@@ -73,8 +73,7 @@ class Look:
 
     def __post_init__(self) -> None:
         for kind, name, choices in (("part of the table", self.part, PARTS), ("order", self.sort, SORTS)):
-            if name not in choices:
-                raise ChoiceError(kind, name, choices)
+            check_choice(kind, name, choices)
 
 
 class Table:

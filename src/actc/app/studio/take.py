@@ -50,8 +50,6 @@ SAID: dict[str, tuple[str, Callable[[Session, Path], Any]]] = {
     "history.jsonl": ("every answer ever given, with who and when", write_history),
 }
 COMMANDS = "commands.sh"
-READ_ONLY = ("openke", "libkge")
-"""Formats that are read, not written."""
 SMALL = 2_000_000
 """Bytes; what is made of more is made in a process of its own."""
 MOST_SECONDS = 1800.0
@@ -103,7 +101,7 @@ def list_taken(project: Project) -> list[Taken]:
             found += [
                 Taken(f"{stem}{_ending(name, one)}", f"{what}: {one.summary}", source, name)
                 for name, one in FORMATS.items()
-                if name not in READ_ONLY and (name != "quickstatements" or _is_wikidata(source))
+                if one.write is not None and (name != "quickstatements" or _is_wikidata(source))
             ]
     files = [(project.result / name, what) for name, what in AS_THEY_ARE.items()]
     found += [Taken(file.name, what, file) for file, what in files if _is_plain(file)]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from importlib.resources import files
 from pathlib import Path
 
-from actc.errors import ChoiceError, FileError, OptionError
+from actc.errors import ChoiceError, FileError, OptionError, check_choice
 
 LOSSES = ("cross-entropy", "binary")
 TARGETS = ("one", "all")
@@ -68,8 +68,7 @@ class Recipe:
             if not isinstance(value, kind) or isinstance(value, bool):
                 raise OptionError(f"A recipe's {field.name} must be {words}, not {value!r}.")
         for name, choices in (("loss", LOSSES), ("targets", TARGETS), ("optimizer", OPTIMIZERS), ("start", STARTS)):
-            if getattr(self, name) not in choices:
-                raise ChoiceError(f"{name} of a recipe", getattr(self, name), choices)
+            check_choice(f"{name} of a recipe", getattr(self, name), choices)
         if min(self.dimension, self.batch, self.epochs, self.patience) < 1 or not self.rate > 0:
             raise OptionError("A recipe's dimension, batch, epochs, patience and rate must be above 0.")
         if not 0 < self.decay < 1:
@@ -92,8 +91,7 @@ def list_recipes() -> list[str]:
 def choose_recipe(model: str, triples: int, device: str) -> str:
     """Name the recipe for a model: the small one on a CPU; on a GPU that of the CoDEx whose size is nearer."""
     models = sorted({name.split("_")[0] for name in list_recipes()})
-    if model not in models:
-        raise ChoiceError("model", model, models)
+    check_choice("model", model, models)
     if device == "cpu":
         return f"{model}_small"
     return f"{model}_codex-{'s' if triples < 80_000 else 'm'}"
@@ -121,6 +119,5 @@ def _parse(text: str, name: str) -> Recipe:
         raise FileError(f"{name}: a recipe is a JSON object that names at least its model.")
     known = [field.name for field in fields(Recipe)]
     for key in content:
-        if key not in known:
-            raise ChoiceError("setting of a recipe", key, known)
+        check_choice("setting of a recipe", key, known)
     return Recipe(**content)
