@@ -195,3 +195,9 @@ def test_thresholds_of_different_length_or_without_a_number_are_refused():
         Thresholds(("r",), np.array([0.5, 0.6]), 0.5, np.array([True]))
     with pytest.raises(TableError, match="NaN"):
         Thresholds(("r",), np.array([np.nan]), 0.5, np.array([True]))
+
+
+@pytest.mark.parametrize("score", [1e308, -1e101])
+def test_a_score_that_is_too_large_to_be_added_up_is_refused(score):
+    with pytest.raises(TableError, match="from -1e\\+100 to 1e\\+100"):
+        ScoredTriples.from_columns(["a", "b"], ["r", "r"], ["c", "d"], [0.0, score]).check()

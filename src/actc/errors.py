@@ -126,8 +126,6 @@ def say_failure(error: Exception) -> str:
     place = "".join(f"{note}: " for note in getattr(error, "__notes__", ()))
     kind = f"{type(error).__module__}.{type(error).__name__}"
     first = (str(error).strip().splitlines() or [kind])[0].rstrip(".")
-    if isinstance(error, BrokenPipeError):
-        return "Nobody reads what is printed."
     if isinstance(error, OSError):
         return f"{place or (f'{error.filename}: ' if error.filename else '')}{(error.strerror or first).lower()}."
     if "Symlink loop" in first:

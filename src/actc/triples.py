@@ -66,6 +66,7 @@ class Vocabulary(tuple[str, ...]):
 
 
 MOST_KEYS = 2**63  # a key is a signed integer of 64 bits
+MOST_SCORE = 1e100  # squares of such numbers can still be added up
 # From about here DuckDB encodes faster than a dict: 100,000 names in 1.3 times its time, 400,000 in a third of it.
 LARGE = 200_000
 
@@ -397,10 +398,12 @@ class ScoredTriples(Triples):
         return triples
 
     def check(self) -> None:
-        """Refuse a score that is no finite number, and a triple that is there twice."""
-        bad = np.flatnonzero(~np.isfinite(self.scores))
+        """Refuse a score that is no finite number, or too large to be added up, and a triple that is there twice."""
+        bad = np.flatnonzero(~(np.abs(self.scores) <= MOST_SCORE))
         if bad.size:
-            raise RowError(int(bad[0]), f"the score is {self.scores[bad[0]]}; every score must be a finite number.")
+            least = f", from {-MOST_SCORE:g} to {MOST_SCORE:g}" if np.isfinite(self.scores[bad[0]]) else ""
+            told = f"the score is {self.scores[bad[0]]}; every score must be a finite number{least}."
+            raise RowError(int(bad[0]), told)
         if (np.diff(np.sort(self.keys)) != 0).all():
             return
         again = np.flatnonzero(np.diff(self.keys[self._by_key]) == 0)

@@ -103,6 +103,7 @@ BAD = [
     ("annotate", "s", "--port", "-1", "--no-browser"),
     ("annotate", "s", "--port", "70000", "--no-browser"),
     ("judge", "s", "--program", "'unclosed"),
+    ("judge", "s", "--program", "true", "--differing", "nan"),
     ("annotate", "s", "--annotator", "\udcff", "--no-browser"),
     ("import", "s", "deep.json"),
     ("import", "s", "deep.jsonl"),
@@ -143,11 +144,13 @@ def test_bad_input_is_answered_in_one_sentence(made, capsys, monkeypatch, words)
     assert code == 2, error
     assert error.startswith("actc: ")
     assert {path.name for path in made.iterdir()} <= before | {"c"}
+    assert not (made / "s" / "judges.sqlite").exists()
 
 
 def test_a_program_that_reads_nothing_and_ends_is_no_error(made, capsys, monkeypatch):
     for _ in range(5):  # whether it ends before it is told anything is a matter of chance
-        assert actc(capsys, made, monkeypatch, "judge", "s", "--program", "true", "--count", "40") == (0, "")
+        line = ("judge", "s", "--program", "true", "--count", "40", "--limit", 10**30)
+        assert actc(capsys, made, monkeypatch, *line) == (0, "")
 
 
 def test_the_shift_of_a_relation_that_the_pool_lacks_is_written_as_json(made, capsys, monkeypatch, tmp_path):

@@ -13,7 +13,7 @@ from actc.evidence.quantiles import Quantiles
 from actc.evidence.table import Proposals
 from actc.evidence.trees import Trees
 from actc.evidence.weigh import Lesson, best_place, find_lesson, learn, weigh
-from actc.evidence.worth import CHOICES, Ridge, ahead_of_rivals, count_cases, learn_worth
+from actc.evidence.worth import CHOICES, Ridge, ahead_of_rivals, count_cases, expect_share, learn_worth
 from actc.graphs.graph import Graph
 from actc.numeric import sigmoid
 from actc.triples import ScoredTriples
@@ -192,3 +192,8 @@ def test_quantiles_for_a_larger_graph_read_a_count_by_its_place():
     np.testing.assert_allclose(moved.transform(3 * before), learnt.transform(before), atol=1e-9)
     nothing = np.full((5, 1), np.nan)
     assert not learnt.aligned(before, np.ones(3000), nothing).transform(nothing).any()
+
+
+def test_a_share_can_be_expected_where_one_proposal_is_unlabelled():
+    true = np.arange(6) > 0
+    assert 0 < expect_share(np.random.default_rng(0).normal(size=(6, 2)), true) <= 0.9

@@ -11,8 +11,17 @@ from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError, FileError, OptionError
 from actc.graphs.formats import read_graph
 from actc.session.read_names import read_names
+from actc.tables.constraints import Constraints
 from actc.tables.deliver import write_beside
-from actc.tables.files import check_gzip, find_layout, read_annotations, read_labels, read_scored, write_triples
+from actc.tables.files import (
+    check_gzip,
+    find_layout,
+    open_text,
+    read_annotations,
+    read_labels,
+    read_scored,
+    write_triples,
+)
 from actc.triples import Thresholds, encode_columns
 from tests.conftest import later
 
@@ -278,3 +287,22 @@ def test_many_rows_are_read_in_seconds_and_in_their_order(tmp_path):
         assert triples.triple(row) == tuple(columns[name][row] for name in ("head", "relation", "tail"))
     assert (triples.scores == columns["score"]).all()
     assert perf_counter() - start < 10
+
+
+def test_a_text_in_a_gzip_file_is_bounded_however_it_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "names.json.GZ"
+    path.write_bytes(gzip.compress(b" " * 2_000_000 + b"{}"))
+    monkeypatch.setenv("ACTC_MOST_UNPACKED", "1MB")
+    for read in (lambda lines: lines.read(), lambda lines: lines.readline(), list):
+        with pytest.raises(FileError, match="it unpacks to more than"), open_text(path) as lines:
+            read(lines)
+    monkeypatch.setenv("ACTC_MOST_UNPACKED", "3MB")
+    with open_text(path) as lines:
+        assert lines.read().strip() == "{}"
+
+
+def test_a_cell_without_an_end_is_no_table(tmp_path):
+    path = tmp_path / "constraints.tsv"
+    path.write_text("kind\trelation\tuse\n" + "x" * 200_000)
+    with pytest.raises(FileError, match=r"constraints\.tsv: this is no table"):
+        Constraints.read(path)

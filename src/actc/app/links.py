@@ -14,6 +14,7 @@ from pathlib import Path
 
 from actc.errors import FileError
 from actc.session import Annotator, Session
+from actc.tables.files import ordinary
 
 JUDGE_COOKIE, OWNER_COOKIE = "judge", "owner"
 
@@ -38,7 +39,7 @@ class Links:
     def of(cls, folder: Path, root: str = "") -> Links:
         """Read the secret of a session folder."""
         try:
-            secret = (folder / "secret").read_bytes()
+            secret = ordinary(folder / "secret").read_bytes()
         except OSError:
             raise FileError(f"{folder / 'secret'}: the file cannot be read; the session is incomplete.") from None
         if len(secret) < 32:

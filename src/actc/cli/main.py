@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import io
+import logging
+import os
 import platform
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
+from logging.handlers import MemoryHandler
 
 import click
 
@@ -25,27 +33,83 @@ from actc.errors import ActcError, say_failure
 
 def main() -> None:
     """Run a command; whatever a person can put right becomes one sentence and exit code 2."""
-    try:
-        code = commands.main(standalone_mode=False)
-    except click.UsageError as error:
-        help_hint = f" Try: {error.ctx.command_path} --help" if error.ctx else ""
-        message = error.format_message().rstrip(".")
-        _stop(message + ("" if message.endswith(("?", "?)")) else ".") + help_hint)
-    except click.Abort:
-        sys.exit(130)
-    except ActcError as error:
-        _stop(str(error))
-    except KeyboardInterrupt:
-        sys.exit(130)
-    except Exception as error:
-        _stop(say_failure(error))
-    else:
+    _mend_streams()
+    with _signals_heeded() as told, _warnings_held() as held:
+        try:
+            code = commands.main(standalone_mode=False)
+        except BaseException as error:
+            if told:  # whatever it became on its way here: DuckDB makes an error of its own of it
+                sys.exit(128 + told[0])
+            held.buffer.clear()
+            _end_with(error)
         sys.exit(code if isinstance(code, int) else 0)
 
 
+def _end_with(error: BaseException) -> None:
+    if isinstance(error, click.UsageError):
+        help_hint = f" Try: {error.ctx.command_path} --help" if error.ctx else ""
+        message = error.format_message().rstrip(".")
+        _stop(message + ("" if message.endswith(("?", "?)")) else ".") + help_hint)
+    if isinstance(error, ActcError):
+        _stop(str(error))
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        sys.exit(128 + signal.SIGINT)
+    if isinstance(error, SystemExit):  # click's, where nobody reads what is printed: as for any program in a pipe
+        sys.exit(141 if error.code == 1 else error.code)
+    if isinstance(error, Exception):
+        _stop(say_failure(error))
+    raise error
+
+
 def _stop(sentence: str) -> None:
-    print(f"actc: {' '.join(sentence.split())}", file=sys.stderr)
+    with suppress(OSError):  # nobody can be told
+        print(f"actc: {' '.join(sentence.split())}", file=sys.stderr)
     sys.exit(2)
+
+
+def _mend_streams() -> None:
+    """Let a stream that is closed lead nowhere, not into the next file that is opened; print what letters we can."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        with suppress(OSError):
+            os.fstat(number)
+            continue
+        os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+        setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - for as long as we run
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+@contextmanager
+def _signals_heeded() -> Iterator[list[int]]:
+    """Let a signal to end be an interrupt, so that nothing is left behind; yields those that came."""
+    told: list[int] = []
+
+    def end(number: int, frame: object) -> None:
+        told.append(number)
+        raise KeyboardInterrupt
+
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])):
+            if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):  # else somebody sees to it
+                before[number] = signal.signal(number, end)
+    try:
+        yield told
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _warnings_held() -> Iterator[MemoryHandler]:
+    """Print warnings at the end: whoever is refused is told one thing."""
+    log, held = logging.getLogger("actc"), MemoryHandler(1000, logging.CRITICAL, logging.StreamHandler())
+    log.addHandler(held)
+    try:
+        yield held
+    finally:
+        log.removeHandler(held)
+        held.close()
 
 
 EXTRAS = {

@@ -248,7 +248,7 @@ def expect_share(table: FloatArray, true: BoolArray) -> float:
     log_odds = np.zeros(len(true))
     for k in range(FOLDS):
         rest, these = fold != k, fold == k
-        if true[rest].any() and these.any():
+        if true[rest].any() and not true[rest].all() and these.any():
             cases = count_cases(true[rest], CHOICES.share)
             log_odds[these] = Ridge.learn(table[rest], true[rest], cases, CHOICES.ridge).log_odds(table[these])
     above = float((log_odds[~true] >= np.median(log_odds[true])).mean())

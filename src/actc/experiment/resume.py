@@ -18,7 +18,7 @@ from actc.errors import OptionError
 from actc.experiment.plans import Chunk, Experiment
 from actc.experiment.rows import Run, read_rows, write_rows
 from actc.tables.deliver import clear_leftovers
-from actc.tables.files import write_json
+from actc.tables.files import load_json, write_json
 
 
 def place_of_conditions(path: Path) -> Path:
@@ -45,7 +45,7 @@ def open_rows(path: Path, plan: Experiment, also: Mapping[str, Any]) -> set[Chun
         write_json(beside, wanted)
         write_rows(path, [], plan.conditions.metrics)
         return set()
-    found = json.loads(beside.read_text(encoding="utf-8")) if beside.exists() else {}
+    found = load_json(beside) if beside.exists() else {}
     for name, value in wanted.items():
         if found.get(name) != value:
             raise OptionError(

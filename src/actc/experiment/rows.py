@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from actc.errors import FileError
-from actc.tables.files import open_text, write_csv
+from actc.tables.files import open_text, readable, write_csv
 
 COLUMNS = ("dataset", "model", "method", "budget", "repeat", "accuracy", "f1", "seconds")
 
@@ -67,7 +67,8 @@ def read_rows(path: Path, metrics: Sequence[str] | None = None) -> list[Row]:
     if columns[: len(COLUMNS)] != COLUMNS or (metrics is not None and columns[len(COLUMNS) :] != tuple(metrics)):
         raise FileError(f"{path}, line 1: the columns {','.join((*COLUMNS, *(metrics or ())))} were expected.")
     whole = [line for line in lines[1:] if line.endswith("\n")]
-    return [_parse_row(path, number, len(columns), cells) for number, cells in enumerate(csv.reader(whole), 2)]
+    with readable(path):
+        return [_parse_row(path, number, len(columns), cells) for number, cells in enumerate(csv.reader(whole), 2)]
 
 
 def _parse_row(path: Path, number: int, width: int, cells: list[str]) -> Row:

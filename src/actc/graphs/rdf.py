@@ -31,6 +31,7 @@ from actc.tables.files import check_gzip
 
 ENTITY = re.compile(rb'<!ENTITY[^">]*"([^"]*)"?')
 MOST_ENTITY = 300
+TOO_LONG = "a line, a text or a comment in it is longer than 16 MB, or there is not enough memory; split the file."
 PARTS = ("subject", "predicate", "object")
 
 
@@ -83,12 +84,14 @@ def _parse(path: Path, syntax: str) -> list[Any]:
         refuse_growing_entities(path, path.read_bytes())
     try:
         check_gzip(path)
-        source = {"input": gzip.decompress(path.read_bytes())} if path.suffix == ".gz" else {"path": path}
+        source = {"input": gzip.decompress(path.read_bytes())} if path.suffix.lower() == ".gz" else {"path": path}
         return parse_rdf(syntax, **source)
     except SyntaxError as error:
         raise syntax_error(path, error.lineno or 1, error) from None
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(f"{path}: the file cannot be read ({error}).") from None
+    except MemoryError:
+        raise FileError(f"{path}: {TOO_LONG}") from None
 
 
 def refuse_growing_entities(path: Path, content: bytes) -> None:

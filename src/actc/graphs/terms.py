@@ -237,7 +237,7 @@ def write_lines(path: Path, columns: Mapping[str, Any], line: str) -> None:
     """Write one line for each row: an SQL expression of its columns."""
     from actc.tables.files import quote as as_literal
 
-    compression = ", COMPRESSION gzip" if path.suffix == ".gz" else ""
+    compression = ", COMPRESSION gzip" if path.suffix.lower() == ".gz" else ""
     with open_database() as connection:
         connection.register("rows_to_write", dict(columns))
         # A delimiter that no line can hold, and no quoting: the lines are written as they are.

@@ -176,8 +176,7 @@ class ReplyStore:
 
     def choose_differing(self, share: float) -> None:
         """Choose which share of people's cards shall be triples on which judges and model differ most."""
-        if not 0 <= share <= 1:
-            raise OptionError(f"--differing is a share between 0 and 1, not {share}.")
+        check_differing(share)
         with self.open() as connection:
             connection.execute("INSERT INTO choice (at, differing) VALUES (?, ?)", (time.time(), share))
 
@@ -214,3 +213,9 @@ class ReplyStore:
         said, p = table[:, 2] == 1, table[:, 3]
         codes = table[:, :2].astype(np.int64)
         return JudgeAnswers.of(codes[:, 0], codes[:, 1], said, np.where(p < 0, np.nan, p), tuple(names))
+
+
+def check_differing(share: float) -> None:
+    """Refuse what is no share of people's cards."""
+    if not 0 <= share <= 1:
+        raise OptionError(f"--differing is a share between 0 and 1, not {share}.")

@@ -8,12 +8,10 @@ one (``PLAIN``) with plain options: no pickle in it is read, and nothing that it
 from __future__ import annotations
 
 import csv
-import gzip
 import json
 import logging
 import re
 import warnings
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,7 +26,7 @@ from actc.models.saved_model import damaged, read_tensors
 from actc.models.score_triples import score_triples as score_graph
 from actc.models.train_model import find_device
 from actc.tables.deliver import write_beside
-from actc.tables.files import write_text
+from actc.tables.files import load_json, open_text, write_text
 from actc.triples import FloatArray, IntArray, ScoredTriples, Vocabulary
 
 PICKLE, TRIPLES, VALIDATION = "trained_model.pkl", "training_triples", "validation_triples"
@@ -283,7 +281,7 @@ def _load_weights(folder: Path, entities: tuple[str, ...], relations: tuple[str,
     from pykeen.triples import TriplesFactory
 
     try:
-        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        config = load_json(folder / CONFIG)
         inverse = bool(config["inverse"])
         name, options = str(config["model"]), dict(config["model_kwargs"] or {})
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
@@ -363,18 +361,20 @@ def _read_names(path: Path) -> tuple[str, ...]:
     if not path.is_file():
         raise FileError(f"{path}: the names are missing; the model was trained on numbers, not names.")
     try:
-        with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
+        with open_text(path) as lines:
             _, *rows = csv.reader(lines, delimiter="\t")
         return tuple(label for _, label in rows)
-    except (OSError, EOFError, ValueError, zlib.error, csv.Error) as error:
+    except (OSError, ValueError) as error:
         raise damaged(path, error) from None
 
 
 def _read_triples(path: Path) -> IntArray:
+    if not path.is_file():
+        raise damaged(path, "the file is missing")
     try:
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
+        with open_text(path) as lines:
             return np.loadtxt(lines, dtype=np.int64, delimiter="\t", skiprows=1, ndmin=2)
-    except (OSError, EOFError, ValueError, zlib.error) as error:
+    except (OSError, ValueError) as error:
         raise damaged(path, error) from None
 
 

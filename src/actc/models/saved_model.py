@@ -17,7 +17,7 @@ from actc.models.keep_out import HELD_FILE
 from actc.models.recipes import Recipe
 from actc.models.train_model import TrainedModel, find_device, find_embedding, import_torch, weight_shapes
 from actc.tables.deliver import write_folder
-from actc.tables.files import write_triples
+from actc.tables.files import load_json, ordinary, write_triples
 from actc.triples import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def save_model(model: TrainedModel, folder: str | Path, held: Graph | None = Non
 def is_saved_model(folder: str | Path) -> bool:
     """Say whether a folder holds a model that ``actc train`` wrote, be it damaged."""
     try:
-        content = json.loads((Path(folder) / "model.json").read_text(encoding="utf-8"))
+        content = load_json(Path(folder) / "model.json")
     except OSError:
         return False
     except (ValueError, RecursionError):
@@ -124,7 +124,7 @@ def read_tensors(path: Path, *, trust: bool = False) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return torch.load(path, map_location="cpu", weights_only=not trust)
+            return torch.load(ordinary(path), map_location="cpu", weights_only=not trust)
     except Exception as error:  # of any kind, as the bytes may be anything
         raise damaged(path, error) from None
 
@@ -167,7 +167,7 @@ def _read_names(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = load_json(path)
     except OSError as error:
         raise damaged(path, error) from None
     except (ValueError, RecursionError):

@@ -13,7 +13,7 @@ from actc.errors import FileError
 from actc.pooled.features import NormalScores, PreparedPool, prepare_pool
 from actc.tables.database import open_database
 from actc.tables.deliver import write_beside
-from actc.tables.files import quote_file, read_scored, write_scored
+from actc.tables.files import ordinary, quote_file, read_scored, write_scored
 from actc.triples import FloatArray, IntArray, ScoredTriples
 
 SAMPLE, MEASURED = "sample.parquet", "sketch.npz"
@@ -83,7 +83,7 @@ def read_sketch(folder: Path) -> ScoredTriples:
     """Read a sketch back."""
     sample = read_scored(folder / SAMPLE)[0]
     try:
-        with open(folder / MEASURED, "rb") as content, np.load(content) as file:
+        with open(ordinary(folder / MEASURED), "rb") as content, np.load(content) as file:
             arrays = dict(file)
         measured = {name: arrays[name] for name in _ARRAYS}
         normal = NormalScores(*(arrays[name] for name in _NORMAL))

@@ -24,7 +24,7 @@ from actc.session.session import OWNER, Session
 from actc.session.status import history
 from actc.tables.answers import Use, explain_unused
 from actc.tables.deliver import write_beside
-from actc.tables.files import answer_columns, open_text, read_answers, write_text, write_triples
+from actc.tables.files import answer_columns, load_json, open_text, read_answers, write_text, write_triples
 from actc.triples import ASKED, Annotations, ScoredTriples, Triples, encode_columns
 
 WORDS = {"1": "true", "yes": "true", "0": "false", "no": "false", "not sure": "unsure", "skip": "unsure"}
@@ -257,7 +257,7 @@ def _read_lines(path: Path, who: str) -> Iterator[Line]:
 
 def _read_label_studio(path: Path, who: str) -> Iterator[Line]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = load_json(path)
     except ValueError as error:
         raise FileError(f"{path}: this is no JSON file ({error}).") from None
     if not isinstance(content, list):

@@ -19,7 +19,7 @@ from actc.judges.ask_program import ask_program, ask_script, split_command
 from actc.judges.ask_server import WAYS, Server, Traffic, ask_server, read_key
 from actc.judges.prompt import DEFAULT, fill_prompt, read_prompt
 from actc.judges.replies import Question, Reply, key_of
-from actc.judges.store import MOST_NAME, ReplyStore
+from actc.judges.store import MOST_NAME, ReplyStore, check_differing
 from actc.session.agreement import Reliability, measure_reliability
 from actc.session.ask import Task, read_rivals
 from actc.session.cards import make_card, plain
@@ -203,6 +203,8 @@ def judge_triples(
         )
     if both and rivals:
         raise OptionError("--both and --rivals are two ways to ask: run one after the other, they are two judges.")
+    if differing is not None:
+        check_differing(differing)
     if limit < 1:
         raise OptionError(f"--limit must be at least 1, not {limit}.")
     text, traffic, began = read_prompt(prompt, rivals), Traffic(limit), time.monotonic()
@@ -235,7 +237,7 @@ def judge_triples(
             ask = partial(ask_server, replace(server, way=way or store.way(number)), traffic=traffic)
         questions = Fresh(session, tasks, store.keys(number), model or "", None if url is None else text, examples)
         tally: Counter[str] = Counter()  # what came of the run so far
-        asked = questions if url is not None else islice(questions, limit)
+        asked = questions if url is not None else islice(questions, min(limit, len(tasks)))
         known = way or ""
         for reply in store.keep(number, ask(asked)):
             if traffic.way != known:  # at once: a run that is killed need not find it out again

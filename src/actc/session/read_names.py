@@ -6,7 +6,6 @@ Every reader yields rows of (id, name, description, types, template); empty text
 from __future__ import annotations
 
 import csv
-import gzip
 import json
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from importlib.util import find_spec
@@ -15,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from actc.errors import FileError, needing
-from actc.graphs.rdf import refuse_growing_entities
+from actc.graphs.rdf import TOO_LONG, refuse_growing_entities
 from actc.graphs.terms import RDFS
 from actc.tables.database import open_database
-from actc.tables.files import COMMAS, find_comma, open_text, quote_file, read_failed, readable, split_line
+from actc.tables.files import COMMAS, find_comma, open_bytes, open_text, quote_file, read_failed, readable, split_line
 
 NAME_COLUMNS = ("id", "name", "description", "types", "template")
 NAME_ALIASES = {
@@ -85,7 +84,7 @@ def read_names(path: Path, language: str = "en", wanted: Container[str] | None =
 
 def ending(path: Path) -> str:
     """Return a file's ending, less .gz."""
-    return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
+    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
 
 
 def _read_json(path: Path, language: str, wanted: Container[str] | None) -> Iterator[Row]:
@@ -165,9 +164,8 @@ def _statements(path: Path) -> Iterator[tuple[str, str, str, str | None]]:
     with needing("Reading names from RDF", "pyoxigraph", "rdf"):
         import pyoxigraph
     syntax = getattr(pyoxigraph.RdfFormat, RDF_FORMATS[ending(path)])
-    opener: Any = gzip.open if path.suffix == ".gz" else open
     try:
-        with opener(path, "rb") as content:
+        with open_bytes(path) as content:
             if syntax == pyoxigraph.RdfFormat.RDF_XML:
                 refuse_growing_entities(path, content.read())
                 content.seek(0)
@@ -176,6 +174,8 @@ def _statements(path: Path) -> Iterator[tuple[str, str, str, str | None]]:
                     yield quad.subject.value, quad.predicate.value, quad.object.value, quad.object.language
     except SyntaxError as error:
         raise FileError(f"{path}: {error.msg}.") from None
+    except MemoryError:
+        raise FileError(f"{path}: {TOO_LONG}") from None
 
 
 def _read_table(path: Path, language: str, wanted: Container[str] | None) -> Iterator[Row]:

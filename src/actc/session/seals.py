@@ -8,13 +8,12 @@ of them may be in SQLite's file ``-wal``, which a copy easily leaves behind.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from contextlib import suppress
 from pathlib import Path
 
 from actc.errors import FileError
-from actc.tables.files import write_json
+from actc.tables.files import load_json, ordinary, write_json
 
 SEALS = "checksums.json"
 SEALED = ("pool.parquet", "known.parquet", "facts.parquet")
@@ -29,13 +28,13 @@ def write_seals(folder: Path) -> None:
 def add_seal(path: Path) -> None:
     """Add the checksum of one more file to a session's."""
     seals = path.parent / SEALS
-    write_json(seals, {**json.loads(seals.read_text(encoding="utf-8")), path.name: _digest(path)})
+    write_json(seals, {**load_json(seals), path.name: _digest(path)})
 
 
 def check_seal(path: Path) -> Path:
     """Refuse a file that is not what was written; return its path."""
     try:
-        wanted = json.loads((path.parent / SEALS).read_text(encoding="utf-8"))[path.name]
+        wanted = load_json(path.parent / SEALS)[path.name]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         sentence = "the file is missing or damaged; put back a copy of the session."
         raise FileError(f"{path.parent / SEALS}: {sentence}") from None
@@ -45,7 +44,7 @@ def check_seal(path: Path) -> Path:
 
 
 def _digest(path: Path) -> str:
-    with path.open("rb") as content:
+    with ordinary(path).open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
@@ -62,7 +61,7 @@ def write_count(database: Path, count: int) -> None:
 def read_count(database: Path) -> int:
     """Return how many judgements there must be at least; 0 where nothing tells."""
     try:
-        return int(_counter(database).read_bytes()[:DIGITS])
+        return int(ordinary(_counter(database)).read_bytes()[:DIGITS])
     except (OSError, ValueError):
         return 0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 from actc.errors import ChoiceError, FileError, OptionError, check_choice
 from actc.session.combine import COMBINERS
-from actc.tables.files import write_json
+from actc.tables.files import load_json, write_json
 from actc.trust.audit import DESIGNS
 
 FORMAT = "actc-session"
@@ -119,7 +118,7 @@ class Settings:
     def read(cls, path: Path) -> Settings:
         """Read settings back, or say in one sentence why they cannot be read."""
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = load_json(path)
         except FileNotFoundError:
             raise FileError(f"{path.parent} is no annotation session; start one with `actc start`.") from None
         except ValueError:

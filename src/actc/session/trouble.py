@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from actc.errors import ActcError, say_failure
+from actc.tables.files import ordinary
 
 TROUBLE = "trouble.txt"
 
@@ -34,6 +35,6 @@ def end_trouble(folder: Path) -> None:
 def read_trouble(folder: Path) -> str:
     """Return why no questions are planned; empty if they are."""
     try:
-        return (folder / TROUBLE).read_text(encoding="utf-8", errors="replace").strip()
+        return ordinary(folder / TROUBLE).read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         return ""

@@ -7,7 +7,6 @@ in the store and in the folder, and comes back when the run is withdrawn.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,7 +23,7 @@ from actc.stores.property_graph import PropertyTarget
 from actc.stores.runs import STATEMENTS, Run
 from actc.stores.sparql_target import SparqlTarget
 from actc.tables.deliver import check_writable, claim, write_beside
-from actc.tables.files import write_json
+from actc.tables.files import load_json, write_json
 from actc.tables.progress import Progress, ignore_progress
 
 PUBLISHED = "published.json"
@@ -218,9 +217,7 @@ def read_records(folder: Path) -> list[dict[str, Any]]:
     if not path.exists():
         return []
     try:
-        return [
-            {"run": str(one["run"]), "store": str(one["store"]), **one} for one in json.loads(path.read_bytes())["runs"]
-        ]
+        return [{"run": str(one["run"]), "store": str(one["store"]), **one} for one in load_json(path)["runs"]]
     except (ValueError, KeyError, TypeError):
         raise FileError(f"{path}: it is damaged; name the run with --run.") from None
 

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from actc.errors import MissingExtraError, StoreError
 from actc.graphs.terms import REIFIES, TERM, parse_rdf
 from actc.stores.client import TRIES, RequestError, SparqlClient, refuse_odd_iri
+from actc.tables.files import ordinary
 from actc.tables.progress import Progress
 
 MOST_ROWS = 10_000_000
@@ -129,7 +130,7 @@ def _read_entries(path: Path) -> list[dict[str, Any]]:
     """Return the lines of a journal up to one that was cut off."""
     entries: list[dict[str, Any]] = []
     try:
-        for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else ():
+        for line in ordinary(path).read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else ():
             entries.append(json.loads(line))
             if not line.endswith("\n"):
                 return entries[:-1]

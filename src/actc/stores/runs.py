@@ -8,7 +8,6 @@ that whoever reads the facts reads nothing else.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -26,6 +25,7 @@ from actc.graphs.provenance import is_missing
 from actc.graphs.rdf import PARTS
 from actc.graphs.terms import BLANK, IRI, RDF, REIFIES, XSD, Base, as_bases, term_columns
 from actc.graphs.turtle import DOUBLE, VOCABULARY
+from actc.tables.files import load_json, ordinary
 
 ACCEPTED, REMOVED, BEGUN = "accepted.tsv", "removed.tsv", "begun.json"
 PROV = "http://www.w3.org/ns/prov#"
@@ -94,7 +94,7 @@ def _is_empty(path: Path) -> bool:
     """Say whether a table has a header and no row."""
     if path.suffix not in (".tsv", ".csv"):
         return False
-    with path.open("rb") as file:
+    with ordinary(path).open("rb") as file:
         return len([line for line in (file.readline(), file.readline()) if line.strip()]) < 2
 
 
@@ -224,7 +224,7 @@ def speak_of(node: str, decided: Decided, row: int, form: str) -> Iterator[str]:
 def _base_of(folder: Path) -> Base:
     """Return the base that a run of ``complete`` or ``check`` was given."""
     try:
-        base = json.loads((folder / BEGUN).read_text(encoding="utf-8"))["asked"]["--base"]
+        base = load_json(folder / BEGUN)["asked"]["--base"]
     except (OSError, ValueError, KeyError, TypeError):
         return ""
     return base if isinstance(base, (str, list)) else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from typing import Any
 
 from actc.errors import ActcError, FileError, OptionError
 from actc.tables.deliver import LOCK, claim, clear_leftovers
-from actc.tables.files import write_json
+from actc.tables.files import load_json, write_json
 
 BEGUN = "begun.json"
 LOCKED = f".{BEGUN}.{LOCK}"
@@ -97,7 +96,7 @@ class Begun:
     def peek(cls, folder: Path) -> Begun | None:
         """Return what a folder was begun with; None where nothing is to be read."""
         try:
-            content = json.loads((folder / BEGUN).read_text(encoding="utf-8"))
+            content = load_json(folder / BEGUN)
             return cls(folder, dict(content["asked"]), dict(content["done"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None

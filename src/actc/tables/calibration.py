@@ -21,7 +21,7 @@ from actc import __version__
 from actc.errors import FileError
 from actc.tables.constraints import Constraints
 from actc.tables.curves import DIGITS, Curves
-from actc.tables.files import in_json, write_json
+from actc.tables.files import in_json, load_json, write_json
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
 
 FORMAT = "actc-thresholds"
@@ -303,7 +303,7 @@ def _read_content(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise FileError(f"{path}: there is no such file.")
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = load_json(path)
     except ValueError as error:  # no JSON, no text, or a number of thousands of digits
         line = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise FileError(f"{path}{line}: this is no JSON file; thresholds are written by `actc calibrate`.") from None

@@ -165,6 +165,7 @@ def alone(path: Path, told: Path | None = None) -> Iterator[None]:
         return
     name = place.with_name(f".{place.name}.{LOCK}")
     missing = [one for one in place.parents if not one.exists()]
+    refuse_odd_place(name)  # what is opened to be locked is made where it is missing
     while True:
         try:
             place.parent.mkdir(parents=True, exist_ok=True)

@@ -8,8 +8,10 @@ again, to the last digit, counts once; the logger ``actc`` says so.
 from __future__ import annotations
 
 import csv
+import errno
 import glob
 import gzip
+import io
 import json
 import logging
 import math
@@ -356,11 +358,13 @@ def copy_options(path: Path) -> str:
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """Say in one sentence that a text is not UTF-8, or that a gzip file is not whole."""
+    """Say in one sentence that a text is not UTF-8, that a gzip file is not whole, or that a cell has no end."""
     try:
         yield
     except UnicodeDecodeError:
         raise FileError(f"{path}: {NOT_UTF8}") from None
+    except csv.Error as error:
+        raise FileError(f"{path}: this is no table; a quotation mark may not be closed ({error}).") from None
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise FileError(f"{path}: {NOT_WHOLE}") from None
 
@@ -373,18 +377,62 @@ NOT_WHOLE = "the gzip file is truncated or damaged; copy or download it again."
 def open_text(path: Path) -> Iterator[Any]:
     """Open a text file, gzipped or not."""
     _check_ordinary(path)
-    opener: Any = gzip.open if path.suffix == ".gz" else open
     with (
         readable(path),
-        opener(path, "rt", encoding="utf-8-sig", newline="") as lines,
-    ):  # some editors begin with a mark
+        open_bytes(path) as content,
+        io.TextIOWrapper(content, encoding="utf-8-sig", newline="") as lines,  # some editors begin with a mark
+    ):
         yield lines
+
+
+def open_bytes(path: Path) -> Any:
+    """Open a file, gzipped or not, to read what is in it."""
+    return _Gzip(path) if path.suffix.lower() == ".gz" else path.open("rb")
+
+
+class _Gzip(gzip.GzipFile):
+    """A gzip file that is refused once it gave far more than such files have in them: it would fill the memory."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "rb")
+        self._path, self._most = path, _most_unpacked(path)
+
+    def read(self, size: int | None = -1) -> bytes:
+        if size is None or size < 0:
+            return b"".join(iter(lambda: self.read(PIECE), b""))
+        return self._bounded(super().read(size))
+
+    def read1(self, size: int = -1) -> bytes:
+        return self._bounded(super().read1(size))
+
+    def _bounded(self, piece: bytes) -> bytes:
+        if self.tell() > self._most:
+            raise FileError(
+                f"{self._path}: it unpacks to more than {self._most / 1e9:.3g} GB, far more than its size lets expect; "
+                f"if it is meant so, set the environment variable {UNPACKED} to more, such as 50GB."
+            )
+        return piece
 
 
 def _check_ordinary(path: Path) -> None:
     """Refuse what has no end: a pipe that nobody writes to, a device such as /dev/zero."""
     if not path.is_file():
         raise FileError(f"{path}: there is no such file, or it is no ordinary one.")
+
+
+def ordinary(path: Path) -> Path:
+    """Return a path that can be read to its end; a pipe or a device is a file that cannot be read: an OSError."""
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "it is no ordinary file", str(path))
+    return path
+
+
+def load_json(path: Path) -> Any:
+    """Read JSON that may be anybody's: an OSError where it cannot be read, a ValueError where it is none of use."""
+    try:
+        return json.loads(ordinary(path).read_bytes())
+    except RecursionError:
+        raise ValueError("parts within parts within parts, deeper than anything of use") from None
 
 
 def read_text(path: Path) -> str:
@@ -437,19 +485,12 @@ def split_line(line: str, delimiter: str) -> list[str]:
 def check_gzip(path: Path) -> None:
     """Refuse a gzip file that ends before its end, which some readers of such files take for all there is.
 
-    And one that has far more in it than such tables have: it would fill the memory of whoever reads it.
+    And one that has far more in it than such tables have.
     """
-    if path.suffix.lower() != ".gz":
-        return
-    most, size = _most_unpacked(path), 0
-    with readable(path), gzip.open(path, "rb") as content:
-        while read := len(content.read(PIECE)):
-            size += read
-            if size > most:
-                raise FileError(
-                    f"{path}: it unpacks to more than {most / 1e9:.3g} GB, far more than its size lets expect; "
-                    f"if it is meant so, set the environment variable {UNPACKED} to more, such as 50GB."
-                )
+    if path.suffix.lower() == ".gz":
+        with readable(path), open_bytes(path) as content:
+            while content.read(PIECE):
+                pass
 
 
 PIECE = 2**20

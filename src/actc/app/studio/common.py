@@ -18,6 +18,7 @@ from actc.app.studio.logins import Logins
 from actc.app.studio.project import HIDDEN, Project, find_project
 from actc.app.studio.sessions import Sessions
 from actc.errors import FileError
+from actc.tables.files import ordinary
 
 NOT_HERE = "Open the studio with its own link, which the terminal shows."
 
@@ -64,7 +65,7 @@ def read_token(folder: Path) -> str:
         with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(base64.urlsafe_b64encode(secrets.token_bytes(24)).decode())
         beside.replace(path)
-    token = path.read_text(encoding="ascii", errors="replace").strip()
+    token = ordinary(path).read_text(encoding="ascii", errors="replace").strip()
     if len(token) < 32:
         raise FileError(f"{path}: the file is too short; remove it, and a new secret is made.")
     return token

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from functools import lru_cache
@@ -20,6 +19,7 @@ from actc.app.studio.sessions import AUDIT
 from actc.errors import ActcError
 from actc.session import Session
 from actc.session.status import count_labels
+from actc.tables.files import load_json
 from actc.trust.audit import answers_for
 
 TARGETS = (0.7, 0.8, 0.9, 0.95)
@@ -174,7 +174,7 @@ def _is_behind(project: Project, then: int | None, now: int) -> bool:
 def _outcome(project: Project) -> dict[str, Any]:
     """Return what the report of the last decision says: accepted, answers, precision; empty where there is none."""
     try:
-        report = json.loads((project.result / "report.json").read_text(encoding="utf-8"))
+        report = load_json(project.result / "report.json")
         quality = (report.get("quality") or {}).get("precision") or {}
         found = report.get("accepted_precision") or report.get("removed_precision")
         answers = report.get("judged", report.get("answers"))

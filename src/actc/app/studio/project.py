@@ -13,7 +13,6 @@ Everything is on the disk, written complete or not at all; whoever opens the fol
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import threading
@@ -25,7 +24,7 @@ from typing import Any
 
 from actc.errors import ChoiceError, FileError, OptionError, check_choice
 from actc.session.settings import MOST_GUIDELINES, Settings
-from actc.tables.files import read_scored, write_json, write_scored
+from actc.tables.files import load_json, read_scored, write_json, write_scored
 from actc.trust.promise import Demand
 
 FORMAT, VERSION, FILE = "actc-project", 1, "project.json"
@@ -134,7 +133,7 @@ class Project:
         """Read a project, or say in one sentence why it cannot be read."""
         path = folder / FILE
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = load_json(path)
             if content["format"] != FORMAT or content["version"] != VERSION:
                 raise ValueError
             known = {one.name for one in fields(Options)}

@@ -27,7 +27,7 @@ from actc.session.cards import make_card
 from actc.session.names import Names, write_names
 from actc.session.read_names import NAME_ALIASES
 from actc.session.texts import COLUMN
-from actc.tables.files import TRIPLE, find_layout, first_line, is_table, read_scored, write_json
+from actc.tables.files import TRIPLE, find_layout, first_line, is_table, load_json, read_scored, write_json
 from actc.triples import Triples
 
 KEPT = "recognised.json"
@@ -81,7 +81,7 @@ def found_problem(project: Project) -> bool:
 def _read_kept(project: Project) -> dict[str, Any] | None:
     """Return what was found out of the files as they are now; None where they were not looked at."""
     try:
-        content = json.loads((project.folder / KEPT).read_text(encoding="utf-8"))
+        content = load_json(project.folder / KEPT)
         return dict(content["found"]) if content["state"] == _state(project) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -7,7 +7,6 @@ tell a run that lives from one that was killed, which can be started again: comm
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import signal
@@ -23,7 +22,7 @@ from typing import IO, Any
 
 from actc.errors import OptionError
 from actc.tables.deliver import try_to_lock
-from actc.tables.files import write_json
+from actc.tables.files import load_json, write_json
 from actc.tables.progress import PROGRESS, read_progress
 
 LIVING = ("waiting", "running")
@@ -244,7 +243,7 @@ def _is_locked(path: Path) -> bool:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = load_json(path)
     except (OSError, ValueError):
         return {}
     return content if isinstance(content, dict) else {}

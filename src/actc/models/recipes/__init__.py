@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from actc.errors import ChoiceError, FileError, OptionError, check_choice
+from actc.tables.files import read_text
 
 LOSSES = ("cross-entropy", "binary")
 TARGETS = ("one", "all")
@@ -104,9 +105,7 @@ def load_recipe(name: str) -> Recipe:
     path = Path(name)
     if path.suffix != ".json":
         raise ChoiceError("recipe", name, list_recipes())
-    if not path.is_file():
-        raise FileError(f"{path}: there is no such file.")
-    return _parse(path.read_text(encoding="utf-8"), str(path))
+    return _parse(read_text(path), str(path))
 
 
 def _parse(text: str, name: str) -> Recipe:
