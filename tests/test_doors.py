@@ -301,6 +301,24 @@ def test_questions_are_told_with_the_probability_that_the_files_have_and_none_wa
     assert not set(zip(labels["head"], labels["relation"], labels["tail"], strict=True)) & set(asked)
 
 
+def test_a_card_tells_the_probability_that_the_files_have(people, tmp_path):
+    run("calibrate", people / "pool.parquet", "--labels", labels_of(people, tmp_path), "--out", tmp_path / "t.json")
+    run("decide", tmp_path / "t.json", people / "pool.parquet", "--all", "--out", tmp_path / "all.tsv")
+    session = Session(people)
+    Planner(session).step()
+    planned = session.store.rows("SELECT triple, probability FROM plan")
+    session.close()
+    chances = chances_of(tmp_path / "all.tsv")
+    assert planned
+    assert [row["probability"] for row in planned] == pytest.approx([chances[POOL.triple(row[0])] for row in planned])
+
+
+def labels_of(session, out):
+    """Write the labels of a session; return the file."""
+    run("export", session, "--labels", out / "labels-of.tsv")
+    return out / "labels-of.tsv"
+
+
 def test_an_audit_is_set_against_the_precision_that_the_report_expects(judged):
     case = find_case(judged).case
     expected = expected_precision(case, case.pool.take(np.flatnonzero(case.decisions.accepted)))

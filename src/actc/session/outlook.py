@@ -84,7 +84,7 @@ def look_ahead(case: Case, planned: Picks, before: BoolArray | None) -> Outlook:
         accepted=accepted,
         changed=None if before is None else float(np.average(accepted != before, weights=pool.weights)),
         relations=_relations(fit.thresholds, pool, annotations, accepted),
-        probabilities=_probabilities(fit, pool, planned.rows),
+        probabilities=_probabilities(case, planned.rows),
     )
     if fit.draws is None:
         return replace(fitted, expected=_expect(fit, pool, accepted))
@@ -113,8 +113,8 @@ def _expect(fit: Fit, pool: ScoredTriples, accepted: BoolArray) -> float | None:
     return None if p is None else float(np.where(accepted[rows], p, 1 - p).mean())
 
 
-def _probabilities(fit: Fit, pool: ScoredTriples, rows: IntArray) -> list[float | None]:
-    p = fit.probabilities(pool.take(rows)) if len(rows) else None
+def _probabilities(case: Case, rows: IntArray) -> list[float | None]:
+    p = case.probabilities(case.pool.take(rows)) if len(rows) else None
     return [None] * len(rows) if p is None else p.tolist()
 
 

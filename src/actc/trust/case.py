@@ -206,7 +206,10 @@ class Case:
     def decided_by(self, thresholds: Thresholds, least: float) -> Case:
         """Return the same case, decided by other cuts and, where judges spoke, by the least P(true)."""
         case = replace(self, demand=None, fitted=self.fit, found=thresholds, found_least=least, found_promise=None)
-        vars(case)["heeded"] = self.heeded  # as if it had worked that out itself: it has the same fit and judges
+        # As if it had worked these out itself: it has the same fit, judges and target.
+        vars(case)["heeded"] = self.heeded
+        if self.fit.thresholds is not None:
+            vars(case)["curves"] = self.curves
         return case
 
     def without_judges(self) -> Case:
@@ -250,7 +253,7 @@ class Case:
 
     def probabilities(self, triples: ScoredTriples) -> FloatArray | None:
         """Return P(true) of any triples by the method alone, as whoever reads thresholds.json will see it."""
-        if self.found is None and self.fit.thresholds is None:  # answers moved the weights of evidence
+        if self.fit.thresholds is None:  # answers moved the weights of evidence
             return self.fit.probabilities(triples)
         return None if self.curves is None else self.curves.of(triples)
 
@@ -305,7 +308,7 @@ class Case:
         """
         if alone.probability is None:
             return np.full(len(triples), 0.5), np.zeros(len(triples))
-        if self.found is None and self.fit.thresholds is None:
+        if self.fit.thresholds is None:
             return alone.probability, np.full(len(triples), 0.5)
         assert self.curves is not None
         return alone.probability, self.curves.bars(self.thresholds)[self.curves.codes(triples)]
