@@ -350,7 +350,7 @@ def test_a_promise_is_the_same_by_every_door(people, tmp_path):
         )
         told = json.loads((tmp_path / f"{name}-r.json").read_text())["promise"]
         assert told == {"target": 0.7, "confidence": 0.8, "accepts": True}
-        assert "70% or more are true, with a confidence of 80%" in (tmp_path / f"{name}.html").read_text()
+        assert "Promised with 80% confidence: at least 70%" in (tmp_path / f"{name}.html").read_text()
     names = zip(frame["head"], frame["relation"], frame["tail"], strict=True)
     assert dict(zip(names, frame["by"], strict=True)) == found
 

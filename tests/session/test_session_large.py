@@ -68,7 +68,7 @@ def parts(whole, tmp_path_factory):
 @pytest.fixture
 def session(parts, tmp_path, monkeypatch):
     monkeypatch.setattr(start_module, "MOST_HELD", 1_000)
-    monkeypatch.setattr("actc.pooled.sketch.sketch_pool.__defaults__", (None, 1_000, None, 0, "1GB"))
+    monkeypatch.setattr("actc.pooled.sketch.sketch_pool.__defaults__", (None, 1_000, None, 0))
     return start_session(tmp_path / "session", parts, Settings(method="pooled", budget=60))
 
 
