@@ -582,7 +582,11 @@ def is_table(path: Path) -> bool:
 
 
 def quote(text: str) -> str:
-    """Write a string as an SQL literal."""
+    """Write a string as an SQL literal; DuckDB takes names in UTF-8 alone, and says nothing of use of others."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise FileError(f"{text!r}: the name is not UTF-8, or has half a character in it; rename the file.") from None
     return "'" + text.replace("'", "''") + "'"
 
 
