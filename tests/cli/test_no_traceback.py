@@ -121,6 +121,7 @@ BAD = [
     ("demo", "--repeats", "0", "--out", "demo"),
     ("convert", "loop.tsv", "--out", "g.nt"),
     ("convert", "pipe.tsv", "--out", "g.nt", "--base", "http://e/"),
+    ("convert", "sparql:http://[::1", "--out", "g.nt"),
     ("convert", "graph.tsv", "--to", "nothing", "--out", "g.nt"),
     ("train", "pipe.tsv", "--out", "model"),
     ("train", "graph.tsv", "--seed", "-1", "--out", "model", "--seconds", "1"),
