@@ -40,6 +40,7 @@ def made(tmp_path_factory):
     (home / "latin.jsonl").write_bytes(b'{"head": "caf\xe9"}\n')
     (home / "latin.tsv").write_bytes(b"caf\xe9\tr\tb\t1\n")
     (home / "loop.tsv").symlink_to(home / "loop.tsv")
+    (home / "rows.csv.part").symlink_to(home / "rows.csv.part")
     os.mkfifo(home / "pipe.tsv")
     (home / "list.json").write_text("[1, [2]]")
     (home / "long.tsv").write_text("a\tr\t" + "x" * 200_000 + "\t1\n")
@@ -115,10 +116,12 @@ BAD = [
     ("bench", "d/m", "--repeats", str(10**9), "--jobs", "1", "--method", "actc-lr-rndm"),
     ("bench", "d/m", "--jobs", "0", "--method", "localopt-acc"),
     ("bench", "nowhere", "--jobs", "1"),
+    ("bench", "d/m", "--jobs", "1", "--repeats", "1", "--method", "localopt-acc", "--out", "rows.csv"),
     ("demo", "--seed", "-1", "--out", "demo"),
     ("demo", "--repeats", "0", "--out", "demo"),
     ("convert", "loop.tsv", "--out", "g.nt"),
     ("convert", "pipe.tsv", "--out", "g.nt", "--base", "http://e/"),
+    ("convert", "sparql:http://[::1", "--out", "g.nt"),
     ("convert", "graph.tsv", "--to", "nothing", "--out", "g.nt"),
     ("train", "pipe.tsv", "--out", "model"),
     ("train", "graph.tsv", "--seed", "-1", "--out", "model", "--seconds", "1"),

@@ -119,3 +119,10 @@ def test_a_name_that_looks_like_a_home_is_a_name(tmp_path: Path, monkeypatch) ->
     os.mkdir("~")
     write_triples("~/s.parquet", table(2, 0.5))
     assert len(read_scored("~/s.parquet")[0]) == 2
+
+
+def test_a_name_that_is_not_utf8_is_refused_in_a_sentence(tmp_path):
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.tsv"))
+    path.write_text("a\tr\tb\t1\n")
+    with pytest.raises(FileError, match="the name is not UTF-8"):
+        read_scored(path)

@@ -14,6 +14,7 @@ from actc.session.read_names import read_names
 from actc.tables.constraints import Constraints
 from actc.tables.deliver import write_beside
 from actc.tables.files import (
+    bytes_told,
     check_gzip,
     find_layout,
     open_text,
@@ -306,3 +307,16 @@ def test_a_cell_without_an_end_is_no_table(tmp_path):
     path.write_text("kind\trelation\tuse\n" + "x" * 200_000)
     with pytest.raises(FileError, match=r"constraints\.tsv: this is no table"):
         Constraints.read(path)
+
+
+@pytest.mark.parametrize(("told", "amount"), [("8GB", 8 * 10**9), ("4096", 4096)])
+def test_an_amount_in_the_environment_has_a_unit_or_is_in_bytes(monkeypatch, told, amount):
+    monkeypatch.setenv("ACTC_STUDIO_UPLOAD", told)
+    assert bytes_told("ACTC_STUDIO_UPLOAD", "8GB") == amount
+
+
+@pytest.mark.parametrize("told", ["x", "", "0", "-1", "nan"])
+def test_what_is_no_amount_in_the_environment_is_refused(monkeypatch, told):
+    monkeypatch.setenv("ACTC_STUDIO_UPLOAD", told)
+    with pytest.raises(OptionError, match="ACTC_STUDIO_UPLOAD is .* such as 8GB"):
+        bytes_told("ACTC_STUDIO_UPLOAD", "8GB")

@@ -17,7 +17,7 @@ from typing import Any
 from actc.errors import OptionError
 from actc.experiment.plans import Chunk, Experiment
 from actc.experiment.rows import Run, read_rows, write_rows
-from actc.tables.deliver import clear_leftovers
+from actc.tables.deliver import clear_leftovers, refuse_odd_place
 from actc.tables.files import load_json, write_json
 
 
@@ -42,6 +42,7 @@ def open_rows(path: Path, plan: Experiment, also: Mapping[str, Any]) -> set[Chun
     wanted = json.loads(json.dumps({**asdict(plan.conditions), **also}))
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
+        refuse_odd_place(path)  # before anything lies beside it
         write_json(beside, wanted)
         write_rows(path, [], plan.conditions.metrics)
         return set()

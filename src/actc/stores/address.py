@@ -56,7 +56,10 @@ class Store:
         kind, _, place = text.partition(":")
         if kind not in KINDS or not place:
             raise ChoiceError("kind of store", kind, KINDS)
-        parts = urlsplit(place)
+        try:
+            parts = urlsplit(place)
+        except ValueError:  # a bracket that is not closed
+            parts = urlsplit("")
         if KINDS[kind] and (parts.scheme not in KINDS[kind] or not parts.hostname):
             raise OptionError(f"{text!r} is no address of a store such as {kind}:{KINDS[kind][0]}://host/query.")
         if KINDS[kind] and "@" in parts.netloc:

@@ -500,12 +500,16 @@ UNPACKED = "ACTC_MOST_UNPACKED"
 
 def _most_unpacked(path: Path) -> int:
     """Return how many bytes a gzip file may have in it: as told, else a gigabyte, or a hundred times its size."""
-    told = os.environ.get(UNPACKED)
-    if told is None:
-        return max(10**9, 100 * path.stat().st_size)
-    if not parse_bytes(told):
-        raise OptionError(f"The environment variable {UNPACKED} is {told!r}; write an amount, such as 50GB.")
-    return parse_bytes(told)
+    return bytes_told(UNPACKED, "50GB") or max(10**9, 100 * path.stat().st_size)
+
+
+def bytes_told(name: str, such_as: str) -> int:
+    """Return the amount that an environment variable tells, in bytes; 0 where there is none."""
+    told = os.environ.get(name)
+    amount = 0 if told is None else int(float(told)) if told.isdecimal() else parse_bytes(told)
+    if told is not None and not amount:
+        raise OptionError(f"The environment variable {name} is {told!r}; write an amount, such as {such_as}.")
+    return amount
 
 
 def _is_header(names: Sequence[str]) -> bool:
@@ -578,7 +582,11 @@ def is_table(path: Path) -> bool:
 
 
 def quote(text: str) -> str:
-    """Write a string as an SQL literal."""
+    """Write a string as an SQL literal; DuckDB takes names in UTF-8 alone, and says nothing of use of others."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise FileError(f"{text!r}: the name is not UTF-8, or has half a character in it; rename the file.") from None
     return "'" + text.replace("'", "''") + "'"
 
 

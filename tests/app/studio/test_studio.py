@@ -540,3 +540,13 @@ def test_a_relation_that_is_left_out_is_left_out_whatever_is_sought(studio, goal
     project = new_project(studio, "Left out").with_file("g.tsv", "graph").change(goal=goal, without=("born in",))
     (project.files / "g.tsv").write_text("a\tr\tb\n")
     assert "--without" in decide_commands(project)[0]
+
+
+def test_a_studio_that_was_killed_while_its_folder_was_made_starts_again(tmp_path, monkeypatch):
+    def killed(project):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("actc.app.studio.project.add_sample", killed)
+        prepare(tmp_path / "studio")
+    assert create_studio(prepare(tmp_path / "studio"))

@@ -50,5 +50,6 @@ def prepare(folder: Path) -> Path:
             raise FileError(f"{folder} has files in it that are no studio's; give an empty folder, or a new name.")
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o700)
+        (folder / HIDDEN).mkdir(mode=0o700)  # before anything else: killed here, it is a studio's folder
         add_sample(new_project(folder, "Words and what they mean"))
     return folder

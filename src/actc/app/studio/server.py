@@ -42,9 +42,10 @@ from actc.app.studio.sessions import AUDIT, PREFIX, Sessions
 from actc.errors import OptionError
 from actc.session.start import add_session_names
 from actc.session.start_audit import find_audit
+from actc.tables.files import bytes_told
 from actc.tables.pages import render
 
-MOST_UPLOAD = int(os.environ.get("ACTC_STUDIO_UPLOAD", 4 * 1024**3))
+MOST_UPLOAD = bytes_told("ACTC_STUDIO_UPLOAD", "8GB") or 4 * 1024**3
 """Bytes of one file."""
 LEFT_FREE = 512 * 1024**2
 """Bytes of the disk that an upload leaves free: sessions need some."""
