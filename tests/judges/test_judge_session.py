@@ -265,7 +265,8 @@ def test_people_are_sent_where_judge_and_model_differ_and_that_teaches_nothing_o
     before = find_case(session).case
     planner = Planner(session)
     session.settings = replace(session.settings, method="pooled")  # whose picks are not all random checks
-    judge_triples(session, program=command(tmp_path), count=0, differing=0.5)
+    run = judge_triples(session, program=command(tmp_path), count=0, differing=0.5)
+    assert replace(run, wanted=0).sentences()[0].endswith("nothing was asked.")
     planner.step()
     rows = session.store.rows("SELECT triple, chance FROM plan WHERE asked = 'differing' ORDER BY place")
     differing = [row["triple"] for row in rows]

@@ -127,6 +127,8 @@ def test_labels_without_the_columns_teach_and_promise_nothing(files):
     assert {*found.exceptions.by} == {"person"}
     assert np.isfinite(calibrate(files / "scores.tsv", labels).thresholds.cuts).all()
     output = " ".join(said(files, "--precision", 0.7).split())
+    assert " accept none " in output
+    assert " inf " not in output
     assert "No answer has a known chance to be asked, so nothing can be promised." in output
     assert "If the labelled triples were a random draw, say --picks random." in output
 

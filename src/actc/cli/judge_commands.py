@@ -74,6 +74,10 @@ def judge_command(session: Path, quiet: bool, **options: Any) -> None:
         run = judge_triples(session, progress=lambda done, total: advance(1, total), **options)
     if not quiet:
         print_judge_run(run)
+        if options["differing"] is not None:
+            click.echo(
+                f"From now on {options['differing']:.0%} of people's cards are those on which it and the model differ."
+            )
 
 
 COMMANDS = [judge_command]

@@ -79,14 +79,16 @@ def print_calibration(calibration: Calibration, out: Path) -> None:
     table = new_table("relation", "threshold", "answers", "candidates", "accepted")
     order = np.argsort(-counts.triples, kind="stable")
     for i in order[:MOST_RELATIONS].tolist():
-        cut = f"{thresholds.cuts[i]:.4g}" + ("" if thresholds.own[i] else " *")
+        cut = _write_cut(thresholds.cuts[i]) + ("" if thresholds.own[i] else " *")
         numbers = (counts.annotated_by_relation[i], counts.triples[i], counts.accepted[i])
         table.add_row(thresholds.relation_names[i], cut, *map(str, numbers))
     screen.print(table)
     if len(order) > MOST_RELATIONS:
         screen.print(f"... and {len(order) - MOST_RELATIONS} more relations in the file.")
     if not thresholds.own.all():
-        screen.print(f"* no answer is about this relation; it gets the default threshold, {thresholds.default:.4g}.")
+        screen.print(
+            f"* no answer is about this relation; it gets the default threshold, {_write_cut(thresholds.default)}."
+        )
     if counts.annotated and counts.annotated_true in (0, counts.annotated):
         word = "true" if counts.annotated_true else "false"
         screen.print(f"Every answer is {word}: thresholds get better once both answers are there.")
@@ -98,6 +100,11 @@ def print_calibration(calibration: Calibration, out: Path) -> None:
     )
     if calibration.promise is not None:
         _print_promise(calibration.promise, counts.proving)
+
+
+def _write_cut(cut: float) -> str:
+    """Write a threshold; where it is infinite, what it does."""
+    return f"{cut:.4g}" if np.isfinite(cut) else "accept none" if cut > 0 else "accept all"
 
 
 def _print_promise(kept: Promised, proving: int) -> None:
@@ -183,7 +190,7 @@ def print_decided(decided: Decided, thresholds: Thresholds, out: str | Path) -> 
         if precision is not None:
             counts.append(f"{100 * precision[i]:.1f}%" if decided.accepted[i] else "-")
         mark = "" if decided.relation_names[i] in known else " *"
-        table.add_row(decided.relation_names[i], f"{decided.cuts[i]:.4g}{mark}", *counts)
+        table.add_row(decided.relation_names[i], f"{_write_cut(decided.cuts[i])}{mark}", *counts)
     screen = console()
     screen.print(table)
     if len(decided) > MOST_RELATIONS:
@@ -191,7 +198,7 @@ def print_decided(decided: Decided, thresholds: Thresholds, out: str | Path) -> 
     if strange:
         screen.print(
             f"* not in the thresholds (relations: {len(strange):,}, candidates: "
-            f"{decided.candidates[strange].sum():,}): they get the default threshold, {thresholds.default:.4g}."
+            f"{decided.candidates[strange].sum():,}): they get the default threshold, {_write_cut(thresholds.default)}."
         )
     accepted, candidates = decided.accepted.sum(), decided.candidates.sum()
     expected = ""

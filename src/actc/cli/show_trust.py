@@ -91,7 +91,7 @@ def print_shifts(shifts: Sequence[Shift]) -> None:
 
 _KINDS = {
     "anytime": "anytime: stop when you like",
-    "clopper-pearson": "clopper-pearson: never too short, if the number was fixed before",
+    "clopper-pearson": "clopper-pearson: exact, if the number of answers was fixed before",
     "relation": "within each relation",
     "head": "by head entity",
 }

@@ -85,6 +85,8 @@ class JudgeRun:
         lines = [
             f"{self.judge}: {self.answered:,} new answers in {self.seconds:.1f} s ({rate:,.1f} a second); "
             f"{self.before:,} of {self.wanted:,} triples were judged before."
+            if self.wanted
+            else f"{self.judge}: nothing was asked."
         ]
         if self.senseless:
             lines.append(f"{self.senseless:,} replies made no sense: they count as no answer.")
@@ -100,7 +102,7 @@ class JudgeRun:
         lines.append(
             f"It says what people said on {100 * trust.right:.0f} % of {trust.compared:,} triples that both judged."
             if trust.compared
-            else "No triple was judged by it and by people yet: until then it counts for little."
+            else "No triple was judged both by it and by people yet; until then its answers count little."
         )
         return lines if self.money is None else lines + self.money.sentences()
 
