@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs
@@ -156,3 +156,26 @@ def cut(rows):
         return json.dumps(table).encode()
 
     return fault
+
+
+@contextmanager
+def dripping(first):
+    """Give the address of a server that sends the beginning of a reply, then a byte now and then, and never ends."""
+
+    def drip(connection):
+        with suppress(OSError), connection:
+            connection.recv(65536)
+            connection.sendall(first)
+            while True:
+                connection.sendall(b"x")
+                time.sleep(0.05)
+
+    def serve(listener):
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=drip, args=[listener.accept()[0]], daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=serve, args=[listener], daemon=True).start()
+        yield f"sparql:http://127.0.0.1:{listener.getsockname()[1]}/query"
+        listener.shutdown(socket.SHUT_RDWR)

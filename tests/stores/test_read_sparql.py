@@ -20,7 +20,7 @@ from actc.session import Judgement, Session
 from actc.stores import client, read_sparql
 from actc.stores.fetch import fetch_graph
 from tests.evidence.test_rules import make_families
-from tests.stores.servers import GRAPH, Faulty, cut, dump, is_construct, load, no_fault, oxigraph
+from tests.stores.servers import GRAPH, Faulty, cut, dripping, dump, is_construct, load, no_fault, oxigraph
 from tests.stores.worlds import LABEL, PLACE, make_lines
 
 GENID = re.compile(r"<http://[^>]*/\.well-known/genid/([^>]*)>")
@@ -334,6 +334,18 @@ def test_a_table_that_does_not_end_is_not_waited_for(tmp_path, monkeypatch):
     monkeypatch.setattr(client, "MOST_BYTES", 10_000)
     long = json.dumps({"results": {"bindings": []}, "x": "y" * client.MOST_BYTES}).encode()
     with Faulty([], lambda *given: long).serving() as store, pytest.raises(StoreError, match="longer than any table"):
+        fetch_graph(store, tmp_path / "g.nt")
+
+
+BEGUN = b"HTTP/1.1 200 OK\r\nContent-Type: application/sparql-results+json\r\n"
+
+
+@pytest.mark.parametrize(
+    "first", [b"X-Name: ", b"Content-Length: 9999\r\n\r\n", b"Transfer-Encoding: chunked\r\n\r\n5;name="]
+)
+def test_a_server_that_sends_a_byte_now_and_then_is_not_waited_for(tmp_path, monkeypatch, first):
+    monkeypatch.setattr(client, "PATIENCE", 0.3)
+    with dripping(BEGUN + first) as store, pytest.raises(StoreError, match="the answer comes too slowly"):
         fetch_graph(store, tmp_path / "g.nt")
 
 

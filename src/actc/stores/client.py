@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -49,9 +50,14 @@ class SparqlClient:
         with needing("Asking a store", "httpx", "store"):
             import httpx
         self.store, self.wait = store, wait
-        headers = {"User-Agent": "actc", **({"Authorization": f"Bearer {store.key}"} if store.key else {})}
-        self._http = httpx.Client(headers=headers, timeout=httpx.Timeout(PATIENCE, connect=10.0))
-        self._errors = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError, ValueError)
+        self._http = self._open()
+        self._errors = (httpx.HTTPError, httpx.InvalidURL, RuntimeError, OSError, ValueError)
+
+    def _open(self) -> Any:
+        import httpx
+
+        headers = {"User-Agent": "actc", **({"Authorization": f"Bearer {self.store.key}"} if self.store.key else {})}
+        return httpx.Client(headers=headers, timeout=httpx.Timeout(PATIENCE, connect=10.0))
 
     def __enter__(self) -> SparqlClient:
         """Return the client."""
@@ -113,17 +119,26 @@ class SparqlClient:
 
     @contextmanager
     def _reply(self, query: str, accept: str, seconds: float) -> Iterator[tuple[Any, Iterator[bytes]]]:
-        with self._sent({"query": query}, accept) as found:
-            yield found, self._parts(found, time.monotonic() + seconds)
+        with self._sent({"query": query}, accept, seconds) as found:
+            yield found, found.iter_bytes()
 
     def _update(self, text: str) -> None:
-        with self._sent({"update": text}, "*/*") as found:
-            for _ in self._parts(found, time.monotonic() + PATIENCE):
+        with self._sent({"update": text}, "*/*", PATIENCE) as found:
+            for _ in found.iter_bytes():
                 pass
 
     @contextmanager
-    def _sent(self, form: dict[str, str], accept: str) -> Iterator[Any]:
-        """Send a request; once more, with the password, where the server asks for one."""
+    def _sent(self, form: dict[str, str], accept: str, seconds: float) -> Iterator[Any]:
+        """Send a request; once more, with the password, where the server asks for one.
+
+        When its time is over the connections are closed: who sends a byte now and then never exceeds a time-out of
+        reading, and may never come to the end of the headers.
+        """
+        if self._http.is_closed:
+            self._http = self._open()
+        end = threading.Timer(seconds, self._http.close)
+        end.daemon = True
+        end.start()
         try:
             with self._http.stream("POST", self.store.place, data=form, headers={"Accept": accept}) as found:
                 if found.status_code != 401 or self._http.auth is not None or not self.store.user:
@@ -137,7 +152,10 @@ class SparqlClient:
         except StoreError:
             raise
         except self._errors as error:
-            raise RequestError(self.store.hush(str(error) or type(error).__name__)) from None
+            told = "the answer comes too slowly" if self._http.is_closed else str(error) or type(error).__name__
+            raise RequestError(self.store.hush(told)) from None
+        finally:
+            end.cancel()
 
     def _log_in(self, challenge: str) -> None:
         import httpx
@@ -160,12 +178,6 @@ class SparqlClient:
         if code in (408, 425, 429) or code >= 500:
             raise RequestError(f"{code} {told}".strip())
         raise StoreError(f"{self.store} refuses the request ({code}): {told or 'no reason given'}")
-
-    def _parts(self, found: Any, deadline: float) -> Iterator[bytes]:
-        for part in found.iter_bytes():
-            yield part
-            if time.monotonic() > deadline:
-                raise RequestError("the answer comes too slowly")
 
     def _again(self, request: Callable[[], Result]) -> Result:
         """Make a request until it succeeds, a few times at most."""
