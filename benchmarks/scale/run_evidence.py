@@ -62,26 +62,31 @@ def processes_of(parent: int) -> dict[int, tuple[float, int]]:
     return {pid: found[pid][1:] for pid in tree & set(found)}
 
 
+def watch(words: list[str]) -> tuple[float, float, float]:
+    """Run a command of actc; return seconds, processor seconds and megabytes at the peak, with all that it starts."""
+    used: dict[int, float] = {}
+    peak, start = 0, time.perf_counter()
+    process = subprocess.Popen([sys.executable, "-m", "actc.cli.main", *words, "--quiet"])
+    while process.poll() is None:
+        now = processes_of(process.pid)
+        used |= {pid: seconds for pid, (seconds, _) in now.items()}
+        peak = max(peak, sum(memory for _, memory in now.values()))
+        time.sleep(0.1)
+    seconds = time.perf_counter() - start
+    if process.returncode:
+        raise SystemExit(f"actc {words[0]} failed")
+    return seconds, sum(used.values()), peak / 1e6
+
+
 def measure(folder: Path, engine: str, memory: str) -> tuple[float, float, float, float]:
     """Run the command; return seconds, processor seconds, megabytes at the peak, megabytes written."""
     out = folder / "out"
     files = [str(folder / f"{name}.parquet") for name in ("graph", "candidates", "held")]
     words = ["evidence", *files[:2], "--held", files[2], "--out", str(out), "--engine", engine, "--memory", memory]
-    command = [sys.executable, "-m", "actc.cli.main", *words, "--quiet"]
-    used: dict[int, float] = {}
-    peak, start = 0, time.perf_counter()
-    process = subprocess.Popen(command)
-    while process.poll() is None:
-        now = processes_of(process.pid)
-        used |= {pid: seconds for pid, (seconds, _) in now.items()}
-        peak = max(peak, sum(memory for _, memory in now.values()))
-        time.sleep(0.5)
-    seconds = time.perf_counter() - start
-    if process.returncode:
-        raise SystemExit(f"{engine} failed")
+    told = watch(words)
     written = sum(part.stat().st_size for part in out.iterdir())
     shutil.rmtree(out)
-    return seconds, sum(used.values()), peak / 1e6, written / 1e6
+    return *told, written / 1e6
 
 
 def tell_steps(folder: Path, memory: str) -> None:

@@ -219,7 +219,7 @@ DEGENERATE = {
     "constant scores": (np.zeros(30), np.arange(30) % 3),
     "every triple its own relation": (np.linspace(-1, 1, 30), np.arange(30)),
     "neighbouring floats": ([1.0, np.nextafter(1.0, 2), np.nextafter(1.0, 0)], [0, 0, 1]),
-    "enormous scores": ([-1e308, 0.0, 1e308, 5.0], [0, 0, 1, 1]),
+    "enormous scores": ([-1e100, 0.0, 1e100, 5.0], [0, 0, 1, 1]),
 }
 
 

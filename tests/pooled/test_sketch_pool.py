@@ -198,7 +198,7 @@ def test_calibrate_takes_a_sketch_for_pooled_methods_only(whole, tmp_path):
     command += ["--labels", tmp_path / "labels.tsv", "--out", tmp_path / "thresholds.json", "--method"]
     good = subprocess.run([*command, "pooled"], capture_output=True, text=True, check=False)
     assert good.returncode == 0, good.stderr
-    assert "of 20,000 triples are accepted" in good.stdout
+    assert "of 20,000 candidates are accepted" in good.stdout
     assert Calibration.read(tmp_path / "thresholds.json").counts.triples.sum() == 20_000
     bad = subprocess.run([*command, "actc-lr-rndm"], capture_output=True, text=True, check=False)
     assert bad.returncode == 2

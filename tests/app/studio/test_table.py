@@ -200,7 +200,7 @@ def test_wrong_facts_have_a_table_of_what_is_taken_out(home, tmp_path, both):
 
 def test_a_sampled_pool_s_table_has_every_candidate(tmp_path, monkeypatch):
     monkeypatch.setattr("actc.session.start.MOST_HELD", 2000)
-    monkeypatch.setattr("actc.pooled.sketch.sketch_pool.__defaults__", (None, 1000, None, 0, "1GB"))
+    monkeypatch.setattr("actc.pooled.sketch.sketch_pool.__defaults__", (None, 1000, None, 0))
     rows = np.arange(6000)
     wide = actc.ScoredTriples.from_columns(
         [f"h{row}" for row in rows],
