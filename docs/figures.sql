@@ -214,6 +214,8 @@ FROM 'benchmarks/scale/evidence.csv' WHERE engine = 'duckdb' AND facts > 9e5;
 -- docs/scale.md: Spark took {:.0f} core-seconds for a tenth of a million and {:.0f} for a million: some {:.0f} to start, plan and compile 80 steps, whatever the size, and {:.0f} for each million
 SELECT min(cpu_seconds), max(cpu_seconds), regr_intercept(cpu_seconds, facts), 1e6 * regr_slope(cpu_seconds, facts)
 FROM 'benchmarks/scale/evidence.csv' WHERE engine = 'spark';
+-- docs/scale.md: | {} | {:,} | {} | {} |
+SELECT command, relations, seconds, peak_mb FROM 'benchmarks/scale/relations.csv';
 -- README.md: 200 million candidates decided in about 220 MB of memory (250 MB with probabilities)
 SELECT max(peak) FILTER (what IN ('decide-file', 'decide-folder')) BETWEEN 215 AND 225,
 max(peak) FILTER (what = 'decide-probability') BETWEEN 245 AND 255 FROM scale WHERE rows = 200_000_000;

@@ -71,7 +71,7 @@ def watch(words: list[str]) -> tuple[float, float, float]:
         now = processes_of(process.pid)
         used |= {pid: seconds for pid, (seconds, _) in now.items()}
         peak = max(peak, sum(memory for _, memory in now.values()))
-        time.sleep(0.1)
+        time.sleep(0.3)
     seconds = time.perf_counter() - start
     if process.returncode:
         raise SystemExit(f"actc {words[0]} failed")

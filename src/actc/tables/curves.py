@@ -51,7 +51,7 @@ class Curves:
     @property
     def scale(self) -> float:
         """Knots per unit of score; 0 where all scores are one."""
-        return (self.knots - 1) / (self.high - self.low) if self.high > self.low else 0.0
+        return _scale(self.low, self.high, self.knots)
 
     @property
     def rises(self) -> FloatArray:
@@ -60,11 +60,9 @@ class Curves:
 
     def look_up(self, scores: FloatArray, relations: IntArray) -> FloatArray:
         """Return P(true) of scores, given codes into ``relation_names`` (R for any other)."""
-        position = np.clip((scores - self.low) * self.scale, 0.0, self.knots - 1)
-        knot = position.astype(np.int64)
+        knot, after, way = _place(scores, self.low, self.high, self.knots)
         start = self.probabilities[relations, knot]
-        rise = self.probabilities[relations, np.minimum(knot + 1, self.knots - 1)] - start
-        return np.asarray(start + (position - knot) * rise)
+        return np.asarray(start + way * (self.probabilities[relations, after] - start))
 
     def codes(self, triples: ScoredTriples) -> IntArray:
         """Return which curve each triple has, shape (N,)."""
@@ -87,6 +85,30 @@ class Curves:
         cuts[codes[known]] = thresholds.cuts[known]
         inside = np.clip(cuts, self.low, self.high)
         return np.minimum(self.look_up(inside, np.arange(len(cuts))), 0.5)
+
+
+def _scale(low: float, high: float, knots: int) -> float:
+    return (knots - 1) / (high - low) if high > low else 0.0
+
+
+def _place(scores: FloatArray, low: float, high: float, knots: int) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return the knots before and after each score, and how far it is on the way from the one to the other."""
+    position = np.clip((scores - low) * _scale(low, high, knots), 0.0, knots - 1)
+    knot = position.astype(np.int64)
+    return knot, np.minimum(knot + 1, knots - 1), position - knot
+
+
+def look_up_few(
+    probability: Callable[[ScoredTriples], FloatArray | None], triples: ScoredTriples, scores: FloatArray
+) -> FloatArray | None:
+    """Return what curves over the range of ``scores``, as written, say of triples, from the two knots of each alone."""
+    low, high = float(scores.min()), float(scores.max())
+    knot, after, way = _place(triples.scores, low, high, KNOTS)
+    grid = np.linspace(low, high, KNOTS)
+    start, end = (probability(triples.with_scores(grid[places])) for places in (knot, after))
+    if start is None or end is None:
+        return None
+    return round_digits(start) + way * (round_digits(end) - round_digits(start))
 
 
 def tabulate_curves(

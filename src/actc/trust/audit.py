@@ -234,12 +234,12 @@ def disagreement(expected: FloatArray, trues: int, judged: int) -> float:
     expected : float array of shape (draws,)
         What the model thinks the accepted precision may be.
     """
-    from scipy.stats import binom
+    from scipy.special import bdtr, bdtrc
 
     if judged == 0 or np.isnan(expected).any():
         return 1.0
-    below = float(np.mean(binom.cdf(trues, judged, expected)))
-    above = float(np.mean(binom.sf(trues - 1, judged, expected)))
+    below = float(np.mean(bdtr(trues, judged, expected)))
+    above = float(np.mean(bdtrc(trues - 1, judged, expected)))
     return min(1.0, 2 * min(below, above))
 
 

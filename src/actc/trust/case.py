@@ -25,7 +25,7 @@ from actc.pooled.model import Posterior
 from actc.tables.answers import Answers
 from actc.tables.calibration import Promised
 from actc.tables.constraints import Constraints
-from actc.tables.curves import Curves, tabulate_curves
+from actc.tables.curves import KNOTS, Curves, look_up_few, tabulate_curves
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, Triples
 from actc.trust.expect import Expectation, Share, expect, log_odds
 from actc.trust.promise import Demand, Promise, promise
@@ -255,6 +255,8 @@ class Case:
         """Return P(true) of any triples by the method alone, as whoever reads thresholds.json will see it."""
         if self.fit.thresholds is None:  # answers moved the weights of evidence
             return self.fit.probabilities(triples)
+        if "curves" not in vars(self) and 2 * len(triples) < KNOTS * len(self.pool.relation_names):
+            return look_up_few(self.fit.probabilities, triples, self.target.scores)
         return None if self.curves is None else self.curves.of(triples)
 
     def decide(self, triples: ScoredTriples) -> Decisions:

@@ -161,7 +161,7 @@ def misfit(answers: Answered, accepted: BoolArray, spread: tuple[float, float]) 
     spread : pair of float
         Posterior variance of the share of true triples among accepted and among rejected ones.
     """
-    from scipy.stats import chi2
+    from scipy.special import chdtrc
 
     statistic, parts = 0.0, 0
     p = answers.probabilities
@@ -171,4 +171,4 @@ def misfit(answers: Answered, accepted: BoolArray, spread: tuple[float, float]) 
             expected = float(np.average((p * (1 - p))[mine], weights=answers.weights[mine])) / count + variance
             statistic += (total / count) ** 2 / max(expected, 1e-12)
             parts += 1
-    return float(chi2.sf(statistic, parts)) if parts else 1.0
+    return float(chdtrc(parts, statistic)) if parts else 1.0

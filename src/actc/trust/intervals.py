@@ -137,7 +137,7 @@ def clustered(trues: IntArray, judged: IntArray, total: int | None = None, level
     total : int, optional
         How many clusters there are to draw from.
     """
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     clusters, answers = len(judged), float(judged.sum())
     if clusters < 2:
@@ -147,7 +147,7 @@ def clustered(trues: IntArray, judged: IntArray, total: int | None = None, level
     off = trues - share * judged
     variance = left * clusters / (clusters - 1) * float((off**2).sum()) / answers**2
     # Few clusters make the variance itself uncertain: Student's t in the place of the normal.
-    shrink = (t.ppf((1 + level) / 2, answers - 1) / t.ppf((1 + level) / 2, clusters - 1)) ** 2
+    shrink = (stdtrit(answers - 1, (1 + level) / 2) / stdtrit(clusters - 1, (1 + level) / 2)) ** 2
     return _korn_graubard(share, variance, answers, level, float(shrink), float(clusters))
 
 
