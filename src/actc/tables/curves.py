@@ -105,10 +105,11 @@ def look_up_few(
     low, high = float(scores.min()), float(scores.max())
     knot, after, way = _place(triples.scores, low, high, KNOTS)
     grid = np.linspace(low, high, KNOTS)
-    start, end = (probability(triples.with_scores(grid[places])) for places in (knot, after))
-    if start is None or end is None:
+    ends = [probability(triples.with_scores(grid[places])) for places in (knot, after)]
+    if ends[0] is None or ends[1] is None:
         return None
-    return round_digits(start) + way * (round_digits(end) - round_digits(start))
+    start, end = round_digits(ends[0]), round_digits(ends[1])
+    return start + way * (end - start)
 
 
 def tabulate_curves(
