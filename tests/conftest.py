@@ -7,7 +7,10 @@ import os
 # Before numpy is loaded: as many tests run at once as there are cores, so one thread each, children included.
 os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
-from collections.abc import Iterator
+import fcntl
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +22,11 @@ from actc.experiment.datasets import load_cell
 from actc.judges.replies import Question, Reply
 from actc.judges.store import ReplyStore
 from actc.session import Session
+
+# What tests write is synced to the disk, file by file: in memory that costs nothing.
+MEMORY = Path("/dev/shm")
+if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 2 << 30:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 pytest_plugins = ["tests.browser"]
 
@@ -68,6 +76,27 @@ def labels() -> np.ndarray:
 @pytest.fixture(scope="session")
 def authors_cell() -> Cell:
     return load_cell("codex-s", "complex-authors")
+
+
+@pytest.fixture(scope="session")
+def build_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[Path], object]], Path]:
+    """Return a function that builds a named folder once for all workers of this run; tests copy it to write into it."""
+    base = tmp_path_factory.getbasetemp()
+    shared = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "built-once"
+    shared.mkdir(exist_ok=True)
+
+    def build(name: str, make: Callable[[Path], object]) -> Path:
+        folder, done = shared / name, shared / f"{name}.done"
+        with (shared / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not done.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                make(folder)
+                done.touch()
+        return folder
+
+    return build
 
 
 @pytest.fixture(scope="session")
