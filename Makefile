@@ -37,10 +37,11 @@ test-versions: ## the quick tests on the lowest and the newest versions allowed,
 test-tools: $(VENV)/dev.stamp ## what Label Studio's SDK, crowd-kit and KGTK say of what we write for them; Virtuoso, Kùzu
 	tools/test_tools
 
-check: check-docs $(VENV)/dev.stamp ## ruff (format, lint), mypy --strict, and check-docs
+check: check-docs $(VENV)/dev.stamp ## ruff (format, lint), mypy --strict, check-docs, and the ceiling of size
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	tools/size
 
 check-docs: $(VENV)/dev.stamp ## are the figures in the docs those of the committed rows? (docs/figures.sql)
 	$(BIN)/python docs/check_figures.py
