@@ -1,7 +1,8 @@
-"""Servers: in this process, or `actc annotate` itself; and hands on the page."""
+"""Servers: in this process, or `actc annotate` itself; sessions that are made once; and hands on the page."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -11,10 +12,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+import numpy as np
 import pytest
 import uvicorn
 from playwright.sync_api import Page
@@ -22,15 +24,27 @@ from playwright.sync_api import Page
 from actc.app.links import Links
 from actc.app.serve import links_of
 from actc.app.server import create_app
-from actc.cli.main import main
-from actc.session import Session
+from actc.session import Judgement, Session, Settings, start_session
 from actc.session.plan import Planner
+from actc.session.start import sample_files
+from actc.session.status import history
+from actc.tables.constraints import Constraint, Constraints
+from actc.tables.files import write_scored
+from actc.triples import ScoredTriples
 
 
 class Server:
-    """A session's page and its planner, served by threads of this process: they start at once."""
+    """A session's page, served by threads of this process: it starts at once. Its first plan is enough for most tests.
 
-    def __init__(self, folder: Path, *annotators: str) -> None:
+    Parameters
+    ----------
+    folder : Path
+    *annotators : str
+    planning : bool
+        Whether a planner refits the method after answers.
+    """
+
+    def __init__(self, folder: Path, *annotators: str, planning: bool = False) -> None:
         self.session, self.ending = Session(folder), threading.Event()
         for name in annotators or ("you",):
             self.session.add_annotator(name)
@@ -41,7 +55,7 @@ class Server:
         config = uvicorn.Config(create_app(self.session), log_level="warning", timeout_graceful_shutdown=2)
         self.server = uvicorn.Server(config)
         serving = threading.Thread(target=self.server.run, kwargs={"sockets": [listener]})
-        self.threads = [serving, threading.Thread(target=self._plan, args=(folder,))]
+        self.threads = [serving] + [threading.Thread(target=self._plan, args=(folder,))] * planning
         for thread in self.threads:
             thread.start()
 
@@ -106,8 +120,8 @@ def start_server() -> Iterator:
     """Start a server in this process, by a session's folder and the names of its annotators."""
     with ExitStack() as running:
 
-        def start(folder: Path, *annotators: str) -> Server:
-            server = Server(folder, *annotators)
+        def start(folder: Path, *annotators: str, **options) -> Server:
+            server = Server(folder, *annotators, **options)
             running.callback(server.stop)
             return server
 
@@ -127,34 +141,106 @@ def start_process() -> Iterator:
         yield start
 
 
-def run(*words: object) -> None:
-    """Run an actc command in this process."""
-    before, sys.argv = sys.argv, ["actc", *map(str, words), "--quiet"]
-    try:
-        with pytest.raises(SystemExit) as done:
-            main()
-    finally:
-        sys.argv = before
-    assert done.value.code == 0
+RULES = Constraints((Constraint("one-tail", "father", use="hard"),))
+GUIDELINES = "# Usually\n\nWhat is **usually** true.\n\n- [here](https://example.org)\n- <b>not</b> snake_case_names\n"
+HOSTILE = {
+    "script": "<script>document.title = 'broken'</script><img src=x onerror=\"document.title = 'broken'\">",
+    "quotes": "\"'`--></h1>&lt;&amp;",
+    "bidi": "abc\u202egnp.exe\u202c \u2066\u200f",
+    "long": "x" * 10_000,
+}
 
 
-@pytest.fixture(scope="session")
-def started(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Sessions on the packaged sample that nobody has judged yet; to be copied."""
-    folder = tmp_path_factory.mktemp("started")
-    run("start", folder / "sample", "--sample", "--budget", 200)
-    run("start", folder / "shared", "--sample", "--budget", 40, "--overlap", 1.0)
-    return folder
+def start_sample(folder: Path, settings: Settings, **options) -> None:
+    scores, names, graph = sample_files()
+    start_session(folder, scores, settings, names, graph, **options).close()
+
+
+def start_on(folder: Path, rows: list[str], names: dict, settings: Settings, graph: str = "") -> None:
+    """Start a session on lines of scores, with names, and a graph where it has one."""
+    home = folder.parent
+    (home / "scores.tsv").write_text("".join(rows))
+    (home / "names.json").write_text(json.dumps(names))
+    (home / "graph.tsv").write_text(graph)
+    known = home / "graph.tsv" if graph else None
+    start_session(folder, home / "scores.tsv", settings, [home / "names.json"], known).close()
+
+
+def start_differing(folder: Path) -> None:
+    """Start a session of two people who differ on three triples; one of them wrote a note."""
+    start_sample(folder, Settings(budget=40, overlap=1.0))
+    session = Session(folder)
+    for name, said in (("Ada", "true"), ("Bob", "false")):
+        person = session.add_annotator(name)
+        notes = ["are you sure?" if name == "Bob" else "", "", ""]
+        for task, note in zip(session.ask(person, 3), notes, strict=True):
+            session.record(person, [Judgement(said, task.triple, f"{name} {task.triple}", note=note, seconds=2.0)])
+    Planner(session).step()
+    session.close()
+
+
+def start_linked(folder: Path) -> None:
+    """Start a session whose cards have every part, links too, and fit on a phone."""
+    rows = [f"Q{i}\tP1\tQ{i + 50}\t0.{i}\n" for i in range(1, 50)]
+    names = {"P1": {"name": "is near", "description": "not far"}}
+    start_on(folder, rows, names, Settings(), "Q100\tP1\tQ101\nQ102\tP1\tQ103\n")
+
+
+def start_long(folder: Path) -> None:
+    """Start a session whose cards need scrolling, and differ much in length."""
+    names = {key: {"name": f"{key} name", "description": "word " * 900} for key in "ab"}
+    start_on(folder, ["a\tr\tb\t0.1\n", "b\tr\ta\t0.2\n", "c\tr\td\t0.3\n"], names, Settings())
+
+
+def start_hostile(folder: Path) -> None:
+    rows = [f"{name}\tr\tb\t0.{number}\n" for number, name in enumerate(HOSTILE, start=1)]
+    names = {key: {"name": text, "description": text, "types": text} for key, text in HOSTILE.items()}
+    names["r"] = {"name": HOSTILE["script"], "description": HOSTILE["long"]}
+    start_on(folder, rows, names, Settings(title=HOSTILE["script"]))
+
+
+def start_arabic(folder: Path) -> None:
+    rows = [f"a\tr\tb{i}\t0.{i}\n" for i in range(9)]
+    names = {"a": {"name": "نجيب محفوظ"}, "r": {"name": "مكان"}} | {f"b{i}": {"name": "القاهرة"} for i in range(9)}
+    start_on(folder, rows, names, Settings())
+
+
+def start_rivals(folder: Path) -> None:
+    """Start a session in which every child has four fathers to choose from."""
+    rows = [(f"child {i}", "father", f"man {i}-{j}") for i in range(60) for j in range(4)]
+    pool = ScoredTriples.from_columns(*zip(*rows, strict=True), np.random.default_rng(3).normal(size=len(rows)))
+    write_scored(folder.parent / "scores.parquet", pool)
+    settings = Settings("pooled", budget=60)
+    start_session(folder, folder.parent / "scores.parquet", settings, constraints=RULES).close()
+
+
+SESSIONS = {
+    "sample": lambda folder: start_sample(folder, Settings(budget=200)),
+    "shared": lambda folder: start_sample(folder, Settings(budget=40, overlap=1.0)),
+    "few": lambda folder: start_sample(folder, Settings(budget=3)),
+    "guided": lambda folder: start_sample(folder, Settings(title="My facts", guidelines=GUIDELINES + "\n\nmore" * 60)),
+    "reasoned": lambda folder: start_sample(
+        folder, Settings(), reasons=[("[[it]] is known", "against: two others are likelier")] * 5000
+    ),
+    "differing": start_differing,
+    "linked": start_linked,
+    "long": start_long,
+    "hostile": start_hostile,
+    "arabic": start_arabic,
+    "rivals": start_rivals,
+}
+"""What starts each session; each is made once and copied."""
 
 
 @pytest.fixture
-def sample(started: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(started / "sample", tmp_path / "session")
+def copy_session(build_once, tmp_path) -> Callable[[str], Path]:
+    """Return a function that copies one of the sessions by its name."""
 
+    def copy(name: str) -> Path:
+        made = build_once(f"session-{name}", lambda folder: SESSIONS[name](folder / "session"))
+        return shutil.copytree(made / "session", tmp_path / name)
 
-@pytest.fixture
-def shared(started: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(started / "shared", tmp_path / "session")
+    return copy
 
 
 READY = "#card:not([hidden]):not([data-unread])"
@@ -190,3 +276,17 @@ def wait_for(true, seconds: float = 60.0) -> None:
     while not true():
         assert time.monotonic() < until, "waited in vain"
         time.sleep(0.05)
+
+
+def said(folder: Path) -> list[str]:
+    """Return what was answered in a session, oldest first."""
+    session = Session(folder)
+    lines = [line["said"] for line in history(session)][::-1]
+    session.close()
+    return lines
+
+
+def title_is(page: Page, words: str, where: str = "message-title") -> None:
+    """Wait until a part of the page has some words in it."""
+    js = "([where, words]) => document.getElementById(where)?.textContent.includes(words)"
+    page.wait_for_function(js, arg=[where, words])

@@ -1,8 +1,8 @@
-"""axe-core finds no broken rule of accessibility on any page, in any of its states; wide, on a phone, light, dark."""
+"""axe-core finds no broken rule of accessibility on any page, in any of its states; main states are dark and light."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -12,29 +12,28 @@ from playwright.sync_api import Page
 
 from actc.check.run import CheckPlan, check_graph
 from actc.paper.run import write_paper
-from actc.sample.better_graph import complete_families
 from actc.sample.run_demo import run_demo
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session.examine import write_report
 from actc.session.review import count_reviews
-from actc.tables.constraints import Constraint, Constraints
 from actc.tables.files import write_scored, write_triples
 from actc.triples import ScoredTriples
-from tests.app.browser.conftest import PHONE, READY, Server, open_card, press, saved
+from tests.app.browser.conftest import PHONE, READY, RULES, Server, open_card, press, saved
 from tests.app.browser.test_owner import OPEN
 from tests.check.test_doubt import make_towns
 from tests.paper.test_paper import make_results
 
-WIDE = {"viewport": {"width": 1240, "height": 760}}
-LOOKS = [
-    pytest.param(WIDE | {"color_scheme": "light"}, id="wide-light"),
-    pytest.param(WIDE | {"color_scheme": "dark"}, id="wide-dark", marks=pytest.mark.long),
-    pytest.param(PHONE | {"color_scheme": "light"}, id="phone-light", marks=pytest.mark.long),
-    pytest.param(PHONE | {"color_scheme": "dark"}, id="phone-dark"),
-]
+DARK_PHONE = PHONE | {"color_scheme": "dark"}
+WIDE = {"viewport": {"width": 1240, "height": 760}, "color_scheme": "light"}
 LONG = "the eldest of the many children of somebody with a name that is longer than anybody would like to read,"
 REASONS = (f"{LONG} is known {LONG}", f"against: {LONG} has one already {LONG}", f"against: {LONG} {LONG}")
-RULES = Constraints((Constraint("one-tail", "father", use="hard"),))
+
+
+def look_at_both(page: Page, state: str) -> None:
+    """Run axe on a page, dark and light."""
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        look(page, f"{state}, {scheme}")
 
 
 def look(page: Page, state: str) -> None:
@@ -44,10 +43,13 @@ def look(page: Page, state: str) -> None:
     assert told == [], state
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A session in which cards have rivals, reasons and long names, and some are judged."""
-    folder = tmp_path_factory.mktemp("axe")
+@pytest.fixture
+def server(build_once, tmp_path, start_server) -> Server:
+    """A session in which cards have rivals, reasons and long names."""
+    return start_server(shutil.copytree(build_once("axe", start_everything) / "session", tmp_path / "session"))
+
+
+def start_everything(folder: Path) -> None:
     rows = [(f"{LONG} {i}", "father", f"{LONG} {i}-{j}") for i in range(60) for j in range(4)]
     rows += [(f"{LONG} {i}", "aunt", f"{LONG} {i}-{j}") for i in range(60) for j in range(4)]
     pool = ScoredTriples.from_columns(*zip(*rows, strict=True), np.random.default_rng(3).normal(size=len(rows)))
@@ -56,24 +58,19 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     start_session(
         folder / "session", folder / "scores.parquet", settings, reasons=[REASONS] * len(rows), constraints=RULES
     ).close()
-    served = Server(folder / "session")
-    yield served
-    served.stop()
 
 
-@pytest.mark.parametrize("options", LOOKS)
-def test_the_pages_of_annotators(server, new_page, options, request):
-    name = request.node.callspec.id
-    page = new_page(bypass_csp=True, reduced_motion="reduce", **options)
+def test_the_pages_of_annotators(server, new_page):
+    name = "Ada"
+    page = new_page(bypass_csp=True, reduced_motion="reduce", **DARK_PHONE)
     page.goto(server.link_of(name))
     page.wait_for_selector("#help[open]")
     look(page, "guidelines")
     page.keyboard.press("Escape")
     page.wait_for_selector(READY)
-    look(page, "card")
     page.keyboard.press("n")
     page.keyboard.type("hm")
-    look(page, "note")
+    look_at_both(page, "card with a note")
     page.keyboard.press("Escape")
     rivals = False
     for _ in range(40):
@@ -83,7 +80,7 @@ def test_the_pages_of_annotators(server, new_page, options, request):
             break
     assert rivals
     assert page.evaluate("(node => node.scrollHeight > node.clientHeight)(document.getElementById('before'))")
-    look(page, "rivals, and reasons of the last answer")
+    look_at_both(page, "rivals, and reasons of the last answer")
     page.keyboard.press("h")
     page.wait_for_selector("#mine-list li")
     look(page, "my answers")
@@ -101,73 +98,42 @@ def test_the_pages_of_annotators(server, new_page, options, request):
     press(other, "s")
     other.wait_for_selector("#message:not([hidden])")
     look(other, "paused")
-    server.session.set_paused(False)
-    server.session.change_link(name, void=True)
-    other.wait_for_function("() => document.getElementById('message-title').textContent.includes('not valid')")
-    look(other, "void link")
 
 
-@pytest.mark.parametrize("options", LOOKS)
-def test_the_pages_of_the_owner(server, new_page, options, request):
-    name = request.node.callspec.id
+def test_the_pages_of_the_owner_and_the_report(server, new_page, tmp_path):
     session = server.session
-    people = [session.add_annotator(f"{who} {name}") for who in ("Ada", "Bob")]
+    people = [session.add_annotator(who) for who in ("Ada", "Bob")]
     for task in session.ask(people[0], 6):
-        session.record(people[0], [Judgement("true", task.triple, f"{name} {task.triple}", note="hm")])
+        session.record(people[0], [Judgement("true", task.triple, f"a {task.triple}", note="hm")])
     for task in session.ask(people[1], 12):
-        session.record(people[1], [Judgement("false", task.triple, f"{name} {task.triple}")])
+        session.record(people[1], [Judgement("false", task.triple, f"b {task.triple}")])
     assert count_reviews(session)["differ"] > 0
-    page = new_page(bypass_csp=True, reduced_motion="reduce", **options)
+    page = new_page(bypass_csp=True, reduced_motion="reduce", **WIDE)
     page.goto(server.links["owner"])
     page.wait_for_selector("#people tr")
     page.click("#all summary")
     page.wait_for_selector("#all-rows tr")
     page.wait_for_selector("#review li")
-    look(page, "overview")
+    look_at_both(page, "overview")
     page.click("#decide")
     page.wait_for_selector(OPEN)
     look(page, "decide")
     page.goto(server.origin + "/j/no")
     look(page, "wrong link")
-
-
-@pytest.fixture(scope="module")
-def reports(sample_report, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Pages that commands write."""
-    folder = tmp_path_factory.mktemp("reports")
-    better = complete_families(folder).folder
-    return {"report": sample_report, "complete": better / "report.html"}
-
-
-@pytest.fixture(scope="module")
-def sample_report(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("report") / "report.html"
-    session = Session(server.session.folder)
-    write_report(session, path)
-    session.close()
-    return path
-
-
-@pytest.mark.parametrize("options", LOOKS)
-def test_the_reports(reports, new_page, options):
-    page = new_page(bypass_csp=True, reduced_motion="reduce", **options)
-    for name, path in reports.items():
-        page.goto(path.absolute().as_uri())
-        look(page, name)
-
-
-@pytest.fixture(scope="module")
-def slow_pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Pages that take longer to make."""
-    folder = tmp_path_factory.mktemp("pages")
-    run_demo(folder / "demo", repeats=1)
-    write_triples(folder / "graph.tsv", make_towns()[0].columns())
-    check_graph(CheckPlan(folder / "graph.tsv", folder / "checked", budget=0))
-    paper = write_paper(make_results(), ["table-avg", "figure-n"], folder / "paper")
-    return {"demo": folder / "demo/report.html", "check": folder / "checked/report.html", "paper": paper}
+    mine = Session(session.folder)
+    write_report(mine, tmp_path / "report.html")
+    mine.close()
+    page.goto((tmp_path / "report.html").as_uri())
+    look_at_both(page, "report")
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("options", LOOKS)
-def test_pages_that_take_longer_to_make(slow_pages, new_page, options):
-    test_the_reports(slow_pages, new_page, options)
+def test_pages_that_take_longer_to_make(new_page, tmp_path):
+    run_demo(tmp_path / "demo", repeats=1)
+    write_triples(tmp_path / "graph.tsv", make_towns()[0].columns())
+    check_graph(CheckPlan(tmp_path / "graph.tsv", tmp_path / "checked", budget=0))
+    paper = write_paper(make_results(), ["table-avg", "figure-n"], tmp_path / "paper")
+    page = new_page(bypass_csp=True, reduced_motion="reduce", **PHONE)
+    for path in (tmp_path / "demo/report.html", tmp_path / "checked/report.html", paper):
+        page.goto(path.absolute().as_uri())
+        look_at_both(page, path.parent.name)

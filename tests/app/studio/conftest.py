@@ -1,5 +1,8 @@
 """A studio in a new folder, and a small graph to drop into it."""
 
+import shutil
+import time
+
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
@@ -13,12 +16,37 @@ BYTES = {"content-type": "application/octet-stream"}
 
 
 @pytest.fixture(scope="session")
-def families(tmp_path_factory):
+def families(build_once):
     """A graph of which most facts follow from others; a tenth is not in it."""
+    return build_once("families", write_families) / "families.tsv"
+
+
+def write_families(folder):
     graph = make_families(np.random.default_rng(0))
-    path = tmp_path_factory.mktemp("graph") / "families.tsv"
-    write_triples(path, graph.take(np.random.default_rng(1).random(len(graph)) < 0.9).columns())
-    return path
+    write_triples(folder / "families.tsv", graph.take(np.random.default_rng(1).random(len(graph)) < 0.9).columns())
+
+
+@pytest.fixture(scope="session")
+def completed(build_once, families):
+    """A studio in which candidates of a project were found, and nobody has judged yet; to be copied."""
+    return build_once("studio-completed", lambda folder: find_candidates(folder / "studio", families)) / "studio"
+
+
+def find_candidates(folder, families):
+    app = create_studio(prepare(folder))
+    with TestClient(app, base_url="http://127.0.0.1:8766") as client:
+        client.get(f"/s/{app.state.studio.token}")
+        run_to_its_end(client, add_project(client, families, budget=10), "go")
+
+
+def run_to_its_end(client, name, what, state="done"):
+    """Start a run and wait until it ends."""
+    client.post(f"/api/projects/{name}/runs", json={"what": what}).raise_for_status()
+    until = time.monotonic() + 120
+    while (run := client.get(f"/api/projects/{name}").json()["runs"][-1])["state"] in ("waiting", "running"):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    assert run["state"] == state, run
 
 
 @pytest.fixture
@@ -29,7 +57,17 @@ def studio(tmp_path):
 @pytest.fixture
 def client(studio):
     """Somebody who opened the studio's link."""
-    app = create_studio(studio)
+    yield from open_studio(studio)
+
+
+@pytest.fixture
+def completed_client(completed, tmp_path):
+    """Somebody who opened the link of a studio with candidates to judge."""
+    yield from open_studio(shutil.copytree(completed, tmp_path / "studio"))
+
+
+def open_studio(folder):
+    app = create_studio(folder)
     with TestClient(app, base_url="http://127.0.0.1:8766") as client:
         assert client.get(f"/s/{app.state.studio.token}").status_code == 200
         yield client

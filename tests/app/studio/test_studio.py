@@ -14,7 +14,7 @@ from actc.app.studio.commands import Target, decide_commands, publish_commands, 
 from actc.app.studio.describe import describe_project
 from actc.app.studio.project import Project, find_project, list_projects, new_project, safe_name
 from actc.app.studio.recognise import SCORES_UNUSED
-from actc.app.studio.runs import add_run
+from actc.app.studio.runs import add_run, list_runs
 from actc.app.studio.serve import prepare
 from actc.app.studio.server import create_studio
 from actc.complete.find_candidates import find_by_rules
@@ -263,14 +263,20 @@ def test_what_a_table_is_its_columns_say(client, text, role):
     assert client.put(f"/api/projects/{name}/files/x.tsv", content=text, headers=BYTES).json()["role"] == role
 
 
-def test_the_whole_way_by_its_routes(client, families):
+def test_one_run_at_a_time_is_started_and_may_be_cancelled(client, families):
     name = add_project(client, families, budget=10)
     api = f"/api/projects/{name}"
     assert client.get(api).json()["next"]["what"] == "go"
     told = client.post(f"{api}/runs", json={"what": "go"}).json()
     assert told["command"] == "actc complete files/families.tsv --budget 10 --out result"
-    assert client.post(f"{api}/runs", json={"what": "go"}).status_code == 400  # one at a time
-    found = wait(client, api)
+    assert client.post(f"{api}/runs", json={"what": "go"}).status_code == 400
+    list_runs(client.app.state.studio.folder / name)[0].cancel()
+
+
+def test_the_whole_way_from_candidates_to_an_audit_by_its_routes(completed_client):
+    client, name = completed_client, "families"
+    api = f"/api/projects/{name}"
+    found = client.get(api).json()
     assert found["state"] == "asking"
     client.post(api, json={"title": "Who is whose aunt?", "guidelines": "Look at the *children*."})
     client.get(found["session"]["judge"])
@@ -302,7 +308,7 @@ def wait(client, api):
         found = client.get(api).json()
         if found["state"] != "running":
             return found
-        time.sleep(0.1)
+        time.sleep(0.05)
     raise AssertionError(found["runs"])
 
 
@@ -333,7 +339,7 @@ def test_scored_candidates_are_decided_beside_the_graph_of_a_store(client):
     scores = b"head\trelation\ttail\tscore\n" + b"".join(b"a%d\tr\tb\t%d\n" % (k, k) for k in range(40))
     client.put(f"/api/projects/{name}/files/scores.tsv", content=scores, headers=BYTES)
     found = client.get(f"/api/projects/{name}").json()
-    assert found["state"] == "ready"
+    assert (found["state"], found["next"]["what"]) == ("ready", "go")
     read, start = [line.split() for line in found["commands"] if line.startswith(("actc convert", "actc start"))]
     assert read[2:5] == [chosen["store"], "--graph", chosen["graph_iri"]]
     assert start[start.index("--kg") + 1] == read[read.index("--out") + 1]

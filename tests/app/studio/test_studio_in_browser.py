@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,12 +16,16 @@ import httpx
 import numpy as np
 import pytest
 import rdflib
+from fastapi.testclient import TestClient
 from playwright.sync_api import Page
 
+from actc.app.studio.server import create_studio
 from actc.graphs.formats import read_graph
 from actc.sample.better_graph import make_families
+from actc.session import Judgement
 from tests.app.browser.conftest import PHONE, READY, saved
-from tests.app.browser.test_axe import LOOKS, look
+from tests.app.browser.test_axe import DARK_PHONE, look, look_at_both
+from tests.app.studio.conftest import BYTES, run_to_its_end
 from tests.stores.servers import Faulty, oxigraph
 
 WORKS = 120_000  # milliseconds that a run may take on a busy machine
@@ -122,7 +125,9 @@ def test_a_dropped_graph_is_completed_judged_promised_and_taken_as_turtle(
     page.wait_for_url("**/project/families*")
     told(page, "recognised", f"{len(read_graph(families)):,} facts")
     page.wait_for_selector("#card:not([hidden]) #sentence .head")
-    assert "Tab-separated" in page.inner_text("#recognised")
+    page.fill("[data-option=budget]", "12")
+    page.keyboard.press("Tab")
+    told(page, "option-state", "Saved")
     page.click("#next-go")
     state_is(page, "Judge cards")
     page.click("#tab-people")
@@ -130,11 +135,11 @@ def test_a_dropped_graph_is_completed_judged_promised_and_taken_as_turtle(
 
     desk = page.context.new_page()
     desk.goto(address)
-    judge(desk, true_facts, 20, lambda said: desk.keyboard.press(said[0]))
+    judge(desk, true_facts, 8, lambda said: desk.keyboard.press(said[0]))
     desk.close()
     phone = new_page(**PHONE)
     phone.goto(address)
-    judge(phone, true_facts, 10, lambda said: phone.tap(f"#answers .{said}"))
+    judge(phone, true_facts, 4, lambda said: phone.tap(f"#answers .{said}"))
     phone.wait_for_selector("#message:not([hidden])")
 
     state_is(page, "Decide")
@@ -154,10 +159,9 @@ def test_a_dropped_graph_is_completed_judged_promised_and_taken_as_turtle(
         page.click("#takes [download='accepted.ttl']")
     download.value.save_as(tmp_path / "accepted.ttl")
     graph = rdflib.Graph().parse(tmp_path / "accepted.ttl")
-    assert len(graph) >= 10
     accepted = set(zip(*read_graph(studio.folder / "families/result/accepted.tsv").columns().values(), strict=True))
-    assert len(graph) == len(accepted)
-    assert len(accepted & true_facts) >= 0.85 * len(accepted)
+    assert len(graph) == len(accepted) > 0
+    assert len(accepted & true_facts) >= 0.7 * len(accepted)
 
     page.reload()
     assert page.get_attribute("#tab-take", "aria-selected") == "true"
@@ -228,57 +232,37 @@ def test_the_whole_way_by_keys_alone(start_studio, new_page, families, true_fact
     assert download.value.path().stat().st_size > 0
 
 
-@pytest.fixture(scope="module")
-def judged(tmp_path_factory, families, true_facts) -> Path:
+@pytest.fixture
+def judged(build_once, completed, true_facts, tmp_path) -> Path:
     """A studio with a project in which people judged and which was decided once."""
-    from fastapi.testclient import TestClient
+    return shutil.copytree(
+        build_once("studio-judged", lambda folder: judge_all(folder, completed, true_facts)) / "studio",
+        tmp_path / "studio",
+    )
 
-    from actc.app.studio.serve import prepare
-    from actc.app.studio.server import create_studio
-    from actc.session import Judgement
-    from tests.app.studio.conftest import add_project
 
-    folder = tmp_path_factory.mktemp("judged") / "studio"
-    app = create_studio(prepare(folder))
+def judge_all(home: Path, completed: Path, true_facts: set[tuple[str, str, str]]) -> None:
+    app = create_studio(shutil.copytree(completed, home / "studio"))
     with TestClient(app, base_url="http://127.0.0.1:8766") as client:
         client.get(f"/s/{app.state.studio.token}")
-        name = add_project(client, families)
-        run_through(client, name, "go")
-        session = app.state.studio.sessions.served(name).session
+        session = app.state.studio.sessions.served("families").session
         ada = session.add_annotator("Ada")
-        for task in session.ask(ada, 12):
+        for task in session.ask(ada, 10):
             said = "true" if (task.head, task.relation, task.tail) in true_facts else "false"
             session.record(ada, [Judgement(said, task.triple, f"key{task.triple}")])
-        run_through(client, name, "decide")
+        run_to_its_end(client, "families", "decide")
         client.post("/api/projects", json={"title": "Empty"})
         client.post("/api/projects", json={"title": "Broken"})
-        client.put(
-            "/api/projects/broken/files/bad.nt", content=b"<a> <b", headers={"content-type": "application/octet-stream"}
-        )
-        run_through(client, "broken", "go")
-    return folder
+        client.put("/api/projects/broken/files/bad.nt", content=b"<a> <b", headers=BYTES)
+        run_to_its_end(client, "broken", "go", "failed")
 
 
-def run_through(client, name: str, what: str) -> None:
-    """Start a run and wait until it ends."""
-    assert client.post(f"/api/projects/{name}/runs", json={"what": what}).status_code == 200
-    until = time.monotonic() + WORKS / 1000
-    while client.get(f"/api/projects/{name}").json()["runs"][-1]["state"] in ("waiting", "running"):
-        assert time.monotonic() < until
-        time.sleep(0.2)
-
-
-ONE_NOW = [LOOKS[0], *(pytest.param(*one.values, id=one.id, marks=pytest.mark.long) for one in LOOKS[1:])]
-
-
-@pytest.mark.parametrize("options", ONE_NOW)
-def test_axe_finds_nothing_on_any_page_of_the_studio(judged, start_studio, tmp_path, new_page, options):
-    shutil.copytree(judged, tmp_path / "studio")
+def test_axe_finds_nothing_on_any_page_of_the_studio(judged, start_studio, new_page):
     studio = start_studio("--host", "0.0.0.0")
-    page = new_page(bypass_csp=True, reduced_motion="reduce", **options)
+    page = new_page(bypass_csp=True, reduced_motion="reduce", **DARK_PHONE)
     page.goto(studio.link)
     page.wait_for_selector("#projects li")
-    look(page, "home")
+    look_at_both(page, "home")
     page.click("[aria-label='Remove: Broken']")
     page.wait_for_selector("#ask[open]")
     look(page, "asked whether to remove")
@@ -315,7 +299,7 @@ def test_axe_finds_nothing_on_any_page_of_the_studio(judged, start_studio, tmp_p
     page.wait_for_selector("#multiples svg")
     page.click("[data-part=near]")
     page.wait_for_selector("#multiples svg")
-    look(page, "decide")
+    look_at_both(page, "decide")
     page.click("#tab-take")
     page.wait_for_selector("#takes a")
     page.select_option("#storing-login", "key")
@@ -348,22 +332,8 @@ def test_hostile_names_do_nothing(start_studio, new_page, tmp_path):
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
-def test_scores_without_a_graph_are_to_be_decided(start_studio, new_page, tmp_path):
-    scores = "".join(f"a{i}\tr\tb{i}\t{i}\n" for i in range(40))
-    (tmp_path / "my-scores.tsv").write_text(f"head\trelation\ttail\tscore\n{scores}")
-    page = new_page()
-    page.goto(start_studio().link)
-    page.wait_for_selector("#projects li")
-    drop(page, tmp_path / "my-scores.tsv")
-    state_is(page, "press Go")
-    assert page.is_checked("[value=decide]")
-    assert page.inner_text("#title") == "My scores"
-    told(page, "recognised", "40 candidates")
-
-
 @pytest.mark.long
-def test_the_tab_and_the_filters_survive_a_reload(judged, start_studio, tmp_path, new_page):
-    shutil.copytree(judged, tmp_path / "studio")
+def test_the_tab_and_the_filters_survive_a_reload(judged, start_studio, new_page):
     studio, page = start_studio(), new_page()
     page.goto(studio.link)
     page.wait_for_selector("#projects li")
@@ -392,8 +362,7 @@ READY_WHEN = {
 
 @pytest.mark.long
 @pytest.mark.parametrize(("width", "style"), SCREENS)
-def test_no_page_is_wider_than_its_screen(judged, start_studio, tmp_path, new_page, width, style):
-    shutil.copytree(judged, tmp_path / "studio")
+def test_no_page_is_wider_than_its_screen(judged, start_studio, new_page, width, style):
     studio, page = start_studio(), new_page(viewport={"width": width, "height": 800})
     page.goto(studio.link)
     page.wait_for_selector("#projects li")
@@ -405,8 +374,7 @@ def test_no_page_is_wider_than_its_screen(judged, start_studio, tmp_path, new_pa
 
 
 @pytest.mark.long
-def test_what_is_decided_is_looked_at_published_and_withdrawn(judged, start_studio, tmp_path, new_page):
-    shutil.copytree(judged, tmp_path / "studio")
+def test_what_is_decided_is_looked_at_published_and_withdrawn(judged, start_studio, new_page):
     with oxigraph() as store:
         studio, page = start_studio(), new_page()
         page.goto(studio.link)
@@ -437,8 +405,7 @@ PASSWORD = "open-sesame-4711"
 
 
 @pytest.mark.long
-def test_a_store_with_a_key_is_logged_in_to_from_the_page(judged, start_studio, tmp_path, new_page):
-    shutil.copytree(judged, tmp_path / "studio")
+def test_a_store_with_a_key_is_logged_in_to_from_the_page(judged, start_studio, new_page):
 
     def closed(server, query, reply):
         return reply if server.headers[-1].get("Authorization") == f"Bearer {PASSWORD}" else (401, b"", {})
@@ -462,7 +429,7 @@ def test_a_store_with_a_key_is_logged_in_to_from_the_page(judged, start_studio, 
         page.click("text=Show what would be written")
         told(page, "publish-state", "Nothing was written yet")
         assert "--key-from ACTC_STORE_KEY" in page.inner_text("#published")
-    files = [path for path in (tmp_path / "studio").rglob("*") if path.is_file()]
+    files = [path for path in judged.rglob("*") if path.is_file()]
     assert [path for path in files if PASSWORD.encode() in path.read_bytes()] == []
 
 
