@@ -21,7 +21,7 @@ from actc.experiment.cells import Cell
 from actc.experiment.datasets import load_cell
 from actc.judges.replies import Question, Reply
 from actc.judges.store import ReplyStore
-from actc.session import Session
+from actc.session import Session, Settings, start_session
 
 # What tests write is synced to the disk, file by file: in memory that costs nothing.
 MEMORY = Path("/dev/shm")
@@ -56,6 +56,25 @@ def let_machine_say(session: Session, said: dict[int, bool]) -> None:
     store = ReplyStore(session.folder, create=True)
     replies = [(Question(row, str(row), {}), Reply("true" if true else "false")) for row, true in said.items()]
     assert len(list(store.keep(store.add_judge("rule"), replies))) == len(said)
+
+
+STARTED: dict[tuple[str, bytes, Settings, str], dict[Path, bytes]] = {}
+
+
+def start_copy(folder: Path, scores: Path, settings: Settings | None = None, **more: object) -> Session:
+    """Start a session; one that this process has started before, with the same of all, is copied."""
+    settings = settings or Settings()
+    key = scores.name, scores.read_bytes(), settings, repr(more)
+    if key not in STARTED:
+        start_session(folder, scores, settings, **more).close()
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        STARTED[key] = {path.relative_to(folder): path.read_bytes() for path in files}
+    else:
+        folder.mkdir(0o700)
+    for name, content in STARTED[key].items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    return Session(folder)
 
 
 def later(value: object) -> object:

@@ -10,7 +10,8 @@ import sys
 import pytest
 
 from actc.cli.main import main
-from actc.session import Settings, start_session
+from actc.session import Settings
+from tests.conftest import start_copy
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +20,7 @@ def made(tmp_path_factory):
     rows = [f"e{n}\tr\tt{n % 3}" for n in range(30)]
     (home / "graph.tsv").write_text("\n".join(rows) + "\n")
     (home / "scores.tsv").write_text("".join(f"{row}\t0.{n}\n" for n, row in enumerate(rows)))
-    start_session(home / "s", home / "scores.tsv", Settings(budget=5)).close()
+    start_copy(home / "s", home / "scores.tsv", Settings(budget=5)).close()
     (home / "model").mkdir()
     (home / "better").mkdir()
     return home

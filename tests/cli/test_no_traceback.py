@@ -16,8 +16,9 @@ import pytest
 from actc import calibrate
 from actc.cli.main import main
 from actc.errors import say_failure
-from actc.session import Settings, start_session
+from actc.session import Settings
 from actc.tables.files import write_scored, write_triples
+from tests.conftest import start_copy
 from tests.synthetic import make_truth
 
 
@@ -27,7 +28,7 @@ def made(tmp_path_factory):
     pool, labels, _ = make_truth(120, 2)
     write_scored(home / "scores.tsv", pool)
     write_triples(home / "labels.tsv", {**pool.take(np.arange(30)).columns(), "label": labels[:30].astype(int)})
-    start_session(home / "s", home / "scores.tsv", Settings(budget=20)).close()
+    start_copy(home / "s", home / "scores.tsv", Settings(budget=20)).close()
     calibrate(home / "scores.tsv", home / "labels.tsv", out=home / "th.json")
     write_triples(home / "graph.tsv", pool.columns())
     cell = home / "d" / "m"

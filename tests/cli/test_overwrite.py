@@ -13,9 +13,10 @@ from click.testing import CliRunner
 
 from actc.cli.main import commands
 from actc.errors import FileError
-from actc.session import Judgement, Settings, start_session
+from actc.session import Judgement, Settings
 from actc.tables.files import write_scored, write_triples
 from actc.tables.overwrite import check_output
+from tests.conftest import start_copy
 from tests.models.test_train_model import make_graph
 from tests.synthetic import make_truth
 
@@ -33,7 +34,7 @@ def home(tmp_path_factory):
     pool, labels, _ = make_truth(200, 2)
     write_scored(home / "scores.tsv", pool)
     write_triples(home / "labels.tsv", {**pool.take(np.arange(40)).columns(), "label": labels[:40].astype(int)})
-    session = start_session(home / "session", home / "scores.tsv", Settings(budget=20))
+    session = start_copy(home / "session", home / "scores.tsv", Settings(budget=20))
     ada = session.add_annotator("ada")
     for task in session.ask(ada, 10):
         session.record(ada, [Judgement("true" if task.score > 0 else "false", task.triple, str(task.triple))])

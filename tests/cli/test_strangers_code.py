@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from actc.methods import named_method
-from actc.session import Session, Settings, start_session
+from actc.session import Session, Settings
 from actc.tables.files import write_scored, write_triples
-from tests.conftest import later
+from tests.conftest import later, start_copy
 from tests.synthetic import make_truth
 
 EVIL = "from pathlib import Path\nPath(__file__).with_name('sprung').touch()\nraise SystemExit('taken over')\n"
@@ -61,7 +61,7 @@ def test_a_thresholds_file_imports_nothing(home, command):
 
 @pytest.mark.parametrize("command", [later("status"), later("export"), "report"])
 def test_a_session_s_settings_import_nothing(home, command):
-    start_session(home / "s", home / "scores.tsv", Settings(budget=20)).close()
+    start_copy(home / "s", home / "scores.tsv", Settings(budget=20)).close()
     replace_in(home / "s" / "settings.json", method="evil:method")
     words = {"export": ["--thresholds", "t.json"]}.get(command, [])
     actc(command, "s", *words, "--quiet", code=0 if command == "status" else 2)
@@ -69,14 +69,14 @@ def test_a_session_s_settings_import_nothing(home, command):
 
 
 def test_the_planner_imports_nothing_from_the_working_folder(home):
-    start_session(home / "s", home / "scores.tsv", Settings(budget=20)).close()
+    start_copy(home / "s", home / "scores.tsv", Settings(budget=20)).close()
     for name in ("json.py", "numpy.py", "fastapi.py", "sqlite3.py"):
         (home / name).write_text(EVIL)
     from actc.session.plan import planner_command
 
     process = subprocess.Popen(planner_command(home / "s"), stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=home)
     with pytest.raises(subprocess.TimeoutExpired):  # it runs until its input closes
-        process.wait(6)
+        process.wait(2)
     assert process.communicate(timeout=20)[1] == b""
     assert not (home / "sprung").exists()
 
@@ -131,7 +131,7 @@ def test_a_name_never_imports():
 @pytest.mark.long
 def test_a_program_that_judges_keeps_its_own_path(home):
     """The command keeps its helpers from the working folder; a user's program is no helper of it."""
-    start_session(home / "s", home / "scores.tsv", Settings(budget=20)).close()
+    start_copy(home / "s", home / "scores.tsv", Settings(budget=20)).close()
     (home / "beside.py").write_text("word = 'true'\n")
     (home / "judge.py").write_text(
         "import json, sys, beside\nfor line in sys.stdin:\n"

@@ -48,7 +48,7 @@ def test_any_value_in_the_place_of_any_other_is_used_or_refused(home):
     content = json.loads((home / "thresholds.json").read_text())
     thresholds, decided = home / "changed.json", 0
     for at, path in enumerate(paths_of(content)):
-        for value in HOSTILE if len(path) < 3 else (HOSTILE[at % len(HOSTILE)],):
+        for value in (HOSTILE[at % len(HOSTILE)], HOSTILE[(at + 5) % len(HOSTILE)]):
             changed = copy.deepcopy(content)
             inner = changed
             for key in path[:-1]:
@@ -58,7 +58,7 @@ def test_any_value_in_the_place_of_any_other_is_used_or_refused(home):
             with suppress(ActcError):
                 decide_candidates(thresholds, home / "scores.tsv", home / "out.tsv", overwrite=True)
                 decided += 1
-    assert decided > 20
+    assert decided > 5
 
 
 @pytest.mark.parametrize("ending", ["tsv", "csv"])

@@ -72,7 +72,7 @@ def format_of(file):
 
 
 @pytest.mark.parametrize("file", FILES)
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(triples=st.lists(st.tuples(names, names, names), min_size=1, max_size=6))
 def test_what_is_written_comes_back(file, triples, tmp_path):
     graph = Graph.from_columns(*zip(*triples, strict=True))
@@ -113,7 +113,7 @@ def test_an_iri_comes_back_from_its_name(base, iri):
 
 
 @pytest.mark.parametrize("file", ["g.nt", "g.ttl"])
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(triples=st.sets(st.tuples(iris.map("<{}>".format), iris.map("<{}>".format), objects), min_size=1, max_size=4))
 def test_rdf_comes_back_term_for_term(file, triples, tmp_path):
     text = sorted(f"{head} {relation} {tail} ." for head, relation, tail in triples)
@@ -123,7 +123,7 @@ def test_rdf_comes_back_term_for_term(file, triples, tmp_path):
 
 
 @pytest.mark.parametrize("file", ["g.nt", "g.ttl"])
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(triples=st.lists(st.tuples(tricky_names, tricky_names, tricky_names), min_size=1, max_size=4))
 def test_names_come_back_whatever_they_are_made_of(file, triples, tmp_path):
     assume(not any(name.startswith((BASE, "_:")) for triple in triples for name in triple))

@@ -15,12 +15,12 @@ import actc
 from actc.errors import ActcError, MissingExtraError
 from actc.judges import ask_server
 from actc.judges.store import ReplyStore
-from actc.session import Judgement, Session, Settings, start_session
+from actc.session import Judgement, Session, Settings
 from actc.session.judge import choose_examples
 from actc.tables.constraints import Constraint, Constraints
 from actc.tables.files import write_scored
 from actc.triples import Annotations, ScoredTriples
-from tests.conftest import make_pool
+from tests.conftest import make_pool, start_copy
 from tests.judges.model_server import KEY, ModelServer
 
 
@@ -32,7 +32,7 @@ def _quick_retries(monkeypatch):
 @pytest.fixture
 def folder(tmp_path):
     write_scored(tmp_path / "scores.parquet", make_pool(60, 3)[0])
-    start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings()).close()
+    start_copy(tmp_path / "session", tmp_path / "scores.parquet", Settings()).close()
     (tmp_path / "prompt.txt").write_text("Is it true?\n{relation} holds between {tail} and {head_id}")
     return tmp_path
 
@@ -104,7 +104,7 @@ def rivals(tmp_path):
     pool = ScoredTriples.from_columns(*zip(*rows, strict=True), np.arange(21.0))
     write_scored(tmp_path / "scores.parquet", pool)
     rules = Constraints((Constraint("one-tail", "father", use="hard"),))
-    start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings(), constraints=rules).close()
+    start_copy(tmp_path / "session", tmp_path / "scores.parquet", Settings(), constraints=rules).close()
     (tmp_path / "prompt.txt").write_text("{sentence}, not {rival}? {answered}\n{tail_id}")
     return tmp_path
 

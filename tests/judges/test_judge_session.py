@@ -17,7 +17,7 @@ from actc.complete.plan import CompletionPlan
 from actc.errors import ActcError, FileError
 from actc.judges.replies import Reply
 from actc.judges.store import ReplyStore
-from actc.session import Judgement, Session, Settings, start_session
+from actc.session import Judgement, Session, Settings
 from actc.session.asking import open_judged
 from actc.session.backup import backup_session
 from actc.session.cards import make_card
@@ -30,7 +30,7 @@ from actc.session.results import write_accepted
 from actc.tables.files import read_scored, write_triples
 from actc.triples import Annotations
 from actc.trust.promise import Demand
-from tests.conftest import make_pool
+from tests.conftest import make_pool, start_copy
 
 POOL, TRUTH = make_pool(240, 3, seed=7)
 PROGRAM = """
@@ -53,14 +53,14 @@ def session(tmp_path):
     sources = [f"Text {i}." if i % 2 else "" for i in range(len(POOL))]
     write_triples(tmp_path / "scores.tsv", {**POOL.columns(), "score": POOL.scores, "source": sources})
     (tmp_path / "judge.py").write_text(PROGRAM.replace("TRUE", repr(set(np.flatnonzero(TRUTH).tolist()))))
-    return start_session(tmp_path / "session", tmp_path / "scores.tsv", Settings(method="pooled-rndm"))
+    return start_copy(tmp_path / "session", tmp_path / "scores.tsv", Settings(method="pooled-rndm"))
 
 
 @pytest.fixture(scope="module")
 def untouched(tmp_path_factory):
     folder = tmp_path_factory.mktemp("untouched")
     write_triples(folder / "scores.tsv", {**POOL.columns(), "score": POOL.scores})
-    return start_session(folder / "session", folder / "scores.tsv", Settings(method="pooled-rndm"))
+    return start_copy(folder / "session", folder / "scores.tsv", Settings(method="pooled-rndm"))
 
 
 def command(tmp_path):

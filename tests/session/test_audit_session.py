@@ -9,7 +9,7 @@ import pytest
 
 from actc.cli.show_session import print_status
 from actc.errors import ActcError
-from actc.session import Judgement, Session, Settings, start_session
+from actc.session import Judgement, Session, Settings
 from actc.session.audit_plan import AuditPlanner, assess_session
 from actc.session.find_case import find_case
 from actc.session.results import write_accepted
@@ -18,7 +18,7 @@ from actc.session.status import picture, what_is_left
 from actc.tables.files import write_scored
 from actc.tables.parts import read_candidates
 from actc.trust.audit import assess, draw_slice
-from tests.conftest import make_pool
+from tests.conftest import make_pool, start_copy
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def judged(tmp_path: Path) -> Session:
     """A session with forty answers."""
     pool, labels = make_pool(400, 4)[:2]
     write_scored(tmp_path / "scores.parquet", pool)
-    session = start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings(title="Births"))
+    session = start_copy(tmp_path / "session", tmp_path / "scores.parquet", Settings(title="Births"))
     ada = session.add_annotator("ada")
     for task in session.ask(ada, 40):
         said = "true" if labels[task.triple] else "false"

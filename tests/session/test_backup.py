@@ -13,8 +13,9 @@ import pytest
 import actc
 from actc.errors import FileError, OptionError
 from actc.judges.store import ReplyStore
-from actc.session import Judgement, Session, Settings, start_session
+from actc.session import Judgement, Session, Settings
 from actc.tables.files import write_scored
+from tests.conftest import start_copy
 from tests.synthetic import make_truth
 
 
@@ -22,7 +23,7 @@ from tests.synthetic import make_truth
 def session(tmp_path):
     pool, _, _ = make_truth(200, 3)
     write_scored(tmp_path / "scores.tsv", pool)
-    session = start_session(tmp_path / "s", tmp_path / "scores.tsv", Settings(budget=60))
+    session = start_copy(tmp_path / "s", tmp_path / "scores.tsv", Settings(budget=60))
     yield session
     session.close()
 

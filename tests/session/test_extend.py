@@ -18,7 +18,7 @@ from actc.session.plan import Planner
 from actc.session.start_audit import start_audit
 from actc.session.status import progress
 from actc.tables.files import write_scored, write_triples
-from tests.conftest import make_pool
+from tests.conftest import make_pool, start_copy
 
 WHOLE, TRUTH = make_pool(200, 3)
 
@@ -27,7 +27,7 @@ WHOLE, TRUTH = make_pool(200, 3)
 def session(tmp_path: Path) -> Session:
     write_scored(tmp_path / "scores.parquet", WHOLE.take(np.arange(120)))
     write_scored(tmp_path / "more.tsv", WHOLE.take(np.arange(100, 200)))
-    return start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings(budget=60))
+    return start_copy(tmp_path / "session", tmp_path / "scores.parquet", Settings(budget=60))
 
 
 def judge(session: Session, count: int, name: str = "ada") -> list[int]:
@@ -127,7 +127,7 @@ def test_texts_of_new_candidates_are_put_beside_the_others(tmp_path):
 
     write("scores.tsv", range(50))
     write("more.tsv", range(50, 60))
-    session = start_session(tmp_path / "session", tmp_path / "scores.tsv")
+    session = start_copy(tmp_path / "session", tmp_path / "scores.tsv")
     extend_session(session, tmp_path / "more.tsv")
     with sqlite3.connect(session.folder / "texts.sqlite") as connection:
         texts = dict(connection.execute("SELECT triple, text FROM by_triple"))

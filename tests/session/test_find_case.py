@@ -5,18 +5,19 @@ from __future__ import annotations
 import pytest
 
 from actc.errors import FileError
-from actc.session import Judgement, Settings, start_session
+from actc.session import Judgement, Settings
 from actc.session.find_case import find_case
 from actc.session.plan import Planner
 from actc.tables.files import write_scored
 from actc.trust.report import make_report
+from tests.conftest import start_copy
 from tests.synthetic import make_truth
 
 
 def judged_session(folder, method: str, count: int):
     pool, labels, _ = make_truth(600, 4)
     write_scored(folder / "scores.parquet", pool)
-    session = start_session(folder / "session", folder / "scores.parquet", Settings(method=method, budget=200))
+    session = start_copy(folder / "session", folder / "scores.parquet", Settings(method=method, budget=200))
     ada, planner = session.add_annotator("ada"), Planner(session)
     for number in range(count):
         if number % 10 == 0:

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from actc.errors import FileError, OptionError
-from actc.session import OWNER, Judgement, Session, Settings, start_session
+from actc.session import OWNER, Judgement, Session, Settings
 from actc.session.exchange import import_judgements, read_judgements, write_history
 from actc.tables.files import write_scored
+from tests.conftest import start_copy
 from tests.synthetic import make_truth
 
 
@@ -23,7 +24,7 @@ def scores(tmp_path):
 
 
 def begin(scores, name, **settings):
-    return start_session(scores.with_name(name), scores, Settings(**{"budget": 60} | settings))
+    return start_copy(scores.with_name(name), scores, Settings(**{"budget": 60} | settings))
 
 
 def judge(session, who, count, truth=lambda task: task.score > 0):

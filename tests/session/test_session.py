@@ -39,7 +39,7 @@ from actc.session.status import (
 )
 from actc.tables.files import read_scored, write_scored
 from actc.trust.report import make_report
-from tests.conftest import make_pool
+from tests.conftest import make_pool, start_copy
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def scores(tmp_path: Path) -> Path:
 
 
 def new_session(scores: Path, **settings) -> Session:
-    return start_session(scores.parent / "session", scores, Settings(**{"method": "actc-lr-rndm"} | settings))
+    return start_copy(scores.parent / "session", scores, Settings(**{"method": "actc-lr-rndm"} | settings))
 
 
 def judge(session: Session, annotator, count: int, said: str = "true") -> list[int]:
@@ -384,7 +384,7 @@ def test_a_lease_of_before_the_machine_started_anew_ends(scores, monkeypatch):
 def test_one_step_of_the_planner_fits_the_model_once(tmp_path, monkeypatch):
     pool, labels = make_pool(300, 3)
     write_scored(tmp_path / "scores.parquet", pool)
-    session = start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings("pooled"))
+    session = start_copy(tmp_path / "session", tmp_path / "scores.parquet", Settings("pooled"))
     ada, planner = session.add_annotator("ada"), Planner(session)
     for task in session.ask(ada, 10):
         session.record(ada, [Judgement("true" if labels[task.triple] else "false", task.triple, str(task.triple))])
@@ -408,7 +408,7 @@ def test_a_planner_that_is_slow_to_leave_is_ended(scores, monkeypatch, tmp_path)
 
 def test_every_triple_of_a_small_pool_can_be_judged(tmp_path):
     write_scored(tmp_path / "scores.parquet", make_pool(150, 2)[0])
-    session = start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings("actc-lr-rndm", budget=1000))
+    session = start_copy(tmp_path / "session", tmp_path / "scores.parquet", Settings("actc-lr-rndm", budget=1000))
     ada, planner = session.add_annotator("ada"), Planner(session)
     judged = set()
     while tasks := session.ask(ada, 10):
@@ -608,7 +608,7 @@ def test_two_windows_of_one_person_are_told_which_answer_stands(scores):
 
 def test_an_annotator_who_is_not_sure_of_the_last_one_twice_hears_that_nothing_is_left(tmp_path):
     (tmp_path / "scores.tsv").write_text("a\tr\tb\t1.0\n")
-    session = start_session(tmp_path / "session", tmp_path / "scores.tsv")
+    session = start_copy(tmp_path / "session", tmp_path / "scores.tsv")
     ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
     assert what_is_left(session, ada) == "more"
     judge(session, ada, 2, "unsure")
@@ -741,7 +741,7 @@ def test_many_threads_and_two_openings_lose_and_double_nothing(scores):
 def test_standing_answers_are_what_a_replay_of_the_history_gives(tmp_path_factory, words):
     folder = tmp_path_factory.mktemp("replay")
     write_scored(folder / "scores.parquet", make_pool(40, 2)[0])
-    session = start_session(folder / "session", folder / "scores.parquet", Settings("actc-lr-rndm"))
+    session = start_copy(folder / "session", folder / "scores.parquet", Settings("actc-lr-rndm"))
     ada, stack = session.add_annotator("ada"), []
     for number, word in enumerate(words):
         if word == "undo" and not stack:
@@ -761,7 +761,7 @@ def test_standing_answers_are_what_a_replay_of_the_history_gives(tmp_path_factor
 def test_a_folder_that_is_there_is_not_touched(scores):
     (scores.parent / "session").mkdir()
     with pytest.raises(FileError, match="there already"):
-        new_session(scores)
+        start_session(scores.parent / "session", scores)
 
 
 def test_a_failed_start_leaves_nothing_behind(scores):

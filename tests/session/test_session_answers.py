@@ -29,13 +29,13 @@ from actc.session.terminal import judge_in_terminal
 from actc.tables.calibration import Calibration
 from actc.tables.files import read_scored, write_scored
 from actc.triples import Annotations
-from tests.conftest import make_pool
+from tests.conftest import make_pool, start_copy
 
 
 @pytest.fixture
 def session(tmp_path: Path) -> Session:
     write_scored(tmp_path / "scores.parquet", make_pool(120, 3)[0])
-    return start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings(overlap=1.0))
+    return start_copy(tmp_path / "session", tmp_path / "scores.parquet", Settings(overlap=1.0))
 
 
 def answer(session: Session, name: str, words: str) -> list[int]:
@@ -342,7 +342,7 @@ NAME_FILES = {
 @pytest.fixture
 def nameless(tmp_path):
     (tmp_path / "scores.tsv").write_text("Q1\tP2\tQ3\t0.5\nQ2\tP2\tQ3\t0.7\n")
-    return start_session(tmp_path / "session", tmp_path / "scores.tsv", Settings("actc-lr-rndm"))
+    return start_copy(tmp_path / "session", tmp_path / "scores.tsv", Settings("actc-lr-rndm"))
 
 
 @pytest.mark.parametrize("file", NAME_FILES)

@@ -7,7 +7,7 @@ import pytest
 
 from actc.constraints.places import find_places
 from actc.errors import OptionError, SessionError
-from actc.session import Judgement, Session, Settings, start_session
+from actc.session import Judgement, Session, Settings
 from actc.session.ask import read_rivals
 from actc.session.cards import make_card
 from actc.session.find_case import session_case
@@ -17,6 +17,7 @@ from actc.tables.constraints import Constraint, Constraints
 from actc.tables.files import write_scored
 from actc.triples import Picks, ScoredTriples
 from actc.trust.held import tell_held
+from tests.conftest import start_copy
 
 RULES = Constraints((Constraint("one-tail", "father", use="hard"),))
 
@@ -30,7 +31,7 @@ def make_pool(children: int = 30, each: int = 3) -> ScoredTriples:
 def session(tmp_path):
     write_scored(tmp_path / "scores.parquet", make_pool())
     settings = Settings("pooled", budget=20)
-    session = start_session(tmp_path / "session", tmp_path / "scores.parquet", settings, constraints=RULES)
+    session = start_copy(tmp_path / "session", tmp_path / "scores.parquet", settings, constraints=RULES)
     yield session
     session.close()
 

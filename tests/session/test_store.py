@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from actc.session import Judgement, Settings, start_session
+from actc.session import Judgement, Settings
 from actc.session.status import progress
 from actc.tables.files import write_scored
-from tests.conftest import make_pool
+from tests.conftest import make_pool, start_copy
 
 
 def tuples(store, sql):
@@ -50,7 +50,7 @@ def kept_counts(store):
 def session(tmp_path):
     write_scored(tmp_path / "scores.parquet", make_pool(200, 4)[0])
     settings = Settings("actc-lr-rndm", budget=200, overlap=0.5, repeats=0.2)
-    return start_session(tmp_path / "session", tmp_path / "scores.parquet", settings)
+    return start_copy(tmp_path / "session", tmp_path / "scores.parquet", settings)
 
 
 steps = st.tuples(st.sampled_from(["ada", "bob", "owner"]), st.sampled_from(["true", "false", "unsure", "undo"]))
@@ -62,7 +62,7 @@ def test_the_counts_are_those_of_a_recount_whatever_people_do(tmp_path_factory, 
     folder = tmp_path_factory.mktemp("counts")
     write_scored(folder / "scores.parquet", make_pool(12, 2)[0])
     settings = Settings("actc-lr-rndm", budget=8, overlap=0.5, repeats=0.5)
-    session = start_session(folder / "session", folder / "scores.parquet", settings)
+    session = start_copy(folder / "session", folder / "scores.parquet", settings)
     people = {name: session.add_annotator(name) for name in ("ada", "bob")}
     for number, (name, word) in enumerate(story):
         judged = session.votes().triples

@@ -10,17 +10,18 @@ from fastapi.testclient import TestClient
 from actc.app.links import Links
 from actc.app.server import create_app
 from actc.cli.show_session import print_status
-from actc.session import OWNER, Session, Settings, start_session
+from actc.session import OWNER, Session, Settings
 from actc.session.plan import LEASED_EACH, Planner, planning
 from actc.session.trouble import read_trouble, tell_trouble
 from actc.tables.files import write_scored
+from tests.conftest import start_copy
 from tests.synthetic import make_truth
 
 
 def begin(tmp_path, size=200):
     pool, _, _ = make_truth(size, 3)
     write_scored(tmp_path / "scores.tsv", pool)
-    return start_session(tmp_path / "s", tmp_path / "scores.tsv", Settings(budget=size))
+    return start_copy(tmp_path / "s", tmp_path / "scores.tsv", Settings(budget=size))
 
 
 def wait_until(happened):

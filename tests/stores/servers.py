@@ -128,7 +128,7 @@ class Faulty:
                 pass
 
         running = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=running.serve_forever, daemon=True).start()
+        threading.Thread(target=running.serve_forever, args=[0.01], daemon=True).start()
         try:
             yield f"sparql:http://127.0.0.1:{running.server_port}/query"
         finally:

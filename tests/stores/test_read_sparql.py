@@ -44,14 +44,14 @@ def lines_of(path):
     return [line for line in path.read_text(encoding="utf-8").splitlines() if line[0] != "#"]
 
 
-def test_a_hundred_thousand_triples_come_out_of_oxigraph_as_they_went_in(tmp_path):
-    lines = make_lines(100_000)
+def test_triples_come_out_of_oxigraph_as_they_went_in(tmp_path):
+    lines = make_lines(20_000)
     assert len({line.split(" ")[1] for line in lines}) >= 25
     with oxigraph(tmp_path / "data") as url:
         load(url, lines)
         notes = fetch_graph(f"sparql:{url}/query", tmp_path / "g.nt", [GRAPH])
     got = lines_of(tmp_path / "g.nt")
-    assert len(got) == 100_000
+    assert len(got) == 20_000
     assert got == sorted(got)
     assert canonical(got) == canonical(lines)
     assert len(notes) == 1
@@ -64,7 +64,7 @@ def small():
     return make_lines(6000)
 
 
-@pytest.mark.parametrize("limit", [700, 1000, 5000])
+@pytest.mark.parametrize("limit", [700, 5000])
 def test_a_server_that_cuts_its_replies_in_silence_is_read_whole_in_parts(small, tmp_path, limit):
     with Faulty(small, cut(limit)).serving() as store:
         fetch_graph(store, tmp_path / "g.nt")
@@ -185,7 +185,7 @@ def test_blank_nodes_whose_labels_change_are_left_out_and_said(small, tmp_path):
 
 
 def test_a_run_that_is_killed_goes_on_where_it_stopped(tmp_path):
-    lines = make_lines(30_000)
+    lines = make_lines(6000)
 
     def fault(server, query, reply):
         if is_construct(query):
@@ -206,7 +206,7 @@ def test_a_run_that_is_killed_goes_on_where_it_stopped(tmp_path):
         asked = sum(map(is_construct, server.asked))
     assert "had been read by a run that was cut off" in done.stdout
     assert asked == 26 - before
-    assert len(read_graph(tmp_path / "g.tsv")) == 30_000
+    assert len(read_graph(tmp_path / "g.tsv")) == 6000
     assert not list(tmp_path.glob("*.parts"))
 
 
