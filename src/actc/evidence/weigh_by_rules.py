@@ -11,7 +11,6 @@ from actc.errors import TableError
 from actc.evidence.ceiling import Ceiling, fit_ceiling
 from actc.evidence.plan import Limits
 from actc.evidence.propose_by_rules import RuleProposals, propose_by_rules
-from actc.evidence.quantiles import ENOUGH as QUANTILES_FROM
 from actc.evidence.quantiles import Quantiles
 from actc.evidence.rankings import Ranking, compare_rankings
 from actc.evidence.table import Evidence, Proposals, gather_evidence
@@ -248,14 +247,11 @@ class _Curves:
         return cls(table, *found[0], *found[1])
 
     def ridge(self, evidence: Evidence) -> Ridge:
-        """Return the weights for candidates: pieces are read by their places, the offset of relations as it is."""
-        table, learnt = self.table, self.table.learn(Ridge.learn_bent)
-        others, some = ~table.true, slice(None, None, -(-len(evidence) // QUANTILES_FROM) or 1)
-        asked = pieces_of(evidence, table.columns, some)
-        quantiles = learnt.quantiles.aligned(table.pieces[others], table.cases[others], asked)
+        """Return the weights for candidates: those of the table's pieces, and the offset of relations as it is."""
+        learnt = self.table.learn(Ridge.learn_bent)
         offsets = np.unique(evidence.column(OFFSET).astype(np.float32)).astype(np.float64)
         scale = max(float(evidence.column(OFFSET).std()), 1e-9)
-        quantiles = Quantiles((*quantiles.values, offsets), (*quantiles.normal, offsets / scale))
+        quantiles = Quantiles((*learnt.quantiles.values, offsets), (*learnt.quantiles.normal, offsets / scale))
         return Ridge(quantiles, np.append(self.bent.slope * learnt.weights, scale), self.bent.slope * learnt.intercept)
 
     def resample(self, accepted: int, more: float, random: np.random.Generator) -> FloatArray:
