@@ -135,7 +135,7 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
         ranked = log_odds if decided.probability is None else decided.probability
         row = same | {"ranked_by": "evidence", "answers": answers} | told
         rows.append(row | judge(ranked, decided.accepted, true, len(hidden)) | spent())
-    if options.redraw:
+    if options.redraw or not options.answers:
         return rows
     alone = {"max-plus": rank_by_confidence(graph, proposed), "noisy-or": proposed.together}
     return rows + [

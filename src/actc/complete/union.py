@@ -19,7 +19,6 @@ from actc.evidence.weigh_by_rules import (
     MOST_UNLABELLED,
     RESAMPLES,
     Found,
-    expect_recall,
     weigh_lessons,
     weigh_rules,
 )
@@ -223,8 +222,7 @@ def weigh_union(
     with suppress(TableError):  # no rule proposes anything
         if same:
             lessons = _lessons(models, befores, RULES)
-            expect = expect_recall(graph, rules.least, seed)
-            first = weigh_lessons(graph, union.part(RULES), lessons, expect, seed, progress)
+            first = weigh_lessons(graph, union.part(RULES), lessons, seed, progress)
         else:
             first = weigh_rules(graph, rules, seed=seed, progress=progress)
     rules_share, _, both = shares_mean = np.mean(shares, axis=0).tolist()

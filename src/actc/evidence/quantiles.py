@@ -10,7 +10,6 @@ import numpy as np
 from actc.triples import FloatArray
 
 KNOTS = 256
-ENOUGH = 100_000  # rows tell where the values of a column are
 EDGE = 0.001  # no piece counts as rarer than one in a thousand
 
 
@@ -33,26 +32,6 @@ class Quantiles:
         pairs = [_knots(column, weights) for column in table.T]
         return cls(tuple(values for values, _ in pairs), tuple(normal for _, normal in pairs))
 
-    def aligned(self, before: FloatArray, weights: FloatArray, after: FloatArray) -> Self:
-        """Return them for another table of the same kind: a value stands for what is at its place in the first one.
-
-        Counts are higher in a graph with more facts, for true and false proposals alike.
-
-        Parameters
-        ----------
-        before : float array of shape (N, F)
-            What they were learnt from, its rows weighted.
-        weights : float array of shape (N,)
-        after : float array of shape (M, F)
-        """
-        after = after[:: -(-len(after) // ENOUGH) or 1]
-        values, normal = [], []
-        for old, new, knots in zip(before.T, after.T, zip(self.values, self.normal, strict=True), strict=True):
-            (was, places), (here, there) = _places(old, weights), _places(new, np.ones(len(after)))
-            values.append(here)
-            normal.append(np.interp(np.interp(there, places, was), *knots))
-        return type(self)(tuple(values), tuple(normal))
-
     def transform(self, table: FloatArray) -> FloatArray:
         """Return the normal quantiles of a table of shape (N, F); 0, which says nothing, where a piece is missing."""
         pairs = zip(table.T, self.values, self.normal, strict=True)
@@ -61,23 +40,16 @@ class Quantiles:
 
 
 def _knots(column: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return some rising values of a column, and the normal quantile of each."""
     from scipy.special import ndtri
 
-    if not np.isfinite(column).any():
-        return np.zeros(1), np.zeros(1)
-    values, middle = _places(column, weights)
-    return values, ndtri(middle.clip(EDGE, 1 - EDGE))
-
-
-def _places(column: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return some rising values of a column, and the share of the rows below each."""
     there = np.isfinite(column)
     if not there.any():
-        return np.zeros(1), np.full(1, 0.5)
+        return np.zeros(1), np.zeros(1)
     values, place = np.unique(column[there], return_inverse=True)
     mass = np.bincount(place, weights=weights[there])
     middle = (np.cumsum(mass) - mass / 2) / mass.sum()  # equal values share the middle of their places
     if len(values) > KNOTS:
         keep = np.unique(np.searchsorted(middle, np.linspace(0, 1, KNOTS)).clip(0, len(values) - 1))
         values, middle = values[keep], middle[keep]
-    return values, middle
+    return values, ndtri(middle.clip(EDGE, 1 - EDGE))

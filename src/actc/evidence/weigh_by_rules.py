@@ -11,7 +11,6 @@ from actc.errors import TableError
 from actc.evidence.ceiling import Ceiling, fit_ceiling
 from actc.evidence.plan import Limits
 from actc.evidence.propose_by_rules import RuleProposals, propose_by_rules
-from actc.evidence.quantiles import ENOUGH as QUANTILES_FROM
 from actc.evidence.quantiles import Quantiles
 from actc.evidence.rankings import Ranking, compare_rankings
 from actc.evidence.table import Evidence, Proposals, gather_evidence
@@ -113,18 +112,7 @@ def weigh_rules(
     if not len(proposed):
         raise TableError(f"No rule of this graph of {len(graph)} facts proposes anything.")
     lessons = rule_lessons(graph, proposed.least, seed)
-    more = expect_recall(graph, proposed.least, seed)
-    return weigh_lessons(graph, proposed.proposals(), lessons, more, seed, progress)
-
-
-def expect_recall(graph: Graph, confidence: float, seed: int) -> Callable[[float], float]:
-    """Return what the recall of rules of the whole graph will be, from that of rules mined without a tenth.
-
-    Rules mined without a fifth find fewer again; a straight line through both is continued to none taken out.
-    """
-    out = np.random.default_rng(seed).permutation(len(graph)) < 2 * HOLDOUT * len(graph)
-    found = propose_by_rules(graph.take(~out), confidence=confidence).candidates.contains(graph.take(out))
-    return lambda recall: float(np.clip(2 * recall - found.mean(), recall, 1.0))
+    return weigh_lessons(graph, proposed.proposals(), lessons, seed, progress)
 
 
 def split_holdouts(graph: Graph, seed: int) -> list[BoolArray]:
@@ -181,7 +169,6 @@ def weigh_lessons(
     graph: Graph,
     candidates: Proposals,
     lessons: Iterator[Lesson] | Sequence[Lesson],
-    expect: Callable[[float], float] = lambda recall: recall,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Found:
@@ -197,8 +184,6 @@ def weigh_lessons(
         What is proposed by the whole graph.
     lessons : sequence of Lesson
         What is proposed without each holdout.
-    expect : callable
-        Told the share of the holdout that was proposed, says what share of the missing facts are candidates.
     """
     limits = Limits.for_count(max(len(candidates), MOST_UNLABELLED))
     random = np.random.default_rng(seed)
@@ -207,14 +192,11 @@ def weigh_lessons(
     curves = _Curves.fit(table, len(graph.relation_names) + 1)
     marks = {**candidates.marks, OFFSET: curves.bent.offset[_relations(graph, candidates.triples)]}
     evidence = gather_evidence(graph, replace(candidates, marks=marks), limits, progress=progress)
-    # As many facts are missing in a lesson as in the whole graph, whose rules propose more of them.
-    recall = expect(table.recall)
-    more = recall / max(table.recall, 1e-9) / table.lessons
-    share = min(float(curves.plain.unlabelled.sum()) * more / len(candidates), MOST_SHARE)
+    share = min(float(curves.plain.unlabelled.sum()) / table.lessons / len(candidates), MOST_SHARE)
     worth = Worth((*table.columns, OFFSET), curves.ridge(evidence), None, share, int(table.true.sum()))
     weighed = _shift(Weighed(evidence, worth, worth.log_odds(evidence)), share)
-    precisions = curves.resample(int((weighed.log_odds > 0).sum()), more, random)
-    return Found(weighed, recall, table.holdout, share, precisions, ranking)
+    precisions = curves.resample(int((weighed.log_odds > 0).sum()), random)
+    return Found(weighed, table.recall, table.holdout, share, precisions, ranking)
 
 
 def _leave_out_scores(table: _Table, random: np.random.Generator) -> tuple[_Table, Ranking | None]:
@@ -248,21 +230,17 @@ class _Curves:
         return cls(table, *found[0], *found[1])
 
     def ridge(self, evidence: Evidence) -> Ridge:
-        """Return the weights for candidates: pieces are read by their places, the offset of relations as it is."""
-        table, learnt = self.table, self.table.learn(Ridge.learn_bent)
-        others, some = ~table.true, slice(None, None, -(-len(evidence) // QUANTILES_FROM) or 1)
-        asked = pieces_of(evidence, table.columns, some)
-        quantiles = learnt.quantiles.aligned(table.pieces[others], table.cases[others], asked)
+        """Return the weights for candidates: those of the table's pieces, and the offset of relations as it is."""
+        learnt = self.table.learn(Ridge.learn_bent)
         offsets = np.unique(evidence.column(OFFSET).astype(np.float32)).astype(np.float64)
         scale = max(float(evidence.column(OFFSET).std()), 1e-9)
-        quantiles = Quantiles((*quantiles.values, offsets), (*quantiles.normal, offsets / scale))
+        quantiles = Quantiles((*learnt.quantiles.values, offsets), (*learnt.quantiles.normal, offsets / scale))
         return Ridge(quantiles, np.append(self.bent.slope * learnt.weights, scale), self.bent.slope * learnt.intercept)
 
-    def resample(self, accepted: int, more: float, random: np.random.Generator) -> FloatArray:
+    def resample(self, accepted: int, random: np.random.Generator) -> FloatArray:
         """Return draws of the share of true ones among the accepted, by resampling triples.
 
         A triple that is unlabelled in several lessons is one case, not several. What the curves miss is beside that.
-        ``more`` is how many candidates are true for each true one that is unlabelled in the lessons.
         """
         if not accepted:
             return np.zeros(0)
@@ -279,7 +257,8 @@ class _Curves:
                 np.bincount(relations, cases * rows, minlength=count) for rows in (table.true & above, table.true)
             )
             overall = kept.sum() / max(whole.sum(), 1e-9)
-            right = more * float(drawn.unlabelled @ ((kept + overall) / (whole + 1))) * np.exp(random.normal(0, MISFIT))
+            right = float(drawn.unlabelled @ ((kept + overall) / (whole + 1))) / table.lessons
+            right *= np.exp(random.normal(0, MISFIT))
             draws.append(random.binomial(accepted, min(right / accepted, 1.0)) / accepted)
         return np.array(draws)
 
