@@ -86,7 +86,7 @@ NUMBERS += ["1e400", "1e-400", "٣", "0x10", "-0.0"]
 WORDS = [
     "pooled", "localopt-acc", "actc-lr-rndm:n=2", "pooled:x=1", "os:path", ":", "random", "relation", "majority",
     "reliability", "tsv", "turtle", "http://e/", "", "*", "[", "\ud800", "a\tb", "a\nb", "1GB", "-5MB", "cuda", "tail",
-    "sparql:http://127.0.0.1:9/query", "sparql:", "kuzu:graph.tsv", "neo4j:bolt://", "new.nq", "new.rdf", "x" * 300,
+    "sparql:http://127.0.0.1:9/query", "sparql:", "sparql:ftp://host", "new.nq", "new.rdf", "x" * 300,
     "../..", "complex", "-", "--", "%s", "{}", "'", '"', "nt", "kgtk", "dawid-skene", "pooled-evidence",
     *(f"{method}={10**9}" for method in ("actc-lr-rndm:n", "globalopt-f1:passes")), "globalopt-f1:step=1e-12", *METHODS,
 ]  # fmt: skip

@@ -287,7 +287,7 @@ def test_a_key_is_sent_as_a_bearer_token(small, tmp_path, monkeypatch):
         ("sparql:ftp://host/query", {}),
         ("sparql:http://ada:secret@host/query", {}),
         ("sparql:http://host/query", {"key_from": "NO_SUCH_VARIABLE"}),
-        ("kuzu:folder", {"graphs": ["urn:g"]}),
+        ("graph.nt", {}),
         ("sparql:http://host/query", {"graphs": ["no IRI"]}),
     ],
 )

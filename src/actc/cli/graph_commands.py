@@ -241,7 +241,7 @@ def candidates_command(
 def complete_command(graph: Path, out: Path, quiet: bool, **options: Any) -> None:
     """Find missing facts of a GRAPH: candidates, evidence, answers, decisions, the new graph.
 
-    GRAPH is a file, a folder, or a store: sparql:http://host/query, kuzu:FOLDER, neo4j:bolt://host.
+    GRAPH is a file, a folder, or a SPARQL store: sparql:http://host/query.
 
     Without --oracle people are asked: it starts an annotation session and stops. Give the same command again when they
     have judged, and it goes on from there. When the graph, the model or the candidates have changed, give it again with

@@ -120,8 +120,6 @@ EXTRAS = {
     "pykeen": "pykeen",
     "rdf": "pyoxigraph",
     "store": "httpx",
-    "kuzu": "kuzu",
-    "neo4j": "neo4j",
     "spark": "pyspark",
 }
 """Each extra and the package that it is about."""

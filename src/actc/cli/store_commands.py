@@ -18,9 +18,7 @@ from actc.cli.parts import (
     say,
 )
 
-to_option = click.option(
-    "--to", required=True, help="sparql:http://host/update, kuzu:FOLDER, neo4j:bolt://host, a file."
-)
+to_option = click.option("--to", required=True, help="sparql:http://host/update, or a file.")
 into_option = click.option("--into", required=True, metavar="IRI", help="Each run is a named graph under this IRI.")
 query_option = click.option(
     "--query-at", metavar="URL", help="Where a SPARQL store answers queries. [default: by --to]"

@@ -1,4 +1,4 @@
-"""Where a store is, and who asks: ``sparql:http://host/query``, ``kuzu:folder``, ``neo4j:bolt://host``.
+"""Where a SPARQL store is, and who asks: ``sparql:http://host/query``.
 
 Passwords and keys come from environment variables. They go into requests, and nowhere else: into no file, no error.
 """
@@ -9,15 +9,14 @@ import os
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
-from actc.errors import ChoiceError, OptionError
+from actc.errors import OptionError
 
-KINDS = {"sparql": ("http", "https"), "neo4j": ("bolt", "bolt+s", "neo4j", "neo4j+s"), "kuzu": ()}
-"""The kinds of stores, and the schemes of their addresses; Kùzu is a folder or a file."""
+SPARQL = "sparql:"
 
 
 def is_store(text: str) -> bool:
     """Say whether a text names a store, not a file."""
-    return text.partition(":")[0] in KINDS and ":" in text
+    return text.startswith(SPARQL)
 
 
 @dataclass(frozen=True)
@@ -26,17 +25,14 @@ class Store:
 
     Parameters
     ----------
-    kind : str
-        A name in ``KINDS``.
     place : str
-        Its address without the kind.
+        Its address without ``sparql:``.
     key : str
         A bearer token; empty for none.
     user, password : str
         Sent when the server asks for them, by digest where it can; empty for none.
     """
 
-    kind: str
     place: str
     key: str = field(default="", repr=False)
     user: str = field(default="", repr=False)
@@ -49,29 +45,27 @@ class Store:
         Parameters
         ----------
         text : str
-            ``sparql:http://host/query``, ``kuzu:folder`` or ``neo4j:bolt://host``.
+            ``sparql:http://host/query``.
         key_from, user_from : str, optional
             Names of variables: of a bearer token; of ``user:password``.
         """
-        kind, _, place = text.partition(":")
-        if kind not in KINDS or not place:
-            raise ChoiceError("kind of store", kind, KINDS)
+        place = text.removeprefix(SPARQL)
         try:
             parts = urlsplit(place)
         except ValueError:  # a bracket that is not closed
             parts = urlsplit("")
-        if KINDS[kind] and (parts.scheme not in KINDS[kind] or not parts.hostname):
-            raise OptionError(f"{text!r} is no address of a store such as {kind}:{KINDS[kind][0]}://host/query.")
-        if KINDS[kind] and "@" in parts.netloc:
-            raise OptionError(f"The address of the {kind} store has a password in it; give it with --user-from.")
+        if "@" in parts.netloc:
+            raise OptionError("The address of the store has a password in it; give it with --user-from.")
+        if not is_store(text) or parts.scheme not in ("http", "https") or not parts.hostname:
+            raise OptionError(f"{text!r} is no address of a store such as sparql:http://host/query.")
         user, colon, password = read_variable("--user-from", user_from).partition(":")
         if user_from is not None and not colon:
             raise OptionError(f"--user-from: the variable {user_from} must hold user:password.")
-        return cls(kind, place, read_variable("--key-from", key_from), user, password)
+        return cls(place, read_variable("--key-from", key_from), user, password)
 
     def __str__(self) -> str:
         """Return the address, as it was given."""
-        return f"{self.kind}:{self.place}"
+        return f"{SPARQL}{self.place}"
 
     def with_secrets_of(self, other: Store) -> Store:
         """Return the same place for the one who asks another; not if it is another host's."""

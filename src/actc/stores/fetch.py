@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from actc.errors import OptionError
@@ -12,9 +12,6 @@ from actc.graphs.encode import connect
 from actc.graphs.graph import note_repeats
 from actc.stores.address import Store
 from actc.stores.client import SparqlClient, refuse_odd_iri
-from actc.stores.kuzu import KuzuGraph
-from actc.stores.neo4j import Neo4jGraph
-from actc.stores.property_graph import read_property_graph
 from actc.stores.read_sparql import JOURNAL, LINES, read_triples
 from actc.tables.deliver import alone, check_folder, write_beside
 from actc.tables.files import quote, quote_file
@@ -39,11 +36,11 @@ def fetch_graph(
     Parameters
     ----------
     store : str or Store
-        ``sparql:http://host/query``, ``kuzu:folder`` or ``neo4j:bolt://host``.
+        ``sparql:http://host/query``.
     out : path
         A file that ends in .nt.
     graphs : sequence of str
-        IRIs of named graphs in a SPARQL store; without any its default graph.
+        IRIs of named graphs; without any the default graph.
     key_from, user_from : str, optional
         Environment variables that hold a bearer token, or user:password.
     progress : callable
@@ -57,14 +54,14 @@ def fetch_graph(
     found, out = store if isinstance(store, Store) else Store.of(store, key_from, user_from), Path(out)
     if out.suffix != ENDING:
         raise OptionError(f"{out}: a store is read into a file that ends in {ENDING}.")
-    if graphs and found.kind != "sparql":
-        raise OptionError(f"--graph: {found.kind} has no named graphs.")
+    named = tuple(dict.fromkeys(refuse_odd_iri(graph, "--graph") for graph in graphs)) or ("",)
     parts = out.with_name(f"{out.name}.parts")
     with alone(parts):
         check_folder(parts, (LINES, JOURNAL))  # or it is somebody else's
         parts.mkdir(exist_ok=True)
         try:
-            notes = READERS[found.kind](found, tuple(graphs), parts, progress)
+            with SparqlClient(found) as client:
+                notes = read_triples(client, named, parts, progress)
         except BaseException:
             with suppress(OSError):  # there is something to go on from
                 parts.rmdir()
@@ -72,12 +69,6 @@ def fetch_graph(
         repeats = _sort(parts / LINES, out)
         shutil.rmtree(parts)
     return (*notes, *note_repeats(repeats))
-
-
-def _read_sparql(store: Store, graphs: tuple[str, ...], parts: Path, progress: Progress) -> list[str]:
-    named = tuple(dict.fromkeys(refuse_odd_iri(graph, "--graph") for graph in graphs)) or ("",)
-    with SparqlClient(store) as client:
-        return read_triples(client, named, parts, progress)
 
 
 def _sort(lines: Path, out: Path) -> int:
@@ -94,11 +85,3 @@ def _sort(lines: Path, out: Path) -> int:
             "(FORMAT csv, HEADER false, DELIMITER '\x01', QUOTE '', ESCAPE '')"
         ).fetchone()[0]
         return int(connection.execute(f"SELECT count(*) FROM {source}").fetchone()[0]) + 1 - int(written)
-
-
-def _read_nodes(store: Store, graphs: tuple[str, ...], parts: Path, progress: Progress) -> list[str]:
-    with closing(KuzuGraph(store.place) if store.kind == "kuzu" else Neo4jGraph(store)) as graph:
-        return read_property_graph(graph, str(store), parts, progress)
-
-
-READERS = {"sparql": _read_sparql, "kuzu": _read_nodes, "neo4j": _read_nodes}

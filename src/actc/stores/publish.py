@@ -7,7 +7,7 @@ in the store and in the folder, and comes back when the run is withdrawn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,9 +17,6 @@ from actc.errors import FileError, OptionError
 from actc.graphs.formats import check_format, write_graph
 from actc.graphs.terms import Base
 from actc.stores.address import Store, is_store
-from actc.stores.kuzu import KuzuGraph
-from actc.stores.neo4j import Neo4jGraph
-from actc.stores.property_graph import PropertyTarget
 from actc.stores.runs import STATEMENTS, Run
 from actc.stores.sparql_target import SparqlTarget
 from actc.tables.deliver import check_writable, claim, write_beside
@@ -46,14 +43,6 @@ class Published:
     lines: tuple[str, ...]
 
 
-TARGETS: dict[str, Callable[[Store, str | None, bool], Any]] = {
-    "sparql": lambda store, query_at, write: SparqlTarget(store, query_at),
-    "kuzu": lambda store, query_at, write: PropertyTarget(KuzuGraph(store.place, write), str(store)),
-    "neo4j": lambda store, query_at, write: PropertyTarget(Neo4jGraph(store), str(store)),
-}
-"""How each kind of store is written to: where it is, where it is asked, whether anything will be written."""
-
-
 def publish_facts(
     folder: str | Path,
     to: str,
@@ -75,8 +64,8 @@ def publish_facts(
     folder : path
         What ``complete`` or ``check`` wrote, or a table of accepted facts.
     to : str
-        ``sparql:http://host/update``, ``kuzu:folder``, ``neo4j:bolt://host``, or a file: .nq for a run as a store would
-        have it, any other graph format for its facts alone.
+        ``sparql:http://host/update``, or a file: .nq for a run as a store would have it, any other graph format for
+        its facts alone.
     into : str
         The IRI under which the run gets a named graph of its own.
     write : bool
@@ -98,8 +87,7 @@ def publish_facts(
         raise OptionError(f"{folder}: nothing was accepted there{_hint(run, remove)}.")
     if not is_store(to):
         return _publish_to_file(run, Path(to), write)
-    target = TARGETS[to.partition(":")[0]](Store.of(to, key_from, user_from), query_at, write)
-    with target:
+    with SparqlTarget(Store.of(to, key_from, user_from), query_at) as target:
         removed = target.find(run.removed, tuple(graphs) or ("",)) if remove else {}
         lines = [*_tell(run, to, removed, remove), *target.describe(run)]
         if not write:
@@ -190,8 +178,7 @@ def withdraw_facts(
     if not is_store(to):
         raise OptionError(f"{to} is a file; remove it.")
     name = run or last_run(Path(folder), to, into)
-    target = TARGETS[to.partition(":")[0]](Store.of(to, key_from, user_from), query_at, not dry_run)
-    with target:
+    with SparqlTarget(Store.of(to, key_from, user_from), query_at) as target:
         facts, back = target.look(name)
         lines = [f"{facts:,} facts of {name} out of {to}."]
         lines += [f"{count:,} facts back into {graph or 'the default graph'}." for graph, count in back.items()]
