@@ -1,0 +1,87 @@
+"""A guarantee by testing a list: exact by enumeration, whatever P(true) says."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from actc.decide.list_test import (
+    answers_needed,
+    fewest_draws,
+    is_settled,
+    largest_passing,
+    nested_lists,
+    p_values,
+    plan_rounds,
+)
+
+
+@pytest.mark.parametrize("true", range(13))
+@pytest.mark.parametrize("target", [0.5, 0.7, 0.9])
+def test_of_all_samples_at_most_alpha_guarantee_a_rest_that_is_too_bad(true, target):
+    labels, broken, alpha = np.arange(12) < true, [], 0.2
+    for rows in combinations(range(12), 6):
+        drawn = labels[list(rows)]
+        p = p_values(np.array([12]), np.array([6]), np.array([(~drawn).sum()]), target)[0]
+        broken.append(p <= alpha and true - drawn.sum() < target * 6 - 1e-9)
+    assert np.mean(broken) <= alpha
+
+
+def test_of_all_samples_at_most_alpha_guarantee_one_of_nested_lists_that_is_too_bad():
+    sizes, alpha, target = np.array([5, 8, 11]), 0.25, 0.6
+    random = np.random.default_rng(0)
+    for _ in range(25):
+        labels, broken = random.random(11) < random.random(), []
+        for rows in combinations(range(11), 6):
+            places = np.array(rows)
+            size = largest_passing(sizes, places, labels[places], target, alpha)
+            rest = np.setdiff1d(np.arange(size), places)
+            broken.append(len(rest) > 0 and labels[rest].mean() < target - 1e-9)
+        assert np.mean(broken) <= alpha
+
+
+def test_a_long_list_passes_as_by_clopper_and_pearson():
+    sizes, drawn, false = np.full(4, 10**7), np.array([22, 38, 52, 65]), np.arange(4)
+    assert (p_values(sizes, drawn, false, 0.9) <= 0.1).all()
+    assert (p_values(sizes, drawn - 1, false, 0.9) > 0.1).all()
+    assert fewest_draws(0.9, 0.1) == 22
+
+
+def test_lists_end_at_the_first_that_fails():
+    sizes, places = np.array([1000, 2000]), np.arange(0, 2000, 20)
+    assert largest_passing(sizes, places, np.ones(100, dtype=bool), 0.9, 0.1) == 2000
+    assert largest_passing(sizes, places, places < 1000, 0.9, 0.1) == 1000
+    assert largest_passing(sizes, places, places >= 1000, 0.9, 0.1) == 0
+
+
+def test_a_round_is_settled_when_open_answers_change_nothing():
+    sizes, places = np.array([2000]), np.arange(0, 2000, 20)
+    labels = np.full(100, -1)
+    assert not is_settled(sizes, places, labels, 0.9, 0.1)
+    labels[:50] = 0
+    assert is_settled(sizes, places, labels, 0.9, 0.1)
+
+
+def test_errors_and_answers_of_the_rounds_add_up():
+    for budget in (30, 50, 100, 300, 1000):
+        for target in (0.8, 0.9, 0.95):
+            teach, rounds = plan_rounds(budget, target, 0.9)
+            assert teach + sum(part.draws for part in rounds) == budget
+            assert sum(part.alpha for part in rounds) == pytest.approx(0.1)
+
+
+def test_lists_are_nested_and_none_where_nothing_is_likely():
+    p = np.linspace(1, 0, 1000)
+    sizes = nested_lists(p, 0.9)
+    assert (np.diff(sizes) > 0).all()
+    assert p[: sizes[-1]].mean() >= 0.87
+    assert len(nested_lists(np.full(10, 0.2), 0.9)) == 0
+
+
+def test_more_answers_are_needed_for_more_precision():
+    p = np.concatenate([np.full(5000, 0.98), np.full(5000, 0.3)])
+    needed = [answers_needed(p, target, 0.9) for target in (0.8, 0.9, 0.95)]
+    assert needed == sorted(needed)
+    assert answers_needed(np.full(1000, 0.5), 0.9, 0.9) is None
