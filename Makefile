@@ -34,7 +34,7 @@ test-long: prepare $(VENV)/dev.stamp ## the long tests: real kills, packages, Sp
 test-versions: ## the quick tests on the lowest and the newest versions allowed, on every Python from 3.11 to 3.13 here
 	tools/test_versions
 
-test-tools: $(VENV)/dev.stamp ## what Label Studio's SDK, crowd-kit and KGTK say of what we write for them; Virtuoso
+test-tools: $(VENV)/dev.stamp ## what Label Studio's SDK and crowd-kit say of what we write for them; Virtuoso
 	tools/test_tools
 
 check: check-docs $(VENV)/dev.stamp ## ruff (format, lint), mypy --strict, check-docs, and the ceiling of size

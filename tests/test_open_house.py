@@ -110,29 +110,17 @@ def write_arrows(path, graph, base, extras):
     path.write_text("\n".join(" -> ".join(graph.triple(row)) for row in range(len(graph))), encoding="utf-8")
 
 
-def read_shelf(path, base):
-    return read_arrows(path / "shelf.txt", base)
-
-
-def write_shelf(path, graph, base, extras):
-    path.mkdir()
-    write_arrows(path / "shelf.txt", graph, base, extras)
-
-
 def triples_of(graph):
     return {graph.triple(row) for row in range(len(graph))}
 
 
-@pytest.mark.parametrize("name", ["graph.arrows", "graph.arrows.tsv", "folder"])
+@pytest.mark.parametrize("name", ["graph.arrows", "graph.arrows.tsv"])
 def test_a_graph_format_is_two_functions_and_one_entry(name, tmp_path, monkeypatch):
     arrows = GraphFormat("Triples with arrows", (".arrows", ".arrows.tsv"), read_arrows, write_arrows)
-    shelf = GraphFormat("A shelf, a folder", (), read_shelf, write_shelf, is_folder=True, holds="shelf.txt")
     monkeypatch.setitem(FORMATS, "arrows", arrows)
-    monkeypatch.setitem(FORMATS, "shelf", shelf)
     (tmp_path / "graph.tsv").write_text("a\tlikes\tb\nb\tlikes\tc\n")
-    convert_graph(tmp_path / "graph.tsv", tmp_path / name, target="shelf" if name == "folder" else None)
-    written = tmp_path / name / "shelf.txt" if name == "folder" else tmp_path / name
-    assert written.read_text().splitlines() == ["a -> likes -> b", "b -> likes -> c"]
+    convert_graph(tmp_path / "graph.tsv", tmp_path / name)
+    assert (tmp_path / name).read_text().splitlines() == ["a -> likes -> b", "b -> likes -> c"]
     convert_graph(tmp_path / name, tmp_path / "back.csv")
     assert triples_of(read_graph(tmp_path / "back.csv")) == {("a", "likes", "b"), ("b", "likes", "c")}
 

@@ -99,7 +99,6 @@ def make_home(home: Path, url: str, actc: Callable[..., int]) -> None:
         "calibrate scores.tsv --labels labels.csv --out th.json",
         "convert graph.tsv --base http://e/ --out graph.nt",
         "convert graph.tsv --base http://e/ --out graph.ttl",
-        "convert graph.tsv --to kgtk --out graph.kgtk.tsv",
         "train graph.tsv --recipe recipe.json --out model",
         "export session --history history.jsonl --label-studio studio.json",
         "bench set/cell --method localopt-acc --budget 1,5 --repeats 2 --jobs 1 --out rows.csv",

@@ -87,7 +87,7 @@ WORDS = [
     "pooled", "localopt-acc", "actc-lr-rndm:n=2", "pooled:x=1", "os:path", ":", "random", "relation", "majority",
     "reliability", "tsv", "turtle", "http://e/", "", "*", "[", "\ud800", "a\tb", "a\nb", "1GB", "-5MB", "cuda", "tail",
     "sparql:http://127.0.0.1:9/query", "sparql:", "sparql:ftp://host", "new.nq", "new.rdf", "x" * 300,
-    "../..", "complex", "-", "--", "%s", "{}", "'", '"', "nt", "kgtk", "dawid-skene", "pooled-evidence",
+    "../..", "complex", "-", "--", "%s", "{}", "'", '"', "nt", "dawid-skene", "pooled-evidence",
     *(f"{method}={10**9}" for method in ("actc-lr-rndm:n", "globalopt-f1:passes")), "globalopt-f1:step=1e-12", *METHODS,
 ]  # fmt: skip
 # Files of use, by the name of an option or argument, or by command and name.
@@ -106,7 +106,7 @@ RIGHT = {
     "model": ["model"],
     "audit source": ["th.json"],
     "triples": ["graph.tsv", "scores.tsv"],
-    "graph": ["graph.tsv", "graph.nt", "graph.ttl", "graph.kgtk.tsv"],
+    "graph": ["graph.tsv", "graph.nt", "graph.ttl"],
     "held": ["held.tsv"],
     "constraints": ["constraints.tsv"],
     **{f"{name} candidates": ["parts.parquet", "scores.tsv"] for name in ("evidence", "complete")},
@@ -141,7 +141,7 @@ RIGHT_WORDS = {
     "withdraw to": [f"sparql:{STORE}/update"],
     "base": ["http://e/"], "into": ["http://e/run"], "device": ["cpu"], "memory": ["1GB"], "language": ["en"],
     "relations": ["r0"], "without": ["r0"], "sides": ["tail"], "best": ["2"], "kind": ["complex"],
-    "train model": ["complex", "transe"], "convert source": ["tsv"], "convert target": ["turtle", "kgtk", "neo4j"],
+    "train model": ["complex", "transe"], "convert source": ["tsv"], "convert target": ["turtle", "ntriples"],
     **{name: ["pooled", "localopt-acc", "actc-lr-rndm", "pooled-evidence", *METHODS] for name in ("method", "methods")},
     "budgets": ["1,5"], "metrics": ["precision"], "items": ["table-avg"], "draws": ["numpy", "authors"],
     "design": ["simple", "head"],

@@ -32,8 +32,17 @@ def test_score_keeps_labels_where_there_is_a_place_for_them(folder, tmp_path):
     triples, kept = read_scored(tmp_path / "scores.tsv")
     given = make_graph()
     assert kept[triples.rows_of(given)].astype(int).tolist() == labels.tolist()
-    result = actc("score", "model", tmp_path / "labelled.tsv", "--out", tmp_path / "s.kgtk.tsv", cwd=folder)
-    assert "KGTK edges has no place for the labels: left out." in result.stdout
+    result = actc(
+        "score",
+        "model",
+        tmp_path / "labelled.tsv",
+        "--out",
+        tmp_path / "s.statements.ttl",
+        "--base",
+        "http://e.org/",
+        cwd=folder,
+    )
+    assert "Turtle with statements about triples has no place for the labels: left out." in result.stdout
 
 
 def test_score_then_candidates(folder, tmp_path):
@@ -80,8 +89,8 @@ def test_convert_carries_where_a_fact_comes_from(tmp_path):
         "Q2\tP31\tQ5\tS887\tQ2539\tS813\t+2026-11-15T00:00:00Z/11",
         "Q3\tP31\tQ5",
     ]
-    assert actc("convert", "accepted.tsv", "--out", "a.kgtk.tsv", cwd=tmp_path).returncode == 0
-    assert actc("convert", "a.kgtk.tsv", "--out", "again.tsv", cwd=tmp_path).returncode == 0
+    assert actc("convert", "accepted.tsv", "--out", "a.parquet", cwd=tmp_path).returncode == 0
+    assert actc("convert", "a.parquet", "--out", "again.tsv", cwd=tmp_path).returncode == 0
     assert sorted((tmp_path / "again.tsv").read_text().splitlines()) == sorted(
         (tmp_path / "accepted.tsv").read_text().splitlines()
     )

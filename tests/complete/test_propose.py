@@ -25,7 +25,7 @@ def test_a_model_of_ones_own_proposes_by_evidence(tmp_path):
 
     write_triples(tmp_path / "graph.tsv", make_graph().columns())
     train_model(tmp_path / "graph.tsv", tmp_path / "model", device="cpu", seconds=2)
-    held = find_held(tmp_path / "model", tmp_path / "graph.tsv", read_graph(tmp_path / "graph.tsv"))
+    held = find_held(tmp_path / "model", read_graph(tmp_path / "graph.tsv"))
     proposed = propose_candidates(
         tmp_path / "graph.tsv", tmp_path / "c.tsv", model=tmp_path / "model", best=2, evidence=True, device="cpu"
     )
@@ -36,18 +36,6 @@ def test_a_model_of_ones_own_proposes_by_evidence(tmp_path):
     by = duckdb.read_csv(str(tmp_path / "c.tsv")).fetchnumpy()["proposed_by"]
     assert set(by) <= {"rules", "model", "rules;model"}
     assert "model" in set(by)
-
-
-def test_validation_triples_of_a_folder_of_numbers_are_holdout_facts(tmp_path):
-    for name, text in {
-        "entity_ids.del": "0\tada\n1\tbob\n2\teve\n",
-        "relation_ids.del": "0\tknows\n",
-        "train.del": "0\t0\t1\n",
-        "valid.del": "1\t0\t2\n2\t0\t0\n",
-    }.items():
-        (tmp_path / name).write_text(text)
-    held = find_held(tmp_path / "no model", tmp_path, read_graph(tmp_path))
-    assert {held.triple(row) for row in range(2)} == {("bob", "knows", "eve"), ("eve", "knows", "ada")}
 
 
 def test_no_more_answers_are_asked_for_than_can_be_weighed():

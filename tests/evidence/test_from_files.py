@@ -100,23 +100,6 @@ def test_what_cannot_be_weighed_is_refused_in_a_sentence(folder, tmp_path):
     assert not out.exists()
 
 
-def test_validation_triples_of_a_libkge_folder_that_have_scores_are_the_holdout(folder, tmp_path):
-    graph, held = (read_graph(folder / f"{name}.tsv") for name in ("graph", "facts"))
-    names = sorted({*graph.entity_names, *held.entity_names}), list(graph.relation_names)
-    for kind, column in zip(("entity", "relation"), names, strict=True):
-        (tmp_path / f"{kind}_ids.del").write_text("".join(f"{at}\t{name}\n" for at, name in enumerate(column)))
-    for name, triples in {"train": graph, "valid": held}.items():
-        codes = triples.recoded(*names)
-        np.savetxt(tmp_path / f"{name}.del", np.column_stack([codes.heads, codes.relations, codes.tails]), "%d", "\t")
-    both = [read_scored(folder / f"{name}.tsv")[0] for name in ("candidates", "held")]
-    columns = [np.concatenate(pair) for pair in zip(*(part.columns().values() for part in both), strict=True)]
-    scores = np.concatenate([part.scores for part in both])
-    write_scored(tmp_path / "scored.tsv", ScoredTriples.from_columns(*columns, scores))
-    added = add_evidence(tmp_path, tmp_path / "scored.tsv", tmp_path / "e.parquet")
-    assert added.learnt.worth.with_scores
-    assert not any("No holdout facts" in note for note in added.notes)
-
-
 @pytest.mark.parametrize("name", ["e.parquet", "e.tsv", "e.csv.gz", "parts"])
 def test_many_candidates_are_written_chunk_by_chunk_with_the_same_log_odds(folder, tmp_path, name, monkeypatch):
     run(folder, tmp_path / "whole.parquet")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from actc.errors import ActcError, ChoiceError, FileError, OptionError, TableError
+from actc.errors import ChoiceError, FileError, OptionError, TableError
 from actc.graphs.formats import FORMATS, read_extras, read_graph, write_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import (
@@ -33,7 +33,6 @@ FILES = [
     "g.tsv.gz",
     "g.csv",
     "g.parquet",
-    "g.kgtk.tsv",
     "g.nt",
     "g.nt.gz",
     "g.ttl",
@@ -42,7 +41,6 @@ FILES = [
     "g.nq.gz",
     "g.trig",
     "g.jsonld",
-    "folder",
 ]
 BASE = "http://example.org/"
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -67,16 +65,12 @@ def write(path, text):
     return path
 
 
-def format_of(file):
-    return "neo4j" if file == "folder" else None
-
-
 @pytest.mark.parametrize("file", FILES)
 @settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(triples=st.lists(st.tuples(names, names, names), min_size=1, max_size=6))
 def test_what_is_written_comes_back(file, triples, tmp_path):
     graph = Graph.from_columns(*zip(*triples, strict=True))
-    write_graph(tmp_path / file, graph, format_of(file), BASE)
+    write_graph(tmp_path / file, graph, base=BASE)
     again = read_graph(tmp_path / file, base=BASE)
     assert triples_of(again) == set(triples)
     assert list(again.entity_names) == sorted(again.entity_names)
@@ -220,8 +214,6 @@ def test_lines_out_of_the_ordinary_mean_the_same(tmp_path):
         ("g.tsv", "head\trelation\ttail\na\tr\tb\na\t\tb\n", "line 3: there is nothing in column relation"),
         ("g.tsv", "a\tr\tb\na\tr\n", "line 2: 2 columns were found"),
         ("g.tsv", "a\tr\n", "line 1: 2 columns were found, but 3 are needed"),
-        ("g.kgtk.tsv", "node1\tnode2\na\tb\n", "line 1: the column 'label' is missing"),
-        ("g.kgtk.tsv", "node1\tlabel\tnode2\na\tr\tb\na\tr\n", "line 3: 2 columns were found"),
         ("g.qs", "Q1\tP31\tQ5\n\n-Q1\tP31\tQ5\n", "line 3: -Q1 removes a statement"),
         ("g.qs", "CREATE\n", "line 1: CREATE makes an item that has no id yet"),
         ("g.qs", "P31|P31|Q5", "line 1: 'P31' is not the id of an item"),
@@ -237,12 +229,9 @@ def test_bad_input_is_named_with_its_line(file, text, sentence, tmp_path):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("file", ["g.tsv", "g.nt", "g.ttl", "g.kgtk.tsv", "g.qs"])
+@pytest.mark.parametrize("file", ["g.tsv", "g.nt", "g.ttl", "g.qs"])
 def test_text_that_is_not_utf8_is_refused(file, tmp_path):
-    header = b"node1\tlabel\tnode2\n" if "kgtk" in file else b""
-    (tmp_path / file).write_bytes(
-        header + b'<http://a> <http://b> "\xff" .\n' if file[2] in "nt" else header + b"a\tr\t\xff\n"
-    )
+    (tmp_path / file).write_bytes(b'<http://a> <http://b> "\xff" .\n' if file[2] in "nt" else b"a\tr\t\xff\n")
     with pytest.raises(FileError, match="UTF-8|utf-8"):
         read_graph(tmp_path / file)
 
@@ -345,14 +334,6 @@ def test_quickstatements_refuse_names_that_wikidata_does_not_know(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_neo4j_gets_nodes_and_typed_properties(tmp_path):
-    graph = Graph.from_columns(["a", "b"], ["r", "r"], ["c", "c"])
-    write_graph(tmp_path / "neo", graph, "neo4j", extras=PROVENANCE)
-    assert (tmp_path / "neo" / "nodes.csv").read_text().splitlines()[:2] == [":ID,name,:LABEL", "a,a,Entity"]
-    header = (tmp_path / "neo" / "relationships.csv").read_text().splitlines()[0]
-    assert header.startswith(":START_ID,:END_ID,:TYPE,score:double,probability:double,method:string")
-
-
 def test_names_that_are_no_iris_need_a_base(tmp_path):
     with pytest.raises(TableError, match="'a' is no IRI; give a base"):
         write_graph(tmp_path / "g.nt", Graph.from_columns(["a"], ["r"], ["b"]))
@@ -366,11 +347,12 @@ def test_unknown_names_and_formats_are_refused(tmp_path):
         write_graph(tmp_path / "g.ttl", graph, "turtel")
     with pytest.raises(FileError, match="there is no such file"):
         read_graph(tmp_path / "g.ttl")
-    with pytest.raises(ActcError, match="is a folder"):
-        read_graph(tmp_path, "tsv")
+    for format in (None, "tsv"):
+        with pytest.raises(FileError, match="is a folder; a graph is one file"):
+            read_graph(tmp_path, format)
 
 
-@pytest.mark.parametrize("format", ["tsv", "csv", "parquet", "kgtk", "ntriples", "turtle"])
+@pytest.mark.parametrize("format", ["tsv", "csv", "parquet", "ntriples", "turtle"])
 @pytest.mark.parametrize("file", ["g.qs", "g", "g.gz"])
 def test_a_format_that_is_named_wins_over_the_ending(format, file, tmp_path):
     graph = Graph.from_columns(["a"], ["r"], ["b"])
@@ -379,7 +361,7 @@ def test_a_format_that_is_named_wins_over_the_ending(format, file, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == [file]
 
 
-@pytest.mark.parametrize(("file", "format"), [("g.tsv", None), ("g.nt", "tsv"), ("g.kgtk.tsv", None), ("g.kgtk", None)])
+@pytest.mark.parametrize(("file", "format"), [("g.tsv", None), ("g.nt", "tsv")])
 def test_errors_name_the_file_that_was_asked_for(file, format, tmp_path):
     with pytest.raises(OptionError) as caught:
         write_graph(tmp_path / file, Graph.from_columns(["a\tb"], ["r"], ["c"]), format)
@@ -392,7 +374,7 @@ def test_errors_name_the_file_that_was_asked_for(file, format, tmp_path):
     assert str(caught.value).startswith(f"{tmp_path / 'odd.nt'}, line 1: 2 columns were found")
 
 
-@pytest.mark.parametrize("file", ["g.tsv", "g.csv", "g.parquet", "g.kgtk.tsv"])
+@pytest.mark.parametrize("file", ["g.tsv", "g.csv", "g.parquet"])
 def test_provenance_is_read_beside_its_triple(file, tmp_path):
     table = {
         "head": ["z", "a", "z", "b|c"],
@@ -402,9 +384,6 @@ def test_provenance_is_read_beside_its_triple(file, tmp_path):
         "method": np.array(["pooled", None, "other", "pooled"], dtype=object),
         "colour": ["red"] * 4,
     }
-    if "kgtk" in file:
-        table["head"][3] = "b\\|c"
-        table = {{"head": "node1", "relation": "label", "tail": "node2"}.get(key, key): table[key] for key in table}
     write_triples(tmp_path / file, table)
     graph = read_graph(tmp_path / file)
     extras = read_extras(tmp_path / file, graph)
@@ -450,9 +429,8 @@ def test_without_pyoxigraph_turtle_says_what_to_install(tmp_path):
     assert "pip install 'actc[rdf]'" in result.stdout
 
 
-def test_every_format_is_tested_here_or_in_test_id_files():
+def test_every_format_is_tested_here():
     assert set(FORMATS) == {
-        "kgtk",
         "quickstatements",
         "tsv",
         "csv",
@@ -464,9 +442,6 @@ def test_every_format_is_tested_here_or_in_test_id_files():
         "trig",
         "rdfxml",
         "jsonld",
-        "neo4j",
-        "openke",
-        "libkge",
     }
 
 

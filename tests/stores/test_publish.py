@@ -243,8 +243,8 @@ def test_a_run_can_be_a_file_of_quads(folder, tmp_path):
     named = collections.Counter(quad.graph_name.value for quad in parsed)
     assert set(named) == {run, f"{run}/provenance"}
     assert named[run] == 3
-    assert publish_facts(folder, str(tmp_path / "run.kgtk.tsv"), INTO, write=True).run == run
-    assert len(read_graph(tmp_path / "run.kgtk.tsv")) == 3
+    assert publish_facts(folder, str(tmp_path / "run.csv"), INTO, write=True).run == run
+    assert len(read_graph(tmp_path / "run.csv")) == 3
     publish_facts(folder, str(tmp_path / "run.nt"), INTO, write=True)
     assert f"<{PLACE}new1> <{PLACE}r1> <{PLACE}e1> ." in (tmp_path / "run.nt").read_text().splitlines()
     with pytest.raises(FileError, match="is there already"):

@@ -1,4 +1,4 @@
-"""Write what other tools are to read: tasks for Label Studio, votes for crowd-kit, a graph for KGTK.
+"""Write what other tools are to read: tasks for Label Studio, votes for crowd-kit.
 
 python tools/foreign/write_files.py FOLDER
 """
@@ -13,16 +13,11 @@ from pathlib import Path
 import numpy as np
 
 from actc import export_session, start_session
-from actc.graphs.formats import write_graph
-from actc.graphs.graph import Graph
 from actc.sample import load_sample
 from actc.session.combine import Votes, combine
 from actc.tables.files import write_scored
 
 ROOT = Path(__file__).parent.parent.parent
-XSD = "http://www.w3.org/2001/XMLSchema#"
-LITERALS = ['"plain"', '"Paris"@fr', '"l\'eau | \\"x\\""@fr-CA', f'"42"^^<{XSD}integer>', f'"-1.50"^^<{XSD}decimal>']
-LITERALS += [f'"1.5e-7"^^<{XSD}double>', f'"INF"^^<{XSD}double>', f'"2013-01-05"^^<{XSD}date>', '"x"^^<http://a/b>']
 RATES = ((0.95, 0.1), (0.9, 0.1), (0.97, 0.6), (0.8, 0.3), (0.85, 0.2))
 """How often each of five people says "true" of true triples, and of false ones."""
 
@@ -48,15 +43,7 @@ def write_votes(folder: Path) -> None:
     (folder / "votes.json").write_text(json.dumps(columns), encoding="utf-8")
 
 
-def write_kgtk(folder: Path) -> None:
-    """Write a graph with every kind of value, and columns beside its edges."""
-    count = len(LITERALS)
-    graph = Graph.from_columns([f"Q{row}" for row in range(count)], ["P1"] * count, LITERALS)
-    more = {"score": np.linspace(-1, 1, count), "method": np.full(count, "pooled|x", dtype=object)}
-    write_graph(folder / "graph.kgtk.tsv", graph, extras=more)
-
-
 if __name__ == "__main__":
     place = Path(sys.argv[1])
-    for write in (write_tasks, write_votes, write_kgtk):
+    for write in (write_tasks, write_votes):
         write(place)

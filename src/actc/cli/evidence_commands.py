@@ -41,8 +41,7 @@ from actc.cli.parts import (
 @click.option(
     "--held",
     type=PATH,
-    help="Facts that the model was not trained on, with its scores. [default: the validation file of a LibKGE or "
-    "OpenKE folder; else the graph's own facts, scores left out]",
+    help="Facts that the model was not trained on, with its scores. [default: the graph's own facts, scores left out]",
 )
 @click.option(
     "--scores", multiple=True, type=PATH, help="A further model's scores of candidates and holdout facts; repeatable."

@@ -1,4 +1,4 @@
-"""The argument GRAPH: a file, a folder, or a store, which is read into a file before the command begins."""
+"""The argument GRAPH: a file, or a store, which is read into a file before the command begins."""
 
 from __future__ import annotations
 

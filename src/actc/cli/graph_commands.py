@@ -97,7 +97,7 @@ def score_command(model: Path, triples: Path, out: Path, overwrite: bool, quiet:
 @takes_graph
 @click.option("--out", type=PATH, required=True, help="Where to write; the ending names the format.")
 @click.option("--from", "source", help="The format of GRAPH, where its name does not say it.")
-@click.option("--to", "target", help="The format to write: kgtk, quickstatements, turtle, neo4j and others.")
+@click.option("--to", "target", help="The format to write: tsv, ntriples, turtle, quickstatements and others.")
 @base_option
 @overwrite_option
 @quiet_option
@@ -105,7 +105,7 @@ def convert_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **opti
     """Write a GRAPH in another format."""
     from actc.graphs.convert_graph import convert_graph
 
-    claim_output(out, "graph" if out.is_dir() else None, overwrite=overwrite, inputs=(graph,))
+    claim_output(out, overwrite=overwrite, inputs=(graph,))
     converted = convert_graph(graph, out, **options)
     found = converted.graph
     sizes = f"{len(found)} triples, {len(found.entity_names)} entities, {len(found.relation_names)} relations"
@@ -213,7 +213,7 @@ def candidates_command(
 @click.option(
     "--held",
     type=PATH,
-    help="Facts that the model was not trained on. [default: those its folder or the graph's tells of]",
+    help="Facts that the model was not trained on. [default: those its folder tells of]",
 )
 @asking_options
 @click.option(
@@ -241,7 +241,7 @@ def candidates_command(
 def complete_command(graph: Path, out: Path, quiet: bool, **options: Any) -> None:
     """Find missing facts of a GRAPH: candidates, evidence, answers, decisions, the new graph.
 
-    GRAPH is a file, a folder, or a SPARQL store: sparql:http://host/query.
+    GRAPH is a file, or a SPARQL store: sparql:http://host/query.
 
     Without --oracle people are asked: it starts an annotation session and stops. Give the same command again when they
     have judged, and it goes on from there. When the graph, the model or the candidates have changed, give it again with

@@ -127,7 +127,7 @@ def _load(plan: CompletionPlan, folder: Path) -> Scorer:
 
 def _find_held(plan: CompletionPlan, graph: Graph, folder: Path) -> Graph | None:
     """Return facts that a model was not trained on; None where there are none."""
-    return read_graph(plan.held, base=plan.base) if plan.held else find_held(folder, plan.graph, graph)
+    return read_graph(plan.held, base=plan.base) if plan.held else find_held(folder, graph)
 
 
 def _find_candidates(

@@ -83,7 +83,7 @@ def propose_candidates(
     known = without_literals(read_graph(graph, base=base))
     if model is None:
         return _propose_by_rules(known, out, evidence, relations, dry_run, progress)
-    facts = None if not evidence else find_held(model, graph, known) if held is None else read_graph(held, base=base)
+    facts = None if not evidence else find_held(model, known) if held is None else read_graph(held, base=base)
     facts = known.take(np.arange(0)) if facts is None else facts
     scorer = load_scorer(model, trust=trust, device=device)
     asked = known.take(np.flatnonzero(~facts.contains(known)))

@@ -17,7 +17,6 @@ from actc.evidence.work import Engine, Progress, Proposals
 from actc.evidence.write_table import open_engine, write_weighed
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
-from actc.graphs.id_files import read_validation
 from actc.graphs.terms import Base, without_literals
 from actc.tables.deliver import deliver
 from actc.tables.files import find_layout, read_scored
@@ -79,8 +78,7 @@ def add_evidence(
         relation by relation; Spark gives them no order.
     held : path, optional
         Facts that the model was not trained on, with its scores, or without where the candidates or ``scores`` list
-        them; if not given, the validation triples of a LibKGE or OpenKE folder that is the graph, where the candidates
-        list them. Scores count where the candidates list some of them, as the model proposed them. Without any, some
+        them. Scores count where the candidates list some of them, as the model proposed them. Without any, some
         of the graph's own facts teach what the pieces are worth, but for scores, which known facts flatter.
     scores : sequence of path
         Further models' scores: head, relation, tail, score of every candidate.
@@ -116,10 +114,7 @@ def _read(
     others = others[1:] if first else others
     if set(known.entity_names).isdisjoint(given.entity_names):
         raise FileError(f"{candidates}: it has no entity in common with {graph}; is it about another graph?")
-    if held is None:
-        holdout = _find_validation(Path(graph), given)
-    else:
-        holdout = _read_holdout(Path(held), base, [(Path(candidates), given), *others])
+    holdout = None if held is None else _read_holdout(Path(held), base, [(Path(candidates), given), *others])
     more = [_scores_of(given, path, scored, "candidates") for path, scored in others]
     return known, Proposals(given, (given.scores, *more)), holdout
 
@@ -140,13 +135,6 @@ def _read_holdout(path: Path, base: Base, scored: list[tuple[Path, ScoredTriples
         return read_scored(path)[0]
     facts = read_graph(path, base=base)
     return facts.with_scores(_scores_of(facts, *scored[0], "holdout facts"))
-
-
-def _find_validation(graph: Path, scored: ScoredTriples) -> ScoredTriples | None:
-    """Return the validation triples of a folder of numbers that have scores; None where there are not two."""
-    facts = read_validation(graph)
-    rows = np.zeros(0, dtype=np.int64) if facts is None else scored.rows_of(facts)
-    return scored.take(np.sort(rows[rows >= 0])) if (rows >= 0).sum() >= 2 else None
 
 
 def _scores_of(triples: Triples, path: Path, scored: ScoredTriples, what: str) -> FloatArray:

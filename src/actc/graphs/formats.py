@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from actc.errors import ActcError, FileError, OptionError, choose
-from actc.graphs import id_files, kgtk, neo4j, ntriples, quickstatements, rdf, tables, turtle
+from actc.graphs import ntriples, quickstatements, rdf, tables, turtle
 from actc.graphs.graph import Graph
 from actc.graphs.terms import Base, Bases, as_bases
 from actc.tables.deliver import write_beside
@@ -34,27 +34,18 @@ class GraphFormat:
         Endings of the file names it goes by.
     read : callable
         (path, bases) to a graph.
-    write : callable or None
+    write : callable
         (path, graph, bases, extras): ``extras`` are columns beside the triples, empty where a format has no place for
-        them. None where it is only read.
+        them.
     carries : bool
         Whether it has a place for such columns.
-    is_folder : bool
-        Whether it is a folder of several files.
-    holds : str
-        Of a folder: a file in it that no other format's folder has.
-    read_extras : callable, optional
-        (path, graph) to the columns beside the triples of the graph that was read from there.
     """
 
     summary: str
     suffixes: tuple[str, ...]
     read: Callable[[Path, Bases], Graph]
-    write: Callable[[Path, Graph, Bases, Extras], None] | None
+    write: Callable[[Path, Graph, Bases, Extras], None]
     carries: bool = False
-    is_folder: bool = False
-    holds: str = ""
-    read_extras: Callable[[Path, Graph], dict[str, Any]] | None = None
 
     def ending(self, name: str) -> str:
         """Return the first ending of this format, that of a gzip file if the given name is one's."""
@@ -78,10 +69,10 @@ def read_graph(path: str | Path, format: str | None = None, base: Base = "") -> 
     path = Path(path)
     if not path.exists():
         raise FileError(f"{path}: there is no such file.")
+    if path.is_dir():
+        raise FileError(f"{path} is a folder; a graph is one file, such as graph.tsv or graph.nt.")
     found = find_format(path, format)
-    if path.is_dir() != found.is_folder:
-        raise FileError(f"{path} is {'a folder' if path.is_dir() else 'a file'}; {found.summary} was expected.")
-    if not path.is_dir() and not path.is_file():
+    if not path.is_file():
         raise FileError(f"{path} is no ordinary file; write what it gives into one first.")
     with _under_its_ending(path, found) as named:
         graph = found.read(named, bases)
@@ -106,11 +97,6 @@ def write_graph(
     """
     path, bases = Path(path), as_bases(base)
     found = check_format(path, format, extras or {})
-    if found.write is None:
-        raise OptionError("Folders of numbers are read, not written; choose another format.")
-    if found.is_folder:
-        found.write(path, graph, bases, extras or {})
-        return
     with write_beside(path) as temporary:
         # Writers that look at the ending need that of the format.
         named = temporary.with_name(temporary.name + found.ending(path.name))
@@ -139,10 +125,10 @@ def read_extras(path: str | Path, graph: Graph, format: str | None = None) -> di
     """
     path = Path(path)
     found = find_format(path, format)
-    if found.read_extras is None:
+    if found.read is not tables.read:
         return {}
     with _under_its_ending(path, found) as named:
-        return found.read_extras(named, graph)
+        return tables.read_extras(named, graph)
 
 
 def check_format(path: Path, name: str | None, extras: Iterable[str] = ()) -> GraphFormat:
@@ -156,7 +142,7 @@ def check_format(path: Path, name: str | None, extras: Iterable[str] = ()) -> Gr
 @contextmanager
 def _under_its_ending(path: Path, found: GraphFormat) -> Iterator[Path]:
     """Give a name of the file that has the format's ending, for readers that look at it."""
-    if found.is_folder or path.name.lower().endswith(found.suffixes):
+    if path.name.lower().endswith(found.suffixes):
         yield path
         return
     with tempfile.TemporaryDirectory(prefix="actc-") as folder:
@@ -180,20 +166,17 @@ def find_format(path: Path, name: str | None) -> GraphFormat:
     """Find a format by its name, or by the file's."""
     if name is not None:
         return choose("graph format", name, FORMATS)
-    if path.is_dir():
-        folders = (found for found in FORMATS.values() if found.is_folder)
-        return next((found for found in folders if (path / found.holds).is_file()), FORMATS["neo4j"])
     endings = {suffix: found for found in FORMATS.values() for suffix in found.suffixes}
     fitting = [suffix for suffix in endings if path.name.lower().endswith(suffix)]
     if fitting:
-        return endings[max(fitting, key=len)]  # .kgtk.tsv says more than .tsv
+        return endings[max(fitting, key=len)]  # .statements.ttl says more than .ttl
     known = ", ".join(endings)
     raise OptionError(f"{path}: no graph format goes by that name; it may end in {known}; or give a format.")
 
 
 def is_plain_table(path: Path) -> bool:
     """Say whether a file is a plain table of triples by its name: TSV, CSV or Parquet."""
-    return any(find_format(path, None) is FORMATS[name] for name in ("tsv", "csv", "parquet"))
+    return find_format(path, None).read is tables.read
 
 
 def as_table(path: Path, base: Base, folder: Path) -> Path:
@@ -206,24 +189,10 @@ def as_table(path: Path, base: Base, folder: Path) -> Path:
 
 
 def _table(summary: str, *suffixes: str) -> GraphFormat:
-    return GraphFormat(
-        summary, suffixes, tables.read, tables.write, carries=True, read_extras=tables.read_extras
-    )  # fmt: skip
-
-
-def _folder_of_numbers(summary: str, files: id_files.IdFiles) -> GraphFormat:
-    return GraphFormat(summary, (), files.read_graph, None, is_folder=True, holds=files.entities)
+    return GraphFormat(summary, suffixes, tables.read, tables.write, carries=True)
 
 
 FORMATS = {
-    "kgtk": GraphFormat(
-        "KGTK edges",
-        (".kgtk.tsv", ".kgtk.tsv.gz", ".kgtk"),
-        kgtk.read,
-        kgtk.write,
-        carries=True,
-        read_extras=kgtk.read_extras,
-    ),
     "quickstatements": GraphFormat(
         "Wikidata QuickStatements",
         (".qs", ".quickstatements"),
@@ -247,23 +216,10 @@ FORMATS = {
     "trig": GraphFormat("TriG", (".trig",), rdf.reader("TRIG"), rdf.writer("TRIG")),
     "rdfxml": GraphFormat("RDF/XML", (".rdf", ".owl"), rdf.reader("RDF_XML"), rdf.writer("RDF_XML")),
     "jsonld": GraphFormat("JSON-LD", (".jsonld",), rdf.reader("JSON_LD"), rdf.writer("JSON_LD")),
-    "neo4j": GraphFormat(
-        "Neo4j import CSV, a folder",
-        (),
-        neo4j.read,
-        neo4j.write,
-        carries=True,
-        is_folder=True,
-        holds=neo4j.RELATIONSHIPS,
-    ),
-    "openke": _folder_of_numbers("OpenKE's folder", id_files.OPENKE),
-    "libkge": _folder_of_numbers("LibKGE's folder", id_files.LIBKGE),
 }
 
 
 def find_ending(path: Path) -> str:
-    """Return the ending of a graph's name, or that of a table for folders."""
-    if path.is_dir():
-        return ".tsv"
+    """Return the ending of a graph's name."""
     endings = [ending for found in FORMATS.values() for ending in found.suffixes if path.name.lower().endswith(ending)]
     return max(endings, key=len)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from actc.errors import FileError
 from actc.graphs.encode import connect
 from actc.graphs.graph import Graph
 from actc.tables.files import Layout
-from actc.triples import BoolArray, FloatArray, Triples, encode_columns
+from actc.triples import BoolArray, FloatArray, encode_columns
 
 NUMBERS = ("score", "probability", "threshold")
 COLUMNS = (*NUMBERS, "method", "date", "by", "reasons")
@@ -24,8 +23,6 @@ def read_provenance(
     layout: Layout,
     triple: Mapping[str, str],
     graph: Graph,
-    named: Callable[[Triples], Triples] = lambda triples: triples,
-    plain: Callable[[str, str], str] = lambda name, cell: cell,
 ) -> dict[str, Any]:
     """Read the known columns of a table and align them with the triples of the graph that was read from it.
 
@@ -36,10 +33,6 @@ def read_provenance(
     triple : dict
         The SQL of head, relation and tail.
     graph : Graph
-    named : callable
-        Turns triples of cells into triples of names, where the two differ.
-    plain : callable
-        (column, cell) to the text that the cell stands for.
 
     Returns
     -------
@@ -55,15 +48,9 @@ def read_provenance(
         table = connection.execute(f"SELECT {columns} FROM {layout.source}").fetchnumpy()
     cells = {name: _filled(column) for name, column in table.items()}
     # In its own order, repeats and all: of equal rows the first is found.
-    rows = named(encode_columns(cells["head"], cells["relation"], cells["tail"])).rows_of(graph)
-    texts = {name: _texts(cells[name], partial(plain, name)) for name in found}
-    values = {name: _numbers(layout, name, text) if name in NUMBERS else text for name, text in texts.items()}
+    rows = encode_columns(cells["head"], cells["relation"], cells["tail"]).rows_of(graph)
+    values = {name: _numbers(layout, name, cells[name]) if name in NUMBERS else cells[name] for name in found}
     return {name: column[rows] for name, column in values.items()}
-
-
-def _texts(cells: Any, plain: Callable[[str], str]) -> Any:
-    words = {cell: plain(cell) for cell in dict.fromkeys(cells.tolist()) if cell is not None}
-    return np.array([words.get(cell) for cell in cells.tolist()], dtype=object)
 
 
 def _filled(column: Any) -> Any:

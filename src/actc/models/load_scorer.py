@@ -6,7 +6,6 @@ from pathlib import Path
 
 from actc.errors import FileError
 from actc.graphs.graph import Graph
-from actc.graphs.id_files import read_validation
 from actc.models import pykeen
 from actc.models.keep_out import read_held
 from actc.models.saved_model import EmbeddingScorer, is_saved_model, load_model
@@ -35,24 +34,19 @@ def load_scorer(folder: str | Path, *, trust: bool = False, device: str | None =
     raise FileError(f"{folder}: neither `actc train` (model.json) nor PyKEEN (trained_model.pkl) wrote this folder.")
 
 
-def find_held(model: str | Path, graph_file: str | Path, graph: Graph) -> Graph | None:
+def find_held(model: str | Path, graph: Graph) -> Graph | None:
     """Find facts that a model was not trained on; None where there are fewer than two.
 
-    They are what ``actc train`` kept out; or the graph's facts that are not among PyKEEN's training triples; or the
-    validation triples of a LibKGE or OpenKE folder that is the graph.
+    They are what ``actc train`` kept out; or the graph's facts that are not among PyKEEN's training triples.
 
     Parameters
     ----------
     model : path
         The model's folder.
-    graph_file : path
-        Where the graph was read from.
     graph : Graph
         The known facts.
     """
     held = read_held(model)
     if held is None and pykeen.is_saved_result(model):
         held = pykeen.find_unseen(model, graph)
-    if held is None or len(held) < 2:
-        held = read_validation(Path(graph_file))
     return held if held is not None and len(held) >= 2 else None

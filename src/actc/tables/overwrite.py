@@ -34,7 +34,6 @@ OWN_FOLDERS = {
     "model": ("model.json", b'"format": "actc-model"'),
     "demo": ("report.html", b"<title>actc demo</title>"),
     "paper": ("rows.csv", OWN["rows"]),
-    "graph": ("", b""),  # the same files as in anybody's graph
 }
 """A file that folders of a kind hold, and what that one has in its head."""
 

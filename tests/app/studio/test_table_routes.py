@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 import time
-import zipfile
 
 import rdflib
 
@@ -76,7 +74,7 @@ def test_from_the_first_answers_to_what_is_taken_away(completed_client, tmp_path
 def check_taken(client, base, result, accepted, tmp_path):
     """Take everything; read the graphs back, by rdflib where it can."""
     found = {one["name"] for one in client.get(f"{base}/take").json()}
-    graphs = {f"accepted{one.suffixes[0]}" for one in FORMATS.values() if one.suffixes} - {"accepted.qs"}
+    graphs = {f"accepted{one.suffixes[0]}" for one in FORMATS.values()} - {"accepted.qs"}
     assert graphs <= found
     for file in found:
         got = client.get(f"{base}/take/{file}")
@@ -89,8 +87,6 @@ def check_taken(client, base, result, accepted, tmp_path):
     for file, kind in (("accepted.ttl", "turtle"), ("accepted.nt", "nt"), ("accepted.rdf", "xml")):
         assert triples_in((tmp_path / file).read_text(), kind) == accepted
     assert triples_in((tmp_path / "accepted.statements.ttl").read_text(), "turtle") >= accepted
-    archive = zipfile.ZipFile(io.BytesIO((tmp_path / "accepted.neo4j.zip").read_bytes()))
-    assert "accepted/relationships.csv" in archive.namelist()
     assert (tmp_path / "report.json").read_bytes() == (result / "report.json").read_bytes()
     lines = (tmp_path / "commands.sh").read_text().splitlines()
     assert subprocess.run(["sh", "-n", tmp_path / "commands.sh"], check=False).returncode == 0

@@ -10,7 +10,6 @@ import shlex
 import subprocess
 import sys
 import tempfile
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from actc.app.studio.commands import decide_commands, go_commands
 from actc.app.studio.logins import say_variable
 from actc.app.studio.project import Project
 from actc.errors import ActcError, FileError, TableError
-from actc.graphs.formats import FORMATS, GraphFormat, read_extras, read_graph, write_graph
+from actc.graphs.formats import FORMATS, read_extras, read_graph, write_graph
 from actc.session import Session
 from actc.session.asking import annotate_command
 from actc.session.exchange import write_history, write_labels
@@ -99,9 +98,9 @@ def list_taken(project: Project) -> list[Taken]:
         source = _find(project.result, stem)
         if source is not None:
             found += [
-                Taken(f"{stem}{_ending(name, one)}", f"{what}: {one.summary}", source, name)
+                Taken(f"{stem}{one.suffixes[0]}", f"{what}: {one.summary}", source, name)
                 for name, one in FORMATS.items()
-                if one.write is not None and (name != "quickstatements" or _is_wikidata(source))
+                if name != "quickstatements" or _is_wikidata(source)
             ]
     files = [(project.result / name, what) for name, what in AS_THEY_ARE.items()]
     found += [Taken(file.name, what, file) for file, what in files if _is_plain(file)]
@@ -119,10 +118,6 @@ def _find(result: Path, stem: str) -> Path | None:
 
 def _is_plain(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
-
-
-def _ending(name: str, found: GraphFormat) -> str:
-    return f".{name}.zip" if found.is_folder else found.suffixes[0]
 
 
 def _is_wikidata(source: Path) -> bool:
@@ -188,19 +183,12 @@ def _convert(source: Path, out: Path, format: str) -> None:
     # Annotations of triples are RDF 1.2, which few readers take yet; .statements.ttl has them in a way that all do.
     extras = read_extras(source, graph) if found.carries and format != "turtle" else None
     with write_beside(out) as unfinished, tempfile.TemporaryDirectory(dir=unfinished.parent) as folder:
-        # Writers look at the ending, and may write a folder.
-        made = Path(folder) / (out.name.partition(".")[0] if found.is_folder else f"made{found.suffixes[0]}")
+        made = Path(folder) / f"made{found.suffixes[0]}"  # writers look at the ending
         try:
             write_graph(made, graph, format, "", extras)
         except TableError:  # not every name is an IRI
             write_graph(made, graph, format, BASE, extras)
-        _pack(made, unfinished) if found.is_folder else made.replace(unfinished)
-
-
-def _pack(folder: Path, out: Path) -> None:
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in sorted(folder.rglob("*")):
-            archive.write(file, file.relative_to(folder.parent))
+        made.replace(unfinished)
 
 
 def write_commands(project: Project) -> str:
