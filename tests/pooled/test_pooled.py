@@ -24,8 +24,7 @@ from actc.pooled import draws
 from actc.pooled.draws import cut_intervals, draw_lines, draw_probabilities, gain_left
 from actc.pooled.features import POINTS, NormalScores, PreparedPool, prepare_pool
 from actc.pooled.method import PRIORS, Pooled
-from actc.pooled.model import OBJECTIVES, Posterior, Prior, crossings, design, find_cuts
-from actc.pooled.overrule import decide_without, overrule_lines
+from actc.pooled.model import OBJECTIVES, Posterior, Prior, design, find_cuts
 from actc.pooled.picks import _Unlabelled, best_gains, best_pick, expected_gains, gains_of, pick_expected_gain
 from actc.pooled.regimes import REGIMES, fit_regimes
 from actc.pooled.solve import fit_alone
@@ -77,7 +76,7 @@ def blind_to_humps(prepared: PreparedPool) -> PreparedPool:
 
 
 def fit(pool: ScoredTriples, annotations: Annotations) -> Posterior:
-    """The fit before labels overrule lines."""
+    """The fit of the shipped regimes."""
     return fit_regimes(prepare_pool(pool), annotations, REGIMES[False])
 
 
@@ -357,62 +356,6 @@ def test_where_all_is_true_the_best_f1_accepts_whatever_is_rather_true() -> None
     assert OBJECTIVES["f1"](posterior) == 0.0
 
 
-def test_two_hundred_labels_may_overrule_a_line() -> None:
-    pool, labels = bent_pool(2, 4000)
-    for count, moved in ((199, False), (200, True)):
-        annotations = Annotations(np.arange(count), labels[:count])
-        posterior = fit(pool, annotations)
-        assert (overrule_lines(posterior, annotations) is not posterior) == moved
-
-
-def test_an_overruling_that_hangs_on_one_label_is_called_fragile() -> None:
-    pool, labels = bent_pool(30, 4000)
-    annotations = Annotations(np.arange(400), labels[:400])
-    posterior = fit(pool, annotations)
-    moved = overrule_lines(posterior, annotations)
-    assert moved.fitted is posterior
-    undone = set()
-    for at in range(400):
-        rest = np.delete(np.arange(400), at)
-        without = overrule_lines(posterior, Annotations(annotations.rows[rest], annotations.labels[rest]))
-        was, now = (set(np.flatnonzero((one.beta != posterior.beta).any(axis=1)).tolist()) for one in (moved, without))
-        undone |= was - now
-    assert undone == set(moved.fragile.tolist())
-    assert 0 < len(undone) < len(was)
-
-
-def test_each_label_is_decided_by_the_cut_that_the_others_would_choose() -> None:
-    pool, labels = bent_pool(30, 4000)
-    annotations = Annotations(np.arange(400), labels[:400])
-    prepared = prepare_pool(pool)
-    posterior = fit(pool, annotations)
-    without = decide_without(posterior, annotations)
-    expected = np.zeros(400, dtype=np.int64)
-    for at in range(400):
-        rest = np.delete(np.arange(400), at)
-        moved = overrule_lines(posterior, Annotations(annotations.rows[rest], annotations.labels[rest]))
-        relation = prepared.relations[at]
-        if (moved.beta[relation] != posterior.beta[relation]).any():
-            accepts = prepared.x[at] >= crossings(moved.beta[[relation]])[0]
-            expected[at] = 1 if accepts else -1
-    assert (without == expected).mean() > 0.99  # the labels between two cuts are counted before one is taken out
-    own = decisions(overrule_lines(posterior, annotations), pool)[:400]
-    chosen = expected != 0
-    assert (labels[:400] == own)[chosen].mean() > (labels[:400] == (without > 0))[chosen].mean()
-
-
-def test_a_line_is_not_moved_to_part_equal_scores() -> None:
-    random = np.random.default_rng(0)
-    scores = np.repeat(np.arange(6.0), 60)
-    labels = random.random(360) < np.where(scores >= 4, 0.95, 0.1)
-    pool, annotations = make_pool(scores, np.zeros(360, int)), Annotations(np.arange(360), labels)
-    posterior = fit(pool, annotations)
-    moved = overrule_lines(posterior, annotations)
-    x = np.unique(posterior.pool.x)
-    assert np.abs(crossings(moved.beta)[0] - x).min() > 1e-6 or moved.beta.tolist() == posterior.beta.tolist()
-    assert (decisions(moved, pool) == (scores >= 4)).all()
-
-
 def test_a_point_stands_for_an_equal_share_of_its_relation() -> None:
     pool = make_pool(np.arange(210.0), np.zeros(210, int))
     prepared = prepare_pool(pool)
@@ -506,46 +449,7 @@ def test_the_calibrator_is_pooled_by_default_and_knows_how_sure_it_is() -> None:
     assert widths[0] > widths[1] > widths[2]
 
 
-# ---------------------------------------------------------------- overruling, agreement
-
-
-def bent_pool(relations: int, size: int, seed: int = 0) -> tuple[ScoredTriples, np.ndarray]:
-    """A pool whose truth is a step with exceptions everywhere, far from each relation's middle: no logistic curve."""
-    random = np.random.default_rng(seed)
-    codes, scores = random.integers(relations, size=size), random.normal(size=size)
-    high = scores > random.choice([-1.0, 1.0], relations)[codes]
-    return make_pool(scores, codes), random.random(size) < np.where(high, 0.85, 0.15)
-
-
-def test_many_labels_overrule_a_line_that_does_not_fit() -> None:
-    gains = []
-    for seed in range(6):
-        pool, labels = bent_pool(8, 4000, seed)
-        annotations = Annotations(np.arange(1500), labels[:1500])
-        line = fit(pool, annotations)
-        before, after = decisions(line, pool), decisions(overrule_lines(line, annotations), pool)
-        gains.append(np.mean(after == labels) - np.mean(before == labels))
-    assert np.mean(gains) > 0.005
-
-
-def test_where_lines_fit_overruling_them_costs_little_and_few_labels_never_do() -> None:
-    lost = []
-    for seed in range(6):
-        pool, labels = random_pool(8, 2000, seed)
-        few, many = (Annotations(np.arange(n), labels[:n]) for n in (199, 600))
-        posterior = fit(pool, few)
-        assert overrule_lines(posterior, few) is posterior
-        posterior = fit(pool, many)
-        before, after = decisions(posterior, pool), decisions(overrule_lines(posterior, many), pool)
-        lost.append(np.mean(before == labels) - np.mean(after == labels))
-    assert np.mean(lost) < 0.003
-
-
-def test_moved_lines_still_decide_as_their_probabilities_say() -> None:
-    pool, labels = bent_pool(8, 4000)
-    posterior = Pooled().fit(pool, Annotations(np.arange(1500), labels[:1500])).draws
-    p = posterior.probabilities(posterior.pool.x, posterior.pool.relations)
-    assert np.mean((p >= 0.5) == decisions(posterior, pool)) > 0.999
+# ---------------------------------------------------------------- agreement
 
 
 def pool_with_shares(shares: np.ndarray, levels: np.ndarray, seed: int = 0) -> ScoredTriples:

@@ -45,7 +45,7 @@ def test_a_version_answers_as_it_did(pair):
     assert not changed
 
 
-def test_many_answers_overrule_lines_in_these_vectors(pair):
+def test_more_answers_are_right_more_often_in_these_vectors(pair):
     few, many = (pair[0][f"pooled, {count} answers"] for count in (40, 400))
     assert few["thresholds"] != many["thresholds"]
     assert many["test_accuracy"] > few["test_accuracy"]

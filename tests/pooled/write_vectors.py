@@ -22,7 +22,7 @@ FOLDER = Path(__file__).parent
 CELL = ("codex-s", "complex")
 METHODS = ("pooled", "pooled-known", "pooled:objective=f1")
 COUNTS = (0, 40, 400)
-"""Answers: none, few, and so many that labels may overrule lines."""
+"""Answers: none, few, many."""
 
 
 def answers_of(prior: str) -> dict[str, Any]:

@@ -82,14 +82,6 @@ def test_a_part_without_a_drawn_answer_proves_nothing():
     assert one_check.sums(np.arange(30) != 3) == (0, 0, 0)
 
 
-def test_of_a_line_that_labels_overruled_residuals_are_those_of_the_fit():
-    pool, labels, _ = make_truth()
-    posterior, annotations = fit_on_random(pool, labels, 400)
-    assert (posterior.beta != posterior.fitted.beta).any()
-    moved, fitted = (answers_left_out(one, annotations).logits for one in (posterior, posterior.fitted))
-    np.testing.assert_array_equal(moved, fitted)
-
-
 def test_a_correction_is_zero_without_answers_and_their_mean_with_many():
     few = correct(np.array(0.8), np.array(0), np.array(0.0), np.array(0.0))
     assert few.mean == 0

@@ -70,21 +70,6 @@ def test_what_answers_say_of_the_accepted_moves_precision_and_nothing_else():
     assert np.median(right_below[1]) == pytest.approx(np.median(right_below[0]), rel=0.05)
 
 
-def test_where_labels_may_move_cuts_answers_are_decided_by_the_cut_of_the_others(monkeypatch):
-    pool, labels, _ = make_truth()
-    posterior, annotations = fit_on_random(pool, labels, 300)
-    own = find_cuts(posterior)
-
-    def expected_accuracy(cuts, right: int) -> float:
-        decisions = np.where(annotations.labels, right, -right)
-        monkeypatch.setattr("actc.trust.expect.decide_without", lambda fitted, judged: decisions)
-        return expect(posterior, cuts, annotations, pool).overall.middle("accuracy")
-
-    assert expected_accuracy(own, 1) > expected_accuracy(own, -1) + 0.02
-    elsewhere = own + 0.01  # somebody else's cuts: no label chose them
-    assert expected_accuracy(elsewhere, 1) == expected_accuracy(elsewhere, -1)
-
-
 def test_of_three_accepted_triples_none_may_be_true():
     pool, labels, _ = make_truth()
     posterior, annotations = fit_on_random(pool, labels, 50)

@@ -27,13 +27,11 @@ def draw_lines(posterior: Posterior, draws: int, random: np.random.Generator) ->
 
 
 def _draw_from_parts(posterior: Posterior, draws: int, random: np.random.Generator) -> FloatArray:
-    """Draw which part holds, then its lines; where labels overruled the average, all parts move along."""
+    """Draw which part holds, then its lines."""
     weights = np.array([weight for weight, _ in posterior.mixture])
     counts = random.multinomial(draws, weights / weights.sum())
-    average = np.tensordot(weights, np.stack([part.beta for _, part in posterior.mixture]), 1)
     parts = zip(posterior.mixture, counts.tolist(), strict=True)
-    lines = [draw_lines(part, count, random) for (_, part), count in parts if count]
-    return np.concatenate(lines) + (posterior.beta - average)
+    return np.concatenate([draw_lines(part, count, random) for (_, part), count in parts if count])
 
 
 def draw_probabilities(
@@ -62,11 +60,10 @@ def _root(covariance: FloatArray) -> FloatArray:
 def leave_one_out(posterior: Posterior, annotations: Annotations) -> tuple[FloatArray, FloatArray]:
     """Return mean and variance of each answered triple's logit without its answer, each of shape (l,).
 
-    Approximately: one step of Newton's method backwards. Of lines that labels overruled, the fitted ones count.
+    Approximately: one step of Newton's method backwards.
     """
-    fitted = posterior.fitted or posterior
     rows = annotations.rows
-    logits, variances = fitted.moments(fitted.pool.x[rows], fitted.pool.relations[rows])
+    logits, variances = posterior.moments(posterior.pool.x[rows], posterior.pool.relations[rows])
     p = sigmoid(logits)
     without = variances / np.maximum(1 - p * (1 - p) * variances, LEAST_INFORMATION)
     return logits - without * (annotations.labels - p), without

@@ -14,7 +14,6 @@ from actc.pooled.draws import cut_intervals
 from actc.pooled.features import PreparedPool, prepare_pool
 from actc.pooled.log_odds import fit_log_odds, prepare_log_odds
 from actc.pooled.model import OBJECTIVES, Posterior, cuts_at
-from actc.pooled.overrule import overrule_lines
 from actc.pooled.picks import batch_size, best_pick, pick_expected_gain
 from actc.pooled.regimes import REGIMES, fit_regimes
 from actc.three_steps.select_triples import check_count, find_selector, select_triples
@@ -105,10 +104,8 @@ class PooledFit:
     def draws(self) -> Posterior:
         """Every relation's line as a Gaussian, from which any number of lines can be drawn."""
         if self.method.prior == LOG_ODDS:
-            posterior = fit_log_odds(self.prepared, self.answers)
-        else:
-            posterior = fit_regimes(self.prepared, self.answers, REGIMES[self.method.known])
-        return overrule_lines(posterior, self.answers)
+            return fit_log_odds(self.prepared, self.answers)
+        return fit_regimes(self.prepared, self.answers, REGIMES[self.method.known])
 
     @cached_property
     def cuts(self) -> FloatArray:

@@ -11,7 +11,7 @@ where G_r holds what the unlabelled scores of r say about it. The posterior is G
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -89,10 +89,6 @@ class Posterior:
     mixture : tuple of (float, Posterior)
         What it is the average of, each with its weight; empty where it is one fit. The shared coefficients are then
         those of the heaviest part.
-    fitted : Posterior, optional
-        What it was before labels overruled some lines (``overrule``); None where none was.
-    fragile : int array of shape (K,)
-        The relations whose overruling hangs on a single label: without it the fitted line would decide.
     """
 
     pool: PreparedPool
@@ -103,8 +99,6 @@ class Posterior:
     follow: FloatArray
     own: FloatArray
     mixture: tuple[tuple[float, Posterior], ...] = ()
-    fitted: Posterior | None = None
-    fragile: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def logits(self, x: FloatArray, relations: IntArray) -> FloatArray:
         """Return the mean logit of triples with centred scores x."""
@@ -151,12 +145,6 @@ def crossings(beta: FloatArray, level: float = 0.0) -> FloatArray:
     """Return x where lines with coefficients beta, shape (..., 3), cross a logit."""
     height = level - beta[..., 0]
     return np.asarray(height / np.maximum(np.where(height < 0, beta[..., 1], beta[..., 2]), TUNED.slope_floor))
-
-
-def line_through(beta: FloatArray, x: FloatArray) -> FloatArray:
-    """Return lines of the same slopes, shape (k, 3), whose intercept makes them cross 0 at x, shape (k,)."""
-    slope = np.maximum(np.where(x < 0, beta[:, 1], beta[:, 2]), TUNED.slope_floor)
-    return np.column_stack([-x * slope, beta[:, 1:]])
 
 
 OBJECTIVES = {"accuracy": cut_for_accuracy, "f1": cut_for_f1}

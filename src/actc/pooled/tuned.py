@@ -1,9 +1,8 @@
 """Every number of the pooled method that was chosen, not derived: one table, and what chose each.
 
-The numbers of the priors stand beside them (``regimes.Beliefs``, ``log_odds.PRIOR``). The first trials, on halves of
-CoDEx's validation splits, were not kept. So most were moved again, one at a time, on such halves, with the version
-before this one (benchmarks/pooled/tuned.csv; rows named like the field, one repeat). The optimum was flat: few moves
-changed the mean accuracy by more than 0.1, none for the better with both kinds of picks.
+The numbers of the priors stand beside them (``regimes.Beliefs``, ``log_odds.PRIOR``). Most were moved one at a
+time on halves of CoDEx's validation splits, where the optimum was flat: few moves changed the mean accuracy by more
+than 0.1.
 """
 
 from __future__ import annotations
@@ -17,14 +16,13 @@ class Tuned:
 
     # How many quantiles stand for the triples of a relation when picks are weighed. Not tuned: as first specified.
     points: int = 21
-    # A relation's features, measured on n triples, count n / (n + 8). tuned.csv, shrink.
+    # A relation's features, measured on n triples, count n / (n + 8).
     shrink: int = 8
-    # How strongly centre and -skew must go together (covariance) before features are trusted fully. tuned.csv, strong.
+    # How strongly centre and -skew must go together (covariance) before features are trusted fully.
     strong: float = 0.15
     # Known triples that a relation needs before their median is compared. Not tuned: as first specified.
     known_enough: int = 5
-    # A curve flatter than this, or falling, has no finite threshold; it is cut as if it rose so much. tuned.csv,
-    # slope_floor.
+    # A curve flatter than this, or falling, has no finite threshold; it is cut as if it rose so much.
     slope_floor: float = 0.1
     # Log-odds only: how many relations' deviations the prior's tau counts for (intercepts, slopes), and how often the
     # mode and tau are found in turn. As first specified.
@@ -36,18 +34,10 @@ class Tuned:
     check_accepted: float = 0.35
     check_rejected: float = 0.2
     # How many labels at one point are imagined, their gain shared among them: one label rarely turns a decision,
-    # several do. tuned.csv, imagined.
+    # several do.
     imagined: tuple[float, ...] = (1.0, 4.0, 16.0)
     # After l labels, l / 5 triples are picked before the model is fitted again. Not tuned: for speed.
     labels_per_batch: int = 5
-    # Labels in all from which on labels may overrule a line; what the line counts in labels; how many more labels a cut
-    # must get right, and how many more for each root of a label between. On CoDEx this costs up to
-    # 0.2 at 500 labels (tuned.csv, overrule_from = 10000); it is there for pools whose truth is no logistic curve
-    # (stress.csv.gz, bent). docs/pooled.md, "Labels may overrule a line"; tuned.csv, line_counts, margin, walk.
-    overrule_from: int = 200
-    line_counts: float = 10.0
-    margin: float = 0.5
-    walk: float = 0.7
     # A clear valley between two humps counts for so many answers; seen on n triples, for n / (n + 100) of that; the
     # clearness below which it is left out. benchmarks/proving/choices.csv.gz, hump_counts and hump_shrink.
     hump_counts: float = 6.0

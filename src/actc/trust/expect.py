@@ -14,8 +14,7 @@ from actc.judges.heed import EDGE, Heeded
 from actc.numeric import even_places, logit, sigmoid
 from actc.pooled.draws import draw_probabilities
 from actc.pooled.features import PreparedPool
-from actc.pooled.model import Posterior, find_cuts
-from actc.pooled.overrule import decide_without
+from actc.pooled.model import Posterior
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.trust.discrepancy import Answered, Correction, answers_left_out, correct, misfit, with_own_answers
 from actc.trust.intervals import Interval
@@ -202,7 +201,7 @@ def expect(
     took = judges.decide(posterior.pool, target, cuts) if accepted is None else accepted
     judges = judges if lowered is None else judges.plus(lowered)
     part = take_evenly(posterior.pool, target, points)
-    p = judges.sway(_draw(part, posterior, draws, random), part)
+    p = judges.sway(part.draw(posterior, draws, random), part)
     accepted = took[part.rows]
     answers = judges.tell(answers_left_out(posterior, annotations), annotations)
     above = judges.place(answers_above(posterior, answers, cuts), answers, annotations)
@@ -216,7 +215,7 @@ def expect(
     # An answer is asked where few others are: without it, a fit is worse than with it; with it, the fit agrees with it
     # too well. Nobody knows which is nearer to the truth, so half of the draws rest on the one, half on the other.
     # A plain random draw is asked nowhere on purpose: there the fit without the answer is the one to trust.
-    ways = [(answers, _without_own_answer(posterior, annotations, answers, cuts, above))]
+    ways = [(answers, above)]
     if not answers.plain_draw:
         ways.append(judges.as_decided(posterior, cuts, annotations))
     shifts = [
@@ -234,33 +233,6 @@ def expect(
     return Expectation(overall, relations, source, checks, surprise)
 
 
-def _draw(part: EvenPart, posterior: Posterior, draws: int, random: np.random.Generator) -> FloatArray:
-    """Draw P(true) of each triple; where labels overruled lines, half of the draws are of the lines as fitted.
-
-    A line that was moved agrees with the labels that moved it better than with others. As it was fitted, it contradicts
-    them. Nobody knows which is nearer to the truth.
-    """
-    if posterior.fitted is None:
-        return part.draw(posterior, draws, random)
-    halves = zip((posterior.fitted, posterior), (draws // 2, draws - draws // 2), strict=True)
-    return np.concatenate([part.draw(lines, count, random) for lines, count in halves])
-
-
-def _without_own_answer(
-    posterior: Posterior, annotations: Annotations, answers: Answered, cuts: FloatArray, above: BoolArray
-) -> BoolArray:
-    """Return which answered triples would be accepted without their own answer.
-
-    Where labels overruled lines, each is decided by the cut that the other labels would have chosen.
-    """
-    if posterior.fitted is None:
-        return above
-    without = decide_without(posterior.fitted, annotations)
-    chosen = (cuts == find_cuts(posterior))[answers.relations]  # not by somebody else, or for F1
-    line = np.where(chosen, answers.logits >= 0, above)
-    return np.where(chosen & (without != 0), without > 0, line)
-
-
 def _expect_relations(
     posterior: Posterior,
     accepted: BoolArray,
@@ -272,7 +244,7 @@ def _expect_relations(
     random: np.random.Generator,
 ) -> dict[str, Quality]:
     part = take_evenly_by_relation(posterior.pool, target)
-    p = judges.sway(_draw(part, posterior, len(shifts[0]), random), part)
+    p = judges.sway(part.draw(posterior, len(shifts[0]), random), part)
     if alone:
         p = np.broadcast_to(p.mean(axis=0), p.shape)
     tally = _Tally.of(part, p, accepted[part.rows], shifts, known, random)
@@ -285,10 +257,7 @@ def answers_above(posterior: Posterior, answers: Answered, cuts: FloatArray) -> 
     codes = np.arange(len(cuts))
     finite = np.where(np.isfinite(cuts), cuts, 0.0)
     x = posterior.pool.centred(finite, codes)
-    level = (posterior.fitted or posterior).logits(x, codes)
-    fragile = posterior.fragile  # without that answer, the fitted line would have decided there
-    level[fragile] = posterior.logits(x[fragile], fragile)
-    level = np.where(np.isfinite(cuts), level, cuts)
+    level = np.where(np.isfinite(cuts), posterior.logits(x, codes), cuts)
     return np.asarray(answers.logits >= level[answers.relations])
 
 

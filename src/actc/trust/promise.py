@@ -100,7 +100,6 @@ def promise(
         What judges add: where they spoke, they decide too.
     """
     random = np.random.default_rng(seed)
-    posterior = posterior.fitted or posterior  # lines that labels overruled agree with those labels too well
     part, judges = take_evenly(posterior.pool, target, points), JudgesHeard.of(heeded, target)
     p = judges.sway(part.draw(posterior, draws, random), part)
     rising = _rising(posterior, part)
