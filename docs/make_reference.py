@@ -36,7 +36,6 @@ Tables are TSV, CSV or Parquet, by their names; the first three columns are alwa
 | completed facts | `actc complete`: `accepted.tsv` | `score`, `probability`, `threshold`, `method`, `date`, `by`, `rule`, `proposed_by`, `reasons` |
 | doubtful facts | `actc check`: `doubtful.tsv`, `removed.tsv` | `probability` (of being wrong), `reasons`; of those taken out also `by` |
 | held back | `actc export --held`, `actc complete`: `held.tsv` | `score`, `probability`, `constraint`, `why`, `against` (`fact`, `rival` or nothing), `other` |
-| questions | `actc ask` | `score`, `probability`, `worth` |
 
 How an answer came to be asked travels with it, and every command and function that reads answers reads it:
 

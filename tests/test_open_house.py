@@ -176,7 +176,6 @@ def test_without_app_every_other_job_is_done(house, tmp_path):
         "decide": ("thresholds.json", "scores.tsv", "--out", "accepted.tsv"),
         "report": ("thresholds.json", "--out", "report.html"),
         "start": ("new", "scores.tsv"),
-        "status": ("judged",),
         "export": ("judged", "--accepted", "of_session.tsv"),
     }
     for name, words in commands.items():

@@ -36,12 +36,11 @@ if TYPE_CHECKING:
     from actc.sample.run_demo import run_demo
     from actc.session import Session, Settings, start_session
     from actc.session.backup import backup_session
-    from actc.session.examine import audit_accepted, check_shift, draw_audit, list_questions, write_report
+    from actc.session.examine import audit_accepted, draw_audit, write_report
     from actc.session.exchange import import_judgements
     from actc.session.extend import extend_session
     from actc.session.judge import judge_triples
     from actc.session.results import export_session
-    from actc.session.start import add_session_names
     from actc.session.start_audit import start_audit
     from actc.stores.fetch import fetch_graph
     from actc.stores.publish import publish_facts, withdraw_facts
@@ -64,12 +63,10 @@ __all__ = [
     "__version__",
     "accept_triples",
     "add_evidence",
-    "add_session_names",
     "audit_accepted",
     "backup_session",
     "calibrate",
     "check_graph",
-    "check_shift",
     "complete_graph",
     "convert_graph",
     "decide_candidates",
@@ -80,7 +77,6 @@ __all__ = [
     "find_constraints",
     "import_judgements",
     "judge_triples",
-    "list_questions",
     "pick_triples",
     "propose_candidates",
     "publish_facts",
@@ -114,12 +110,11 @@ _MODULES = {
     "actc.sample.run_demo": "run_demo",
     "actc.session": "Session Settings start_session",
     "actc.session.backup": "backup_session",
-    "actc.session.examine": "audit_accepted check_shift draw_audit list_questions write_report",
+    "actc.session.examine": "audit_accepted draw_audit write_report",
     "actc.session.exchange": "import_judgements",
     "actc.session.extend": "extend_session",
     "actc.session.judge": "judge_triples",
     "actc.session.results": "export_session",
-    "actc.session.start": "add_session_names",
     "actc.session.start_audit": "start_audit",
     "actc.stores.fetch": "fetch_graph",
     "actc.stores.publish": "publish_facts withdraw_facts",
@@ -136,18 +131,14 @@ TWINS = {
     "calibrate": ("calibrate",),
     "decide": ("decide_candidates",),
     "start": ("start_session",),
-    "names": ("add_session_names",),
     "annotate": ("Session",),
     "judge": ("judge_triples",),
-    "status": ("Session",),
     "export": ("export_session",),
     "import": ("import_judgements",),
     "extend": ("extend_session",),
     "backup": ("backup_session",),
     "report": ("write_report",),
-    "ask": ("list_questions",),
     "audit": ("draw_audit", "audit_accepted", "start_audit"),
-    "shift": ("check_shift",),
     "train": ("train_model",),
     "score": ("score_triples",),
     "candidates": ("propose_candidates",),

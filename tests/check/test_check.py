@@ -156,8 +156,6 @@ def speaks_of_wrong_facts(session, out):
     assert told["curve"][-1][1] == 1.0
     assert "facts taken out are wrong." in told["advice"]
     assert told["words"]["by_relation"] == "Wrong among the judged, relation by relation"
-    runner = CliRunner()
-    assert " facts of " in runner.invoke(commands, ["status", str(session.folder)]).output
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,8 @@ def test_from_start_to_the_first_judgement_on_the_packaged_sample(sample):
         check=True,
     )
     assert "[t] true" in done.stdout
-    status = actc("status", sample)
-    assert "2 of 20 triples judged" in status.stdout
+    report = actc("report", sample, "--out", sample.parent / "report.html")
+    assert "2 of 20 triples judged" in report.stdout
 
 
 def test_start_says_how_many_entities_have_a_name(tmp_path):
@@ -46,8 +46,15 @@ def test_start_says_how_many_entities_have_a_name(tmp_path):
     started = actc("start", tmp_path / "session", tmp_path / "scores.tsv")
     assert "0 of 2 entities have a name" in started.stdout
     (tmp_path / "names.csv").write_text("id,name\nQ1,Ada\nQ3,London\n")
-    named = actc("names", tmp_path / "session", tmp_path / "names.csv")
-    assert named.stdout == "2 names were read.\n"
+    done = subprocess.run(
+        [sys.executable, "-m", "actc.cli.main", "annotate", "session", "--terminal", "--names", "names.csv"],
+        cwd=tmp_path,
+        input="q",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "Ada" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -68,7 +75,7 @@ def test_start_says_how_many_entities_have_a_name(tmp_path):
             ["judge", "SESSION", "--url", "http://127.0.0.1:9", "--model", "m", "--key-from", "NO_KEY"],
             "NO_KEY is empty",
         ),
-        (["status", "nowhere"], "no annotation session"),
+        (["export", "nowhere"], "no annotation session"),
         (["export", "SESSION"], "Say what to export"),
         (["import", "SESSION", "nothing.tsv"], "there is no such file"),
     ],

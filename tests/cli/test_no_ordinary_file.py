@@ -27,7 +27,7 @@ def made(tmp_path_factory):
 
 
 PLACES = {
-    "s/settings.json": "status s",
+    "s/settings.json": "report s",
     "s/checksums.json": "export s --accepted new.tsv",
     "s/pool.parquet": "export s --accepted new.tsv",
     "model/model.json": "score model graph.tsv --out new.tsv",

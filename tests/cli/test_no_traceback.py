@@ -157,13 +157,6 @@ def test_a_program_that_reads_nothing_and_ends_is_no_error(made, capsys, monkeyp
         assert actc(capsys, made, monkeypatch, *line) == (0, "")
 
 
-def test_the_shift_of_a_relation_that_the_pool_lacks_is_written_as_json(made, capsys, monkeypatch, tmp_path):
-    (tmp_path / "new.tsv").write_text("h1\tanother\tt1\t0.5\n")
-    line = ("shift", "th.json", tmp_path / "new.tsv", "--json", tmp_path / "shift.json", "--quiet")
-    assert actc(capsys, made, monkeypatch, *line) == (0, "")
-    assert '"stability": "inf"' in (tmp_path / "shift.json").read_text()
-
-
 def test_rows_that_lack_a_table_s_budget_leave_that_table_out(made, capsys, monkeypatch, tmp_path):
     line = ("bench", "d/m", "--method", "localopt-acc", "--budget", "1,5", "--repeats", "2", "--jobs", "1")
     actc(capsys, made, monkeypatch, *line, "--out", tmp_path / "rows.csv", "--quiet")

@@ -62,7 +62,7 @@ def test_an_output_that_nobody_reads_ends_as_in_any_pipe(home):
 
 def test_letters_that_a_terminal_lacks_are_no_error(home):
     assert shell(home, "actc start s scores.tsv --quiet --title Größe").returncode == 0
-    ended = shell(home, "actc status s", PYTHONIOENCODING="ascii")
+    ended = shell(home, "actc annotate s --terminal </dev/null", PYTHONIOENCODING="ascii")
     assert (ended.returncode, ended.stderr) == (0, "")
 
 

@@ -63,18 +63,12 @@ def test_labels_that_do_not_say_how_they_were_asked_prove_nothing(folder):
     assert len(rows) == sum(line.endswith("\t1") for line in Path("labels.tsv").read_text().splitlines())
 
 
-def test_report_and_ask_follow_from_the_thresholds_file_alone(folder):
+def test_a_report_follows_from_the_thresholds_file_alone(folder):
     run(*CALIBRATE, "--picks", "random", "--quiet")
     output = run("report", "thresholds.json", "--out", "page.html", "--json", "page.json")
     assert "corrected by 150 answers" in output
     with open("page.json", encoding="utf-8") as file:
         assert json.load(file)["answers"] == 150
-    assert "better asked" in run("ask", "thresholds.json", "--count", 20, "--out", "questions.tsv")
-    assert len(read_scored("questions.tsv")[0]) == 20
-    run("ask", "thresholds.json", "--candidates", "scores.tsv", "--count", 20, "--out", "again.tsv", "--quiet")
-    with open("questions.tsv", encoding="utf-8") as first, open("again.tsv", encoding="utf-8") as second:
-        assert first.read() == second.read()
-    run("start", "asked", "questions.tsv", "--quiet")
 
 
 def test_an_audit_from_the_slice_to_the_certificate(folder):
@@ -95,17 +89,6 @@ def test_an_audit_from_the_slice_to_the_certificate(folder):
     output = run(*judged, "--target", 0.6)
     assert "out of reach" in output
     assert "Model and audit disagree" in output
-
-
-def test_shifted_candidates_are_named(folder):
-    pool, _ = folder
-    run(*CALIBRATE, "--quiet")
-    assert "5 of 5 relations have candidates like the pool's" in run("shift", "thresholds.json", "scores.tsv")
-    moved = pool.with_scores(pool.scores + 0.7 * (pool.relations == 0))
-    write_scored("moved.tsv", moved)
-    output = run("shift", "thresholds.json", "moved.tsv", "--json", "shift.json")
-    assert output.startswith("r0: the candidates' scores differ")
-    assert "4 of 5 relations" in output
 
 
 def test_a_sketch_makes_a_report_on_the_whole_pool(folder):
@@ -141,8 +124,6 @@ def test_folders_of_parts_do_wherever_files_do(folder):
     run("calibrate", "parts", "--labels", "labels.tsv", "--quiet")
     relations = [json.loads(text)["relations"] for text in (whole, Path("thresholds.json").read_text())]
     assert relations[0] == relations[1]
-    assert "5 of 5 relations have candidates like the pool's" in run("shift", "thresholds.json", "parts")
     run("report", "thresholds.json", "--quiet")
-    run("ask", "thresholds.json", "--candidates", "parts", "--out", "questions.tsv", "--quiet")
     run("audit", "parts", "--count", "20", "--out", "slice.tsv", "--quiet")
     assert len(read_scored("slice.tsv")[0]) == 20

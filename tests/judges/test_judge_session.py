@@ -24,7 +24,6 @@ from actc.session.cards import make_card
 from actc.session.find_case import find_case, session_case
 from actc.session.judge import CHOICES, judge_triples, make_question
 from actc.session.judge_report import audit_with_judges, report_judges
-from actc.session.money import Money, Offer, weigh_money
 from actc.session.plan import Planner, task_of
 from actc.session.results import write_accepted
 from actc.tables.files import read_scored, write_triples
@@ -347,35 +346,6 @@ def test_a_completed_graph_heeds_judges_with_a_promise_and_without(session, tmp_
         plan = CompletionPlan(tmp_path / "graph.tsv", tmp_path / "out", budget=60, precision=precision)
         (case,), _ = open_judged(session, plan)
         assert (case.decisions.by == "judges").any()
-
-
-def test_with_prices_a_run_and_a_report_say_what_the_next_money_buys(session, tmp_path):
-    let_people_answer(session, 60)
-    assert judge_triples(session, program=command(tmp_path), which="random", share=0.2).money is None
-    money = judge_triples(session, program=command(tmp_path), count=0, price_person=0.5).money
-    people, machine = sorted(money.offers, key=lambda offer: offer.who != "people")
-    assert people.cost == 0.5
-    assert (machine.cost, machine.rate) == (0, np.inf)  # a program costs nothing, and is right
-    assert money.best is machine
-    report = report_judges(find_case(session))
-    assert report.money[-1].endswith(f"So ask {machine.who}.")
-    judge_triples(session, program=command(tmp_path), which="all")
-    assert {one.who: one.gain for one in weigh_money(session_case(session), ReplyStore(session.folder)).offers}[
-        machine.who
-    ] < machine.gain  # little is left to ask it
-
-
-@pytest.mark.parametrize(
-    ("people", "machine", "told"),
-    [
-        (Offer("people", 1.0, 0.6), Offer("large", 0.5, 0.1), "So ask people."),
-        (Offer("people", 1.0, 0.6), Offer("large", 0.01, 0.1), "So ask large."),
-        (Offer("people", 1.0, 0.3), Offer("large", 0.5, 0.1), "So stop: nothing brings enough."),
-    ],
-)
-def test_the_next_money_goes_to_whoever_brings_most_for_it_or_to_nobody(people, machine, told):
-    offers = tuple(sorted((people, machine), key=lambda offer: -offer.rate))
-    assert Money(offers, (), 1.0).sentences()[-1].endswith(told)
 
 
 def test_a_copy_of_a_session_has_its_judges(session, tmp_path):

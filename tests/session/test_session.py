@@ -26,7 +26,7 @@ from actc.session.find_case import find_case
 from actc.session.plan import LEAST_PLANNED, Planner, planning
 from actc.session.reasons import reasons_of
 from actc.session.review import list_reviews
-from actc.session.start import add_session_names, sample_files
+from actc.session.start import add_session_names
 from actc.session.status import (
     all_relations,
     history,
@@ -38,7 +38,6 @@ from actc.session.status import (
     write_count,
 )
 from actc.tables.files import read_scored, write_scored
-from actc.trust.report import make_report
 from tests.conftest import make_pool, start_copy
 
 
@@ -570,30 +569,9 @@ def test_a_plan_that_runs_short_is_made_again_without_new_answers(scores):
     assert planned(session)
 
 
-@pytest.mark.parametrize(
-    ("gain", "words"),
-    [
-        (0.5, "Each further answer is expected to correct fewer than 0.1 decisions: hardly worth going on."),
-        (4.1, "Each further answer is expected to correct about 0.4 decisions: worth going on."),
-        (11.0, "Each further answer is expected to correct about 1 decision: worth going on."),
-        (57.9, "Each further answer is expected to correct about 6 decisions: worth going on."),
-        (123456.0, "Each further answer is expected to correct about 12,346 decisions: worth going on."),
-    ],
-)
-def test_the_advice_says_whether_more_answers_pay(gain, words):
-    advice = write_advice({"gain": gain, "changed": None}, labels=5, budget=9)
-    assert advice == words
-    assert write_advice({"gain": gain, "changed": None}, 9, 9) == (f"The budget of 9 answers is spent. {advice}")
-
-
-def test_the_page_and_the_report_give_the_same_advice(tmp_path):
-    scores, names, graph = sample_files()
-    session = start_session(tmp_path / "s", scores, Settings(), names, graph)
-    ada, planner = session.add_annotator("ada"), Planner(session)
-    for number in range(6):
-        judge(session, ada, 2, ("true", "false")[number % 2])
-    planner.step()
-    assert picture(session)["advice"] == str(make_report(find_case(session.folder).case).advice)
+def test_the_advice_says_what_the_last_answers_changed():
+    assert write_advice({"changed": 0.0125}, labels=5, budget=9) == "The last answers changed 1.25 % of the decisions."
+    assert write_advice({"changed": 0.0125}, 9, 9).startswith("The budget of 9 answers is spent. ")
 
 
 def test_two_windows_of_one_person_are_told_which_answer_stands(scores):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from dataclasses import astuple, replace
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -14,7 +13,6 @@ from actc.errors import FileError
 from actc.tables.calibration import Calibration
 from actc.tables.files import write_json, write_scored, write_triples
 from actc.triples import HOW, ScoredTriples, Thresholds
-from actc.trust.ask import decide_three_ways
 from actc.trust.calibrate import calibrate, read_case
 from actc.trust.case import Case
 from actc.trust.report import expected_precision, find_questions, make_report
@@ -134,17 +132,6 @@ def test_five_hundred_relations_are_folded_after_the_largest(report, tmp_path):
     assert text.index(">7029 /") < text.index("<details>") < text.index(">7030 /")
 
 
-def test_the_first_questions_are_spread_over_relations(report):
-    case = report.case
-    three = decide_three_ways(case, price=0.01)
-    spread = find_questions(report.case, three, 6, spread=True)
-    assert max(Counter(one.relation for one in spread).values()) <= 2
-    everything = find_questions(report.case, three, 10**6)
-    assert sorted(map(astuple, find_questions(report.case, three, 10**6, spread=True))) == sorted(
-        map(astuple, everything)
-    )
-
-
 def test_questions_are_new_ones(report):
     judged = {report.case.pool.triple(row) for row in report.case.annotations.rows.tolist()}
     asked = [(one.head, one.relation, one.tail) for one in report.questions]
@@ -203,9 +190,10 @@ def test_thresholds_that_name_no_source_are_refused(files):
         read_case(files / "bare.json", Calibration.read(files / "bare.json"))
 
 
-def test_fewer_questions_can_be_asked_for(report):
-    three = decide_three_ways(report.case)
-    assert len(find_questions(report.case, three, 3)) == 3
+def test_questions_are_the_most_uncertain_candidates(report):
+    doubt = [abs(one.probability - 0.5) for one in find_questions(report.case, 5)]
+    unjudged = np.setdiff1d(np.arange(len(report.case.pool)), report.case.annotations.rows)
+    assert doubt == np.sort(np.abs(report.case.decisions.probability[unjudged] - 0.5))[:5].tolist()
 
 
 def test_a_rare_relation_has_a_line_of_its_own():

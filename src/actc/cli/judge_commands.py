@@ -54,9 +54,6 @@ from actc.cli.parts import PATH, allow_method_option, examples, look_here, progr
 @click.option(
     "--examples", default=0, show_default=True, help="Tell a server what people said of so many other triples."
 )
-@click.option("--price-in", type=float, help="What a million tokens cost that the model reads.")
-@click.option("--price-out", type=float, help="What a million tokens cost that the model writes.")
-@click.option("--price-person", type=float, help="What a person's answer costs: says what the next money buys.")
 @click.option(
     "--differing", type=float, help="From now on, the share of people's cards on which judges and model differ most."
 )

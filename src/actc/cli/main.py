@@ -142,8 +142,8 @@ JOBS = {
     "See it work": ("demo", "methods"),
     "All of it in a browser": ("studio",),
     "Find thresholds, decide": ("calibrate", "decide"),
-    "Let people judge": ("start", "names", "annotate", "judge", "status", "export", "import", "extend", "backup"),
-    "Know how good it is": ("report", "ask", "audit", "shift"),
+    "Let people judge": ("start", "annotate", "judge", "export", "import", "extend", "backup"),
+    "Know how good it is": ("report", "audit"),
     "From a graph to a better graph": (
         "train",
         "score",

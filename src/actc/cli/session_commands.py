@@ -1,4 +1,4 @@
-"""The commands of people who judge: start, annotate, status, export, import, backup; parse, call, print."""
+"""The commands of people who judge: start, annotate, export, import, extend, backup; parse, call, print."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def start_command(
     """
     from actc.cli.show_session import print_named
     from actc.session import Settings, start_session
-    from actc.session.start import count_named, sample_files
+    from actc.session.start import sample_files
     from actc.tables.files import read_text
 
     if sample == (scores is not None):
@@ -97,7 +97,7 @@ def start_command(
     started = start_session(session, scores, settings, names, kg, language, constraints=constraints)
     if not quiet:
         print(f"{started.settings.triples:,} candidates are ready. Judge them with: actc annotate {session}")
-        print_named(count_named(started), session)
+        print_named(started)
 
 
 @click.command(
@@ -113,6 +113,8 @@ def start_command(
 @click.option("--reasons", help="From now on, show what the graph says of a triple: after (the answer), beside, never.")
 @click.option("--title", help="From now on, what the pages call the session.")
 @click.option("--guidelines", type=PATH, help="From now on, what annotators should know, shown first: Markdown.")
+@click.option("--names", multiple=True, type=PATH, help="More names, as of `actc start`; repeatable.")
+@language_option
 @page_options
 @allow_method_option
 @quiet_option
@@ -123,6 +125,8 @@ def annotate_command(
     reasons: str | None,
     title: str | None,
     guidelines: Path | None,
+    names: tuple[Path, ...],
+    language: str,
     host: str,
     port: int,
     browser: bool,
@@ -130,12 +134,15 @@ def annotate_command(
 ) -> None:
     """Judge triples: on a page, or in the terminal."""
     from actc.session import Session
+    from actc.session.start import add_session_names
     from actc.tables.files import read_text
 
     text = None if guidelines is None else read_text(guidelines)
     for name, value in (("reasons", reasons), ("title", title), ("guidelines", text)):
         if value is not None:
             Session(session).change(name, value)
+    if names:
+        add_session_names(session, names, language)
     if terminal:
         _judge_here(session, annotators)
     else:
@@ -152,19 +159,6 @@ def _judge_here(session: Path, annotators: tuple[str, ...]) -> None:
     with planning(session, click.echo):
         person = opened.add_annotator(annotators[0] if annotators else "you")
         judge_in_terminal(opened, person, read_key, input, click.echo)
-
-
-@click.command("status", epilog=examples("actc status my-session"))
-@click.argument("session", type=PATH)
-@quiet_option
-def status_command(session: Path, quiet: bool) -> None:
-    """Say where an annotation session stands."""
-    from actc.cli.show_session import print_status
-    from actc.session import Session
-
-    opened = Session(session)
-    if not quiet:
-        print_status(opened)
 
 
 @click.command(
@@ -233,29 +227,6 @@ def extend_command(session: Path, candidates: Path, quiet: bool) -> None:
         print(f"{added:,} new candidates are in {session}, {triples:,} in all.{there}")
 
 
-@click.command(
-    "names",
-    epilog=examples("actc names my-session labels.csv", "actc names my-session wikidata.json.gz --language de"),
-)
-@click.argument("session", type=PATH)
-@click.argument("files", nargs=-1, required=True, type=PATH)
-@language_option
-@quiet_option
-def names_command(session: Path, files: tuple[Path, ...], language: str, quiet: bool) -> None:
-    """Give names to what a session asks about, also while people judge.
-
-    FILES: a table (.tsv, .csv, .parquet) with the columns id, name, description, types, sentence; JSON by id; JSON
-    lines, such as Wikidata's dump; RDF (.nt, .ttl, .rdf, .jsonld) with rdfs:label, skos:prefLabel or schema:name.
-    """
-    from actc.cli.show_session import print_named
-    from actc.session.start import add_session_names
-
-    named = add_session_names(session, files, language)
-    if not quiet:
-        print(f"{named.read:,} names were read.")
-        print_named(named, session)
-
-
 @click.command("backup", epilog=examples("actc backup my-session my-session-of-monday"))
 @click.argument("session", type=PATH)
 @click.argument("copy", type=PATH)
@@ -271,9 +242,7 @@ def backup_command(session: Path, copy: Path, quiet: bool) -> None:
 
 COMMANDS = [
     start_command,
-    names_command,
     annotate_command,
-    status_command,
     export_command,
     import_command,
     extend_command,

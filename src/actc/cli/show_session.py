@@ -1,51 +1,15 @@
-"""An annotation session on the terminal: where it stands, who judged, and everybody's links."""
+"""An annotation session on the terminal: what an audit found, names that are missing, everybody's links."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 from actc.cli.show import console, new_table
-from actc.judges.store import ReplyStore
 from actc.session import Session
 from actc.session.judge import JudgeRun
-from actc.session.review import count_reviews
 from actc.session.sought import sought_in
-from actc.session.start import NameCount
-from actc.session.status import agreement, people, picture, progress, write_count
-from actc.session.trouble import read_trouble
-
-
-def print_status(session: Session) -> None:
-    """Print progress, the people, how far they agree, and what more answers would bring."""
-    counts, settings, screen = progress(session), session.settings, console()
-    how = f"an audit, design {settings.design}" if settings.design else f"method {settings.method}"
-    screen.print(
-        f"{session.title}: {write_count(counts)}, from "
-        f"{counts['triples']:,} {sought_in(settings).things} of {settings.relations:,} relations; {how}.",
-        markup=False,
-    )
-    table = new_table("who", "judged", "true", "false", "unsure", "seconds", "same on repeats", "agrees with people")
-    for one in people(session):
-        if one["judged"] or one["kind"] == "person":
-            table.add_row(*_line(one))
-    screen.print(table, "", sep="\n")
-    found = agreement(session)
-    if found["shared"]:
-        screen.print(
-            f"Agreement on {found['shared']:,} shared triples: Krippendorff's alpha {_number(found['krippendorff'])}, "
-            f"Fleiss' kappa {_number(found['fleiss'])}; {count_reviews(session)['differ']:,} to settle."
-        )
-        for line in found["rules"]:
-            if line["changed"]:
-                differ = f"{line['changed']:,} of {line['labels']:,} labels would differ"
-                screen.print(f"Combined by {line['rule']} instead, {differ}.")
-    for name, asked in ReplyStore(session.folder).counts().items():
-        screen.print(f"Machine judge {name}: asked {asked:,} times; `actc report` says what it is worth.", markup=False)
-    if trouble := read_trouble(session.folder):
-        screen.print(f"The last try to plan questions failed: {trouble}", markup=False)
-    screen.print(picture(session)["advice"])
+from actc.session.start import count_named
+from actc.session.status import picture
 
 
 def print_audit_of(audit: Session) -> None:
@@ -56,29 +20,14 @@ def print_audit_of(audit: Session) -> None:
     print(picture(audit)["advice"])
 
 
-def _line(one: dict[str, Any]) -> list[str]:
-    repeats, trust = one["repeats"], one.get("reliability")
-    return [
-        one["name"].replace("[", "\\["),
-        *(str(one[word]) for word in ("judged", "true", "false", "unsure")),
-        "–" if one["seconds"] is None else f"{one['seconds']:.1f}",
-        f"{repeats['same']} of {repeats['shown']}" if repeats["shown"] else "–",
-        f"{100 * trust['right']:.0f} % of {trust['compared']}" if trust and trust["compared"] else "–",
-    ]
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
-
-
-def print_named(named: NameCount, session: Path) -> None:
+def print_named(session: Session) -> None:
     """Say how many entities have a name, and what to do about the others."""
-    if named.named == named.entities:
-        return
-    print(
-        f"{named.named:,} of {named.entities:,} entities have a name; cards show the ids of the others. "
-        f"Give names with --names, or now: actc names {session} FILE"
-    )
+    named, entities = count_named(session)
+    if named < entities:
+        print(
+            f"{named:,} of {entities:,} entities have a name; cards show the ids of the others. "
+            f"Give names with --names, or now: actc annotate {session.folder} --names FILE"
+        )
 
 
 def print_links(links: Sequence[tuple[str, str]], everywhere: bool) -> None:
@@ -97,5 +46,5 @@ def print_links(links: Sequence[tuple[str, str]], everywhere: bool) -> None:
 
 
 def print_judge_run(run: JudgeRun) -> None:
-    """Say what a judge was asked, what came of it, what it cost and how far it can be trusted."""
+    """Say what a judge was asked, what came of it and how far it can be trusted."""
     console().print("\n".join(run.sentences()), markup=False)

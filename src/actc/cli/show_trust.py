@@ -8,10 +8,9 @@ from pathlib import Path
 from rich.text import Text
 
 from actc.cli.show import MOST_RELATIONS, console, new_table
-from actc.session.examine import AuditResult, AuditSlice, QuestionList
+from actc.session.examine import AuditResult, AuditSlice
 from actc.trust.audit import write_verdict
 from actc.trust.report import Report
-from actc.trust.shift import Shift
 
 DISAGREES = 0.05
 
@@ -23,7 +22,7 @@ def print_report(report: Report, written: Sequence[Path]) -> None:
     screen.print(f"{report.accepted:,} of {total:,} {sought.things} are {sought.accepted}, from {answers:,} answers.")
     for name, share in report.quality.items():
         screen.print(f"  {name:<10}{share or '–'}")
-    screen.print(Text(report.rests_on), Text(str(report.advice)), "", sep="\n")
+    screen.print(Text(report.rests_on), *map(Text, report.session), "", sep="\n")
     screen.print(*map(Text, report.judges), sep="\n", end="\n\n" if report.judges else "")
     over_half = f"over half {sought.true}?"
     table = new_table("relation", sought.accepted, sought.things, "answers", "precision", over_half)
@@ -34,19 +33,6 @@ def print_report(report: Report, written: Sequence[Path]) -> None:
     if len(report.relations) > MOST_RELATIONS:
         screen.print(f"... and {len(report.relations) - MOST_RELATIONS} more relations on the page.")
     screen.print(f"Written: {', '.join(map(str, written))}", soft_wrap=True)
-
-
-def print_asked(asked: QuestionList, out: Path) -> None:
-    """Print how many are decided and asked, and the first questions."""
-    screen, three, triples = console(), asked.three, asked.candidates
-    counts = round(float(three.accept @ triples.weights)), round(float(three.ask @ triples.weights))
-    rejected = triples.stands_for - sum(counts)
-    screen.print(f"{counts[0]:,} candidates are accepted, {rejected:,} rejected, {counts[1]:,} better asked.")
-    table = new_table("question", "probably true", "worth")
-    for one in asked.questions[:10]:
-        table.add_row(f"{one.head}  {one.relation}  {one.tail}", f"{one.probability:.0%}", f"{one.worth:.2f}")
-    screen.print(table, Text(str(asked.advice)), sep="\n")
-    screen.print(f"{len(asked.questions):,} questions written: {out}", soft_wrap=True)
 
 
 def print_slice(drawn: AuditSlice, out: Path | None) -> None:
@@ -75,18 +61,6 @@ def print_audit(result: AuditResult) -> None:
     if surprise is not None:
         verdict = "disagree" if surprise < DISAGREES else "do not disagree"
         screen.print(f"Model and audit {verdict} (p = {surprise:.2g}).")
-
-
-def print_shifts(shifts: Sequence[Shift]) -> None:
-    """Print what is different, and how far promises may be off."""
-    screen = console()
-    changed = [shift for shift in shifts if shift.shifted]
-    for shift in changed[:MOST_RELATIONS]:
-        screen.print(Text(str(shift)))
-    if len(changed) > MOST_RELATIONS:
-        screen.print(f"... and {len(changed) - MOST_RELATIONS} more.")
-    same = len(shifts) - len(changed)
-    screen.print(f"{same:,} of {len(shifts):,} relations have candidates like the pool's.")
 
 
 _KINDS = {

@@ -1,4 +1,4 @@
-"""The commands about trust: report, ask, audit, shift."""
+"""The commands about trust: report and audit."""
 
 from __future__ import annotations
 
@@ -18,14 +18,6 @@ from actc.cli.parts import (
     seed_option,
 )
 from actc.errors import OptionError
-from actc.trust.tuned import TUNED
-
-price_option = click.option(
-    "--price",
-    default=TUNED.price,
-    show_default=True,
-    help="What an answer costs, in right decisions that it must bring.",
-)
 
 
 @click.command(
@@ -36,7 +28,6 @@ price_option = click.option(
 @click.option("--out", type=PATH, default=Path("report.html"), show_default=True, help="The page.")
 @click.option("--json", "json_out", type=PATH, help="The same numbers as JSON.")
 @click.option("--level", default=0.9, show_default=True, help="How sure the bounds should be.")
-@price_option
 @allow_method_option
 @overwrite_option
 @quiet_option
@@ -55,37 +46,6 @@ def report_command(
     report = write_report(source, out, json_out=json_out, **options)
     if not quiet:
         print_report(report, [path for path in (out, json_out) if path is not None])
-
-
-@click.command(
-    "ask",
-    epilog=examples(
-        "actc ask thresholds.json --count 50 --out questions.tsv",
-        "actc ask my-session --candidates candidates.tsv --out questions.tsv",
-    ),
-)
-@click.argument("source", type=PATH)
-@click.option("--candidates", type=PATH, help="Ask about these instead of the pool: head, relation, tail, score.")
-@click.option("--count", default=50, show_default=True, help="How many questions at most.")
-@price_option
-@click.option("--out", type=PATH, required=True, help="The questions, best first: .tsv, .csv or .parquet.")
-@allow_method_option
-@overwrite_option
-@quiet_option
-def ask_command(source: Path, out: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
-    """List the candidates that are better asked than decided, the most worthwhile first.
-
-    The list can be the candidates of a new session: `actc start SESSION questions.tsv`.
-
-    SOURCE is a session, or a thresholds file that `actc calibrate` wrote; either with a pooled method.
-    """
-    from actc.cli.show_trust import print_asked
-    from actc.session.examine import list_questions
-
-    claim_output(out, overwrite=overwrite, inputs=(source, options["candidates"]))
-    asked = list_questions(source, out, **options)
-    if not quiet:
-        print_asked(asked, out)
 
 
 @click.command(
@@ -161,25 +121,4 @@ def audit_command(
     return None if quiet else print_audit(result)
 
 
-@click.command("shift", epilog=examples("actc shift thresholds.json candidates.parquet"))
-@click.argument("source", type=PATH)
-@click.argument("candidates", type=PATH)
-@click.option("--json", "json_out", type=PATH, help="Write every relation's numbers as JSON.")
-@allow_method_option
-@overwrite_option
-@quiet_option
-def shift_command(source: Path, candidates: Path, json_out: Path | None, overwrite: bool, quiet: bool) -> None:
-    """Say whether new candidates are like the pool that thresholds were found on.
-
-    SOURCE is a session, or a thresholds file that `actc calibrate` wrote; either with a pooled method.
-    """
-    from actc.cli.show_trust import print_shifts
-    from actc.session.examine import check_shift
-
-    claim_output(json_out, overwrite=overwrite, inputs=(source, candidates))
-    shifts = check_shift(source, candidates, json_out=json_out)
-    if not quiet:
-        print_shifts(shifts)
-
-
-COMMANDS = [report_command, ask_command, audit_command, shift_command]
+COMMANDS = [report_command, audit_command]

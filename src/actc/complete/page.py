@@ -42,7 +42,7 @@ def write_next_page(
     more = plan.command(budget=2 * max(plan.budget, len(case.annotations)) or 100)
     go_on = (more,) if opened.session is None else (f"actc annotate {shlex.quote(str(plan.out / 'session'))}", more)
     kept = case.promised is None or case.promised.accepts
-    commands = go_on if report.advice.go_on or not kept else (audit,)
+    commands = (audit,) if kept and len(case.annotations) else go_on
     words = replace(name_things(opened.session, commands), wrong=wrong)
     if reasons is not None:
         words = _with_reasons(words, case, reasons, report.questions)

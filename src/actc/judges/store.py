@@ -10,7 +10,6 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from actc.tables.deliver import try_to_lock
 from actc.tables.sqlite import database_address
 
 FILE = "judges.sqlite"
-VERSION = 2
+VERSION = 3
 MOST_NAME = 80  # characters
 REPLIES_A_STATE = 200
 """A planner need not look at every single reply."""
@@ -43,7 +42,6 @@ SCHEMA = f"""
     );
     CREATE TABLE choice (id INTEGER PRIMARY KEY, at REAL NOT NULL, differing REAL NOT NULL);  -- the last one holds
     CREATE TABLE way (judge INTEGER PRIMARY KEY REFERENCES judge, way TEXT NOT NULL);    -- how it is asked
-    CREATE TABLE price (judge INTEGER PRIMARY KEY, read REAL NOT NULL, written REAL NOT NULL);  -- of a million tokens
     PRAGMA user_version = {VERSION};
 """
 
@@ -54,15 +52,6 @@ def tidy_name(name: str, whose: str) -> str:
     if not 0 < len(name) <= MOST_NAME or not name.isprintable():
         raise OptionError(f"The name of {whose} has 1 to {MOST_NAME} printable characters.")
     return name
-
-
-@dataclass(frozen=True)
-class Spent:
-    """What a judge was asked so far, and what that cost by the prices that were given last."""
-
-    name: str
-    asked: int
-    cost: float
 
 
 class ReplyStore:
@@ -138,26 +127,6 @@ class ReplyStore:
         """Remember how a judge is asked."""
         with self.open() as connection:
             connection.execute("INSERT OR REPLACE INTO way VALUES (?, ?)", (judge, way))
-
-    def keep_price(self, judge: int, read: float, written: float) -> None:
-        """Remember what a million tokens of a judge cost; of nobody's number, 0, what a person's answer does."""
-        with self.open() as connection:
-            connection.execute("INSERT OR REPLACE INTO price VALUES (?, ?, ?)", (judge, read, written))
-
-    @property
-    def person(self) -> float | None:
-        """What a person's answer costs, if that was said."""
-        rows = self._rows("SELECT read FROM price WHERE judge = 0")
-        return float(rows[0][0]) if rows else None
-
-    def spent(self) -> tuple[Spent, ...]:
-        """Return what each judge was asked and what it cost, in the order of their numbers; nothing without a price."""
-        sql = (
-            "SELECT name, count(key), coalesce(sum(tokens_in * read + tokens_out * written), 0) / 1e6 FROM judge "
-            "LEFT JOIN reply ON reply.judge = judge.id LEFT JOIN price ON price.judge = judge.id "
-            "GROUP BY judge.id ORDER BY judge.id"
-        )
-        return tuple(Spent(*row) for row in self._rows(sql))
 
     def keys(self, judge: int) -> set[str]:
         """Return the questions that a judge was asked before."""

@@ -48,34 +48,8 @@ def batch_size(count: int) -> int:
     return max(1, count // TUNED.labels_per_batch)
 
 
-def expected_gains(posterior: Posterior, relations: IntArray) -> FloatArray:
-    """Return what a label at each point of some relations is expected to bring in right decisions: (r, POINTS)."""
-    board, gains = _Board.of(posterior), np.empty((len(relations), POINTS))
-    for some in _in_parts(len(relations)):
-        gains[some] = board.gains(relations[some])
-    return gains
-
-
-def best_gains(posterior: Posterior, count: int) -> FloatArray:
-    """Return the ``count`` largest gains of a label, one in each of as many relations, the largest first."""
-    board, best = _Board.of(posterior), np.zeros(0)
-    bounds = board.bounds()
-    order = np.argsort(-bounds, kind="stable")
-    for some in _in_parts(len(order)):
-        if len(best) == count and bounds[order[some.start]] < best[-1]:
-            break
-        best = np.sort(np.append(best, board.gains(order[some]).max(axis=1)))[::-1][:count]
-    return best
-
-
 def _in_parts(count: int) -> list[slice]:
     return [slice(start, start + _AT_ONCE) for start in range(0, count, _AT_ONCE)]
-
-
-def gains_of(posterior: Posterior, rows: IntArray) -> FloatArray:
-    """Return the right decisions that a label on each of some rows of the pool is expected to bring, shape (n,)."""
-    relations, places = np.unique(posterior.pool.relations[rows], return_inverse=True)
-    return np.asarray(expected_gains(posterior, relations)[places, points_of(posterior.pool, rows)])
 
 
 def points_of(pool: PreparedPool, rows: IntArray) -> IntArray:

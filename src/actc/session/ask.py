@@ -48,9 +48,8 @@ class Task:
         How it was chosen and from which set, see :class:`actc.triples.Annotations`.
     chance : float, optional
         The chance that it had; None where nobody knows.
-    probability, gain : float, optional
-        When it was planned: how probable the model held it to be, and the right decisions that its answer was expected
-        to add.
+    probability : float, optional
+        How probable the model held it to be when it was planned.
     wanted : int
         How many annotators should judge it.
     rivals : str
@@ -72,7 +71,6 @@ class Task:
     within: str = ""
     chance: float | None = None
     probability: float | None = None
-    gain: float | None = None
     wanted: int = 1
     rivals: str = ""
     reach: int = 0

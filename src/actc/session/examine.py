@@ -1,13 +1,10 @@
-"""How good are decisions, what is better asked, are new candidates like the old? Of a session or a thresholds file.
-
-Each function does what the command beside it does: ``actc report``, ``ask``, ``audit``, ``shift``.
-"""
+"""How good are decisions? Of a session or a thresholds file: what ``actc report`` and ``actc audit`` do."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,25 +15,16 @@ from actc.session.find_case import Opened, find_case
 from actc.session.judge_report import audit_with_judges, report_judges
 from actc.session.session import Session
 from actc.session.sought import sought_in
+from actc.session.status import describe_session
 from actc.tables.deliver import check_writable
-from actc.tables.files import in_json, read_annotations, write_json, write_scored
+from actc.tables.files import read_annotations, write_json, write_scored
 from actc.tables.parts import read_candidates
 from actc.triples import Annotations, IntArray, ScoredTriples
-from actc.trust.ask import Advice, ThreeWay, decide_three_ways, weigh_next_answers
 from actc.trust.audit import Audit, answers_to_certify, assess, disagreement, draw_slice
 from actc.trust.case import Case
 from actc.trust.ppi import Powered
-from actc.trust.report import (
-    Question,
-    Report,
-    expected_precision,
-    find_questions,
-    make_report,
-    write_questions,
-)
+from actc.trust.report import Report, expected_precision, make_report
 from actc.trust.report_page import Words, write_page
-from actc.trust.shift import Shift, find_shifts
-from actc.trust.tuned import TUNED
 
 PathLike = str | Path
 
@@ -47,7 +35,6 @@ def write_report(
     *,
     json_out: PathLike | None = None,
     level: float = 0.9,
-    price: float = TUNED.price,
 ) -> Report:
     """Say how good decisions are, resting on what, and what to ask next, as ``actc report`` does.
 
@@ -61,76 +48,21 @@ def write_report(
         The same numbers as JSON.
     level : float
         How sure the bounds should be.
-    price : float
-        What an answer costs, in right decisions that it must bring.
     """
     if json_out is not None:  # both or none
         check_writable(json_out)
     opened = find_case(source)
-    report, judges = make_report(opened.case, level, price), report_judges(opened, level)
+    report, judges = make_report(opened.case, level), report_judges(opened, level)
     if opened.session is not None:
-        report = replace(report, sought=sought_in(opened.session.settings))
+        report = replace(
+            report, sought=sought_in(opened.session.settings), session=tuple(describe_session(opened.session))
+        )
     if judges is not None:
         report = replace(report, judges=tuple(judges.sentences(report.sought)))
-    write_page(report, Path(out), name_things(opened.session, _next_commands(source, opened, report)))
+    write_page(report, Path(out), name_things(opened.session, _next_commands(source, opened)))
     if json_out is not None:
         write_json(json_out, report.to_dict() | ({} if judges is None else {"judges": judges.to_dict()}))
     return report
-
-
-@dataclass(frozen=True, eq=False)
-class QuestionList:
-    """What is better asked than decided.
-
-    Parameters
-    ----------
-    questions : list of Question
-        Best first.
-    three : ThreeWay
-        Of every candidate: accept, reject or ask.
-    candidates : ScoredTriples
-    advice : Advice
-        Whether more answers pay.
-    """
-
-    questions: list[Question]
-    three: ThreeWay
-    candidates: ScoredTriples
-    advice: Advice
-
-
-def list_questions(
-    source: PathLike | Case,
-    out: PathLike | None = None,
-    *,
-    candidates: PathLike | ScoredTriples | None = None,
-    count: int = 50,
-    price: float = TUNED.price,
-) -> QuestionList:
-    """List the candidates that are better asked than decided, the most worthwhile first, as ``actc ask`` does.
-
-    Parameters
-    ----------
-    source : path or Case
-        A session, or a thresholds file; either with a pooled method.
-    out : path, optional
-        Write the questions there: .tsv, .csv or .parquet.
-    candidates : path or ScoredTriples, optional
-        Ask about these instead of the pool.
-    count : int
-        How many questions at most.
-    price : float
-        What an answer costs, in right decisions that it must bring.
-    """
-    if count < 1:
-        raise OptionError(f"--count: {count} questions are none; give at least 1.")
-    case = find_case(source).case
-    triples = case.target if candidates is None else _triples(candidates)
-    three = decide_three_ways(case, triples, price)
-    questions = find_questions(case, three, count, triples)
-    if out is not None:
-        write_questions(out, questions)
-    return QuestionList(questions, three, triples, weigh_next_answers(case.posterior, price))
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,46 +170,24 @@ def audit_accepted(
     return result
 
 
-def check_shift(
-    source: PathLike | Case, candidates: PathLike | ScoredTriples, *, json_out: PathLike | None = None
-) -> list[Shift]:
-    """Say of each relation whether new candidates are like the pool of thresholds, as ``actc shift`` does.
-
-    Parameters
-    ----------
-    source : path or Case
-        A session, or a thresholds file; either with a pooled method.
-    candidates : path or ScoredTriples
-        The new ones.
-    json_out : path, optional
-        Write every relation's numbers as JSON.
-    """
-    case = find_case(source).case
-    shifts = find_shifts(case.pool, _triples(candidates), case.thresholds)
-    if json_out is not None:
-        write_json(json_out, in_json([{**asdict(shift), "shifted": shift.shifted} for shift in shifts]))
-    return shifts
-
-
-def _next_commands(source: PathLike | Session | Case, opened: Opened, report: Report) -> tuple[str, ...]:
-    """Return the commands to run next."""
+def _next_commands(source: PathLike | Session | Case, opened: Opened) -> tuple[str, ...]:
+    """Return the commands to run next: to judge more, and to use what is decided."""
     if isinstance(source, Case):
         return ()
     folder = source.folder if isinstance(source, Session) else source
     there = shlex.quote(str(folder))
-    go_on: tuple[str, ...] = (f"actc annotate {there}",)
-    stop: tuple[str, ...] = (
-        f"actc export {there} --thresholds thresholds.json --accepted accepted.tsv",
-        f"actc audit {there} --target 0.9",
-    )
-    if not Path(folder).is_dir():  # a thresholds file: the people of its session are asked, where it has one
-        stop = (f"actc decide {there} candidates.tsv --out accepted.tsv",)
-        go_on = (f"actc ask {there} --count 50 --out questions.tsv", "actc start my-session questions.tsv")
-        if opened.session is not None:
-            asked, promised = shlex.quote(os.path.relpath(opened.session.folder)), opened.case.promised
-            kept = "" if promised is None else f" --precision {promised.target:g} --confidence {promised.confidence:g}"
-            go_on = (f"actc annotate {asked}", f"actc export {asked} --thresholds new-thresholds.json{kept}")
-    return go_on if report.advice.go_on else stop
+    if Path(folder).is_dir():
+        return (
+            f"actc annotate {there}",
+            f"actc export {there} --thresholds thresholds.json --accepted accepted.tsv",
+            f"actc audit {there} --target 0.9",
+        )
+    decide = f"actc decide {there} candidates.tsv --out accepted.tsv"
+    if opened.session is None:
+        return (decide,)
+    asked, promised = shlex.quote(os.path.relpath(opened.session.folder)), opened.case.promised
+    kept = "" if promised is None else f" --precision {promised.target:g} --confidence {promised.confidence:g}"
+    return f"actc annotate {asked}", f"actc export {asked} --thresholds new-thresholds.json{kept}", decide
 
 
 def name_things(session: Session | None, commands: tuple[str, ...]) -> Words:

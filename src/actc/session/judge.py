@@ -25,7 +25,6 @@ from actc.session.ask import Task, read_rivals
 from actc.session.cards import make_card, plain
 from actc.session.find_case import session_case
 from actc.session.judged import compare_judges
-from actc.session.money import Money, weigh_money
 from actc.session.plan import task_of
 from actc.session.reasons import reasons_of
 from actc.session.session import Session
@@ -56,12 +55,8 @@ class JudgeRun:
         Why the last question failed that could not be put to a server; empty where none did.
     seconds : float
         How long it took.
-    cost : float or None
-        By the prices given; None without them.
     reliability : Reliability
         How often it says what people said.
-    money : Money, optional
-        What the next unit of money buys, where a person's answer has a price.
     """
 
     judge: str
@@ -75,12 +70,10 @@ class JudgeRun:
     tokens_out: int
     problem: str
     seconds: float
-    cost: float | None
     reliability: Reliability
-    money: Money | None = None
 
     def sentences(self) -> list[str]:
-        """Say what the judge was asked, what came of it, what it cost and how far it can be trusted."""
+        """Say what the judge was asked, what came of it and how far it can be trusted."""
         rate = (self.answered + self.senseless) / max(self.seconds, 1e-9)
         lines = [
             f"{self.judge}: {self.answered:,} new answers in {self.seconds:.1f} s ({rate:,.1f} a second); "
@@ -94,17 +87,14 @@ class JudgeRun:
             why = f" ({self.problem})" if self.problem else ""
             lines.append(f"{self.failed:,} questions are left, failed{why} or over the limit: run it again to go on.")
         if self.requests:
-            cost = "" if self.cost is None else f", cost {self.cost:,.4g}"
-            lines.append(
-                f"{self.requests:,} requests, {self.tokens_in:,} tokens read and {self.tokens_out:,} written{cost}."
-            )
+            lines.append(f"{self.requests:,} requests, {self.tokens_in:,} tokens read and {self.tokens_out:,} written.")
         trust = self.reliability
         lines.append(
             f"It says what people said on {100 * trust.right:.0f} % of {trust.compared:,} triples that both judged."
             if trust.compared
             else "No triple was judged both by it and by people yet; until then its answers count little."
         )
-        return lines if self.money is None else lines + self.money.sentences()
+        return lines
 
 
 def judge_triples(
@@ -130,9 +120,6 @@ def judge_triples(
     rivals: bool = False,
     examples: int = 0,
     texts: str | Path | None = None,
-    price_in: float | None = None,
-    price_out: float | None = None,
-    price_person: float | None = None,
     differing: float | None = None,
     progress: Progress = ignore_progress,
 ) -> JudgeRun:
@@ -180,10 +167,6 @@ def judge_triples(
         Tell a server what people said of so many other triples, those of the same relation first.
     texts : path, optional
         A table with head, relation, tail and source: the text that each candidate was taken from, for judges and cards.
-    price_in, price_out : float, optional
-        What a million tokens cost, read and written.
-    price_person : float, optional
-        What an answer of a person costs: this run, later ones and reports then say what the next unit of money buys.
     differing : float, optional
         From now on, the share of people's cards (random checks aside) that are triples on which judges and model differ
         most. Cards never show what a judge said.
@@ -194,9 +177,6 @@ def judge_triples(
     _check_choice(program, url, model, script)
     if way is not None and way not in WAYS:
         raise ChoiceError("way to ask", way, WAYS)
-    for option, price in (("price-in", price_in), ("price-out", price_out), ("price-person", price_person)):
-        if price is not None and not 0 <= price < float("inf"):
-            raise OptionError(f"--{option}: {price} is no price; give 0 or more.")
     if examples < 0:
         raise OptionError(f"--examples: {examples} answers cannot be told; give 0 or more.")
     if (both or rivals or examples) and url is None:
@@ -230,10 +210,6 @@ def judge_triples(
     if url is not None:
         judge = name_asked(judge, text, both, examples)
     number = store.add_judge(judge)
-    if price_in is not None or price_out is not None:
-        store.keep_price(number, price_in or 0.0, price_out or 0.0)
-    if price_person is not None:
-        store.keep_price(0, price_person, 0.0)
     with store.alone(number):
         if url is not None:
             ask = partial(ask_server, replace(server, way=way or store.way(number)), traffic=traffic)
@@ -247,7 +223,6 @@ def judge_triples(
                 store.keep_way(number, known)
             tally.update(replies=1, answered=reply.said is not None, read=reply.tokens_in, written=reply.tokens_out)
             progress(tally["replies"], len(tasks) - questions.before)
-    priced = price_in is not None or price_out is not None
     return JudgeRun(
         judge,
         len(tasks),
@@ -260,9 +235,7 @@ def judge_triples(
         tally["written"],
         traffic.problem,
         time.monotonic() - began,
-        (tally["read"] * (price_in or 0) + tally["written"] * (price_out or 0)) / 1e6 if priced else None,
         compare_judges(session.annotations(), store.answers()).get(judge, NOT_COMPARED),
-        weigh_money(session_case(session), store),
     )
 
 

@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from actc.judges.store import ReplyStore
 from actc.session.find_case import Opened
 from actc.session.judged import compare_judges
-from actc.session.money import weigh_money
 from actc.tables.files import in_json
 from actc.triples import Annotations, ScoredTriples
 from actc.trust.audit import assess_with_guesses
@@ -59,8 +57,6 @@ class JudgeReport:
         How good decisions are where judges are heeded, as the whole report says; and without them.
     checks : int
         People's answers that both are checked by.
-    money : tuple of str
-        What answers cost, and what the next unit of money buys, where a person's answer has a price.
     """
 
     judges: tuple[JudgeLine, ...]
@@ -68,7 +64,6 @@ class JudgeReport:
     heeded: dict[str, Share | None]
     without: dict[str, Share | None]
     checks: int
-    money: tuple[str, ...] = ()
 
     def sentences(self, sought: Sought = CANDIDATES) -> list[str]:
         """Say it in words, most important first."""
@@ -78,7 +73,6 @@ class JudgeReport:
             if one is not None:
                 without = "" if other is None else f"; without them {other}"
                 said.append(f"Where they are heeded, {one} {sought.quantities[name]}{without}.")
-        said += self.money
         return said if self.checks else [*said, NO_CHECKS]
 
     def to_dict(self) -> dict[str, Any]:
@@ -102,9 +96,7 @@ def report_judges(opened: Opened, level: float = 0.9) -> JudgeReport | None:
     turned = int((case.decisions.accepted != alone.decisions.accepted).sum())
     qualities = (case.expectation.overall, alone.expectation.overall)
     heeded, without = ({name: Share.of(one, name, level) for name in QUANTITIES} for one in qualities)
-    money = None if opened.session is None else weigh_money(case, ReplyStore(opened.session.folder))
-    told = () if money is None else tuple(money.sentences())
-    return JudgeReport(_compare(case), turned, heeded, without, case.expectation.checks, told)
+    return JudgeReport(_compare(case), turned, heeded, without, case.expectation.checks)
 
 
 def _compare(case: Case) -> tuple[JudgeLine, ...]:

@@ -219,18 +219,16 @@ def _placed(triples: Iterable[Sequence[str]]) -> Iterator[tuple[Any, ...]]:
         yield *triple, number * 2654435761 % MOST_PLACES
 
 
-def add_names(path: Path, name_files: Sequence[Path], ids: Iterable[str] = (), language: str = "en") -> int:
-    """Add names to the file, all or none; return how many. See :func:`write_names`."""
+def add_names(path: Path, name_files: Sequence[Path], ids: Iterable[str] = (), language: str = "en") -> None:
+    """Add names to the file, all or none. See :func:`write_names`."""
     # One transaction: whoever reads meanwhile sees all of it or nothing.
     with closing(sqlite3.connect(path, timeout=30)) as connection:
-        before = connection.total_changes
         selective = any(ending(file) in (*RDF_FORMATS, ".json", ".jsonl", ".ndjson") for file in name_files)
         wanted = _wanted(connection, ids) if selective else None
         for file in name_files:
             rows = read_names(file, language, wanted if ending(file) not in (".tsv", ".csv", ".parquet") else None)
             connection.executemany("INSERT OR REPLACE INTO name VALUES (?, ?, ?, ?, ?)", rows)
         connection.commit()
-        return connection.total_changes - before
 
 
 def _wanted(connection: sqlite3.Connection, ids: Iterable[str]) -> Container[str]:

@@ -8,14 +8,9 @@ from typing import Any
 import numpy as np
 
 from actc.methods import Fit
-from actc.pooled.method import OWN_SELECTOR
-from actc.pooled.model import Posterior
-from actc.pooled.picks import gains_of
 from actc.tables.files import in_json
 from actc.triples import Annotations, BoolArray, IntArray, Picks, ScoredTriples, Thresholds
-from actc.trust.ask import weigh_next_answers
 from actc.trust.case import Case
-from actc.trust.expect import Quality
 
 MOST_RELATIONS = 24
 """Whose course is kept, refit by refit."""
@@ -37,11 +32,9 @@ class Outlook:
         The share of decisions that differ from the refit before.
     expected, low, high : float or None
         Expected share of right decisions on the pool, with its 90 % interval; None where the method has none.
-    gain : float or None
-        Right decisions that ten more answers are expected to add.
     relations : list of dict
         Name, cut, its interval, accepted share and number of labels of each relation, those with most labels first.
-    probabilities, gains : list
+    probabilities : list
         What the method thinks of each planned triple; None where it does not say.
     """
 
@@ -51,14 +44,12 @@ class Outlook:
     expected: float | None
     low: float | None
     high: float | None
-    gain: float | None
     relations: list[dict[str, Any]]
     probabilities: list[float | None]
-    gains: list[float | None]
 
     def as_json(self) -> dict[str, Any]:
         """Return what is kept for the pages."""
-        kept = ("labels", "changed", "expected", "low", "high", "gain")
+        kept = ("labels", "changed", "expected", "low", "high")
         return {name: getattr(self, name) for name in kept} | {"relations": self.relations[:MOST_RELATIONS]}
 
 
@@ -75,7 +66,7 @@ def look_ahead(case: Case, planned: Picks, before: BoolArray | None) -> Outlook:
     """
     fit, pool, annotations = case.fit, case.pool, case.annotations
     nothing: list[float | None] = [None] * len(planned)
-    plain = Outlook(len(annotations), None, None, None, None, None, None, [], nothing, nothing)
+    plain = Outlook(len(annotations), None, None, None, None, None, [], nothing)
     if fit.thresholds is None:
         return plain
     accepted = case.decisions.accepted
@@ -88,23 +79,9 @@ def look_ahead(case: Case, planned: Picks, before: BoolArray | None) -> Outlook:
     )
     if fit.draws is None:
         return replace(fitted, expected=_expect(fit, pool, accepted))
-    # Ten answers picked otherwise bring less than what is said of them.
-    pays = case.found_method.selector == OWN_SELECTOR and len(planned) > 0
-    return _add_doubts(fitted, fit.draws, planned, case.expectation.overall, pays)
-
-
-def _add_doubts(fitted: Outlook, posterior: Posterior, planned: Picks, found: Quality, pays: bool) -> Outlook:
-    """Add what only a method that knows its doubts can say: an interval, and what an answer is expected to bring."""
-    low, high = found.interval("accuracy")
-    gain = weigh_next_answers(posterior).gain
-    return replace(
-        fitted,
-        expected=found.middle("accuracy"),
-        low=low,
-        high=high,
-        gain=gain if pays else None,
-        gains=gains_of(posterior, planned.rows).tolist(),
-    )
+    overall = case.expectation.overall
+    low, high = overall.interval("accuracy")
+    return replace(fitted, expected=overall.middle("accuracy"), low=low, high=high)
 
 
 def _expect(fit: Fit, pool: ScoredTriples, accepted: BoolArray) -> float | None:

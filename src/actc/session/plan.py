@@ -212,7 +212,7 @@ class Planner:
         chances = [chance if np.isfinite(chance) else None for chance in picks.chance.tolist()]
         how = (picks.reasons, picks.asked, picks.within, chances)
         reach = [self.pool.stands_for if len(self.parts) == 1 else 0] * len(rows)  # a pool with parts does not grow
-        columns = (rows, *how, outlook.probabilities, outlook.gains, wanted, rivals, reach)
+        columns = (rows, *how, outlook.probabilities, wanted, rivals, reach)
         tasks = [task_of(self.pool, *values) for values in zip(*columns, strict=True)]
         planned = [(place, *task.as_row()) for place, task in enumerate(tasks)]
         content, relations = json.dumps(outlook.as_json()), json.dumps(outlook.relations)
@@ -246,7 +246,7 @@ def _in_turn(planned: list[_Planned]) -> tuple[Picks, list[str], Outlook]:
         picks = picks.plus(replace(other.picks, rows=other.picks.rows + other.part.rows.start)).take(order)
         rivals = _put(order, rivals, other.rivals)
         probabilities = _put(order, outlook.probabilities, other.outlook.probabilities)
-        outlook = replace(outlook, probabilities=probabilities, gains=_put(order, outlook.gains, other.outlook.gains))
+        outlook = replace(outlook, probabilities=probabilities)
     return picks, rivals, outlook
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -150,8 +149,8 @@ def take_people(session: Session, earlier: Path) -> None:
     shutil.copy2(earlier / "secret", session.folder / "secret")
 
 
-def add_session_names(session: str | Path | Session, files: Sequence[str | Path], language: str = "en") -> NameCount:
-    """Give a session that was started names, as ``actc names`` does; its pages show them at once.
+def add_session_names(session: str | Path | Session, files: Sequence[str | Path], language: str = "en") -> None:
+    """Give a session that was started more names; its pages show them at once.
 
     Parameters
     ----------
@@ -160,32 +159,18 @@ def add_session_names(session: str | Path | Session, files: Sequence[str | Path]
         Where the names are, see :func:`actc.session.read_names.read_names`.
     language : str
         The language of names and descriptions, where a file has several.
-
-    Returns
-    -------
-    NameCount
-        How many names were read, and how many of the candidates' entities have one now.
     """
     session = session if isinstance(session, Session) else Session(session)
     pool = session.read_pool()
     ids = (*pool.entity_names, *pool.relation_names)
-    added = add_names(session.names.path, [Path(file) for file in files], ids, language)
-    return count_named(session, added, pool)
+    add_names(session.names.path, [Path(file) for file in files], ids, language)
 
 
-class NameCount(NamedTuple):
-    """Names that were read; entities of the candidates with a name; all of them."""
-
-    read: int
-    named: int
-    entities: int
-
-
-def count_named(session: Session, read: int = 0, pool: ScoredTriples | None = None) -> NameCount:
-    """Count the entities of a session's candidates (of a sample, of those that may be asked) that have a name."""
-    pool = session.read_pool() if pool is None else pool
+def count_named(session: Session) -> tuple[int, int]:
+    """Count the entities of a session's candidates (of a sample, of those that may be asked) with a name, and all."""
+    pool = session.read_pool()
     used = np.unique(np.concatenate([pool.heads, pool.tails])).tolist()
-    return NameCount(read, session.names.count_named(pool.entity_names[i] for i in used), len(used))
+    return session.names.count_named(pool.entity_names[i] for i in used), len(used)
 
 
 def sample_files() -> tuple[Path, tuple[Path, ...], Path]:

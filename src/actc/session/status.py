@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,8 +16,8 @@ from actc.session.cards import sentence
 from actc.session.combine import combine, compare_rules
 from actc.session.session import Session
 from actc.session.sought import page_words
+from actc.session.trouble import read_trouble
 from actc.tables.files import in_json
-from actc.trust.ask import Advice
 
 MOST_POINTS = 120
 OUTLOOK = {"labels", "expected", "low", "high", "relations"}  # what pages ask of it
@@ -60,6 +61,18 @@ def write_count(counts: dict[str, Any]) -> str:
     if counts["labels"] > counts["goal"]:
         return f"{counts['labels']:,} triples judged, budget {counts['goal']:,}"
     return f"{counts['labels']:,} of {counts['goal']:,} triples judged"
+
+
+def describe_session(session: Session) -> list[str]:
+    """Say how far a session is, how far people agree, and why nothing is planned where that is so."""
+    lines = [f"{write_count(progress(session))}."]
+    found = measure_agreement(session.votes())
+    if found.shared:
+        alpha = "–" if math.isnan(found.krippendorff) else f"{found.krippendorff:.2f}"
+        lines.append(f"Agreement on {found.shared:,} shared triples: Krippendorff's alpha {alpha}.")
+    if trouble := read_trouble(session.folder):
+        lines.append(f"The last try to plan questions failed: {trouble}")
+    return lines
 
 
 def what_is_left(session: Session, annotator: Annotator, relation: str | None = None) -> str:
@@ -146,14 +159,12 @@ def all_relations(session: Session) -> list[dict[str, Any]]:
 
 
 def write_advice(outlook: dict[str, Any] | None, labels: int, budget: int) -> str:
-    """Say whether to go on: the one advice, in the words that a report has for it too."""
+    """Say what the last answers changed, so that people can see when to stop."""
     if outlook is not None and "verdict" in outlook:
         return str(outlook["verdict"])
     spent = f"The budget of {budget:,} answers is spent. " if labels >= budget else ""
     if outlook is None or labels == 0:
         return spent + "Judge a few triples to see what the answers bring."
-    if outlook["gain"] is not None:
-        return spent + str(Advice.of(outlook["gain"]))
     if outlook["changed"] is not None:
         return f"{spent}The last answers changed {100 * outlook['changed']:.2f} % of the decisions."
     return spent + "A few more answers will show whether they still change decisions."

@@ -40,7 +40,6 @@ PLANNED = """
         tail TEXT NOT NULL,
         score REAL NOT NULL,
         probability REAL,                -- what the model thought when it asked
-        gain REAL,                       -- right decisions it hoped to gain
         reason TEXT NOT NULL,
         wanted INTEGER NOT NULL,         -- how many annotators should judge it
         asked TEXT NOT NULL DEFAULT 'given',
@@ -49,7 +48,7 @@ PLANNED = """
         rivals TEXT NOT NULL DEFAULT '',
         reach INTEGER NOT NULL DEFAULT 0
 """
-VERSION = 10
+VERSION = 11
 # Triggers keep the counts, see above; ``checksum`` is :func:`_checksum`, so a bit that a disk changed is found.
 SCHEMA = f"""
     CREATE TABLE annotator (

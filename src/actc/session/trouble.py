@@ -1,4 +1,4 @@
-"""Why no questions are planned, in words, for the owner's page and for ``actc status``: one line in a file.
+"""Why no questions are planned, in words, for the owner's page and ``actc report``: one line in a file.
 
 A planner that fails writes it, one that plans removes it. No database is asked: it may be what failed.
 """

@@ -5,23 +5,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
-from pathlib import Path
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from actc.frames import html_table
-from actc.tables.files import in_json, write_triples
-from actc.triples import FloatArray, IntArray, ScoredTriples, as_vocabulary
-from actc.trust.ask import Advice, ThreeWay, decide_three_ways, weigh_next_answers
-from actc.trust.case import Case
+from actc.tables.files import in_json
+from actc.triples import FloatArray, ScoredTriples, as_vocabulary
+from actc.trust.case import PEOPLE, Case
 from actc.trust.discrepancy import answers_left_out
 from actc.trust.expect import QUANTITIES, Expectation, Share, expect
 from actc.trust.held import count_held
 from actc.trust.intervals import check_level
-from actc.trust.tuned import TUNED
 from actc.trust.words import CANDIDATES, Sought
 
 CURVE = (10, 20, 50, 100, 200, 500, 1000, 2000)
@@ -39,8 +35,6 @@ class RelationLine:
     answers: int
     answered_true: int
     accepted: int
-    surely_accepted: int
-    ask: int
     cut: float
     interval: tuple[float, float] | None
     quality: dict[str, Share | None]
@@ -49,14 +43,13 @@ class RelationLine:
 
 @dataclass(frozen=True)
 class Question:
-    """A triple that an answer is worth most on."""
+    """A triple to ask about next."""
 
     head: str
     relation: str
     tail: str
     score: float
     probability: float
-    worth: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,10 +62,10 @@ class Report:
     quality: dict[str, Share | None]
     relations: list[RelationLine]
     questions: list[Question]
-    advice: Advice
     curve: list[tuple[int, Share]]
     said: FloatArray  # probability of each judged triple, without its own answer
     judges: tuple[str, ...] = ()  # what machine judges brought, in sentences
+    session: tuple[str, ...] = ()  # where the session stands, in sentences
     sought: Sought = CANDIDATES
 
     def __repr__(self) -> str:
@@ -118,36 +111,33 @@ class Report:
             "checks": self.expectation.checks,
             "misfit_p_value": self.expectation.misfit,
             "quality": {name: share and asdict(share) for name, share in self.quality.items()},
-            "advice": {"go_on": self.advice.go_on, "gain": self.advice.gain, "price": self.advice.price},
             "learning_curve": [{"answers": count, **asdict(share)} for count, share in self.curve],
+            "session": list(self.session),
             "relations": in_json([asdict(line) for line in self.relations]),
             "ask_next": [asdict(question) for question in self.questions],
         }
 
 
-def make_report(case: Case, level: float = 0.9, price: float = TUNED.price) -> Report:
+def make_report(case: Case, level: float = 0.9) -> Report:
     """Work out every number of the report."""
     check_level(level)
-    posterior, found = case.posterior, case.expectation
-    three = decide_three_ways(case, price=price)
+    found = case.expectation
     return Report(
         case,
         level,
         found,
         {name: Share.of(found.overall, name, level) for name in QUANTITIES},
-        _relation_lines(case, found, three, level),
-        find_questions(case, three, spread=True),
-        weigh_next_answers(posterior, price),
+        _relation_lines(case, found, level),
+        find_questions(case),
         _learning_curve(case, level),
-        answers_left_out(posterior, case.annotations).probabilities,
+        answers_left_out(case.posterior, case.annotations).probabilities,
     )
 
 
-def _relation_lines(case: Case, found: Expectation, three: ThreeWay, level: float) -> list[RelationLine]:
+def _relation_lines(case: Case, found: Expectation, level: float) -> list[RelationLine]:
     target, size = case.target, len(case.target.relation_names)
-    masks = (case.decisions.accepted, three.accept, three.ask)
-    counts = [np.bincount(target.relations, mask * target.weights, size) for mask in masks]
-    decided = np.stack(counts, axis=1).round().astype(np.int64).tolist()
+    accepted = np.bincount(target.relations, case.decisions.accepted * target.weights, size)
+    accepted = accepted.round().astype(np.int64).tolist()
     given = case.answers_in(target)
     judged = target.relations[given.rows]
     answers = np.bincount(judged, minlength=size).tolist()
@@ -163,9 +153,8 @@ def _relation_lines(case: Case, found: Expectation, three: ThreeWay, level: floa
         if lower is not None and upper is not None and place >= 0:
             interval = (float(lower[place]), float(upper[place]))
         cut = float(cuts[place])
-        over_half = _over_half(quality["precision"], decided[at][0])
-        accepted, surely, ask = decided[at]
-        numbers = (count, answers[at], trues[at], accepted, surely, ask)
+        over_half = _over_half(quality["precision"], accepted[at])
+        numbers = (count, answers[at], trues[at], accepted[at])
         lines.append(RelationLine(name, *numbers, cut, interval, quality, over_half))
     return lines
 
@@ -176,42 +165,16 @@ def _over_half(precision: Share | None, accepted: int) -> str:
     return "surely" if precision is not None and precision.low >= HALF else "not sure"
 
 
-def find_questions(
-    case: Case,
-    three: ThreeWay,
-    count: int = QUESTIONS,
-    candidates: ScoredTriples | None = None,
-    spread: bool = False,
-) -> list[Question]:
-    """Return the triples of the pool, or of new candidates, that are better asked; best first, none that was judged.
-
-    Spread, the best two of each relation come before the third of any: one relation must not hide the others.
-    """
-    triples = case.target if candidates is None else candidates
-    queue = three.queue
-    if spread:
-        queue = queue[np.argsort(_rank_within(triples.relations[queue]) // 2, kind="stable")]
-    rows = queue[:count].tolist()
-    scores, probability, worth = triples.scores, three.probability, three.worth
+def find_questions(case: Case, count: int = QUESTIONS) -> list[Question]:
+    """Return the most uncertain candidates, those with a probability nearest to one half; none that was judged."""
+    probability = case.decisions.probability
+    assert probability is not None
+    rows = np.flatnonzero(~np.isin(case.decisions.by, PEOPLE))
+    rows = rows[np.argsort(np.abs(probability[rows] - HALF), kind="stable")][:count]
     return [
-        Question(*triples.triple(row), float(scores[row]), float(probability[row]), float(worth[row])) for row in rows
+        Question(*case.target.triple(row), float(case.target.scores[row]), float(probability[row]))
+        for row in rows.tolist()
     ]
-
-
-def _rank_within(groups: IntArray) -> IntArray:
-    """Return each element's place among the elements of its group, in the order they come, shape (N,)."""
-    order = np.argsort(groups, kind="stable")
-    sizes = np.bincount(groups) if len(groups) else np.zeros(0, dtype=np.int64)
-    starts = np.cumsum(sizes) - sizes
-    rank = np.empty(len(groups), dtype=np.int64)
-    rank[order] = np.arange(len(groups)) - starts[groups[order]]
-    return rank
-
-
-def write_questions(path: str | Path, questions: Sequence[Question]) -> None:
-    """Write questions as a table."""
-    columns = [field.name for field in fields(Question)]
-    write_triples(path, {name: [getattr(one, name) for one in questions] for name in columns})
 
 
 def expected_precision(case: Case, accepted: ScoredTriples) -> FloatArray:

@@ -166,14 +166,13 @@ def whisker(middle: float, bound: Interval, style: str) -> str:
     return frame.svg(f"{middle:.0%}, between {bound.low:.0%} and {bound.high:.0%}")
 
 
-def shares(accepted: int, asked: int, rejected: int, most: int, sought: Sought = CANDIDATES) -> str:
-    """Draw how many of a relation's triples are accepted, asked about and rejected, on a scale up to ``most``."""
+def shares(accepted: int, rejected: int, most: int, sought: Sought = CANDIDATES) -> str:
+    """Draw how many of a relation's triples are accepted and rejected, on a scale up to ``most``."""
     frame = Frame(INLINE, (0, max(most, 1)), (0, 1), (0, 2, 0, 2))
     start = 0
-    words = {"accepted": sought.accepted, "asked": "worth asking about", "rejected": sought.rejected}
-    for count, style in ((accepted, "accepted"), (asked, "asked"), (rejected, "rejected")):
+    for count, style, word in ((accepted, "accepted", sought.accepted), (rejected, "rejected", sought.rejected)):
         if count:
             length = max(frame.x(start + count) - frame.x(start), 0.8)
-            frame.box(frame.x(start), 4, length, 12, style, f"{count:,} {words[style]}")
+            frame.box(frame.x(start), 4, length, 12, style, f"{count:,} {word}")
         start += count
-    return frame.svg(f"{accepted} {sought.accepted}, {asked} to ask, {rejected} {sought.rejected}")
+    return frame.svg(f"{accepted} {sought.accepted}, {rejected} {sought.rejected}")

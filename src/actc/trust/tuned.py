@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Tuned:
-    """The numbers of expectations, promises and advice."""
+    """The numbers of expectations and promises."""
 
     # The error of a share p is believed to have this times sqrt(p (1 - p)) as its standard deviation: about 11 points
     # at a share of 0.7. Widened from 0.2 after six runs on all cells, in which 0.25 held in 94% and 0.2 in 93% of the
@@ -36,9 +36,6 @@ class Tuned:
     # promises of 0.8 broke in 5.7% of the trial runs at 500 answers, with it in 2.0%.
     last_part: float = 0.1
     least_due: float = 0.5
-    # What an answer costs, in right decisions: at 0.4, one would rather look at five triples than have two wrong. Not
-    # tuned: a matter of taste, and an option wherever it counts.
-    price: float = 0.4
 
 
 TUNED = Tuned()
