@@ -30,7 +30,7 @@ Tables are TSV, CSV or Parquet, by their names; the first three columns are alwa
 
 | file | from | more columns |
 | --- | --- | --- |
-| answers | `actc export --labels`, `pick_triples` with a `label`, the folders of `demo` and `complete` | `label` (1 or 0), `asked`, `within`, `chance`, `reach` (how many candidates there were to draw from), `who`, `at`; of a session also `score` |
+| answers | `actc export --labels`, `pick_triples` with a `label`, the folders of `demo` and `complete` | `label` (1 or 0), `asked`, `within`, `chance`, `frame_size` (how many candidates there were to draw from), `who`, `at`; of a session also `score` |
 | accepted triples | `actc export --accepted`, `accept_triples`, `actc demo` | `score`, `probability` (where the method has one), `by`; of the demo also `sentence` |
 | decided candidates | `actc decide` | `score`, `threshold`, `probability` (likewise), with `--all` `accepted`, `by` |
 | completed facts | `actc complete`: `accepted.tsv` | `score`, `probability`, `threshold`, `method`, `date`, `by`, `rule`, `proposed_by`, `reasons` |

@@ -191,7 +191,7 @@ def test_the_kind_of_frame_that_goes_in_comes_out_and_integer_ids_stay_integers(
     assert by.count("person") == 1
 
 
-ASKED = ("head", "relation", "tail", "score", "asked", "within", "chance", "reach")
+ASKED = ("head", "relation", "tail", "score", "asked", "within", "chance", "frame_size")
 
 
 def read_columns(frame, names):

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from actc.session.backup import backup_session
     from actc.session.examine import audit_accepted, draw_audit, write_report
     from actc.session.exchange import import_judgements
-    from actc.session.extend import extend_session
     from actc.session.judge import judge_triples
     from actc.session.results import export_session
     from actc.session.start_audit import start_audit
@@ -72,7 +71,6 @@ __all__ = [
     "decide_candidates",
     "draw_audit",
     "export_session",
-    "extend_session",
     "fetch_graph",
     "find_constraints",
     "import_judgements",
@@ -112,7 +110,6 @@ _MODULES = {
     "actc.session.backup": "backup_session",
     "actc.session.examine": "audit_accepted draw_audit write_report",
     "actc.session.exchange": "import_judgements",
-    "actc.session.extend": "extend_session",
     "actc.session.judge": "judge_triples",
     "actc.session.results": "export_session",
     "actc.session.start_audit": "start_audit",
@@ -135,7 +132,6 @@ TWINS = {
     "judge": ("judge_triples",),
     "export": ("export_session",),
     "import": ("import_judgements",),
-    "extend": ("extend_session",),
     "backup": ("backup_session",),
     "report": ("write_report",),
     "audit": ("draw_audit", "audit_accepted", "start_audit"),

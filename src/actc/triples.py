@@ -496,9 +496,9 @@ ASKED = ("random", "check", "gain", "differing", "wish", "repeat", "rival", "giv
 answer teaches most; where judges and method differ; of a relation that somebody wished for; asked again; beside another
 one of which at most one is true; nobody knows.
 """
-HOW = ("asked", "within", "chance", "reach", "who", "at")
+HOW = ("asked", "within", "chance", "frame_size", "who", "at")
 """The columns that say how an answer came about, in files and frames."""
-NUMBERS = ("chance", "reach")
+NUMBERS = ("chance", "frame_size")
 """Those of them that are numbers."""
 
 
@@ -530,8 +530,8 @@ def _column(values: ArrayLike, like: IntArray, name: str) -> NDArray[Any]:
     return np.array(np.broadcast_to(column, like.shape))
 
 
-def _check_how(asked: NDArray[np.object_], chance: FloatArray, reach: FloatArray | float = 0.0) -> None:
-    """Refuse ways of asking, chances and reaches that cannot be."""
+def _check_how(asked: NDArray[np.object_], chance: FloatArray, frame_size: FloatArray | float = 0.0) -> None:
+    """Refuse ways of asking, chances and frame sizes that cannot be."""
     strange = np.flatnonzero(~np.isin(asked, ASKED))
     if strange.size:
         way = asked[strange[0]]
@@ -539,10 +539,10 @@ def _check_how(asked: NDArray[np.object_], chance: FloatArray, reach: FloatArray
     wrong = np.flatnonzero(~(np.isnan(chance) | ((chance > 0) & (chance <= 1))))
     if wrong.size:
         raise RowError(int(wrong[0]), f"the chance is {chance[wrong[0]]}; a chance is above 0 and at most 1.")
-    below = np.flatnonzero(~(np.asarray(reach) >= 0))
+    below = np.flatnonzero(~(np.asarray(frame_size) >= 0))
     if below.size:
-        told = np.atleast_1d(reach)[below[0]]
-        raise RowError(int(below[0]), f"the reach is {told}; it is a number of candidates, or 0.")
+        told = np.atleast_1d(frame_size)[below[0]]
+        raise RowError(int(below[0]), f"the frame_size is {told}; it is a number of candidates, or 0.")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -564,9 +564,8 @@ class Annotations:
     chance : float or float array of shape (l,)
         How probable it was that this question was about this triple; NaN where nobody knows. An answer without a
         chance teaches, and proves nothing.
-    reach : float or float array of shape (l,)
-        How many candidates the pool had when it was asked: a pool grows at its end, so these are its first rows. 0
-        where it is the pool as it is.
+    frame_size : float or float array of shape (l,)
+        How many candidates there were when it was asked; 0 where it is the pool as it is.
     who, at : str or object array of shape (l,)
         Who said it, and when (ISO 8601).
     """
@@ -576,7 +575,7 @@ class Annotations:
     asked: Any = "given"
     within: Any = ""
     chance: Any = np.nan
-    reach: Any = 0.0
+    frame_size: Any = 0.0
     who: Any = ""
     at: Any = ""
 
@@ -597,7 +596,7 @@ class Annotations:
         object.__setattr__(self, "labels", labels.astype(np.bool_))
         for name in HOW:
             object.__setattr__(self, name, _column(getattr(self, name), self.rows, name))
-        _check_how(self.asked, self.chance, self.reach)
+        _check_how(self.asked, self.chance, self.frame_size)
 
     @classmethod
     def from_columns(
@@ -629,7 +628,9 @@ class Annotations:
             name = triples.triple(rows[at])
             raise RowError(at, f"the triple {name} has both labels; decide which one is right.", earlier)
         told = {name: _column(column, rows, name) for name, column in how.items()}
-        _check_how(told.get("asked", np.array("given")), told.get("chance", np.array(np.nan)), told.get("reach", 0.0))
+        _check_how(
+            told.get("asked", np.array("given")), told.get("chance", np.array(np.nan)), told.get("frame_size", 0.0)
+        )
         keep = np.sort(first)
         return cls(rows[keep], values[keep], **{name: column[keep] for name, column in told.items()})
 
@@ -639,7 +640,7 @@ class Annotations:
 
         A row without a label (NaN, None) is not answered. The columns of ``HOW`` that it has say how each was asked.
         """
-        unknown: dict[str, Any] = {"asked": "given", "chance": np.nan, "reach": 0.0}
+        unknown: dict[str, Any] = {"asked": "given", "chance": np.nan, "frame_size": 0.0}
         how = {
             name: [unknown.get(name, "") if cell is None or cell != cell else cell for cell in as_list(column)]
             for name, column in read_optional(frame, HOW).items()
@@ -687,27 +688,19 @@ class Annotations:
 
     def drawn_at_random(self, pool: Sized) -> Self:
         """Return the same answers, if the user says so, as a plain random draw from the pool."""
-        return replace(self, asked="random", within="pool", chance=1 / max(len(pool), 1), reach=0.0)
+        return replace(self, asked="random", within="pool", chance=1 / max(len(pool), 1), frame_size=0.0)
 
     def without_chance(self) -> Self:
         """Return the same answers as ones that teach and prove nothing: the set they were drawn from is another."""
-        return replace(self, chance=np.nan, reach=0.0)
+        return replace(self, chance=np.nan, frame_size=0.0)
 
-    def in_grown(self, count: int) -> Self:
-        """Return the same answers with the chances that they have in a pool that grew to ``count`` candidates.
+    def drawn_from(self, count: int) -> Self:
+        """Return the same answers about a pool of ``count`` candidates; draws from another number lose their chance.
 
-        The draws of all stages are taken together: the chance of a triple is its mean over all questions of known
-        chance, those among them that it could not be in because it came later. Where no question reached the newest
-        candidates, or an answer is about one that its draw cannot have reached, nothing is proved of the pool.
+        They are draws from other candidates: they teach, and prove nothing of these.
         """
-        reach, drawn = np.where(self.reach == 0, count, self.reach), self.proves
-        if (reach[drawn] == count).all():
-            return replace(self, reach=0.0)
-        if (self.rows >= reach)[drawn].any() or int(reach[drawn].max()) != count:
-            return self.without_chance()
-        sizes, questions = np.unique(reach[drawn], return_counts=True)
-        mean = (self.rows[:, None] < sizes) @ (questions / sizes) / questions.sum()
-        return replace(self, chance=np.minimum(self.chance * reach * mean, 1.0), reach=0.0)
+        other = (self.frame_size != 0) & (self.frame_size != count)
+        return replace(self, chance=np.where(other, np.nan, self.chance), frame_size=0.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

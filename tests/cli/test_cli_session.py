@@ -75,7 +75,7 @@ def test_start_says_how_many_entities_have_a_name(tmp_path):
             ["judge", "SESSION", "--url", "http://127.0.0.1:9", "--model", "m", "--key-from", "NO_KEY"],
             "NO_KEY is empty",
         ),
-        (["export", "nowhere"], "no annotation session"),
+        (["report", "nowhere"], "there is no such file"),
         (["export", "SESSION"], "Say what to export"),
         (["import", "SESSION", "nothing.tsv"], "there is no such file"),
     ],

@@ -19,7 +19,7 @@ from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
 from actc.session import Judgement, Session
 from actc.tables.answers import Answers
-from actc.tables.files import read_listed, write_triples
+from actc.tables.files import write_triples
 from actc.triples import Annotations, ScoredTriples, encode_columns
 from tests.evidence.test_rules import make_families
 
@@ -69,17 +69,14 @@ def test_a_grown_graph_uses_earlier_answers_asks_new_questions_and_says_what_cha
     assert since["facts_removed"] == 0
     assert any(line.startswith("Since the run before: ") for line in completed.lines)
     assert any("15 of 15 answers are about candidates and are used" in line for line in completed.lines)
-    assert any("each weighted by its chance" in line for line in completed.lines)
+    assert any("they teach the method, and prove nothing" in line for line in completed.lines)
 
 
-def test_earlier_draws_count_with_the_weight_of_the_pool_that_they_reached(twice):
+def test_only_draws_from_the_candidates_of_this_run_prove_something(twice):
     out, _, _ = twice
-    said = Answers.read(out / "answers.tsv").said
-    pool, old = read_listed(out / "pool.parquet"), read_listed(out / "earlier" / "1" / "pool.parquet")
-    assert set(said.reach.tolist()) == {len(pool), old.contains(pool).sum()}
-    assert old.contains(pool.take(np.arange(int(said.reach.min())))).all()
-    judged = Answers.read(out / "judged.parquet").said
-    assert judged.proves.all()
+    earlier, judged = Answers.read(out / "earlier" / "1" / "answers.tsv"), Answers.read(out / "judged.parquet")
+    assert earlier.said.proves.all()
+    assert (judged.said.proves == ~earlier.triples.contains(judged.triples)).all()
 
 
 def test_the_same_command_once_more_changes_nothing(twice, world):
@@ -138,7 +135,7 @@ def test_people_s_answers_outlive_the_graph_they_were_asked_about(world, tmp_pat
     assert len(Answers.read(out / "answers.tsv")) == 23
     assert report.files
     session = Session(out / "session")
-    assert session.annotations().proves.all()
+    assert session.annotations().proves.tolist() == [False] * 8 + [True] * 15
     session.close()
 
 
@@ -252,23 +249,13 @@ def test_only_the_last_run_s_large_files_are_kept(world, tmp_path):
 POOL = ScoredTriples.from_columns("abcdefgh", "rrrrssss", "stuvwxyz", np.arange(8.0))
 
 
-def test_rows_of_an_earlier_pool_stand_in_front_in_its_order_and_reach_counts_those_that_are_left():
-    old = POOL.take([6, 4, 2, 0])
-    said = Annotations([0, 2], [True, False], "random", "pool", [0.5, 0.25], [2, 4], "ann")
-    found = Earlier(Answers.of(old, said), old).carry(POOL, np.array([1, 2, 4, 5, 6]))
-    assert [POOL.triple(row)[0] for row in found.rows] == list("gecbf")
-    assert found.answers.rows.tolist() == [0, 2]
-    assert found.answers.reach.tolist() == [2, 3]
-    assert found.answers.chance == pytest.approx([0.5, 0.25 * 4 / 3])
-
-
-def test_answers_that_may_not_be_asked_about_now_teach_and_prove_nothing():
+def test_answered_candidates_that_may_not_be_asked_about_now_stand_last_and_earlier_answers_prove_nothing():
     old = POOL.take([6, 4, 2, 0])
     said = Annotations([0, 2], [True, False], "random", "pool", 0.25, 4)
-    found = Earlier(Answers.of(old, said), old).carry(POOL, np.array([0, 4, 6]))
-    assert found.rows.tolist() == [6, 4, 0, 2]
-    assert found.answers.rows.tolist() == [0, 3]
-    assert found.answers.proves.tolist() == [True, False]
+    found = Earlier(Answers.of(old, said)).carry(POOL, np.array([0, 4, 6]))
+    assert found.rows.tolist() == [0, 4, 6, 2]
+    assert found.answers.rows.tolist() == [2, 3]
+    assert not found.answers.proves.any()
 
 
 def test_changes_are_counted_and_said():

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from actc.cli.show_session import print_status
 from actc.errors import ActcError
 from actc.session import Judgement, Session, Settings
 from actc.session.audit_plan import AuditPlanner, assess_session
@@ -124,10 +123,3 @@ def test_what_cannot_be_audited_is_refused_and_nothing_is_made(judged, options, 
 def test_an_audit_decides_nothing_itself(judged):
     with pytest.raises(ActcError, match="is an audit"):
         find_case(start_audit(judged, count=5))
-
-
-def test_the_status_of_an_audit_names_no_method(judged, capsys):
-    print_status(start_audit(judged, count=30))
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "an audit, design simple" in shown
-    assert "method" not in shown

@@ -9,9 +9,9 @@ from fastapi.testclient import TestClient
 
 from actc.app.links import Links
 from actc.app.server import create_app
-from actc.cli.show_session import print_status
 from actc.session import OWNER, Session, Settings
 from actc.session.plan import LEASED_EACH, Planner, planning
+from actc.session.status import describe_session
 from actc.session.trouble import read_trouble, tell_trouble
 from actc.tables.files import write_scored
 from tests.conftest import start_copy
@@ -32,7 +32,7 @@ def wait_until(happened):
     raise AssertionError("it did not happen in a minute")
 
 
-def test_a_planner_that_fails_says_why_on_the_page_and_in_status_until_it_plans_again(tmp_path, capsys):
+def test_a_planner_that_fails_says_why_on_the_page_and_in_the_report_until_it_plans_again(tmp_path):
     session = begin(tmp_path)
     pool = session.folder / "pool.parquet"
     sound = pool.read_bytes()
@@ -44,8 +44,7 @@ def test_a_planner_that_fails_says_why_on_the_page_and_in_status_until_it_plans_
         assert "Traceback" not in told[0]
         trouble = read_trouble(session.folder)
         assert "put back a copy of the session" in trouble
-        print_status(session)
-        assert "The last try to plan questions failed" in capsys.readouterr().out
+        assert describe_session(session)[-1].endswith(trouble)
         token = Links.of(session.folder).token(session.annotator(OWNER))
         page = TestClient(create_app(session), base_url="http://127.0.0.1")
         seen = page.get("/api/owner", headers={"authorization": f"Bearer {token}"}).json()

@@ -6,8 +6,6 @@ import logging
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from actc.errors import FileError
 from actc.tables.answers import Answers
@@ -52,49 +50,20 @@ def test_draws_from_another_pool_teach_and_prove_nothing():
     said, use = answers("aru", "arz", asked="random", within="pool", chance=0.1).among(POOL)
     assert (said.rows.tolist(), said.proves.tolist()) == ([0], [False])
     assert "prove nothing" in use.notes[-1]
-    same, use = answers("aru", "brv", asked="random", within="pool", chance=1 / 6, reach=6).among(POOL)
+    same, use = answers("aru", "brv", asked="random", within="pool", chance=1 / 6, frame_size=6).among(POOL)
     assert same.proves.all()
     assert use.notes == ()
 
 
-def test_draws_from_the_first_part_of_a_pool_prove_nothing_of_the_rest_until_that_is_drawn_from():
-    early = Annotations([0, 2], [True, False], "random", "pool", 1 / 3, 3)
-    assert not early.in_grown(6).proves.any()
-    both = early.plus(Annotations([4], [True], "random", "pool", 1 / 6))
-    assert both.in_grown(6).proves.all()
-    assert not early.plus(Annotations([5], [True], "random", "pool", 1 / 3, 3)).in_grown(6).proves.any()
-
-
-@given(st.lists(st.tuples(st.integers(5, 60), st.integers(1, 30)), min_size=1, max_size=4), st.integers(0, 99))
-def test_weights_of_a_pool_that_grew_add_up_to_its_size_on_average(stages, seed):
-    """Whatever the stages are, inverse chances estimate how many candidates there are, old ones and new ones."""
-    random, sizes = np.random.default_rng(seed), np.cumsum([size for size, _ in stages])
-    counts = np.array([count for _, count in stages])
-    # The mean chance of every candidate over all questions, by the definition.
-    chance = np.mean(np.repeat((np.arange(sizes[-1]) < sizes[:, None]) / sizes[:, None], counts, axis=0), axis=0)
-    reach = np.repeat(sizes, counts)
-    rows = random.permutation(sizes[-1])[: len(reach)]
-    reach, rows = reach[: len(rows)], rows[rows < sizes[-1]]
-    fits = rows < reach
-    if not fits.all() or len(rows) < counts.sum():
-        return
-    found = Annotations(rows, np.ones(len(rows)), "random", "pool", 1 / reach, reach).in_grown(int(sizes[-1]))
-    assert found.chance == pytest.approx(chance[rows])
-
-
-def test_the_share_of_true_ones_is_estimated_without_bias_when_a_pool_grew():
-    truth = np.r_[np.ones(300), np.zeros(300)]  # all that came later is false
-    random, shares, plain = np.random.default_rng(0), [], []
-    for _ in range(400):
-        old, new = random.choice(300, 30, replace=False), random.choice(600, 30, replace=False)
-        new = np.setdiff1d(new, old)
-        reach = np.r_[np.full(30, 300), np.full(len(new), 600)]
-        rows = np.r_[old, new]
-        found = Annotations(rows, truth[rows], "random", "pool", 1 / reach, reach).in_grown(600)
-        shares.append(np.average(found.labels, weights=1 / found.chance))
-        plain.append(found.labels.mean())
-    assert np.mean(shares) == pytest.approx(0.5, abs=0.02)
-    assert np.mean(plain) > 0.7  # as if the old answers were draws from the new pool
+def test_only_draws_from_as_many_candidates_prove_something():
+    said = Annotations([0, 2, 4], [True, False, True], "random", "pool", [1 / 3, 1 / 3, 1 / 6], [3, 3, 6])
+    assert said.drawn_from(6).proves.tolist() == [False, False, True]
+    assert (said.drawn_from(6).frame_size == 0).all()
+    earlier = answers("aru", "brz", asked="random", within="pool", chance=1 / 3, frame_size=3)
+    today = answers("esy", asked="random", within="pool", chance=1 / 6, frame_size=6)
+    found, use = earlier.plus(today).among(POOL)
+    assert (found.rows.tolist(), found.proves.tolist()) == ([0, 4], [False, True])
+    assert len(use.notes) == 1  # one answer is about no candidate
 
 
 def test_calibrate_uses_the_labels_that_match_and_says_what_became_of_the_others(tmp_path, caplog):

@@ -1,4 +1,4 @@
-"""The commands of people who judge: start, annotate, export, import, extend, backup; parse, call, print."""
+"""The commands of people who judge: start, annotate, export, import, backup; parse, call, print."""
 
 from __future__ import annotations
 
@@ -208,25 +208,6 @@ def import_command(session: Path, judgements: Path, quiet: bool, **options: Any)
         print("\n".join([*notes, f"{added:,} new judgements are in {session}."]))
 
 
-@click.command("extend", epilog=examples("actc extend my-session more.tsv"))
-@click.argument("session", type=PATH)
-@click.argument("candidates", type=PATH)
-@allow_method_option
-@quiet_option
-def extend_command(session: Path, candidates: Path, quiet: bool) -> None:
-    """Give a session more candidates, also while people judge.
-
-    CANDIDATES is a file of scored candidates by the same model, or a folder of parts. People, answers and what they
-    have on the table stay.
-    """
-    from actc.session.extend import extend_session
-
-    added, known, triples = extend_session(session, candidates)
-    if not quiet:
-        there = f" {known:,} were there already and keep their scores." if known else ""
-        print(f"{added:,} new candidates are in {session}, {triples:,} in all.{there}")
-
-
 @click.command("backup", epilog=examples("actc backup my-session my-session-of-monday"))
 @click.argument("session", type=PATH)
 @click.argument("copy", type=PATH)
@@ -245,6 +226,5 @@ COMMANDS = [
     annotate_command,
     export_command,
     import_command,
-    extend_command,
     backup_command,
 ]

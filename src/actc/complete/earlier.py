@@ -74,7 +74,7 @@ def keep_answers(folder: Path, before: Answers | None = None, now: Answers | Non
     """
     if now is None and (folder / "session").exists():
         session = Session(folder / "session")
-        now = Answers.of(session.read_pool(), session.answers_as_asked())
+        now = Answers.of(session.read_pool(), session.annotations())
         session.close()
     with waiting(folder / ANSWERS):
         answers = (before or Answers()).plus(read_answers(folder)).plus(now or Answers())
@@ -108,9 +108,9 @@ class Earlier:
     Parameters
     ----------
     answers : Answers
-        As they were asked: their ``reach`` counts rows of ``pool``.
-    pool, accepted, undecided : Triples
-        What questions were chosen from; what was accepted; what might have been either.
+        They teach, and prove nothing: they were drawn from other candidates.
+    accepted, undecided : Triples
+        What was accepted; what might have been either.
     graph : Triples, optional
         The graph that it was given.
     session : Path, optional
@@ -118,7 +118,6 @@ class Earlier:
     """
 
     answers: Answers = field(default_factory=Answers)
-    pool: Triples = field(default_factory=lambda: encode_columns([], [], []))
     accepted: Triples = field(default_factory=lambda: encode_columns([], [], []))
     undecided: Triples = field(default_factory=lambda: encode_columns([], [], []))
     graph: Triples | None = None
@@ -132,7 +131,7 @@ class Earlier:
         found = cls(session=sessions[-1] if sessions else None)
         asked = next((aside for aside in reversed(asides) if (aside / ANSWERS).exists()), None)
         if asked is not None:
-            found = replace(found, answers=Answers.read(asked / ANSWERS), pool=_read_pool(asked))
+            found = replace(found, answers=Answers.read(asked / ANSWERS))
         decided = next((aside for aside in reversed(asides) if (aside / ACCEPTED).exists()), None)
         if decided is not None:
             accepted, undecided = (read_listed(decided / name) for name in (ACCEPTED, UNDECIDED))
@@ -142,7 +141,7 @@ class Earlier:
         given = [Answers.read(folder / ANSWERS)] if (folder / ANSWERS).exists() else []
         given = [one.take(one.said.asked == "given") for one in given]  # to an earlier run into this folder
         for more in (*given, *map(Answers.read, judged)):
-            said = replace(more.said, asked="given", within="", chance=np.nan, reach=0)
+            said = replace(more.said.without_chance(), asked="given", within="")
             found = replace(found, answers=found.answers.plus(replace(more, said=said)))
         return found
 
@@ -164,34 +163,21 @@ class Earlier:
         true = self.answers.take(self.answers.said.labels).triples
         return graph.take(np.flatnonzero(~true.contains(graph)))
 
-    def carry(self, candidates: ScoredTriples, rows: IntArray, prove: bool = True) -> Carried:
-        """Take the answers over into the pool of a new run.
-
-        Candidates that the earlier pool had stand in front, in its order, so that ``reach`` still says which of them a
-        draw could be about. Answered ones that may not be asked about now stand last, and teach.
+    def carry(self, candidates: ScoredTriples, rows: IntArray) -> Carried:
+        """Take the answers over into the pool of a new run; answered candidates that may not be asked about stand last.
 
         Parameters
         ----------
         candidates : ScoredTriples
         rows : int array
             Those of them that questions may be about.
-        prove : bool
-            Whether earlier draws are draws from a part of this pool.
         """
-        there = self.pool.rows_of(candidates.take(rows))
-        old = np.argsort(there, kind="stable")[int((there < 0).sum()) :]
         answered = candidates.rows_of(self.answers.triples)
-        others = np.setdiff1d(answered[answered >= 0], rows)
-        every = np.concatenate([rows[old], rows[there < 0], others])
+        every = np.append(rows, np.setdiff1d(answered[answered >= 0], rows))
         place = np.full(len(candidates) + 1, -1)
         place[every] = np.arange(len(every))
-        said = self.answers.said if prove else self.answers.said.without_chance()
-        reach = np.searchsorted(there[old], said.reach)  # how many are left of those that a draw could be about
         at = place[answered]
-        drawn = said.proves & (said.reach > 0) & (reach > 0) & ((at < reach) | (at < 0))
-        chance = np.where(drawn, said.chance * said.reach / np.maximum(reach, 1), np.nan)
-        said = replace(said, chance=np.minimum(chance, 1.0), reach=np.where(drawn, reach, 0))
-        here = np.flatnonzero(at >= 0)
+        said, here = self.answers.said.without_chance(), np.flatnonzero(at >= 0)
         return Carried(every, replace(said.take(here), rows=at[here]), replace(self.answers, said=said))
 
     def about_facts(self, facts: ScoredTriples) -> Annotations:
@@ -204,27 +190,9 @@ class Earlier:
             return []
         used = case.target.contains(self.answers.triples)
         lines = [tell_unused(int(used.sum()), explain_unused(self.answers.triples.take(~used), case.target, graph))]
-        mine = self.answers.triples.contains(case.pool.take(case.annotations.rows))
-        proving = int((case.annotations.proves & mine).sum())
         if self.answers.said.proves.any():
-            reach = int(self.pool.contains(case.pool).sum())
-            whole = f"{reach:,} of the {len(case.pool):,} candidates that may be asked about"
-            proved = (
-                f"{proving:,} of them were drawn at random from {whole}; together with the new answers, each weighted "
-                "by its chance, they prove how good the decisions are."
-            )
-            taught = f"They were drawn from {whole}: they teach the method, and prove nothing of the others."
-            lines.append(proved if proving else taught)
+            lines.append("They were drawn from other candidates: they teach the method, and prove nothing of these.")
         return lines
-
-
-def _read_pool(aside: Path) -> Triples:
-    if not (aside / "session").exists():
-        return read_listed(aside / "pool.parquet")
-    session = Session(aside / "session")
-    pool = session.read_pool()
-    session.close()
-    return pool
 
 
 def write_undecided(folder: Path, case: Case) -> Triples:

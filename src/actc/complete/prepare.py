@@ -67,11 +67,10 @@ class Ready:
     seconds: float
     reasons: Reasons | None
     earlier: Earlier
-    fed_back: bool
 
     def carry(self, rows: IntArray) -> Carried:
         """Make the pool of candidates that may be asked about, with the answers of earlier runs."""
-        return self.earlier.carry(self.candidates, rows, prove=not self.fed_back)
+        return self.earlier.carry(self.candidates, rows)
 
     def method(self, plan: CompletionPlan) -> str:
         """Return who chooses questions and thresholds."""
@@ -88,14 +87,14 @@ def prepare(plan: CompletionPlan, whole: Graph, stage: Stage) -> Ready:
     given = None if plan.candidates is None else _read_candidates(plan, graph)
     begun = Begun.open(plan.out, plan.asked, set_aside, STAYING)
     earlier = Earlier.read(plan.out, plan.judged)
-    fed, graph = earlier.fed_back(graph), earlier.taken_out(graph)
+    graph = earlier.taken_out(graph)
     paths = [plan.out / name for name in (CANDIDATES, "known.parquet")]
     if "scores" in begun.done:
         candidates, known = (read_scored(path)[0] if path.exists() else None for path in paths)
         assert candidates is not None
         left, reasons = begun.done["scores"], Reasons.load(plan.out, candidates, graph)
         beside = read_beside(paths[0])
-        return Ready(candidates, beside, known, begun.done["model"], left, left["seconds"], reasons, earlier, fed)
+        return Ready(candidates, beside, known, begun.done["model"], left, left["seconds"], reasons, earlier)
     if "model" not in begun.done:
         begun = begun.finish("model", {} if plan.by_rules else _find_model(plan, graph, stage))
     found = _find_candidates(plan, graph, given, begun.done["model"].get("models", 1), stage)
@@ -111,7 +110,7 @@ def prepare(plan: CompletionPlan, whole: Graph, stage: Stage) -> Ready:
     pays = None if found.pays is None else found.pays.describe()
     left = {"notes": notes, "precisions": found.precisions, "pays": pays}
     begun = begun.finish("scores", {**left, "seconds": time.perf_counter() - started})
-    return Ready(found.triples, found.beside, known, begun.done["model"], left, 0.0, found.reasons, earlier, fed)
+    return Ready(found.triples, found.beside, known, begun.done["model"], left, 0.0, found.reasons, earlier)
 
 
 def _tell_literals(whole: Graph, graph: Graph) -> list[str]:

@@ -167,9 +167,9 @@ def _state(plan: CompletionPlan, session: Session | None = None) -> dict[str, An
 
 
 def _said_in(opened: Opened, wrong: Case | None) -> Answers:
-    """Return what was said in a session, as it was asked: of candidates, and of facts where it asks about them."""
+    """Return what was said in a session: of candidates, and of facts where it asks about them."""
     assert opened.session is not None
-    said, pool = opened.session.answers_as_asked(), opened.case.pool
+    said, pool = opened.session.annotations(), opened.case.pool
     mine = said.rows < len(pool)
     every, rest = Answers.of(pool, said.take(mine)), said.take(~mine)
     return every if wrong is None else every.plus(Answers.of(wrong.pool, replace(rest, rows=rest.rows - len(pool))))
@@ -224,8 +224,7 @@ def _ask_oracle(
         carried=carried,
     )
     _keep_asked(plan.out, carried, case, wrong)
-    answers = case.annotations.in_grown(len(case.pool))
-    case = replace(case, annotations=answers, holdout=tuple(ready.left["precisions"]), constraints=rules)
+    case = replace(case, holdout=tuple(ready.left["precisions"]), constraints=rules)
     return Opened(case), wrong, told
 
 
@@ -280,9 +279,9 @@ def _start_session(
     known = None if ready.known is None else plan.out / "known.parquet"
     shown = known or as_table(plan.graph, plan.base, plan.out)
     given, there = (rules, graph) if len(rules) else (None, None)
-    if doubts is not None:  # a pool with parts does not grow: earlier draws cannot be told from others, and teach
+    if doubts is not None:
         facts = ready.earlier.about_facts(doubts.facts)
-        said = said.without_chance().plus(replace(facts, rows=facts.rows + len(rows)))
+        said = said.plus(replace(facts, rows=facts.rows + len(rows)))
     start_session(
         folder, path, settings, (*own_labels(plan.graph), *plan.names), shown, plan.language,
         reasons=reasons, constraints=given, facts=there, said=said, people=ready.earlier.session,

@@ -54,8 +54,6 @@ class Task:
         How many annotators should judge it.
     rivals : str
         The triples of which at most one is true beside it, see :func:`read_rivals`; empty where there are none.
-    reach : int
-        How many candidates the pool had when it was planned; 0 where it has not grown since.
     purpose : {"new", "shared", "repeat", "again"}
         Why this annotator has it: nobody judged it yet, a second opinion is wanted, they judged it before and are not
         told, or somebody was unsure.
@@ -73,7 +71,6 @@ class Task:
     probability: float | None = None
     wanted: int = 1
     rivals: str = ""
-    reach: int = 0
     purpose: str = "new"
 
     def as_row(self) -> tuple[Any, ...]:

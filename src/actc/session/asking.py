@@ -117,8 +117,7 @@ def annotate_command(folder: Path) -> str:
 
 def count_said(session: Session) -> list[Any]:
     """Return, as JSON has it, numbers that change with everything that is said or chosen in a session."""
-    tables = ("judgement", "choice", "growth")
-    said = [session.store.value(f"SELECT coalesce(max(id), 0) FROM {table}") for table in tables]
+    said = [session.store.value(f"SELECT coalesce(max(id), 0) FROM {table}") for table in ("judgement", "choice")]
     return [*said, ReplyStore(session.folder).counts()]
 
 

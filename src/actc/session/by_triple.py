@@ -23,15 +23,6 @@ def write_by_triple(path: Path, rows: Iterable[tuple[int, str]]) -> None:
         connection.commit()
 
 
-def add_by_triple(path: Path, rows: Iterable[tuple[int, str]]) -> None:
-    """Write texts beside those there."""
-    before: list[tuple[int, str]] = []
-    if path.exists():
-        with closing(sqlite3.connect(database_address(path, writing=False), uri=True)) as connection:
-            before = connection.execute("SELECT triple, text FROM by_triple").fetchall()
-    write_by_triple(path, sorted({**dict(before), **dict(rows)}.items()))
-
-
 def read_by_triple(path: Path, triples: Sequence[int | None]) -> list[str]:
     """Return the text of each of some triples; empty where there is none, no triple or no file."""
     if not path.exists():

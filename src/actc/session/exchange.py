@@ -42,7 +42,7 @@ def write_labels(session: Session, path: Path) -> int:
     columns: dict[str, Any] = {
         name: np.array([getattr(task, name) for task in tasks], dtype=object) for name in Session.TRIPLE
     }
-    columns |= {"score": [task.score for task in tasks], **answer_columns(labels, session.triples)}
+    columns |= {"score": [task.score for task in tasks], **answer_columns(labels, session.settings.triples)}
     write_triples(path, columns)
     return len(labels)
 
@@ -55,7 +55,8 @@ def write_history(session: Session, path: Path) -> int:
         temporary.touch(0o600)  # names and what they said: for others only if the owner gives them the right
         with temporary.open("w", encoding="utf-8") as file:
             for line in lines:
-                told = line | {"shown": json.loads(line["shown"]), "undone": line["id"] in undone}
+                more = {"shown": json.loads(line["shown"]), "undone": line["id"] in undone}
+                told = line | more | {"frame_size": session.settings.triples}
                 file.write(json.dumps(told, ensure_ascii=False) + "\n")
     return len(lines)
 
@@ -94,7 +95,7 @@ class Line:
     asked: str = "given"
     within: str = ""
     chance: float | None = None
-    reach: int = 0
+    frame_size: int = 0
     at: float | None = None
 
 
@@ -110,9 +111,8 @@ def import_judgements(
 ) -> Imported:
     """Bring judgements into a session, as ``actc import`` does.
 
-    Those about triples that are no candidates of the session are left out; where all are, the file is refused. If
-    some of them, drawn at random, are no candidates here, the draw was from another pool: then all of them teach and
-    none proves anything.
+    Those about triples that are no candidates of the session are left out; where all are, the file is refused. What
+    was drawn at random from other candidates than the session's teaches, and proves nothing.
 
     Parameters
     ----------
@@ -167,27 +167,34 @@ def _match(
     if not lines:
         return [], [], ()
     named = encode_columns(*([line.triple[i] for line in lines] for i in range(3)))
-    rows, reach = pool.rows_of(named), np.array([line.reach or session.triples for line in lines])
-    drawn = np.array([line.chance is not None for line in lines])
-    other = bool((drawn & ((rows < 0) | (rows >= reach) | (reach > session.triples))).any())
+    rows, drawn = pool.rows_of(named), np.array([line.chance is not None for line in lines])
+    there = session.settings.triples
+    elsewhere = np.array([line.frame_size not in (0, there) for line in lines])
+    elsewhere |= (drawn & ~elsewhere & (rows < 0)).any()  # a pool of that size, and another one
     missing, found = named.take(rows < 0), np.flatnonzero(rows >= 0)
     facts = missing.take([at for at in range(len(missing)) if session.names.holds(*missing.triple(at))])
     facts = facts.with_used_names()
-    use = Use(len(found), explain_unused(missing, pool, facts), other and bool(drawn[found].any()))
+    unproved = bool(drawn[found].any() and elsewhere[found][drawn[found]].all())
+    use = Use(len(found), explain_unused(missing, pool, facts), unproved)
     use.refuse_none(path, "this session's candidates")
-    kept = [replace(line, **TAUGHT) if other and line.chance else line for line in lines]
+    kept = [
+        replace(line, **TAUGHT) if other and line.chance else line for line, other in zip(lines, elsewhere, strict=True)
+    ]
     return [kept[at] for at in found], rows[found].tolist(), use.notes
 
 
-TAUGHT: dict[str, Any] = {"asked": "given", "within": "", "chance": None, "reach": 0}
+TAUGHT: dict[str, Any] = {"asked": "given", "within": "", "chance": None}
 """How an answer was asked that was drawn from other candidates: it teaches, and proves nothing."""
 
 
 def put_answers(session: Session, pool: ScoredTriples, said: Annotations) -> int:
-    """Put answers that were given before into a session, once however often; return how many were new."""
+    """Put answers that were given before into a session, once however often; return how many were new.
+
+    They teach, and prove nothing: they were drawn from other candidates.
+    """
     who = [str(name)[:MOST_NAME] or "earlier" for name in said.who]
     lines = _lines_of(pool.take(said.rows), said, who, "earlier answers")
-    taken = (line if line.chance else replace(line, **TAUGHT) for line in lines)
+    taken = (replace(line, **TAUGHT) for line in lines)
     people = map(session.add_annotator, who)
     return _insert(session, pool, list(zip(people, taken, said.rows.tolist(), strict=True)))
 
@@ -206,7 +213,7 @@ def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotat
             except (SessionError, OptionError) as error:
                 raise FileError(f"{line.place}: {error}") from None
             how = (line.asked, line.within, line.chance)
-            task = Task(row, *pool.triple(row), float(pool.scores[row]), IMPORTED, *how, reach=line.reach)
+            task = Task(row, *pool.triple(row), float(pool.scores[row]), IMPORTED, *how)
             put_tasks(connection, [task])
             drop_from_plan(connection, [task])
             insert(desk, judgement, row, line.purpose)
@@ -223,8 +230,8 @@ def _read_table(path: Path, who: str) -> Iterator[Line]:
 def _lines_of(triples: Triples, said: Annotations, who: Sequence[str], place: str) -> Iterator[Line]:
     """Return answers, one to each of some triples, as judgements of people."""
     chances = [chance if np.isfinite(chance) else None for chance in said.chance.tolist()]
-    reach, at = said.reach.astype(np.int64).tolist(), map(_seconds, said.at.tolist())
-    columns = (who, said.labels.tolist(), said.asked, said.within, chances, reach, at)
+    sizes, at = said.frame_size.astype(np.int64).tolist(), map(_seconds, said.at.tolist())
+    columns = (who, said.labels.tolist(), said.asked, said.within, chances, sizes, at)
     for row, (name, label, *how) in enumerate(zip(*columns, strict=True)):
         word = "true" if label else "false"
         yield Line(name, "person", "", triples.triple(row), word, None, "", place, PURPOSES["person"], *how)
@@ -298,11 +305,11 @@ def _line(told: dict[str, Any], triple: dict[str, Any], place: str, who: str) ->
     seconds, kind = told.get("seconds"), told.get("kind", "person")
     if kind not in PURPOSES:
         raise FileError(f"{place}: {kind!r} is no kind of annotator, person or owner; machines judge by `actc judge`.")
-    asked, chance, reach = told.get("asked", "given"), told.get("chance"), told.get("reach", 0)
+    asked, chance, size = told.get("asked", "given"), told.get("chance"), told.get("frame_size", 0)
     if asked not in ASKED or not (chance is None or (isinstance(chance, int | float) and 0 < chance <= 1)):
         raise FileError(f"{place}: asked {asked!r} with the chance {chance!r} cannot be; see docs/reference.md.")
-    if not isinstance(reach, int) or reach < 0:
-        raise FileError(f"{place}: the reach {reach!r} is no number of candidates; see docs/reference.md.")
+    if not isinstance(size, int) or size < 0:
+        raise FileError(f"{place}: the frame_size {size!r} is no number of candidates; see docs/reference.md.")
     # A hidden repeat is no answer, here as in the session that the history is of.
     again = kind == "person" and told.get("purpose") == REPEAT
     return Line(
@@ -318,7 +325,7 @@ def _line(told: dict[str, Any], triple: dict[str, Any], place: str, who: str) ->
         asked,
         str(told.get("within", "")),
         chance,
-        reach,
+        size,
         _seconds(told.get("at")),
     )
 

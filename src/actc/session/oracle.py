@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +33,7 @@ class Carried:
     rows : int array of shape (n,)
         The candidates that the pool is made of, in its order.
     answers : Annotations
-        As they were asked; their rows are those of the pool.
+        They teach, and prove nothing; their rows are those of the pool.
     every : Answers
         All answers, those about no candidate among them.
     """
@@ -121,11 +121,6 @@ def ask_oracle(
         The precision to promise.
     carried : Carried, optional
         The pool, with answers of earlier runs; without it a random part of those that can be judged.
-
-    Returns
-    -------
-    Case
-        The chances of its answers are those that they had when they were asked.
     """
     random = np.random.default_rng(seed)
     carried = carried or Carried(split_pool(judgeable, random))
@@ -134,9 +129,8 @@ def ask_oracle(
     found, enough = named_method(method), min(len(answers) + budget, len(pool))
     while len(answers) < enough:
         count = min(found.batch(len(answers)), enough - len(answers))
-        picks = found.fit(pool, answers.in_grown(len(pool)), known).pick(count, random)
-        said = picks.answered(oracle(candidates, rows[picks.rows]), ORACLE)
-        answers = answers.plus(replace(said, reach=len(pool)))
+        picks = found.fit(pool, answers, known).pick(count, random)
+        answers = answers.plus(picks.answered(oracle(candidates, rows[picks.rows]), ORACLE))
     return Case(pool, answers, known, method, demand=demand, candidates=candidates)
 
 

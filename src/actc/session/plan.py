@@ -88,14 +88,9 @@ class Planner:
         self.seen: tuple[object, ...] = ()
         self.accepted: BoolArray | None = None
         self.took = 0.0  # seconds of the last refit
-        self._read(session.read_pool() if pool is None else pool)
-
-    def _read(self, pool: ScoredTriples) -> None:
-        """Read what is planned with; anew when the pool has grown."""
-        session, self.pool = self.session, pool
+        self.pool = session.read_pool() if pool is None else pool
         self.known = session.read_known()
-        settings = replace(session.settings, triples=pool.stands_for)
-        self.parts = [(part, part.of(pool)) for part in parts_of(settings)]
+        self.parts = [(part, part.of(self.pool)) for part in parts_of(session.settings)]
         self.constraints = session.read_constraints()
         self.facts = None if session.facts_file is None else read_graph(session.facts_file)
         asked = self.parts[0][1]
@@ -106,11 +101,7 @@ class Planner:
         store = self.session.store
         last = int(store.value("SELECT coalesce(max(id), 0) FROM judgement"))
         choices = int(store.value("SELECT coalesce(max(id), 0) FROM choice"))
-        grown = int(store.value("SELECT coalesce(max(triples), 0) FROM growth"))
-        if grown > self.pool.stands_for:
-            self._read(self.session.read_pool())
-            self.accepted = None
-        state = last, choices, ReplyStore(self.session.folder).state(), grown
+        state = last, choices, ReplyStore(self.session.folder).state()
         short = store.value("SELECT count(*) FROM plan") < LEAST_PLANNED // 2
         wished = self._wished()
         if state == self.seen and not wished and not (short and self._untouched() > 0):
@@ -211,8 +202,7 @@ class Planner:
         wanted = [self._wanted(row, overlap) for row in rows]
         chances = [chance if np.isfinite(chance) else None for chance in picks.chance.tolist()]
         how = (picks.reasons, picks.asked, picks.within, chances)
-        reach = [self.pool.stands_for if len(self.parts) == 1 else 0] * len(rows)  # a pool with parts does not grow
-        columns = (rows, *how, outlook.probabilities, wanted, rivals, reach)
+        columns = (rows, *how, outlook.probabilities, wanted, rivals)
         tasks = [task_of(self.pool, *values) for values in zip(*columns, strict=True)]
         planned = [(place, *task.as_row()) for place, task in enumerate(tasks)]
         content, relations = json.dumps(outlook.as_json()), json.dumps(outlook.relations)

@@ -5,7 +5,6 @@
     SESSION/
       settings.json        what it was started with
       pool.parquet         the candidates: head, relation, tail, score
-      more-1.parquet       those that came later, the first time; and so on
       sample.parquet       where they are too many to hold: those that may be asked,
       sketch.npz           and what was measured on all of them
       known.parquet        the graph's triples with their scores, where it has scores
@@ -29,7 +28,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property, reduce
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -75,19 +74,6 @@ class Session:
         self.names = Names(self.folder / "names.sqlite", self.settings.link)
         if synced:  # the planner is started by somebody who checked
             self.store.check()
-        self.settings = replace(self.settings, triples=self.triples)
-
-    @property
-    def triples(self) -> int:
-        """How many candidates it has by now."""
-        grown = self.store.value("SELECT max(triples) FROM growth")
-        return self.settings.triples if grown is None else int(grown)
-
-    @property
-    def pool_files(self) -> list[Path]:
-        """Where the candidates are: those it was started with, then those of each time that it grew."""
-        grown = int(self.store.value("SELECT count(*) FROM growth"))
-        return [self.folder / name for name in ("pool.parquet", *(f"more-{at}.parquet" for at in range(1, grown + 1)))]
 
     def close(self) -> None:
         """Close its files."""
@@ -96,10 +82,10 @@ class Session:
 
     def read_pool(self) -> ScoredTriples:
         """Read the candidates, or the sample that stands for them; its rows are what judgements call triples."""
-        triples, files = self.triples, [check_seal(path) for path in self.pool_files]  # it may grow meanwhile
+        path = check_seal(self.folder / "pool.parquet")
         if self.settings.sampled:
             return read_sketch(self.folder)
-        pool = reduce(ScoredTriples.followed_by_scored, (read_scored(path)[0] for path in files))
+        pool, triples = read_scored(path)[0], self.settings.triples
         if len(pool) < triples:
             raise FileError(
                 f"{self.folder}: it should have {triples:,} candidates, and has {len(pool):,}; it is damaged."
@@ -340,33 +326,25 @@ class Session:
         return Votes(table[:, 0], table[:, 1], table[:, 2] == 1, final)
 
     def annotations(self) -> Annotations:
-        """Return one label per triple that people judged, combined by the rule that holds, and how each was asked.
-
-        Where the pool grew, the chances are those that they have in the pool as it is.
-        """
-        return self.answers_as_asked().in_grown(self.triples)
-
-    def answers_as_asked(self) -> Annotations:
-        """Return the same with the chances that they had when they were asked."""
+        """Return one label per triple that people judged, combined by the rule that holds, and how each was asked."""
         found = combine(self.votes(), self.rule)
         told = {
             triple: how
             for triple, *how in self.store.rows(
-                "SELECT task.triple, asked, within, chance, group_concat(DISTINCT name), min(judgement.at), reach "
+                "SELECT task.triple, asked, within, chance, group_concat(DISTINCT name), min(judgement.at) "
                 "FROM answer JOIN task ON task.triple = answer.triple "
                 "JOIN judgement ON judgement.id = answer.judgement JOIN annotator ON annotator.id = answer.annotator "
                 "WHERE label IS NOT NULL GROUP BY task.triple"
             )
         }
-        columns = list(zip(*(told[row] for row in found.rows.tolist()), strict=True)) or [()] * 6
+        columns = list(zip(*(told[row] for row in found.rows.tolist()), strict=True)) or [()] * 5
         asked, within, who = (np.array(columns[at], dtype=object) for at in (0, 1, 3))
         try:
             chance = np.array(columns[2], dtype=np.float64)  # None becomes NaN
-            reach = np.array(columns[5], dtype=np.float64)
         except ValueError:
             raise FileError(
                 f"{self.store.path}: a chance in it is no number; put back a copy of the session."
             ) from None
         at = [datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") for seconds in columns[4]]
-        how = {"asked": asked, "within": within, "chance": chance, "reach": reach, "who": who}
+        how = {"asked": asked, "within": within, "chance": chance, "who": who}
         return replace(found, **how, at=np.array(at, dtype=object))

@@ -25,7 +25,7 @@ from actc.session.seals import write_seals
 from actc.session.session import OWNER, Session
 from actc.session.settings import Settings
 from actc.session.store import Store
-from actc.session.texts import add_texts
+from actc.session.texts import find_texts, write_texts
 from actc.tables.constraints import Constraints
 from actc.tables.deliver import write_folder
 from actc.tables.files import find_layout, read_scored, write_scored, write_triples
@@ -99,8 +99,8 @@ def start_session(
             ids = (*pool.entity_names, *pool.relation_names)
             own = () if known_file is None else own_labels(known_file)
             write_names(beside / "names.sqlite", [*own, *map(Path, names)], table, ids, language)
-        if Path(scores).is_file():
-            add_texts(beside, pool, scores)
+        if Path(scores).is_file() and find_texts(Path(scores)) is not None:
+            write_texts(beside, pool, scores)
         if reasons is not None:
             write_reasons(beside, reasons)
         if constraints is not None:

@@ -32,7 +32,7 @@ def count_labels(session: Session) -> int:
 # One statement: every look and every answer asks for it.
 _PROGRESS = """
     SELECT labels, (SELECT triples FROM budget ORDER BY id DESC LIMIT 1) AS budget,
-        (SELECT coalesce(max(id), 0) FROM judgement) AS judgements, (SELECT max(triples) FROM growth) AS grown,
+        (SELECT coalesce(max(id), 0) FROM judgement) AS judgements,
         (SELECT count(*) FROM task WHERE answered > 0 AND labelled = 0) AS unsure,
         (SELECT answered FROM annotator WHERE id = ?) AS mine,
         (SELECT count(*) FROM (SELECT 1 FROM annotator WHERE kind = 'person' AND link >= 0 LIMIT 2)) = 1 AS alone
@@ -43,7 +43,7 @@ _PROGRESS = """
 def progress(session: Session, annotator: Annotator | None = None) -> dict[str, Any]:
     """Return the counts that change with every answer."""
     [found] = session.store.rows(_PROGRESS, (None if annotator is None else annotator.id,))
-    triples = found["grown"] or session.settings.triples
+    triples = session.settings.triples
     counts = {
         "labels": found["labels"],
         "unsure": found["unsure"],
@@ -275,7 +275,7 @@ def history(session: Session) -> list[dict[str, Any]]:
     """Return all judgements, newest first: everything that was said, taken back or not."""
     rows = session.store.rows(
         "SELECT j.id, at, name, kind, triple, head, relation, tail, said, purpose, asked, within, chance, "
-        "reach, key, seconds, note, shown, j.probability, undoes FROM judgement AS j JOIN task USING (triple) "
+        "key, seconds, note, shown, j.probability, undoes FROM judgement AS j JOIN task USING (triple) "
         "JOIN annotator ON annotator = annotator.id ORDER BY j.id DESC"
     )
     return [dict(row) for row in rows]

@@ -45,10 +45,9 @@ PLANNED = """
         asked TEXT NOT NULL DEFAULT 'given',
         within TEXT NOT NULL DEFAULT '',
         chance REAL,
-        rivals TEXT NOT NULL DEFAULT '',
-        reach INTEGER NOT NULL DEFAULT 0
+        rivals TEXT NOT NULL DEFAULT ''
 """
-VERSION = 11
+VERSION = 12
 # Triggers keep the counts, see above; ``checksum`` is :func:`_checksum`, so a bit that a disk changed is found.
 SCHEMA = f"""
     CREATE TABLE annotator (
@@ -126,11 +125,10 @@ SCHEMA = f"""
         at REAL NOT NULL,
         spent INTEGER NOT NULL DEFAULT 0 -- 1: the planner found nothing more of it
     );
-    -- What the owner changed, and when; the last one counts. Growth: how many candidates there were then.
+    -- What the owner changed, and when; the last one counts.
     CREATE TABLE budget (id INTEGER PRIMARY KEY, at REAL NOT NULL, triples INTEGER NOT NULL);
     CREATE TABLE pause (id INTEGER PRIMARY KEY, at REAL NOT NULL, paused INTEGER NOT NULL CHECK (paused IN (0, 1)));
     CREATE TABLE choice (id INTEGER PRIMARY KEY, at REAL NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL);
-    CREATE TABLE growth (id INTEGER PRIMARY KEY, at REAL NOT NULL, triples INTEGER NOT NULL);
 
     CREATE TRIGGER judgement_is_not_changed BEFORE UPDATE ON judgement
         BEGIN SELECT raise(ABORT, 'a judgement is never changed'); END;
@@ -192,7 +190,6 @@ STRANGE = {
     "somebody is neither a person nor the owner": "SELECT 1 FROM annotator WHERE kind NOT IN ('person', 'owner')",
     "a count is missing": "SELECT 1 WHERE (SELECT count(*) FROM total WHERE typeof(labels) = 'integer') != 1",
     "a budget is no number": "SELECT 1 FROM budget WHERE typeof(triples) != 'integer' OR typeof(at) != 'real'",
-    "a size is no number": "SELECT 1 FROM growth WHERE typeof(triples) != 'integer' OR typeof(at) != 'real'",
     "a pause has no time": "SELECT 1 FROM pause WHERE typeof(at) != 'real'",
     "a choice has no time": "SELECT 1 FROM choice WHERE typeof(at) != 'real'",
 }

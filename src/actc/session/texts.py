@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from actc.errors import FileError
-from actc.session.by_triple import add_by_triple, read_by_triple, write_by_triple
+from actc.session.by_triple import read_by_triple, write_by_triple
 from actc.session.names import Names
 from actc.tables.database import open_database
 from actc.tables.files import TRIPLE, Layout, find_layout, require, with_columns
@@ -42,13 +42,6 @@ def write_texts(folder: Path, pool: ScoredTriples, table: str | Path) -> int:
     rows = dict(_read_texts(layout, pool))
     write_by_triple(folder / FILE, sorted(rows.items()))
     return len(rows)
-
-
-def add_texts(folder: Path, pool: ScoredTriples, table: str | Path) -> None:
-    """Put texts of candidates beside those there, where the table has any."""
-    layout = find_texts(Path(table))
-    if layout is not None:
-        add_by_triple(folder / FILE, _read_texts(layout, pool))
 
 
 def find_texts(table: Path) -> Layout | None:

@@ -49,7 +49,9 @@ class Answers:
         """Take answers out of the pool that they are about."""
         found = pool.take(annotations.rows)
         triples = Triples(found.heads, found.relations, found.tails, found.entity_names, found.relation_names)
-        return cls(triples.with_used_names(), replace(annotations, rows=np.arange(len(annotations))))
+        size = pool.stands_for if isinstance(pool, ScoredTriples) else len(pool)
+        sizes = np.where(annotations.proves & (annotations.frame_size == 0), size, annotations.frame_size)
+        return cls(triples.with_used_names(), replace(annotations, rows=np.arange(len(annotations)), frame_size=sizes))
 
     @classmethod
     def read(cls, path: str | Path) -> Answers:
@@ -82,12 +84,12 @@ class Answers:
     def among(self, candidates: Triples, graph: Triples | None = None) -> tuple[Annotations, Use]:
         """Return the answers that are about candidates, with their rows; say of the others why they are not."""
         rows = candidates.rows_of(self.triples)
-        found = replace(self.said.take(rows >= 0), rows=rows[rows >= 0])
-        whole = candidates.stands_for if isinstance(candidates, ScoredTriples) else len(candidates)
-        lost = bool(self.said.proves[rows < 0].any())
-        said = found.without_chance() if lost else found.in_grown(whole)
-        unused = explain_unused(self.triples.take(rows < 0), candidates, graph)
-        return said, Use(len(said), unused, bool(found.proves.any() and not said.proves.any()))
+        said = self.said.drawn_from(candidates.stands_for if isinstance(candidates, ScoredTriples) else len(candidates))
+        if said.proves[rows < 0].any():  # a pool of that size, and another one
+            said = said.without_chance()
+        found, unused = rows >= 0, explain_unused(self.triples.take(rows < 0), candidates, graph)
+        unproved = bool(self.said.proves[found].any() and not said.proves[found].any())
+        return replace(said.take(found), rows=rows[found]), Use(int(found.sum()), unused, unproved)
 
 
 @dataclass(frozen=True)

@@ -217,7 +217,7 @@ def _read_answers(layout: Layout, triples: Triples) -> Annotations:
         return Annotations.from_columns(triples, columns["head"], columns["relation"], columns["tail"], labels, **told)
 
 
-UNKNOWN = {"asked": "given", "chance": "nan", "reach": "0"}
+UNKNOWN = {"asked": "given", "chance": "nan", "frame_size": "0"}
 """What an empty cell of a column of ``HOW`` says, where it is no empty text."""
 
 
@@ -235,10 +235,11 @@ def _read_how(layout: Layout, name: str, texts: Any) -> NDArray[Any]:
 def answer_columns(annotations: Annotations, pool: int = 0) -> dict[str, NDArray[Any]]:
     """Return the columns that a file of answers has beside the triples: the label, and how each was asked.
 
-    ``pool`` is how many candidates there are, for answers that reach all of them.
+    ``pool`` is how many candidates there are.
     """
-    reach = np.where(annotations.proves & (annotations.reach == 0), pool, annotations.reach).astype(np.int64)
-    numbers = {"chance": np.ma.masked_invalid(annotations.chance), "reach": reach}
+    unknown = annotations.proves & (annotations.frame_size == 0)
+    frame_size = np.where(unknown, pool, annotations.frame_size).astype(np.int64)
+    numbers = {"chance": np.ma.masked_invalid(annotations.chance), "frame_size": frame_size}
     return {"label": annotations.labels.astype(np.int64), **annotations.how, **numbers}
 
 

@@ -32,7 +32,7 @@ def pick_triples(
     seed: int = 0,
     library: str | None = None,
 ) -> Any:
-    """Return the triples to judge next as a data frame: head, relation, tail, score, asked, within, chance, reach.
+    """Return the triples to judge next as a data frame: head, relation, tail, score, asked, within, chance, frame_size.
 
     The last four say how each was chosen. Leave them beside the answers: what is promised rests on them.
 
@@ -60,9 +60,9 @@ def pick_triples(
     warn_of_scores(found, triples)
     picks = found.fit(triples, judged, known).pick(count, np.random.default_rng([seed, len(judged)]))
     how = {name: getattr(picks, name) for name in ("asked", "within", "chance")}
-    reach = np.full(len(picks), triples.stands_for)
+    size = np.full(len(picks), triples.stands_for)
     chosen = triples.take(picks.rows)
-    return _frame_like(pool, {**chosen.columns(), "score": chosen.scores, **how, "reach": reach}, library)
+    return _frame_like(pool, {**chosen.columns(), "score": chosen.scores, **how, "frame_size": size}, library)
 
 
 def accept_triples(
