@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import time
 from contextlib import contextmanager
 from dataclasses import replace
@@ -85,10 +86,7 @@ def people(tmp_path_factory):
 @pytest.fixture(scope="module")
 def judged(people, tmp_path_factory):
     """The same session, of whose triples a machine said something too: right, but for every seventh."""
-    session = Session(people)
-    copy = tmp_path_factory.mktemp("judged") / "session"
-    actc.backup_session(session, copy)
-    session.close()
+    copy = shutil.copytree(people, tmp_path_factory.mktemp("judged") / "session")
     other = Session(copy)
     let_machine_say(other, {row: TRUTH[row] != (row % 14 == 0) for row in range(0, len(POOL), 2)})
     other.close()

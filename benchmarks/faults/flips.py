@@ -13,7 +13,6 @@ FLIPPED = {
     "complete": ("graph.tsv", "truth.tsv"),
     "train": ("graph.tsv",),
     "export": ("session/judgements.sqlite", "session/pool.parquet", "session/settings.json", "session/names.sqlite"),
-    "backup": ("session/judgements.sqlite", "session/pool.parquet", "session/settings.json", "session/names.sqlite"),
     "bench": ("set/model/valid.tsv", "set/model/test.tsv"),
 }
 

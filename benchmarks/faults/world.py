@@ -80,7 +80,6 @@ COMMANDS = {
         "--thresholds {out}/thresholds.json --accepted {out}/accepted.parquet",
         "labels.tsv", "history.jsonl", "thresholds.json", "accepted.parquet",
     ),
-    "backup": _command("backup {home}/session {out}/copy", "copy", replaces=False),
     "bench": _command(
         "bench {home}/set/model --method localopt-acc --method actc-lr-rndm --method pooled --budget 1,5,20 "
         "--repeats 6 --jobs 1 --out {out}/rows.csv",
@@ -101,7 +100,6 @@ OTHERS = {
         "calibrate {home}/scores.tsv --labels {home}/labels.tsv --out {out}/thresholds.json", "thresholds.json"
     ),
     "report": _command("report {home}/thresholds.json --out {out}/report.html", "report.html"),
-    "ask": _command("ask {home}/thresholds.json --out {out}/questions.tsv", "questions.tsv"),
     "paper": _command("paper --from {home}/rows.csv --only table-avg --out {out}/paper", "paper"),
 }  # fmt: skip
 

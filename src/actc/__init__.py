@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from actc.paper.run import redraw_paper, run_paper
     from actc.sample.run_demo import run_demo
     from actc.session import Session, Settings, start_session
-    from actc.session.backup import backup_session
     from actc.session.examine import audit_accepted, draw_audit, write_report
     from actc.session.exchange import import_judgements
     from actc.session.judge import judge_triples
@@ -63,7 +62,6 @@ __all__ = [
     "accept_triples",
     "add_evidence",
     "audit_accepted",
-    "backup_session",
     "calibrate",
     "check_graph",
     "complete_graph",
@@ -107,7 +105,6 @@ _MODULES = {
     "actc.paper.run": "redraw_paper run_paper",
     "actc.sample.run_demo": "run_demo",
     "actc.session": "Session Settings start_session",
-    "actc.session.backup": "backup_session",
     "actc.session.examine": "audit_accepted draw_audit write_report",
     "actc.session.exchange": "import_judgements",
     "actc.session.judge": "judge_triples",
@@ -132,7 +129,6 @@ TWINS = {
     "judge": ("judge_triples",),
     "export": ("export_session",),
     "import": ("import_judgements",),
-    "backup": ("backup_session",),
     "report": ("write_report",),
     "audit": ("draw_audit", "audit_accepted", "start_audit"),
     "train": ("train_model",),

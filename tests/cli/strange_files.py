@@ -47,7 +47,6 @@ FORGED = [
     "INSERT INTO budget (at, triples) VALUES (1, -5)",
     "INSERT INTO budget (at, triples) VALUES (1, 'x')",
     "INSERT INTO budget (at, triples) VALUES (1, 1000000000)",
-    "INSERT INTO growth (at, triples) VALUES (1, 1000000000)",
     "INSERT INTO pause (at, paused) VALUES ('', 1)",
     "INSERT INTO outlook (at, judgement, content) VALUES (1, 9, '[]')",
     "INSERT OR REPLACE INTO latest VALUES (1, '{')",

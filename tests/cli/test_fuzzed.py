@@ -39,7 +39,7 @@ HUNGRY = re.compile("allocat|not enough memory for this")  # as numpy, torch, Du
 # How many calls of each; those that compute are called less often.
 CASES = {
     "methods": 5, "calibrate": 80, "decide": 80, "start": 60, "annotate": 5, "judge": 25,
-    "studio": 4, "export": 80, "import": 60, "backup": 40, "report": 50, "audit": 20,
+    "studio": 4, "export": 80, "import": 60, "report": 50, "audit": 20,
     "train": 30, "score": 60, "candidates": 12, "evidence": 20, "constraints": 40, "complete": 4,
     "check": 2, "convert": 80, "publish": 40, "withdraw": 30, "bench": 40, "demo": 1, "paper": 30,
 }  # fmt: skip

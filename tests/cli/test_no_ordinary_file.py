@@ -28,7 +28,6 @@ def made(tmp_path_factory):
 
 PLACES = {
     "s/settings.json": "report s",
-    "s/checksums.json": "export s --accepted new.tsv",
     "s/pool.parquet": "export s --accepted new.tsv",
     "model/model.json": "score model graph.tsv --out new.tsv",
     "better/begun.json": "complete graph.tsv --candidates scores.tsv --budget 0 --out better",

@@ -17,9 +17,8 @@ from actc.complete.plan import CompletionPlan
 from actc.errors import ActcError, FileError
 from actc.judges.replies import Reply
 from actc.judges.store import ReplyStore
-from actc.session import Judgement, Session, Settings
+from actc.session import Judgement, Settings
 from actc.session.asking import open_judged
-from actc.session.backup import backup_session
 from actc.session.cards import make_card
 from actc.session.find_case import find_case, session_case
 from actc.session.judge import CHOICES, judge_triples, make_question
@@ -346,13 +345,6 @@ def test_a_completed_graph_heeds_judges_with_a_promise_and_without(session, tmp_
         plan = CompletionPlan(tmp_path / "graph.tsv", tmp_path / "out", budget=60, precision=precision)
         (case,), _ = open_judged(session, plan)
         assert (case.decisions.by == "judges").any()
-
-
-def test_a_copy_of_a_session_has_its_judges(session, tmp_path):
-    judge_triples(session, program=command(tmp_path), which="all")
-    backup_session(session, tmp_path / "copy")
-    assert len(ReplyStore(tmp_path / "copy").answers()) == 216
-    assert make_card(Session(tmp_path / "copy").names, task_of(POOL, 1, ""))["source"] == "Text 1."
 
 
 def test_a_damaged_file_of_machine_answers_is_named(session, tmp_path):

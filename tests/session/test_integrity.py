@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 
 import numpy as np
 import pytest
 
+import actc
 from actc.errors import FileError, OptionError
 from actc.session import OWNER, Judgement, Session, Settings
 from actc.session.exchange import import_judgements, read_judgements, write_history
@@ -84,30 +89,6 @@ def test_what_cannot_be_stored_is_refused_before_it_is(scores, tmp_path, line):
         read_judgements(session, lines)
 
 
-CHANGES = {
-    "an answer": "UPDATE answer SET label = 1 - label WHERE triple = (SELECT min(triple) FROM answer)",
-    "a word": "UPDATE judgement SET said = 'true' WHERE id = (SELECT min(id) FROM judgement WHERE said = 'false')",
-    "a time": "UPDATE judgement SET at = at + 1 WHERE id = 2",
-    "a row": "DELETE FROM judgement WHERE id = 3",
-    "a name": "UPDATE task SET tail = 'x' WHERE triple = (SELECT min(triple) FROM answer)",
-}
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_a_changed_bit_is_found_on_opening(scores, change):
-    session = begin(scores, "s")
-    judge(session, "ada", 8, lambda task: task.triple % 2)
-    session.close()
-    raw = sqlite3.connect(session.folder / "judgements.sqlite", isolation_level=None)
-    triggers = [row[0] for row in raw.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")]
-    for trigger in triggers:
-        raw.execute(f"DROP TRIGGER {trigger}")
-    raw.execute(CHANGES[change])
-    raw.close()
-    with pytest.raises(FileError, match=r"judgements.sqlite: the database is damaged"):
-        Session(session.folder)
-
-
 def test_a_page_of_rubbish_is_found_on_opening(scores):
     session = begin(scores, "s")
     judge(session, "ada", 8)
@@ -135,3 +116,74 @@ def test_a_sound_session_of_undone_and_repeated_answers_opens(scores):
     session.record(ada, [Judgement("undo", None, "u1"), Judgement("undo", None, "u2")])
     session.close()
     assert len(Session(session.folder).annotations()) > 3
+
+
+def test_on_a_full_disk_a_session_is_still_read_and_written_elsewhere(scores, tmp_path, monkeypatch):
+    session = begin(scores, "s")
+    judge(session, "ada", 5)
+    session.close()
+    monkeypatch.setattr("actc.tables.sqlite.NOTES", 2**62)  # as if there were no room for SQLite's notes
+    before = sorted(path.name for path in session.folder.iterdir())
+    (tmp_path / "elsewhere").mkdir()
+    assert actc.export_session(session.folder, labels=tmp_path / "elsewhere" / "labels.tsv")[0][0] == 5
+    assert sorted(path.name for path in session.folder.iterdir()) == before
+
+
+def test_an_export_that_is_refused_leaves_nothing_behind(scores, tmp_path):
+    session = begin(scores, "s")
+    judge(session, "ada", 5)
+    out = tmp_path / "out"
+    out.mkdir()
+    files = {"labels": out / "labels.tsv", "history": out / "history.jsonl", "accepted": out / "accepted.xls"}
+    with pytest.raises(OptionError, match=r"accepted\.xls: the name must end in"):
+        actc.export_session(session, **files, thresholds=out / "thresholds.json")
+    assert list(out.iterdir()) == []
+    files["accepted"] = out / "accepted.csv"
+    done = actc.export_session(session, **files, thresholds=out / "thresholds.json")
+    assert {path for *_, path in done} == set(out.iterdir())
+    assert json.loads((out / "thresholds.json").read_text())["sources"]["session"] == "../s"
+
+
+@pytest.mark.parametrize("name", ["a?b#c%20 d", "[x]*", "'; --", os.fsdecode(b"caf\xe9"), "mode=ro&immutable=1"])
+def test_a_session_may_have_any_name_that_a_folder_can_have(scores, name):
+    session = begin(scores, name)
+    judge(session, "ada", 2)
+    assert len(session.annotations()) == 2
+    session.close()
+
+
+def run_without_rights(*words):
+    """Run actc as somebody whom the rights of files hold: the superuser is nobody's guest."""
+    line = [sys.executable, "-c", "from actc.cli.main import main; main()", *map(str, words)]
+    if os.getuid() == 0:
+        line = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", *line]
+    return subprocess.run(line, capture_output=True, text=True, check=False)
+
+
+def test_a_session_that_can_only_be_read_can_be_exported_but_not_changed(scores, tmp_path):
+    session = begin(scores, "s")
+    judge(session, "ada", 6)
+    session.close()
+    session.folder.chmod(0o500)
+    try:
+        files = {path: path.read_bytes() for path in session.folder.iterdir()}
+        exported = run_without_rights(
+            "export", session.folder, "--labels", tmp_path / "l.tsv", "--accepted", tmp_path / "a.tsv"
+        )
+        refused = run_without_rights("import", session.folder, tmp_path / "l.tsv")
+        assert {path: path.read_bytes() for path in session.folder.iterdir()} == files
+    finally:
+        session.folder.chmod(0o700)
+    assert (exported.returncode, refused.returncode) == (0, 2), exported.stderr
+    assert len((tmp_path / "l.tsv").read_text().splitlines()) == 7
+    assert len(refused.stderr.splitlines()) == 1
+
+
+def test_answers_about_a_triple_that_is_gone_are_refused_on_opening(scores):
+    session = begin(scores, "s")
+    judge(session, "ada", 3)
+    session.close()
+    with closing(sqlite3.connect(session.folder / "judgements.sqlite", isolation_level=None)) as raw:
+        raw.execute("UPDATE task SET triple = triple + 100000")
+    with pytest.raises(FileError, match=r"judgements.sqlite: the database is damaged"):
+        Session(session.folder)

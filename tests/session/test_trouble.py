@@ -43,7 +43,7 @@ def test_a_planner_that_fails_says_why_on_the_page_and_in_the_report_until_it_pl
         assert "pool.parquet" in told[0]
         assert "Traceback" not in told[0]
         trouble = read_trouble(session.folder)
-        assert "put back a copy of the session" in trouble
+        assert "pool.parquet" in trouble
         assert describe_session(session)[-1].endswith(trouble)
         token = Links.of(session.folder).token(session.annotator(OWNER))
         page = TestClient(create_app(session), base_url="http://127.0.0.1")

@@ -142,7 +142,7 @@ JOBS = {
     "See it work": ("demo", "methods"),
     "All of it in a browser": ("studio",),
     "Find thresholds, decide": ("calibrate", "decide"),
-    "Let people judge": ("start", "annotate", "judge", "export", "import", "backup"),
+    "Let people judge": ("start", "annotate", "judge", "export", "import"),
     "Know how good it is": ("report", "audit"),
     "From a graph to a better graph": (
         "train",

@@ -1,4 +1,4 @@
-"""The commands of people who judge: start, annotate, export, import, backup; parse, call, print."""
+"""The commands of people who judge: start, annotate, export, import; parse, call, print."""
 
 from __future__ import annotations
 
@@ -208,23 +208,9 @@ def import_command(session: Path, judgements: Path, quiet: bool, **options: Any)
         print("\n".join([*notes, f"{added:,} new judgements are in {session}."]))
 
 
-@click.command("backup", epilog=examples("actc backup my-session my-session-of-monday"))
-@click.argument("session", type=PATH)
-@click.argument("copy", type=PATH)
-@quiet_option
-def backup_command(session: Path, copy: Path, quiet: bool) -> None:
-    """Copy a session, also while people judge. The COPY is a session itself."""
-    from actc.session.backup import backup_session
-
-    count = backup_session(session, copy)
-    if not quiet:
-        print(f"{count:,} judgements are in {copy}, which is a session itself.")
-
-
 COMMANDS = [
     start_command,
     annotate_command,
     export_command,
     import_command,
-    backup_command,
 ]

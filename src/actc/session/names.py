@@ -20,7 +20,7 @@ from actc.errors import FileError
 from actc.session.connections import Connections
 from actc.session.read_names import NAME_COLUMNS, NAMING, RDF_FORMATS, ending, read_names
 from actc.tables.files import read_triples
-from actc.tables.sqlite import copy_database, database_address
+from actc.tables.sqlite import database_address
 
 VERSION = 1
 SCHEMA = f"""
@@ -85,11 +85,6 @@ class Names:
         version = self._rows("PRAGMA user_version")[0][0]
         if version != VERSION:
             raise FileError(f"{path}: names of format {version}; this actc reads {VERSION}. Start the session anew.")
-
-    def copy_to(self, path: Path) -> None:
-        """Write a copy to a new file."""
-        with self._connections.borrow() as connection:
-            copy_database(connection, path)
 
     def close(self) -> None:
         """Close the file."""

@@ -15,8 +15,6 @@
       texts.sqlite         the text that each candidate was taken from, where they came with texts
       judges.sqlite        what machine judges said, where there are any
       judgements.sqlite    the whole history, and who is asked what
-      judgements.count     how many judgements there must be at least
-      checksums.json       of the candidates and the known triples, which never change
       secret               what the annotators' links are made from
 """
 
@@ -43,7 +41,6 @@ from actc.session.combine import Votes, combine
 from actc.session.names import Names
 from actc.session.reasons import reasons_of
 from actc.session.record import Judgement, Recorded, find_stored, insert, record
-from actc.session.seals import check_seal
 from actc.session.settings import Settings
 from actc.session.store import Store
 from actc.tables.constraints import Constraints
@@ -82,10 +79,9 @@ class Session:
 
     def read_pool(self) -> ScoredTriples:
         """Read the candidates, or the sample that stands for them; its rows are what judgements call triples."""
-        path = check_seal(self.folder / "pool.parquet")
         if self.settings.sampled:
             return read_sketch(self.folder)
-        pool, triples = read_scored(path)[0], self.settings.triples
+        pool, triples = read_scored(self.folder / "pool.parquet")[0], self.settings.triples
         if len(pool) < triples:
             raise FileError(
                 f"{self.folder}: it should have {triples:,} candidates, and has {len(pool):,}; it is damaged."
@@ -94,7 +90,7 @@ class Session:
 
     def read_known(self) -> ScoredTriples | None:
         """Read the graph's own triples, if they have scores."""
-        return read_scored(check_seal(self.folder / "known.parquet"))[0] if self.settings.graph_scored else None
+        return read_scored(self.folder / "known.parquet")[0] if self.settings.graph_scored else None
 
     def read_constraints(self) -> Constraints:
         """Read what may not be true together; nothing where nobody said so."""
@@ -110,7 +106,7 @@ class Session:
     def facts_file(self) -> Path | None:
         """Where the facts are that candidates could contradict."""
         path = self.folder / "facts.parquet"
-        return check_seal(path) if path.exists() else None
+        return path if path.exists() else None
 
     @property
     def budget(self) -> int:

@@ -21,7 +21,6 @@ from actc.pooled.sketch_file import write_sketch
 from actc.session.names import add_names, write_names
 from actc.session.read_names import own_labels
 from actc.session.reasons import write_reasons
-from actc.session.seals import write_seals
 from actc.session.session import OWNER, Session
 from actc.session.settings import Settings
 from actc.session.store import Store
@@ -127,7 +126,6 @@ def write_core(folder: Path, settings: Settings) -> Session:
     """Write what every session has besides its pool and its names, and open it."""
     _write_secret(folder / "secret")
     settings.write(folder / "settings.json")
-    write_seals(folder)
     Store(folder / "judgements.sqlite", create=True).close()
     session = Session(folder)
     session.set_budget(settings.budget)

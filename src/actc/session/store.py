@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -23,16 +22,13 @@ import numpy as np
 
 from actc.errors import FileError
 from actc.session.connections import Connections
-from actc.session.seals import read_count, write_count
-from actc.tables.sqlite import copy_database, database_address
+from actc.tables.sqlite import database_address
 from actc.triples import IntArray
 
 T = TypeVar("T")
 MOST_AT_ONCE = 4096
 """Rows that are held as Python's numbers while they become an array: memory once used for many is not given back."""
 
-JUDGED = "id, at, annotator, triple, said, purpose, key, seconds, note, shown, probability, undoes"
-ASKED = "triple, head, relation, tail, score"
 # What ``actc.session.ask.Task`` says of a triple that is planned or was given out.
 PLANNED = """
         head TEXT NOT NULL,
@@ -47,8 +43,8 @@ PLANNED = """
         chance REAL,
         rivals TEXT NOT NULL DEFAULT ''
 """
-VERSION = 12
-# Triggers keep the counts, see above; ``checksum`` is :func:`_checksum`, so a bit that a disk changed is found.
+VERSION = 13
+# Triggers keep the counts, see above.
 SCHEMA = f"""
     CREATE TABLE annotator (
         id INTEGER PRIMARY KEY,
@@ -110,8 +106,6 @@ SCHEMA = f"""
         PRIMARY KEY (triple, annotator)
     ) WITHOUT ROWID;
     CREATE INDEX answer_annotator ON answer (annotator, judgement);
-    CREATE TABLE seal (what TEXT NOT NULL, id INTEGER NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (what, id))
-        WITHOUT ROWID;
     CREATE TABLE outlook (               -- what the model made of the answers, refit by refit
         id INTEGER PRIMARY KEY,
         at REAL NOT NULL,
@@ -153,38 +147,8 @@ SCHEMA = f"""
     CREATE TRIGGER label_is_counted AFTER UPDATE OF labelled ON task   -- rivals are on one card, which counts once
         WHEN (new.labelled > 0) != (old.labelled > 0) AND new.asked != 'rival'
         BEGIN UPDATE total SET labels = labels + (new.labelled > 0) - (old.labelled > 0); END;
-    CREATE TRIGGER judgement_is_sealed AFTER INSERT ON judgement BEGIN
-        INSERT INTO seal SELECT 'judgement', id, checksum({JUDGED}) FROM judgement WHERE id = new.id;
-    END;
-    CREATE TRIGGER task_is_sealed AFTER INSERT ON task BEGIN
-        INSERT INTO seal SELECT 'task', triple, checksum({ASKED}) FROM task WHERE triple = new.triple;
-    END;
     PRAGMA user_version = {VERSION};
 """
-# Each finds something wrong, and nothing in a sound database.
-CHECKS = {
-    "a judgement was changed": (
-        f"SELECT 1 FROM judgement LEFT JOIN seal ON what = 'judgement' AND seal.id = judgement.id "
-        f"WHERE checksum IS NOT checksum({JUDGED.replace('id,', 'judgement.id,', 1)})"
-    ),
-    "a judgement is missing": "SELECT 1 WHERE (SELECT count(*) FROM seal WHERE what = 'judgement') != "
-    "(SELECT count(*) FROM judgement)",
-    "a triple was changed": (
-        "SELECT 1 FROM task LEFT JOIN seal ON what = 'task' AND seal.id = triple "
-        f"WHERE checksum IS NOT checksum({ASKED})"
-    ),
-    "the answers are not those of the history": """
-        WITH standing AS (
-            SELECT triple, annotator, max(id) AS id FROM judgement
-            WHERE said != 'undo' AND purpose != 'repeat' AND id NOT IN (SELECT undoes FROM judgement
-                WHERE undoes IS NOT NULL) GROUP BY triple, annotator),
-        told AS (
-            SELECT s.triple, s.annotator, CASE j.said WHEN 'true' THEN 1 WHEN 'false' THEN 0 END AS label, s.id
-            FROM standing AS s JOIN judgement AS j USING (id))
-        SELECT 1 FROM (SELECT * FROM told EXCEPT SELECT triple, annotator, label, judgement FROM answer)
-        UNION ALL SELECT 1 FROM (SELECT triple, annotator, label, judgement FROM answer EXCEPT SELECT * FROM told)
-    """,
-}
 # Of the tables of a few rows that every look reads; each finds something that nobody's session ever wrote.
 STRANGE = {
     "somebody is neither a person nor the owner": "SELECT 1 FROM annotator WHERE kind NOT IN ('person', 'owner')",
@@ -236,14 +200,12 @@ class Store:
         self._writing = threading.Lock()
         self._lock_of_leader = threading.Lock()
         self._waiting: deque[_Waiting] = deque()
-        self._counted = 0
         self._open(create)
 
     def _connect(self) -> sqlite3.Connection:
         address = database_address(self.path)
         connection = sqlite3.connect(address, timeout=30, isolation_level=None, check_same_thread=False, uri=True)
         connection.row_factory = sqlite3.Row
-        connection.create_function("checksum", -1, _checksum, deterministic=True)
         connection.execute(f"PRAGMA synchronous = {'FULL' if self.synced else 'NORMAL'}")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA cache_size = -512")  # in KB; there may be as many connections as threads
@@ -257,15 +219,11 @@ class Store:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
-                last = _last_judgement(connection)
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:  # a full disk ends it by itself
                     connection.execute("ROLLBACK")
                 raise
-            if last > self._counted:
-                write_count(self.path, last)
-                self._counted = last
 
     @contextmanager
     def _named(self) -> Iterator[None]:
@@ -327,29 +285,15 @@ class Store:
         return np.concatenate(parts).reshape(-1, columns)
 
     def check(self) -> None:
-        """Refuse a database that is not what was written: a disk, or a copy, may have changed a bit of it."""
+        """Refuse a database of which SQLite says that it is damaged."""
         try:
-            wrong = [self.value("PRAGMA quick_check")]
-            wrong += [problem for problem, sql in CHECKS.items() if self.value(f"SELECT EXISTS ({sql})")]
-            wrong += self._missing()
+            wrong = self.value("PRAGMA quick_check")
+            if self.rows("PRAGMA foreign_key_check"):
+                wrong = "rows refer to rows that are not there"
         except sqlite3.DatabaseError as error:
-            wrong = ["ok", str(error)]
-        if wrong != ["ok"]:
-            raise FileError(f"{self.path}: the database is damaged ({wrong[-1]}); put back a copy of the session.")
-
-    def _missing(self) -> list[str]:
-        """Say if judgements that were acknowledged are not there: they stood in a file beside that is gone."""
-        missing = read_count(self.path) - int(self.value("SELECT coalesce(max(id), 0) FROM judgement"))
-        return [f"the last {missing:,} judgements are missing, as if {self.path.name}-wal were"] if missing > 0 else []
-
-    def copy_to(self, path: Path) -> int:
-        """Write a copy as of this moment, whoever writes meanwhile; return how many judgements it has."""
-        with self._connections.borrow() as connection, self._named():
-            copy_database(connection, path)
-        with closing(sqlite3.connect(path)) as copy:
-            last = _last_judgement(copy)
-        write_count(path, last)
-        return last
+            wrong = str(error)
+        if wrong != "ok":
+            raise FileError(f"{self.path}: the database is damaged ({wrong}); put back a copy of the session.")
 
     def close(self) -> None:
         """Close the file."""
@@ -375,13 +319,3 @@ class Store:
             raise FileError(f"{self.path}: the database cannot be opened ({error}).") from None
         if strange:
             raise FileError(f"{self.path}: the database is damaged ({strange[0]}); put back a copy of the session.")
-
-
-def _last_judgement(connection: sqlite3.Connection) -> int:
-    """Return the number of the latest judgement; 0 if there is none."""
-    return int(connection.execute("SELECT coalesce(max(id), 0) FROM judgement").fetchone()[0])
-
-
-def _checksum(*values: Any) -> int:
-    """Return a number that any change of the values changes; the same on every machine."""
-    return zlib.crc32(repr(values).encode("utf-8", "surrogatepass"))

@@ -19,7 +19,7 @@ from actc.tables.deliver import refuse_odd_place
 LEAST_FREE = 1 << 20
 HEAD = 1 << 12
 SESSION_FILES = (
-    "settings.json", "checksums.json", "judgements.", "names.sqlite", "reasons.sqlite", "texts.sqlite", "judges.sqlite",
+    "settings.json", "judgements.", "names.sqlite", "reasons.sqlite", "texts.sqlite", "judges.sqlite",
     "pool.parquet", "sample.parquet", "sketch.npz", "known.parquet", "secret",
 )  # fmt: skip
 OWN = {

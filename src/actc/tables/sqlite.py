@@ -1,10 +1,8 @@
-"""SQLite files: how to open one wherever it lies, and how to copy one that is in use."""
+"""SQLite files: how to open one wherever it lies."""
 
 from __future__ import annotations
 
 import os
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
@@ -32,9 +30,3 @@ def _is_full(path: Path) -> bool:
         return False
     disk = os.statvfs(path)
     return disk.f_bavail * disk.f_frsize < NOTES
-
-
-def copy_database(connection: sqlite3.Connection, path: Path) -> None:
-    """Write a copy of an open database to a new file, as of this moment."""
-    with closing(sqlite3.connect(path)) as copy:
-        connection.backup(copy)
