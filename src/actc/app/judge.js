@@ -36,6 +36,7 @@ function keep() {
   const settled = refused.length ? `${refused.length} not taken` : "All saved";
   const late = signedOut ? `${waiting} not saved` : failures ? `${waiting} not saved yet, trying again` : "Saving…";
   put("saved", waiting === 0 ? settled : late);
+  Object.assign(at("saved").dataset, { waiting, refused: refused.length });
   at("saved").classList.toggle("late", waiting === 0 ? refused.length > 0 : failures > 0 || signedOut);
 }
 
@@ -257,6 +258,7 @@ const ENDS = {
 
 function showNothing() {
   if (signedOut) return;
+  at("message").dataset.left = progress?.left ?? "more";
   at("fifty").hidden = !(progress?.left === "spent" && progress.alone);
   if (at("back")) at("back").hidden = !(["spent", "certified", "none", "paused"].includes(progress?.left) && progress.alone);
   tell(...ENDS[progress?.left ?? "more"]);

@@ -43,6 +43,7 @@ function draw(content) {
   paused = content.paused;
   others = content.others;
   put("pause", paused ? "Let them go on" : "Pause");
+  at("pause").dataset.paused = paused;
   if (document.activeElement !== at("budget")) at("budget").value = budget;
   const { overlap, repeats, combine, method } = content.settings;
   if (document.activeElement !== at("overlap")) at("overlap").value = Number((100 * overlap).toFixed(4));

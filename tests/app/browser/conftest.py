@@ -151,19 +151,19 @@ HOSTILE = {
 }
 
 
-def start_sample(folder: Path, settings: Settings, **options) -> None:
+def start_sample(folder: Path, settings: Settings) -> None:
     scores, names, graph = sample_files()
-    start_session(folder, scores, settings, names, graph, **options).close()
+    start_session(folder, scores, settings, names, graph).close()
 
 
-def start_on(folder: Path, rows: list[str], names: dict, settings: Settings, graph: str = "") -> None:
+def start_on(folder: Path, rows: list[str], names: dict, settings: Settings, graph: str = "", **options) -> None:
     """Start a session on lines of scores, with names, and a graph where it has one."""
     home = folder.parent
     (home / "scores.tsv").write_text("".join(rows))
     (home / "names.json").write_text(json.dumps(names))
     (home / "graph.tsv").write_text(graph)
     known = home / "graph.tsv" if graph else None
-    start_session(folder, home / "scores.tsv", settings, [home / "names.json"], known).close()
+    start_session(folder, home / "scores.tsv", settings, [home / "names.json"], known, **options).close()
 
 
 def start_differing(folder: Path) -> None:
@@ -186,16 +186,21 @@ def start_linked(folder: Path) -> None:
     start_on(folder, rows, names, Settings(), "Q100\tP1\tQ101\nQ102\tP1\tQ103\n")
 
 
-def start_long(folder: Path) -> None:
-    """Start a session whose cards need scrolling, and differ much in length."""
-    names = {key: {"name": f"{key} name", "description": "word " * 900} for key in "ab"}
-    start_on(folder, ["a\tr\tb\t0.1\n", "b\tr\ta\t0.2\n", "c\tr\td\t0.3\n"], names, Settings())
+def start_guided(folder: Path) -> None:
+    """Start a session with guidelines and reasons, whose cards a phone has to scroll."""
+    rows = [f"a{i}\tr\tb{i}\t0.{i}\n" for i in range(1, 9)]
+    names = {f"a{i}": {"name": f"a{i}", "description": "word " * 900} for i in range(1, 9)}
+    reasons = [("[[it]] is known", "against: two others are likelier")] * len(rows)
+    start_on(folder, rows, names, Settings(title="My facts", guidelines=GUIDELINES + "\n\nmore" * 60), reasons=reasons)
 
 
-def start_hostile(folder: Path) -> None:
+def start_odd(folder: Path) -> None:
+    """Start a session with hostile names, and with cards of very different lengths."""
     rows = [f"{name}\tr\tb\t0.{number}\n" for number, name in enumerate(HOSTILE, start=1)]
+    rows += ["c\ts\td\t0.6\n", "e\ts\tf\t0.7\n"]
     names = {key: {"name": text, "description": text, "types": text} for key, text in HOSTILE.items()}
     names["r"] = {"name": HOSTILE["script"], "description": HOSTILE["long"]}
+    names["c"] = {"name": "c", "description": "word " * 900}
     start_on(folder, rows, names, Settings(title=HOSTILE["script"]))
 
 
@@ -217,15 +222,11 @@ def start_rivals(folder: Path) -> None:
 SESSIONS = {
     "sample": lambda folder: start_sample(folder, Settings(budget=200)),
     "shared": lambda folder: start_sample(folder, Settings(budget=40, overlap=1.0)),
-    "few": lambda folder: start_sample(folder, Settings(budget=3)),
-    "guided": lambda folder: start_sample(folder, Settings(title="My facts", guidelines=GUIDELINES + "\n\nmore" * 60)),
-    "reasoned": lambda folder: start_sample(
-        folder, Settings(), reasons=[("[[it]] is known", "against: two others are likelier")] * 5000
-    ),
+    "few": lambda folder: start_sample(folder, Settings(budget=5)),
+    "guided": start_guided,
     "differing": start_differing,
     "linked": start_linked,
-    "long": start_long,
-    "hostile": start_hostile,
+    "odd": start_odd,
     "arabic": start_arabic,
     "rivals": start_rivals,
 }
@@ -263,10 +264,25 @@ def press(page: Page, *keys: str, card: str = READY) -> None:
 
 
 def saved(page: Page) -> None:
-    """Wait until the page says that the server has everything, and a card that is there takes answers."""
+    """Wait until the server has every answer and took it, and a card that is there takes answers."""
     page.wait_for_function(
-        """() => document.getElementById('saved').textContent === 'All saved'
+        """() => document.querySelector('#saved[data-waiting="0"][data-refused="0"]')
             && !document.querySelector('#card[data-unread]:not([hidden])')"""
+    )
+
+
+def stop_scrolling(page: Page) -> None:
+    """Wait until nothing scrolls any more."""
+    page.evaluate(
+        """() => new Promise((done) => {
+            let [y, still] = [scrollY, 0];
+            const look = () => {
+                still = scrollY === y ? still + 1 : 0;
+                y = scrollY;
+                if (still > 8) done(); else requestAnimationFrame(look);
+            };
+            look();
+        })"""
     )
 
 
@@ -284,9 +300,3 @@ def said(folder: Path) -> list[str]:
     lines = [line["said"] for line in history(session)][::-1]
     session.close()
     return lines
-
-
-def title_is(page: Page, words: str, where: str = "message-title") -> None:
-    """Wait until a part of the page has some words in it."""
-    js = "([where, words]) => document.getElementById(where)?.textContent.includes(words)"
-    page.wait_for_function(js, arg=[where, words])

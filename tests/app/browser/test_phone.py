@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page
 
-from tests.app.browser.conftest import PHONE, READY, open_card, said, saved, wait_for
+from tests.app.browser.conftest import PHONE, READY, open_card, said, saved, stop_scrolling, wait_for
 
 
 def touch(page: Page, start: tuple[float, float], by: tuple[float, float], *, lift: bool = True) -> None:
@@ -20,6 +20,9 @@ def touch(page: Page, start: tuple[float, float], by: tuple[float, float], *, li
 
 
 def middle_of(page: Page, part: str) -> tuple[float, float]:
+    """Return the middle of a part of the page, once it is on the screen and nothing scrolls any more."""
+    page.locator(part).first.scroll_into_view_if_needed()
+    stop_scrolling(page)
     box = page.locator(part).first.bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
@@ -36,6 +39,14 @@ def test_taps_and_swipes_answer_from_every_part_of_the_card(copy_session, start_
     saved(page)
     page.get_by_role("button", name="Undo").tap()
     saved(page)
+    before = page.inner_text("#sentence")
+    for by in ((30, 0), (6, -180), (100, 100)):  # short, up, askew
+        touch(page, middle_of(page, "#sentence"), by)
+        assert page.inner_text("#sentence") == before
+        assert page.evaluate("document.getElementById('card').style.transform") == ""
+    _, below = middle_of(page, ".tools")
+    touch(page, (40, below), (300, 4))  # beside the card: the browser must not go back to the page before
+    assert said(folder) == ["false", "undo"]
     expected = ["false", "undo"]
     swipes = {"true": (150, 8), "false": (-150, -8)}
     for number, part in enumerate((".question", "#sentence", "#meanings dd", "#context li", "#meanings a", ".why")):
@@ -46,12 +57,6 @@ def test_taps_and_swipes_answer_from_every_part_of_the_card(copy_session, start_
         saved(page)
         assert said(folder) == expected, part
     assert page.url == server.origin + "/", "a swipe that began on a link opened it"
-    before = page.inner_text("#sentence")
-    for by in ((30, 0), (6, -180), (100, 100)):  # short, up, askew
-        touch(page, middle_of(page, "#sentence"), by)
-        assert page.inner_text("#sentence") == before
-        assert page.evaluate("document.getElementById('card').style.transform") == ""
-    assert said(folder) == expected
     page.reload()
     page.wait_for_selector(READY)
     touch(page, (100, 300), (280, 0), lift=False)
@@ -60,10 +65,10 @@ def test_taps_and_swipes_answer_from_every_part_of_the_card(copy_session, start_
     assert page.evaluate("visualViewport.width") == 390
 
 
-def test_guidelines_and_own_answers_close_at_the_top_at_the_foot_and_beside_them(copy_session, start_server, new_page):
+def test_guidelines_reasons_and_own_answers_are_read_on_a_phone(copy_session, start_server, new_page):
     folder = copy_session("guided")
-    page = new_page(**PHONE)
-    page.goto(start_server(folder).links["you"])
+    server, page = start_server(folder), new_page(**PHONE)
+    page.goto(server.links["you"])
     page.wait_for_selector("#help[open]")
     assert page.inner_text("#guidelines strong") == "usually"
     assert page.inner_text("#guidelines li:last-child") == "<b>not</b> snake_case_names"
@@ -73,9 +78,21 @@ def test_guidelines_and_own_answers_close_at_the_top_at_the_foot_and_beside_them
     page.tap("#help .top [data-close]")
     page.reload()
     page.wait_for_selector(READY)
+    assert page.locator("#help[open]").count() == 0  # they are shown once
+    touch(page, (195, 500), (0, -300))  # a finger that reads on answers nothing
+    wait_for(lambda: page.evaluate("scrollY") > 100)
+    page.evaluate("scrollBy(0, document.getElementById('card').getBoundingClientRect().bottom - 600)")
+    touch(page, (195, 500), (0, -300))
+    page.wait_for_selector(READY)
+    assert page.locator("#reasons").is_hidden()  # they are shown after the answer
+    page.tap("#answers .true")
+    page.wait_for_selector("#before:not([hidden])")
+    assert page.locator("#before-reasons li").count() == 2
+    page.tap("#undo")
+    page.wait_for_selector("#before", state="hidden")
+    saved(page)
     page.tap("#answers .false")
     saved(page)
-    assert page.locator("#help[open]").count() == 0  # they are shown once
     for name in ("help", "mine"):
         for close in ("top", "foot", "beside"):
             page.tap(f"#{name}-button")
@@ -90,43 +107,9 @@ def test_guidelines_and_own_answers_close_at_the_top_at_the_foot_and_beside_them
             else:
                 page.tap(f"#{name} .{close} [data-close]")
             page.wait_for_selector(f"#{name}", state="hidden")
-    assert said(folder) == ["false"]
-
-
-def test_a_finger_that_reads_on_answers_nothing(copy_session, start_server, new_page):
-    folder = copy_session("long")
-    page = new_page(**PHONE)
-    open_card(page, start_server(folder).links["you"])
-    while page.evaluate("document.getElementById('meanings').innerText.length < 500"):
-        page.wait_for_selector(READY)
-        page.tap("#answers .unsure")
-        saved(page)
-    before = said(folder)
-    touch(page, (195, 500), (0, -300))
-    wait_for(lambda: page.evaluate("scrollY") > 100)
-    page.evaluate("scrollBy(0, document.getElementById('card').getBoundingClientRect().bottom - 600)")
-    touch(page, (195, 500), (0, -300))
-    page.wait_for_selector(READY)
-    page.tap("#answers .true")
-    saved(page)
-    assert said(folder) == [*before, "true"]
-
-
-def test_reasons_stand_on_the_card_or_after_the_answer(copy_session, start_server, new_page):
-    folder = copy_session("reasoned")
-    server = start_server(folder)
-    page = new_page(**PHONE)
-    open_card(page, server.links["you"])
-    assert page.locator("#reasons").is_hidden()
-    page.tap("#answers .true")
-    page.wait_for_selector("#before:not([hidden])")
-    assert len(page.inner_text("#before-reasons").splitlines()) == 2
-    assert page.inner_text("#before-said") == "true"
-    page.tap("#undo")
-    page.wait_for_selector("#before", state="hidden")
-    saved(page)
     server.session.change("reasons", "beside")
     page.reload()
     page.wait_for_selector(READY)
     box, dock = page.locator("#reasons").bounding_box(), page.locator(".dock").bounding_box()
     assert box["y"] + box["height"] < dock["y"]
+    assert said(folder) == ["true", "undo", "false"]

@@ -67,6 +67,7 @@ function draw() {
   document.title = `${project.title} · actc`;
   const { what, sentence } = project.next;
   put("next-sentence", sentence);
+  at("next-sentence").dataset.what = what;
   const [words, place] = NEXT[what] ?? ["", "data"];
   at("next-go").hidden = !words || tab === place; // the tab has the button itself
   put("next-go", words);
