@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import socket
 import subprocess
 import time
@@ -17,7 +18,6 @@ import pytest
 
 import actc
 from actc.session import Judgement, Session
-from actc.session.backup import backup_session
 from actc.session.find_case import find_case
 from actc.session.start import sample_files
 from actc.tables.files import read_annotations, read_scored
@@ -79,7 +79,7 @@ def answered(tmp_path_factory):
 )
 def test_a_small_model_is_read_by_its_tokens_and_does_no_harm(url, answered, tmp_path, asked):
     folder, truth = answered
-    backup_session(folder, tmp_path / "session")
+    shutil.copytree(folder, tmp_path / "session")
     session = Session(tmp_path / "session")
     more = FEW if asked else MORE
     run = actc.judge_triples(session, url=url, model="smollm2", which="random", share=1.0, count=more, **asked)
