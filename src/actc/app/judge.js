@@ -359,8 +359,7 @@ at("note-button").addEventListener("click", () => toggleNote());
 at("note").addEventListener("input", () => shown && keepDraft(shown.triple, at("note").value));
 at("help-button").addEventListener("click", ACTIONS.help);
 at("mine-button").addEventListener("click", showMine);
-letClose(at("help"));
-letClose(at("mine"));
+for (const id of ["help", "mine"]) letClose(at(id));
 at("mine-find").addEventListener("input", drawMine);
 at("fifty").addEventListener("click", async () => {
   const { status, content } = await fetchJson("api/more", { triples: 50 });

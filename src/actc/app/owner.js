@@ -40,10 +40,8 @@ function draw(content) {
   redraw("people", content.people, content.people.filter((one) => one.judged > 0 || (one.kind !== "owner" && !one.void)).map(drawPerson));
   drawAgreement(content.agreement, content.settings.overlap);
   showReview(content.review);
-  paused = content.paused;
-  others = content.others;
+  ({ paused, others } = content);
   put("pause", paused ? "Let them go on" : "Pause");
-  at("pause").dataset.paused = paused;
   if (document.activeElement !== at("budget")) at("budget").value = budget;
   const { overlap, repeats, combine, method } = content.settings;
   if (document.activeElement !== at("overlap")) at("overlap").value = Number((100 * overlap).toFixed(4));

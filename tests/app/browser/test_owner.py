@@ -40,11 +40,12 @@ def test_two_annotators_side_by_side_and_the_owner_settles(copy_session, start_s
     wait_for(lambda: session.annotations().labels.tolist() == [True])
     wait_for(lambda: owner.locator("#review li").count() == 1)
     assert owner.locator("#settle[open]").count() == 0
+    words = owner.inner_text("#pause")
     owner.click("#pause")
     wait_for(lambda: session.paused)
     press(ada, "t")
     ada.wait_for_selector("#message[data-left=paused]:not([hidden])")
-    owner.wait_for_selector("#pause[data-paused=true]")
+    wait_for(lambda: owner.inner_text("#pause") != words)  # the button lets them go on now
     owner.click("#pause")
     ada.wait_for_selector(READY)
     owner.fill("#name", "Cleo")

@@ -71,8 +71,7 @@ function draw() {
   const [words, place] = NEXT[what] ?? ["", "data"];
   at("next-go").hidden = !words || tab === place; // the tab has the button itself
   put("next-go", words);
-  put("commands", project.commands.join("\n"));
-  put("take-commands", project.commands.join("\n"));
+  for (const place of ["commands", "take-commands"]) put(place, project.commands.join("\n"));
   const show = { data: showData, run: showRuns, people: showPeople, decide: showDecide, take: showTake }[tab];
   show(project);
 }
