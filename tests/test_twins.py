@@ -234,12 +234,6 @@ def test_the_report_of_a_session_s_thresholds_leads_back_to_its_people(home, tmp
     ("call", "sentence"),
     [
         (lambda home: actc.calibrate(home / "scores.tsv", method="localopt-acc"), "needs annotations: give a file"),
-        (
-            lambda home: actc.calibrate(home / "scores.tsv", home / "labels.tsv", method="localopt-acc", sketch=True),
-            "looks at every candidate; --sketch goes with the pooled methods only",
-        ),
-        (lambda home: actc.calibrate(home / "scores.tsv", sketch=True, precision=0.9), "leave --sketch out"),
-        (lambda home: actc.calibrate(make_truth(50, 2)[0], sketch=True), "candidates on disk"),
         (lambda home: actc.calibrate(home / "scores.tsv", picks="randm"), "Did you mean 'random'"),
         (lambda home: actc.draw_audit(home / "scores.tsv", None), "Give --out to draw a slice"),
         (lambda home: actc.run_demo(home / "scores.tsv"), "is a file; give the name of a folder"),

@@ -27,7 +27,7 @@ LOADED = (
     *("sklearn.ensemble", "sklearn.linear_model"),
     *("actc.cli.show", "actc.cli.show_session", "actc.cli.show_trust", "actc.complete.run"),
     *("actc.decide.decide_candidates", "actc.decide.duckdb_engine", "actc.evidence.from_files"),
-    *("actc.experiment.runs", "actc.models.from_files", "actc.pooled.sketch", "actc.session.results"),
+    *("actc.experiment.runs", "actc.models.from_files", "actc.session.results"),
     *("actc.session.start", "actc.trust.report"),
 )
 

@@ -44,10 +44,10 @@ def run_one(folder: Path, out: Path) -> None:
         fit = method.fit(pool, annotations)
         fit.thresholds  # noqa: B018 - worked out when it is first asked for
         middle = time.perf_counter()
-        rows = fit.pick(1, random).rows
+        picked = fit.pick(1, random)
         picks.append(time.perf_counter() - middle)
         refits.append(middle - start)
-        annotations = annotations.plus(rows, truth[rows])
+        annotations = annotations.plus(picked.answered(truth[picked.rows]))
     plans, planner, ada = [], Planner(session, pool), session.add_annotator("ada")
     for number in range(ROUNDS):
         tasks = session.ask(ada, 10)

@@ -99,7 +99,7 @@ def coverage(one: Judged, others: bool) -> Iterator[tuple[Any, ...]]:
 def foresee(one: Judged, accepted: np.ndarray, random: np.random.Generator) -> dict[str, FloatArray]:
     """Draw, by the model alone, accuracy and precision of decisions on the pool, on a set as large as the target."""
     pool, size = one.posterior.pool, len(one.run.pair.test)
-    rows = pool.members[even_places(pool.weights[pool.members], min(POINTS, len(pool)))]
+    rows = pool.members[even_places(len(pool), min(POINTS, len(pool)))]
     p = draw_probabilities(one.posterior, pool.relations[rows], pool.x[rows], DRAWS, random)
     taken = accepted[rows]
     drawn = {"accuracy": _with_luck(np.where(taken, p, 1 - p), p, size, random), "precision": np.full(DRAWS, np.nan)}

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import repeat
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -327,14 +327,6 @@ def encode_columns(
     return Triples(head_codes, relation_codes, tail_codes, entity_names, relation_names)
 
 
-class LargerPool(Protocol):
-    """What is known of a pool that some triples are a sample of."""
-
-    @property
-    def relation_sizes(self) -> IntArray:
-        """How many triples of each relation it has, shape (R,)."""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoredTriples(Triples):
     """Triples, each with the score a model gave it; bigger is more plausible.
@@ -349,13 +341,9 @@ class ScoredTriples(Triples):
         Sorted vocabularies.
     scores : float array of shape (N,)
         Finite scores.
-    sample_of : optional
-        What was measured on a larger pool, where the rows stand for that one; rows taken from them stand for
-        themselves.
     """
 
     scores: FloatArray = field(kw_only=True)
-    sample_of: LargerPool | None = field(default=None, kw_only=True)
 
     @classmethod
     def from_columns(
@@ -423,13 +411,12 @@ class ScoredTriples(Triples):
         return self.triple(int(rows)) if isinstance(rows, int | np.integer) else self.take(np.arange(len(self))[rows])
 
     def _more(self) -> str:
-        scores = f", scores {self.scores.min():.4g} to {self.scores.max():.4g}" if len(self) else ""
-        return scores + ("" if self.sample_of is None else f", a sample of {self.stands_for:,}")
+        return f", scores {self.scores.min():.4g} to {self.scores.max():.4g}" if len(self) else ""
 
     def take(self, rows: ArrayLike) -> Self:
-        """Return the given rows (or those a mask keeps) as a table of their own; they stand for themselves."""
+        """Return the given rows (or those a mask keeps) as a table of their own."""
         rows = _as_rows(rows)
-        return replace(super().take(rows), scores=self.scores[rows], sample_of=None)
+        return replace(super().take(rows), scores=self.scores[rows])
 
     def followed_by_scored(self, others: ScoredTriples) -> ScoredTriples:
         """Return the rows of this table and then those of another, none of which may be here already."""
@@ -458,21 +445,6 @@ class ScoredTriples(Triples):
     def relation_counts(self) -> IntArray:
         """How many triples each relation has, shape (R,)."""
         return np.bincount(self.relations, minlength=len(self.relation_names))
-
-    @property
-    def relation_sizes(self) -> IntArray:
-        """How many triples of each relation the table stands for: those it has, unless it is a sample, shape (R,)."""
-        return self.relation_counts if self.sample_of is None else self.sample_of.relation_sizes
-
-    @property
-    def stands_for(self) -> int:
-        """How many triples the whole table stands for."""
-        return int(self.relation_sizes.sum())
-
-    @property
-    def weights(self) -> FloatArray:
-        """How many triples each row stands for, shape (N,)."""
-        return (self.relation_sizes / np.maximum(self.relation_counts, 1))[self.relations]
 
 
 def _as_numbers(scores: ArrayLike) -> FloatArray:

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from actc.cli.main import commands
 from actc.errors import ActcError
+from actc.tables.calibration import Calibration
 from actc.tables.files import read_scored, write_scored, write_triples
 from tests.synthetic import make_truth
 
@@ -91,10 +92,15 @@ def test_an_audit_from_the_slice_to_the_certificate(folder):
     assert "Model and audit disagree" in output
 
 
-def test_a_sketch_makes_a_report_on_the_whole_pool(folder):
-    run(*CALIBRATE, "--sketch", "--quiet")
+def test_thresholds_of_a_sample_can_be_reported_on(folder, monkeypatch):
+    monkeypatch.setattr("actc.tables.parts.MOST_READ", 200)
+    run(*CALIBRATE, "--quiet")
+    counts = Calibration.read("thresholds.json").counts
     run("report", "thresholds.json", "--json", "report.json")
-    assert json.loads(Path("report.json").read_text())["pool"] == len(folder[0])
+    found = json.loads(Path("report.json").read_text())
+    assert 200 < counts.pool == found["pool"] < len(folder[0])
+    assert counts.annotated == found["answers"] == 150
+    assert counts.accepted.sum() == found["accepted"]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +109,6 @@ def test_a_sketch_makes_a_report_on_the_whole_pool(folder):
         ((*CALIBRATE, "--precision", 90), "out of range"),
         ((*CALIBRATE, "--picks", "randm"), "Did you mean 'random'"),
         ((*CALIBRATE, "--method", "localopt-acc", "--precision", 0.9), "pooled method"),
-        ((*CALIBRATE, "--sketch", "--precision", 0.9), "leave --sketch out"),
         (("audit", "scores.tsv"), "--out"),
         (("audit", "scores.tsv", "--by", "heads", "--out", "x.tsv"), "Did you mean 'head'"),
         (("report", "missing.json"), "no such file"),

@@ -49,7 +49,7 @@ def test_the_file_says_where_the_thresholds_came_from_and_is_strict_json(tmp_pat
     content = json.loads((tmp_path / "t.json").read_text(), parse_constant=lambda word: pytest.fail(word))
     assert content["method"] == "localopt-acc"
     assert content["options"] == {"n": 5}
-    counts = {"pool": 60, "held": 60, "relations": 3, "annotated": 2, "annotated_true": 1, "proving": 0}
+    counts = {"pool": 60, "relations": 3, "annotated": 2, "annotated_true": 1, "proving": 0}
     assert content["counts"] == counts
     assert set(content) >= {"actc_version", "created", "score_transform", "default", "relations"}
 
@@ -71,7 +71,7 @@ def test_a_file_that_is_no_thresholds_file_is_refused(tmp_path, content, sentenc
 
 
 def test_everything_that_was_written_is_read_back(tmp_path, thresholds, pool):
-    sources = Sources(tmp_path / "a" / "scores.tsv", tmp_path / "labels.tsv", sketch=True, picks="random")
+    sources = Sources(tmp_path / "a" / "scores.tsv", tmp_path / "labels.tsv", picks="random")
     promise = Promised(0.8, 0.9, None, ("r1",))
     words = Exceptions(["a", "b"], ["r0", "r1"], ["x", "ü"], [True, False], ["person", "judges"], [1.0, 0.3])
     more = {"sources": sources, "promise": promise, "exceptions": words}

@@ -58,7 +58,7 @@ def methods_command(quiet: bool) -> None:
     "calibrate",
     epilog=examples(
         "actc calibrate scores.tsv --labels labels.tsv --method actc-lr-rndm --out thresholds.json",
-        "actc calibrate parts/ --labels labels.tsv --method pooled --sketch --out thresholds.json",
+        "actc calibrate parts/ --labels labels.tsv --method pooled --out thresholds.json",
         "actc calibrate scores.tsv --labels labels.tsv --precision 0.9 --confidence 0.95",
     ),
 )
@@ -66,7 +66,6 @@ def methods_command(quiet: bool) -> None:
 @click.option("--labels", type=PATH, help="Judged triples: head, relation, tail, label (1 or 0).")
 @method_option
 @click.option("--known", type=PATH, help="Scored triples that the graph holds already.")
-@click.option("--sketch", is_flag=True, help="For many millions: measure all, keep a sample. Pooled methods only.")
 @click.option(
     "--picks",
     default="unknown",
@@ -84,6 +83,8 @@ def calibrate_command(scores: Path, out: Path, overwrite: bool, quiet: bool, **o
 
     SCORES holds the candidates: head, relation, tail, score. Labels are for some of them. With --precision, the
     thresholds keep a promise (pooled methods only).
+
+    Of more than a million candidates a random sample is used, and those with labels.
     """
     from actc.cli.show import print_calibration
     from actc.trust.calibrate import calibrate

@@ -80,7 +80,7 @@ def start_command(
 
     SCORES is a file of scored candidates, or a folder of parts.
 
-    Of more than a million candidates, pooled methods keep a sample that stands for all.
+    Of more than a million candidates the session has a random sample.
     """
     from actc.cli.show_session import print_named
     from actc.session import Settings, start_session

@@ -92,8 +92,6 @@ def print_calibration(calibration: Calibration, out: Path) -> None:
     if counts.annotated and counts.annotated_true in (0, counts.annotated):
         word = "true" if counts.annotated_true else "false"
         screen.print(f"Every answer is {word}: thresholds get better once both answers are there.")
-    if counts.held < counts.pool:
-        screen.print(f"What is accepted is counted on {counts.held:,} sampled triples, which stand for all.")
     screen.print(
         f"{counts.accepted.sum():,} of {counts.pool:,} candidates are accepted, by {counts.annotated:,} answers. "
         f"Thresholds: {out}"

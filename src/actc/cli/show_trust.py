@@ -17,7 +17,7 @@ DISAGREES = 0.05
 
 def print_report(report: Report, written: Sequence[Path]) -> None:
     """Print the report's headline, its relations and where it is written."""
-    screen, total, answers = console(), report.case.target.stands_for, len(report.case.annotations)
+    screen, total, answers = console(), len(report.case.target), len(report.case.annotations)
     sought = report.sought
     screen.print(f"{report.accepted:,} of {total:,} {sought.things} are {sought.accepted}, from {answers:,} answers.")
     for name, share in report.quality.items():

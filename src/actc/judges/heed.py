@@ -126,7 +126,7 @@ class Heeded:
         if self.probabilities is None or self._base is None:
             return 1.0
         alone = sigmoid(self.steepness * logit(np.clip(self._base, EDGE, 1 - EDGE)))
-        after, before = (float(self.pool.weights @ (p * (1 - p))) for p in (self.probabilities, alone))
+        after, before = (float((p * (1 - p)).sum()) for p in (self.probabilities, alone))
         return min(after / max(before, EDGE), 1.0)
 
     @cached_property

@@ -72,7 +72,7 @@ def leave_one_out(posterior: Posterior, annotations: Annotations) -> tuple[Float
 def gain_left(posterior: Posterior, draws: int = 400, points: int = 2000) -> float:
     """Return how much accuracy would rise if the lines were known exactly: what labels can still bring."""
     pool = posterior.pool
-    rows = pool.members[even_places(pool.weights[pool.members], min(points, len(pool)))]
+    rows = pool.members[even_places(len(pool), min(points, len(pool)))]
     x, relations = pool.x[rows], pool.relations[rows]
     p = draw_probabilities(posterior, relations, x, draws, np.random.default_rng(0))
     accepted = posterior.logits(x, relations) >= 0

@@ -6,7 +6,7 @@ whatever the pool's size. In order: the transform of the scores, the relations' 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -89,13 +89,11 @@ class PreparedPool:
         Where each relation's group begins.
     counts : int array of shape (R + 1,)
         Size of each group.
-    sizes : int array of shape (R + 1,)
-        How many triples each group stands for: itself, unless the rows are a sample of a larger pool.
     features : dict of str to float array of shape (R + 1,)
         "c", "skew" and, with known triples, "gap"; x of "low", "valley" and "high" (``HUMPS``), and how "clear" the
         valley is, 0 ... 1.
     points : float array of shape (R + 1, POINTS)
-        Quantiles of x in each relation, each standing for ``sizes / POINTS`` triples.
+        Quantiles of x in each relation, each standing for ``counts / POINTS`` triples.
     agreement : float
         How much the features bear each other out, 0 ... 1.
     listed : float
@@ -110,24 +108,13 @@ class PreparedPool:
     places: IntArray
     starts: IntArray
     counts: IntArray
-    sizes: IntArray
     features: dict[str, FloatArray]
     points: FloatArray
     agreement: float
-    listed: float = 0.0
+    listed: float
 
     def __len__(self) -> int:
         return len(self.x)
-
-    @property
-    def relation_sizes(self) -> IntArray:
-        """How many triples each relation stands for, shape (R,)."""
-        return self.sizes[:-1]
-
-    @property
-    def weights(self) -> FloatArray:
-        """How many triples each row stands for, shape (N,)."""
-        return (self.sizes / np.maximum(self.counts, 1))[self.relations]
 
     def relation_codes(self, triples: ScoredTriples) -> IntArray:
         """Return this pool's code of each triple's relation; R for relations the pool has no triple of."""
@@ -146,26 +133,11 @@ def prepare_pool(pool: ScoredTriples, known: ScoredTriples | None = None) -> Pre
     Parameters
     ----------
     pool : ScoredTriples
-        The candidates; a sample brings what was measured on the whole pool.
+        The candidates.
     known : ScoredTriples, optional
         Triples that the graph holds already, scored by the same model.
     """
-    if isinstance(pool.sample_of, PreparedPool):
-        return pool.sample_of
-    prepared = prepare_columns(pool.scores, pool.relations, pool.relation_names, known, pool.by_score)
-    several = max(_share_with_several(pool, ends) for ends in (pool.heads, pool.tails))
-    return replace(prepared, listed=looks_listed(several))
-
-
-def prepare_columns(
-    scores: FloatArray,
-    relations: IntArray,
-    relation_names: tuple[str, ...],
-    known: ScoredTriples | None = None,
-    by_score: IntArray | None = None,
-) -> PreparedPool:
-    """Do the same for a pool of which only scores and relation codes are at hand."""
-    by_score = np.argsort(scores, kind="stable") if by_score is None else by_score
+    scores, relations, relation_names, by_score = pool.scores, pool.relations, pool.relation_names, pool.by_score
     normal = NormalScores.of_sorted(scores[by_score])
     grouped = np.argsort(_narrow(relations[by_score], len(relation_names)), kind="stable")
     members = by_score[grouped]
@@ -195,10 +167,10 @@ def prepare_columns(
         places=places,
         starts=starts,
         counts=counts,
-        sizes=counts,
         features=features,
         points=quantile_points(x_grouped, starts[:-1], counts, POINTS),
         agreement=_agreement(features["c"], features["skew"], counts),
+        listed=_looks_listed(pool),
     )
 
 
@@ -255,18 +227,14 @@ def _agreement(centre: FloatArray, skew: FloatArray, counts: IntArray) -> float:
     return float(np.clip(unshrunk / TUNED.strong, 0, 1))
 
 
-def looks_listed(several: float) -> float:
+def _looks_listed(pool: ScoredTriples) -> float:
     """Return how much a pool looks like lists of answers to questions, 0 ... 1.
 
     A model's own proposals are its best few answers to each question (a head and a relation, or a relation and a tail),
     and few of them are true. So nearly every question of one side has several candidates. In other pools some have,
     too: there are entities that stand in one relation to many others.
-
-    Parameters
-    ----------
-    several : float
-        The share of questions that have several candidates, on the side where it is larger.
     """
+    several = max(_share_with_several(pool, ends) for ends in (pool.heads, pool.tails))
     few, most = TUNED.listed_between
     return float(np.clip((several - few) / (most - few), 0, 1))
 

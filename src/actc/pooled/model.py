@@ -124,9 +124,9 @@ def cut_for_f1(posterior: Posterior) -> float:
     pool = posterior.pool
     p = posterior.probabilities(pool.x, pool.relations)
     order = np.argsort(-p, kind="stable")
-    p, weight = p[order], pool.weights[order]
-    true = np.cumsum(weight * p)
-    expected = 2 * true / (np.cumsum(weight) + true[-1])
+    p = p[order]
+    true = np.cumsum(p)
+    expected = 2 * true / (np.arange(1, len(p) + 1) + true[-1])
     cut = np.clip(p[np.argmax(expected)], 1e-6, 0.5)
     return float(logit(cut))
 

@@ -72,7 +72,7 @@ class _Board:
     def of(cls, posterior: Posterior) -> _Board:
         basis = psi(posterior.pool.points[:-1])
         mean = table_heights(basis, posterior.beta[:-1])
-        return cls(basis, mean, posterior.pool.sizes[:-1] / POINTS, posterior.covariance[:-1].copy())
+        return cls(basis, mean, posterior.pool.counts[:-1] / POINTS, posterior.covariance[:-1].copy())
 
     def _moments(self, relations: IntArray | slice) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return |cov| of all pairs of points, each one's weight, and its scale of s for each m."""
@@ -243,7 +243,6 @@ class _Checks:
     def __init__(self, free: _Unlabelled, accepted: IntArray, annotations: Annotations) -> None:
         self.free, pool = free, free.pool
         self.bottom = pool.starts[1 : len(accepted) + 1] - accepted  # from which place on a relation is accepted
-        self.weight = (pool.sizes / np.maximum(pool.counts, 1))[:-1]  # triples that a row of each relation stands for
         relations = pool.relations[annotations.rows]
         judged = pool.places[annotations.rows] >= self.bottom[relations]
         count = partial(np.bincount, minlength=len(accepted))
@@ -251,7 +250,6 @@ class _Checks:
             "accepted": accepted - count(relations[judged]),
             "rejected": pool.counts[:-1] - accepted - count(relations[~judged]),
         }
-        self.size = {within: float(left @ self.weight) for within, left in self.left.items()}
         self.drawn = {within: count(relations[annotations.within == within]) for within in self.left}
 
     def _set_of(self, place: int) -> tuple[str, int]:
@@ -262,17 +260,15 @@ class _Checks:
         """Mark a place as judged."""
         within, relation = self._set_of(place)
         self.left[within][relation] -= 1
-        self.size[within] -= float(self.weight[relation])
 
     def draw(self, within: str, random: np.random.Generator) -> tuple[int, str]:
         """Return a place of the set and the set; of the whole pool, where nothing of the set is left."""
         left, drawn = self.left[within], self.drawn[within]
         if not left.any():
             return self.free.any_place(random), "pool"
-        size = left * self.weight
         # None that brings many goes unlooked: a relation that should have had two checks by now comes first.
-        due = size * (size * (drawn.sum() + 1) >= 2 * size.sum()) * (drawn == 0)
-        share = np.cumsum(due if due.any() else size)
+        due = left * (left * (drawn.sum() + 1) >= 2 * left.sum()) * (drawn == 0)
+        share = np.cumsum(due if due.any() else left)
         relation = int(np.searchsorted(share, random.random() * share[-1], side="right"))
         drawn[relation] += 1
         start = self.bottom if within == "accepted" else self.free.pool.starts
@@ -283,7 +279,7 @@ class _Checks:
         """Return the chance that a question is a check, and about this place."""
         within, _ = self._set_of(place)
         share = sum(share for one, share in SHARES.items() if one == within or not self.left[one].any())
-        return share / self.size[within]
+        return float(share / self.left[within].sum())
 
 
 def _explain(pool: PreparedPool, found: list[tuple[int, str, str, float]], race: _Race) -> Picks:
@@ -329,13 +325,8 @@ class _Unlabelled:
         return rank + bisect_right(range(len(self.taken)), rank, key=lambda at: self.taken[at] - at)
 
     def any_place(self, random: np.random.Generator) -> int:
-        """Return a uniform one of them; of a sample, one as if drawn from the whole pool."""
-        if self.pool.sizes is self.pool.counts:
-            return self.place(int(random.integers(self.total)))
-        share = self.left * (self.pool.sizes / np.maximum(self.pool.counts, 1))[:-1]
-        relation = int(random.choice(len(share), p=share / share.sum()))
-        first = self.rank(int(self.pool.starts[relation]))
-        return self.place(first + int(random.integers(self.left[relation])))
+        """Return a uniform one of them."""
+        return self.place(int(random.integers(self.total)))
 
     def near_point(self, relation: int, point: int, random: np.random.Generator) -> int:
         """Return a uniform one of those that a point stands for, else the nearest of the relation."""
@@ -352,11 +343,10 @@ class _Unlabelled:
         return below
 
     def chance_near(self, relation: int, point: int, place: int) -> float:
-        """Return the chance that :meth:`near_point` takes a place, for one of the triples that it stands for."""
+        """Return the chance that :meth:`near_point` takes a place."""
         low, high = self._bounds(relation, point)
         left = self.rank(high) - self.rank(low)
-        inside = 1 / left if left and low <= place < high else float(not left and self._is_of(relation, place))
-        return inside * int(self.pool.counts[relation]) / max(int(self.pool.sizes[relation]), 1)
+        return 1 / left if left and low <= place < high else float(not left and self._is_of(relation, place))
 
     def _is_of(self, relation: int, place: int) -> bool:
         return bool(self.pool.starts[relation] <= place < self.pool.starts[relation + 1])

@@ -15,7 +15,6 @@ import numpy as np
 
 from actc.errors import FileError, OptionError, SessionError
 from actc.judges.store import MOST_NAME
-from actc.pooled.sketch_file import add_to_sketch
 from actc.session.ask import Annotator, Desk, Task, drop_from_plan, put_tasks
 from actc.session.cards import plain, sentence
 from actc.session.plan import Planner
@@ -144,9 +143,6 @@ def read_judgements(session: Session, path: Path, who: str | None = None, owner:
     who = who or "imported"
     reader = READERS.get(path.suffix)
     lines = list(reader(path, who) if reader else _read_table(path, who))
-    if session.settings.sampled:
-        triples = [line.triple for line in lines]
-        add_to_sketch(session.folder, session.folder / "pool.parquet", triples)
     pool = session.read_pool()
     lines, rows, notes = _match(session, pool, lines, path)
     for line in lines:

@@ -73,7 +73,7 @@ def look_ahead(case: Case, planned: Picks, before: BoolArray | None) -> Outlook:
     fitted = replace(
         plain,
         accepted=accepted,
-        changed=None if before is None else float(np.average(accepted != before, weights=pool.weights)),
+        changed=None if before is None else float(np.mean(accepted != before)),
         relations=_relations(fit.thresholds, pool, annotations, accepted),
         probabilities=_probabilities(case, planned.rows),
     )
@@ -101,7 +101,7 @@ def _relations(
     count = len(pool.relation_names)
     labels = np.bincount(pool.relations[annotations.rows], minlength=count)
     taken = np.bincount(pool.relations, accepted, minlength=count)
-    chosen = np.lexsort((np.arange(count), -pool.relation_sizes, -labels))
+    chosen = np.lexsort((np.arange(count), -pool.relation_counts, -labels))
     cuts, lower, upper = (
         [None] * count if bound is None else in_json(bound.tolist(), words=False)
         for bound in (thresholds.cuts, thresholds.lower, thresholds.upper)
@@ -113,7 +113,7 @@ def _relations(
             "lower": lower[i],
             "upper": upper[i],
             "share": round(float(taken[i] / max(pool.relation_counts[i], 1)), 4),
-            "triples": int(pool.relation_sizes[i]),
+            "triples": int(pool.relation_counts[i]),
             "labels": int(labels[i]),
         }
         for i in chosen

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from actc.decide.decide_candidates import decide_candidates
 from actc.errors import OptionError
 from actc.session.ask import Task
 from actc.session.exchange import write_history, write_label_studio, write_labels
@@ -16,7 +14,7 @@ from actc.session.plan import choose_next, task_of
 from actc.session.session import Session
 from actc.session.sought import sought_in
 from actc.tables.calibration import Sources
-from actc.tables.deliver import check_writable, write_beside
+from actc.tables.deliver import write_beside
 from actc.tables.files import write_triples
 from actc.trust.calibrate import describe_calibration
 from actc.trust.held import held_columns
@@ -33,17 +31,9 @@ def write_thresholds(opened: Opened, path: Path, place: Path | None = None) -> i
 
 def write_accepted(opened: Opened, path: Path) -> int:
     """Write the accepted triples, with their probability and who decided; return how many."""
-    session = opened.session
-    assert session is not None
-    if not session.settings.sampled:
-        columns = opened.case.decisions.columns()
-        write_triples(path, columns)
-        return len(columns["by"])
-    with tempfile.TemporaryDirectory(dir=check_writable(path).absolute().parent) as folder:
-        thresholds = Path(folder) / "thresholds.json"
-        write_thresholds(opened, thresholds)
-        decided = decide_candidates(thresholds, session.folder / "pool.parquet", path, overwrite=True)
-    return int(decided.accepted.sum())
+    columns = opened.case.decisions.columns()
+    write_triples(path, columns)
+    return len(columns["by"])
 
 
 def next_tasks(opened: Opened, count: int) -> list[Task]:

@@ -5,8 +5,6 @@
     SESSION/
       settings.json        what it was started with
       pool.parquet         the candidates: head, relation, tail, score
-      sample.parquet       where they are too many to hold: those that may be asked,
-      sketch.npz           and what was measured on all of them
       known.parquet        the graph's triples with their scores, where it has scores
       constraints.tsv      what may not be true together, where somebody said so,
       facts.parquet        and the facts that candidates could contradict by it
@@ -34,7 +32,6 @@ import numpy as np
 
 from actc.errors import FileError, OptionError, SessionError, check_choice
 from actc.judges.store import tidy_name
-from actc.pooled.sketch_file import read_sketch
 from actc.session.ask import TASK, Annotator, Desk, Task, drop_from_plan, lease_clock, put_tasks
 from actc.session.cards import plain, sentence
 from actc.session.combine import Votes, combine
@@ -78,9 +75,7 @@ class Session:
         self.names.close()
 
     def read_pool(self) -> ScoredTriples:
-        """Read the candidates, or the sample that stands for them; its rows are what judgements call triples."""
-        if self.settings.sampled:
-            return read_sketch(self.folder)
+        """Read the candidates; their rows are what judgements call triples."""
         pool, triples = read_scored(self.folder / "pool.parquet")[0], self.settings.triples
         if len(pool) < triples:
             raise FileError(

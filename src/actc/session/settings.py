@@ -51,8 +51,6 @@ class Settings:
         The size of the pool.
     graph_scored : bool
         Whether the known triples have scores that the method may use.
-    sampled : bool
-        Whether the pool stays on disk and a sample stands for it.
     reasons : {"after", "beside", "never"}
         When people see what the graph says for and against a triple, where that is known: after they answered, so that
         it does not sway them; on the card; or not at all.
@@ -81,7 +79,6 @@ class Settings:
     triples: int = 0
     relations: int = 0
     graph_scored: bool = False
-    sampled: bool = False
     reasons: str = "after"
     link: str = ""
     design: str = ""

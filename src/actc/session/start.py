@@ -17,7 +17,6 @@ from actc.constraints.classes import relation_mask
 from actc.constraints.find_constraints import constraints_from
 from actc.errors import FileError
 from actc.graphs.formats import as_table, read_graph
-from actc.pooled.sketch_file import write_sketch
 from actc.session.names import add_names, write_names
 from actc.session.read_names import own_labels
 from actc.session.reasons import write_reasons
@@ -28,11 +27,8 @@ from actc.session.texts import find_texts, write_texts
 from actc.tables.constraints import Constraints
 from actc.tables.deliver import write_folder
 from actc.tables.files import find_layout, read_scored, write_scored, write_triples
-from actc.tables.parts import copy_candidates, count_candidates, find_candidates, read_candidates
+from actc.tables.parts import read_sample
 from actc.triples import Annotations, ScoredTriples, Triples
-
-MOST_HELD = 1_000_000
-"""A larger pool is measured once and stays on disk; a sample stands for it. Pooled methods only."""
 
 
 def start_session(
@@ -55,7 +51,8 @@ def start_session(
     folder : path
         A new folder; it is complete or absent.
     scores : path
-        The candidates: head, relation, tail, score; a file, or a folder of parts. A file may have a column ``source``,
+        The candidates: head, relation, tail, score; a file, or a folder of parts. Of more than a million a random
+        sample is taken; the logger ``actc`` says so. A file may have a column ``source``,
         the text that each was taken from: cards show it, and machine judges read it.
     settings : Settings, optional
         The choices; sizes are filled in here.
@@ -93,7 +90,8 @@ def start_session(
         with tempfile.TemporaryDirectory(prefix="actc-") as scratch:
             table = None if known_file is None else as_table(known_file, "", Path(scratch))
             known = None if table is None else _copy_known(table, beside)
-            pool = _take_pool(Path(scores), beside, settings, known)
+            pool = read_sample(scores, seed=settings.seed)
+            write_scored(beside / "pool.parquet", pool)
             warn_of_scores(method, pool)
             ids = (*pool.entity_names, *pool.relation_names)
             own = () if known_file is None else own_labels(known_file)
@@ -104,13 +102,8 @@ def start_session(
             write_reasons(beside, reasons)
         if constraints is not None:
             _write_constraints(beside, constraints, known_file, facts)
-        sampled = len(pool) < pool.stands_for
         chosen = replace(
-            settings,
-            triples=pool.stands_for,
-            relations=len(pool.relation_names),
-            graph_scored=known is not None,
-            sampled=sampled,
+            settings, triples=len(pool), relations=len(pool.relation_names), graph_scored=known is not None
         )
         session = write_core(beside, chosen)
         if people is not None:
@@ -165,7 +158,7 @@ def add_session_names(session: str | Path | Session, files: Sequence[str | Path]
 
 
 def count_named(session: Session) -> tuple[int, int]:
-    """Count the entities of a session's candidates (of a sample, of those that may be asked) with a name, and all."""
+    """Count the entities of a session's candidates with a name, and all."""
     pool = session.read_pool()
     used = np.unique(np.concatenate([pool.heads, pool.tails])).tolist()
     return session.names.count_named(pool.entity_names[i] for i in used), len(used)
@@ -175,22 +168,6 @@ def sample_files() -> tuple[Path, tuple[Path, ...], Path]:
     """Return the packaged sample's candidates, names and graph."""
     folder = Path(str(files("actc.sample")))
     return folder / "valid.tsv.gz", (folder / "entities.tsv.gz", folder / "relations.tsv"), folder / "train.tsv.gz"
-
-
-def _take_pool(scores: Path, folder: Path, settings: Settings, known: ScoredTriples | None) -> ScoredTriples:
-    """Copy the candidates into the session; return them, or the sample that stands for them."""
-    from actc.methods import find_method, finds_cuts
-    from actc.pooled.sketch import sketch_pool
-
-    candidates, copy = find_candidates([scores]), folder / "pool.parquet"
-    if not finds_cuts(find_method(settings.method)) and count_candidates(candidates) > MOST_HELD:
-        sample = sketch_pool(scores, known, seed=settings.seed)
-        copy_candidates(candidates, copy)
-        write_sketch(folder, sample)
-        return sample
-    pool = read_candidates(scores)
-    write_scored(copy, pool)
-    return pool
 
 
 def _copy_known(graph: Path, folder: Path) -> ScoredTriples | None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from actc.errors import FileError
 from actc.tables.files import answer_columns, read_answers, write_triples
-from actc.triples import Annotations, BoolArray, IntArray, ScoredTriples, Triples, encode_columns
+from actc.triples import Annotations, BoolArray, IntArray, Triples, encode_columns
 
 UNUSED = (
     ("is a fact of the graph already", "are facts of the graph already"),
@@ -49,8 +49,7 @@ class Answers:
         """Take answers out of the pool that they are about."""
         found = pool.take(annotations.rows)
         triples = Triples(found.heads, found.relations, found.tails, found.entity_names, found.relation_names)
-        size = pool.stands_for if isinstance(pool, ScoredTriples) else len(pool)
-        sizes = np.where(annotations.proves & (annotations.frame_size == 0), size, annotations.frame_size)
+        sizes = np.where(annotations.proves & (annotations.frame_size == 0), len(pool), annotations.frame_size)
         return cls(triples.with_used_names(), replace(annotations, rows=np.arange(len(annotations)), frame_size=sizes))
 
     @classmethod
@@ -84,7 +83,7 @@ class Answers:
     def among(self, candidates: Triples, graph: Triples | None = None) -> tuple[Annotations, Use]:
         """Return the answers that are about candidates, with their rows; say of the others why they are not."""
         rows = candidates.rows_of(self.triples)
-        said = self.said.drawn_from(candidates.stands_for if isinstance(candidates, ScoredTriples) else len(candidates))
+        said = self.said.drawn_from(len(candidates))
         if said.proves[rows < 0].any():  # a pool of that size, and another one
             said = said.without_chance()
         found, unused = rows >= 0, explain_unused(self.triples.take(rows < 0), candidates, graph)

@@ -34,20 +34,19 @@ class Counts:
 
     Parameters
     ----------
-    pool, held : int
-        Candidates in the pool; those that the method looked at, fewer where a part stands for all.
+    pool : int
+        Candidates in the pool.
     annotated, annotated_true : int
         Answers, and those that say "true".
     triples, annotated_by_relation : int array of shape (R,)
         Candidates and answers of each relation.
     accepted : int array of shape (R,)
-        Candidates that the thresholds accept, counted on those held.
+        Candidates that the thresholds accept.
     proving : int
         Answers whose chance to be asked is known: what is promised rests on these.
     """
 
     pool: int
-    held: int
     annotated: int
     annotated_true: int
     triples: IntArray
@@ -59,16 +58,13 @@ class Counts:
     def of(cls, pool: ScoredTriples, annotations: Annotations, decided: BoolArray) -> Counts:
         """Count a pool, its answers, and what is accepted of it, shape (N,)."""
         size = len(pool.relation_names)
-        # Of a part, about as many as of the candidates that it stands for.
-        accepted = np.bincount(pool.relations, decided * pool.weights, size)
         return cls(
-            int(pool.stands_for),
             len(pool),
             len(annotations),
             int(annotations.labels.sum()),
-            np.asarray(pool.relation_sizes, dtype=np.int64),
+            pool.relation_counts,
             np.bincount(pool.relations[annotations.rows], minlength=size),
-            accepted.round().astype(np.int64),
+            np.bincount(pool.relations[decided], minlength=size),
             int(annotations.proves.sum()),
         )
 
@@ -87,8 +83,6 @@ class Sources:
         What is decided on, where it is more than these scores.
     graph : Path, optional
         The facts that candidates may contradict, where there are constraints.
-    sketch : bool
-        Whether the pool was measured whole and a part of it kept.
     picks : str
         How the judged triples were picked: unknown (as far as the labels tell) or random (in the user's own name).
     """
@@ -99,7 +93,6 @@ class Sources:
     session: Path | None = None
     candidates: Path | None = None
     graph: Path | None = None
-    sketch: bool = False
     picks: str = "unknown"
 
     def __bool__(self) -> bool:
@@ -239,7 +232,6 @@ class Calibration:
             "score_transform": self.transform,
             "counts": {
                 "pool": counts.pool,
-                "held": counts.held,
                 "relations": len(counts.triples),
                 "annotated": counts.annotated,
                 "annotated_true": counts.annotated_true,
@@ -337,11 +329,11 @@ def _read_thresholds(content: dict[str, Any]) -> Thresholds:
 
 def _read_counts(content: dict[str, Any]) -> Counts:
     counts, relations = content["counts"], [content["relations"][name] for name in sorted(content["relations"])]
-    pool, held, annotated, true = (int(counts[name]) for name in ("pool", "held", "annotated", "annotated_true"))
+    pool, annotated, true, proving = (int(counts[name]) for name in ("pool", "annotated", "annotated_true", "proving"))
     triples, answers, accepted = (
         np.array([int(one[name]) for one in relations], dtype=np.int64) for name in ("triples", "annotated", "accepted")
     )
-    return Counts(pool, held, annotated, true, triples, answers, accepted, int(counts["proving"]))
+    return Counts(pool, annotated, true, triples, answers, accepted, proving)
 
 
 def _write_sources(sources: Sources, folder: Path) -> dict[str, Any] | None:
@@ -349,7 +341,7 @@ def _write_sources(sources: Sources, folder: Path) -> dict[str, Any] | None:
         return None
     paths = {name: getattr(sources, name) for name in PATHS}
     found = {name: _relative(path, folder) for name, path in paths.items() if path is not None}
-    return {**found, "sketch": sources.sketch, "picks": sources.picks}
+    return {**found, "picks": sources.picks}
 
 
 def _relative(path: Path, folder: Path) -> str:
@@ -365,7 +357,7 @@ def _read_sources(content: dict[str, Any] | None, folder: Path) -> Sources:
     if content is None:
         return Sources()
     paths = {name: (folder.resolve() / content[name]).resolve() for name in PATHS if content.get(name)}
-    return Sources(**paths, sketch=bool(content["sketch"]), picks=_text(content, "picks"))
+    return Sources(**paths, picks=_text(content, "picks"))
 
 
 def _read_promise(content: dict[str, Any] | None) -> Promised | None:

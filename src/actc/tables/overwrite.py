@@ -20,7 +20,7 @@ LEAST_FREE = 1 << 20
 HEAD = 1 << 12
 SESSION_FILES = (
     "settings.json", "judgements.", "names.sqlite", "reasons.sqlite", "texts.sqlite", "judges.sqlite",
-    "pool.parquet", "sample.parquet", "sketch.npz", "known.parquet", "secret",
+    "pool.parquet", "known.parquet", "secret",
 )  # fmt: skip
 OWN = {
     "thresholds": b'"format": "actc-thresholds"',

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from actc.errors import FileError, OptionError
 from actc.tables.database import open_database
@@ -23,9 +27,12 @@ from actc.tables.files import (
     read_scored,
     require,
 )
-from actc.triples import ScoredTriples
+from actc.triples import ScoredTriples, Triples, encode_columns
 
+LOG = logging.getLogger("actc")
 COLUMNS = (*TRIPLE, "score")
+MOST_READ = 1_000_000
+"""Candidates that a session or ``calibrate`` reads; of more, a random sample of so many."""
 
 
 @dataclass(frozen=True)
@@ -101,13 +108,63 @@ def read_candidates(path: str | Path) -> ScoredTriples:
             raise FileError(str(error).replace(str(whole), str(path))) from None
 
 
+def read_sample(path: str | Path, labelled: Triples | None = None, seed: int = 0) -> ScoredTriples:
+    """Read candidates as :func:`read_candidates` does; of more than ``MOST_READ`` a random sample of so many.
+
+    Parameters
+    ----------
+    path : path
+        A file, or a folder of parts.
+    labelled : Triples, optional
+        Candidates that are taken besides, such as those with labels.
+    seed : int
+        Of the random sample: the same files give the same one.
+    """
+    candidates = find_candidates([path])
+    total = count_candidates(candidates)
+    if total <= MOST_READ:
+        return read_candidates(path)
+    rows = np.random.default_rng(seed).choice(total, MOST_READ, replace=False)
+    names = encode_columns([], [], []) if labelled is None else labelled
+    layout = candidates.layout
+    numbered = f"SELECT row_number() OVER () - 1 AS row, {layout.texts(COLUMNS)} FROM {candidates.source}"
+    scored = f"SELECT * REPLACE (TRY_CAST(score AS DOUBLE) AS score) FROM ({numbered})"
+    with tempfile.TemporaryDirectory(prefix="actc-") as folder, _reading(candidates) as connection:
+        if connection.execute(f"SELECT count(*) FROM ({scored}) WHERE {BAD_ROW} OR {NAMELESS}").fetchall()[0][0]:
+            raise find_bad_row(connection, candidates, f"{BAD_ROW} OR {NAMELESS}")
+        connection.register("drawn", {"row": rows})
+        connection.register("labelled", names.columns())
+        chosen = (
+            "row IN (SELECT row FROM drawn) OR (head, relation, tail) IN (SELECT head, relation, tail FROM labelled)"
+        )
+        sample = Path(folder) / "sample.parquet"
+        query = f"SELECT * EXCLUDE (row) FROM ({scored}) WHERE {chosen} ORDER BY row"
+        connection.execute(f"COPY ({query}) TO {quote(str(sample))} (FORMAT parquet)")
+        try:
+            found = read_scored(sample)[0]
+        except FileError as error:
+            raise FileError(str(error).replace(str(sample), f"a sample of {path}")) from None
+    LOG.warning(
+        "%s: of its %s candidates a random sample of %s is used; `actc decide` applies thresholds to all of them.",
+        path, f"{total:,}", f"{len(found):,}",
+    )  # fmt: skip
+    return found
+
+
 def _query(candidates: Candidates, sql: str) -> list[tuple[Any, ...]]:
+    with _reading(candidates) as connection:
+        return connection.execute(sql).fetchall()  # type: ignore[no-any-return]
+
+
+@contextmanager
+def _reading(candidates: Candidates) -> Iterator[Any]:
+    """Open a database to read candidates with, and name the part that cannot be read."""
     import duckdb
 
     with open_database() as connection:
         connection.execute("SET memory_limit='1GB'")
         try:
-            return connection.execute(sql).fetchall()  # type: ignore[no-any-return]
+            yield connection
         except duckdb.Error as error:
             raise (find_unreadable_part(candidates) or read_failed(candidates.layout.path, error)) from None
 

@@ -86,7 +86,7 @@ def select_triples(
     rows = chosen.select(pool, annotations, count, random, estimate)
     if not chosen.uniform:
         return Picks(rows, reasons=chosen.reason)
-    return Picks(rows, "random", "pool", 1 / pool.stands_for, chosen.reason)
+    return Picks(rows, "random", "pool", 1 / len(pool), chosen.reason)
 
 
 def check_count(pool: ScoredTriples, annotations: Annotations, count: int) -> None:
@@ -99,14 +99,8 @@ def check_count(pool: ScoredTriples, annotations: Annotations, count: int) -> No
 def select_random(
     pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: PoolProbabilities
 ) -> IntArray:
-    """Take any triples, all with the same chance (ACTC_rndm); of a sample, as if drawn from what it stands for."""
-    rows = _unjudged(pool, annotations)
-    if len(pool) == pool.stands_for:
-        return random.permutation(rows)[:count]
-    # Each row waits for a random time, the shorter the more triples it stands for; the shortest waits are selected,
-    # which gives every row its weight's chance.
-    waits = random.exponential(size=len(rows)) / pool.weights[rows]
-    return rows[np.argsort(waits)[:count]]
+    """Take any triples, all with the same chance (ACTC_rndm)."""
+    return random.permutation(_unjudged(pool, annotations))[:count]
 
 
 def select_nearest_mean(

@@ -13,13 +13,12 @@ import numpy as np
 from actc.errors import FileError, OptionError, check_choice
 from actc.graphs.formats import read_graph
 from actc.methods import describe_options, find_method, finds_cuts, warn_of_scores
-from actc.pooled.sketch import sketch_pool
 from actc.tables.answers import Answers
 from actc.tables.calibration import Calibration, Counts, Exceptions, Sources
 from actc.tables.constraints import Constraints
 from actc.tables.files import answer_columns, read_scored, write_scored, write_triples
-from actc.tables.parts import read_candidates
-from actc.triples import Annotations, ScoredTriples, Triples, encode_columns
+from actc.tables.parts import read_candidates, read_sample
+from actc.triples import Annotations, ScoredTriples, encode_columns
 from actc.trust.case import PEOPLE, Case
 from actc.trust.promise import Demand
 
@@ -33,7 +32,6 @@ def calibrate(
     *,
     method: str = "pooled",
     known: PathLike | ScoredTriples | None = None,
-    sketch: bool = False,
     picks: str = "unknown",
     precision: float | None = None,
     confidence: float = 0.9,
@@ -47,7 +45,8 @@ def calibrate(
     Parameters
     ----------
     scores : path or ScoredTriples
-        The candidates: head, relation, tail, score; a file, a folder of parts, or a table.
+        The candidates: head, relation, tail, score; a file, a folder of parts, or a table. Of more than a million in
+        files a random sample is used, and those with labels; the logger ``actc`` says so.
     labels : path or Annotations, optional
         Judged triples: head, relation, tail, label (1 or 0), for some of the candidates. Those of a file that are no
         candidates any more are left out; the logger ``actc`` says how many, and why.
@@ -55,8 +54,6 @@ def calibrate(
         A name in ``METHODS``, with options if wanted.
     known : path or ScoredTriples, optional
         Scored triples that the graph holds already.
-    sketch : bool
-        For many millions: measure all, keep a part. A file or folder, and pooled methods only.
     picks : {"unknown", "random"}
         How the labelled triples were picked: as far as the labels tell (columns asked, within and chance, which every
         export has), or, in your own name, by a plain random draw from the candidates. A promised precision rests on
@@ -84,14 +81,26 @@ def calibrate(
     """
     find_method(method)  # refuses one that does not exist, before anything else is looked at
     demand = None if precision is None else Demand(precision, confidence)
-    sources = find_sources(scores, labels, known, graph, sketch=sketch, picks=picks)
-    _refuse_combinations(method, labels is not None, sketch, demand)
+    sources = find_sources(scores, labels, known, graph, picks=picks)
+    if labels is None and finds_cuts(find_method(method)):
+        raise OptionError(f"{method} needs annotations: give a file of judged triples with --labels.")
     facts = read_scored(known)[0] if isinstance(known, PathLike) else known
-    pool = _read_pool(scores, labels, facts, sketch)
+    said = Answers.read(labels) if isinstance(labels, PathLike) else None
+    if isinstance(scores, ScoredTriples):
+        pool = scores
+    elif isinstance(labels, Annotations):
+        pool = read_candidates(scores)  # labels by row are about all of the rows
+    else:
+        pool = read_sample(scores, None if said is None else said.triples)
     warn_of_scores(find_method(method), pool)
     there = None if graph is None else read_graph(graph)
-    annotations = _find_answers(labels, pool, there or facts) if isinstance(labels, PathLike) else labels
-    annotations = PICKS[picks](annotations or Annotations(), pool)
+    annotations = labels if isinstance(labels, Annotations) else Annotations()
+    if said is not None:
+        annotations, use = said.among(pool, there or facts)
+        use.refuse_none(str(labels), f"the {len(pool):,} candidates")
+        for note in use.notes:
+            LOG.warning("%s: %s", labels, note)
+    annotations = PICKS[picks](annotations, pool)
     rules = Constraints.read(constraints) if isinstance(constraints, PathLike) else constraints or Constraints()
     case = Case(pool, annotations, facts, method, demand=demand, constraints=rules, facts=there)
     calibration = describe_calibration(case.leaving_out(without), sources)
@@ -100,43 +109,14 @@ def calibrate(
     return calibration
 
 
-def _find_answers(labels: PathLike, pool: ScoredTriples, graph: Triples | None) -> Annotations:
-    """Read the answers that are about candidates; the logger ``actc`` says how many others there are, and why."""
-    annotations, use = Answers.read(labels).among(pool, graph)
-    use.refuse_none(labels, f"the {pool.stands_for:,} candidates")
-    for note in use.notes:
-        LOG.warning("%s: %s", labels, note)
-    return annotations
-
-
-def _refuse_combinations(method: str, labelled: bool, sketch: bool, demand: Demand | None) -> None:
-    found = find_method(method)
-    if not labelled and finds_cuts(found):
-        raise OptionError(f"{method} needs annotations: give a file of judged triples with --labels.")
-    if sketch and finds_cuts(found):
-        raise OptionError(f"{method} looks at every candidate; --sketch goes with the pooled methods only.")
-    if sketch and demand is not None:
-        raise OptionError("A promise is about the whole pool, which a sketch is not; leave --sketch out.")
-
-
-def _read_pool(scores: Any, labels: Any, known: ScoredTriples | None, sketch: bool) -> ScoredTriples:
-    if sketch and isinstance(scores, ScoredTriples):
-        raise OptionError("A sketch is of candidates on disk: give a file or a folder, or leave the sketch out.")
-    if sketch:
-        return sketch_pool(scores, known, labelled=labels)
-    return scores if isinstance(scores, ScoredTriples) else read_candidates(scores)
-
-
-def find_sources(
-    scores: Any, labels: Any, known: Any, graph: Any = None, *, sketch: bool = False, picks: str = "unknown"
-) -> Sources:
+def find_sources(scores: Any, labels: Any, known: Any, graph: Any = None, *, picks: str = "unknown") -> Sources:
     """Return where thresholds come from; nowhere that a report could go back to if any part was a table in memory."""
     check_choice("way of picking", picks, PICKS)
     given = {"scores": scores, "labels": labels, "known": known, "graph": graph}
     if not all(part is None or isinstance(part, PathLike) for part in given.values()):
-        return Sources(sketch=sketch, picks=picks)
+        return Sources(picks=picks)
     paths = {name: Path(part).resolve() for name, part in given.items() if part is not None}
-    return Sources(**paths, sketch=sketch, picks=picks)
+    return Sources(**paths, picks=picks)
 
 
 def read_case(path: PathLike, calibration: Calibration) -> Case:
@@ -148,10 +128,11 @@ def read_case(path: PathLike, calibration: Calibration) -> Case:
             "write it again with `actc calibrate`."
         )
     known = None if sources.known is None else read_scored(sources.known)[0]
-    pool = _read_pool(sources.scores, sources.labels, known, sources.sketch)
+    said = None if sources.labels is None else Answers.read(sources.labels)
+    pool = read_sample(sources.scores, None if said is None else said.triples)
     if pool.relation_names != thresholds.relation_names:
         raise FileError(f"{sources.scores}: its relations are not those of {path}; calibrate again.")
-    answers = Annotations() if sources.labels is None else Answers.read(sources.labels).among(pool)[0]
+    answers = Annotations() if said is None else said.among(pool)[0]
     answers = PICKS.get(sources.picks, PICKS["unknown"])(answers, pool)
     candidates = None if sources.candidates is None else read_scored(sources.candidates)[0]
     case = Case(pool, answers, known, calibration.method, candidates=candidates)
@@ -198,7 +179,7 @@ def write_sources(folder: Path, case: Case, *, scores: str, labels: str, known: 
     if not len(case.annotations):
         return find_sources(folder / scores, None, known)
     judged = case.pool.take(case.annotations.rows).columns()
-    write_triples(folder / labels, {**judged, **answer_columns(case.annotations, case.pool.stands_for)})
+    write_triples(folder / labels, {**judged, **answer_columns(case.annotations, len(case.pool))})
     return find_sources(folder / scores, folder / labels, known)
 
 

@@ -59,12 +59,12 @@ class EvenPart:
 
 @lru_cache(maxsize=8)  # tables are frozen and compared by identity, so the same target is sorted once
 def take_evenly(pool: PreparedPool, target: ScoredTriples, points: int) -> EvenPart:
-    """Take every so-many-th triple of the target, sorted by relation and score; of a sample, of what it stands for."""
+    """Take every so-many-th triple of the target, sorted by relation and score."""
     codes = pool.relation_codes(target)
     order = np.lexsort((target.scores, codes))
     count = min(points, len(target))
-    rows = order[even_places(target.weights[order], count)]
-    return _part_of(pool, target, codes, rows, np.full(count, target.stands_for / count))
+    rows = order[even_places(len(target), count)]
+    return _part_of(pool, target, codes, rows, np.full(count, len(target) / count))
 
 
 @lru_cache(maxsize=8)
@@ -73,14 +73,13 @@ def take_evenly_by_relation(pool: PreparedPool, target: ScoredTriples) -> EvenPa
     codes = pool.relation_codes(target)
     order = np.lexsort((target.scores, codes))
     _, starts, counts = np.unique(codes[order], return_index=True, return_counts=True)
-    sizes = np.add.reduceat(target.weights[order], starts)
-    largest = np.sort(np.argsort(-sizes, kind="stable")[:MOST_RELATIONS])
-    starts, counts, sizes = starts[largest], counts[largest], sizes[largest]
+    largest = np.sort(np.argsort(-counts, kind="stable")[:MOST_RELATIONS])
+    starts, counts = starts[largest], counts[largest]
     each = np.minimum(counts, max(RELATION_POINTS // len(largest), LEAST_POINTS))
     ends = np.cumsum(each)
     step = np.arange(ends[-1]) - np.repeat(ends - each, each)
     places = np.repeat(starts, each) + ((step + 0.5) * np.repeat(counts / each, each)).astype(np.int64)
-    return _part_of(pool, target, codes, order[places], np.repeat(sizes / each, each))
+    return _part_of(pool, target, codes, order[places], np.repeat(counts / each, each))
 
 
 def _part_of(

@@ -60,7 +60,7 @@ def pick_triples(
     warn_of_scores(found, triples)
     picks = found.fit(triples, judged, known).pick(count, np.random.default_rng([seed, len(judged)]))
     how = {name: getattr(picks, name) for name in ("asked", "within", "chance")}
-    size = np.full(len(picks), triples.stands_for)
+    size = np.full(len(picks), len(triples))
     chosen = triples.take(picks.rows)
     return _frame_like(pool, {**chosen.columns(), "score": chosen.scores, **how, "frame_size": size}, library)
 

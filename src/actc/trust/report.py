@@ -70,7 +70,7 @@ class Report:
 
     def __repr__(self) -> str:
         counts = (
-            f"{len(self.case.annotations):,} answers, {self.accepted:,} of {self.case.target.stands_for:,} "
+            f"{len(self.case.annotations):,} answers, {self.accepted:,} of {len(self.case.target):,} "
             f"{self.sought.accepted}"
         )
         return f"Report({self.case.name!r}, {self.case.method}, {counts})"
@@ -85,8 +85,8 @@ class Report:
 
     @property
     def accepted(self) -> int:
-        """How many triples of the pool are accepted: the rows of the accepted file, or about so many of a sample's."""
-        return round(float(self.case.decisions.accepted @ self.case.target.weights))
+        """How many triples of the pool are accepted."""
+        return int(self.case.decisions.accepted.sum())
 
     @property
     def rests_on(self) -> str:
@@ -101,7 +101,7 @@ class Report:
             "name": self.case.name,
             "method": self.case.method,
             "level": self.level,
-            "pool": self.case.target.stands_for,
+            "pool": len(self.case.target),
             "answers": len(self.case.annotations),
             "accepted": self.accepted,
             "constraints": count_held(self.case) if len(self.case.constraints) else None,
@@ -136,8 +136,7 @@ def make_report(case: Case, level: float = 0.9) -> Report:
 
 def _relation_lines(case: Case, found: Expectation, level: float) -> list[RelationLine]:
     target, size = case.target, len(case.target.relation_names)
-    accepted = np.bincount(target.relations, case.decisions.accepted * target.weights, size)
-    accepted = accepted.round().astype(np.int64).tolist()
+    accepted = np.bincount(target.relations[case.decisions.accepted], minlength=size).tolist()
     given = case.answers_in(target)
     judged = target.relations[given.rows]
     answers = np.bincount(judged, minlength=size).tolist()
@@ -145,8 +144,8 @@ def _relation_lines(case: Case, found: Expectation, level: float) -> list[Relati
     places = as_vocabulary(case.thresholds.relation_names).codes(target.relation_names)  # -1: the default's
     cuts, lower, upper = case.thresholds.cuts_and_default, case.thresholds.lower, case.thresholds.upper
     lines = []
-    for at in np.argsort(-target.relation_sizes, kind="stable").tolist():
-        name, count, place = target.relation_names[at], int(target.relation_sizes[at]), int(places[at])
+    for at in np.argsort(-target.relation_counts, kind="stable").tolist():
+        name, count, place = target.relation_names[at], int(target.relation_counts[at]), int(places[at])
         known = found.relations.get(name)
         quality = {key: None if known is None else Share.of(known, key, level) for key in QUANTITIES}
         interval = None

@@ -16,9 +16,8 @@ from actc.app.studio.table import SORTS, Look, Table
 from actc.check.run import CheckPlan, check_graph
 from actc.complete.run import CompletionPlan, complete_graph
 from actc.errors import ChoiceError, SessionError
-from actc.session import Session, Settings, start_session
-from actc.tables.files import write_scored, write_triples
-from tests.conftest import let_machine_say
+from actc.session import Session
+from actc.tables.files import write_triples
 from tests.evidence.test_rules import make_families
 from tests.test_doors import POOL, TRUTH, answer, judged, people, rows_of, truth_of  # noqa: F401
 
@@ -195,38 +194,4 @@ def test_wrong_facts_have_a_table_of_what_is_taken_out(home, tmp_path, both):
     assert tuple(first[part] for part in Session.TRIPLE) not in rows_of(out / "removed.tsv")
     if both:
         assert accepted_in(open_table(replace(wish, facts=False), tmp_path), session) == rows_of(out / "accepted.tsv")
-    session.close()
-
-
-def test_a_sampled_pool_s_table_has_every_candidate(tmp_path, monkeypatch):
-    monkeypatch.setattr("actc.session.start.MOST_HELD", 2000)
-    monkeypatch.setattr("actc.pooled.sketch.sketch_pool.__defaults__", (None, 1000, None, 0))
-    rows = np.arange(6000)
-    wide = actc.ScoredTriples.from_columns(
-        [f"h{row}" for row in rows],
-        [f"r{row % 3}" for row in rows],
-        ["t"] * len(rows),
-        np.random.default_rng(0).random(6000),
-    )
-    write_scored(tmp_path / "scores.parquet", wide)
-    session = start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings("pooled", budget=20))
-    assert session.settings.sampled
-    answer(session, "ada", {wide.triple(row): wide.scores[row] > 0.6 for row in rows}, 20)
-    let_machine_say(session, {row: row % 4 == 0 for row in range(300)})
-    wish = Wish(str(session.folder))
-    table = open_table(wish, tmp_path)
-    actc.export_session(session, accepted=tmp_path / "a.tsv")
-    accepted = rows_of(tmp_path / "a.tsv")
-    assert "judges" in accepted.values()
-    assert accepted_in(table, session) == accepted
-    assert table.counts()["candidates"] == 6000
-    found = table.told("levels")
-    assert found["now"] == len(accepted)
-    level = found["levels"][0]
-    actc.export_session(session, accepted=tmp_path / "p.tsv", precision=level["precision"])
-    assert level["accepted"] == len(rows_of(tmp_path / "p.tsv"))
-    worst = rows_in(table, session, part="rejected", sort="score", down=False, rows=1)[0]
-    overrule(session, wish, table, worst["triple"], "true", "key")
-    actc.export_session(session, accepted=tmp_path / "o.tsv")
-    assert rows_of(tmp_path / "o.tsv")[worst["head"], worst["relation"], worst["tail"]] == "person"
     session.close()

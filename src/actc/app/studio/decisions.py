@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -18,14 +17,12 @@ from actc.check.ask import Doubtful
 from actc.check.report import RESTORED, decide_outcome, restored
 from actc.complete.earlier import ANSWERS
 from actc.complete.open_case import CANDIDATES, CHECK, open_completion
-from actc.decide.decide_candidates import decide_candidates
 from actc.errors import OptionError
 from actc.evidence.keep_weighed import Reasons
 from actc.graphs.graph import Graph
 from actc.session import Session
 from actc.session.asking import count_said
 from actc.session.find_case import find_case, session_case
-from actc.session.results import write_thresholds
 from actc.session.sought import parts_of
 from actc.tables.answers import Answers
 from actc.tables.begun import version_of
@@ -97,8 +94,6 @@ class Standing:
     columns : dict of arrays
         A row for each candidate: number, head, relation, tail, score, probability, own (the probability that the cut
         is about), accepted, by, pool (its row in the session's pool, -1 where it is not there).
-    file : Path, optional
-        Where too many candidates to hold are decided in, in the place of the columns: a table as ``actc decide`` makes.
     never : bool array, optional
         Of the case's target: what never counts as accepted, such as candidates that the graph holds by now.
     called : Answers
@@ -114,7 +109,6 @@ class Standing:
     case: Case
     session: Session
     columns: Columns
-    file: Path | None = None
     never: Any = None
     called: Answers = field(default_factory=Answers)
     rules: Any = None
@@ -128,9 +122,7 @@ def open_standing(wish: Wish) -> Iterator[Standing]:
     if wish.result is None:
         opened = find_case(wish.session, wish.demand, wish.without)
         assert opened.session is not None
-        with _decided_file(opened) as file:
-            columns = {} if file is not None else _columns_of(opened.case)
-            yield Standing(opened.case, opened.session, columns, file)
+        yield Standing(opened.case, opened.session, _columns_of(opened.case))
         opened.session.close()
         return
     folder = Path(wish.result)
@@ -155,7 +147,7 @@ def _completion(wish: Wish, folder: Path) -> Standing:
     columns = {name: column[kept] for name, column in columns.items()}
     rules = None if rules is None else rules[kept]
     reasons = Reasons.load(folder, case.target, Graph.of(found.graph))
-    return Standing(case, session, _add_called(columns, found.called), None, never, found.called, rules, reasons)
+    return Standing(case, session, _add_called(columns, found.called), never, found.called, rules, reasons)
 
 
 def _check_standing(wish: Wish, folder: Path) -> Standing:
@@ -205,20 +197,6 @@ def _add_called(columns: Columns, called: Answers) -> Columns:
         "pool": np.full(count, -1),
     }
     return {name: np.append(column, more[name]) for name, column in columns.items()}
-
-
-@contextmanager
-def _decided_file(opened: Any) -> Iterator[Path | None]:
-    """Decide on too many candidates to hold, in a file; None where the case holds all."""
-    session = opened.session
-    if not session.settings.sampled:
-        yield None
-        return
-    with tempfile.TemporaryDirectory(prefix="actc-") as folder:
-        thresholds, out = Path(folder) / "thresholds.json", Path(folder) / "decided.parquet"
-        write_thresholds(opened, thresholds)
-        decide_candidates(thresholds, session.folder / "pool.parquet", out, keep_all=True)
-        yield out
 
 
 def who_said(case: Case) -> Columns:

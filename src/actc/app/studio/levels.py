@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from actc.app.studio.decisions import Standing, Wish
-from actc.tables.database import open_database
-from actc.tables.files import quote_file
-from actc.triples import IntArray, Thresholds
+from actc.triples import IntArray
 from actc.trust.case import Case
 from actc.trust.promise import Demand
 
@@ -34,7 +32,7 @@ def describe_levels(standing: Standing, wish: Wish) -> dict[str, Any]:
     if case.without:
         taken_in = (_count(standing, replace(one, without=(), fitted=case.fit)) for one in cases)
         shown = [np.where(left, more, count) for more, count in zip(taken_in, counts, strict=True)]
-    sizes, more = case.target.relation_sizes.tolist(), len(standing.called)
+    sizes, more = case.target.relation_counts.tolist(), len(standing.called)
     return {
         "levels": [
             {
@@ -53,7 +51,7 @@ def describe_levels(standing: Standing, wish: Wish) -> dict[str, Any]:
             {
                 "relation": relation,
                 "name": names.of(relation).name,
-                "candidates": round(sizes[at]),
+                "candidates": sizes[at],
                 "now": int(shown[0][at]),
                 "accepted_at": [int(count[at]) for count in shown[1:]],
                 "left_out": bool(left[at]),
@@ -71,30 +69,7 @@ def _count_said(case: Case) -> int:
 
 def _count(standing: Standing, case: Case) -> IntArray:
     """Count what a case accepts, relation by relation: the rows that are written."""
-    size = len(case.target.relation_names)
-    if standing.file is not None:
-        return _count_in_file(standing, case)
     accepted = case.decide(case.target).accepted  # not kept: there are many cases, and each decides on all candidates
     if standing.never is not None:
         accepted = accepted & ~standing.never
-    return np.bincount(case.target.relations[accepted], minlength=size)
-
-
-def _count_in_file(standing: Standing, case: Case) -> IntArray:
-    """Count in a file of all candidates; where there are constraints, as if they held nothing back."""
-    assert standing.file is not None
-    thresholds: Thresholds = case.thresholds.without(case.without, others=True)
-    names = np.array(thresholds.relation_names, dtype=object)
-    alone = case.decide_alone(case.target)
-    spoken = alone.by != "method"  # people and judges speak of triples of the sample only
-    words = {**case.target.take(spoken).columns(), "word": alone.accepted[spoken]}
-    with open_database() as connection:
-        connection.register("cuts", {"name": names, "cut": thresholds.cuts})
-        connection.register("words", words)
-        rows = connection.execute(
-            f"SELECT relation, count(*) FROM read_parquet({quote_file(standing.file)}) "
-            "LEFT JOIN cuts ON relation = name LEFT JOIN words USING (head, relation, tail) "
-            f"WHERE coalesce(word, score >= coalesce(cut, '{thresholds.default}'::DOUBLE)) GROUP BY relation"
-        ).fetchall()
-    found = dict(rows)
-    return np.array([found.get(name, 0) for name in case.target.relation_names], dtype=np.int64)
+    return np.bincount(case.target.relations[accepted], minlength=len(case.target.relation_names))

@@ -27,7 +27,7 @@ from actc.errors import ActcError
 from actc.session.names import Names
 from actc.tables.database import open_database
 from actc.tables.deliver import write_beside
-from actc.tables.files import quote, quote_file
+from actc.tables.files import quote
 from actc.tables.sqlite import database_address
 
 MEMORY = "400MB"
@@ -66,22 +66,13 @@ def _write(connection: Any, standing: Standing, told: dict[str, Any]) -> None:
 
 
 def _take_decided(connection: Any, standing: Standing) -> None:
-    """Put the decisions into a table in memory; those that are in a file find their rows in the pool again."""
-    if standing.file is None:
-        columns = standing.columns | ({} if standing.rules is None else {RULE: standing.rules})
-        connection.register("decided_columns", columns)
-        rule = "'' AS rule" if standing.rules is None else RULE
-        wanted = 'number, head, relation, tail, score, probability, own, accepted, "by", pool'
-        connection.execute(f"CREATE TABLE memory.decided AS SELECT {wanted}, {rule} FROM decided_columns")
-        connection.unregister("decided_columns")
-        return
-    pool = f"read_parquet({quote_file(standing.session.folder / 'pool.parquet')}, file_row_number=true)"
-    connection.execute(
-        "CREATE TABLE memory.decided AS SELECT row_number AS number, head, relation, tail, d.score, "
-        "d.probability, d.probability AS own, d.accepted, d.\"by\", -1 AS pool, '' AS rule "
-        f"FROM read_parquet({quote_file(standing.file)}) AS d JOIN (SELECT head, relation, tail, "
-        f"min(file_row_number) AS row_number FROM {pool} GROUP BY ALL) USING (head, relation, tail)"
-    )
+    """Put the decisions into a table in memory."""
+    columns = standing.columns | ({} if standing.rules is None else {RULE: standing.rules})
+    connection.register("decided_columns", columns)
+    rule = "'' AS rule" if standing.rules is None else RULE
+    wanted = 'number, head, relation, tail, score, probability, own, accepted, "by", pool'
+    connection.execute(f"CREATE TABLE memory.decided AS SELECT {wanted}, {rule} FROM decided_columns")
+    connection.unregister("decided_columns")
 
 
 def _name(connection: Any, names: Names) -> None:

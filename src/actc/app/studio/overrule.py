@@ -14,7 +14,6 @@ from actc.app.studio.decisions import Wish
 from actc.app.studio.table import Table
 from actc.complete.earlier import keep_word
 from actc.errors import SessionError
-from actc.pooled.sketch_file import add_to_sketch
 from actc.session import OWNER, Session
 from actc.session.ask import Task
 from actc.session.record import LABELS
@@ -39,9 +38,6 @@ def overrule(session: Session, wish: Wish, table: Table, number: int, said: str,
         The sender's own name for it: sent twice, it is stored once.
     """
     head, relation, tail, score, row = table.triple(number)
-    if session.settings.sampled:
-        add_to_sketch(session.folder, session.folder / "pool.parquet", [(head, relation, tail)])
-        row = int(session.read_pool().find([head], [relation], [tail])[0])
     if row >= 0:
         task = Task(row, head, relation, tail, float(score or 0.0), OVERRULED)
         return vars(session.settle(row, said, key, unasked=task))

@@ -51,14 +51,14 @@ def _describe_precision(case: Case) -> list[dict[str, Any]]:
 
 def _point(case: Case) -> tuple[int, Share | None]:
     """Return how many a case accepts, and which share of them should be true."""
-    count = round(float(case.decisions.accepted @ case.target.weights))
+    count = int(case.decisions.accepted.sum())
     return count, Share.of(case.expectation.overall, "precision", LEVEL) if count else None
 
 
 def _describe_relations(standing: Standing) -> list[dict[str, Any]]:
     """Return how the scores of the largest relations lie about their cuts."""
     case = standing.case
-    target, accepted, sizes = case.target, case.decisions.accepted, case.target.relation_sizes
+    target, accepted, sizes = case.target, case.decisions.accepted, case.target.relation_counts
     cuts = dict(zip(case.thresholds.relation_names, case.thresholds.cuts.tolist(), strict=True))
     low, high = map(float, np.quantile(target.scores, [0.002, 0.998]))
     span = (low, high) if high > low else (low - 1, high + 1)
@@ -67,7 +67,7 @@ def _describe_relations(standing: Standing) -> list[dict[str, Any]]:
     lines = []
     for at in np.argsort(-sizes, kind="stable")[:MOST_RELATIONS].tolist():
         rows = order[ends[at] - target.relation_counts[at] : ends[at]]
-        scores, weights, taken = np.clip(target.scores[rows], *span), target.weights[rows], accepted[rows]
+        scores, taken = np.clip(target.scores[rows], *span), accepted[rows]
         name = target.relation_names[at]
         cut = cuts.get(name, case.thresholds.default)
         lines.append(
@@ -76,15 +76,15 @@ def _describe_relations(standing: Standing) -> list[dict[str, Any]]:
                 "name": standing.session.names.of(name).name,
                 "low": span[0],
                 "high": span[1],
-                "bins": _bins(scores, weights, span),
-                "accepted_bins": _bins(scores[taken], weights[taken], span),
+                "bins": _bins(scores, span),
+                "accepted_bins": _bins(scores[taken], span),
                 "cut": cut if np.isfinite(cut) else None,
-                "accepted": round(float(weights[taken].sum())),
-                "candidates": round(float(sizes[at])),
+                "accepted": int(taken.sum()),
+                "candidates": int(sizes[at]),
             }
         )
     return lines
 
 
-def _bins(scores: Any, weights: Any, span: tuple[float, float]) -> list[int]:
-    return [round(count) for count in np.histogram(scores, BINS, span, weights=weights)[0].tolist()]
+def _bins(scores: Any, span: tuple[float, float]) -> list[int]:
+    return list(np.histogram(scores, BINS, span)[0].tolist())
