@@ -262,11 +262,6 @@ SELECT * FROM (SELECT dot(found_both), dot(found_model), dot(found_rules), dot(f
                WHERE (graph, answers) = ('wn18rr', 0)),
               (SELECT dot(f1) FROM 'benchmarks/evidence/complete.csv' WHERE (graph, answers) = ('wn18rr', 100));
 
--- docs/how-to/without-a-model.md: F1 {} and {} with nobody asked, {} and {} with 100 answers
-SELECT * FROM (SELECT dot(f1) FROM 'benchmarks/evidence/complete.csv' WHERE (graph, answers) = ('umls', 0)),
-              (SELECT dot(f1) FROM 'benchmarks/evidence/complete.csv' WHERE (graph, answers) = ('nations', 0)),
-              (SELECT dot(f1) FROM 'benchmarks/evidence/complete.csv' WHERE (graph, answers) = ('umls', 100)),
-              (SELECT dot(f1) FROM 'benchmarks/evidence/complete.csv' WHERE (graph, answers) = ('nations', 100));
 -- docs/how-to/constraints.md: | {} | {} | {} | {} | {} |
 WITH u AS (SELECT * FROM 'benchmarks/constraints/unseen.csv')
 SELECT graph, dot(n.f1), dot(l.f1), l.held, l.held_true FROM u AS n JOIN u AS l USING (graph)

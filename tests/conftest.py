@@ -119,6 +119,14 @@ def build_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Calla
 
 
 @pytest.fixture(scope="session")
+def small_model(build_once: Callable[[str, Callable[[Path], object]], Path]) -> Path:
+    """The folder of a PyKEEN model of ``tests.models.small_graph``; tests read it only."""
+    from tests.models.small_graph import save_small_model
+
+    return build_once("small-model", save_small_model)
+
+
+@pytest.fixture(scope="session")
 def spark() -> Iterator:
     """A Spark on this machine for all tests of this process; they are the group "spark", so that one process has it."""
     import pyspark

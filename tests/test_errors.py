@@ -13,7 +13,7 @@ from actc.errors import ChoiceError, MissingExtraError, OptionError, RowError
     "error",
     [
         ChoiceError("prior", "v3", ["v1", "v2"]),
-        MissingExtraError("Training", "torch", "train"),
+        MissingExtraError("Drawing", "matplotlib", "plots"),
         OptionError("A budget of 0 is too small."),
         RowError(3, "the score is NaN.", 1),
     ],

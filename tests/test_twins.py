@@ -17,7 +17,7 @@ from actc.cli.main import commands
 from actc.errors import ActcError
 from actc.session import Judgement, Session
 from actc.tables.files import write_scored, write_triples
-from tests.models.test_train_model import make_graph, new_facts
+from tests.models.small_graph import make_graph, new_facts
 from tests.synthetic import make_truth
 
 FLAT = [name for name, twins in actc.TWINS.items() if name not in ("methods", "start", "annotate", "bench")]
@@ -31,8 +31,8 @@ def run(*words):
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory):
-    """Make what the commands below work on: scores and labels, thresholds, a session, a graph and a model."""
+def home(tmp_path_factory, small_model):
+    """Make what the commands below work on: scores, labels, thresholds, a session, a graph, candidates, a model."""
     home = tmp_path_factory.mktemp("home")
     pool, labels, _ = make_truth(600, 3)
     rows = np.arange(80)
@@ -43,9 +43,9 @@ def home(tmp_path_factory):
     judge(home / "session", lambda task: task.score > 0)
     graph = make_graph()
     write_triples(home / "graph.tsv", graph.columns())
-    write_triples(home / "truth.tsv", new_facts(graph, True).columns())
-    (home / "recipe.json").write_text('{"model": "complex", "dimension": 16, "epochs": 5, "batch": 16}')
-    run("train", home / "graph.tsv", "--recipe", home / "recipe.json", "--device", "cpu", "--out", home / "model")
+    write_triples(home / "truth.tsv", new_facts(True).columns())
+    write_triples(home / "candidates.tsv", new_facts(True).union(new_facts(False)).columns())
+    shutil.copytree(small_model, home / "model")
     return home
 
 
@@ -88,10 +88,6 @@ SAME = {
         lambda home, out: ["graph.tsv", "--base", "http://e/", "--out", out / "graph.nt"],
         lambda home, out: actc.convert_graph(home / "graph.tsv", out / "graph.nt", base="http://e/"),
     ),
-    "score": (
-        lambda home, out: ["model", home / "graph.tsv", "--device", "cpu", "--out", out / "scores.tsv"],
-        lambda home, out: actc.score_triples(home / "model", home / "graph.tsv", out / "scores.tsv", device="cpu"),
-    ),
     "candidates": (
         lambda home, out: [
             home / "graph.tsv",
@@ -130,16 +126,6 @@ def test_a_function_writes_what_its_command_writes(home, tmp_path, name):
     assert contents(tmp_path / "command") == contents(tmp_path / "function") != {}
 
 
-def test_training_by_function_gives_the_command_s_model(home, tmp_path):
-    trained = actc.train_model(home / "graph.tsv", tmp_path / "m", recipe=str(home / "recipe.json"), device="cpu")
-    assert trained.triples == 49  # a tenth is kept out
-    first, second = (
-        actc.score_triples(model, home / "graph.tsv", tmp_path / "s.tsv", device="cpu").triples.scores
-        for model in (home / "model", tmp_path / "m")
-    )
-    assert first.tolist() == second.tolist()
-
-
 def test_an_audit_and_an_import_by_function(home, tmp_path):
     found = actc.audit_accepted(home / "scores.tsv", home / "labels.tsv", target=0.01, source=home / "thresholds.json")
     assert (found.audit.judged, found.more) == (80, 0)
@@ -164,7 +150,7 @@ def demo(tmp_path_factory):
 
 def completed(home, out, **options):
     plan = actc.CompletionPlan(
-        str(home / "graph.tsv"), str(out), str(home / "model"), best=1, budget=8, device="cpu", **options
+        str(home / "graph.tsv"), str(out), candidates=str(home / "candidates.tsv"), budget=8, **options
     )
     return actc.complete_graph(plan)
 
@@ -237,11 +223,6 @@ def test_the_report_of_a_session_s_thresholds_leads_back_to_its_people(home, tmp
         (lambda home: actc.calibrate(home / "scores.tsv", picks="randm"), "Did you mean 'random'"),
         (lambda home: actc.draw_audit(home / "scores.tsv", None), "Give --out to draw a slice"),
         (lambda home: actc.run_demo(home / "scores.tsv"), "is a file; give the name of a folder"),
-        (lambda home: actc.train_model(home / "graph.tsv", home / "scores.tsv"), "is a file; give the name"),
-        (
-            lambda home: actc.train_model(home / "graph.tsv", home / "x", held_out=home / "graph.tsv", device="cpu"),
-            "the graph holds all of these 54 triples",
-        ),
         (
             lambda home: actc.propose_candidates(home / "graph.tsv", home / "c.tsv", model=home / "model", best=0),
             "one answer",

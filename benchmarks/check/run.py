@@ -54,7 +54,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--answers", type=int, default=100)
     parser.add_argument("--precision", type=float, default=0.9)
-    parser.add_argument("--models", type=Path, help="a folder of a model for each graph, by `actc train`")
+    parser.add_argument("--models", type=Path, help="a folder with the folder of a PyKEEN model for each graph")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     done = read_done(args.out)

@@ -33,7 +33,7 @@ from actc.triples import encode_columns
 
 FIELDS = (
     "graph", "model", "seed", "answers", "candidates", "share_true", "expected_share", "found_rules", "found_model",
-    "found_both", "without_scores", "with_scores", "model_adds", "accepted", "precision", "recall", "f1", "low",
+    "found_both", "model_adds", "accepted", "precision", "recall", "f1", "low",
     "middle", "high", "holds", "seconds", "cpu_seconds", "peak_memory_mb", "load",
 )  # fmt: skip
 
@@ -60,7 +60,7 @@ def measure(folder: Path, words: list[str], seed: int, answers: list[int]) -> It
             subprocess.run(asked, cwd=out, check=True)
             used = resource.getrusage(resource.RUSAGE_CHILDREN)
             cpu = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
-            row = {"graph": folder.name, "model": words[1] if words[0] == "--train" else "given", "seed": seed}
+            row = {"graph": folder.name, "model": "given", "seed": seed}
             row |= hold_to_truth(out / "better", known, truth) | {"seconds": time.perf_counter() - started}
             row |= {"cpu_seconds": cpu, "peak_memory_mb": used.ru_maxrss // 1024, "load": os.getloadavg()[0]}
             yield {name: f"{value:.4g}" if isinstance(value, float) else value for name, value in row.items()}
@@ -75,12 +75,11 @@ def hold_to_truth(out: Path, known: Graph, truth: Graph) -> dict[str, object]:
     by, hidden, right = columns["proposed_by"].astype(str), len(truth) - len(known), int(truth.contains(accepted).sum())
     precision, pays = right / max(len(accepted), 1), report["model_pays"]
     low, middle, high = report["accepted_precision"] or (0.0, 0.0, 0.0)
-    ranking = pays["ranking"] or {"without": None, "with_scores": None}
     return {
         "answers": report["judged"], "candidates": len(true), "share_true": float(true.mean()),
         "expected_share": report["evidence"]["expected_share"],
         "found_rules": true[by != "model"].sum() / hidden, "found_model": true[by != "rules"].sum() / hidden,
-        "found_both": true.sum() / hidden, "without_scores": ranking["without"], "with_scores": ranking["with_scores"],
+        "found_both": true.sum() / hidden,
         "model_adds": pays["adds"], "accepted": len(accepted), "precision": precision, "recall": right / hidden,
         "f1": 2 * right / (len(accepted) + hidden), "low": low, "middle": middle, "high": high,
         "holds": low <= precision <= high,
@@ -95,8 +94,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--answers", type=int, nargs="+", default=[0, 100])
-    parser.add_argument("--train", default="complex", help="the kind of model that is trained")
-    parser.add_argument("--model", help="a trained model's folder, instead")
+    parser.add_argument("--model", required=True, help="the folder of a PyKEEN model, {graph} in place of the graph")
     parser.add_argument("--best", default="10", help="proposals of the model to a question")
     options = parser.parse_args()
     new = not options.out.exists()
@@ -105,7 +103,7 @@ def main() -> None:
         if new:
             writer.writeheader()
         for name in options.names:
-            given = ["--model", options.model.format(graph=name)] if options.model else ["--train", options.train]
+            given = ["--model", options.model.format(graph=name)]
             for seed in options.seeds:
                 for row in measure(options.graphs / name, [*given, "--best", options.best], seed, options.answers):
                     print(row, flush=True)

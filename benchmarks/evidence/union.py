@@ -1,7 +1,7 @@
 """How many hidden facts are among the candidates of rules, of a model, and of both, for 1, 2, 5 and 10 to a question.
 
-The graph is train and valid, what is hidden is test. MODEL is what `actc train` made of the graph. It is asked as if
-the facts that it was not trained on were not known, as `actc complete` does; PROPOSALS keeps its answers.
+The graph is train and valid, what is hidden is test. MODEL is the folder of a PyKEEN model of the graph. It is asked
+as if the facts that it was not trained on were not known, as `actc complete` does; PROPOSALS keeps its answers.
 
 Run: python benchmarks/evidence/union.py wn18rr --graphs FOLDER --model MODEL --proposals FILE.parquet \
     --out benchmarks/evidence/union.csv
@@ -20,8 +20,7 @@ from actc.evidence.weigh import best_place
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
 from actc.models.candidates import CandidateSearch, Wanted, write_candidates
-from actc.models.keep_out import read_held
-from actc.models.load_scorer import load_scorer
+from actc.models.pykeen import find_unseen, load_result
 from actc.tables.files import read_scored
 
 FIELDS = ("graph", "best", "rules", "rules_found", "model", "model_found", "both", "both_found")
@@ -30,9 +29,9 @@ BEST = (1, 2, 5, 10)
 
 def ask_model(model: Path, graph: Graph, out: Path) -> None:
     """Have the model propose as if its holdout were not known."""
-    held = read_held(model)
+    held = find_unseen(model, graph)
     known = graph if held is None else graph.take(~held.contains(graph))
-    write_candidates(CandidateSearch(load_scorer(model), known, Wanted(max(BEST))), out)
+    write_candidates(CandidateSearch(load_result(model), known, Wanted(max(BEST))), out)
 
 
 def main() -> None:

@@ -9,9 +9,8 @@ from pathlib import Path
 FLIPPED = {
     "start": ("scores.tsv", "graph.tsv"),
     "decide": ("thresholds.json", "many.parquet"),
-    "candidates": ("model/weights.pt", "model/model.json", "model/names.json", "graph.tsv"),
+    "candidates": ("graph.tsv",),
     "complete": ("graph.tsv", "truth.tsv"),
-    "train": ("graph.tsv",),
     "export": ("session/judgements.sqlite", "session/pool.parquet", "session/settings.json", "session/names.sqlite"),
     "bench": ("set/model/valid.tsv", "set/model/test.tsv"),
 }

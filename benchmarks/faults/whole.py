@@ -64,7 +64,7 @@ def _read_csv(path: Path, reference: Path) -> bool:
 
 
 def _read_bytes(path: Path, reference: Path) -> bool:
-    if path.parent.name == "model" or path.parent.name == "better":  # trained by the clock: never twice the same
+    if path.parent.name == "better":
         return path.stat().st_size > 0 and path.read_bytes()[-1:] in (b"\n", b"}", b"|", b".", b">")
     return path.read_bytes() == reference.read_bytes() or (path.name == "secret" and path.stat().st_size == 32)
 

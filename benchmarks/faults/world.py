@@ -27,7 +27,7 @@ LOADED = (
     *("sklearn.ensemble", "sklearn.linear_model"),
     *("actc.cli.show", "actc.cli.show_session", "actc.cli.show_trust", "actc.complete.run"),
     *("actc.decide.decide_candidates", "actc.decide.duckdb_engine", "actc.evidence.from_files"),
-    *("actc.experiment.runs", "actc.models.from_files", "actc.session.results"),
+    *("actc.experiment.runs", "actc.session.results"),
     *("actc.session.start", "actc.trust.report"),
 )
 
@@ -65,16 +65,13 @@ def _command(line: str, *outputs: str, **choices: bool) -> Command:
 COMMANDS = {
     "start": _command("start {out}/session {home}/scores.tsv --kg {home}/graph.tsv", "session", replaces=False),
     "decide": _command("decide {home}/thresholds.json {home}/many.parquet --out {out}/accepted.tsv", "accepted.tsv"),
-    "candidates": _command(
-        "candidates {home}/graph.tsv --model {home}/model --any-entity --out {out}/new.parquet", "new.parquet"
-    ),
+    "candidates": _command("candidates {home}/graph.tsv --out {out}/new.parquet", "new.parquet"),
     "complete": _command(
-        "complete {home}/graph.tsv --oracle {home}/truth.tsv --seconds 1 --budget 20 --out {out}/better",
+        "complete {home}/graph.tsv --oracle {home}/truth.tsv --budget 20 --out {out}/better",
         "better",
         replaces=False,
         goes_on=True,
     ),
-    "train": _command("train {home}/graph.tsv --seconds 1 --out {out}/model", "model"),
     "export": _command(
         "export {home}/session --labels {out}/labels.tsv --history {out}/history.jsonl "
         "--thresholds {out}/thresholds.json --accepted {out}/accepted.parquet",
@@ -94,7 +91,6 @@ OTHERS = {
         "better", replaces=False, goes_on=True,
     ),
     "evidence": _command("evidence {home}/graph.tsv {home}/new.tsv --out {out}/new.parquet", "new.parquet"),
-    "score": _command("score {home}/model {home}/graph.tsv --out {out}/scored.tsv", "scored.tsv"),
     "convert": _command("convert {home}/graph.tsv --base http://e/ --out {out}/graph.nt", "graph.nt"),
     "calibrate": _command(
         "calibrate {home}/scores.tsv --labels {home}/labels.tsv --out {out}/thresholds.json", "thresholds.json"
@@ -181,7 +177,7 @@ def run(
 
 
 def prepare_home(home: Path, seed: int = 0) -> None:
-    """Make what the commands read: a graph and all that is true, a model, scores, answers, thresholds, a session."""
+    """Make what the commands read: a graph and all that is true, scores, answers, thresholds, a session."""
     random = np.random.default_rng(seed)
     truth = _make_truth(random)
     known = random.random(len(truth["head"])) < 0.8
@@ -197,7 +193,6 @@ def prepare_home(home: Path, seed: int = 0) -> None:
     write_triples(home / "labels.tsv", {name: scored[name][:120] for name in ("head", "relation", "tail", "label")})
     for line in (
         f"calibrate {home}/scores.tsv --labels {home}/labels.tsv --out {home}/thresholds.json",
-        f"train {home}/graph.tsv --seconds 1 --out {home}/model",
         f"candidates {home}/graph.tsv --out {home}/new.tsv",
         f"bench {home}/set/model --method localopt-acc --budget 1,5 --repeats 2 --jobs 1 --out {home}/rows.csv",
         f"start {home}/session {home}/scores.tsv",

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from actc.evidence.from_files import add_evidence
     from actc.experiment.runs import run_experiment
     from actc.graphs.convert_graph import convert_graph
-    from actc.models.from_files import score_triples, train_model
     from actc.paper.run import redraw_paper, run_paper
     from actc.sample.run_demo import run_demo
     from actc.session import Session, Settings, start_session
@@ -80,11 +79,9 @@ __all__ = [
     "run_demo",
     "run_experiment",
     "run_paper",
-    "score_triples",
     "serve_studio",
     "start_audit",
     "start_session",
-    "train_model",
     "withdraw_facts",
     "write_report",
 ]
@@ -101,7 +98,6 @@ _MODULES = {
     "actc.evidence.from_files": "add_evidence",
     "actc.experiment.runs": "run_experiment",
     "actc.graphs.convert_graph": "convert_graph",
-    "actc.models.from_files": "score_triples train_model",
     "actc.paper.run": "redraw_paper run_paper",
     "actc.sample.run_demo": "run_demo",
     "actc.session": "Session Settings start_session",
@@ -131,8 +127,6 @@ TWINS = {
     "import": ("import_judgements",),
     "report": ("write_report",),
     "audit": ("draw_audit", "audit_accepted", "start_audit"),
-    "train": ("train_model",),
-    "score": ("score_triples",),
     "candidates": ("propose_candidates",),
     "evidence": ("add_evidence",),
     "constraints": ("find_constraints",),

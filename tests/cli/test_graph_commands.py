@@ -2,53 +2,27 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 from actc.cli.graph_commands import COMMANDS, describe_seconds
 from actc.tables.files import read_scored, write_triples
 from tests.cli.test_cli import actc, refused
-from tests.models.test_train_model import make_graph
+from tests.models.small_graph import make_graph
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory, small_model):
     folder = tmp_path_factory.mktemp("commands")
     write_triples(folder / "graph.tsv", make_graph().columns())
-    (folder / "recipe.json").write_text('{"model": "complex", "dimension": 16, "epochs": 5, "batch": 16}')
-    result = actc("train", "graph.tsv", "--recipe", "recipe.json", "--device", "cpu", "--out", "model", cwd=folder)
-    assert result.returncode == 0, result.stderr
-    assert "49 triples; epochs 5" in result.stdout  # a tenth is kept out
+    shutil.copytree(small_model, folder / "model")
     return folder
 
 
-def test_score_keeps_labels_where_there_is_a_place_for_them(folder, tmp_path):
-    labels = np.arange(54) % 2
-    write_triples(tmp_path / "labelled.tsv", {**make_graph().columns(), "label": labels})
-    actc("score", "model", tmp_path / "labelled.tsv", "--out", tmp_path / "scores.tsv", cwd=folder)
-    triples, kept = read_scored(tmp_path / "scores.tsv")
-    given = make_graph()
-    assert kept[triples.rows_of(given)].astype(int).tolist() == labels.tolist()
-    result = actc(
-        "score",
-        "model",
-        tmp_path / "labelled.tsv",
-        "--out",
-        tmp_path / "s.statements.ttl",
-        "--base",
-        "http://e.org/",
-        cwd=folder,
-    )
-    assert "Turtle with statements about triples has no place for the labels: left out." in result.stdout
-
-
-def test_score_then_candidates(folder, tmp_path):
-    scored = actc("score", "model", "graph.tsv", "--out", tmp_path / "scores.tsv", cwd=folder)
-    assert "54 triples with scores from" in scored.stdout
-    assert len(read_scored(tmp_path / "scores.tsv")[0]) == 54
+def test_a_model_proposes_candidates(folder, tmp_path):
     found = actc(
         "candidates", "graph.tsv", "--model", "model", "--best", 1, "--out", tmp_path / "c.parquet", cwd=folder
     )
@@ -109,28 +83,14 @@ def test_convert_writes_the_format_that_is_named(tmp_path):
     refused(result, "actc: new.tsv: 'a\\tb' (column head) has a tab or a line break")
 
 
-def test_score_writes_rdf_under_its_base_and_refuses_an_ending_early(folder, tmp_path):
-    base = ("--base", "http://e.org/")
-    result = actc("score", "model", "graph.tsv", *base, "--out", tmp_path / "scores.ttl", cwd=folder)
-    assert result.returncode == 0, result.stderr
-    assert "<urn:actc:score>" in (tmp_path / "scores.ttl").read_text().splitlines()[0]
-    refused(
-        actc("score", "nowhere", "graph.tsv", "--out", tmp_path / "x.weird", cwd=folder), "no graph format goes by that"
-    )
-    refused(
-        actc("score", "nowhere", "graph.tsv", "--out", tmp_path / "x.nt", cwd=folder),
-        "N-Triples has no place for score",
-    )
-
-
 def test_bad_input_gets_one_sentence(folder, tmp_path):
     out = ("--out", tmp_path / "out.tsv")
-    refused(actc("score", "nowhere", "graph.tsv", *out, cwd=folder), "there is no such folder")
-    refused(
-        actc("train", "graph.tsv", "--model", "komplex", "--out", tmp_path / "m", cwd=folder), "Did you mean 'complex'?"
-    )
+    refused(actc("candidates", "graph.tsv", "--model", "nowhere", *out, cwd=folder), "there is no PyKEEN result")
     (tmp_path / "other.tsv").write_text("x\tr\ty\n")
-    refused(actc("score", "model", tmp_path / "other.tsv", *out, cwd=folder), "it was trained on another graph")
+    refused(
+        actc("candidates", tmp_path / "other.tsv", "--model", "model", *out, cwd=folder),
+        "it was trained on another graph",
+    )
     (tmp_path / "bad.nt").write_text("<http://a> <http://b> oops .\n")
     refused(actc("convert", tmp_path / "bad.nt", *out), "bad.nt, line 1: ")
     assert not (tmp_path / "out.tsv").exists()
@@ -139,16 +99,13 @@ def test_bad_input_gets_one_sentence(folder, tmp_path):
 @pytest.mark.parametrize(
     ("missing", "words", "extra"),
     [
-        ("torch", ["train", "graph.tsv", "--out", "new"], "actc[train]"),
-        ("torch", ["score", "model", "graph.tsv", "--out", "new.tsv"], "actc[train]"),
+        ("torch", ["candidates", "graph.tsv", "--model", "model", "--out", "new.tsv"], "actc[pykeen]"),
         ("pyoxigraph", ["convert", "graph.ttl", "--out", "new.tsv"], "actc[rdf]"),
-        ("pykeen", ["score", "pykeen", "graph.tsv", "--out", "new.tsv"], "actc[pykeen]"),
+        ("pykeen", ["complete", "graph.tsv", "--model", "model", "--out", "new"], "actc[pykeen]"),
     ],
 )
 def test_without_the_extra_a_command_says_what_to_install(missing, words, extra, folder):
     (folder / "graph.ttl").write_text("<http://a/x> <http://a/r> <http://a/y> .\n")
-    (folder / "pykeen" / "training_triples").mkdir(parents=True, exist_ok=True)
-    (folder / "pykeen" / "trained_model.pkl").touch()
     run = f"sys.argv[1:] = {words!r}; from actc.cli.main import main; main()"
     code = f"import sys; sys.modules[{missing!r}] = None; {run}"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=False)

@@ -119,7 +119,7 @@ def test_candidates_that_are_given_need_no_model_either(folder, tmp_path):
 def test_a_graph_that_no_rule_fits_says_what_to_do(tmp_path):
     columns = {"head": [f"a{k}" for k in range(40)], "relation": ["r"] * 40, "tail": [f"b{k}" for k in range(40)]}
     write_triples(tmp_path / "graph.tsv", columns)
-    with pytest.raises(OptionError, match=r"proposes anything; give --train, --model or --candidates\."):
+    with pytest.raises(OptionError, match=r"proposes anything; give --model or --candidates\."):
         complete_graph(CompletionPlan(tmp_path / "graph.tsv", tmp_path / "out", budget=0))
 
 

@@ -17,17 +17,17 @@ from actc.errors import ActcError, FileError, OptionError
 from actc.evidence.method import LOG_ODDS
 from actc.graphs.formats import read_graph, write_graph
 from actc.graphs.graph import Graph
-from actc.models.keep_out import keep_out
+from actc.models.pykeen import find_unseen
 from actc.numeric import sigmoid
 from actc.session import Judgement, Session
 from actc.session.oracle import Listed, ask_oracle
 from actc.session.reasons import reasons_of
 from actc.tables.deliver import alone
-from actc.tables.files import read_scored, write_triples
+from actc.tables.files import write_triples
 from actc.trust.expect import Share
 from tests.conftest import make_pool
 from tests.judges.evil_server import EvilServer
-from tests.models.test_train_model import make_graph, new_facts
+from tests.models.small_graph import make_graph, new_facts, trained_on
 
 
 def write_graph_file(path, graph):
@@ -40,7 +40,7 @@ def folder(tmp_path_factory):
     """Write a graph, candidates (half of them true) and the list of the true ones."""
     folder = tmp_path_factory.mktemp("complete")
     graph = make_graph()
-    right, wrong = new_facts(graph, True), new_facts(graph, False)
+    right, wrong = new_facts(True), new_facts(False)
     both = {name: [*right.columns()[name], *wrong.columns()[name]] for name in ("head", "relation", "tail")}
     write_graph_file(folder / "graph.tsv", graph)
     write_triples(folder / "candidates.tsv", both)
@@ -51,7 +51,6 @@ def folder(tmp_path_factory):
 
 def plan(folder, out, **options):
     options = {"candidates": folder / "candidates.tsv", "oracle": folder / "truth.tsv", "device": "cpu", **options}
-    options.setdefault("kind", None if "model" in options else "complex")
     return CompletionPlan(folder / "graph.tsv", out, budget=4, **options)
 
 
@@ -96,9 +95,7 @@ def test_what_is_accepted_has_reasons_that_name_the_graph(folder, tmp_path):
 def test_the_report_says_what_the_evidence_was_worth(folder, tmp_path):
     complete_graph(plan(folder, tmp_path / "out"))
     evidence = json.loads((tmp_path / "out" / "report.json").read_text())["evidence"]
-    held = triples_of(tmp_path / "out" / "model" / "held.tsv")
-    assert held < triples_of(folder / "graph.tsv")
-    assert 2 <= evidence["holdout_facts"] <= len(held)
+    assert 2 <= evidence["holdout_facts"] <= len(make_graph()) // 10
     assert 0 < evidence["expected_share"] < 1
     assert "relatives" in " ".join(evidence["weights"])
     assert "## What the graph says" in (tmp_path / "out" / "report.md").read_text()
@@ -118,20 +115,21 @@ def test_the_page_says_why_facts_were_accepted_and_what_to_run_next(folder, tmp_
 
 def test_a_plan_is_said_as_its_command():
     asked = CompletionPlan(
-        "my graph.tsv", "out", kind="transe", evidence=False, oracle=__file__, base=("a", "b"), trust=True, seed=3
+        "my graph.tsv", "out", model="my model", evidence=False, oracle=__file__, base=("a", "b"), trust=True, seed=3
     )
     assert asked.command(budget=7) == (
-        f"actc complete 'my graph.tsv' --train transe --no-evidence --oracle {__file__} --budget 7 --seed 3 "
+        f"actc complete 'my graph.tsv' --model 'my model' --no-evidence --oracle {__file__} --budget 7 --seed 3 "
         "--base a --base b --trust --out out"
     )
     assert CompletionPlan("g.tsv", "out", best=7).command() == "actc complete g.tsv --best 7 --out out"
 
 
-def test_without_evidence_the_model_alone_decides(folder, tmp_path):
-    complete_graph(plan(folder, tmp_path / "out", evidence=False))
+def test_without_evidence_the_model_alone_decides(folder, small_model, tmp_path):
+    complete_graph(plan(folder, tmp_path / "out", evidence=False, model=small_model))
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert report["evidence"] is None
     assert report["method"] == "pooled"
+    assert report["model"] == {"folder": str(small_model)}
     assert "reasons" not in (tmp_path / "out" / "accepted.tsv").read_text().splitlines()[0]
 
 
@@ -144,41 +142,29 @@ def test_of_too_many_proposals_the_best_placed_are_weighed():
     assert len(best_placed(proposals, most=6)) == 6
 
 
-def test_holdout_facts_are_no_candidates(folder, tmp_path):
-    complete_graph(plan(folder, tmp_path / "out", candidates=None))
-    held = triples_of(tmp_path / "out" / "model" / "held.tsv")
-    assert held
-    assert not held & triples_of(tmp_path / "out" / "candidates.parquet")
+def test_holdout_facts_are_no_candidates(folder, small_model, tmp_path):
+    complete_graph(plan(folder, tmp_path / "out", candidates=None, model=small_model))
+    held = find_unseen(small_model, make_graph())
+    assert len(held) == 6
+    assert not held.contains(read_graph(tmp_path / "out" / "candidates.parquet")).any()
 
 
-def test_a_model_that_remembers_no_holdout_facts_is_weighed_by_the_graphs_own_and_that_is_said(folder, tmp_path):
-    complete_graph(plan(folder, tmp_path / "first"))
-    (tmp_path / "first" / "model" / "held.tsv").unlink()
-    lines = complete_graph(plan(folder, tmp_path / "second", model=tmp_path / "first" / "model")).lines
+def test_a_model_that_saw_all_facts_is_weighed_by_the_graphs_own_and_that_is_said(folder, small_model, tmp_path):
+    graph = write_graph_file(tmp_path / "graph.tsv", trained_on())
+    lines = complete_graph(replace(plan(folder, tmp_path / "out", model=small_model), graph=graph)).lines
     assert any(line.startswith("No holdout facts are known: the graph's own facts teach") for line in lines)
-    assert "reasons" in (tmp_path / "second" / "accepted.tsv").read_text().splitlines()[0]
+    assert "reasons" in (tmp_path / "out" / "accepted.tsv").read_text().splitlines()[0]
 
 
-def test_holdout_facts_of_ones_own_are_not_learnt(folder, tmp_path):
-    lines = (folder / "graph.tsv").read_text().splitlines()
-    (tmp_path / "held.tsv").write_text("\n".join([lines[0], *lines[-4:]]) + "\n")
-    complete_graph(plan(folder, tmp_path / "out", held=tmp_path / "held.tsv"))
-    assert triples_of(tmp_path / "out" / "model" / "held.tsv") == triples_of(tmp_path / "held.tsv")
-
-
-def test_a_model_that_is_there_is_not_trained_again(folder, tmp_path):
-    complete_graph(plan(folder, tmp_path / "first"))
-    complete_graph(plan(folder, tmp_path / "second", model=tmp_path / "first" / "model"))
-    assert not (tmp_path / "second" / "model").exists()
-    first, second = (read_scored(tmp_path / name / "accepted.tsv")[0] for name in ("first", "second"))
-    assert {first.triple(row) for row in range(len(first))} == {second.triple(row) for row in range(len(second))}
-
-
-def test_the_model_proposes_where_nobody_does(folder, tmp_path):
-    complete_graph(plan(folder, tmp_path / "out", candidates=None, best=1))
+@pytest.mark.parametrize("evidence", [True, False])
+def test_the_model_proposes_where_nobody_does(folder, small_model, tmp_path, evidence):
+    asked = plan(folder, tmp_path / "out", candidates=None, best=1, model=small_model, evidence=evidence)
+    complete_graph(asked)
     proposed = triples_of(tmp_path / "out" / "candidates.parquet")
     assert proposed
     assert not proposed & triples_of(folder / "graph.tsv")
+    with pytest.raises(OptionError, match="--no-evidence: a model then decides alone; give --model"):
+        replace(asked, model=None, evidence=False)
 
 
 def judge_all(folder, truth):
@@ -197,21 +183,21 @@ def test_people_are_asked_in_a_session_and_the_same_command_goes_on(folder, tmp_
     session = Session(tmp_path / "out" / "session")
     assert all(reasons_of(session.names, range(12)))
     session.close()
-    assert "learnt without its scores" in lines[0]  # somebody else proposed them
+    assert "the graph's own facts teach what evidence is worth" in lines[0]  # somebody else proposed them
     assert lines[1] == "12 candidates, of which 12 may be asked about."
     assert lines[2] == f"Judge 4 of them: actc annotate {tmp_path / 'out' / 'session'}"
     assert not (tmp_path / "out" / "accepted.tsv").exists()
     with pytest.raises(OptionError, match="nobody has called any triple true or false yet"):
         complete_graph(asking)
     judge_all(tmp_path / "out" / "session", triples_of(folder / "truth.tsv"))
-    trained = (tmp_path / "out" / "model" / "weights.pt").stat().st_mtime_ns
+    found = (tmp_path / "out" / "candidates.parquet").stat().st_mtime_ns
     complete_graph(asking)
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     accepted = triples_of(tmp_path / "out" / "accepted.tsv")
     assert report["judged"] == 4
     assert report["accepted"] == len(accepted) > 0
     assert triples_of(tmp_path / "out" / "graph.tsv") == triples_of(folder / "graph.tsv") | accepted
-    assert (tmp_path / "out" / "model" / "weights.pt").stat().st_mtime_ns == trained
+    assert (tmp_path / "out" / "candidates.parquet").stat().st_mtime_ns == found
 
 
 def test_a_machine_is_asked_before_people_and_again_about_what_they_judged(folder, tmp_path):
@@ -264,8 +250,8 @@ def test_a_folder_with_other_things_in_it_is_left_alone(folder, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["graph.tsv"]
 
 
-def test_a_run_that_was_cut_off_while_proposing_keeps_its_model(folder, tmp_path, monkeypatch):
-    asking = plan(folder, tmp_path / "out", candidates=None, best=1)
+def test_a_run_that_was_cut_off_while_proposing_is_done_again(folder, small_model, tmp_path, monkeypatch):
+    asking = plan(folder, tmp_path / "out", candidates=None, best=1, model=small_model)
 
     def fail(*_):
         raise RuntimeError("cut off")
@@ -274,7 +260,6 @@ def test_a_run_that_was_cut_off_while_proposing_keeps_its_model(folder, tmp_path
     with pytest.raises(RuntimeError, match="cut off"):
         complete_graph(asking)
     monkeypatch.undo()
-    monkeypatch.setattr("actc.complete.prepare.train_model", fail)
     complete_graph(asking)
     assert (tmp_path / "out" / "report.json").is_file()
 
@@ -287,8 +272,8 @@ def test_a_damaged_record_of_the_run_is_said_in_a_sentence(folder, tmp_path, dam
         complete_graph(plan(folder, tmp_path / "out"))
 
 
-def test_what_cannot_work_is_refused_before_training(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("actc.complete.prepare.train_model", lambda *_, **__: pytest.fail("trained"))
+def test_what_cannot_work_is_refused_before_the_work(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("actc.complete.prepare.find_given", lambda *_, **__: pytest.fail("weighed"))
     (tmp_path / "bad.json").write_text("[1, 2")
     for options, sentence in (
         ({"names": (tmp_path / "bad.json",)}, "this is no JSON file"),
@@ -296,7 +281,8 @@ def test_what_cannot_work_is_refused_before_training(folder, tmp_path, monkeypat
         ({"oracle": tmp_path / "none.tsv"}, "no such file"),
         ({"names": (tmp_path / "none.tsv",)}, "no such file"),
         ({"method": "pooled-known"}, "give --no-evidence too"),
-        ({"held": tmp_path / "none.tsv"}, "no such file"),
+        ({"held": folder / "graph.tsv"}, "give --model too"),
+        ({"held": tmp_path / "none.tsv", "model": tmp_path}, "no such file"),
         ({"method": "poold"}, "Did you mean 'pooled'"),
         ({"candidates": folder / "graph.tsv"}, "the graph holds all"),
     ):
@@ -311,10 +297,10 @@ def test_one_run_at_a_time_works_in_a_folder(folder, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_candidates_with_strange_names_or_literals_are_left_out_and_counted(folder, tmp_path):
+def test_candidates_with_strange_names_or_literals_are_left_out_and_counted(folder, small_model, tmp_path):
     more = (folder / "candidates.tsv").read_text() + "nobody\tlikes\tthis\n"
     (tmp_path / "more.tsv").write_text(more)
-    lines = complete_graph(plan(folder, tmp_path / "out", candidates=tmp_path / "more.tsv")).lines
+    lines = complete_graph(plan(folder, tmp_path / "out", candidates=tmp_path / "more.tsv", model=small_model)).lines
     assert "1 candidates have names that the model does not know; they are left out." in lines
 
 
@@ -449,16 +435,6 @@ def test_what_is_promised_is_said_and_so_is_that_nothing_can_be():
     kept = {"target": 0.95, "confidence": 0.9, "accepts": True}
     assert complete_report.tell_promise(kept).startswith("Promised with 90% confidence: at least 95% of what")
     assert "cannot be promised" in complete_report.tell_promise({**kept, "accepts": False})
-
-
-def test_splitting_off_leaves_every_name_in_the_rest():
-    graph = make_graph()
-    rest, held_out = keep_out(graph, 0.3, seed=1)
-    assert len(rest) + len(held_out) == len(graph)
-    assert 0 < len(held_out) <= 0.3 * len(graph)
-    used = set(rest.heads.tolist()) | set(rest.tails.tolist())
-    assert used == set(graph.heads.tolist()) | set(graph.tails.tolist())
-    assert set(rest.relations.tolist()) == set(graph.relations.tolist())
 
 
 def test_impossible_plans_are_refused(tmp_path):

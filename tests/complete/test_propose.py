@@ -8,11 +8,10 @@ import pytest
 from actc.complete.propose import propose_candidates
 from actc.complete.weighing import ask_for
 from actc.errors import OptionError
-from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
-from actc.models.load_scorer import find_held
+from actc.models.pykeen import find_unseen
 from actc.tables.files import read_scored, write_triples
-from tests.models.test_train_model import make_graph
+from tests.models.small_graph import make_graph
 
 
 def test_holdout_facts_without_evidence_are_refused(tmp_path):
@@ -20,22 +19,19 @@ def test_holdout_facts_without_evidence_are_refused(tmp_path):
         propose_candidates(tmp_path / "graph.tsv", tmp_path / "c.tsv", model=tmp_path, held=tmp_path / "held.tsv")
 
 
-def test_a_model_of_ones_own_proposes_by_evidence(tmp_path):
-    from actc.models.from_files import train_model
-
+def test_a_model_of_ones_own_proposes_by_evidence(small_model, tmp_path):
     write_triples(tmp_path / "graph.tsv", make_graph().columns())
-    train_model(tmp_path / "graph.tsv", tmp_path / "model", device="cpu", seconds=2)
-    held = find_held(tmp_path / "model", read_graph(tmp_path / "graph.tsv"))
+    held = find_unseen(small_model, make_graph())
     proposed = propose_candidates(
-        tmp_path / "graph.tsv", tmp_path / "c.tsv", model=tmp_path / "model", best=2, evidence=True, device="cpu"
+        tmp_path / "graph.tsv", tmp_path / "c.tsv", model=small_model, best=2, evidence=True, device="cpu"
     )
     candidates = read_scored(tmp_path / "c.tsv")[0]
     assert proposed.candidates == len(candidates) > 0
     assert not held.contains(Graph.of(candidates)).any()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.tsv", "graph.tsv", "model"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.tsv", "graph.tsv"]
     by = duckdb.read_csv(str(tmp_path / "c.tsv")).fetchnumpy()["proposed_by"]
     assert set(by) <= {"rules", "model", "rules;model"}
-    assert "model" in set(by)
+    assert "rules;model" in set(by)
 
 
 def test_no_more_answers_are_asked_for_than_can_be_weighed():

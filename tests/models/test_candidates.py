@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from actc.errors import ChoiceError, FileError, OptionError
+from actc.errors import ChoiceError, FileError, OptionError, TableError
 from actc.graphs.graph import Graph
 from actc.models import candidates
 from actc.models.candidates import CandidateSearch, Wanted, fitting_entities, write_candidates
+from actc.models.score_triples import score_triples
 from actc.tables.files import read_scored
+from tests.models.small_graph import make_graph
 
 
 class TableScorer:
@@ -157,3 +159,14 @@ def test_what_others_put_among_the_parts_stays(tmp_path, graph):
 
     write_candidates(search, tmp_path / "new.tsv", put)
     assert [path.name for path in (tmp_path / "new.tsv.parts").iterdir()] == ["note.txt"]
+
+
+def test_names_that_the_model_does_not_know_are_refused():
+    scorer = TableScorer(make_graph())
+    stranger = Graph.from_columns(["town0.0", "atlantis"], ["in"] * 2, ["country0"] * 2)
+    with pytest.raises(TableError, match="does not know 1 of the 3 entities \\('atlantis'\\)"):
+        score_triples(scorer, stranger)
+    with pytest.raises(TableError, match="knows none of the 2 entities; it was trained on another graph"):
+        score_triples(scorer, Graph.from_columns(["x"], ["in"], ["y"]))
+    with pytest.raises(TableError, match="knows none of the 1 relations"):
+        score_triples(scorer, Graph.from_columns(["town0.0"], ["near"], ["country0"]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import gzip
 import json
 import logging
@@ -17,9 +16,9 @@ from actc import Annotations, Calibrator
 from actc.errors import ActcError, FileError, OptionError
 from actc.graphs.graph import Graph
 from actc.models.candidates import CandidateSearch, Wanted, write_candidates
-from actc.models.load_scorer import load_scorer
 from actc.models.pykeen import (
     PykeenScorer,
+    find_device,
     find_unseen,
     from_model,
     from_result,
@@ -30,7 +29,7 @@ from actc.models.pykeen import (
 from actc.models.pykeen import score_triples as score_with_result
 from actc.models.score_triples import score_triples
 from actc.tables.files import read_scored
-from tests.models.test_train_model import make_graph
+from tests.models.small_graph import make_graph, run_pipeline
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # PyKEEN's own, of which there are many
 OPTIONS = {"embedding_dim": 8}
@@ -38,31 +37,7 @@ OPTIONS = {"embedding_dim": 8}
 
 @pytest.fixture(scope="module")
 def result():
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pykeen.pipeline import pipeline
-        from pykeen.triples import TriplesFactory
-
-        graph = make_graph()
-        labels = np.column_stack(list(graph.columns().values())).astype(str)
-        factory = TriplesFactory.from_labeled_triples(labels)
-        gc.freeze()  # PyKEEN collects garbage after every epoch; this way there is little of it
-        try:
-            return pipeline(
-                training=factory,
-                testing=factory,
-                model="DistMult",
-                model_kwargs=OPTIONS,
-                epochs=3,
-                random_seed=0,
-                device="cpu",
-                training_kwargs={"use_tqdm": False},
-                evaluation_kwargs={"use_tqdm": False},
-            )
-        finally:
-            gc.unfreeze()
+    return run_pipeline(make_graph())
 
 
 @pytest.fixture(scope="module")
@@ -94,14 +69,14 @@ def test_answers_agree_with_scores(result):
 def test_a_pickle_is_read_only_if_trusted(result, folder):
     with pytest.raises(OptionError, match="say so with --trust"):
         load_result(folder)
-    again = score_triples(load_scorer(folder, trust=True, device="cpu"), make_graph())
+    again = score_triples(load_result(folder, trust=True, device="cpu"), make_graph())
     assert np.array_equal(again.scores, score_triples(from_result(result), make_graph()).scores)
 
 
 def test_weights_are_read_without_trust(result, tmp_path):
     result.save_to_directory(tmp_path, save_replicates=False)
     save_weights(result, tmp_path, "DistMult", OPTIONS)
-    again = score_triples(load_scorer(tmp_path, device="cpu"), make_graph())
+    again = score_triples(load_result(tmp_path, device="cpu"), make_graph())
     assert np.array_equal(again.scores, score_triples(from_result(result), make_graph()).scores)
 
 
@@ -110,7 +85,7 @@ def test_weights_go_into_a_new_folder_and_the_result_knows_the_model(result, tmp
     config = json.loads((tmp_path / "new" / "folder" / "model_config.json").read_text())
     assert config["model"] == "DistMult"
     assert config["model_kwargs"]["embedding_dim"] == 8
-    again = score_triples(load_scorer(tmp_path / "new" / "folder", device="cpu"), make_graph())
+    again = score_triples(load_result(tmp_path / "new" / "folder", device="cpu"), make_graph())
     assert np.array_equal(again.scores, score_triples(from_result(result), make_graph()).scores)
 
 
@@ -137,10 +112,10 @@ def test_no_pickle_is_read_without_trust(result, tmp_path):
     sprung = tmp_path / "sprung"
     for path in [tmp_path / "training_triples" / "base.pth", tmp_path / "trained_model.pkl"]:
         torch.save(Trap(sprung), path)
-    load_scorer(tmp_path, device="cpu")
+    load_result(tmp_path, device="cpu")
     torch.save(Trap(sprung), tmp_path / "model_state.pt")
     with pytest.raises(FileError, match="model_state.pt: the model is damaged"):
-        load_scorer(tmp_path, device="cpu")
+        load_result(tmp_path, device="cpu")
     assert not sprung.exists()
 
 
@@ -149,7 +124,7 @@ def test_loading_says_nothing_and_leaves_the_logger_alone(result, tmp_path, capf
     logger = logging.getLogger("pykeen")
     level = logger.level
     caplog.clear()
-    score_triples(load_scorer(tmp_path, device="cpu"), make_graph())
+    score_triples(load_result(tmp_path, device="cpu"), make_graph())
     assert not caplog.records
     assert capfd.readouterr() == ("", "")
     assert logger.level == level
@@ -162,15 +137,8 @@ def test_loading_leaves_torchs_random_numbers_alone(result, tmp_path):
     torch.manual_seed(5)
     wanted = torch.rand(3)
     torch.manual_seed(5)
-    load_scorer(tmp_path, device="cpu")
+    load_result(tmp_path, device="cpu")
     assert torch.equal(torch.rand(3), wanted)
-
-
-def test_a_device_that_is_not_here_is_refused(folder):
-    with pytest.raises(OptionError, match="--device: 'cuda:7' is no device"):
-        load_scorer(folder, trust=True, device="cuda:7")
-    with pytest.raises(OptionError, match="--device: 'gpu0' is no device"):
-        load_result(folder, trust=True, device="gpu0")
 
 
 def write_gzip(path, text):
@@ -232,7 +200,7 @@ def test_a_damaged_pickle_is_refused(damage, folder, tmp_path):
     break_it, sentence = {**DAMAGES, **OF_PICKLES}[damage]
     break_it(tmp_path / "copy")
     with pytest.raises(FileError, match=sentence):
-        load_scorer(tmp_path / "copy", trust=True, device="cpu")
+        load_result(tmp_path / "copy", trust=True, device="cpu")
 
 
 @pytest.mark.parametrize("damage", [*DAMAGES, *OF_WEIGHTS])
@@ -241,7 +209,7 @@ def test_damaged_weights_are_refused(damage, result, tmp_path):
     break_it, sentence = {**DAMAGES, **OF_WEIGHTS}[damage]
     break_it(tmp_path)
     with pytest.raises(FileError, match=sentence):
-        load_scorer(tmp_path, device="cpu")
+        load_result(tmp_path, device="cpu")
 
 
 def test_a_folder_without_names_or_without_a_model_is_refused(folder, tmp_path):
@@ -284,12 +252,12 @@ def test_a_result_scores_a_factory_and_names_alike_each_triple_once(result):
 
 def test_facts_beside_the_training_triples_are_held_ones(folder):
     graph = make_graph()
-    more = Graph.from_columns(*map(list, zip(graph.triple(0)[:2] + graph.triple(1)[2:], ("x", "y", "z"), strict=True)))
-    held = find_unseen(folder, Graph.of(graph.union(more)))
-    familiar = set(graph.entity_names)
-    assert all(held.triple(row)[0] in familiar and held.triple(row)[2] in familiar for row in range(len(held)))
-    assert not graph.contains(held).any()
-    assert len(find_unseen(folder, graph)) == 0
+    more = [("town0.0", "on", "continent0"), ("town1.0", "on", "continent1"), ("x", "y", "z")]
+    held = find_unseen(folder, Graph.of(graph.union(Graph.from_columns(*zip(*more, strict=True)))))
+    assert {held.triple(row) for row in range(len(held))} == set(more[:2])
+    assert find_unseen(folder, graph) is None
+    one = Graph.from_columns(*zip(more[0], strict=True))
+    assert find_unseen(folder, Graph.of(graph.union(one))) is None  # nothing can be learnt from one
 
 
 def test_proposals_are_those_that_the_command_writes(result, tmp_path):
@@ -310,3 +278,16 @@ def test_proposals_keep_to_what_is_wanted(result):
     known = np.concatenate([np.column_stack(list(table.columns().values())) for table in (graph, first)])
     second = propose_triples(result, best=1, relations=[relation], known=known)
     assert not first.contains(second).any()
+
+
+def test_a_device_that_is_not_here_is_refused(folder, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    for name in ("cuda:7", "gpu0", "meta"):
+        with pytest.raises(OptionError, match=f"^--device: '{name}' is no device of this machine; leave it out"):
+            load_result(folder, trust=True, device=name)
+    assert (find_device(None), find_device("cpu")) == ("cpu", "cpu")
+
+
+def test_a_gpu_is_taken_where_there_is_one(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert find_device(None) == "cuda"

@@ -313,7 +313,7 @@ def test_every_command_that_takes_a_graph_takes_a_store(tmp_path, monkeypatch):
         assert dump(url)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.tsv"]
     taking = {name for name, command in commands.commands.items() if any(p.name == "graphs" for p in command.params)}
-    assert taking >= {"train", "convert", "candidates", "complete", "check", "evidence", "constraints"}
+    assert taking >= {"convert", "candidates", "complete", "check", "evidence", "constraints"}
 
 
 def test_a_file_of_somebody_else_s_beside_the_output_is_not_replaced(small, tmp_path, monkeypatch):

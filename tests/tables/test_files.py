@@ -19,11 +19,10 @@ from actc.tables.files import (
     find_layout,
     open_text,
     read_annotations,
-    read_labels,
     read_scored,
     write_triples,
 )
-from actc.triples import Thresholds, encode_columns
+from actc.triples import Thresholds
 from tests.conftest import later
 
 ROWS = [("a", "r", "x", 0.25, 1), ("b", "s", "y", -3.5, 0), ("c", "r", "z", 1e-17, 1)]
@@ -189,22 +188,6 @@ def test_a_truncated_gzip_is_refused_whatever_duckdb_makes_of_it(tmp_path, cut):
         decide_candidates(Thresholds(("r",), np.zeros(1), 0.0, np.array([True])), path, tmp_path / "out.tsv")
     path.write_bytes(data)
     check_gzip(path)
-
-
-@pytest.mark.parametrize(
-    ("content", "labels"),
-    [
-        ("head\trelation\ttail\tlabel\nb\tr\tx\t1\na\tr\tx\t0\n", [False, True]),
-        ("b\tr\tx\t1\na\tr\tx\t0\na\tr\tx\t0\n", [False, True]),
-        ("b\tr\tx\t0.5\t1\na\tr\tx\t1\t0\n", [False, True]),
-        ("b\tr\tx\t0.5\na\tr\tx\t1\n", None),
-        ("b\tr\tx\na\tr\tx\n", None),
-        ("head\trelation\ttail\tscore\nb\tr\tx\t1\na\tr\tx\t0\n", None),
-    ],
-)
-def test_labels_of_given_triples_are_read_where_there_are_any(tmp_path, content, labels):
-    found = read_labels(put(tmp_path / "x.tsv", content), encode_columns("ab", "rr", "xx"))
-    assert (found if found is None else found.tolist()) == labels
 
 
 def test_lines_are_counted_past_blank_ones(tmp_path):

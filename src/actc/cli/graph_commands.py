@@ -1,4 +1,4 @@
-"""The commands of a graph's engineer: train, score, candidates, complete, convert; parse, call, print."""
+"""The commands of a graph's engineer: candidates, complete, convert; parse, call, print."""
 
 from __future__ import annotations
 
@@ -27,63 +27,6 @@ from actc.cli.parts import (
 
 trust_option = click.option("--trust", is_flag=True, help="Allow reading a pickle, which can run any code in it.")
 device_option = click.option("--device", help="cuda or cpu. [default: a GPU where there is one]")
-
-
-@click.command("train", epilog=examples("actc train graph.tsv --model complex --out model"))
-@takes_graph
-@click.option("--model", default="complex", show_default=True, help="complex, conve, rescal, transe or tucker.")
-@click.option("--recipe", help="The name of a recipe, or a JSON file. [default: by model, graph size and device]")
-@click.option("--held-out", type=PATH, help="True triples to stop by; none of the graph's.")
-@click.option(
-    "--keep-out",
-    default=0.1,
-    show_default=True,
-    help="Without --held-out: the share of the graph to stop by and not to learn; at most 5000 facts.",
-)
-@click.option("--seconds", type=float, default=float("inf"), help="Stop when so much time has passed.")
-@seed_option()
-@click.option("--out", type=PATH, required=True, help="A folder for the model.")
-@base_option
-@device_option
-@overwrite_option
-@quiet_option
-def train_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
-    """Train an embedding model on a GRAPH (.tsv, .parquet, .nt, .ttl and others)."""
-    from actc.models.from_files import train_model
-
-    claim_output(out, "model", overwrite=overwrite, inputs=(graph, options["held_out"]))
-    with progress_bar("Epochs", quiet) as advance:
-        trained = train_model(graph, out, progress=advance, **options)
-    facts = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in trained.model.facts.items())
-    model = f"{trained.model.recipe.model} by recipe {trained.recipe}"
-    say(quiet, *trained.notes, f"{out}: {model}; {trained.triples} triples; {facts}.")
-
-
-@click.command(
-    "score",
-    epilog=examples(
-        "actc score model triples.tsv --out scores.tsv",
-        "actc score pykeen-result triples.nt --trust --out scores.parquet",
-    ),
-)
-@click.argument("model", type=PATH)
-@click.argument("triples", type=PATH)
-@click.option("--out", type=PATH, required=True, help="A .tsv, .csv or .parquet file.")
-@base_option
-@trust_option
-@device_option
-@overwrite_option
-@quiet_option
-def score_command(model: Path, triples: Path, out: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
-    """Score TRIPLES with a MODEL: a folder that `actc train` or PyKEEN's pipeline wrote."""
-    from actc.models.from_files import score_triples
-
-    claim_output(out, overwrite=overwrite, inputs=(model, triples))
-    with progress_bar("Triples", quiet) as advance:
-        scored = score_triples(model, triples, out, progress=advance, **options)
-    scores = scored.triples.scores
-    found = f"{len(scores)} triples with scores from {scores.min():.4g} to {scores.max():.4g}"
-    say(quiet, *scored.notes, f"{out}: {found}.")
 
 
 @click.command(
@@ -125,7 +68,7 @@ def convert_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **opti
 @click.option(
     "--model",
     type=PATH,
-    help="A trained model's folder; with --evidence rules propose too. [default: the graph's own rules propose]",
+    help="A folder that PyKEEN wrote; with --evidence rules propose too. [default: the graph's own rules propose]",
 )
 @click.option("--best", default=5, show_default=True, help="How many answers to a question.")
 @click.option(
@@ -190,14 +133,7 @@ def candidates_command(
     ),
 )
 @takes_graph
-@click.option("--model", type=PATH, help="A trained model's folder: it proposes beside the rules.")
-@click.option(
-    "--train",
-    "kind",
-    is_flag=False,
-    flag_value="complex",
-    help="Train a model that proposes beside the rules: complex, or the kind given.",
-)
+@click.option("--model", type=PATH, help="A folder that PyKEEN wrote: its model proposes beside the rules.")
 @click.option(
     "--candidates",
     type=PATH,
@@ -230,7 +166,6 @@ def candidates_command(
 @click.option(
     "--method", callback=look_here, help="See: actc methods. [default: pooled; with evidence pooled-evidence]"
 )
-@click.option("--seconds", type=float, default=600.0, show_default=True, help="How long to train on a CPU at most.")
 @seed_option()
 @click.option("--out", type=PATH, required=True, help="A folder.")
 @click.option("--if-changed", is_flag=True, help="Do nothing, and say so, where nothing is new since the last run.")
@@ -260,4 +195,4 @@ def describe_seconds(seconds: float) -> str:
     return f"{round(seconds / 60)} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
-COMMANDS = [train_command, score_command, candidates_command, complete_command, convert_command]
+COMMANDS = [candidates_command, complete_command, convert_command]

@@ -116,7 +116,6 @@ EXTRAS = {
     "plots": "matplotlib",
     "app": "fastapi",
     "judge": "httpx",
-    "train": "torch",
     "pykeen": "pykeen",
     "rdf": "pyoxigraph",
     "store": "httpx",
@@ -145,8 +144,6 @@ JOBS = {
     "Let people judge": ("start", "annotate", "judge", "export", "import"),
     "Know how good it is": ("report", "audit"),
     "From a graph to a better graph": (
-        "train",
-        "score",
         "candidates",
         "evidence",
         "constraints",

@@ -63,7 +63,7 @@ def find_by_rules(graph: Graph, seed: int = 0, progress: Progress | None = None)
     try:
         found = weigh_rules(graph, proposed, seed=seed, progress=progress)
     except TableError as error:
-        raise OptionError(f"{str(error).rstrip('.')}; give --train, --model or --candidates.") from None
+        raise OptionError(f"{str(error).rstrip('.')}; give --model or --candidates.") from None
     told = proposed.columns()
     beside = {name: told[name] for name in ("rule", "rule_confidence", "rules", "proposed_by")}
     precisions = found.precisions.round(4).tolist()
@@ -72,57 +72,52 @@ def find_by_rules(graph: Graph, seed: int = 0, progress: Progress | None = None)
 
 def find_by_both(
     graph: Graph,
-    models: Sequence[Proposer],
+    model: Proposer,
     relations: Sequence[str] = (),
     *,
-    same: bool = False,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> FoundCandidates:
-    """Take what rules and models propose, and weigh it by facts that neither had seen.
+    """Take what rules and a model propose, and weigh it by facts that neither had seen.
 
     Parameters
     ----------
     graph : Graph
         The known facts.
-    models : sequence of Proposer
+    model : Proposer
         With an empty holdout where none is known: the graph's own facts then teach what evidence is worth.
     relations : sequence of str
         Only these; all if empty.
-    same : bool
-        Whether the models' holdouts are those that rules alone would be learnt from.
     """
-    graph = _with_all_names(graph, models)
+    graph = _with_all_names(graph, model)
     try:
-        both = weigh_union(graph, models, relations, same=same, seed=seed, progress=progress)
+        both = weigh_union(graph, model, relations, seed=seed, progress=progress)
     except TableError:
-        return _by_own_facts(graph, models, relations, progress)
+        return _by_own_facts(graph, model, relations, progress)
     every = reduce(ScoredTriples.followed_by_scored, (part.candidates for part in both.parts))
     reasons = Reasons(tuple((part.evidence, part.worth) for part in both.parts), graph)
-    pays = both.pays if any(len(model.holdout) for model in models) else None
+    pays = both.pays if len(model.holdout) else None
     notes = [both.found.tell(), NO_HOLDOUT if pays is None else pays.tell(), *both.notes]
     return FoundCandidates(every, both.beside, notes, reasons, both.found.precisions.round(4).tolist(), pays)
 
 
-def _with_all_names(graph: Graph, models: Sequence[Proposer]) -> Graph:
+def _with_all_names(graph: Graph, model: Proposer) -> Graph:
     """Return the graph with all holdout facts, and names for all that is proposed."""
-    for model in models:
-        if not graph.contains(model.holdout).all():
-            graph = Graph.of(graph.union(model.holdout))
-    tables = [graph, *(model.proposals for model in models)]
-    names = [
-        sorted(set().union(*(getattr(table, one) for table in tables))) for one in ("entity_names", "relation_names")
-    ]
-    return graph.recoded(*names)
+    if not graph.contains(model.holdout).all():
+        graph = Graph.of(graph.union(model.holdout))
+    proposed = model.proposals
+    return graph.recoded(
+        sorted({*graph.entity_names, *proposed.entity_names}), sorted({*graph.relation_names, *proposed.relation_names})
+    )
 
 
 def _by_own_facts(
-    graph: Graph, models: Sequence[Proposer], relations: Sequence[str], progress: Progress | None
+    graph: Graph, model: Proposer, relations: Sequence[str], progress: Progress | None
 ) -> FoundCandidates:
     """Weigh what rules and a model propose by some of the graph's own facts, where a holdout cannot teach."""
-    union = join_candidates(graph, propose_by_rules(graph).of_relations(relations), models)
+    union = join_candidates(graph, propose_by_rules(graph).of_relations(relations), model)
     plain = Proposals(union.proposals.triples)
-    why = "Too few holdout facts are among the proposals" if len(models[0].holdout) else "No holdout facts are known"
+    why = "Too few holdout facts are among the proposals" if len(model.holdout) else "No holdout facts are known"
     try:
         weighed = weigh(graph, plain, Lesson.taken(graph, plain.triples), progress=progress)
     except TableError:
@@ -152,7 +147,7 @@ def find_given(
         try:
             weighed = weigh(graph, Proposals(given), Lesson.taken(graph, given), progress=progress)
         except TableError as error:
-            raise OptionError(f"{str(error).rstrip('.')}; give --train or --model.") from None
+            raise OptionError(f"{str(error).rstrip('.')}; give --model.") from None
         return FoundCandidates(*_weighed(weighed, graph, _proposed_by(GIVEN, given), [*given.notes, NOBODYS]))
     scored = find_scored(given, model)
     known = None if holdout is None else holdout.take(np.flatnonzero(knows(model, holdout)))

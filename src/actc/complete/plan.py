@@ -10,7 +10,6 @@ from actc.check.plan import CheckPlan
 from actc.errors import OptionError
 from actc.graphs.terms import Base
 from actc.methods import find_method
-from actc.models.train_model import find_device
 from actc.session.asking import Asking
 from actc.tables.begun import fingerprint
 
@@ -24,18 +23,15 @@ class CompletionPlan(Asking):
     graph, out : path
         The graph, in any format that actc reads; the folder to write to.
     model : path, optional
-        A trained model's folder.
-    kind : str, optional
-        Train a model of this kind, on a CPU for at most ``seconds``. Without a model and a kind the graph's own rules
-        propose alone.
+        A folder that PyKEEN's pipeline wrote: the model proposes beside the graph's own rules.
     candidates : path, optional
         Facts in question, the only ones that are decided; without it what rules propose and the model's proposals,
         ``best`` to a question (10; without evidence 2, and the model alone).
     evidence : bool
         Whether candidates are scored by what the graph says of them; else by the model alone.
     held : path, optional
-        Facts that the model was not trained on, from which is learnt what evidence is worth; without it those that
-        ``actc train`` kept out.
+        Facts that the model was not trained on, from which is learnt what evidence is worth; without it those of the
+        graph that are not among its training triples.
     oracle : path, optional
         Judged triples with labels, or a graph of all true ones; without it people are asked.
     judge, judge_model, judge_key_from : str, optional
@@ -76,7 +72,6 @@ class CompletionPlan(Asking):
     graph: Path
     out: Path
     model: Path | None = None
-    kind: str | None = None
     candidates: Path | None = None
     best: int | None = None
     evidence: bool = True
@@ -97,7 +92,6 @@ class CompletionPlan(Asking):
     without: tuple[str, ...] = ()
     budget: int = 100
     method: str | None = None
-    seconds: float = 600.0
     seed: int = 0
     base: Base = ""
     trust: bool = False
@@ -109,8 +103,6 @@ class CompletionPlan(Asking):
         object.__setattr__(self, "without", tuple(self.without))
         self._take_paths("graph", "out", "model", "candidates", "oracle", "held", "facts")
         self._check_asking()
-        if not self.seconds > 0:
-            raise OptionError(f"--seconds: {self.seconds:g} seconds are no time to train in; give more than 0.")
         if self.best is not None and self.best < 1:
             raise OptionError(f"--best: at least one answer to a question is needed, not {self.best}.")
         self._check_method()
@@ -118,8 +110,7 @@ class CompletionPlan(Asking):
             raise OptionError(
                 "--judge: what a machine is worth is learnt from people; leave --oracle out, give a --budget."
             )
-        if self.device is not None:
-            find_device(self.device)
+        self._check_model()
         self._check_undo()
         if self.undo and not self.check:
             raise OptionError("--undo: without --check nothing was taken out; give --check too.")
@@ -132,20 +123,20 @@ class CompletionPlan(Asking):
                 "give --no-evidence too."
             )
 
+    def _check_model(self) -> None:
+        if self.model is None and not self.evidence:
+            raise OptionError("--no-evidence: a model then decides alone; give --model, or leave --no-evidence out.")
+        if self.model is None and self.held is not None:
+            raise OptionError("--held: these are facts that a model was not trained on; give --model too.")
+        if self.model is not None and self.device is not None:
+            from actc.models.pykeen import find_device
+
+            find_device(self.device)
+
     @property
     def checking(self) -> CheckPlan:
         """The same wishes, of a check whose files lie in a folder within that of the completion."""
         return CheckPlan(self.graph, self.out / "check", seed=self.seed, base=self.base)
-
-    @property
-    def by_rules(self) -> bool:
-        """Whether the graph's own rules propose, without any model."""
-        return self.model is None and self.kind is None and self.evidence
-
-    @property
-    def splits(self) -> bool:
-        """Whether a model is trained without the holdouts of rules, so that both are learnt from the same facts."""
-        return self.evidence and self.kind is not None and not (self.model or self.held or self.candidates)
 
     @property
     def answers(self) -> int:
@@ -159,7 +150,6 @@ class CompletionPlan(Asking):
             "graph": fingerprint(self.graph),
             "--base": self.plain_base,
             "--model": fingerprint(self.model),
-            "--train": self.kind,
             "--candidates": fingerprint(self.candidates),
             "--best": self.answers,
             "--evidence": self.evidence,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +17,25 @@ from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import Base, without_literals
 from actc.models.candidates import CandidateSearch, Wanted, write_candidates
-from actc.models.from_files import SIDES, Proposed
-from actc.models.load_scorer import find_held, load_scorer
+from actc.models.pykeen import find_unseen, load_result
 from actc.tables.deliver import check_writable
 from actc.tables.files import copy_options, read_scored, write_triples
 from actc.tables.progress import Progress, ignore_progress
+
+SIDES = ("tail", "head")
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """New facts that a model proposes: how many questions it was asked, in about how long, with how many answers.
+
+    ``candidates`` is None where nothing was asked (a dry run); ``notes`` are what a person should know.
+    """
+
+    questions: int
+    seconds: float
+    candidates: int | None = None
+    notes: tuple[str, ...] = ()
 
 
 def propose_candidates(
@@ -54,7 +69,7 @@ def propose_candidates(
         ``rule_confidence``, and the number of rules, ``rules``; without evidence the score is that confidence.
         ``proposed_by`` is ``rules``, ``model`` or ``rules;model``.
     model : path, optional
-        A folder that ``actc train`` or PyKEEN's pipeline wrote: its best answers are proposed.
+        A folder that PyKEEN's pipeline wrote: its best answers are proposed.
     best : int
         How many proposals for a slot.
     evidence : bool
@@ -69,8 +84,12 @@ def propose_candidates(
         Ask about every entity, not only those that fit by the graph's example.
     dry_run : bool
         Say how many questions there are and how long they will take, and stop.
-    base, trust, device
-        As for :func:`actc.score_triples`.
+    base : str, or two of them
+        What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
+    trust : bool
+        Whether a pickle may be read, which can run any code in it.
+    device : str, optional
+        cuda or cpu; a GPU where there is one, if not given.
     announce : callable
         Told, before a model's work starts, how many questions there are and about how many seconds they take.
     progress : callable
@@ -83,9 +102,9 @@ def propose_candidates(
     known = without_literals(read_graph(graph, base=base))
     if model is None:
         return _propose_by_rules(known, out, evidence, relations, dry_run, progress)
-    facts = None if not evidence else find_held(model, known) if held is None else read_graph(held, base=base)
+    scorer = load_result(model, trust=trust, device=device)
+    facts = None if not evidence else find_unseen(model, known) if held is None else read_graph(held, base=base)
     facts = known.take(np.arange(0)) if facts is None else facts
-    scorer = load_scorer(model, trust=trust, device=device)
     asked = known.take(np.flatnonzero(~facts.contains(known)))
     search = CandidateSearch(scorer, asked, Wanted(best, tuple(sides) or SIDES, tuple(relations), any_entity))
     questions, seconds = search.estimate_seconds()
@@ -96,7 +115,7 @@ def propose_candidates(
         return Proposed(questions, seconds, write_candidates(search, out, progress))
     proposals = out.with_name(f".{out.name}.proposals.parquet")
     write_candidates(search, proposals, progress)
-    found = find_by_both(known, [Proposer(scorer, facts, best_placed(read_scored(proposals)[0]))], relations)
+    found = find_by_both(known, Proposer(scorer, facts, best_placed(read_scored(proposals)[0])), relations)
     _write(out, found)
     proposals.unlink()
     return Proposed(questions, seconds, len(found.triples), tuple(found.notes))

@@ -107,7 +107,12 @@ def _complete(plan: CompletionPlan, stage: Stage) -> Finished:
     name = f"graph{find_ending(plan.graph)}"
     files = write_completion(plan.out, opened, left, name, plan.base, ready.beside, ready.reasons, called)
     seconds = ready.seconds + time.perf_counter() - started
-    said = {"model": ready.model, "model_pays": ready.left["pays"], "seconds": round(seconds, 1), "notes": notes}
+    said = {
+        "model": {} if plan.model is None else {"folder": str(plan.model)},
+        "model_pays": ready.left["pays"],
+        "seconds": round(seconds, 1),
+        "notes": notes,
+    }
     said["since"] = _compare(plan.out, ready.earlier, opened.case, whole, words)
     shown = None
     if doubts is not None and outcome is not None:

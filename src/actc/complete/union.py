@@ -1,4 +1,4 @@
-"""Rules and models propose together: each candidate once, with who proposed it, learnt from what both did not see."""
+"""Rules and a model propose together: each candidate once, with who proposed it, learnt from what both did not see."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from actc.errors import TableError
 from actc.evidence.propose_by_rules import RuleProposals, propose_by_rules
-from actc.evidence.rankings import Ranking
 from actc.evidence.table import Proposals, place_scores
 from actc.evidence.weigh import Lesson, Weighed, weigh
 from actc.evidence.weigh_by_rules import (
@@ -51,12 +50,12 @@ class Proposer:
 
 @dataclass(frozen=True, eq=False)
 class Union:
-    """What rules and models propose, each triple once.
+    """What rules and a model propose, each triple once.
 
     Parameters
     ----------
     proposals : Proposals
-        N of them; the models' scores, and what rules say, are marks.
+        N of them; the model's scores, and what rules say, are marks.
     by_rules, by_model : bool array of shape (N,)
     beside : dict of arrays of shape (N,)
         For whoever reads the candidates: the surest rule, its confidence, the number of rules, who proposed each.
@@ -83,9 +82,6 @@ class Pays:
     ----------
     rules, model, both : float
         The share of the holdout that each proposes.
-    ranking : Ranking or None
-        How the holdout facts are ranked among what rules propose, with the model's scores and without; None where rules
-        and model had other holdouts: then scores do not count there.
     adds : int
         How many facts that the model alone proposes are likelier than not.
     precision : tuple of float, or None
@@ -95,14 +91,13 @@ class Pays:
     rules: float
     model: float
     both: float
-    ranking: Ranking | None
     adds: int
     precision: tuple[float, ...] | None
 
     @property
     def does(self) -> bool:
-        """Whether scores surely rank better, or the model adds facts that are likelier than not."""
-        return self.adds > 0 or (self.ranking is not None and self.ranking.low > 0)
+        """Whether the model adds facts that are likelier than not."""
+        return self.adds > 0
 
     def describe(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -110,14 +105,7 @@ class Pays:
 
     def tell(self) -> str:
         """Say whether the model pays, and by how much."""
-        found, said = self.ranking, []
-        said.append(f"Of the holdout rules propose {self.rules:.1%}, the model {self.model:.1%}, both {self.both:.1%}.")
-        if found is not None:
-            said.append(
-                f"Among the rules' proposals its facts have an average precision of {found.without:.3f}, with the "
-                f"model's scores {found.with_scores:.3f} ({found.low:+.3f} to {found.high:+.3f})"
-                f"{'' if found.scores_help else ': they are left out'}."
-            )
+        said = [f"Of the holdout rules propose {self.rules:.1%}, the model {self.model:.1%}, both {self.both:.1%}."]
         if self.precision is not None:
             low, middle, high = self.precision
             said.append(
@@ -127,15 +115,15 @@ class Pays:
         return " ".join([*said, "So the model pays." if self.does else "So rules alone would do."])
 
 
-def join_proposals(rules: RuleProposals, model: Triples, scorers: Sequence[Scorer], names: Triples) -> Union:
-    """Put what rules and models propose together, each once, with the models' mean score where they know its names.
+def join_proposals(rules: RuleProposals, model: Triples, scorer: Scorer, names: Triples) -> Union:
+    """Put what rules and a model propose together, each once, with the model's score where it knows the names.
 
     Parameters
     ----------
     rules : RuleProposals
     model : Triples
-        What models propose.
-    scorers : sequence of Scorer
+        What the model proposes.
+    scorer : Scorer
     names : Triples
         Its vocabularies are those of the union.
     """
@@ -143,7 +131,6 @@ def join_proposals(rules: RuleProposals, model: Triples, scorers: Sequence[Score
     rows = rules.candidates.rows_of(every)
     by_rules, by_model = rows >= 0, model.contains(every)
     marks = {name: _spread(values, rows, np.nan) for name, values in rules.proposals().marks.items()}
-    score = np.mean([score_known(scorer, every) for scorer in scorers], axis=0)
     told = rules.columns()
     beside = {
         "rule": _spread(told["rule"], rows, ""),
@@ -151,7 +138,7 @@ def join_proposals(rules: RuleProposals, model: Triples, scorers: Sequence[Score
         "rules": _spread(told["rules"], rows, 0),
         "proposed_by": np.where(by_rules, np.where(by_model, f"{RULES};{MODEL}", RULES), MODEL).astype(object),
     }
-    return Union(place_scores(Proposals(every, (score,), marks)), by_rules, by_model, beside)
+    return Union(place_scores(Proposals(every, (score_known(scorer, every),), marks)), by_rules, by_model, beside)
 
 
 def _spread(values: NDArray[Any], rows: NDArray[np.int64], missing: Any) -> NDArray[Any]:
@@ -184,14 +171,13 @@ class WeighedUnion:
 
 def weigh_union(
     graph: Graph,
-    models: Sequence[Proposer],
+    model: Proposer,
     relations: Sequence[str],
     *,
-    same: bool,
     seed: int,
     progress: Progress | None,
 ) -> WeighedUnion:
-    """Weigh what rules and models propose, by facts that were not seen: rules' proposals as if there were no model.
+    """Weigh what rules and a model propose, by facts that were not seen: rules' proposals as if there were no model.
 
     What both propose is far likelier than what a model alone does, and other evidence counts in it. So each kind has
     lessons of its own.
@@ -199,60 +185,40 @@ def weigh_union(
     Parameters
     ----------
     graph : Graph
-        The known facts, all holdouts among them.
-    models : sequence of Proposer
-        Each gives one lesson. The first one's proposals are candidates; these get the mean of the models' scores.
+        The known facts, the holdout among them.
+    model : Proposer
     relations : sequence of str
         Only these; all if empty.
-    same : bool
-        Whether the models' holdouts are those that rules alone would be learnt from (``split_holdouts``). Scores then
-        count in the rules' proposals too. Other holdouts are often few, or not like the facts that are missing.
     seed, progress
         As for ``weigh_lessons``.
     """
     rules = propose_by_rules(graph)
-    befores, shares = [], []
-    for model in models:
-        rest = graph.take(~model.holdout.contains(graph))
-        before = propose_by_rules(rest, confidence=rules.least).of_relations(relations)
-        befores.append(join_proposals(before, model.proposals, [model.scorer], graph))
-        shares.append(_shares(befores[-1], model.holdout, relations))
-    union = join_candidates(graph, rules, models)
+    rest = graph.take(~model.holdout.contains(graph))
+    before = propose_by_rules(rest, confidence=rules.least).of_relations(relations)
+    alone = join_proposals(before, model.proposals, model.scorer, graph)
+    rules_share, _, both = shares = _shares(alone, model.holdout, relations)
+    union = join_candidates(graph, rules, model)
     first = second = None
     with suppress(TableError):  # no rule proposes anything
-        if same:
-            lessons = _lessons(models, befores, RULES)
-            first = weigh_lessons(graph, union.part(RULES), lessons, seed, progress)
-        else:
-            first = weigh_rules(graph, rules, seed=seed, progress=progress)
-    rules_share, _, both = shares_mean = np.mean(shares, axis=0).tolist()
+        first = weigh_rules(graph, rules, seed=seed, progress=progress)
     with suppress(TableError):  # hardly a holdout fact is among what the model alone proposes
+        lesson = Lesson.found(model.holdout, alone.part(MODEL))
+        if not lesson.true.any():
+            raise TableError("The model alone proposes no holdout fact.")
         if first is None or not rules_share:
-            lessons = _lessons(models, befores, MODEL)
-            second = weigh_lessons(graph, union.part(MODEL), lessons, seed=seed, progress=progress)
+            second = weigh_lessons(graph, union.part(MODEL), [lesson], seed=seed, progress=progress)
         else:
             # Rules' proposals say how many facts are missing, the holdout which part of them the model alone proposes.
             expected = first.share * len(first.weighed.log_odds) * (both - rules_share) / rules_share
-            lesson = _draw(models[0].holdout, befores[0].part(MODEL), seed)
-            second = _weigh_alone(graph, union.part(MODEL), lesson, expected, both, seed, progress)
-    return _put_together(union, first, second, shares_mean, relations)
+            second = _weigh_alone(graph, union.part(MODEL), _draw(lesson, seed), expected, both, seed, progress)
+    return _put_together(union, first, second, shares, relations)
 
 
-def _lessons(models: Sequence[Proposer], unions: Sequence[Union], who: str) -> list[Lesson]:
-    """Return what rules, or the models alone, propose of each holdout, without those for which nothing is proposed."""
-    every = [Lesson.found(model.holdout, union.part(who)) for model, union in zip(models, unions, strict=True)]
-    lessons = [lesson for lesson in every if len(lesson.proposals)]
-    if not lessons:
-        raise TableError("Nothing is proposed of any holdout.")
-    return lessons
-
-
-def _draw(holdout: Graph, proposals: Proposals, seed: int) -> Lesson:
-    """Return a lesson about what a model alone proposes; of many proposals some are drawn."""
-    true = holdout.contains(proposals.triples)
-    others = np.random.default_rng(seed).permutation(np.flatnonzero(~true))[:MOST_UNLABELLED]
-    rows = np.sort(np.append(np.flatnonzero(true), others))
-    return Lesson(holdout, proposals.take(rows), true[rows])
+def _draw(lesson: Lesson, seed: int) -> Lesson:
+    """Return a lesson with its holdout facts and, of many other proposals, some that are drawn."""
+    others = np.random.default_rng(seed).permutation(np.flatnonzero(~lesson.true))[:MOST_UNLABELLED]
+    rows = np.sort(np.append(np.flatnonzero(lesson.true), others))
+    return replace(lesson, proposals=lesson.proposals.take(rows), true=lesson.true[rows])
 
 
 def _weigh_alone(
@@ -302,7 +268,7 @@ def _put_together(
     share = sum(true) / sum(len(found.weighed.log_odds) for found in told.values())
     precisions = _mix([found.precisions for found in told.values()], accepted)
     every = replace(next(iter(told.values())), recall=min(recall, 1.0), share=share, precisions=precisions)
-    pays = Pays(rules, model, both, None if first is None else first.ranking, *_adds(second))
+    pays = Pays(rules, model, both, *_adds(second))
     left_out = int((~union.by_rules).sum()) if second is None else 0
     notes = (NOT_WEIGHED.format(left_out),) if left_out else ()
     beside = {name: values[np.concatenate(rows)] for name, values in union.beside.items()}
@@ -323,11 +289,10 @@ def _mix(draws: Sequence[FloatArray], accepted: Sequence[int]) -> FloatArray:
     return np.asarray(sum(one * count for one, count in used) / sum(count for _, count in used))
 
 
-def join_candidates(graph: Graph, rules: RuleProposals, models: Sequence[Proposer]) -> Union:
-    """Return what the whole graph's rules and the first model propose that is no fact."""
-    proposed = models[0].proposals
-    new = proposed.take(np.flatnonzero(~graph.contains(proposed)))
-    return join_proposals(rules, new, [model.scorer for model in models], graph)
+def join_candidates(graph: Graph, rules: RuleProposals, model: Proposer) -> Union:
+    """Return what the whole graph's rules and the model propose that is no fact."""
+    new = model.proposals.take(np.flatnonzero(~graph.contains(model.proposals)))
+    return join_proposals(rules, new, model.scorer, graph)
 
 
 def _of(triples: Triples, relations: Sequence[str]) -> BoolArray:

@@ -124,7 +124,7 @@ def _read_candidates(path: Path, others: list[tuple[Path, ScoredTriples]]) -> tu
     if "score" in find_layout(path).position:
         return read_scored(path)[0], False
     if not others:
-        raise FileError(f"{path}: there is no column score; score it with `actc score`, or give --scores.")
+        raise FileError(f"{path}: there is no column score; add a model's, or give --scores.")
     graph = read_graph(path)
     return graph.with_scores(_scores_of(graph, *others[0], "candidates")), True
 
@@ -141,9 +141,7 @@ def _scores_of(triples: Triples, path: Path, scored: ScoredTriples, what: str) -
     rows = scored.rows_of(triples)
     missing = int((rows < 0).sum())
     if missing:
-        raise FileError(
-            f"{path}: {missing} of the {len(rows)} {what} have no score in it; score them with `actc score`."
-        )
+        raise FileError(f"{path}: {missing} of the {len(rows)} {what} have no score in it; add the model's.")
     return np.asarray(scored.scores[rows])
 
 

@@ -12,17 +12,15 @@ from actc.evidence.ceiling import Ceiling, fit_ceiling
 from actc.evidence.plan import Limits
 from actc.evidence.propose_by_rules import RuleProposals, propose_by_rules
 from actc.evidence.quantiles import Quantiles
-from actc.evidence.rankings import Ranking, compare_rankings
 from actc.evidence.table import Evidence, Proposals, gather_evidence
 from actc.evidence.weigh import Lesson, Weighed
-from actc.evidence.work import HAS, Progress
+from actc.evidence.work import Progress
 from actc.evidence.worth import (
     CHOICES,
     FOLDS,
     Ridge,
     Worth,
     count_cases,
-    is_of_scores,
     number_triples,
     pieces_columns,
     pieces_of,
@@ -62,8 +60,6 @@ class Found:
     precisions : float array of shape (draws,)
         Draws of the share of true ones among the candidates with log-odds above 0, by resampling the holdout; none
         where there are no such candidates.
-    ranking : Ranking or None
-        What models' scores bring to the ranking of the holdout facts; None where there are no scores.
     """
 
     weighed: Weighed
@@ -71,7 +67,6 @@ class Found:
     holdout: int
     share: float
     precisions: FloatArray
-    ranking: Ranking | None = None
 
     @property
     def precision(self) -> FloatArray:
@@ -188,7 +183,6 @@ def weigh_lessons(
     limits = Limits.for_count(max(len(candidates), MOST_UNLABELLED))
     random = np.random.default_rng(seed)
     table = _look_up(graph, lessons, limits, random, progress)
-    table, ranking = _leave_out_scores(table, random)
     curves = _Curves.fit(table, len(graph.relation_names) + 1)
     marks = {**candidates.marks, OFFSET: curves.bent.offset[_relations(graph, candidates.triples)]}
     evidence = gather_evidence(graph, replace(candidates, marks=marks), limits, progress=progress)
@@ -196,19 +190,7 @@ def weigh_lessons(
     worth = Worth((*table.columns, OFFSET), curves.ridge(evidence), None, share, int(table.true.sum()))
     weighed = _shift(Weighed(evidence, worth, worth.log_odds(evidence)), share)
     precisions = curves.resample(int((weighed.log_odds > 0).sum()), random)
-    return Found(weighed, table.recall, table.holdout, share, precisions, ranking)
-
-
-def _leave_out_scores(table: _Table, random: np.random.Generator) -> tuple[_Table, Ranking | None]:
-    """Leave the models' scores out where the holdout facts are ranked better without them."""
-    scored = np.array([is_of_scores(name.removeprefix(HAS)) for name in table.columns])
-    if not scored.any():
-        return table, None
-    names = tuple(name for name, score in zip(table.columns, scored, strict=True) if not score)
-    plain = replace(table, columns=names, pieces=table.pieces[:, ~scored])
-    without, with_scores = (one.out_of_fold(Ridge.learn_bent) for one in (plain, table))
-    ranking = compare_rankings(table.true, table.cases, without, with_scores, random)
-    return (table if ranking.scores_help else plain), ranking
+    return Found(weighed, table.recall, table.holdout, share, precisions)
 
 
 @dataclass(frozen=True, eq=False)

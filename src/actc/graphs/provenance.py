@@ -1,4 +1,4 @@
-"""Where a fact comes from: columns beside the triples of a table, as `actc complete` and `actc score` write them."""
+"""Where a fact comes from: columns beside the triples of a table, as `actc complete` writes them."""
 
 from __future__ import annotations
 

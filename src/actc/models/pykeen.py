@@ -22,11 +22,9 @@ import numpy as np
 from actc.errors import ActcError, ChoiceError, FileError, OptionError, needing
 from actc.graphs.graph import Graph
 from actc.models.candidates import CandidateSearch, Wanted, collect_candidates
-from actc.models.saved_model import damaged, read_tensors
 from actc.models.score_triples import score_triples as score_graph
-from actc.models.train_model import find_device
 from actc.tables.deliver import write_beside
-from actc.tables.files import load_json, open_text, write_text
+from actc.tables.files import load_json, open_text, ordinary, write_text
 from actc.triples import FloatArray, IntArray, ScoredTriples, Vocabulary
 
 PICKLE, TRIPLES, VALIDATION = "trained_model.pkl", "training_triples", "validation_triples"
@@ -159,10 +157,10 @@ def load_result(folder: str | Path, *, trust: bool = False, device: str | None =
     device : str, optional
         Where to compute; a GPU where there is one, if not given.
     """
-    _import_pykeen()
-    folder, where = Path(folder), find_device(device)
+    folder = Path(folder)
     if not is_saved_result(folder):
         raise FileError(f"{folder}: there is no PyKEEN result (a folder with {PICKLE} and {TRIPLES}).")
+    where = find_device(device)
     entities, relations = (_read_names(folder / TRIPLES / f"{kind}_to_id.tsv.gz") for kind in ("entity", "relation"))
     with _quietly():
         if (folder / STATE).is_file() and (folder / CONFIG).is_file():
@@ -175,8 +173,10 @@ def load_result(folder: str | Path, *, trust: bool = False, device: str | None =
         raise FileError(f"{folder}: {error}") from None
 
 
-def find_unseen(folder: str | Path, graph: Graph) -> Graph:
+def find_unseen(folder: str | Path, graph: Graph) -> Graph | None:
     """Find facts that a saved result was not trained on: those of a graph that are not among its training triples.
+
+    None where there are fewer than two, from which nothing can be learnt.
 
     Those in a folder ``validation_triples`` count too, where somebody put one beside: PyKEEN itself writes none.
     """
@@ -190,7 +190,8 @@ def find_unseen(folder: str | Path, graph: Graph) -> Graph:
     true = Graph.of(graph.union(beside[0])) if beside else graph
     codes = true.recoded(*names)
     familiar = (codes.heads >= 0) & (codes.relations >= 0) & (codes.tails >= 0)
-    return true.take(np.flatnonzero(familiar & ~trained.contains(true)))
+    rows = np.flatnonzero(familiar & ~trained.contains(true))
+    return true.take(rows) if len(rows) >= 2 else None
 
 
 def _name_triples(codes: IntArray, names: list[tuple[str, ...]]) -> Graph:
@@ -271,7 +272,7 @@ def _load_pickle(path: Path, trust: bool) -> Any:
             f"{path} is a pickle, and reading a pickle can run any code in it. If you trust its maker, "
             "say so with --trust (in Python: trust=True)."
         )
-    model = read_tensors(path, trust=True)
+    model = _read_tensors(path, trust=True)
     if not isinstance(model, Model):
         raise FileError(f"{path}: there is a {type(model).__name__} in it, and no PyKEEN model.")
     return model
@@ -285,26 +286,26 @@ def _load_weights(folder: Path, entities: tuple[str, ...], relations: tuple[str,
         inverse = bool(config["inverse"])
         name, options = str(config["model"]), dict(config["model_kwargs"] or {})
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-        raise damaged(folder / CONFIG, error) from None
+        raise _damaged(folder / CONFIG, error) from None
     if not trust:
         _refuse_beyond_plain(folder / CONFIG, name, options)
     # Not TriplesFactory.from_path_binary, which reads a pickle and takes a name such as "NA" for none.
     entity_codes, relation_codes = Vocabulary(entities).places, Vocabulary(relations).places
     triples = _read_triples(folder / TRIPLES / "numeric_triples.tsv.gz")
-    state = read_tensors(folder / STATE)
+    state = _read_tensors(folder / STATE)
     try:
         factory = TriplesFactory(triples, entity_codes, relation_codes, create_inverse_triples=inverse)
         model = _make_model(config, factory)
     except ActcError:
         raise
     except Exception as error:  # options may be anything, and so may what goes wrong with them
-        raise damaged(folder / CONFIG, error) from None
+        raise _damaged(folder / CONFIG, error) from None
     try:
         model.load_state_dict(state)
     except Exception:
-        raise damaged(folder / STATE, f"the weights are not those of the model in {CONFIG}") from None
+        raise _damaged(folder / STATE, f"the weights are not those of the model in {CONFIG}") from None
     if not all(bool(tensor.isfinite().all()) for tensor in model.state_dict().values()):
-        raise damaged(folder / STATE, "the weights are not all finite numbers")
+        raise _damaged(folder / STATE, "the weights are not all finite numbers")
     return model
 
 
@@ -365,17 +366,55 @@ def _read_names(path: Path) -> tuple[str, ...]:
             _, *rows = csv.reader(lines, delimiter="\t")
         return tuple(label for _, label in rows)
     except (OSError, ValueError) as error:
-        raise damaged(path, error) from None
+        raise _damaged(path, error) from None
 
 
 def _read_triples(path: Path) -> IntArray:
     if not path.is_file():
-        raise damaged(path, "the file is missing")
+        raise _damaged(path, "the file is missing")
     try:
         with open_text(path) as lines:
             return np.loadtxt(lines, dtype=np.int64, delimiter="\t", skiprows=1, ndmin=2)
     except (OSError, ValueError) as error:
-        raise damaged(path, error) from None
+        raise _damaged(path, error) from None
+
+
+def find_device(name: str | None) -> str:
+    """Return the device to compute on: the one that is named, if it is here, or else a GPU where there is one.
+
+    Parameters
+    ----------
+    name : str, optional
+        ``cpu``, ``cuda``, ``cuda:1``, or whatever else torch has here.
+    """
+    torch = _import_pykeen()
+    if not name:
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.zeros(1, device=name).item()
+    except Exception:  # of any kind: torch knows many devices by name that it cannot compute on
+        raise OptionError(f"--device: {name!r} is no device of this machine; leave it out, or give cpu.") from None
+    return str(torch.device(name))
+
+
+def _read_tensors(path: Path, *, trust: bool = False) -> Any:
+    """Read what ``torch.save`` wrote; unless it is trusted, nothing in it is executed."""
+    torch = _import_pykeen()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return torch.load(ordinary(path), map_location="cpu", weights_only=not trust)
+    except Exception as error:  # of any kind, as the bytes may be anything
+        raise _damaged(path, error) from None
+
+
+def _damaged(path: Path, reason: Exception | str) -> FileError:
+    """Say that a model cannot be used because of one of its files, and why."""
+    if isinstance(reason, FileNotFoundError):
+        reason = "the file is missing"
+    elif isinstance(reason, Exception):
+        reason = f"it cannot be read: {type(reason).__name__}"
+    return FileError(f"{path}: the model is damaged ({reason}); train or save it again.")
 
 
 def _import_pykeen() -> Any:

@@ -104,7 +104,7 @@ class Asking:
 
 def _option(name: str, value: Any) -> list[str]:
     """Return an option of the command line and its value, once for each of several."""
-    option = "--train" if name == "kind" else f"--{name.replace('_', '-')}"
+    option = f"--{name.replace('_', '-')}"
     if isinstance(value, bool):
         return [option if value else f"--no-{name}"]
     return [word for one in (value if isinstance(value, (tuple, list)) else [value]) for word in (option, f"{one}")]

@@ -167,26 +167,6 @@ def _first_of_equal_rows(triples: ScoredTriples, labels: BoolArray | None) -> In
     return np.delete(rows, order[1:][again])
 
 
-def read_labels(path: str | Path, triples: Triples) -> BoolArray | None:
-    """Read the label of each of the triples that a table holds, shape (N,); None where it has no labels.
-
-    Without a header, labels are the fifth column, or the fourth where that holds nothing else.
-    """
-    layout = find_layout(path)
-    if "label" not in layout.position:
-        layout = find_layout(path, order=(*TRIPLE, "label"))
-        if layout.has_header or "label" not in layout.position or not _holds_labels(layout):
-            return None
-    found = _read_answers(layout, triples)
-    return found.labels[np.argsort(found.rows)]
-
-
-def _holds_labels(layout: Layout) -> bool:
-    with _loaded(layout, ("label",)) as connection:
-        words = connection.execute("SELECT DISTINCT label FROM loaded").fetchall()
-    return all(word.strip().lower() in LABELS for (word,) in words)
-
-
 def read_annotations(path: str | Path, triples: ScoredTriples) -> Annotations:
     """Read labelled triples (head, relation, tail, label) and find them among the scored ones."""
     return _read_answers(_layout_of_answers(path), triples)

@@ -109,7 +109,6 @@ def _whole_way(project: Project) -> Words:
     words += _names(project)
     if chosen.goal != "check":
         words += _files(project, "candidates", "--candidates")
-        words += ["--train"] * chosen.train
         words += ["--constraints", chosen.constraints] if chosen.constraints else []
         words += ["--check"] * (chosen.goal == "both")
     return [*words, *_promise(project), "--budget", str(chosen.budget), "--out", "result"]

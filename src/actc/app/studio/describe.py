@@ -39,8 +39,7 @@ NEXT = {
     "failed": ("look", "The last run did not work."),
 }
 IN_WORDS = {
-    "give --train, --model or --candidates": "drop candidates, or choose to train a model as well (tab Data)",
-    "give --train or --model": "choose to train a model as well (tab Data)",
+    "give --model or --candidates": "drop candidates (tab Data)",
     "give the name of a new folder with --out": "make a new project for it",
     "give a new --out": "make a new project for it",
     "name a variable with --key-from or --user-from": "choose how to log in (below its address)",

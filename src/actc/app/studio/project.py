@@ -63,8 +63,6 @@ class Options:
         How one logs in there; what is typed for it stands in no file (:mod:`actc.app.studio.logins`).
     constraints : {"", "learnt"}
         Whether what may not be true together is learnt from the graph.
-    train : bool
-        Whether a model is trained that proposes beside the rules.
     """
 
     title: str = ""
@@ -78,7 +76,6 @@ class Options:
     graph_iri: str = ""
     login: str = ""
     constraints: str = ""
-    train: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "without", tuple(self.without))

@@ -73,7 +73,6 @@ class OptionsBody(Strict):
     graph_iri: str | None = Field(None, max_length=2000)
     login: Literal["", "user", "key"] | None = None
     constraints: Literal["", "learnt"] | None = None
-    train: bool | None = None
 
 
 class RunBody(Strict):
