@@ -84,10 +84,14 @@ class Faulty:
     lines : list of str
         What it holds, as N-Triples.
     fault : callable
-        (server, query, reply) to what is sent: bytes, a status, or None to close the connection.
+        (server, query, reply) to what is sent: bytes, a status, or None to close the connection. The query is ``GET``
+        and an address where the graph is asked for by the Graph Store Protocol.
+    graph_store : bool
+        Whether it has that protocol.
     """
 
-    def __init__(self, lines, fault):
+    def __init__(self, lines, fault, graph_store=False):
+        self.graph_store = graph_store
         self.data = pyoxigraph.Store()
         self.data.bulk_load("\n".join(lines).encode(), format=pyoxigraph.RdfFormat.N_TRIPLES)
         self.fault, self.asked, self.headers, self.triples = fault, [], [], "application/n-triples"
@@ -101,15 +105,25 @@ class Faulty:
     def answer(self, handler):
         form = parse_qs(handler.rfile.read(int(handler.headers["Content-Length"])).decode())
         query = form.get("query", form.get("update", [""]))[0]
+        self.send(handler, query, self.reply(query))
+
+    def answer_graph(self, handler):
+        if not self.graph_store or handler.path != "/store?default":
+            handler.send_error(404)
+            return
+        graph = self.data.dump(from_graph=pyoxigraph.DefaultGraph(), format=pyoxigraph.RdfFormat.N_TRIPLES)
+        self.send(handler, f"GET {handler.path}", graph)
+
+    def send(self, handler, query, reply):
         self.asked.append(query)
         self.headers.append(dict(handler.headers))
-        sent = self.fault(self, query, self.reply(query))
+        sent = self.fault(self, query, reply)
         if sent is None:
             handler.close_connection = True
             return
         status, content, more = sent if isinstance(sent, tuple) else (200, sent, {})
         handler.send_response(status)
-        handler.send_header("Content-Type", self.triples if is_construct(query) else "application/sparql-results+json")
+        handler.send_header("Content-Type", self.triples if is_triples(query) else "application/sparql-results+json")
         handler.send_header("Content-Length", str(len(content)))
         for name, value in more.items():
             handler.send_header(name, value)
@@ -123,6 +137,9 @@ class Faulty:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self):
                 server.answer(self)
+
+            def do_GET(self):
+                server.answer_graph(self)
 
             def log_message(self, *words):
                 pass
@@ -140,15 +157,15 @@ def no_fault(server, query, reply):
     return reply
 
 
-def is_construct(query):
-    return query.startswith("CONSTRUCT")
+def is_triples(query):
+    return query.startswith(("CONSTRUCT", "GET"))
 
 
 def cut(rows):
     """Return a fault: never more than so many rows, and all is well by the status."""
 
     def fault(server, query, reply):
-        if is_construct(query):
+        if is_triples(query):
             return b"".join(reply.splitlines(keepends=True)[:rows])
         table = json.loads(reply)
         if "results" in table:

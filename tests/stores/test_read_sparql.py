@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pyoxigraph
@@ -14,13 +11,13 @@ import pytest
 from click.testing import CliRunner
 
 from actc.cli.main import commands
-from actc.errors import FileError, OptionError, StoreError
-from actc.graphs.formats import read_graph, write_graph
+from actc.errors import OptionError, StoreError
+from actc.graphs.formats import write_graph
 from actc.session import Judgement, Session
-from actc.stores import client, read_sparql
+from actc.stores import client
 from actc.stores.fetch import fetch_graph
 from tests.evidence.test_rules import make_families
-from tests.stores.servers import GRAPH, Faulty, cut, dripping, dump, is_construct, load, no_fault, oxigraph
+from tests.stores.servers import GRAPH, Faulty, cut, dripping, dump, is_triples, load, no_fault, oxigraph
 from tests.stores.worlds import LABEL, PLACE, make_lines
 
 GENID = re.compile(r"<http://[^>]*/\.well-known/genid/([^>]*)>")
@@ -44,7 +41,8 @@ def lines_of(path):
     return [line for line in path.read_text(encoding="utf-8").splitlines() if line[0] != "#"]
 
 
-def test_triples_come_out_of_oxigraph_as_they_went_in(tmp_path):
+def test_triples_come_out_of_oxigraph_as_they_went_in_in_one_reply(tmp_path, monkeypatch):
+    monkeypatch.setattr("actc.stores.read_sparql._Reader._read_relation", lambda *_: pytest.fail("by relation"))
     lines = make_lines(20_000)
     assert len({line.split(" ")[1] for line in lines}) >= 25
     with oxigraph(tmp_path / "data") as url:
@@ -56,7 +54,19 @@ def test_triples_come_out_of_oxigraph_as_they_went_in(tmp_path):
     assert canonical(got) == canonical(lines)
     assert len(notes) == 1
     assert "triples have a blank node, which is named http://127.0.0.1:" in notes[0]
-    assert not (tmp_path / "g.nt.parts").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "g.nt"]
+
+
+def test_several_graphs_come_out_of_oxigraph_each_triple_once(tmp_path):
+    lines = make_lines(3000, blank_nodes=False)
+    with oxigraph() as url:
+        load(url, lines[:2000], None)
+        load(url, lines[1000:])
+        fetch_graph(f"sparql:{url}/query", tmp_path / "default.nt")
+        notes = fetch_graph(f"sparql:{url}/query", tmp_path / "both.nt", [GRAPH, "http://example.org/empty"])
+    assert lines_of(tmp_path / "default.nt") == lines[:2000]
+    assert lines_of(tmp_path / "both.nt") == lines[1000:]
+    assert notes == ()
 
 
 @pytest.fixture(scope="module")
@@ -64,22 +74,50 @@ def small():
     return make_lines(6000)
 
 
-@pytest.mark.parametrize("limit", [700, 5000])
-def test_a_server_that_cuts_its_replies_in_silence_is_read_whole_in_parts(small, tmp_path, limit):
-    with Faulty(small, cut(limit)).serving() as store:
+@pytest.mark.parametrize("graph_store", [True, False])
+def test_a_server_that_cuts_its_replies_in_silence_is_refused_with_what_to_do(small, tmp_path, graph_store):
+    server = Faulty(small, cut(700), graph_store)
+    with server.serving() as store, pytest.raises(StoreError, match=r"counts .* triples of .*, and gives 700; .* dump"):
+        fetch_graph(store, tmp_path / "g.nt")
+    assert list(tmp_path.iterdir()) == []
+    assert sum(query.startswith("GET") for query in server.asked) == graph_store
+
+
+def test_a_graph_is_one_reply_where_the_server_has_the_graph_store_protocol(small, tmp_path):
+    server = Faulty(small, no_fault, graph_store=True)
+    with server.serving() as store:
         fetch_graph(store, tmp_path / "g.nt")
     assert canonical(lines_of(tmp_path / "g.nt")) == canonical(small)
+    assert [query for query in server.asked if is_triples(query)] == ["GET /store?default"]
 
 
-def test_a_server_that_gives_too_few_rows_for_any_part_is_refused(small, tmp_path):
-    with Faulty(small, cut(100)).serving() as store, pytest.raises(StoreError, match=r"counts .* triples of .* gives"):
+GRAPH_FAULTS = {
+    "a triple too few": lambda reply: reply.partition(b"\n")[2],
+    "a triple twice": lambda reply: reply + reply.partition(b"\n")[0] + b"\n",
+    "another relation": lambda reply: reply.replace(b"/r9>", b"/r8>"),
+    "broken off": lambda reply: reply[:-9],
+    "no RDF": lambda reply: b"<html>Sign in</html>",
+    "another format": lambda reply: (200, b"{}", {"Content-Type": "application/json"}),
+    "an error": lambda reply: (500, b"", {}),
+    "a refusal": lambda reply: (403, b"", {}),
+    "elsewhere": lambda reply: (302, b"", {"Location": "http://example.org/"}),
+    "nothing": lambda reply: None,
+}
+
+
+@pytest.mark.parametrize("fault", GRAPH_FAULTS)
+def test_a_graph_that_is_not_whole_is_read_by_relation_instead(small, tmp_path, fault):
+    change = GRAPH_FAULTS[fault]
+    server = Faulty(small, lambda server, query, reply: change(reply) if query.startswith("GET") else reply, True)
+    with server.serving() as store:
         fetch_graph(store, tmp_path / "g.nt")
-    assert not (tmp_path / "g.nt").exists()
+    assert canonical(lines_of(tmp_path / "g.nt")) == canonical(small)
+    assert sum(query.startswith("CONSTRUCT") for query in server.asked) == 26
 
 
 def test_a_server_that_leaves_out_a_row_is_refused(small, tmp_path):
     def fault(server, query, reply):
-        return reply.partition(b"\n")[2] if is_construct(query) and "/r9>" in query else reply
+        return reply.partition(b"\n")[2] if is_triples(query) and "/r9>" in query else reply
 
     with Faulty(small, fault).serving() as store, pytest.raises(StoreError, match="r9, and gives"):
         fetch_graph(store, tmp_path / "g.nt")
@@ -109,7 +147,7 @@ def test_a_server_that_lies_about_all_counts_alike_is_refused(small, tmp_path):
 
 def test_a_store_that_changes_while_it_is_read_is_refused(small, tmp_path):
     def fault(server, query, reply):
-        if is_construct(query) and "/r9>" in query:
+        if is_triples(query) and "/r9>" in query:
             server.data.update("INSERT DATA { <urn:a> <urn:b> <urn:c> }")
         return reply
 
@@ -142,7 +180,7 @@ def test_a_server_at_fault_is_one_sentence_and_nothing_is_written(tmp_path, sent
 
 def test_a_reply_in_another_format_is_refused(small, tmp_path):
     def fault(server, query, reply):
-        return (200, b"<rdf:RDF/>", {"X": "y"}) if is_construct(query) else reply
+        return (200, b"<rdf:RDF/>", {"X": "y"}) if is_triples(query) else reply
 
     server = Faulty(small, fault)
     server.triples = "application/rdf+xml"
@@ -157,7 +195,7 @@ def test_a_server_that_stumbles_is_asked_again(small, tmp_path):
     stumbles = iter([None, (500, b"", {}), (503, b"", {})])
 
     def fault(server, query, reply):
-        return next(stumbles, reply) if is_construct(query) else reply
+        return next(stumbles, reply) if is_triples(query) else reply
 
     with Faulty(small, fault).serving() as store:
         fetch_graph(store, tmp_path / "g.nt")
@@ -166,7 +204,7 @@ def test_a_server_that_stumbles_is_asked_again(small, tmp_path):
 
 def test_a_reply_that_breaks_off_in_a_line_is_not_taken(small, tmp_path):
     def fault(server, query, reply):
-        return reply[:-9] if is_construct(query) else reply
+        return reply[:-9] if is_triples(query) else reply
 
     with Faulty(small, fault).serving() as store, pytest.raises(StoreError, match="no N-Triples"):
         fetch_graph(store, tmp_path / "g.nt")
@@ -182,70 +220,6 @@ def test_blank_nodes_whose_labels_change_are_left_out_and_said(small, tmp_path):
     named = [line for line in small if "_:" not in line]
     assert lines_of(tmp_path / "g.nt") == named
     assert f"{len(small) - len(named):,} triples with a blank node are left out" in notes[0]
-
-
-def test_a_run_that_is_killed_goes_on_where_it_stopped(tmp_path):
-    lines = make_lines(6000)
-
-    def fault(server, query, reply):
-        if is_construct(query):
-            time.sleep(0.1)
-        return reply
-
-    server = Faulty(lines, fault)
-    with server.serving() as store:
-        words = [sys.executable, "-m", "actc.cli.main", "convert", store, "--out", str(tmp_path / "g.tsv")]
-        running = subprocess.Popen(words)
-        journal = tmp_path / "g.tsv.graph.nt.parts" / read_sparql.JOURNAL
-        while not (journal.exists() and len(lines_of(journal)) > 8):
-            time.sleep(0.01)
-        running.kill()
-        running.wait()
-        before, server.asked[:] = len(lines_of(journal)) - 1, []
-        done = subprocess.run(words, capture_output=True, text=True, check=True)
-        asked = sum(map(is_construct, server.asked))
-    assert "had been read by a run that was cut off" in done.stdout
-    assert asked == 26 - before
-    assert len(read_graph(tmp_path / "g.tsv")) == 6000
-    assert not list(tmp_path.glob("*.parts"))
-
-
-def test_parts_of_a_store_that_has_changed_since_are_not_used(small, tmp_path):
-    broken = Faulty(small, lambda server, query, reply: reply[:-9] if "/r9>" in query else reply)
-    with broken.serving() as store:
-        with pytest.raises(StoreError):
-            fetch_graph(store, tmp_path / "g.nt")
-        broken.data.update("INSERT DATA { <urn:a> <urn:b> <urn:c> }")
-        broken.fault = no_fault
-        fetch_graph(store, tmp_path / "g.nt")
-    assert canonical(lines_of(tmp_path / "g.nt")) == canonical([*small, "<urn:a> <urn:b> <urn:c> ."])
-
-
-@pytest.mark.parametrize("harm", ["cut", "rubbish", "lines lost"])
-def test_a_journal_that_was_cut_off_or_damaged_is_used_as_far_as_it_goes(small, tmp_path, harm):
-    server = Faulty(small, lambda server, query, reply: reply[:-9] if "/r9>" in query else reply)
-    parts = tmp_path / "g.nt.parts"
-    with server.serving() as store:
-        with pytest.raises(StoreError):
-            fetch_graph(store, tmp_path / "g.nt")
-        text = (parts / read_sparql.JOURNAL).read_text()
-        if harm == "cut":
-            (parts / read_sparql.JOURNAL).write_text(text[:-20])
-        elif harm == "rubbish":
-            (parts / read_sparql.JOURNAL).write_text(text + '{"piece": \n')
-        else:
-            (parts / read_sparql.LINES).write_bytes(b"<urn:a> <urn:b>")
-        server.fault = no_fault
-        notes = fetch_graph(store, tmp_path / "g.nt")
-    assert any("cut off" in note for note in notes) == (harm != "lines lost")
-    assert canonical(lines_of(tmp_path / "g.nt")) == canonical(small)
-
-
-def test_a_folder_of_somebody_else_s_is_not_taken_for_parts(small, tmp_path):
-    (tmp_path / "g.nt.parts").mkdir()
-    (tmp_path / "g.nt.parts" / "thesis.txt").write_text("years of work")
-    with Faulty(small, no_fault).serving() as store, pytest.raises(FileError, match="thesis"):
-        fetch_graph(store, tmp_path / "g.nt")
 
 
 def test_a_password_is_sent_when_it_is_asked_for_and_shown_nowhere(small, tmp_path, monkeypatch):

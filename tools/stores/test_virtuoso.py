@@ -1,13 +1,9 @@
-"""Virtuoso gives ten thousand rows at most and status 200: all comes out nevertheless; `make test-tools` runs it."""
+"""Virtuoso gives ten thousand rows of a query at most and status 200; its graph store gives all. `make test-tools`."""
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 import subprocess
-import sys
-import time
 
 import httpx
 import pytest
@@ -18,7 +14,6 @@ from tests.stores.worlds import PLACE, make_lines
 
 from actc.stores.fetch import fetch_graph
 from actc.stores.publish import publish_facts, withdraw_facts
-from actc.stores.read_sparql import JOURNAL
 
 SERVER, CLIENT = shutil.which("virtuoso-t"), shutil.which("isql-vt")
 SETTINGS = """
@@ -77,20 +72,6 @@ def test_a_hundred_thousand_triples_come_out_of_virtuoso_as_they_went_in(url, li
     got = lines_of(tmp_path / "g.nt")
     assert len(got) == 100_000
     assert canonical(got) == canonical(lines)
-
-
-def test_a_run_that_is_killed_goes_on_where_it_stopped(url, lines, tmp_path):
-    words = [sys.executable, "-m", "actc.cli.main", "convert", f"sparql:{url}/sparql", "--graph", GRAPH]
-    words += ["--out", str(tmp_path / "g.nt"), "--base", "urn:none:"]
-    running = subprocess.Popen(words)
-    journal = tmp_path / "g.nt.graph.nt.parts" / JOURNAL
-    while not (journal.exists() and len(lines_of(journal)) > 10):
-        time.sleep(0.01)
-    os.kill(running.pid, signal.SIGKILL)
-    running.wait()
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
-    assert "had been read by a run that was cut off" in done.stdout
-    assert canonical(lines_of(tmp_path / "g.nt")) == canonical(lines)
 
 
 def everything(url):

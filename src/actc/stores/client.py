@@ -80,20 +80,24 @@ class SparqlClient:
         self._again(lambda: self._update(text))
 
     @contextmanager
-    def construct(self, query: str, rows: int) -> Iterator[Iterator[bytes]]:
-        """Give the reply to a CONSTRUCT query in N-Triples, in parts; a ``RequestError`` where it breaks off.
+    def read_triples(self, rows: int, query: str = "", address: str = "") -> Iterator[Iterator[bytes]]:
+        """Give N-Triples in blocks of bytes; a ``RequestError`` where they break off.
 
         Parameters
         ----------
-        query : str
         rows : int
             How many are expected: it may take longer for more.
+        query : str
+            A CONSTRUCT query; or
+        address : str
+            where a graph is to be had whole, on the host of the store.
         """
-        with self._reply(query, f"{N_TRIPLES}, text/plain;q=0.1", PATIENCE + rows / ROWS_A_SECOND) as (found, parts):
+        form = {"query": query} if query else None
+        with self._sent(form, f"{N_TRIPLES}, text/plain;q=0.1", PATIENCE + rows / ROWS_A_SECOND, address) as found:
             kind = found.headers.get("content-type", "").partition(";")[0].strip().lower()
             if kind not in (N_TRIPLES, "text/plain"):
                 raise StoreError(f"{self.store} answers in {kind or 'no format'}, where N-Triples was asked for.")
-            yield parts
+            yield found.iter_bytes()
 
     def _select(self, query: str) -> list[Row]:
         try:
@@ -104,23 +108,18 @@ class SparqlClient:
 
     def _json(self, query: str) -> dict[str, Any]:
         content = bytearray()
-        with self._reply(query, "application/sparql-results+json", PATIENCE) as (_, parts):
-            for part in parts:
+        with self._sent({"query": query}, "application/sparql-results+json", PATIENCE) as found:
+            for part in found.iter_bytes():
                 content += part
                 if len(content) > MOST_BYTES:
                     raise StoreError(f"{self.store}: the answer is longer than any table that was asked for.")
         try:
-            found = json.loads(content)
+            table = json.loads(content)
         except (ValueError, RecursionError):
             raise RequestError("the answer is no JSON, or was cut off") from None
-        if not isinstance(found, dict):
+        if not isinstance(table, dict):
             raise StoreError(f"{self.store}: the answer is no table of SPARQL results.")
-        return found
-
-    @contextmanager
-    def _reply(self, query: str, accept: str, seconds: float) -> Iterator[tuple[Any, Iterator[bytes]]]:
-        with self._sent({"query": query}, accept, seconds) as found:
-            yield found, found.iter_bytes()
+        return table
 
     def _update(self, text: str) -> None:
         with self._sent({"update": text}, "*/*", PATIENCE) as found:
@@ -128,8 +127,8 @@ class SparqlClient:
                 pass
 
     @contextmanager
-    def _sent(self, form: dict[str, str], accept: str, seconds: float) -> Iterator[Any]:
-        """Send a request; once more, with the password, where the server asks for one.
+    def _sent(self, form: dict[str, str] | None, accept: str, seconds: float, address: str = "") -> Iterator[Any]:
+        """Send a form to the store, or get what is at an address of it; again with the password, where it asks for one.
 
         When its time is over the connections are closed: who sends a byte now and then never exceeds a time-out of
         reading, and may never come to the end of the headers.
@@ -139,14 +138,15 @@ class SparqlClient:
         end = threading.Timer(seconds, self._http.close)
         end.daemon = True
         end.start()
+        asked = {"method": "POST" if form else "GET", "url": address or self.store.place}
         try:
-            with self._http.stream("POST", self.store.place, data=form, headers={"Accept": accept}) as found:
+            with self._http.stream(**asked, data=form, headers={"Accept": accept}) as found:
                 if found.status_code != 401 or self._http.auth is not None or not self.store.user:
                     self._refuse(found)
                     yield found
                     return
                 self._log_in(found.headers.get("www-authenticate", ""))
-            with self._http.stream("POST", self.store.place, data=form, headers={"Accept": accept}) as found:
+            with self._http.stream(**asked, data=form, headers={"Accept": accept}) as found:
                 self._refuse(found)
                 yield found
         except StoreError:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from actc.errors import OptionError
@@ -12,9 +10,9 @@ from actc.graphs.encode import connect
 from actc.graphs.graph import note_repeats
 from actc.stores.address import Store
 from actc.stores.client import SparqlClient, refuse_odd_iri
-from actc.stores.read_sparql import JOURNAL, LINES, read_triples
-from actc.tables.deliver import alone, check_folder, write_beside
-from actc.tables.files import quote, quote_file
+from actc.stores.read_sparql import lines_of, read_triples
+from actc.tables.deliver import write_beside
+from actc.tables.files import quote
 from actc.tables.overwrite import OWN
 from actc.tables.progress import Progress, ignore_progress
 
@@ -30,8 +28,6 @@ def fetch_graph(
     progress: Progress = ignore_progress,
 ) -> tuple[str, ...]:
     """Read a store's graph into a file of N-Triples, sorted: complete, or not at all.
-
-    A run that is cut off goes on where it stopped, from a folder of parts beside the file.
 
     Parameters
     ----------
@@ -55,33 +51,23 @@ def fetch_graph(
     if out.suffix != ENDING:
         raise OptionError(f"{out}: a store is read into a file that ends in {ENDING}.")
     named = tuple(dict.fromkeys(refuse_odd_iri(graph, "--graph") for graph in graphs)) or ("",)
-    parts = out.with_name(f"{out.name}.parts")
-    with alone(parts):
-        check_folder(parts, (LINES, JOURNAL))  # or it is somebody else's
-        parts.mkdir(exist_ok=True)
-        try:
-            with SparqlClient(found) as client:
-                notes = read_triples(client, named, parts, progress)
-        except BaseException:
-            with suppress(OSError):  # there is something to go on from
-                parts.rmdir()
-            raise
-        repeats = _sort(parts / LINES, out)
-        shutil.rmtree(parts)
+    with write_beside(out) as unfinished:
+        lines = unfinished.with_name("lines")
+        lines.mkdir()
+        with SparqlClient(found) as client:
+            notes = read_triples(client, named, lines, progress)
+        repeats = _sort(lines, unfinished)
     return (*notes, *note_repeats(repeats))
 
 
 def _sort(lines: Path, out: Path) -> int:
     """Write lines in order, each once, so that a store that did not change gives the same file; return the repeats."""
-    source = (
-        f"read_csv({quote_file(lines)}, columns={{'line': 'VARCHAR'}}, delim='\x01', header=false, quote='', "
-        "escape='', auto_detect=false, strict_mode=false)"
-    )
-    with write_beside(out) as temporary, connect(lines) as connection:
+    source = lines_of(*sorted(lines.iterdir()))
+    with connect(lines) as connection:
         written = connection.execute(
             # A comment comes before any triple. UNION leaves each line once.
             f"COPY (SELECT line FROM {source} UNION SELECT {quote(OWN['store'].decode())} ORDER BY line) "
-            f"TO {quote(str(temporary))} "
+            f"TO {quote(str(out))} "
             "(FORMAT csv, HEADER false, DELIMITER '\x01', QUOTE '', ESCAPE '')"
         ).fetchone()[0]
         return int(connection.execute(f"SELECT count(*) FROM {source}").fetchone()[0]) + 1 - int(written)

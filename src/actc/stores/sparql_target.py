@@ -15,7 +15,7 @@ from actc.graphs.rdf import PARTS
 from actc.graphs.terms import RDF, parse_rdf
 from actc.stores.address import Store
 from actc.stores.client import SparqlClient, refuse_odd_iri
-from actc.stores.read_sparql import LINES, count_triples, read_triples
+from actc.stores.read_sparql import count_triples, read_triples
 from actc.stores.runs import DEFAULT_GRAPH, REMOVED_FROM, STATEMENTS, TRIPLE_TERMS, Decided, Run
 from actc.tables.progress import Progress, ignore_progress
 
@@ -154,7 +154,7 @@ class SparqlTarget:
             return {}
         with tempfile.TemporaryDirectory(prefix="actc-") as folder:
             read_triples(self.queries, (graph,), Path(folder), ignore_progress)
-            text = (Path(folder) / LINES).read_text(encoding="utf-8")
+            text = (Path(folder) / "0.nt").read_text(encoding="utf-8")
         about: dict[str, dict[str, str]] = {}
         for quad in parse_rdf("N_TRIPLES", input=text):
             about.setdefault(str(quad.subject), {})[quad.predicate.value] = str(quad.object)
