@@ -60,6 +60,12 @@ def client(studio):
     yield from open_studio(studio)
 
 
+@pytest.fixture(scope="module")
+def shared_client(tmp_path_factory):
+    """Somebody who opened the link of a studio that a whole file's tests share: for what is refused, or made anew."""
+    yield from open_studio(prepare(tmp_path_factory.mktemp("shared") / "studio"))
+
+
 @pytest.fixture
 def completed_client(completed, tmp_path):
     """Somebody who opened the link of a studio with candidates to judge."""

@@ -25,31 +25,11 @@ from actc.tables.deliver import alone, try_to_lock
 from tests.app.studio.conftest import BYTES, add_project
 from tests.stores.servers import Faulty
 
-ROUTES = [
-    ("GET", "/api/studio"),
-    ("POST", "/api/projects"),
-    ("GET", "/api/projects/words-and-what-they-mean"),
-    ("POST", "/api/projects/words-and-what-they-mean"),
-    ("PUT", "/api/projects/words-and-what-they-mean/files/x.tsv"),
-    ("DELETE", "/api/projects/words-and-what-they-mean/files/words.tsv.gz"),
-    ("GET", "/api/projects/words-and-what-they-mean/preview"),
-    ("POST", "/api/projects/words-and-what-they-mean/runs"),
-    ("GET", "/api/projects/words-and-what-they-mean/people"),
-    ("GET", "/"),
-    ("GET", "/project/words-and-what-they-mean"),
-]
+SCORES = b"head\trelation\ttail\tscore\n" + b"".join(b"a%d\tr\tb\t%d\n" % (k, k) for k in range(40))
 
 
 def stranger(client):
     return TestClient(client.app, base_url="http://127.0.0.1:8766")
-
-
-@pytest.mark.parametrize(("method", "path"), ROUTES)
-def test_nothing_is_told_or_taken_without_the_link(client, method, path):
-    kind = BYTES if method == "PUT" else {"content-type": "application/json"}
-    answer = stranger(client).request(method, path, content=b"{}", headers=kind)
-    assert answer.status_code == 401
-    assert not Path(client.app.state.studio.folder, "words-and-what-they-mean", "files", "x.tsv").exists()
 
 
 def test_every_route_of_the_studio_wants_the_link(client):
@@ -57,10 +37,11 @@ def test_every_route_of_the_studio_wants_the_link(client):
     for route in client.app.routes:
         if getattr(route, "dependant", None) is None or route.path in open_to_all:
             continue
-        path = route.path.format(name="words-and-what-they-mean", file="x", run=1, token="x", triple=0, key="x.1")
+        path = route.path.format(name="words-and-what-they-mean", file="x.tsv", run=1, token="x", triple=0, key="x.1")
         kind = BYTES if "PUT" in route.methods else {"content-type": "application/json"}
         asked = stranger(client).request(next(iter(route.methods)), path, content=b"{}", headers=kind)
         assert asked.status_code == 401, route.path
+    assert not Path(client.app.state.studio.folder, "words-and-what-they-mean", "files", "x.tsv").exists()
 
 
 def test_wrong_links_are_counted(client):
@@ -78,14 +59,15 @@ def test_wrong_links_are_counted(client):
         {"host": "evil.example"},
     ],
 )
-def test_a_page_of_another_site_changes_nothing(client, headers):
-    answer = client.post(
+def test_a_page_of_another_site_changes_nothing(shared_client, headers):
+    before = list_projects(shared_client.app.state.studio.folder)
+    answer = shared_client.post(
         "/api/projects", content=b'{"title": "x"}', headers={"content-type": "application/json"} | headers
     )
     assert answer.status_code in (403, 421)
-    put = client.put("/api/projects/words-and-what-they-mean/files/x.tsv", content=b"a", headers=BYTES | headers)
+    put = shared_client.put("/api/projects/words-and-what-they-mean/files/x.tsv", content=b"a", headers=BYTES | headers)
     assert put.status_code in (403, 421)
-    assert len(list_projects(client.app.state.studio.folder)) == 1
+    assert list_projects(shared_client.app.state.studio.folder) == before
 
 
 @pytest.mark.parametrize(
@@ -105,11 +87,11 @@ def test_a_file_gets_a_plain_name_in_its_own_folder(name, kept):
 
 
 @pytest.mark.parametrize("name", ["", "...", "x" * 200, "graph.zip", "graph.tar.gz", "graph.7z", "/"])
-def test_names_that_say_nothing_and_archives_are_refused(client, name):
-    project = add_project(client)
-    answer = client.put(f"/api/projects/{project}/files/{name or '%20'}", content=b"a\tr\tb\n", headers=BYTES)
+def test_names_that_say_nothing_and_archives_are_refused(shared_client, name):
+    project = add_project(shared_client)
+    answer = shared_client.put(f"/api/projects/{project}/files/{name or '%20'}", content=b"a\tr\tb\n", headers=BYTES)
     assert answer.status_code in (400, 404)
-    assert client.get(f"/api/projects/{project}").json()["files"] == []
+    assert shared_client.get(f"/api/projects/{project}").json()["files"] == []
 
 
 def test_a_file_that_is_too_large_leaves_nothing(client, monkeypatch):
@@ -124,34 +106,34 @@ def test_a_file_that_is_too_large_leaves_nothing(client, monkeypatch):
     assert list((client.app.state.studio.folder / project / "files").iterdir()) == []
 
 
-def test_a_full_disk_refuses_a_file_and_keeps_the_old_one(client, monkeypatch):
-    project = add_project(client)
+def test_a_full_disk_refuses_a_file_and_keeps_the_old_one(shared_client, monkeypatch):
+    project = add_project(shared_client)
     place = f"/api/projects/{project}/files/g.tsv"
-    assert client.put(place, content=b"a\tr\tb\n", headers=BYTES).status_code == 200
+    assert shared_client.put(place, content=b"a\tr\tb\n", headers=BYTES).status_code == 200
     monkeypatch.setattr(server, "LEFT_FREE", 2**62)
-    assert "too little room" in client.put(place, content=b"other", headers=BYTES).json()["detail"]
-    assert (client.app.state.studio.folder / project / "files" / "g.tsv").read_bytes() == b"a\tr\tb\n"
+    assert shared_client.put(place, content=b"other", headers=BYTES).status_code == 400
+    assert (shared_client.app.state.studio.folder / project / "files" / "g.tsv").read_bytes() == b"a\tr\tb\n"
 
 
-def test_links_in_a_project_are_not_followed(client, tmp_path):
-    project = add_project(client)
-    folder, secret = client.app.state.studio.folder / project, tmp_path / "secret"
+def test_links_in_a_project_are_not_followed(shared_client, tmp_path):
+    project = add_project(shared_client)
+    folder, secret = shared_client.app.state.studio.folder / project, tmp_path / "secret"
     secret.write_text("a\tr\tb\n")
     (folder / "files" / "g.tsv").symlink_to(secret)
     Project.read(folder).with_file("g.tsv", "graph")
-    assert client.get(f"/api/projects/{project}/preview").json()["graph"] is None
-    assert "missing" in client.post(f"/api/projects/{project}/runs", json={"what": "go"}).json()["detail"]
-    client.put(f"/api/projects/{project}/files/g.tsv", content=b"x\ty\tz\n", headers=BYTES)
+    assert shared_client.get(f"/api/projects/{project}/preview").json()["graph"] is None
+    assert shared_client.post(f"/api/projects/{project}/runs", json={"what": "go"}).status_code == 400
+    shared_client.put(f"/api/projects/{project}/files/g.tsv", content=b"x\ty\tz\n", headers=BYTES)
     assert secret.read_text() == "a\tr\tb\n"
-    (client.app.state.studio.folder / "linked").symlink_to(folder)
-    assert client.get("/api/projects/linked").status_code == 404
+    (shared_client.app.state.studio.folder / "linked").symlink_to(folder)
+    assert shared_client.get("/api/projects/linked").status_code == 404
 
 
 @pytest.mark.parametrize("name", ["..", ".actc-studio", "a/b", "A", "-x", "%2e%2e"])
-def test_no_name_from_outside_reaches_another_folder(client, name):
-    assert client.get(f"/api/projects/{name}").status_code == 404
+def test_no_name_from_outside_reaches_another_folder(shared_client, name):
+    assert shared_client.get(f"/api/projects/{name}").status_code == 404
     with pytest.raises(FileError):
-        find_project(client.app.state.studio.folder, name)
+        find_project(shared_client.app.state.studio.folder, name)
 
 
 def test_a_damaged_project_is_left_out_and_said(client):
@@ -176,19 +158,19 @@ def test_a_damaged_project_is_left_out_and_said(client):
         {"evil": 1},
     ],
 )
-def test_what_a_command_would_refuse_is_refused_here(client, body):
-    name = add_project(client)
-    before = client.get(f"/api/projects/{name}").json()["options"]
-    assert client.post(f"/api/projects/{name}", json=body).status_code in (400, 422)
-    assert client.get(f"/api/projects/{name}").json()["options"] == before
+def test_what_a_command_would_refuse_is_refused_here(shared_client, body):
+    name = add_project(shared_client)
+    before = shared_client.get(f"/api/projects/{name}").json()["options"]
+    assert shared_client.post(f"/api/projects/{name}", json=body).status_code in (400, 422)
+    assert shared_client.get(f"/api/projects/{name}").json()["options"] == before
 
 
 def test_a_folder_with_other_files_is_no_studio(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(FileError, match="no studio's"):
+    with pytest.raises(FileError):
         prepare(tmp_path)
     (tmp_path / ".actc-studio").write_text("mine, too")
-    with pytest.raises(FileError, match=r"\.actc-studio is no folder"):
+    with pytest.raises(FileError):
         prepare(tmp_path)
 
 
@@ -208,27 +190,27 @@ def test_the_secret_is_its_owner_s_alone(studio, client):
     assert client.app.state.studio.token not in json.dumps(client.get("/api/studio").json())
 
 
-def test_what_was_dropped_is_recognised_with_its_notes_and_a_first_card(client, tmp_path):
-    name = add_project(client)
+def test_what_was_dropped_is_recognised_with_its_notes_and_a_first_card(shared_client, tmp_path):
+    name = add_project(shared_client)
     label = "<http://www.w3.org/2000/01/rdf-schema#label>"
     facts = f'<http://e/Paris> <http://e/lies_in> <http://e/F> .\n<http://e/F> {label} "France" .\n'.encode()
     files = {"g.nt": facts, "names.tsv": b"id\tname\nhttp://e/Paris\tParis <b>\n"}
     told = [
-        client.put(f"/api/projects/{name}/files/{file}", content=text, headers=BYTES).json()
+        shared_client.put(f"/api/projects/{name}/files/{file}", content=text, headers=BYTES).json()
         for file, text in files.items()
     ]
     assert [one["role"] for one in told] == ["graph", "names"]
-    found = client.get(f"/api/projects/{name}/preview").json()
+    found = shared_client.get(f"/api/projects/{name}/preview").json()
     assert found["graph"]["format"] == "N-Triples"
-    assert "literal" in " ".join(found["graph"]["notes"])
+    assert len(found["graph"]["notes"]) == 1  # of the literal
     # By the table of names, by the end of an address, and by the graph's own label.
     assert [part["text"] for part in found["card"]["sentence"][::2]] == ["Paris <b>", "lies in", "France"]
     assert found["names"]["named"] == 2
-    assert client.get(f"/api/projects/{name}").json()["next"]["what"] == "go"
-    broken = client.put(f"/api/projects/{name}/files/h.nt", content=b"<a <b\n", headers=BYTES).json()
+    assert shared_client.get(f"/api/projects/{name}").json()["next"]["what"] == "go"
+    broken = shared_client.put(f"/api/projects/{name}/files/h.nt", content=b"<a <b\n", headers=BYTES).json()
     assert broken["role"] == "graph"
-    assert "h.nt, line 1" in client.get(f"/api/projects/{name}/preview").json()["problem"]
-    assert "cannot be read" in client.get(f"/api/projects/{name}").json()["next"]["sentence"]
+    assert "h.nt, line 1" in shared_client.get(f"/api/projects/{name}/preview").json()["problem"]
+    assert shared_client.get(f"/api/projects/{name}").json()["next"]["what"] == "data"
 
 
 def test_a_project_s_page_says_what_to_do_after_a_run_that_was_cancelled_or_failed(studio):
@@ -236,7 +218,7 @@ def test_a_project_s_page_says_what_to_do_after_a_run_that_was_cancelled_or_fail
     (project.files / "g.tsv").write_text("a\tr\tb\n")
     run, app = add_run(project.folder, "go", [["actc", "complete", "files/g.tsv"]]), create_studio(studio)
     run.cancel()
-    assert "cancelled" in describe_project(app.state.studio, project)["next"]["sentence"]
+    assert describe_project(app.state.studio, project)["next"]["what"] == "again"
     with pytest.raises(OptionError) as raised:
         find_by_rules(read_graph(project.files / "g.tsv"))
     (run.folder / "log.txt").write_text(f"$ actc complete\nactc: {raised.value}\n")
@@ -258,9 +240,9 @@ def test_a_project_s_page_says_what_to_do_after_a_run_that_was_cancelled_or_fail
         ("subject\tpredicate\tobject\tconfidence\na\tb\tc\t0.5\n", "scores"),
     ],
 )
-def test_what_a_table_is_its_columns_say(client, text, role):
-    name = add_project(client)
-    assert client.put(f"/api/projects/{name}/files/x.tsv", content=text, headers=BYTES).json()["role"] == role
+def test_what_a_table_is_its_columns_say(shared_client, text, role):
+    name = add_project(shared_client)
+    assert shared_client.put(f"/api/projects/{name}/files/x.tsv", content=text, headers=BYTES).json()["role"] == role
 
 
 def test_one_run_at_a_time_is_started_and_may_be_cancelled(client, families):
@@ -271,36 +253,6 @@ def test_one_run_at_a_time_is_started_and_may_be_cancelled(client, families):
     assert told["command"] == "actc complete files/families.tsv --budget 10 --out result"
     assert client.post(f"{api}/runs", json={"what": "go"}).status_code == 400
     list_runs(client.app.state.studio.folder / name)[0].cancel()
-
-
-def test_the_whole_way_from_candidates_to_an_audit_by_its_routes(completed_client):
-    client, name = completed_client, "families"
-    api = f"/api/projects/{name}"
-    found = client.get(api).json()
-    assert found["state"] == "asking"
-    client.post(api, json={"title": "Who is whose aunt?", "guidelines": "Look at the *children*."})
-    client.get(found["session"]["judge"])
-    pages = f"/session/{name}"
-    assert client.get(f"{pages}/api/picture").json()["title"] == "Who is whose aunt?"
-    assert client.get(f"{pages}/api/guidelines").json()["text"] == "Look at the *children*."
-    for k in range(10):
-        card = client.post(f"{pages}/api/exchange", json={"cards": 1}).json()["cards"][0]
-        answer = {"said": "true" if k % 2 else "false", "triple": card["triple"], "key": f"k{k}"}
-        assert client.post(f"{pages}/api/exchange", json={"judgements": [answer]}).json()["recorded"][0]["id"]
-    assert client.get(api).json()["next"]["what"] == "decide"
-    client.post(f"{api}/runs", json={"what": "decide"})
-    found = wait(client, api)
-    assert found["state"] == "decided"
-    assert found["accepted"] == found["outcome"]["accepted"] > 0
-    assert found["next"]["what"] == "take"
-    audit = client.post(f"{api}/audit", json={"count": 5, "design": "simple", "target": 0.9}).json()
-    words = "actc audit result/session --among result/accepted.tsv --count 5 --by simple --target 0.9"
-    assert audit["command"] == words
-    client.get(audit["judge"])
-    cards = client.post(f"/session/{name}.audit/api/exchange", json={"cards": 5}).json()["cards"]
-    accepted = client.get(f"{api}/take/accepted.tsv").text
-    assert len(cards) == 5
-    assert all("\t".join(card[part]["id"] for part in ("head", "relation", "tail")) in accepted for card in cards)
 
 
 def wait(client, api):
@@ -318,8 +270,7 @@ def test_people_of_a_studio_that_others_reach_get_an_address_and_its_code(studio
     with TestClient(app, base_url="http://mine.example:8766") as client:
         client.get(f"/s/{app.state.studio.token}")
         name = add_project(client)
-        scores = b"head\trelation\ttail\tscore\n" + b"".join(b"a%d\tr\tb\t%d\n" % (k, k) for k in range(40))
-        client.put(f"/api/projects/{name}/files/scores.tsv", content=scores, headers=BYTES)
+        client.put(f"/api/projects/{name}/files/scores.tsv", content=SCORES, headers=BYTES)
         client.post(f"/api/projects/{name}", json={"goal": "decide", "budget": 5})
         client.post(f"/api/projects/{name}/runs", json={"what": "go"})
         assert wait(client, f"/api/projects/{name}")["state"] == "asking"
@@ -331,29 +282,28 @@ def test_people_of_a_studio_that_others_reach_get_an_address_and_its_code(studio
         assert client.get(f"/api/projects/{name}").json()["next"]["what"] == "decide"
 
 
-def test_scored_candidates_are_decided_beside_the_graph_of_a_store(client):
-    name = add_project(client)
+def test_scored_candidates_are_decided_beside_the_graph_of_a_store(shared_client):
+    name = add_project(shared_client)
     chosen = {"goal": "decide", "store": "sparql:http://127.0.0.1:9/query", "graph_iri": "http://example.org/kg"}
-    client.post(f"/api/projects/{name}", json=chosen)
-    assert client.get(f"/api/projects/{name}").json()["state"] == "new"  # there is nothing to decide on yet
-    scores = b"head\trelation\ttail\tscore\n" + b"".join(b"a%d\tr\tb\t%d\n" % (k, k) for k in range(40))
-    client.put(f"/api/projects/{name}/files/scores.tsv", content=scores, headers=BYTES)
-    found = client.get(f"/api/projects/{name}").json()
+    shared_client.post(f"/api/projects/{name}", json=chosen)
+    assert shared_client.get(f"/api/projects/{name}").json()["state"] == "new"  # there is nothing to decide on yet
+    shared_client.put(f"/api/projects/{name}/files/scores.tsv", content=SCORES, headers=BYTES)
+    found = shared_client.get(f"/api/projects/{name}").json()
     assert (found["state"], found["next"]["what"]) == ("ready", "go")
     read, start = [line.split() for line in found["commands"] if line.startswith(("actc convert", "actc start"))]
     assert read[2:5] == [chosen["store"], "--graph", chosen["graph_iri"]]
     assert start[start.index("--kg") + 1] == read[read.index("--out") + 1]
 
 
-def test_a_session_of_one_project_does_not_open_another(client, tmp_path):
-    first, second = (add_project(client) for _ in range(2))
+def test_a_session_of_one_project_does_not_open_another(shared_client, tmp_path):
+    first, second = (add_project(shared_client) for _ in range(2))
     (tmp_path / "scores.tsv").write_text("".join(f"a{k}\tr\tb\t{k}\n" for k in range(40)))
     for name in (first, second):
-        result = client.app.state.studio.folder / name / "result"
+        result = shared_client.app.state.studio.folder / name / "result"
         result.mkdir()
         start_session(result / "session", tmp_path / "scores.tsv").close()
-    link = client.get(f"/api/projects/{first}").json()["session"]["judge"]
-    judge = stranger(client)
+    link = shared_client.get(f"/api/projects/{first}").json()["session"]["judge"]
+    judge = stranger(shared_client)
     assert judge.get(link).status_code == 200
     assert judge.get(f"/session/{first}/api/picture").status_code == 200
     assert judge.get(f"/session/{second}/api/picture").status_code == 401
@@ -361,28 +311,33 @@ def test_a_session_of_one_project_does_not_open_another(client, tmp_path):
     assert judge.get(link.replace(first, second)).status_code == 404
 
 
-def test_files_that_are_dropped_at_once_are_all_there(client):
-    name = add_project(client)
+def test_files_that_are_dropped_at_once_are_all_there(shared_client):
+    name = add_project(shared_client)
     with ThreadPoolExecutor(8) as several:
         places = [f"/api/projects/{name}/files/names-{k}.tsv?role=names" for k in range(16)]
         codes = list(
-            several.map(lambda place: client.put(place, content=b"id\tname\n", headers=BYTES).status_code, places)
+            several.map(
+                lambda place: shared_client.put(place, content=b"id\tname\n", headers=BYTES).status_code, places
+            )
         )
     assert codes == [200] * 16
-    assert len(client.get(f"/api/projects/{name}").json()["files"]) == 16
+    assert len(shared_client.get(f"/api/projects/{name}").json()["files"]) == 16
 
 
-def test_columns_that_are_not_used_are_said(client):
-    name = add_project(client)
+def test_columns_that_are_not_used_are_said(shared_client):
+    name = add_project(shared_client)
     table = b"head,relation,tail,source,when,confidence\na,r,x,He saw it.,1,0.5\nb,r,y,He said it.,2,0.25\n"
     place = f"/api/projects/{name}/files/facts.csv"
-    assert client.put(place, content=table, headers=BYTES).json()["role"] == "scores"
-    found = client.get(f"/api/projects/{name}/preview").json()["scores"]
+    assert shared_client.put(place, content=table, headers=BYTES).json()["role"] == "scores"
+    found = shared_client.get(f"/api/projects/{name}/preview").json()["scores"]
     assert found["scores"] == [0.25, 0.5]
-    assert found["notes"] == ["Cards show the text in the column source.", "The column when is not used."]
-    client.post(place, json={"role": "graph"})
-    notes = client.get(f"/api/projects/{name}/preview").json()["graph"]["notes"]
-    assert notes == ["These columns are not used: score, source, when.", SCORES_UNUSED]
+    shown, unused = found["notes"]
+    assert " source" in shown
+    assert " when " in unused
+    shared_client.post(place, json={"role": "graph"})
+    notes = shared_client.get(f"/api/projects/{name}/preview").json()["graph"]["notes"]
+    assert "score, source, when" in notes[0]
+    assert notes[1:] == [SCORES_UNUSED]
 
 
 def start_judging(client, tmp_path):
@@ -395,10 +350,10 @@ def start_judging(client, tmp_path):
     return name
 
 
-def test_what_is_sought_stays_once_people_judge(client, tmp_path):
-    api = f"/api/projects/{start_judging(client, tmp_path)}"
-    assert "new project" in client.post(api, json={"goal": "check"}).json()["detail"]
-    assert client.post(api, json={"goal": "complete", "budget": 7}).json()["options"]["budget"] == 7
+def test_what_is_sought_stays_once_people_judge(shared_client, tmp_path):
+    api = f"/api/projects/{start_judging(shared_client, tmp_path)}"
+    assert shared_client.post(api, json={"goal": "check"}).status_code == 400
+    assert shared_client.post(api, json={"goal": "complete", "budget": 7}).json()["options"]["budget"] == 7
 
 
 def take_away(client, path):
@@ -421,19 +376,19 @@ def test_a_removed_project_is_put_back_as_it_was_with_its_links(client, tmp_path
     assert client.get("/api/studio").json()["removed"] == []
 
 
-def test_a_project_in_which_something_is_written_is_not_removed(client):
-    name = add_project(client)
-    folder = client.app.state.studio.folder / name
+def test_a_project_in_which_something_is_written_is_not_removed(shared_client):
+    name = add_project(shared_client)
+    folder = shared_client.app.state.studio.folder / name
     (folder / "runs" / "1").mkdir(parents=True)
     (folder / "runs" / "1" / "run.json").write_text('{"what": "go", "commands": []}')
     with (folder / "runs" / "1" / "lock").open("w") as lock:
         assert try_to_lock(lock)
-        assert "not ended yet" in take_away(client, f"/api/projects/{name}").json()["detail"]
+        assert take_away(shared_client, f"/api/projects/{name}").status_code == 400
     (folder / "runs" / "1" / "ended.json").write_text('{"state": "done"}')
     with alone(folder / "result"):  # as a command in a terminal does
-        assert "being written" in take_away(client, f"/api/projects/{name}").json()["detail"]
+        assert take_away(shared_client, f"/api/projects/{name}").status_code == 400
     assert folder.is_dir()
-    assert take_away(client, f"/api/projects/{name}").status_code == 200
+    assert take_away(shared_client, f"/api/projects/{name}").status_code == 200
 
 
 def test_a_removed_project_is_deleted_for_good_only_by_its_own_name(client):
@@ -449,28 +404,27 @@ def test_a_removed_project_is_deleted_for_good_only_by_its_own_name(client):
     assert client.post("/api/removed/families.1", json={}).json() == {"name": f"{name}-2"}  # the old name is taken
 
 
-def test_the_report_is_a_page_with_a_way_back_on_which_nothing_runs(client):
-    name = add_project(client)
-    assert client.get(f"/project/{name}/report").status_code == 404
-    result = client.app.state.studio.folder / name / "result"
+def test_the_report_is_a_page_with_a_way_back_on_which_nothing_runs(shared_client):
+    name = add_project(shared_client)
+    assert shared_client.get(f"/project/{name}/report").status_code == 404
+    result = shared_client.app.state.studio.folder / name / "result"
     result.mkdir()
     (result / "report.html").write_text("<html><body class='report'>\n<main>All is well</main></body></html>")
-    page = client.get(f"/project/{name}/report")
+    page = shared_client.get(f"/project/{name}/report")
     assert "All is well" in page.text
     assert f'<a href="../{name}#take">' in page.text
     policy = page.headers["content-security-policy"]
     assert "script-src" not in policy
     assert policy.startswith("default-src 'none'")
-    assert "'unsafe-inline'" not in client.get(f"/project/{name}").headers["content-security-policy"]
-    assert client.get(f"/api/projects/{name}").json()["report"]
+    assert "'unsafe-inline'" not in shared_client.get(f"/project/{name}").headers["content-security-policy"]
+    assert shared_client.get(f"/api/projects/{name}").json()["report"]
 
 
 PASSWORD = "open-sesame-4711"
 
 
-def test_a_password_opens_a_store_and_stands_nowhere(client, families, tmp_path):
-    rows = [line.replace(" ", "_").split("\t") for line in families.read_text().splitlines()[1:]]
-    lines = [" ".join(f"<http://e/{name}>" for name in row) + " ." for row in rows]
+def test_a_password_opens_a_store_and_stands_nowhere(client):
+    lines = ["<http://e/a> <http://e/r> <http://e/b> ."]
 
     def closed(server, query, reply):
         asked = server.headers[-1].get("Authorization", "")
@@ -478,10 +432,11 @@ def test_a_password_opens_a_store_and_stands_nowhere(client, families, tmp_path)
         return reply if right else (401, b"", {"WWW-Authenticate": 'Basic realm="x"'})
 
     with Faulty(lines, closed).serving() as store:
-        name = add_project(client, store=store, login="user", budget=5)
+        name = add_project(client, goal="decide", store=store, login="user", budget=5)
+        client.put(f"/api/projects/{name}/files/scores.tsv", content=SCORES, headers=BYTES)
         api = f"/api/projects/{name}"
         assert not client.get(api).json()["login_known"]
-        assert "keeps passwords" in client.post(f"{api}/runs", json={"what": "go"}).json()["detail"]
+        assert client.post(f"{api}/runs", json={"what": "go"}).status_code == 400
         typed = {"store": store, "login": "user", "user": "ada", "secret": PASSWORD}
         assert client.post("/api/login", json=typed).json() == {"known": True}
         assert client.get(api).json()["login_known"]
@@ -508,17 +463,17 @@ def test_a_password_opens_a_store_and_stands_nowhere(client, families, tmp_path)
         {"store": "sparql:http://h/query", "login": "", "secret": "b"},
     ],
 )
-def test_what_cannot_open_a_store_is_refused(client, typed):
-    assert client.post("/api/login", json=typed).status_code in (400, 422)
+def test_what_cannot_open_a_store_is_refused(shared_client, typed):
+    assert shared_client.post("/api/login", json=typed).status_code in (400, 422)
 
 
-def test_an_address_with_a_password_in_it_is_not_written_down(client):
-    name = add_project(client)
-    said = client.post(f"/api/projects/{name}", json={"store": f"sparql:http://ada:{PASSWORD}@h/query"})
+def test_an_address_with_a_password_in_it_is_not_written_down(shared_client):
+    name = add_project(shared_client)
+    said = shared_client.post(f"/api/projects/{name}", json={"store": f"sparql:http://ada:{PASSWORD}@h/query"})
     assert said.status_code == 400
     assert PASSWORD not in said.text
     body = {"what": "publish", "to": f"sparql:http://ada:{PASSWORD}@h/update", "into": "http://e/g"}
-    assert "password" in client.post(f"/api/projects/{name}/runs", json=body).json()["detail"]
+    assert shared_client.post(f"/api/projects/{name}/runs", json=body).status_code == 400
 
 
 def test_what_was_published_where_is_read_from_its_command_line():
@@ -528,15 +483,15 @@ def test_what_was_published_where_is_read_from_its_command_line():
     assert Target.of(publish_commands(plain, False)[0]) == Target.of(withdraw_commands(plain, True)[0]) == plain
 
 
-def test_a_store_that_does_not_answer_changes_nothing_in_where_a_project_stands(client, tmp_path):
-    name = start_judging(client, tmp_path)
-    folder = client.app.state.studio.folder / name
+def test_a_store_that_does_not_answer_changes_nothing_in_where_a_project_stands(shared_client, tmp_path):
+    name = start_judging(shared_client, tmp_path)
+    folder = shared_client.app.state.studio.folder / name
     (folder / "result" / "accepted.tsv").write_text("head\trelation\ttail\na\tr\tb\n")
     where = {"to": "sparql:http://127.0.0.1:1/update", "into": "http://e/g", "login": "", "base": "", "remove": False}
     for state in ("done", "failed"):
         run = add_run(folder, "publish", publish_commands(Target(where["to"], where["into"]), False))
         (run.folder / "ended.json").write_text(json.dumps({"state": state}))
-    told = client.get(f"/api/projects/{name}").json()
+    told = shared_client.get(f"/api/projects/{name}").json()
     assert told["state"] == "decided"
     assert told["target"] == {**where, "out_of": ""}
 

@@ -13,7 +13,7 @@ from actc.graphs.terms import unescape
 from actc.session import Session, Settings, start_session
 from actc.tables.files import write_scored
 from tests.app.studio.conftest import add_project, run_to_its_end
-from tests.test_doors import POOL, answer, rows_of
+from tests.test_doors import POOL, rows_of
 
 
 def ask(client, path, **values):
@@ -34,13 +34,26 @@ def triples_in(text, format):
     return {tuple(unescape(str(part).removeprefix("urn:actc:")) for part in triple) for triple in graph}
 
 
-def test_from_the_first_answers_to_what_is_taken_away(completed_client, tmp_path):
+def judge_by_routes(client, name, count):
+    """Judge some cards on the session's page: every second one is true."""
+    client.get(client.get(f"/api/projects/{name}").json()["session"]["judge"])
+    pages = f"/session/{name}"
+    for k in range(count):
+        card = client.post(f"{pages}/api/exchange", json={"cards": 1}).json()["cards"][0]
+        body = {"said": "true" if k % 2 else "false", "triple": card["triple"], "key": f"k{k}"}
+        assert client.post(f"{pages}/api/exchange", json={"judgements": [body]}).json()["recorded"][0]["id"]
+
+
+def test_from_the_first_answers_to_what_is_taken_away_and_audited(completed_client, tmp_path):
     client, name = completed_client, "families"
     base = f"/api/projects/{name}"
     assert client.get(f"/api/projects/{add_project(client)}/table").status_code == 409
-    session = Session(tmp_path / "studio" / name / "result" / "session")
-    pool = session.read_pool()
-    answer(session, "ada", {pool.triple(row): row % 2 == 0 for row in range(len(pool))}, 10)
+    found = client.post(base, json={"title": "Who is whose aunt?", "guidelines": "Look at the *children*."}).json()
+    assert found["state"] == "asking"
+    judge_by_routes(client, name, 10)
+    assert client.get(f"/session/{name}/api/picture").json()["title"] == "Who is whose aunt?"
+    assert client.get(f"/session/{name}/api/guidelines").json()["text"] == "Look at the *children*."
+    assert client.get(base).json()["next"]["what"] == "decide"
     page = ask(client, f"{base}/table", part="accepted", rows=5)
     assert len(page["rows"]) == 5
     assert page["count"] == page["accepted"] < page["candidates"]
@@ -67,8 +80,22 @@ def test_from_the_first_answers_to_what_is_taken_away(completed_client, tmp_path
     result = tmp_path / "studio" / name / "result"
     accepted = rows_of(result / "accepted.tsv")
     assert {tuple(row[part] for part in Session.TRIPLE): row["by"] for row in again["rows"]} == accepted
+    found = client.get(base).json()
+    assert (found["state"], found["next"]["what"]) == ("decided", "take")
+    assert found["accepted"] == found["outcome"]["accepted"] == len(accepted) > 0
     check_taken(client, base, result, set(accepted), tmp_path)
-    session.close()
+    check_audit(client, name, accepted)
+
+
+def check_audit(client, name, accepted):
+    """Begin an audit of what was accepted, and look at its first cards."""
+    audit = client.post(f"/api/projects/{name}/audit", json={"count": 5, "design": "simple", "target": 0.9}).json()
+    words = "actc audit result/session --among result/accepted.tsv --count 5 --by simple --target 0.9"
+    assert audit["command"] == words
+    client.get(audit["judge"])
+    cards = client.post(f"/session/{name}.audit/api/exchange", json={"cards": 5}).json()["cards"]
+    assert len(cards) == 5
+    assert {tuple(card[part]["id"] for part in Session.TRIPLE) for card in cards} <= set(accepted)
 
 
 def check_taken(client, base, result, accepted, tmp_path):
