@@ -56,7 +56,7 @@ def test_changing_the_cookie_does_not_change_the_address(monkeypatch):
     scope = {"client": ("192.0.2.1", 1), "method": "GET"}
     refused = [door._problem(scope, {b"cookie": str(number).encode()}) for number in range(12_000)]
     assert refused[0] is None
-    assert refused[-1] == (429, "Too many requests; wait a second.")
+    assert refused[-1][0] == 429
 
 
 def test_half_a_character_is_refused_and_the_next_answer_is_stored(session):

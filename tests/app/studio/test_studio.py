@@ -224,7 +224,7 @@ def test_a_project_s_page_says_what_to_do_after_a_run_that_was_cancelled_or_fail
     (run.folder / "log.txt").write_text(f"$ actc complete\nactc: {raised.value}\n")
     (run.folder / "ended.json").write_text('{"state": "failed"}')
     sentence = describe_project(app.state.studio, project)["next"]["sentence"]
-    assert "choose to train a model" in sentence
+    assert "(tab Data)" in sentence  # a place of the studio, not an option of the command
     assert "--" not in sentence
 
 

@@ -77,16 +77,11 @@ class Served:
 
 
 @pytest.fixture
-def start_studio(tmp_path) -> Iterator[Callable[[], Command]]:
-    """Start `actc studio` in a new folder."""
-    with ExitStack() as running:
-
-        def start() -> Command:
-            studio = Command(tmp_path / "studio")
-            running.callback(studio.stop)
-            return studio
-
-        yield start
+def new_studio(tmp_path) -> Iterator[Command]:
+    """`actc studio` in a new folder."""
+    studio = Command(tmp_path / "studio")
+    yield studio
+    studio.stop()
 
 
 @pytest.fixture
@@ -164,9 +159,9 @@ def judge_in(session: Session, facts: set[tuple[str, str, str]], count: int) -> 
 
 
 def test_a_dropped_graph_is_completed_judged_promised_and_taken_as_turtle(
-    start_studio, new_page, families, true_facts, tmp_path
+    new_studio, new_page, families, true_facts, tmp_path
 ):
-    studio, page = start_studio(), new_page(viewport={"width": 1200, "height": 900})
+    studio, page = new_studio, new_page(viewport={"width": 1200, "height": 900})
     page.goto(studio.link)
     page.wait_for_selector("#projects li")
     drop(page, families)
@@ -263,7 +258,7 @@ def open_tab(page: Page, key: str, name: str) -> None:
     raise AssertionError(f"{key} never comes to {name}")
 
 
-def test_the_whole_way_by_keys_alone(judged_studio, families, true_facts):
+def test_the_way_by_keys_alone(judged_studio, families, true_facts):
     studio, page = judged_studio(viewport={"width": 1200, "height": 900})
     page.on("filechooser", lambda chooser: chooser.set_files(families))  # from now on, so that none opens unseen
     tab_to(page, "#new-title")

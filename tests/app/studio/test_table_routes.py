@@ -34,25 +34,20 @@ def triples_in(text, format):
     return {tuple(unescape(str(part).removeprefix("urn:actc:")) for part in triple) for triple in graph}
 
 
-def judge_by_routes(client, name, count):
-    """Judge some cards on the session's page: every second one is true."""
-    client.get(client.get(f"/api/projects/{name}").json()["session"]["judge"])
-    pages = f"/session/{name}"
-    for k in range(count):
-        card = client.post(f"{pages}/api/exchange", json={"cards": 1}).json()["cards"][0]
-        body = {"said": "true" if k % 2 else "false", "triple": card["triple"], "key": f"k{k}"}
-        assert client.post(f"{pages}/api/exchange", json={"judgements": [body]}).json()["recorded"][0]["id"]
-
-
 def test_from_the_first_answers_to_what_is_taken_away_and_audited(completed_client, tmp_path):
     client, name = completed_client, "families"
     base = f"/api/projects/{name}"
     assert client.get(f"/api/projects/{add_project(client)}/table").status_code == 409
     found = client.post(base, json={"title": "Who is whose aunt?", "guidelines": "Look at the *children*."}).json()
     assert found["state"] == "asking"
-    judge_by_routes(client, name, 10)
-    assert client.get(f"/session/{name}/api/picture").json()["title"] == "Who is whose aunt?"
-    assert client.get(f"/session/{name}/api/guidelines").json()["text"] == "Look at the *children*."
+    pages = f"/session/{name}"
+    client.get(found["session"]["judge"])
+    assert client.get(f"{pages}/api/picture").json()["title"] == "Who is whose aunt?"
+    assert client.get(f"{pages}/api/guidelines").json()["text"] == "Look at the *children*."
+    for k in range(10):
+        card = client.post(f"{pages}/api/exchange", json={"cards": 1}).json()["cards"][0]
+        body = {"said": "true" if k % 2 else "false", "triple": card["triple"], "key": f"k{k}"}
+        assert client.post(f"{pages}/api/exchange", json={"judgements": [body]}).json()["recorded"][0]["id"]
     assert client.get(base).json()["next"]["what"] == "decide"
     page = ask(client, f"{base}/table", part="accepted", rows=5)
     assert len(page["rows"]) == 5
