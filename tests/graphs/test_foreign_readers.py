@@ -68,5 +68,5 @@ def test_wikidata_s_own_iris_become_quickstatements(tmp_path):
 
 
 def test_more_than_two_bases_are_refused(graph, tmp_path):
-    with pytest.raises(OptionError, match="3 bases were given"):
+    with pytest.raises(OptionError):
         write_graph(tmp_path / "g.nt", graph, base=(BASE, ENTITY, DIRECT))

@@ -59,7 +59,7 @@ def test_global_opt_starts_at_one_half_and_ends_on_the_grid():
 
 @pytest.mark.parametrize(("step", "passes"), [(0.0, 1), (1.0, 1), (1e-9, 1), (0.1, 0), (0.1, 10**9)])
 def test_global_opt_refuses_a_grid_without_values_or_without_end(pool, labels, step, passes):
-    with pytest.raises(OptionError, match="a step of at least 0.001 and below 1, and 1 to 1000 passes"):
+    with pytest.raises(OptionError, match="0.001.*1.*1.*1000"):
         global_opt(pool, [Annotations(np.array([0]), labels[:1])], step, passes)
 
 

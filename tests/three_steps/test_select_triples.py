@@ -86,14 +86,14 @@ def test_the_authors_uncertainty_asks_one_relation_s_classifier(pool, labels):
 
 
 def test_more_than_are_left_cannot_be_selected(pool, labels):
-    with pytest.raises(OptionError, match="61 triples are wanted, but 60"):
+    with pytest.raises(OptionError, match="61.*60"):
         select("random", pool, Annotations(), 61)
-    with pytest.raises(OptionError, match="57 triples are wanted, but 56 of the pool's 60"):
+    with pytest.raises(OptionError, match="57.*56.*60"):
         select("random", pool, Annotations(np.arange(4), labels[:4]), 57)
 
 
 def test_an_unknown_selector_is_answered_with_the_nearest_name(pool):
-    with pytest.raises(ChoiceError, match="Did you mean 'uncertainty'"):
+    with pytest.raises(ChoiceError, match="'uncertainty'"):
         select("uncertanty", pool, Annotations(), 1)
 
 

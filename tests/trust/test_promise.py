@@ -196,9 +196,9 @@ def test_a_case_decides_as_its_promise_does_but_for_what_people_said():
 @pytest.mark.parametrize(
     ("demand", "words"),
     [
-        (lambda: Demand(90), "share between 0 and 1"),
-        (lambda: Demand(0.9, 0.2), "confidence of 0.2"),
-        (lambda: Case(make_truth()[0], method="localopt-acc", demand=Demand(0.9)).promise, "pooled method"),
+        (lambda: Demand(90), "90"),
+        (lambda: Demand(0.9, 0.2), "0.2"),
+        (lambda: Case(make_truth()[0], method="localopt-acc", demand=Demand(0.9)).promise, "localopt-acc|pooled"),
     ],
 )
 def test_demands_that_make_no_sense_are_refused(demand, words):
