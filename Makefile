@@ -22,8 +22,8 @@ judge: $(VENV)/app.stamp ## judge the packaged sample on a page of your browser
 	test -d actc-session || $(BIN)/actc start actc-session --sample
 	$(BIN)/actc annotate actc-session
 
-# Tests that share something dear (a Spark session, say) are a group, and run in one process.
-PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup
+# Tests that share something dear (a Spark session, say) are a group, and run in one process; tests/conftest.py orders them.
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
 
 test: prepare $(VENV)/dev.stamp ## all tests but the long ones; finds or installs the Chromium and the Java that they need
 	$(PYTEST) -m 'not long'

@@ -23,6 +23,18 @@ from actc.judges.replies import Question, Reply
 from actc.judges.store import ReplyStore
 from actc.session import Session, Settings, start_session
 
+# What groups of tests begin with that take longest: begun last, they would be waited for.
+LONGEST = (
+    "packages",
+    "spark",
+    "page ",
+    "tests/test_notebooks",
+    "tests/app",
+    "reference",
+    "paper",
+    "tests/c",
+    "tests/e",
+)
 # What tests write is synced to the disk, file by file: in memory that costs nothing.
 MEMORY = Path("/dev/shm")
 if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 2 << 30:
@@ -32,7 +44,8 @@ pytest_plugins = ["tests.browser"]
 
 # The same examples every time, so that a change is never blamed for what luck found; to go and look for more:
 # ACTC_RANDOM=1 make test
-settings.register_profile("actc", deadline=None, derandomize=not os.environ.get("ACTC_RANDOM"))
+MANY = bool(os.environ.get("ACTC_RANDOM"))
+settings.register_profile("actc", deadline=None, derandomize=not MANY, max_examples=100 if MANY else 40)
 settings.load_profile("actc")
 # The tests use what the repository holds, whatever else this machine has.
 for name in ("ACTC_DATA", "ACTC_SCORES", "ACTC_CACHE"):
@@ -163,7 +176,13 @@ def pytest_make_collect_report():
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let one process run all tests of a file, if they are in no other group: what they share is made once."""
+    """Let one process run all tests of a file, if they are in no other group; the groups that take longest go first."""
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(item.location[0]))
+
+    def turn(item: pytest.Item) -> int:
+        group = item.get_closest_marker("xdist_group").args[0]
+        return next((place for place, name in enumerate(LONGEST) if group.startswith(name)), len(LONGEST))
+
+    items.sort(key=turn)

@@ -25,7 +25,7 @@ def runnable(page):
 
 
 PAGES_THAT_RUN = [
-    pytest.param(page, id=page.stem, marks=[] if page.stem == "README" else pytest.mark.long)
+    pytest.param(page, id=page.stem, marks=[pytest.mark.xdist_group(f"page {page.stem}"), pytest.mark.long])
     for page in PAGES
     if runnable(page)
 ]

@@ -76,7 +76,7 @@ def test_options_replace_fields():
     [
         ("actc-lr-rdm", "'actc-lr-rndm'"),
         ("actc-lr-rndm:m=5", "'m'"),
-        ("actc-lr-rndm:n", "actc-lr-rndm:n"),
+        ("actc-lr-rndm:n", "'n'"),
         ("actc-lr-rndm:n=many", "many"),
         ("actc-lr-rndm:soft=perhaps", "perhaps"),
         ("globalopt-f1:step=x", "x"),

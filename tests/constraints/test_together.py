@@ -43,7 +43,7 @@ def by_brute_force(p, rho: float, facts: int):
     return each / total
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.lists(st.floats(0.02, 0.98), min_size=2, max_size=6), st.integers(0, 2), st.sampled_from([0, 60, 300, 5000]))
 def test_the_probabilities_of_a_place_are_those_of_going_through_all_that_may_be_true(p, facts, cases):
     constraints = HARD if not cases else soft(cases)
@@ -158,7 +158,7 @@ def worlds(draw):
     return triples, np.array(p), Constraints((*each, Constraint("not-both", "r", "q", use="hard")))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(worlds(), st.randoms())
 def test_nothing_is_added_nothing_hard_is_violated_and_the_order_of_rows_does_not_matter(world, random):
     triples, p, constraints = world

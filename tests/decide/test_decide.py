@@ -101,7 +101,7 @@ rows = st.lists(
 
 
 @given(rows=rows, suffix=st.sampled_from(["tsv", "csv", "parquet"]), best=st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_decisions_are_those_made_in_memory(
     tmp_path_factory: pytest.TempPathFactory, rows: list, suffix: str, best: bool
 ) -> None:

@@ -161,7 +161,7 @@ def decisions(posterior: Posterior, pool: ScoredTriples, objective: str = "accur
     return pool.scores >= find_cuts(posterior, objective)[pool.relations]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(labelled_pools(), st.sampled_from([(7.0, -80.0), (0.01, 40.0)]))
 def test_the_scale_and_the_zero_of_the_scores_change_no_decision_and_no_probability(drawn, transform) -> None:
     scores, relations, annotations = drawn
@@ -174,7 +174,7 @@ def test_the_scale_and_the_zero_of_the_scores_change_no_decision_and_no_probabil
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(labelled_pools())
 def test_but_for_the_humps_no_rising_transform_of_the_scores_changes_anything(drawn) -> None:
     scores, relations, annotations = drawn
@@ -187,7 +187,7 @@ def test_but_for_the_humps_no_rising_transform_of_the_scores_changes_anything(dr
     assert best_pick(one) == best_pick(two)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(labelled_pools(), VERSIONS, st.randoms(use_true_random=False))
 def test_the_order_of_rows_and_of_judging_moves_no_threshold(drawn, version, shuffler) -> None:
     scores, relations, annotations = drawn
@@ -201,7 +201,7 @@ def test_the_order_of_rows_and_of_judging_moves_no_threshold(drawn, version, shu
     np.testing.assert_allclose(find_cuts(one), find_cuts(two), atol=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(labelled_pools(), VERSIONS, st.permutations(range(5)))
 def test_relabelled_relations_permute_the_thresholds(drawn, version, new_code) -> None:
     scores, relations, annotations = drawn
@@ -253,7 +253,7 @@ def test_an_unseen_relation_gets_the_default_threshold() -> None:
     assert prepare_pool(pool).relation_codes(other).tolist() == [4]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(labelled_pools(), VERSIONS, st.integers(1, 60), st.integers(0, 2**32 - 1))
 def test_a_pick_is_new_and_inside_the_pool_until_the_pool_is_empty(drawn, version, count, seed) -> None:
     scores, relations, annotations = drawn
@@ -284,7 +284,7 @@ def test_a_pick_says_what_an_answer_there_is_expected_to_bring() -> None:
     assert len(said) > 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(labelled_pools(), VERSIONS)
 def test_the_raced_pick_is_the_best_of_all_points(drawn, version) -> None:
     scores, relations, annotations = drawn

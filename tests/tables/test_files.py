@@ -128,10 +128,10 @@ def test_what_is_written_is_read_back(tmp_path_factory, suffix, rows):
 
 
 BAD = {
-    "no such file": ("missing.tsv", None, ""),
+    "no such file": ("missing.tsv", None, "missing.tsv"),
     "unknown suffix": ("x.json", "{}", r"\.tsv, \.csv or \.parquet"),
-    "empty": ("x.tsv", "", ""),
-    "header only": ("x.tsv", text(rows=[]), ""),
+    "empty": ("x.tsv", "", "x.tsv"),
+    "header only": ("x.tsv", text(rows=[]), "x.tsv"),
     "missing column": ("x.tsv", "head\trelation\ttail\na\tr\tx\n", "line 1.*'score'"),
     "too few columns": ("x.tsv", "a\tr\tx\n", "line 1.*3.*4"),
     "ragged": ("x.tsv", text() + "d\tr\n", "line 5.*2.*5"),
@@ -143,10 +143,10 @@ BAD = {
     "label": ("x.tsv", text([*ROWS, ("d", "r", "x", 1, 2)]), "line 5.*'2'"),
     "other score": ("x.tsv", text([ROWS[0], ROWS[0], ("a", "r", "x", 0.5, 1)]), "line 4.*line 2"),
     "other label": ("x.tsv", text([*ROWS, ("a", "r", "x", 0.25, 0)]), "line 5.*line 2"),
-    "encoding": ("x.tsv", b"a\tr\tx\t0.5\nb\tr\t\xff\t0.5\n", ""),
-    "truncated gzip": ("x.tsv.gz", None, ""),
-    "no gzip": ("y.tsv.gz", None, ""),
-    "no parquet": ("x.parquet", b"PAR1 not really", ""),
+    "encoding": ("x.tsv", b"a\tr\tx\t0.5\nb\tr\t\xff\t0.5\n", "x.tsv"),
+    "truncated gzip": ("x.tsv.gz", None, "x.tsv.gz"),
+    "no gzip": ("y.tsv.gz", None, "y.tsv.gz"),
+    "no parquet": ("x.parquet", b"PAR1 not really", "x.parquet"),
 }
 
 

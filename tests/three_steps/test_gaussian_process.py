@@ -15,7 +15,7 @@ def reference():
     return GaussianProcessClassifier(Matern(length_scale=0.1, nu=1.5), optimizer=None)
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(groups=several_groups)
 def test_probabilities_are_scikit_learn_s_in_every_group(groups):
     fitted_like(fit_matern, reference, groups)

@@ -44,7 +44,7 @@ def columns_of(annotations: Annotations) -> dict:
 
 
 @pytest.mark.parametrize("name", ["answers.tsv", "answers.csv", "answers.tsv.gz", "answers.parquet"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(given_answers=answers())
 def test_answers_come_back_from_a_file_as_they_were(tmp_path_factory, name, given_answers):
     path = tmp_path_factory.mktemp("answers") / name
