@@ -98,5 +98,5 @@ def test_a_triple_that_is_there_twice_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(parts_module, "MOST_READ", 2)
     table = {"head": ["a", "a", "a"], "relation": ["r"] * 3, "tail": ["t"] * 3, "score": [1.0, 2.0, 3.0]}
     write_triples(tmp_path / "pool.tsv", table)
-    with pytest.raises(FileError, match=r"pool.tsv.*\('a', 'r', 't'\) is there twice"):
+    with pytest.raises(FileError, match=r"'a', 'r', 't'"):
         read_sample(tmp_path / "pool.tsv")
