@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from actc.app.studio.runs import LIVING, list_runs
 from actc.app.studio.serve import prepare
 from actc.app.studio.server import create_studio
 from actc.sample.better_graph import make_families
@@ -42,11 +43,11 @@ def find_candidates(folder, families):
 def run_to_its_end(client, name, what, state="done"):
     """Start a run and wait until it ends."""
     client.post(f"/api/projects/{name}/runs", json={"what": what}).raise_for_status()
-    until = time.monotonic() + 120
-    while (run := client.get(f"/api/projects/{name}").json()["runs"][-1])["state"] in ("waiting", "running"):
+    run, until = list_runs(client.app.state.studio.folder / name)[-1], time.monotonic() + 120
+    while run.state in LIVING:
         assert time.monotonic() < until
         time.sleep(0.05)
-    assert run["state"] == state, run
+    assert run.state == state, run.describe()
 
 
 @pytest.fixture

@@ -256,11 +256,11 @@ def test_one_run_at_a_time_is_started_and_may_be_cancelled(client, families):
 
 
 def wait(client, api):
-    for _ in range(1200):
+    for _ in range(400):
         found = client.get(api).json()
         if found["state"] != "running":
             return found
-        time.sleep(0.05)
+        time.sleep(0.2)
     raise AssertionError(found["runs"])
 
 

@@ -185,8 +185,7 @@ def test_a_dropped_graph_is_completed_judged_promised_and_taken_as_turtle(
     phone.goto(address)
     judge(phone, true_facts, 2, lambda said: phone.tap(f"#answers .{said}"))
     phone.wait_for_selector("#message[data-left=spent]:not([hidden])")
-    judged = session.annotations()
-    pool = session.read_pool()
+    judged, pool = session.annotations(), session.read_pool()
     assert [pool.triple(row) in true_facts for row in judged.rows] == judged.labels.tolist()
     assert len(judged) == 30
     session.close()
