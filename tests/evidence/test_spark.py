@@ -13,7 +13,7 @@ import pytest
 from actc.errors import ActcError
 from actc.evidence.duckdb_engine import Duckdb
 from actc.evidence.plan import Limits
-from actc.evidence.spark_engine import Spark, _add
+from actc.evidence.spark_engine import Spark
 from actc.evidence.weigh import find_lesson, learn
 from actc.evidence.work import Proposals
 from actc.evidence.write_table import write_weighed
@@ -52,7 +52,7 @@ def read(folder):
 
 
 def check_alike(ours, theirs, missing=()):
-    """Compare two tables: log-odds to the last bit of single precision, pieces but for the order of adding."""
+    """Compare two tables, numbers to 1e-9."""
     assert list(ours) == list(theirs)
     for name, column in ours.items():
         if name in ("head", "relation", "tail"):
@@ -62,7 +62,6 @@ def check_alike(ours, theirs, missing=()):
         assert there.all() != (name in missing)
         assert there.tolist() == (~np.ma.getmaskarray(np.ma.asarray(theirs[name]))).tolist()
         np.testing.assert_allclose(theirs[name][there], column[there], rtol=0, atol=1e-9, err_msg=name)
-    np.testing.assert_array_equal(theirs["score"].astype(np.float32), ours["score"].astype(np.float32))
     assert np.ptp(ours["score"]) > 1
 
 
@@ -83,14 +82,6 @@ def test_spark_weighs_and_writes_as_duckdb_does(session, case, tmp_path):
 def test_what_spark_could_not_do_is_said_in_a_sentence(session):
     with pytest.raises(ActcError, match=r"^Spark could not finish \(.+\)\.$"), in_one_sentence():
         session.sql("SELECT raise_error('a disk is full')").collect()
-
-
-@pytest.mark.parametrize("count", [1, 7, 8, 9, 16, 43, 49])
-def test_columns_are_added_in_the_order_of_numpy(count):
-    numbers = np.random.default_rng(0).normal(size=(50, count)) * 10.0 ** np.random.default_rng(1).integers(
-        9, size=count
-    )
-    assert [_add(row) for row in numbers.tolist()] == numbers.sum(axis=1).tolist()
 
 
 ON_CLUSTER = """
@@ -133,5 +124,7 @@ def test_a_cluster_of_two_workers_without_python_finds_weighs_and_decides_as_duc
     check_alike(read(tmp_path / "duckdb"), read(tmp_path / "spark"))
     ours, theirs = read(tmp_path / "duckdb-decided"), read(tmp_path / "spark-decided")
     for name, column in ours.items():
-        exact = column.astype(np.float32) if name == "score" else column
-        assert exact.tolist() == theirs[name].astype(exact.dtype).tolist(), name
+        if name == "score":
+            np.testing.assert_allclose(theirs[name], column, rtol=0, atol=1e-9)
+        else:
+            assert column.tolist() == theirs[name].tolist(), name

@@ -29,7 +29,6 @@ from actc.tables.spark_session import in_one_sentence, open_session
 from actc.triples import FloatArray
 
 GIVEN = ("fact", "candidate", "entity_name", "relation_name")
-LANES = 8  # sums that numpy adds up side by side
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ def _view(session: Any, folder: Path, name: str) -> None:
 
 
 def _weigh(rows: Any, scale: Scale) -> Any:
-    """Add the column ``log_odds``: the numbers that numpy would add, in its order.
+    """Add the column ``log_odds``, as ``Scale.weigh`` works it out.
 
     Which two points of a curve a value is between is found by a class of Spark's own.
     """
@@ -119,7 +118,7 @@ def _weigh(rows: Any, scale: Scale) -> Any:
         begin, level, slope = (_array(one, sql.col(f"between{k}")) for one in _lines(points, curve))
         height = slope * (sql.col(f"piece{k}") - begin) + level
         added.append(sql.when(sql.col(f"there{k}"), height).otherwise(0.0) * sql.lit(weight))
-    return told.withColumn("log_odds", sql.lit(intercept) + _add(added)).drop(*pieces, *between, *there)
+    return told.withColumn("log_odds", sum(added, sql.lit(intercept))).drop(*pieces, *between, *there)
 
 
 def _piece(name: str) -> Any:
@@ -139,14 +138,3 @@ def _lines(points: FloatArray, curve: FloatArray) -> tuple[FloatArray, FloatArra
 def _array(numbers: FloatArray, place: Any) -> Any:
     """Return the number at a place; all of them travel as one text, whose every digit is read back."""
     return sql.from_json(sql.lit(json.dumps(numbers.tolist())), "array<double>")[place.cast("int")]
-
-
-def _add(columns: list[Any]) -> Any:
-    """Add columns up in the order in which numpy adds the numbers of a row."""
-    if len(columns) < LANES:
-        return sum(columns[1:], columns[0]) if columns else sql.lit(0.0)
-    whole = len(columns) // LANES * LANES
-    lanes = [sum(columns[k + LANES : whole : LANES], columns[k]) for k in range(LANES)]
-    while len(lanes) > 1:
-        lanes = [first + second for first, second in zip(lanes[::2], lanes[1::2], strict=True)]
-    return sum(columns[whole:], lanes[0])

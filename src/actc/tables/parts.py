@@ -237,7 +237,7 @@ def _column_types(paths: Sequence[Path]) -> dict[str, dict[str, str]]:
     return types
 
 
-BAD_SCORE = "(score IS NULL OR NOT isfinite(score))"
+BAD_SCORE = "(score IS NULL OR NOT abs(score) < CAST('inf' AS DOUBLE))"
 BAD_ROW = f"relation IS NULL OR {BAD_SCORE}"
 NAMELESS = "head IS NULL OR tail IS NULL OR head = '' OR tail = '' OR relation = ''"
 
@@ -251,16 +251,16 @@ def find_bad_row(connection: Any, candidates: Candidates, condition: str) -> Fil
             f"TRY_CAST(score AS DOUBLE) AS score FROM ({texts})) WHERE {condition} ORDER BY row LIMIT 1"
         ).fetchone()
         if row is not None:
-            empty = [name for name, value in zip(TRIPLE, row[1:4], strict=True) if not value]
-            problem = f"there is nothing in column {empty[0]}." if empty else _score_problem(row[4])
-            return FileError(f"{part.where(row[0])}: {problem}")
+            return FileError(f"{part.where(row[0])}: {describe_bad_row(*row[1:])}")
     return FileError(f"{candidates.layout.path}: the candidates changed while they were read.")
 
 
-def _score_problem(text: str | None) -> str:
-    if text is None:
-        return "there is nothing in column score."
-    return f"the score is {text!r}; every score must be a finite number."
+def describe_bad_row(head: Any, relation: Any, tail: Any, score: str | None) -> str:
+    """Say what is wrong with a row: an empty name, or no score."""
+    empty = [name for name, value in zip(COLUMNS, (head, relation, tail, score), strict=True) if value in (None, "")]
+    if empty:
+        return f"there is nothing in column {empty[0]}."
+    return f"the score is {score!r}; every score must be a finite number."
 
 
 def find_unreadable_part(candidates: Candidates) -> FileError | None:
