@@ -126,7 +126,7 @@ def test_folders_of_parts_do_wherever_files_do(folder):
         write_scored(f"parts/part-{number}.parquet", pool.take(rows))
     run(*CALIBRATE, "--quiet")
     whole = Path("thresholds.json").read_text()
-    run("calibrate", "parts", "--labels", "labels.tsv", "--quiet")
+    run("calibrate", "parts", "--labels", "labels.tsv", "--overwrite", "--quiet")
     relations = [json.loads(text)["relations"] for text in (whole, Path("thresholds.json").read_text())]
     assert relations[0] == relations[1]
     run("report", "thresholds.json", "--quiet")

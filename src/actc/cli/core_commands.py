@@ -36,7 +36,7 @@ def demo_command(out: Path, repeats: int, seed: int, overwrite: bool, quiet: boo
     from actc.cli.show import print_demo
     from actc.sample.run_demo import run_demo
 
-    claim_output(out, "demo", overwrite=overwrite)
+    claim_output(out, overwrite=overwrite, folder=True)
     with progress_bar("Repeats", quiet) as advance:
         demo = run_demo(out, repeats=repeats, seed=seed, progress=advance)
     if not quiet:
@@ -90,7 +90,7 @@ def calibrate_command(scores: Path, out: Path, overwrite: bool, quiet: bool, **o
     from actc.trust.calibrate import calibrate
 
     read = (scores, *(options[name] for name in ("labels", "known", "constraints", "graph")))
-    claim_output(out, "thresholds", overwrite=overwrite, inputs=read)
+    claim_output(out, overwrite=overwrite, inputs=read)
     calibration = calibrate(scores, out=out, **options)
     if not quiet:
         print_calibration(calibration, out)

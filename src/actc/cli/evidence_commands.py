@@ -60,7 +60,7 @@ def evidence_command(graph: Path, candidates: Path, out: Path, overwrite: bool, 
     from actc.evidence.from_files import add_evidence
 
     given = [path for path in (graph, candidates, options["held"], *options["scores"]) if path is not None]
-    claim_output(out, None if out.suffix else "graph", overwrite=overwrite, inputs=given)
+    claim_output(out, overwrite=overwrite, inputs=given, folder=not out.suffix)
     with progress_bar("Evidence", quiet) as advance:
         added = add_evidence(
             graph, candidates, out, progress=lambda done, total, name: advance(1, 2 * total), overwrite=True, **options

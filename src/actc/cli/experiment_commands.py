@@ -68,7 +68,7 @@ def bench_command(
     from actc.experiment.runs import further_metrics, run_experiment
     from actc.methods import METHODS
 
-    claim_output(options["out"], "rows", overwrite=overwrite, inputs=folders)
+    claim_output(options["out"], overwrite=overwrite, inputs=folders)
     cells = [CellFolder(folder) for folder in folders]
     known = all(cell.has_known for cell in cells)
     usable = [name for name, method in METHODS.items() if known or method.reads == "pool"]
@@ -119,13 +119,13 @@ def paper_command(
     """Make every table and figure of the paper, measured, beside the published numbers.
 
     CoDEx and the scores come from the checkout that this runs in; ACTC_DATA names a folder of other tables. Rows are
-    kept in OUT/rows.csv as they come: an interrupted run goes on where it stopped.
+    kept in OUT/rows.csv as they come: with --overwrite an interrupted run goes on where it stopped.
     """
     from actc.cli.show import print_paper
     from actc.experiment.plans import Conditions
     from actc.paper.run import redraw_paper, run_paper
 
-    claim_output(out, "paper", overwrite=overwrite)
+    claim_output(out, overwrite=overwrite, folder=True)
     own = [name for text in methods for name in split_methods(text)]
     if rows is not None:
         page = redraw_paper(rows, out, items=items, own_methods=own)

@@ -53,7 +53,7 @@ def _fetched(
     if overwrite is not None and not out.is_dir():
         claim_output(out, overwrite=overwrite)  # before long work; the command itself asks again
     path = Path(f"{out if out.name else out.absolute()}{BESIDE}")  # "." has no name
-    claim_output(path, "store", overwrite=bool(overwrite))
+    claim_output(path, overwrite=overwrite is not False)  # a command without --overwrite goes on in its own folder
     try:
         yield _fetch(store, path, graphs, bool(quiet))
     finally:

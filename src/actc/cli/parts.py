@@ -111,33 +111,26 @@ def credential_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return key(user(command))
 
 
-def claim_output(path: Path | None, kind: str | None = None, *, overwrite: bool, inputs: Sequence[Any] = ()) -> None:
+def claim_output(path: Path | None, *, overwrite: bool, inputs: Sequence[Any] = (), folder: bool = False) -> None:
     """Refuse a place where a command must not write, and keep it from other runs until the command ends.
 
     Parameters
     ----------
     path : Path, optional
         Where the output shall be; where there shall be none, there is nothing to claim.
-    kind : str, optional
-        What it is, a name in ``OWN`` or, of a folder, in ``OWN_FOLDERS``; without one it is a file.
-    overwrite, inputs
+    overwrite, inputs, folder
         As in :func:`actc.tables.overwrite.check_output`.
     """
     if path is None:
         return
     from actc.tables.deliver import claim
-    from actc.tables.overwrite import OWN_FOLDERS, check_output, check_output_folder
+    from actc.tables.overwrite import check_output
 
-    def check() -> None:
-        if kind in OWN_FOLDERS:
-            check_output_folder(path, kind, overwrite=overwrite, inputs=inputs)
-        else:
-            check_output(path, kind, overwrite=overwrite, inputs=inputs)
-
-    check()
-    if kind in OWN_FOLDERS or path.absolute().parent.is_dir():
+    check_output(path, overwrite=overwrite, inputs=inputs, folder=folder)
+    if folder or path.absolute().parent.is_dir():
         click.get_current_context().with_resource(claim(path))
-        check()  # another run may have ended between the two
+        # Another run may have ended between the two.
+        check_output(path, overwrite=overwrite, inputs=inputs, folder=folder)
 
 
 base_option = click.option(

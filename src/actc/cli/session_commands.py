@@ -183,7 +183,7 @@ def export_command(session: Path, overwrite: bool, quiet: bool, **options: Any) 
     from actc.session.results import export_session
 
     for name in ("labels", "history", "thresholds", "accepted", "held", "label_studio"):
-        claim_output(options[name], name, overwrite=overwrite, inputs=(session,))
+        claim_output(options[name], overwrite=overwrite, inputs=(session,))
     for count, what, path in export_session(session, **options):
         if not quiet:
             print(f"{count:,} {what}: {path}")

@@ -41,8 +41,8 @@ def report_command(
     from actc.cli.show_trust import print_report
     from actc.session.examine import write_report
 
-    claim_output(out, "report", overwrite=overwrite, inputs=(source,))
-    claim_output(json_out, "report-json", overwrite=overwrite, inputs=(source, out))
+    claim_output(out, overwrite=overwrite, inputs=(source,))
+    claim_output(json_out, overwrite=overwrite, inputs=(source, out))
     report = write_report(source, out, json_out=json_out, **options)
     if not quiet:
         print_report(report, [path for path in (out, json_out) if path is not None])

@@ -13,7 +13,6 @@ from actc.stores.client import SparqlClient, refuse_odd_iri
 from actc.stores.read_sparql import lines_of, read_triples
 from actc.tables.deliver import write_beside
 from actc.tables.files import quote
-from actc.tables.overwrite import OWN
 from actc.tables.progress import Progress, ignore_progress
 
 ENDING = ".nt"
@@ -65,9 +64,8 @@ def _sort(lines: Path, out: Path) -> int:
     source = lines_of(*sorted(lines.iterdir()))
     with connect(lines) as connection:
         written = connection.execute(
-            # A comment comes before any triple. UNION leaves each line once.
-            f"COPY (SELECT line FROM {source} UNION SELECT {quote(OWN['store'].decode())} ORDER BY line) "
+            f"COPY (SELECT DISTINCT line FROM {source} ORDER BY line) "
             f"TO {quote(str(out))} "
             "(FORMAT csv, HEADER false, DELIMITER '\x01', QUOTE '', ESCAPE '')"
         ).fetchone()[0]
-        return int(connection.execute(f"SELECT count(*) FROM {source}").fetchone()[0]) + 1 - int(written)
+        return int(connection.execute(f"SELECT count(*) FROM {source}").fetchone()[0]) - int(written)

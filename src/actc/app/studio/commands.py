@@ -35,7 +35,16 @@ def decide_commands(project: Project) -> list[Words]:
     words += [word for option, name in files.items() for word in (option, f"result/{name}")]
     return [
         words,
-        ["actc", "report", "result/thresholds.json", "--out", "result/report.html", "--json", "result/report.json"],
+        [
+            "actc",
+            "report",
+            "result/thresholds.json",
+            "--out",
+            "result/report.html",
+            "--json",
+            "result/report.json",
+            "--overwrite",
+        ],
     ]
 
 
