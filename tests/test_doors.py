@@ -21,7 +21,7 @@ from click.testing import CliRunner
 import actc
 from actc.cli.main import commands
 from actc.complete.run import complete_graph
-from actc.errors import ChoiceError, OptionError
+from actc.errors import OptionError
 from actc.graphs.formats import read_graph
 from actc.methods import METHODS
 from actc.session import Judgement, Session, Settings, start_session
@@ -603,38 +603,13 @@ def refused_by_import(session, path, place) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_relation_that_is_left_out_is_left_out_by_every_door(judged, tmp_path):
-    whole = check_doors(judged, tmp_path)["export"]
-    words = ("--without", "r1")
-    run("export", judged, "--thresholds", tmp_path / "t.json", "--accepted", tmp_path / "e.tsv", *words, "--overwrite")
-    found = rows_of(tmp_path / "e.tsv")
-    assert found == {key: by for key, by in whole.items() if key[1] != "r1" or by == "person"}
-    assert any(key[1] == "r1" for key in found)
-    assert {"judges", "method"} <= {whole[key] for key in set(whole) - set(found)}
-    run("decide", tmp_path / "t.json", judged / "pool.parquet", "--out", tmp_path / "d.tsv")
-    assert rows_of(tmp_path / "d.tsv") == found
-    run("report", tmp_path / "t.json", "--out", tmp_path / "w.html", "--json", tmp_path / "w.json")
-    told = json.loads((tmp_path / "w.json").read_text())
-    assert (told["without"], told["accepted"]) == (["r1"], len(found))
-    assert "Left out: r1." in (tmp_path / "w.html").read_text()
-    with pytest.raises(ChoiceError, match="'r'"):
-        actc.export_session(judged, accepted=tmp_path / "no.tsv", without=["r"])
-
-
-def test_a_relation_is_left_out_in_frames_files_and_of_candidates_that_the_pool_does_not_have(people, tmp_path):
-    run("export", people, "--labels", tmp_path / "l.tsv")
-    answers = pd.read_csv(tmp_path / "l.tsv", sep="\t")
-    frame = actc.accept_triples(POOL, answers, without=["r1"])
-    actc.calibrate(people / "pool.parquet", tmp_path / "l.tsv", without=["r1"], out=tmp_path / "c.json")
-    run("decide", tmp_path / "c.json", people / "pool.parquet", "--out", tmp_path / "c.tsv")
-    names = zip(frame["head"], frame["relation"], frame["tail"], strict=True)
-    assert dict(zip(names, frame["by"], strict=True)) == rows_of(tmp_path / "c.tsv")
+def test_candidates_of_relations_that_the_pool_does_not_have_are_decided_as_in_the_case(people, tmp_path):
     rows = np.arange(len(POOL))
     columns = POOL.columns()
-    columns["relation"] = np.where(rows % 2, columns["relation"], np.where(rows % 4, "new", "other"))
+    columns["relation"] = np.where(rows % 2, columns["relation"], "other")
     wider = ScoredTriples.from_columns(*columns.values(), POOL.scores + 5)
     write_scored(tmp_path / "wider.parquet", wider)
-    case = replace(find_case(people).case, candidates=wider).leaving_out(["new"])
+    case = replace(find_case(people).case, candidates=wider)
     made = describe_calibration(case, Sources(session=people))
     made.write(tmp_path / "wider.json")
     run("decide", tmp_path / "wider.json", tmp_path / "wider.parquet", "--out", tmp_path / "wider.tsv")
@@ -647,6 +622,5 @@ def test_a_relation_is_left_out_in_frames_files_and_of_candidates_that_the_pool_
         case.fit.probabilities(wider)[top], abs=0.01
     )  # though no score of the pool is so high
     assert {"other"} <= {relation for _, relation, _ in accepted}
-    assert "new" not in {relation for _, relation, _ in accepted}
     expected = case.expectation.overall.accepted
     assert expected == pytest.approx(kept.sum(), rel=0.05)

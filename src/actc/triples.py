@@ -792,18 +792,6 @@ class Thresholds:
         """The cuts, the default last, shape (R + 1,)."""
         return np.append(self.cuts, self.default)
 
-    def without(self, names: Sequence[str], others: bool = False) -> Self:
-        """Return cuts that accept nothing of some relations; with ``others``, of those too that have no own cut."""
-        if not len(names):
-            return self
-        left = replace(self, cuts=np.where([name in names for name in self.relation_names], np.inf, self.cuts))
-        more = tuple(name for name in names if name not in self.relation_names) if others else ()
-        if not more:
-            return left
-        cuts = np.append(left.cuts, np.full(len(more), np.inf))
-        own = np.append(self.own, np.ones(len(more), dtype=np.bool_))
-        return type(self)((*self.relation_names, *more), cuts, self.default, own)
-
     def of(self, triples: ScoredTriples) -> FloatArray:
         """Return the cut that applies to each triple, shape (N,)."""
         codes = as_vocabulary(self.relation_names).translate(triples.relations, triples.relation_names)

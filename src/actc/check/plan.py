@@ -28,8 +28,6 @@ class CheckPlan(Asking):
     precision, confidence : float, optional
         Promise this share of wrong facts among those that are taken out without being asked about, with this
         confidence.
-    without : sequence of str
-        Relations to leave out: of their facts only those are taken out that people called false.
     budget : int
         How many answers to ask for; 0 asks nobody, and takes nothing out.
     seed : int
@@ -50,7 +48,6 @@ class CheckPlan(Asking):
     language: str = "en"
     precision: float | None = None
     confidence: float = 0.9
-    without: tuple[str, ...] = ()
     budget: int = 100
     seed: int = 0
     base: Base = ""
@@ -58,7 +55,6 @@ class CheckPlan(Asking):
     facts: Path | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "without", tuple(self.without))
         self._take_paths("graph", "out", "oracle", "facts")
         self._check_asking()
         self._check_undo()

@@ -69,26 +69,18 @@ def _check(plan: CheckPlan, stage: Stage) -> Finished:
         opened = Session(session)
         (case,), early = open_judged(opened, plan)
         told += early
-    case = None if case is None else case.leaving_out(plan.without)
     outcome = decide_outcome(plan.out, doubtful, case)
     graph = plan.out / f"graph{find_ending(plan.graph)}"
     write_graph(graph, outcome.left(whole), base=plan.base)
     reasons = tell_reasons(doubtful, outcome)
     files = [graph, *write_lists(plan.out, outcome, reasons)]
-    left = {**left, "notes": [*left["notes"], *told, *_tell_left_out(plan)]}
+    left = {**left, "notes": [*left["notes"], *told]}
     report = summarise(doubtful, case, outcome, whole, left, reasons)
     again = plan.command(None, "--undo", "--facts", "right-after-all.tsv")
     commands = (again if outcome.out.any() else plan.command(2 * plan.budget or 100),)
     words = name_things(opened, commands)
     files += write_report(plan.out, report, words, for_page(report, doubtful, outcome, words.name))
     return Finished((*headline(report), *report["notes"], f"Written: {', '.join(map(str, files))}"), tuple(files))
-
-
-def _tell_left_out(plan: CheckPlan) -> list[str]:
-    """Say which relations are left out, if any."""
-    if not plan.without:
-        return []
-    return [f"Left out: {', '.join(plan.without)}. Of such facts only those are taken out that people called false."]
 
 
 def find_doubts(plan: CheckPlan, whole: Graph, stage: Stage) -> tuple[Doubtful, dict[str, Any]]:

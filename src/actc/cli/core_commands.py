@@ -21,7 +21,6 @@ from actc.cli.parts import (
     promise_options,
     quiet_option,
     seed_option,
-    without_option,
 )
 
 
@@ -74,7 +73,6 @@ def methods_command(quiet: bool) -> None:
 )
 @promise_options
 @constraint_options
-@without_option
 @click.option("--out", type=PATH, default=Path("thresholds.json"), show_default=True)
 @overwrite_option
 @quiet_option

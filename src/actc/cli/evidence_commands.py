@@ -21,7 +21,6 @@ from actc.cli.parts import (
     say,
     seed_option,
     undo_options,
-    without_option,
 )
 
 
@@ -111,7 +110,6 @@ def constraints_command(graph: Path, out: Path | None, overwrite: bool, quiet: b
 @takes_graph
 @asking_options
 @promise_options
-@without_option
 @undo_options
 @seed_option()
 @click.option("--out", type=PATH, required=True, help="A folder.")

@@ -22,7 +22,6 @@ from actc.cli.parts import (
     say,
     seed_option,
     undo_options,
-    without_option,
 )
 
 trust_option = click.option("--trust", is_flag=True, help="Allow reading a pickle, which can run any code in it.")
@@ -162,7 +161,6 @@ def candidates_command(
 @click.option("--check", is_flag=True, help="Find wrong facts of the graph too: half of the answers are about them.")
 @undo_options
 @promise_options
-@without_option
 @click.option(
     "--method", callback=look_here, help="See: actc methods. [default: pooled; with evidence pooled-evidence]"
 )

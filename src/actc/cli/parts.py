@@ -61,14 +61,6 @@ def promise_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return precision(confidence(command))
 
 
-without_option = click.option(
-    "--without",
-    multiple=True,
-    metavar="RELATION",
-    help="Leave a relation out: of it only people's answers decide. Repeatable.",
-)
-
-
 language_option = click.option(
     "--language", default="en", show_default=True, help="The language of names, where a file has several."
 )

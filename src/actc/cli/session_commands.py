@@ -20,7 +20,6 @@ from actc.cli.parts import (
     promise_options,
     quiet_option,
     seed_option,
-    without_option,
 )
 from actc.errors import OptionError
 
@@ -174,7 +173,6 @@ def _judge_here(session: Path, annotators: tuple[str, ...]) -> None:
 @click.option("--label-studio", type=PATH, help="The next triples as Label Studio's tasks: .json.")
 @click.option("--count", default=100, show_default=True, help="How many tasks for Label Studio.")
 @promise_options
-@without_option
 @allow_method_option
 @overwrite_option
 @quiet_option

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -53,7 +52,7 @@ class Completion:
         return self.words.called_true(self.opened.case.target, self.graph)
 
 
-def open_completion(folder: Path, demand: Demand | None = None, without: Sequence[str] = ()) -> Completion:
+def open_completion(folder: Path, demand: Demand | None = None) -> Completion:
     """Open what people have said in the session of a folder so far, as ``actc complete`` would decide by it."""
     session = Session(folder / "session")
     case, *wrong = (session_case(session, demand, part) for part in parts_of(session.settings))
@@ -62,10 +61,10 @@ def open_completion(folder: Path, demand: Demand | None = None, without: Sequenc
         facts = read_scored(folder / CHECK / POOL)[0]
         graph = graph.take(~facts.take(taken_out(folder, facts, one)).contains(graph))
     case = replace(case, candidates=read_scored(folder / CANDIDATES)[0])
-    return Completion(Opened(as_decided(case, graph, words, without), session), graph, words)
+    return Completion(Opened(as_decided(case, graph, words), session), graph, words)
 
 
-def as_decided(case: Case, graph: Triples, words: Answers, without: Sequence[str]) -> Case:
+def as_decided(case: Case, graph: Triples, words: Answers) -> Case:
     """Return the case of a session or an oracle with all that its decisions depend on besides.
 
     Parameters
@@ -75,12 +74,10 @@ def as_decided(case: Case, graph: Triples, words: Answers, without: Sequence[str
         What the graph holds, less what is taken out: what candidates may contradict.
     words : Answers
         All that was said in the folder; of candidates that are not in the pool it decides.
-    without : sequence of str
-        Relations that are left out.
     """
     if len(rules := case.constraints):
         case = replace(case, facts=graph.take(relation_mask(graph, rules.relations)))
-    return replace(case, words=words.take(~case.pool.contains(words.triples))).leaving_out(without)
+    return replace(case, words=words.take(~case.pool.contains(words.triples)))
 
 
 def new_facts(case: Case, graph: Triples) -> IntArray:

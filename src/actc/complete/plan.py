@@ -53,8 +53,6 @@ class CompletionPlan(Asking):
         With ``undo``: the facts to put back.
     precision, confidence : float, optional
         Promise this share of true facts among those that the method accepts, with this confidence.
-    without : sequence of str
-        Relations to leave out: of their candidates only those are accepted that people called true.
     budget, method, seed
         How many answers to ask for, 0 to ask nobody; who chooses the questions and the thresholds (pooled, with
         evidence pooled-evidence); where draws start from.
@@ -89,7 +87,6 @@ class CompletionPlan(Asking):
     facts: Path | None = None
     precision: float | None = None
     confidence: float = 0.9
-    without: tuple[str, ...] = ()
     budget: int = 100
     method: str | None = None
     seed: int = 0
@@ -100,7 +97,6 @@ class CompletionPlan(Asking):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "judged", tuple(Path(path) for path in self.judged))
-        object.__setattr__(self, "without", tuple(self.without))
         self._take_paths("graph", "out", "model", "candidates", "oracle", "held", "facts")
         self._check_asking()
         if self.best is not None and self.best < 1:
@@ -170,6 +166,5 @@ class CompletionPlan(Asking):
             "--budget": self.budget,
             "--precision": self.precision,
             "--confidence": self.confidence,
-            "--without": list(self.without),
             "--method": self.method,
         }

@@ -190,7 +190,6 @@ def summarise(
         "accepted_by": {who: int((by == who).sum()) for who in BY},
         "called_true": len(called),
         "constraints": count_held(case) if len(case.constraints) else None,
-        "without": list(case.without),
         "triples_after": len(graph) + new,
         "accepted_precision": case.accepted_precision,
         "promise": case.promised and case.promised.describe(),

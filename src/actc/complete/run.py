@@ -46,7 +46,7 @@ from actc.tables.constraints import Constraints
 from actc.tables.files import read_listed, write_scored, write_triples
 from actc.triples import BoolArray, IntArray, ScoredTriples, Triples
 from actc.trust.case import ORACLE, Case
-from actc.trust.held import tell_held, tell_left_out
+from actc.trust.held import tell_held
 
 
 def complete_graph(plan: CompletionPlan, stage: Stage = no_stage) -> Finished:
@@ -93,14 +93,13 @@ def _complete(plan: CompletionPlan, stage: Stage) -> Finished:
     outcome = None if doubts is None else decide_outcome(plan.out, doubts, wrong)
     left = whole if outcome is None else outcome.left(whole)
     words = read_answers(plan.out)
-    opened = replace(opened, case=as_decided(opened.case, left, words, plan.without))
+    opened = replace(opened, case=as_decided(opened.case, left, words))
     listed = _called_true(oracle, opened.case.target, whole)
     notes += [
         *told,
         *ready.earlier.tell(opened.case, whole),
         *listed[1],
         *tell_held(opened.case),
-        *tell_left_out(opened.case),
     ]
     called = words.called_true(opened.case.target, left).plus(listed[0])
     notes += [f"{len(called):,} more facts are called true though nobody proposed them."] if len(called) else []

@@ -96,7 +96,7 @@ def decide_candidates(
         constraints = thresholds.constraints if constraints is None else constraints
         graph = thresholds.sources.graph if graph is None else graph
         curves, exceptions = curves or thresholds.curves, thresholds.exceptions
-        thresholds = thresholds.thresholds.without(thresholds.without, others=True)
+        thresholds = thresholds.thresholds
     check_choice("engine", engine, ENGINES)
     if master is not None and engine != "spark":
         raise OptionError(f"A master ({master}) goes with the engine spark only, not with {engine}.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,10 +24,10 @@ class Opened:
     session: Session | None = None
 
 
-def find_case(source: str | Path | Session | Case, demand: Demand | None = None, without: Sequence[str] = ()) -> Opened:
+def find_case(source: str | Path | Session | Case, demand: Demand | None = None) -> Opened:
     """Open what a report is about: a session, its folder, or a thresholds file.
 
-    A promise can be demanded of a session, and relations left out; a thresholds file keeps its own.
+    A promise can be demanded of a session; a thresholds file keeps its own.
 
     Thresholds that came from a session are set against all answers that it has by now.
     """
@@ -36,7 +35,7 @@ def find_case(source: str | Path | Session | Case, demand: Demand | None = None,
         return Opened(source)
     if isinstance(source, Session) or Path(source).is_dir():
         session = source if isinstance(source, Session) else Session(source)
-        return Opened(session_case(session, demand).leaving_out(without), session)
+        return Opened(session_case(session, demand), session)
     calibration = Calibration.read(source)
     folder = calibration.sources.session
     if folder is None:

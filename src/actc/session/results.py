@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -55,7 +54,6 @@ def export_session(
     count: int = 100,
     precision: float | None = None,
     confidence: float = 0.9,
-    without: Sequence[str] = (),
 ) -> list[tuple[int, str, Path]]:
     """Write whatever has a path, as ``actc export`` does; return how many of what went where.
 
@@ -77,8 +75,6 @@ def export_session(
     precision, confidence : float
         Promise this share of true triples among those that the method accepts, with this confidence; pooled methods
         only.
-    without : sequence of str
-        Relations to leave out: of them only what people called true is accepted.
     """
     if not any((labels, history, thresholds, accepted, label_studio, held)):
         raise OptionError(
@@ -100,7 +96,7 @@ def export_session(
             written.append((write_history(session, beside(history)), "judgements", history))
         if not (thresholds or accepted or label_studio or held):
             return written
-        opened = find_case(session, demand, without)
+        opened = find_case(session, demand)
         if thresholds:
             written.append((write_thresholds(opened, beside(thresholds), thresholds), "thresholds", thresholds))
         if accepted:

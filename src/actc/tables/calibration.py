@@ -190,8 +190,6 @@ class Calibration:
         Draws of the accepted precision by facts that were held out of the graph, where nobody answered.
     constraints : Constraints
         What cannot be true together.
-    without : tuple of str
-        Relations that were left out: of them only what people called true is accepted.
     actc_version, created : str
         Which version of actc found the thresholds, and when.
     """
@@ -207,7 +205,6 @@ class Calibration:
     exceptions: Exceptions = field(default_factory=Exceptions)
     holdout: tuple[float, ...] = ()
     constraints: Constraints = field(default_factory=Constraints)
-    without: tuple[str, ...] = ()
     actc_version: str = __version__
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
@@ -242,7 +239,6 @@ class Calibration:
             "exceptions": asdict(self.exceptions),
             "holdout": list(self.holdout),
             "constraints": self.constraints.columns(),
-            "without": list(self.without),
             "default": self.thresholds.default,
             "curves": None if curves is None else {"low": curves.low, "high": curves.high, "default": default},
         }
@@ -283,7 +279,6 @@ class Calibration:
                 _read_exceptions(content["exceptions"]),
                 tuple(float(draw) for draw in content["holdout"]),
                 Constraints.from_columns(content["constraints"]),
-                _read_without(content["without"]),
                 _text(content, "actc_version"),
                 _text(content, "created"),
             )
@@ -367,12 +362,6 @@ def _read_promise(content: dict[str, Any] | None) -> Promised | None:
     return Promised(
         target, confidence, content["chance"], tuple(content["left_out"]), None if least is None else float(least)
     )
-
-
-def _read_without(names: Any) -> tuple[str, ...]:
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise TypeError("without is no list of relations")
-    return tuple(names)
 
 
 def _read_exceptions(content: dict[str, Any]) -> Exceptions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,6 @@ def calibrate(
     confidence: float = 0.9,
     constraints: PathLike | Constraints | None = None,
     graph: PathLike | None = None,
-    without: Sequence[str] = (),
     out: PathLike | None = None,
 ) -> Calibration:
     """Find thresholds from annotations that exist, as ``actc calibrate`` does.
@@ -66,8 +65,6 @@ def calibrate(
         What cannot be true together, as ``actc constraints`` writes it.
     graph : path, optional
         The facts that candidates may contradict.
-    without : sequence of str
-        Relations to leave out: of them only what people called true is accepted.
     out : path, optional
         Write thresholds.json there. Only thresholds from files can be reported on later.
 
@@ -103,7 +100,7 @@ def calibrate(
     annotations = PICKS[picks](annotations, pool)
     rules = Constraints.read(constraints) if isinstance(constraints, PathLike) else constraints or Constraints()
     case = Case(pool, annotations, facts, method, demand=demand, constraints=rules, facts=there)
-    calibration = describe_calibration(case.leaving_out(without), sources)
+    calibration = describe_calibration(case, sources)
     if out is not None:
         calibration.write(out)
     return calibration
@@ -149,7 +146,6 @@ def as_found(case: Case, path: PathLike, calibration: Calibration) -> Case:
         found_least=calibration.least,
         found_promise=calibration.promise,
         name=Path(path).name,
-        without=calibration.without,
         words=words_in(calibration),
     )
 
@@ -203,7 +199,6 @@ def describe_calibration(case: Case, sources: Sources) -> Calibration:
         Exceptions.of(case.target.take(spoken), decisions.accepted[spoken], decisions.by[spoken], told[spoken]),
         case.holdout,
         case.rules,
-        case.without,
     )
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from actc.constraints.against_facts import weigh_against_facts
 from actc.constraints.places import Places, find_places
 from actc.constraints.together import Together, decide_together
-from actc.errors import ChoiceError, OptionError
+from actc.errors import OptionError
 from actc.judges.answers import JudgeAnswers
 from actc.judges.heed import Heeded
 from actc.methods import Fit, Method, named_method, thresholds_of
@@ -107,8 +107,6 @@ class Case:
         What cannot be true together.
     facts : Triples, optional
         What the graph holds, for constraints that candidates and facts would violate together.
-    without : tuple of str
-        Relations that are left out: of them only what people called true is accepted.
     words : Answers
         What people said of candidates that are not in the pool: it decides these, and teaches nothing.
     """
@@ -128,7 +126,6 @@ class Case:
     holdout: tuple[float, ...] = ()
     constraints: Constraints = field(default_factory=Constraints)
     facts: Triples | None = None
-    without: tuple[str, ...] = ()
     words: Answers = field(default_factory=Answers)
 
     @property
@@ -176,13 +173,7 @@ class Case:
 
     @cached_property
     def thresholds(self) -> Thresholds:
-        """One cut per relation: those found before, those that keep the promise, else the fit's own.
-
-        It is infinite where a relation is left out.
-        """
-        return self._thresholds().without(self.without)
-
-    def _thresholds(self) -> Thresholds:
+        """One cut per relation: those found before, those that keep the promise, else the fit's own."""
         if self.promise is not None:
             return self.promise.thresholds(self.pool)
         if not len(self.annotations) and self.found is None and self.fit.thresholds is None:
@@ -215,18 +206,6 @@ class Case:
     def without_judges(self) -> Case:
         """Return the same case, its fit among it, as if no machine had judged."""
         return replace(self, judged=JudgeAnswers.none(), fitted=self.fit)
-
-    def leaving_out(self, names: Sequence[str]) -> Case:
-        """Return the same case with relations left out; refuse a name that no candidate has."""
-        for name in names:
-            if name not in self.target.relation_names.places:
-                raise ChoiceError("relation", name, self.target.relation_names)
-        return replace(self, without=tuple(sorted({*names})))
-
-    def _left_out(self, triples: ScoredTriples) -> BoolArray:
-        """Say of each triple whether its relation is left out."""
-        out = np.array([name in self.without for name in triples.relation_names], dtype=np.bool_)
-        return out[triples.relations]
 
     def answers_in(self, triples: ScoredTriples) -> Annotations:
         """Return those of the answers that are about some triples, with their rows."""
@@ -348,9 +327,6 @@ class Case:
             probability[rows] = self.heeded.probabilities[spoken]
             by[rows[accepted[rows] != (probability[rows] >= self.least)]] = "judges"
             accepted[rows] = probability[rows] >= self.least
-        if self.without:
-            out = self._left_out(triples)
-            accepted[out], by[out] = False, "method"
         return Decisions(triples, accepted, probability, by)
 
     @property

@@ -74,13 +74,6 @@ def count_held(case: Case) -> dict[str, Any]:
     return {**counts, "by_constraint": dict(by_rule)}
 
 
-def tell_left_out(case: Case) -> list[str]:
-    """Say which relations are left out, if any."""
-    if not case.without:
-        return []
-    return [f"Left out: {', '.join(case.without)}. Of such candidates only those are accepted that people called true."]
-
-
 def tell_held(case: Case) -> list[str]:
     """Say it in a sentence; nothing where there are no constraints."""
     if not len(case.constraints):

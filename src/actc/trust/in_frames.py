@@ -8,7 +8,6 @@ The pool may come from anywhere: a frame, a file that was read, a model's own pr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -75,7 +74,6 @@ def accept_triples(
     confidence: float = 0.9,
     constraints: Constraints | None = None,
     facts: Triples | None = None,
-    without: Sequence[str] = (),
     library: str | None = None,
 ) -> Any:
     """Return the accepted triples as a data frame: head, relation, tail, score, probability, by.
@@ -100,8 +98,6 @@ def accept_triples(
         What may not be true together, as :func:`actc.find_constraints` finds it.
     facts : Triples, optional
         What the graph holds, which candidates may contradict.
-    without : sequence of str
-        Relations to leave out: of them only what people called true is accepted.
     library : str, optional
         ``pandas``, ``polars``, ``polars-lazy``, ``pyarrow`` or ``duckdb``; that of the pool if not given.
 
@@ -120,7 +116,7 @@ def accept_triples(
     demand = None if precision is None else Demand(precision, confidence)
     rules = Constraints() if constraints is None else constraints
     case = Case(triples, judged, known, method, demand=demand, constraints=rules, facts=facts)
-    return _frame_like(pool, case.leaving_out(without).decisions.columns(), library)
+    return _frame_like(pool, case.decisions.columns(), library)
 
 
 def _frame_like(pool: Any, columns: dict[str, Any], library: str | None) -> Any:

@@ -105,7 +105,6 @@ class Report:
             "answers": len(self.case.annotations),
             "accepted": self.accepted,
             "constraints": count_held(self.case) if len(self.case.constraints) else None,
-            "without": list(self.case.without),
             "promise": self.case.promised and self.case.promised.describe(),
             "rests_on": self.expectation.source,
             "checks": self.expectation.checks,

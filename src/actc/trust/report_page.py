@@ -12,7 +12,7 @@ import numpy as np
 from actc.tables.files import write_text
 from actc.tables.pages import render
 from actc.trust.case import ORACLE
-from actc.trust.held import tell_held, tell_left_out
+from actc.trust.held import tell_held
 from actc.trust.intervals import Interval, clopper_pearson
 from actc.trust.report import HALF, RelationLine, Report
 from actc.trust.svg import histogram, learning_curve, reliability, shares, whisker
@@ -67,7 +67,7 @@ def write_page(report: Report, path: str | Path, words: Words | None = None) -> 
         kept=_draw_reliability(report),
         brought=_draw_curve(report),
         histograms=_draw_scores(report),
-        held=[*tell_left_out(report.case), *tell_held(report.case)],
+        held=tell_held(report.case),
         infinity=np.inf,
         shares=shares,
         whisker=whisker,

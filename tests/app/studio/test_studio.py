@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from actc.app.studio import server
-from actc.app.studio.commands import Target, decide_commands, publish_commands, withdraw_commands
+from actc.app.studio.commands import Target, publish_commands, withdraw_commands
 from actc.app.studio.describe import describe_project
 from actc.app.studio.project import Project, find_project, list_projects, new_project, safe_name
 from actc.app.studio.recognise import SCORES_UNUSED
@@ -494,13 +494,6 @@ def test_a_store_that_does_not_answer_changes_nothing_in_where_a_project_stands(
     told = shared_client.get(f"/api/projects/{name}").json()
     assert told["state"] == "decided"
     assert told["target"] == {**where, "out_of": ""}
-
-
-@pytest.mark.parametrize("goal", ["complete", "check", "both"])
-def test_a_relation_that_is_left_out_is_left_out_whatever_is_sought(studio, goal):
-    project = new_project(studio, "Left out").with_file("g.tsv", "graph").change(goal=goal, without=("born in",))
-    (project.files / "g.tsv").write_text("a\tr\tb\n")
-    assert "--without" in decide_commands(project)[0]
 
 
 def test_a_studio_that_was_killed_while_its_folder_was_made_starts_again(tmp_path, monkeypatch):

@@ -58,22 +58,18 @@ def accepted_by(session: Session, path, **options) -> Counter:
 
 @pytest.mark.parametrize("precision", [None, 0.7])
 def test_the_table_accepts_what_an_export_accepts_and_its_levels_what_a_promise_would(judged, tmp_path, precision):  # noqa: F811
-    session, wish = Session(judged), Wish(str(judged), precision=precision, without=("r1",))
+    session, wish = Session(judged), Wish(str(judged), precision=precision)
     table = open_table(wish, tmp_path)
-    actc.export_session(session, accepted=tmp_path / "a.tsv", precision=precision, without=["r1"])
+    actc.export_session(session, accepted=tmp_path / "a.tsv", precision=precision)
     assert accepted_in(table, session) == rows_of(tmp_path / "a.tsv")
     found = table.told("levels")
     assert found["said"] == sum(by != "method" for by in rows_of(tmp_path / "a.tsv").values())
-    assert [line["left_out"] for line in found["relations"]] == [False, True, False]
     for at in (None, 0, 2):
         level = found["levels"][at] if at is not None else {"precision": None, "accepted": found["now"]}
         by_relation = [line["now"] if at is None else line["accepted_at"][at] for line in found["relations"]]
-        with_r1, without_r1 = (
-            accepted_by(session, tmp_path / f"{at}.tsv", precision=level["precision"], without=out)
-            for out in ([], ["r1"])
-        )
-        assert level["accepted"] == sum(without_r1.values())
-        assert by_relation == [without_r1["r0"], with_r1["r1"], without_r1["r2"]]
+        counts = accepted_by(session, tmp_path / f"{at}.tsv", precision=level["precision"])
+        assert level["accepted"] == sum(counts.values())
+        assert by_relation == [counts["r0"], counts["r1"], counts["r2"]]
     session.close()
 
 

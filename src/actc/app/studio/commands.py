@@ -172,6 +172,5 @@ def name_files(project: Project) -> list[Path]:
 
 
 def _promise(project: Project) -> Sequence[str]:
-    chosen = project.options
-    left = [word for relation in chosen.without for word in ("--without", relation)]
-    return [*(["--precision", f"{chosen.precision:g}"] if chosen.precision is not None else []), *left]
+    precision = project.options.precision
+    return [] if precision is None else ["--precision", f"{precision:g}"]

@@ -37,7 +37,7 @@ export function showDecide() {
   at("kinds").hidden = !isBoth();
   showWords();
   at("promise").disabled = project.state === "running" || !levels;
-  const state = JSON.stringify([project.session?.answers, project.accepted, project.runs.at(-1)?.state, project.options.without]);
+  const state = JSON.stringify([project.session?.answers, project.accepted, project.runs.at(-1)?.state]);
   if (state === seen) return;
   if (seen === null) view = { ...START, ...Object.fromEntries([...kept()].filter(([key]) => key in START)) };
   seen = state;
@@ -177,17 +177,8 @@ function showLevel() {
 }
 
 function drawLevel(one, level) {
-  const out = element("input", { type: "checkbox", "aria-label": `Leave out ${one.name}` });
-  out.checked = one.left_out;
-  out.disabled = isBoth() && isCheck(); // of candidates alone a relation is left out
-  out.addEventListener("change", async () => {
-    const reply = await fetchJson(`${home}/leave-out`, { relation: one.relation, out: out.checked });
-    put("promise-state", reply.status === 200 ? "Saved. What people said themselves stays." : sentenceOf(reply));
-    if (reply.status === 200) one.left_out = out.checked;
-    showLevel();
-  });
   return element("tr", {}, element("th", { scope: "row" }, element("bdi", {}, one.name)),
-    element("td", {}, number(one.candidates)), element("td", {}, one.left_out ? "left out" : number(level ? one.accepted_at[level - 1] : one.now)), element("td", {}, out));
+    element("td", {}, number(one.candidates)), element("td", {}, number(level ? one.accepted_at[level - 1] : one.now)));
 }
 
 async function readPictures() {

@@ -18,20 +18,12 @@ from actc.app.studio.pictures import describe_learning
 from actc.app.studio.project import Project
 from actc.app.studio.table import COLUMNS, Look
 from actc.app.studio.take import list_taken, take
-from actc.errors import check_choice
 from actc.session import Session
 
 deciding = APIRouter(prefix="/api/projects/{name}")
 Of = Literal["candidates", "facts"]
 """Where a project seeks both missing and wrong facts: which of them are meant."""
 MOST_PAGES, MOST_ROWS = 10_000_000, 500
-
-
-class LeaveOutBody(Strict):
-    """A relation, and whether it is left out."""
-
-    relation: str = Field(min_length=1, max_length=2000)
-    out: bool
 
 
 class OverruleBody(Strict):
@@ -63,7 +55,7 @@ def wish_of(project: Project, facts: bool = False) -> Wish:
     goal, chosen = project.options.goal, project.options
     result = None if goal == "decide" else str(project.result)
     facts = facts and goal == "both"
-    return Wish(str(project.session), result, chosen.precision, () if facts else chosen.without, facts)
+    return Wish(str(project.session), result, chosen.precision, facts)
 
 
 OpenDeciding = Annotated[Deciding, Depends(Deciding)]
@@ -106,17 +98,6 @@ def get_pictures(open_deciding: OpenDeciding) -> dict[str, Any]:
     shown, learning = open_deciding.show(), describe_learning(open_deciding.session)
     told = {"precision": [], "relations": []} if shown.table is None else shown.table.told("pictures")
     return {"learning": learning, **told, "state": shown.state, "stale": shown.stale}
-
-
-@deciding.post("/leave-out")
-def leave_out(body: LeaveOutBody, open_deciding: OpenDeciding) -> dict[str, Any]:
-    """Leave a relation out, or take it in again."""
-    left = set(open_deciding.project.options.without)
-    if body.out:
-        known = [line["relation"] for line in open_deciding.show().there().relations()]
-        check_choice("relation", body.relation, known)
-    left = left | {body.relation} if body.out else left - {body.relation}
-    return {"without": open_deciding.project.change(without=tuple(sorted(left))).options.without}
 
 
 @deciding.post("/overrule")

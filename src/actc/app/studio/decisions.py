@@ -46,8 +46,6 @@ class Wish:
         What `actc complete` or `actc check` writes, where the session is part of that.
     precision : float, optional
         What is promised.
-    without : tuple of str
-        Relations that are left out.
     facts : bool
         Of a session about candidates and doubtful facts: whether the facts are meant.
     """
@@ -55,7 +53,6 @@ class Wish:
     session: str
     result: str | None = None
     precision: float | None = None
-    without: tuple[str, ...] = ()
     facts: bool = False
 
     @property
@@ -70,8 +67,7 @@ class Wish:
     @classmethod
     def from_text(cls, text: str) -> Wish:
         """Undo :meth:`as_text`."""
-        told = json.loads(text)
-        return cls(**{**told, "without": tuple(told["without"])})
+        return cls(**json.loads(text))
 
     def state(self, session: Session) -> int:
         """Return a number that is another when anything changed that the decisions, or their names, depend on."""
@@ -120,7 +116,7 @@ class Standing:
 def open_standing(wish: Wish) -> Iterator[Standing]:
     """Open what a wish is about, as ``actc export``, ``complete`` or ``check`` would decide it now."""
     if wish.result is None:
-        opened = find_case(wish.session, wish.demand, wish.without)
+        opened = find_case(wish.session, wish.demand)
         assert opened.session is not None
         yield Standing(opened.case, opened.session, _columns_of(opened.case))
         opened.session.close()
@@ -136,7 +132,7 @@ def _completion(wish: Wish, folder: Path) -> Standing:
     """Open a completion: candidates that the graph holds by now are left out, what else was called true is added."""
     from actc.complete.report import read_beside
 
-    found = open_completion(folder, wish.demand, wish.without)
+    found = open_completion(folder, wish.demand)
     case, session = found.opened.case, found.opened.session
     assert session is not None
     columns = _columns_of(case)
@@ -154,7 +150,7 @@ def _check_standing(wish: Wish, folder: Path) -> Standing:
     """Open a check: its doubtful facts, and which of them are taken out."""
     session = Session(wish.session)
     part = parts_of(session.settings)[-1]
-    case = session_case(session, wish.demand, part).leaving_out(wish.without)
+    case = session_case(session, wish.demand, part)
     doubtful = Doubtful.load(folder if part.whole else folder / CHECK, Graph.from_columns([], [], []))
     outcome = decide_outcome(folder, doubtful, case)
     columns = _columns_of(replace(case, candidates=doubtful.facts))

@@ -184,7 +184,6 @@ def _outcome(project: Project) -> dict[str, Any]:
             "answers": answers,
             "precision": found or [quality.get(name) for name in ("low", "middle", "high")],
             "promise": report.get("promise"),
-            "without": report.get("without", []),
         }
     except (OSError, ValueError, AttributeError, KeyError, TypeError):
         return {}

@@ -16,10 +16,7 @@ PRECISIONS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99)
 
 
 def describe_levels(standing: Standing, wish: Wish) -> dict[str, Any]:
-    """Return how many are accepted at each level; none are promised by a method that does not know how sure it is.
-
-    Of a relation that is left out, how many it would bring if it were not.
-    """
+    """Return how many are accepted at each level; none are promised by a method that does not know how sure it is."""
     case, names = standing.case, standing.session.names
     wanted = sorted({*PRECISIONS, *([] if wish.precision is None else [wish.precision])})
     knows = case.fit.draws is not None
@@ -27,11 +24,6 @@ def describe_levels(standing: Standing, wish: Wish) -> dict[str, Any]:
     plain = case if case.demand is None else replace(case, demand=None, fitted=case.fit)
     cases = [plain, *(one for _, one in kept)]
     counts = [_count(standing, one) for one in cases]
-    left = np.array([name in case.without for name in case.target.relation_names], dtype=np.bool_)
-    shown = counts
-    if case.without:
-        taken_in = (_count(standing, replace(one, without=(), fitted=case.fit)) for one in cases)
-        shown = [np.where(left, more, count) for more, count in zip(taken_in, counts, strict=True)]
     sizes, more = case.target.relation_counts.tolist(), len(standing.called)
     return {
         "levels": [
@@ -52,9 +44,8 @@ def describe_levels(standing: Standing, wish: Wish) -> dict[str, Any]:
                 "relation": relation,
                 "name": names.of(relation).name,
                 "candidates": sizes[at],
-                "now": int(shown[0][at]),
-                "accepted_at": [int(count[at]) for count in shown[1:]],
-                "left_out": bool(left[at]),
+                "now": int(counts[0][at]),
+                "accepted_at": [int(count[at]) for count in counts[1:]],
             }
             for at, relation in enumerate(case.target.relation_names)
         ],

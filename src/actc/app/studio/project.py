@@ -53,8 +53,6 @@ class Options:
         How many answers to ask for.
     precision : float, optional
         The share of true facts that is promised.
-    without : tuple of str
-        Relations that are left out.
     guidelines, language : str
         What people should know; the language of names.
     store, graph_iri : str
@@ -69,7 +67,6 @@ class Options:
     goal: str = "complete"
     budget: int = 30
     precision: float | None = None
-    without: tuple[str, ...] = ()
     guidelines: str = ""
     language: str = "en"
     store: str = ""
@@ -78,7 +75,6 @@ class Options:
     constraints: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "without", tuple(self.without))
         title = " ".join(self.title.split())
         if not 0 < len(title) <= MOST_TITLE or not title.isprintable():
             raise OptionError(f"The title of a project has 1 to {MOST_TITLE} printable characters.")
@@ -95,9 +91,9 @@ class Options:
             raise ChoiceError("way to log in", self.login, LOGINS[1:])
         if self.constraints not in ("", "learnt"):
             raise ChoiceError("way to find constraints", self.constraints, ("learnt",))
-        for text in (self.store, self.graph_iri, *self.without):
+        for text in (self.store, self.graph_iri):
             if len(text) > MOST_GUIDELINES or "\0" in text:
-                raise OptionError("An address or a relation has no such length, and no null character in it.")
+                raise OptionError("An address has no such length, and no null character in it.")
 
 
 def check_store(address: str, end: str) -> None:
