@@ -16,10 +16,7 @@ from actc.errors import ActcError, MissingExtraError
 from actc.judges import ask_server
 from actc.judges.store import ReplyStore
 from actc.session import Judgement, Session, Settings
-from actc.session.judge import choose_examples
-from actc.tables.constraints import Constraint, Constraints
 from actc.tables.files import write_scored
-from actc.triples import Annotations, ScoredTriples
 from tests.conftest import make_pool, start_copy
 from tests.judges.model_server import KEY, ModelServer
 
@@ -94,58 +91,6 @@ def test_both_ways_round_each_question_is_put_twice_and_contradiction_is_doubt(f
         assert run.tokens_in == 2000
         assert judge(folder, server, both=True, count=10).before == 10
     assert {row[1] for row in stored(folder)} == {"unsure"}  # this one says the same of a statement and its opposite
-
-
-@pytest.fixture
-def rivals(tmp_path):
-    """A session in which two tails are told of each of ten heads, of which one is true, and one of the last."""
-    rows = [(f"c{i}", "father", f"h{2 * i + j}") for i in range(11) for j in range(2 - i // 10)]
-    pool = ScoredTriples.from_columns(*zip(*rows, strict=True), np.arange(21.0))
-    write_scored(tmp_path / "scores.parquet", pool)
-    rules = Constraints((Constraint("one-tail", "father", use="hard"),))
-    start_copy(tmp_path / "session", tmp_path / "scores.parquet", Settings(), constraints=rules).close()
-    (tmp_path / "prompt.txt").write_text("{sentence}, not {rival}? {answered}\n{tail_id}")
-    return tmp_path
-
-
-def test_of_rivals_it_is_asked_which_holds_once_with_each_of_them_first(rivals):
-    with ModelServer(can=("tokens",)) as server:
-        run = judge(rivals, server, rivals=True, way="tokens")
-        assert (run.answered, run.wanted, len(server.asked)) == (20, 20, 40)
-        assert sum(asked.startswith("c3 father h6, not c3 father h7?") for asked in server.asked) == 2
-        assert judge(rivals, server, rivals=True, way="tokens").before == 20
-    said = {triple: (said, p) for triple, said, p, _ in stored(rivals)}
-    assert 20 not in said  # nobody competes with it
-    for first in range(0, 20, 2):
-        assert said[first][0] == "true"
-        assert said[first + 1][0] == "false"
-        assert said[first][1] + said[first + 1][1] == pytest.approx(1)
-
-
-def test_of_two_rivals_of_which_a_model_says_the_same_nothing_is_known(rivals):
-    (rivals / "prompt.txt").write_text("{sentence}, not {rival}?\n{head_id} 2")
-    with ModelServer(can=("tokens",)) as server:
-        assert judge(rivals, server, rivals=True, way="tokens", count=6).answered == 6
-    assert {row[1] for row in stored(rivals)} == {"unsure"}
-
-
-def test_rivals_want_constraints_and_a_prompt_that_tells_them(folder):
-    with ModelServer() as server:
-        (folder / "prompt.txt").write_text("{sentence}")
-        with pytest.raises(ActcError, match="go together"):
-            judge(folder, server, rivals=True)
-        with pytest.raises(ActcError, match="two ways to ask"):
-            judge(folder, server, rivals=True, both=True)
-        with pytest.raises(ActcError, match="no constraints"):
-            judge(folder, server, rivals=True, prompt=None)
-        assert not server.asked
-
-
-def test_no_example_is_what_people_said_of_a_rival(rivals):
-    pool = Session(rivals / "session").read_pool()
-    answers = Annotations(np.arange(21), np.arange(21) % 2 == 0)
-    told = {row for row, _ in choose_examples(pool, answers, 6, 21)}
-    assert told == {*range(21)} - {6, 7}
 
 
 def test_examples_are_people_s_answers_on_other_triples_and_change_no_key(folder):

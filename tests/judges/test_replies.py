@@ -59,7 +59,7 @@ TOLD = {name: f"<{name}>" for name in FIELDS}
 
 def test_every_field_can_be_used_and_braces_stand_for_themselves(tmp_path):
     (tmp_path / "p.txt").write_text("\n".join(f"{{{name}}}" for name in FIELDS) + '\n{{"answer": ...}}')
-    filled = fill_prompt(read_prompt(tmp_path / "p.txt", rivals=True), TOLD)
+    filled = fill_prompt(read_prompt(tmp_path / "p.txt"), TOLD)
     assert filled.splitlines() == [*TOLD.values(), '{"answer": ...}']
 
 

@@ -5,9 +5,7 @@ import { element, put } from "./draw.js";
 const at = (id) => document.getElementById(id);
 
 export function spoken(card) {
-  const text = (parts) => parts.map((part) => part.text).join("");
-  if (card.rivals) return `At most one of these is true. ${card.rivals.map((one, place) => `${place + 1}: ${text(one.sentence)}`).join("; ")}`;
-  return text(card.sentence);
+  return card.sentence.map((part) => part.text).join("");
 }
 
 // Nobody reads a card in a quarter of a second: a second click or key that comes so soon was not meant for it.
@@ -47,30 +45,6 @@ export function drawCard(card) {
   at("belief").hidden = !card.belief;
   put("belief", card.belief ?? "");
   put("why", card.why);
-}
-
-const PLAIN = { false: "False", unsure: "Not sure", true: "True" };
-const OF_SEVERAL = { false: "None of these", unsure: "Not sure", true: "More than one" };
-
-// Several of which at most one is true: a button for each, and other words on the three that are always there.
-export function drawRivals(card) {
-  const rivals = card.rivals ?? [];
-  at("rivals").hidden = rivals.length === 0;
-  at("sentence").hidden = rivals.length > 0;
-  at("card").setAttribute("aria-labelledby", rivals.length ? "question" : "sentence");
-  for (const [name, value] of [["role", "heading"], ["aria-level", "1"]]) {
-    if (rivals.length) at("question").setAttribute(name, value);
-    else at("question").removeAttribute(name);
-  }
-  put("question", rivals.length ? "At most one of these is true. Which one?" : "Is this true?");
-  at("rivals").replaceChildren(...rivals.map((one, place) => element("li", { dir: directionOf(one.sentence) },
-    element("button", { type: "button", "data-triple": String(one.triple), "aria-pressed": "false" },
-      element("kbd", {}, String(place + 1)), " ", element("span", {}, ...drawSentence(one.sentence))))));
-  nameAnswers(rivals.length ? { ...OF_SEVERAL, true: rivals.length === 2 ? "Both after all" : OF_SEVERAL.true } : PLAIN);
-}
-
-export function nameAnswers(words) {
-  for (const button of at("answers").children) button.firstElementChild.textContent = words[button.dataset.said];
 }
 
 // What speaks for a triple and what against it, in words as well as by colour.

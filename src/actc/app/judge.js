@@ -1,7 +1,7 @@
 // One triple, one key. What is pressed is shown as done at once, kept in the browser until the server has it on its
 // disk, and sent under a key of its own, so that sending it twice stores it once.
 
-import { directionOf, drawCard, drawReasons, drawRivals, drawSentence, isUnread, nameAnswers, spoken, startReading } from "./card.js";
+import { directionOf, drawCard, drawReasons, drawSentence, isUnread, spoken, startReading } from "./card.js";
 import { meaningOf, startKeys } from "./keys.js";
 import { drawMarkdown, element, fetchJson, letClose, newKey, put, showPicture, showProgress } from "./draw.js";
 
@@ -27,7 +27,6 @@ let progress = null;
 let refused = [];      // sentences about answers that the server did not take
 let storage = null;
 let have = "";         // which picture is shown
-let several = null;    // triples that were chosen so far, where more than one of some rivals is true
 let only = "";         // the relation that this person wants to be asked about; all if empty
 
 function keep() {
@@ -43,43 +42,12 @@ function keep() {
 function answer(said) {
   const card = queue[0];
   if (!card || isUnread(at("card"))) return;
-  if (card.rivals && said !== "unsure") return answerSeveral(card, said);
-  settle(card, said);
-}
-
-// None of the rivals, or more than one after all: of two both, of more those that are pressed until it is pressed again.
-function answerSeveral(card, said) {
-  if (said === "false") return settle(card, said, []);
-  if (card.rivals.length === 2) return settle(card, said, card.rivals.map((one) => one.triple));
-  if (several === null) {
-    several = [];
-    nameAnswers({ false: "None of these", unsure: "Not sure", true: "That is all" });
-    put("question", "Press each that is true, then “That is all”.");
-    announce("Press each that is true, then that is all.");
-  } else if (several.length > 0) settle(card, said, several);
-}
-
-// One of the rivals was pressed.
-function choose(triple) {
-  const card = queue[0];
-  if (isUnread(at("card")) || !card?.rivals?.some((one) => one.triple === triple)) return;
-  if (several === null) return settle(card, "true", [triple]);
-  several = several.includes(triple) ? several.filter((one) => one !== triple) : [...several, triple];
-  for (const button of at("rivals").querySelectorAll("button")) {
-    button.setAttribute("aria-pressed", String(several.includes(Number(button.dataset.triple))));
-  }
-}
-
-// Store an answer and show the next card; with rivals, ``chosen`` are those that are true, and all others are false.
-function settle(card, said, chosen) {
   queue.shift();
-  several = null;
   const note = at("note").value.trim();
   keepDraft(null, "");
   const seconds = Math.round(performance.now() - shownAt) / 1000;
-  const own = chosen ? (chosen.includes(card.triple) ? "true" : "false") : said;
-  send({ said: own, triple: card.triple, key: newKey(), seconds, note, ...(chosen ? { chosen } : {}) });
-  keepPast([...past, { card, key: outbox.at(-1).key, note, chosen }]);
+  send({ said, triple: card.triple, key: newKey(), seconds, note });
+  keepPast([...past, { card, key: outbox.at(-1).key, note }]);
   pace = [...pace.slice(-4), performance.now()];
   flash(said);
   showBefore(card, said);
@@ -102,8 +70,7 @@ function undo() {
   const last = past.at(-1);
   if (!last) return showMine();
   keepPast(past.slice(0, -1));
-  several = null;
-  send({ said: "undo", triple: null, key: newKey(), undoes: last.key, ...(last.chosen ? { chosen: [] } : {}) });
+  send({ said: "undo", triple: null, key: newKey(), undoes: last.key });
   queue.unshift(last.card);
   showBefore(null);
   show();
@@ -230,9 +197,7 @@ function show() {
   at("message").hidden = Boolean(card);
   for (const button of at("answers").children) button.disabled = !card;
   if (!card) return showNothing();
-  several = null;
   showDraft(card);
-  drawRivals(card);
   drawCard(card);
   at("card").scrollTop = 0;
   if (getComputedStyle(at("card")).overflowY === "visible") scrollTo(0, 0);
@@ -329,8 +294,6 @@ document.addEventListener("keydown", (event) => {
   if (event.target === at("only") && ["Escape", "Enter"].includes(event.key)) return at("only").blur();
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest?.("input, textarea, select, dialog[open]")) return;
-  const rival = /^[1-9]$/.test(event.key) ? queue[0]?.rivals?.[Number(event.key) - 1] : undefined;
-  if (rival) return choose(rival.triple);
   const meaning = meaningOf(event);
   if (!meaning) return scrollCard(event);
   event.preventDefault();
@@ -349,10 +312,6 @@ function scrollCard(event) {
 at("answers").addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (button) answer(button.dataset.said);
-});
-at("rivals").addEventListener("click", (event) => {
-  const button = event.target.closest("button");
-  if (button) choose(Number(button.dataset.triple));
 });
 at("undo").addEventListener("click", undo);
 at("note-button").addEventListener("click", () => toggleNote());
@@ -452,7 +411,6 @@ let drag = null;
 const card = at("card");
 
 function saidBy(x, y) {
-  if (queue[0]?.rivals) return ""; // which one is meant, a finger says by pressing it
   return Math.abs(x) > REACH && Math.abs(x) > 1.5 * Math.abs(y) ? (x > 0 ? "true" : "false") : "";
 }
 

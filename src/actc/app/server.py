@@ -58,7 +58,6 @@ class JudgementBody(Strict):
     seconds: float | None = Field(None, ge=0, le=1e6, allow_inf_nan=False)
     note: str = Field("", max_length=2000)
     undoes: str | None = Field(None, max_length=64)
-    chosen: list[Annotated[int, Field(ge=0, le=LARGEST)]] | None = Field(None, max_length=9)
 
 
 class MoreBody(Strict):

@@ -50,7 +50,6 @@ from actc.cli.parts import PATH, allow_method_option, examples, look_here, progr
 @click.option(
     "--both", is_flag=True, help="Ask a server about the opposite of each statement too: what differs is doubt."
 )
-@click.option("--rivals", is_flag=True, help="Ask a server which of two holds, of candidates that cannot both be true.")
 @click.option(
     "--examples", default=0, show_default=True, help="Tell a server what people said of so many other triples."
 )

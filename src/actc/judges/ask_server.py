@@ -89,7 +89,7 @@ class Server:
     way : str
         How to ask, see ``WAYS``; empty to find out by the first question.
     both : bool
-        Ask about the opposite of each sentence too, or its rival where it has one; what differs is doubt.
+        Ask about the opposite of each sentence too; what differs is doubt.
     """
 
     url: str
@@ -249,11 +249,11 @@ async def _find_way(client: Any, server: Server, traffic: Traffic, question: Que
 
 
 async def _ask(client: Any, server: Server, traffic: Traffic, question: Question) -> Outcome:
-    """Put a question and, if that is wanted, its opposite, or the same of its rival."""
+    """Put a question and, if that is wanted, its opposite."""
     outcome = await _ask_until_answered(client, server, traffic, question)
     if not server.both or outcome[1] is None or outcome[1].said is None:
         return outcome
-    opposite = replace(question, told=question.opposite or turn_round(question.told))
+    opposite = replace(question, told=turn_round(question.told))
     _, reply, problem = await _ask_until_answered(client, server, traffic, opposite)
     return question, None if reply is None else weigh_both(outcome[1], reply), problem
 

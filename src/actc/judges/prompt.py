@@ -24,7 +24,6 @@ FIELDS = {
     "known": "other tails that the graph has for head and relation",
     "head_facts": "what else the graph says of the head",
     "tail_facts": "what else the graph says of the tail",
-    "rival": "the triple that cannot be true beside it, as a sentence, where rivals are asked for",
     "examples": "other triples of the relation",
     "answered": "what people said of other triples, where examples are asked for",
     "source": "the text that the triple was taken from",
@@ -50,10 +49,7 @@ What experts said of other statements: {answered}
 
 {answer}
 """
-RIVALS = DEFAULT.replace(
-    "Is this statement true?", "Of these two statements at most one is true. Is the first true, not the second?"
-).replace("Statement: {sentence}", "First statement: {sentence}\nSecond statement: {rival}")
-"""What is asked without a file; and where it is asked which of two holds, once with each of them first."""
+"""What is asked without a file."""
 IN_ONE_WORD = "Answer with one word, true or false."
 IN_JSON = """\
 Answer with one line of JSON and nothing else: {"answer": "true", "false" or "unsure", \
@@ -61,10 +57,10 @@ Answer with one line of JSON and nothing else: {"answer": "true", "false" or "un
 """What may stand in the place of the field ``answer``."""
 
 
-def read_prompt(path: str | Path | None, rivals: bool = False) -> str:
-    """Read a prompt and check its fields; one of those above without a file."""
+def read_prompt(path: str | Path | None) -> str:
+    """Read a prompt and check its fields; the one above without a file."""
     if path is None:
-        return RIVALS if rivals else DEFAULT
+        return DEFAULT
     text = read_text(Path(path))
     if not text.strip() or len(text) > MOST_PROMPT:
         raise FileError(f"{path}: a prompt has 1 to {MOST_PROMPT:,} characters, this one {len(text):,}.")
@@ -73,8 +69,6 @@ def read_prompt(path: str | Path | None, rivals: bool = False) -> str:
         check_choice(f"field of a prompt ({path})", name, FIELDS)
     if not {"sentence", "head", "head_id"} & set(used):
         raise FileError(f"{path}: the prompt does not say which triple is meant; use {{sentence}}, or {{head}}.")
-    if rivals != ("rival" in used):
-        raise FileError(f"{path}: --rivals and the field {{rival}} of a prompt go together, and here is only one.")
     return text
 
 

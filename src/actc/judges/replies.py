@@ -48,14 +48,11 @@ class Question:
         Changes with anything that the machine is told: the same question is not asked twice.
     told : dict
         The fields of a prompt, and what a program reads as one line.
-    opposite : dict, optional
-        The same of its rival, where a machine is asked which of the two holds.
     """
 
     triple: int
     key: str
     told: dict[str, Any]
-    opposite: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -85,7 +82,7 @@ NO_ANSWER = Reply(None)
 
 
 def weigh_both(said: Reply, of_opposite: Reply) -> Reply:
-    """Return what a machine says of a statement, asked about it and its opposite or rival: what differs is doubt.
+    """Return what a machine says of a statement, asked about it and its opposite: what differs is doubt.
 
     The log-odds are the mean of both; without probabilities, two answers that contradict each other are none.
     """

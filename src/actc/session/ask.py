@@ -7,7 +7,6 @@ and a terminal beside them share one session without knowing of each other.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 from collections.abc import Sequence
@@ -52,8 +51,6 @@ class Task:
         How probable the model held it to be when it was planned.
     wanted : int
         How many annotators should judge it.
-    rivals : str
-        The triples of which at most one is true beside it, see :func:`read_rivals`; empty where there are none.
     purpose : {"new", "shared", "repeat", "again"}
         Why this annotator has it: nobody judged it yet, a second opinion is wanted, they judged it before and are not
         told, or somebody was unsure.
@@ -70,7 +67,6 @@ class Task:
     chance: float | None = None
     probability: float | None = None
     wanted: int = 1
-    rivals: str = ""
     purpose: str = "new"
 
     def as_row(self) -> tuple[Any, ...]:
@@ -81,23 +77,8 @@ class Task:
 STORED = tuple(field.name for field in fields(Task) if field.name != "purpose")
 """The columns that the tables ``plan`` and ``task`` have in common, in the order of Task's fields."""
 TASK, PLACES = ", ".join(STORED), ", ".join("?" * len(STORED))
-SHOWN = "asked != 'rival'"
-"""Whether a task has a card of its own: rivals are on that of another."""
 DRAWN = "asked IN ('random', 'check')"
 """Whether a task was drawn at random: no wish may have it, for its answer proves something only if nobody chose it."""
-
-
-TOGETHER = "It is on the card of another one, of which at most one is true."
-
-
-def read_rivals(task: Task) -> list[Task]:
-    """Return the rivals of a task as tasks: they teach, and prove nothing."""
-    if not task.rivals:
-        return []
-    return [
-        Task(triple, head, relation, tail, score, TOGETHER, "rival", probability=p)
-        for triple, head, relation, tail, score, p in json.loads(task.rivals)
-    ]
 
 
 @dataclass(frozen=True)
@@ -173,7 +154,7 @@ class Desk:
         """Return the triples that are leased, the first to be judged first; of one relation, if given."""
         rows = self.run(
             f"SELECT {TASK}, purpose FROM lease JOIN task USING (triple) WHERE annotator = :who AND expires > 0 "
-            f"AND {SHOWN} AND (:relation IS NULL OR relation = :relation) ORDER BY place LIMIT :most",
+            "AND (:relation IS NULL OR relation = :relation) ORDER BY place LIMIT :most",
             most=most,
             relation=relation,
         )
@@ -202,8 +183,7 @@ class Desk:
     def top_up(self, count: int, budget: int, repeats: float, overlap: float) -> None:
         """Bring the leased triples to ``count``, or as near as budget and plan allow."""
         self._renew(budget)
-        mine = f"annotator = :who AND expires > 0 AND {SHOWN}"
-        leases = self.run(f"SELECT count(*) FROM lease JOIN task USING (triple) WHERE {mine}").fetchone()[0]
+        leases = self.run("SELECT count(*) FROM lease WHERE annotator = :who AND expires > 0").fetchone()[0]
         need = count - leases
         if need > 0:
             need -= self._lease_repeat(repeats)
@@ -237,7 +217,7 @@ class Desk:
             self.run(
                 "UPDATE lease SET expires = 0 WHERE annotator = :who AND triple IN ("
                 "SELECT triple FROM lease JOIN task USING (triple) WHERE annotator = :who AND purpose = 'new' "
-                f"AND labelled = 0 AND {SHOWN} AND NOT EXISTS (SELECT 1 FROM judgement AS j "
+                "AND labelled = 0 AND NOT EXISTS (SELECT 1 FROM judgement AS j "
                 "WHERE j.triple = task.triple AND j.annotator = :who) ORDER BY place DESC LIMIT :too_many)",
                 too_many=too_many,
             )
@@ -248,32 +228,7 @@ class Desk:
         mine = f"SELECT :triple, :who, :purpose, {place}, :end FROM lease WHERE annotator = :who"
         for triple in triples:
             self.run(f"INSERT OR REPLACE INTO lease {mine}", triple=triple, purpose=purpose)
-            self._lease_rivals(triple)
         return len(triples)
-
-    def _lease_rivals(self, triple: int) -> None:
-        """Lease, with a triple, those rivals on its card that nobody answered or has leased; make them known first."""
-        for row in self.run(
-            f"SELECT {TASK} FROM task WHERE triple = :triple AND rivals != ''", triple=triple
-        ).fetchall():
-            rivals = read_rivals(Task(*row))
-            put_tasks(self.connection, rivals)
-            for rival in rivals:
-                self.run(
-                    "INSERT OR IGNORE INTO lease SELECT triple, :who, 'new', 0, :end FROM task "
-                    f"WHERE triple = :rival AND NOT {SHOWN} AND answered = 0 AND NOT EXISTS "
-                    f"(SELECT 1 FROM lease WHERE triple = :rival AND annotator != :who AND {leased_at(':now')})",
-                    rival=rival.triple,
-                )
-
-    def release_rivals(self) -> None:
-        """Let go of rivals whose card the annotator has not any more."""
-        rows = self.run(f"SELECT {TASK} FROM lease JOIN task USING (triple) WHERE annotator = :who").fetchall()
-        tasks = [Task(*row) for row in rows]
-        kept = {rival.triple for task in tasks for rival in read_rivals(task)}
-        for task in tasks:
-            if task.asked == "rival" and task.triple not in kept:
-                self.run("DELETE FROM lease WHERE annotator = :who AND triple = :triple", triple=task.triple)
 
     def _lease_planned(self, need: int, relation: str | None = None) -> int:
         wished = f":relation IS NULL OR (relation = :relation AND NOT {DRAWN})"
@@ -304,7 +259,7 @@ class Desk:
         labels, leased = self.run("SELECT labels, (SELECT count(*) FROM lease) FROM total").fetchone()
         if budget - labels - leased >= need:
             return need
-        new = f"{leased_at(':now')} AND labelled = 0 AND {SHOWN}"
+        new = f"{leased_at(':now')} AND labelled = 0"
         found = self.run(f"SELECT count(DISTINCT triple) FROM lease JOIN task USING (triple) WHERE {new}")
         return int(budget - labels - found.fetchone()[0])
 
@@ -340,7 +295,7 @@ SHARED = (
 # Triples that somebody else had leased until the lease ran out, and nobody judged.
 EXPIRED = (
     f"SELECT DISTINCT triple FROM lease AS old JOIN task USING (triple) WHERE NOT ({leased_at(':now')}) "
-    f"AND answered = 0 AND {SHOWN} AND {_NOT_LEASED} AND {_UNTOUCHED}"
+    f"AND answered = 0 AND {_NOT_LEASED} AND {_UNTOUCHED}"
 )
 # Triples that others were unsure of, and nobody decided.
 UNSURE_OF_OTHERS = (

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
-from actc.session.ask import Task, read_rivals
+from actc.session.ask import Task
 from actc.session.names import Named, Names
 from actc.session.reasons import reasons_of
 from actc.session.texts import source_of
@@ -48,9 +48,7 @@ def make_card(names: Names, task: Task, show_score: bool = False) -> dict[str, A
     known = names.known_tails(task.head, task.relation, MOST_KNOWN + 1)
     examples = names.examples(task.relation, task.head, task.tail, MOST_EXAMPLES)
     facts = [names.facts(entity, task.relation, MOST_FACTS) for entity in (task.head, task.tail)]
-    rivals = [task, *read_rivals(task)]
-    said = [(task.head, task.relation, task.tail), *((one.head, one.relation, one.tail) for one in rivals)]
-    said += [*((h, task.relation, t) for h, t in examples), *facts[0], *facts[1]]
+    said = [(task.head, task.relation, task.tail), *((h, task.relation, t) for h, t in examples), *facts[0], *facts[1]]
     entities = dict.fromkeys([*(end for h, _, t in said for end in (h, t)), *known])
     named = tell_apart(map(names.of, entities))
 
@@ -71,11 +69,6 @@ def make_card(names: Names, task: Task, show_score: bool = False) -> dict[str, A
         "why": task.reason,
         "source": source_of(names, task.triple),
     }
-    if len(rivals) > 1:  # in the order of the pool, which tells nothing of what the model thinks
-        card["rivals"] = [
-            {"triple": one.triple, "sentence": say(one.head, one.relation, one.tail)}
-            for one in sorted(rivals, key=lambda one: one.triple)
-        ]
     if show_score:
         card |= {"score": task.score, "probability": task.probability, "belief": _say_belief(task)}
     return card

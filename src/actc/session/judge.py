@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from actc.constraints.places import Places, find_places
 from actc.errors import ChoiceError, OptionError, check_choice
 from actc.judges.ask_program import ask_program, ask_script, split_command
 from actc.judges.ask_server import WAYS, Server, Traffic, ask_server, read_key
@@ -21,14 +20,13 @@ from actc.judges.prompt import DEFAULT, fill_prompt, read_prompt
 from actc.judges.replies import Question, Reply, key_of
 from actc.judges.store import MOST_NAME, ReplyStore, check_differing
 from actc.session.agreement import Reliability, measure_reliability
-from actc.session.ask import Task, read_rivals
+from actc.session.ask import Task
 from actc.session.cards import make_card, plain
 from actc.session.find_case import session_case
 from actc.session.judged import compare_judges
 from actc.session.plan import task_of
 from actc.session.reasons import reasons_of
 from actc.session.session import Session
-from actc.session.slots import find_rivals, write_rivals
 from actc.session.texts import write_texts
 from actc.tables.progress import Progress, ignore_progress
 from actc.triples import Annotations, IntArray, ScoredTriples
@@ -117,7 +115,6 @@ def judge_triples(
     most_tokens: int = 300,
     way: str | None = None,
     both: bool = False,
-    rivals: bool = False,
     examples: int = 0,
     texts: str | Path | None = None,
     differing: float | None = None,
@@ -160,9 +157,6 @@ def judge_triples(
         not given, the first of these that it can, found out once.
     both : bool
         Ask a server about the opposite of each statement too: what differs is doubt. It costs twice as much.
-    rivals : bool
-        Ask a server which of two holds, only about triples that cannot be true beside another candidate by the
-        session's constraints; twice, each of them first once: what differs is doubt.
     examples : int
         Tell a server what people said of so many other triples, those of the same relation first.
     texts : path, optional
@@ -179,21 +173,17 @@ def judge_triples(
         raise ChoiceError("way to ask", way, WAYS)
     if examples < 0:
         raise OptionError(f"--examples: {examples} answers cannot be told; give 0 or more.")
-    if (both or rivals or examples) and url is None:
-        raise OptionError(
-            "--both, --rivals and --examples are for a server (--url): a program is told all that there is."
-        )
-    if both and rivals:
-        raise OptionError("--both and --rivals are two ways to ask: run one after the other, they are two judges.")
+    if (both or examples) and url is None:
+        raise OptionError("--both and --examples are for a server (--url): a program is told all that there is.")
     if differing is not None:
         check_differing(differing)
     if limit < 1:
         raise OptionError(f"--limit must be at least 1, not {limit}.")
-    text, traffic, began = read_prompt(prompt, rivals), Traffic(limit), time.monotonic()
+    text, traffic, began = read_prompt(prompt), Traffic(limit), time.monotonic()
     ask: Callable[[Iterable[Question]], Replies]
     if url is not None:
         server = Server(
-            url, model or "", text, read_key(key_from), jobs, retries, timeout, most_tokens, limit, "", both or rivals
+            url, model or "", text, read_key(key_from), jobs, retries, timeout, most_tokens, limit, "", both
         )
     elif program is not None:
         split_command(program)
@@ -202,7 +192,7 @@ def judge_triples(
         ask = partial(ask_script, script or "")
     if texts is not None:
         write_texts(session.folder, session.read_pool(), texts)
-    tasks = choose_triples(session, which, count, share, rivals)
+    tasks = choose_triples(session, which, count, share)
     store = ReplyStore(session.folder, create=True)
     if differing is not None:
         store.choose_differing(differing)
@@ -270,18 +260,13 @@ class Fresh:
         pool, answers = self.session.read_pool(), self.session.annotations()
         for task in self.tasks:
             question = make_question(self.session, task, self.model, self.prompt)
-            for rival in read_rivals(task):
-                turned = replace(rival, rivals=write_rivals(pool, [task.triple], None))
-                other = make_question(self.session, turned, self.model, self.prompt)
-                question = replace(question, key=key_of(question.key, other.key), opposite=other.told)
             if question.key in self.asked:
                 self.before += 1
                 continue
             if self.examples:  # no part of the key: people answer on, and nothing is asked again for that
                 chosen = choose_examples(pool, answers, task.triple, self.examples)
                 told = {"answered": [self._say(task_of(pool, row, ""), said) for row, said in chosen]}
-                opposite = question.opposite and question.opposite | told
-                question = replace(question, told=question.told | told, opposite=opposite)
+                question = replace(question, told=question.told | told)
             yield question
 
     def _say(self, task: Task, said: bool) -> str:
@@ -327,7 +312,7 @@ def choose_examples(pool: ScoredTriples, answers: Annotations, row: int, count: 
     return [(int(others.rows[at]), bool(others.labels[at])) for at in chosen]
 
 
-def choose_triples(session: Session, which: str, count: int | None, share: float, rivals: bool) -> list[Task]:
+def choose_triples(session: Session, which: str, count: int | None, share: float) -> list[Task]:
     """Return the triples for a judge: what people judged, then those asked for, best first where they have an order."""
     check_choice("choice of triples", which, CHOICES)
     if count is not None and count < 0:
@@ -339,30 +324,7 @@ def choose_triples(session: Session, which: str, count: int | None, share: float
     chosen = CHOICES[which](case, share, session.settings.seed) if count != 0 else labels.rows[:0]
     most = count if count is not None else MOST_DOUBTFUL if which == "doubtful" else None
     more = chosen[~np.isin(chosen, labels.rows)]
-    if rivals:
-        places = find_contested(case)
-        return pair_rivals(case, places, labels.rows) + pair_rivals(case, places, more)[:most]
     return [task_of(case.pool, row, "") for row in (*labels.rows.tolist(), *more[:most].tolist())]
-
-
-def find_contested(case: Case) -> Places:
-    """Return where candidates exclude each other; refused where nothing says so."""
-    if not len(case.constraints):
-        raise OptionError(
-            "--rivals: this session has no constraints that say which candidates exclude each other; start one with "
-            "--constraints learnt, or a file of theirs."
-        )
-    return find_places(case.constraints, case.pool, case.facts)
-
-
-def pair_rivals(case: Case, places: Places, rows: IntArray) -> list[Task]:
-    """Return those of some rows that have a rival, each with the best of them."""
-    found = find_rivals(places, rows, case.pool.scores)
-    return [
-        replace(task_of(case.pool, row, ""), rivals=write_rivals(case.pool, others[:1], None))
-        for row, others in zip(rows.tolist(), found, strict=True)
-        if others
-    ]
 
 
 MOST_DOUBTFUL = 1000
@@ -413,8 +375,6 @@ def make_question(session: Session, task: Task, model: str = "", prompt: str | N
     for role in ("head", "relation", "tail"):
         one = card[role]
         told |= {role: one["name"], f"{role}_id": one["id"], f"{role}_description": one["description"]}
-    if "rivals" in card:
-        told["rival"] = [plain(one["sentence"]) for one in card["rivals"] if one["triple"] != task.triple]
     told["known"] = card["known"]
     told |= {part: [plain(one) for one in card[part]] for part in ("examples", "head_facts", "tail_facts")}
     (reasons,) = reasons_of(session.names, [task.triple])

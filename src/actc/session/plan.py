@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from actc.constraints.places import find_places
 from actc.graphs.formats import read_graph
 from actc.judges.store import ReplyStore
 from actc.methods import import_here, imported_name, named_method
@@ -32,7 +31,6 @@ from actc.session.judged import put_differing_first
 from actc.session.outlook import Outlook, look_ahead
 from actc.session.session import Session
 from actc.session.settings import Settings
-from actc.session.slots import gather_rivals, write_rivals
 from actc.session.sought import Part, parts_of, read_sought
 from actc.session.trouble import end_trouble, tell_trouble
 from actc.triples import BoolArray, IntArray, Picks, ScoredTriples
@@ -69,7 +67,6 @@ class _Planned:
     part: Part
     before: int
     picks: Picks
-    rivals: list[str]
     outlook: Outlook
 
 
@@ -93,8 +90,6 @@ class Planner:
         self.parts = [(part, part.of(self.pool)) for part in parts_of(session.settings)]
         self.constraints = session.read_constraints()
         self.facts = None if session.facts_file is None else read_graph(session.facts_file)
-        asked = self.parts[0][1]
-        self.places = find_places(self.constraints, asked, self.facts) if len(self.constraints) else None
 
     def step(self) -> bool:
         """Refit and plan, if there is anything new; return whether there was."""
@@ -132,19 +127,9 @@ class Planner:
             case = replace(case, known=self.known, constraints=self.constraints, facts=self.facts)
         picks = self._show_differences(choose_next(case, count, busy, seed), case, busy)
         if part.rows.start:
-            return _Planned(part, len(busy), picks, [""] * len(picks), _as_true(part, look_ahead(case, picks, None)))
+            return _Planned(part, len(busy), picks, _as_true(part, look_ahead(case, picks, None)))
         picks = self._add_wished(case, picks, busy, wished)
-        picks, rivals = self._gather_rivals(case, picks, busy)
-        return _Planned(part, len(busy), picks, rivals, _as_true(part, look_ahead(case, picks, self.accepted)))
-
-    def _gather_rivals(self, case: Case, picks: Picks, given_out: IntArray) -> tuple[Picks, list[str]]:
-        """Put those of which at most one is true on one card; return what is left to plan, and the rivals of each."""
-        believed = None if self.places is None else case.fit.probabilities(case.pool)
-        if self.places is None or believed is None:
-            return picks, [""] * len(picks)
-        besides = np.union1d(given_out, case.annotations.rows)
-        picks, rivals = gather_rivals(self.places, picks, believed, besides)
-        return picks, [write_rivals(case.pool, rows, believed) for rows in rivals]
+        return _Planned(part, len(busy), picks, _as_true(part, look_ahead(case, picks, self.accepted)))
 
     def _show_differences(self, picks: Picks, case: Case, given_out: IntArray) -> Picks:
         """Put triples on which judges and model differ among the picks, if the owner wants it."""
@@ -195,14 +180,14 @@ class Planner:
         recent = self._taken(max(PLANNED_SECONDS, REFITS * self.took))
         return int(np.clip(recent, LEAST_PLANNED, MOST_PLANNED)) + leased
 
-    def _write(self, last: int, picks: Picks, rivals: list[str], outlook: Outlook, *, anew: bool) -> None:
+    def _write(self, last: int, picks: Picks, outlook: Outlook, *, anew: bool) -> None:
         """Replace the plan, unless another process planned with newer answers; and the outlook, if it is another."""
         rows = picks.rows.tolist()
         overlap = self.session.overlap
         wanted = [self._wanted(row, overlap) for row in rows]
         chances = [chance if np.isfinite(chance) else None for chance in picks.chance.tolist()]
         how = (picks.reasons, picks.asked, picks.within, chances)
-        columns = (rows, *how, outlook.probabilities, wanted, rivals)
+        columns = (rows, *how, outlook.probabilities, wanted)
         tasks = [task_of(self.pool, *values) for values in zip(*columns, strict=True)]
         planned = [(place, *task.as_row()) for place, task in enumerate(tasks)]
         content, relations = json.dumps(outlook.as_json()), json.dumps(outlook.relations)
@@ -226,23 +211,18 @@ class Planner:
         return 1 + int(np.random.default_rng([self.session.settings.seed, row]).random() < overlap)
 
 
-def _in_turn(planned: list[_Planned]) -> tuple[Picks, list[str], Outlook]:
+def _in_turn(planned: list[_Planned]) -> tuple[Picks, Outlook]:
     """Put what is planned of each part in turn, so that as many of each are asked; the outlook is the candidates'."""
     (first, *others) = planned
-    picks, rivals, outlook = first.picks, first.rivals, first.outlook
+    picks, outlook = first.picks, first.outlook
     for other in others:
         turns = [one.before + np.arange(len(one.picks)) for one in (first, other)]
         order = np.argsort(np.concatenate(turns), kind="stable").tolist()
         picks = picks.plus(replace(other.picks, rows=other.picks.rows + other.part.rows.start)).take(order)
-        rivals = _put(order, rivals, other.rivals)
-        probabilities = _put(order, outlook.probabilities, other.outlook.probabilities)
+        both = [*outlook.probabilities, *other.outlook.probabilities]
+        probabilities = [both[place] for place in order]
         outlook = replace(outlook, probabilities=probabilities)
-    return picks, rivals, outlook
-
-
-def _put(order: list[int], first: list[Any], second: list[Any]) -> list[Any]:
-    both = [*first, *second]
-    return [both[place] for place in order]
+    return picks, outlook
 
 
 def _as_true(part: Part, outlook: Outlook) -> Outlook:

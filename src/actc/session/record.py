@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from actc.errors import OptionError, SessionError, check_choice
-from actc.session.ask import TASK, Desk, Task, read_rivals
+from actc.session.ask import Desk
 
 LABELS: dict[str, int | None] = {"true": 1, "false": 0, "unsure": None}
 SAID = (*LABELS, "undo")
@@ -40,9 +39,6 @@ class Judgement:
         Whether what speaks for and against the triple was shown, and when; empty where it was not.
     undoes : str, optional
         The key of the judgement that "undo" takes back; the annotator's last standing one if not given.
-    chosen : sequence of int, optional
-        Of a card with rivals: which of its triples are true, the others being false; with "undo", that all are open
-        again.
     """
 
     said: str
@@ -53,7 +49,6 @@ class Judgement:
     shown: str = ""
     reasons: str = ""
     undoes: str | None = None
-    chosen: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         check_choice("answer", self.said, SAID)
@@ -92,8 +87,6 @@ def record(desk: Desk, judgement: Judgement, score_shown: bool = False) -> Recor
     stored = find_stored(desk, judgement)
     if stored is not None:
         return stored
-    if judgement.chosen is not None:
-        _record_rivals(desk, judgement, score_shown)
     if judgement.said == "undo":
         return _undo(desk, judgement)
     sql = "SELECT purpose, probability FROM lease JOIN task USING (triple) WHERE annotator = :who AND triple = :triple"
@@ -105,37 +98,6 @@ def record(desk: Desk, judgement: Judgement, score_shown: bool = False) -> Recor
     number = insert(desk, judgement, judgement.triple, asked["purpose"], shown, asked["probability"])
     desk.run("DELETE FROM lease WHERE annotator = :who AND triple = :triple", triple=judgement.triple)
     return Recorded(number, judgement.triple)
-
-
-def _record_rivals(desk: Desk, judgement: Judgement, score_shown: bool) -> None:
-    """Store what one answer says of the rivals on its card, or take all of that back."""
-    assert judgement.chosen is not None
-    if judgement.said == "undo":
-        old = desk.run(
-            "SELECT j.key FROM judgement AS j LEFT JOIN judgement AS u ON u.undoes = j.id "
-            "WHERE j.annotator = :who AND j.key GLOB :undoes || '/*' AND u.id IS NULL",
-            undoes=judgement.undoes,
-        ).fetchall()
-        for place, row in enumerate(old):
-            _undo(desk, replace(judgement, key=f"{judgement.key}/{place}", undoes=row["key"]))
-        return
-    if (judgement.said == "true") != (judgement.triple in judgement.chosen) or judgement.said == "unsure":
-        raise OptionError("A card with rivals is answered by those that are true; what is said of its own differs.")
-    rivals = _rivals_of(desk, judgement)
-    if not set(judgement.chosen) <= {judgement.triple, *rivals}:
-        raise SessionError("A triple was chosen that is not on the card.")
-    mine = {found[0] for found in desk.run("SELECT triple FROM lease WHERE annotator = :who")}
-    for rival in rivals:
-        if rival in mine:
-            said = "true" if rival in judgement.chosen else "false"
-            one = replace(judgement, said=said, triple=rival, key=f"{judgement.key}/{rival}", note="", chosen=None)
-            record(desk, one, score_shown)
-
-
-def _rivals_of(desk: Desk, judgement: Judgement) -> list[int]:
-    """Return the other triples on the card of a judgement."""
-    row = desk.run(f"SELECT {TASK} FROM task WHERE triple = :triple", triple=judgement.triple).fetchone()
-    return [] if row is None else [rival.triple for rival in read_rivals(Task(*row))]
 
 
 def _reasons_seen(desk: Desk, judgement: Judgement) -> dict[str, str]:
@@ -158,8 +120,7 @@ def _said_before(desk: Desk, judgement: Judgement) -> Recorded:
     standing, name = _standing_of(desk, judgement.triple), desk.annotator.name
     if judgement.triple is None or standing is None:
         raise SessionError(f"{name} was not asked about triple {judgement.triple}, or took the answer back.")
-    same = standing["said"] == judgement.said and judgement.note in ("", standing["note"])
-    if same and _chosen_before(desk, judgement):
+    if standing["said"] == judgement.said and judgement.note in ("", standing["note"]):
         return Recorded(standing["id"], judgement.triple)
     before, now = WORDS[standing["said"]], WORDS[judgement.said]
     # The isolates keep a sentence that runs from right to left from turning the words around it.
@@ -176,14 +137,6 @@ def _standing_of(desk: Desk, triple: int | None) -> sqlite3.Row | None:
         triple=triple,
     ).fetchone()
     return row
-
-
-def _chosen_before(desk: Desk, judgement: Judgement) -> bool:
-    """Say whether the standing answers to the rivals on a card are those that an answer to it gives."""
-    if judgement.chosen is None:
-        return True
-    found = [(rival, _standing_of(desk, rival)) for rival in _rivals_of(desk, judgement)]
-    return all((old["said"] == "true") == (rival in judgement.chosen) for rival, old in found if old is not None)
 
 
 def find_stored(desk: Desk, judgement: Judgement) -> Recorded | None:

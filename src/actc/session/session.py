@@ -24,7 +24,6 @@ import time
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -91,11 +90,6 @@ class Session:
         """Read what may not be true together; nothing where nobody said so."""
         path = self.folder / "constraints.tsv"
         return Constraints.read(path) if path.exists() else Constraints()
-
-    @cached_property
-    def has_rivals(self) -> bool:
-        """Whether cards may have rivals on them."""
-        return (self.folder / "constraints.tsv").exists()
 
     @property
     def facts_file(self) -> Path | None:
@@ -253,8 +247,6 @@ class Session:
             desk = Desk(connection, annotator, *times)
             done = [record(desk, one, settings.show_score) for one in judgements]
             desk.wish(relation)
-            if self.has_rivals:
-                desk.release_rivals()
             if count and relation is not None:
                 desk.top_up_relation(count, budget, relation)
             elif count:

@@ -40,10 +40,9 @@ PLANNED = """
         wanted INTEGER NOT NULL,         -- how many annotators should judge it
         asked TEXT NOT NULL DEFAULT 'given',
         within TEXT NOT NULL DEFAULT '',
-        chance REAL,
-        rivals TEXT NOT NULL DEFAULT ''
+        chance REAL
 """
-VERSION = 13
+VERSION = 14
 # Triggers keep the counts, see above.
 SCHEMA = f"""
     CREATE TABLE annotator (
@@ -144,8 +143,8 @@ SCHEMA = f"""
     END;
     CREATE TRIGGER answer_is_not_changed BEFORE UPDATE ON answer   -- the counts follow inserts and deletes only
         BEGIN SELECT raise(ABORT, 'an answer is deleted and inserted, not updated'); END;
-    CREATE TRIGGER label_is_counted AFTER UPDATE OF labelled ON task   -- rivals are on one card, which counts once
-        WHEN (new.labelled > 0) != (old.labelled > 0) AND new.asked != 'rival'
+    CREATE TRIGGER label_is_counted AFTER UPDATE OF labelled ON task
+        WHEN (new.labelled > 0) != (old.labelled > 0)
         BEGIN UPDATE total SET labels = labels + (new.labelled > 0) - (old.labelled > 0); END;
     PRAGMA user_version = {VERSION};
 """

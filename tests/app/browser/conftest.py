@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-import numpy as np
 import pytest
 import uvicorn
 from playwright.sync_api import Page
@@ -28,9 +27,6 @@ from actc.session import Judgement, Session, Settings, start_session
 from actc.session.plan import Planner
 from actc.session.start import sample_files
 from actc.session.status import history
-from actc.tables.constraints import Constraint, Constraints
-from actc.tables.files import write_scored
-from actc.triples import ScoredTriples
 
 
 class Server:
@@ -141,7 +137,6 @@ def start_process() -> Iterator:
         yield start
 
 
-RULES = Constraints((Constraint("one-tail", "father", use="hard"),))
 GUIDELINES = "# Usually\n\nWhat is **usually** true.\n\n- [here](https://example.org)\n- <b>not</b> snake_case_names\n"
 HOSTILE = {
     "script": "<script>document.title = 'broken'</script><img src=x onerror=\"document.title = 'broken'\">",
@@ -210,15 +205,6 @@ def start_arabic(folder: Path) -> None:
     start_on(folder, rows, names, Settings())
 
 
-def start_rivals(folder: Path) -> None:
-    """Start a session in which every child has four fathers to choose from."""
-    rows = [(f"child {i}", "father", f"man {i}-{j}") for i in range(60) for j in range(4)]
-    pool = ScoredTriples.from_columns(*zip(*rows, strict=True), np.random.default_rng(3).normal(size=len(rows)))
-    write_scored(folder.parent / "scores.parquet", pool)
-    settings = Settings("pooled", budget=60)
-    start_session(folder, folder.parent / "scores.parquet", settings, constraints=RULES).close()
-
-
 SESSIONS = {
     "sample": lambda folder: start_sample(folder, Settings(budget=200)),
     "shared": lambda folder: start_sample(folder, Settings(budget=40, overlap=1.0)),
@@ -228,7 +214,6 @@ SESSIONS = {
     "linked": start_linked,
     "odd": start_odd,
     "arabic": start_arabic,
-    "rivals": start_rivals,
 }
 """What starts each session; each is made once and copied."""
 

@@ -18,7 +18,7 @@ from actc.session.examine import write_report
 from actc.session.review import count_reviews
 from actc.tables.files import write_scored, write_triples
 from actc.triples import ScoredTriples
-from tests.app.browser.conftest import PHONE, READY, RULES, Server, open_card, press, saved
+from tests.app.browser.conftest import PHONE, READY, Server, open_card, press, saved
 from tests.app.browser.test_owner import OPEN
 from tests.check.test_doubt import make_towns
 from tests.paper.test_paper import make_results
@@ -46,7 +46,7 @@ def look(page: Page, state: str, **options) -> None:
 
 @pytest.fixture
 def server(build_once, tmp_path, start_server) -> Server:
-    """A session in which cards have rivals, reasons and long names."""
+    """A session in which cards have reasons and long names."""
     return start_server(shutil.copytree(build_once("axe", start_everything) / "session", tmp_path / "session"))
 
 
@@ -56,9 +56,7 @@ def start_everything(folder: Path) -> None:
     pool = ScoredTriples.from_columns(*zip(*rows, strict=True), np.random.default_rng(3).normal(size=len(rows)))
     write_scored(folder / "scores.parquet", pool)
     settings = Settings("pooled", 400, overlap=1.0, guidelines="# Judge\n\nSee [this](https://example.org).")
-    start_session(
-        folder / "session", folder / "scores.parquet", settings, reasons=[REASONS] * len(rows), constraints=RULES
-    ).close()
+    start_session(folder / "session", folder / "scores.parquet", settings, reasons=[REASONS] * len(rows)).close()
 
 
 def test_the_pages_of_annotators(server, new_page):
@@ -73,15 +71,10 @@ def test_the_pages_of_annotators(server, new_page):
     page.keyboard.type("hm")
     look_at_both(page, "card with a note")
     page.keyboard.press("Escape")
-    rivals = False
-    for _ in range(40):
-        press(page, "f")
-        saved(page)
-        if rivals := page.locator("#rivals").is_visible():
-            break
-    assert rivals
+    press(page, "f")
+    saved(page)
     assert page.evaluate("(node => node.scrollHeight > node.clientHeight)(document.getElementById('before'))")
-    look_at_both(page, "rivals, and reasons of the last answer")
+    look_at_both(page, "reasons of the last answer")
     page.keyboard.press("h")
     page.wait_for_selector("#mine-list li")
     look(page, "my answers")
@@ -91,7 +84,7 @@ def test_the_pages_of_annotators(server, new_page):
     press(page, "f")
     saved(page)
     other.bring_to_front()
-    other.keyboard.press("1")
+    press(other, "t")
     other.wait_for_selector("#notice:not([hidden])")
     other.wait_for_selector(READY)
     look(other, "refused")
