@@ -55,7 +55,6 @@ def answer(session: Session, who: str, truth: dict, count: int, wish: str | None
     person, planner = session.add_annotator(who), Planner(session)
     for number in range(count):
         if number % 8 == 0:
-            session.exchange(person, [], 1, wish)  # so that the plan has some of what is wished for
             planner.step()
         [task] = session.exchange(person, [], 1, wish)[1]
         said = "true" if truth[task.head, task.relation, task.tail] else "false"
@@ -361,8 +360,8 @@ def test_how_each_was_asked_is_the_same_in_the_store_and_in_the_labels_read_back
     for name in ("labels", "asked", "within", "who", "at"):
         assert getattr(again, name).tolist() == getattr(stored, name).tolist()
     np.testing.assert_array_equal(again.chance, stored.chance)
-    assert {"check", "gain", "wish"} <= set(stored.asked)
-    assert not stored.proves[stored.asked == "wish"].any()
+    assert {"check", "gain"} <= set(stored.asked)
+    assert not stored.proves.all()  # who chose a relation drew nothing
     write_scored(tmp_path / "scores.parquet", POOL)
     for name in ("history.jsonl", "labels.tsv"):
         other = start_session(tmp_path / name.partition(".")[0], tmp_path / "scores.parquet", Settings("pooled"))
@@ -547,7 +546,7 @@ def test_the_command_line_promises_by_an_oracle_and_says_so(folder, tmp_path):  
     assert rows_of(out / "d.tsv") == accepted
 
 
-def test_a_wish_takes_no_random_check_and_drops_those_on_the_table(tmp_path):
+def test_who_chooses_a_relation_takes_no_random_check_and_drops_those_on_the_table(tmp_path):
     write_scored(tmp_path / "scores.parquet", POOL)
     session = start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings("pooled", budget=200))
     bob, planner = session.add_annotator("bob"), Planner(session)
@@ -559,7 +558,7 @@ def test_a_wish_takes_no_random_check_and_drops_those_on_the_table(tmp_path):
     seen = [task for _ in range(3) for task in session.exchange(bob, [], 60, WISHED)[1]]
     assert seen
     assert {task.relation for task in seen} == {WISHED}
-    assert {task.asked for task in seen} == {"wish"}
+    assert {task.asked for task in seen} == {"gain"}
     assert all(task.chance is None for task in seen)
     checks = {row["triple"] for row in session.store.rows("SELECT triple FROM plan WHERE asked = 'check'")}
     held = {row["triple"] for row in session.store.rows("SELECT triple FROM lease WHERE annotator = ?", (bob.id,))}

@@ -76,7 +76,7 @@ class Writer(threading.Thread):
 def run_rounds(folder: Path, rounds: int, longest: float = 3.0, seed: int = 0) -> Iterator[Round]:
     """Start, let four clients write, kill, check; again and again over the same session."""
     write_candidates(folder / "candidates.parquet", 20_000)
-    settings = Settings(budget=20_000, overlap=0.2, repeats=0.05)
+    settings = Settings(budget=20_000, overlap=0.2)
     start_session(folder / "session", folder / "candidates.parquet", settings).close()
     server, ending, chance = Server(folder / "session", ANNOTATORS), threading.Event(), random.Random(seed)
     server.start()
@@ -105,7 +105,7 @@ def check(folder: Path, number: int, alive: float, writers: list[Writer]) -> Rou
     stored = Counter(row["key"] for row in session.store.rows("SELECT key FROM judgement"))
     standing_twice = session.store.value(
         "SELECT count(*) FROM (SELECT 1 FROM judgement AS j LEFT JOIN judgement AS u ON u.undoes = j.id "
-        "WHERE j.said IN ('true', 'false') AND u.id IS NULL AND j.purpose != 'repeat' "
+        "WHERE j.said IN ('true', 'false') AND u.id IS NULL "
         "GROUP BY j.annotator, j.triple HAVING count(*) > 1)"
     )
     session.close()

@@ -1,7 +1,7 @@
 """One exchange (an answer in, the next cards and the counts out): does it get slower as answers pile up?
 
 The answers before it are put into the database directly: twenty annotators, a tenth of the triples judged by two, one
-in fifty unsure at first and decided by another, a hidden repeat now and then. No planner runs beside it, and the disk
+in fifty unsure at first and decided by another. No planner runs beside it, and the disk
 is synced as in a real session, so ``median_ms`` holds one sync; ``sync_ms`` says what that costs alone, and ``cpu_ms``
 what the exchange costs the processor, whoever else uses it.
 
@@ -50,7 +50,7 @@ class Exchange:
 def measure(code: str, folder: Path, candidates: int, sizes: list[int], exchanges: int) -> list[Exchange]:
     """Let the history of one session grow from size to size, and time exchanges after each."""
     write_candidates(folder / "candidates.parquet", candidates)
-    settings = Settings("actc-lr-rndm", budget=candidates, overlap=0.1, repeats=0.02)
+    settings = Settings("actc-lr-rndm", budget=candidates, overlap=0.1)
     session = start_session(folder / "session", folder / "candidates.parquet", settings)
     people = [session.add_annotator(f"annotator {number}") for number in range(ANNOTATORS)]
     store = folder / "session" / "judgements.sqlite"
@@ -82,9 +82,6 @@ def add_answers(session: Session, free, count: int, people: list[int], start: in
                 number += 1
                 judgements.append((number, 0.0, annotator, triple, said, "shared" if place else "new", f"s{number}"))
                 answers.append((triple, annotator, label, number))
-            if rng.random() < 0.02:
-                number += 1
-                judgements.append((number, 0.0, who[0], triple, "true", "repeat", f"s{number}"))
         task = "INSERT INTO task (triple, head, relation, tail, score, reason, wanted) VALUES (?, ?, ?, ?, ?, ?, ?)"
         connection.executemany(task, tasks)
         connection.executemany(

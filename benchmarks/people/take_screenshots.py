@@ -158,7 +158,7 @@ def main() -> None:
             browser.close()
             return
         session = Path(folder) / "session"
-        settings = Settings(budget=100, overlap=0.5, repeats=0.1, title="Everyday facts")
+        settings = Settings(budget=100, overlap=0.5, title="Everyday facts")
         start_session(session, scores, settings, names, graph).close()
         browser = playwright.chromium.launch(executable_path=find_chromium(playwright), args=ARGUMENTS)
         server = Server(session, ["Ada", "Bob"])

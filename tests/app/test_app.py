@@ -306,20 +306,6 @@ def test_what_nobody_was_sure_of_waits_for_the_owner(app, session):
     assert owner.get("/api/owner/review/unsure").json() == []
 
 
-def test_another_rule_holds_at_once_and_says_what_it_changed(app, session):
-    ada, bob, owner = (enter(app, session, name) for name in ("ada", "bob", OWNER))
-    cards = exchange(ada, cards=3).json()["cards"]
-    exchange(ada, *[said(card, "true", f"a{card['triple']}") for card in cards])
-    mine = exchange(bob, cards=3).json()["cards"]
-    exchange(bob, *[said(card, "false", f"b{card['triple']}") for card in mine])
-    answer = owner.post("/api/owner/rule", json={"rule": "dawid-skene"}).json()
-    assert answer["rule"] == session.rule == "dawid-skene"
-    assert answer["changed"] == len(answer["labels"]) == len(session.annotations())
-    seen = owner.get("/api/owner").json()
-    assert seen["settings"]["combine"] == "dawid-skene"
-    assert {one["rule"]: one["changed"] for one in seen["agreement"]["rules"]}["dawid-skene"] == 0
-
-
 def test_the_owner_has_more_or_fewer_triples_judged_twice(app, session):
     owner = enter(app, session, OWNER)
     assert owner.post("/api/owner/overlap", json={"overlap": 0.25}).json() == {"overlap": 0.25}

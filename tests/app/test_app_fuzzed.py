@@ -24,7 +24,6 @@ OPERATIONS = [
     ("POST", "/api/owner/settle"),
     ("POST", "/api/owner/undo"),
     ("POST", "/api/owner/overlap"),
-    ("POST", "/api/owner/rule"),
     ("POST", "/api/owner/annotators"),
     ("POST", "/api/owner/budget"),
     ("POST", "/api/owner/link"),
@@ -52,7 +51,7 @@ quick = settings(
 def served(tmp_path_factory):
     folder = tmp_path_factory.mktemp("fuzzed")
     write_scored(folder / "scores.parquet", make_pool(80, 3)[0])
-    session = start_session(folder / "session", folder / "scores.parquet", Settings(overlap=0.5, repeats=0.2))
+    session = start_session(folder / "session", folder / "scores.parquet", Settings(overlap=0.5))
     session.add_annotator("ada")
     app = create_app(session)
     app.state.paces.burst = app.state.paces.rate = 1e9

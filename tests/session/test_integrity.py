@@ -68,11 +68,10 @@ def test_an_owner_s_decisions_come_in_as_one_s_own_if_wanted(scores, tmp_path, l
 
 
 def test_a_history_brought_into_another_session_gives_the_same_labels(scores, tmp_path):
-    session = begin(scores, "first", repeats=0.5, overlap=0.3)
+    session = begin(scores, "first", overlap=0.3)
     unsteady = np.random.default_rng(0)
     for who in ("ada", "bob"):
         judge(session, who, 40, lambda task: unsteady.random() < 0.5)
-    assert session.store.value("SELECT count(*) FROM judgement WHERE purpose = 'repeat'") > 5
     write_history(session, tmp_path / "all.jsonl")
     second = begin(scores, "second")
     read_judgements(second, tmp_path / "all.jsonl")
@@ -109,8 +108,8 @@ def test_a_session_is_for_its_owner_s_eyes(scores, tmp_path):
         assert path.stat().st_mode & 0o077 == 0
 
 
-def test_a_sound_session_of_undone_and_repeated_answers_opens(scores):
-    session = begin(scores, "s", repeats=0.4)
+def test_a_sound_session_of_undone_answers_opens(scores):
+    session = begin(scores, "s")
     judge(session, "ada", 20)
     ada = session.annotator("ada")
     session.record(ada, [Judgement("undo", None, "u1"), Judgement("undo", None, "u2")])

@@ -219,30 +219,6 @@ def test_a_triple_that_one_judged_and_another_holds_takes_one_place_of_the_budge
     assert len(held) == 2
 
 
-def test_hidden_repeats_show_old_triples_and_leave_the_first_answer_standing(scores):
-    session = new_session(scores, repeats=0.3)
-    ada = session.add_annotator("ada")
-    judged = judge(session, ada, ask_module.REPEAT_AFTER + 4)
-    again = judge(session, ada, 12, "false")
-    repeated = set(again) & set(judged)
-    assert repeated
-    labels = dict(zip(session.annotations().rows.tolist(), session.annotations().labels.tolist(), strict=True))
-    assert all(labels[triple] for triple in repeated)
-    assert people(session, [ada])[0]["repeats"] == {"shown": len(repeated), "same": 0}
-
-
-def test_a_hidden_repeat_does_not_stand_in_for_an_answer_that_is_taken_back(scores):
-    session = new_session(scores, repeats=0.3)
-    ada = session.add_annotator("ada")
-    judge(session, ada, ask_module.REPEAT_AFTER + 4)
-    while history(session)[0]["purpose"] != "repeat":
-        judge(session, ada, 1, "false")
-    triple = history(session)[0]["triple"]
-    first = next(line["key"] for line in history(session)[::-1] if line["triple"] == triple)
-    session.record(ada, [Judgement("undo", None, "u", undoes=first)])
-    assert triple not in session.annotations().rows
-
-
 def test_a_card_does_not_tell_a_repeat_and_hides_the_score(scores):
     session = new_session(scores)
     task = session.ask(session.add_annotator("ada"))[0]
@@ -293,22 +269,6 @@ def test_an_expired_triple_that_another_judged_is_not_offered_again(scores, monk
     assert triple not in {task.triple for task in session.ask(cleo, 3)}
 
 
-def test_no_more_hidden_repeats_than_their_share_are_on_a_table(scores):
-    session = new_session(scores, repeats=0.1)
-    ada = session.add_annotator("ada")
-    judge(session, ada, 20)
-    tasks = [session.ask(ada, count) for count in (4, 5, 6, 7)][-1]
-    shown = [line["purpose"] for line in history(session)].count("repeat")
-    assert shown + [task.purpose for task in tasks].count("repeat") == 2  # a tenth of 20
-
-
-def test_a_hidden_repeat_is_not_one_of_the_last_triples(scores):
-    session = new_session(scores, repeats=0.5)
-    ada = session.add_annotator("ada")
-    judged = judge(session, ada, ask_module.REPEAT_AFTER)
-    assert len(set(judged)) == len(judged)  # nothing is old enough to come back
-
-
 def test_an_abandoned_triple_is_offered_to_others_and_a_late_answer_still_counts(scores, monkeypatch):
     session = new_session(scores, budget=1)
     ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
@@ -333,13 +293,13 @@ def test_a_lease_lasts_as_long_whatever_time_of_day_it_is(scores, monkeypatch):
     assert [task.triple for task in session.ask(bob)] == [left]
 
 
-@pytest.mark.parametrize(("name", "value"), [("overlap", "many"), ("combine", "forged"), ("reasons", "")])
+@pytest.mark.parametrize(("name", "value"), [("overlap", "many"), ("reasons", "")])
 def test_a_forged_choice_is_refused_in_a_sentence(scores, name, value):
     session = new_session(scores)
     sql = "INSERT INTO choice (at, name, value) VALUES (1, ?, ?)"
     session.store.write(lambda connection: connection.execute(sql, (name, value)))
     with pytest.raises(FileError, match=rf"judgements\.sqlite: it says that {name} is '{value}'"):
-        getattr(session, "rule" if name == "combine" else name)
+        getattr(session, name)
 
 
 @pytest.mark.parametrize(
@@ -474,7 +434,7 @@ def test_overlap_is_the_share_of_triples_that_two_shall_judge(scores):
     assert 0.15 < wanted.count(2) / len(wanted) < 0.35
 
 
-def test_another_overlap_and_another_rule_reach_the_planner(scores):
+def test_another_overlap_reaches_the_planner(scores):
     session = new_session(scores)
     planner = Planner(session)
     planner.step()
@@ -482,12 +442,6 @@ def test_another_overlap_and_another_rule_reach_the_planner(scores):
     session.change("overlap", 1.0)
     assert planner.step()
     assert {row["wanted"] for row in session.store.rows("SELECT wanted FROM plan")} == {2}
-    before = session.store.value("SELECT max(id) FROM outlook")
-    session.change("combine", "dawid-skene")
-    assert planner.step()
-    assert session.store.value("SELECT max(id) FROM outlook") > before
-    with pytest.raises(ActcError, match="dawid"):
-        session.change("combine", "by-lot")
 
 
 def test_every_relation_is_there_to_see_not_only_the_first(tmp_path):
@@ -518,9 +472,7 @@ def test_a_plan_outlasts_the_refits_until_the_next(scores, monkeypatch):
 
 
 def asked_about(session: Session, annotator, relation: str | None, count: int = 6) -> list[str]:
-    """Let the planner look, and return the relations of what an annotator who wants one relation is asked."""
-    session.exchange(annotator, (), count, relation)
-    Planner(session).step()
+    """Return the relations of what an annotator who wants one relation is asked."""
     return [task.relation for task in session.exchange(annotator, (), count, relation)[1]]
 
 
@@ -530,9 +482,7 @@ def test_who_knows_one_relation_is_asked_about_it_alone(scores):
     session.ask(ada, 6)
     assert asked_about(session, ada, "r3") == ["r3"] * 6
     assert asked_about(session, ada, "r2") == ["r2"] * 6
-    assert what_is_left(session, ada, "r2") == "more"
     assert len(set(asked_about(session, ada, None, 30))) > 1
-    assert session.store.value("SELECT count(*) FROM wish") == 0
 
 
 def test_a_relation_that_is_spent_or_unknown_is_told(scores):
@@ -789,8 +739,6 @@ def test_settings_of_another_format_are_refused_in_one_sentence(scores):
     [
         ({"budget": 0}, "at least 1, not 0"),
         ({"overlap": 1.5}, "between 0 and 1, not 1.5"),
-        ({"repeats": -0.1}, "between 0 and 1, not -0.1"),
-        ({"combine": "mojority"}, "'mojority'"),
         ({"method": "actc-lr-rndn"}, "'actc-lr-rndn'"),
     ],
 )
@@ -882,7 +830,7 @@ def test_a_session_without_reasons_gives_none(scores):
 @pytest.mark.parametrize(
     "forged",
     [
-        *({"seed": -1}, {"seed": "0"}, {"budget": True}, {"budget": 1e9}, {"combine": ["majority"]}, {"combine": "x"}),
+        *({"seed": -1}, {"seed": "0"}, {"budget": True}, {"budget": 1e9}, {"overlap": ["all"]}),
         *({"title": None}, {"show_score": 1}, {"target": "0.9"}, {"link": 5}, {"reasons": {}}, {"level": []}),
         *({"doubted": -1}, {"doubted": 10**9}, {"triples": -1}),
     ],

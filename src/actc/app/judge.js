@@ -216,7 +216,7 @@ const ENDS = {
   paused: ["Paused", "The owner of the session lets everybody wait. This page goes on by itself; what you answered is saved."],
   certified: ["The audit has its answer", "What was judged is enough to certify what was asked. You can still undo your last answers. Thank you!"],
   spent: ["That is all. Thank you!", "All cards are judged. You can still undo your last answers."],
-  relation: ["Nothing of this relation is left", "Choose another one beside, or all relations."],
+  relation: ["Nothing of this relation is planned now", "Choose another one beside, or all relations; more may come while others judge."],
   others: ["Others have the rest", "What is left is on other people's tables. If they leave it, it comes to you: keep this page open, or come back later."],
   none: ["Nothing is left for you", "Every candidate has your answer, or somebody's; those you were not sure of twice are left to others. You can still undo your last answers."],
 };

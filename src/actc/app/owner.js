@@ -7,7 +7,6 @@ const at = (id) => document.getElementById(id);
 let asked = 0;
 let paused = false;
 let others = null; // the name by which other machines reach this server; null where they cannot
-let rules = []; // what each rule would make of the answers
 let relations = [];
 let sorted = { by: "labels", falling: true };
 
@@ -43,12 +42,9 @@ function draw(content) {
   ({ paused, others } = content);
   put("pause", paused ? "Let them go on" : "Pause");
   if (document.activeElement !== at("budget")) at("budget").value = budget;
-  const { overlap, repeats, combine, method } = content.settings;
+  const { overlap, method } = content.settings;
   if (document.activeElement !== at("overlap")) at("overlap").value = Number((100 * overlap).toFixed(4));
-  rules = content.agreement.rules;
-  if (document.activeElement !== at("rule")) at("rule").value = combine;
-  tellRule();
-  put("about", `${percent(repeats)} of the cards are hidden repeats. Method: ${method}. What machines say is never counted as a label.`);
+  put("about", `Method: ${method}. What machines say is never counted as a label.`);
   if (at("all").open) readRelations();
 }
 
@@ -71,7 +67,6 @@ function redraw(id, state, rows) {
 function drawPerson(one) {
   const name = element("td", {}, element("bdi", {}, one.name), " ");
   const cells = [one.judged, one.true, one.false, one.unsure, number(one.seconds, 1)].map((value) => element("td", {}, String(value)));
-  const repeats = one.repeats.shown ? `${one.repeats.same} of ${one.repeats.shown}` : "–";
   const trust = one.reliability?.compared
     ? `${percent(one.reliability.right)} of ${one.reliability.compared} (${percent(one.reliability.low)} to ${percent(one.reliability.high)})`
     : "–";
@@ -84,7 +79,7 @@ function drawPerson(one) {
     copy.addEventListener("click", () => copyLink(one, copy));
     link.append(copy, " ", actOn(one, "New", "New link for", false), " ", actOn(one, "Void", "Void link of", true));
   }
-  return element("tr", {}, name, ...cells, element("td", {}, repeats), element("td", {}, trust), link);
+  return element("tr", {}, name, ...cells, element("td", {}, trust), link);
 }
 
 // The owner may look at their own machine's name for itself, which leads nobody else here.
@@ -163,30 +158,6 @@ at("share").addEventListener("submit", (event) => {
   change("overlap", { overlap: Number(at("overlap").value) / 100 });
 });
 at("pause").addEventListener("click", () => change("pause", { paused: !paused }));
-
-// What the chosen rule would change, before it is chosen.
-function tellRule() {
-  const one = rules.find((line) => line.rule === at("rule").value);
-  if (!one) return;
-  const words = one.changed ? `${one.changed.toLocaleString("en")} of ${one.labels.toLocaleString("en")} labels would change.` : "No label differs from those that hold now.";
-  put("rules", `${words} A tie is no label until you settle it.`);
-}
-
-at("rule").addEventListener("change", tellRule);
-at("combine").addEventListener("submit", async (event) => {
-  event.preventDefault();
-  const { status, content } = await fetchJson("api/owner/rule", { rule: at("rule").value });
-  at("rule").blur();
-  at("changed").replaceChildren(...(status === 200 ? drawChanges(content) : ["That did not work."]));
-  refresh();
-});
-
-function drawChanges({ rule, changed, labels }) {
-  const words = (label) => (label === null ? "no label" : String(label));
-  const list = labels.map((one) => element("li", {}, element("bdi", {}, one.sentence), `: ${words(one.before)}, now ${words(one.after)}`));
-  const more = changed > labels.length ? [element("li", {}, `and ${changed - labels.length} more`)] : [];
-  return [element("p", {}, `By ${rule} now: ${changed} ${changed === 1 ? "label" : "labels"} changed.`), element("ul", {}, ...list, ...more)];
-}
 
 // A file that takes a while is made while the page says so; one that cannot be made leaves a sentence.
 at("files").addEventListener("click", async (event) => {

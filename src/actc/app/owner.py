@@ -14,17 +14,14 @@ from actc.app.common import LARGEST, REFUSED, Key, Open, OpenKept, OpenLinks, Ow
 from actc.app.kept import send_json, to_bytes
 from actc.app.links import Links
 from actc.session import Session
-from actc.session.combine import find_changes
 from actc.session.make_file import make_file
 from actc.session.review import count_reviews, list_reviews, show_review
 from actc.session.status import agreement, all_relations, people, progress
 from actc.session.trouble import read_trouble
 
 LONG, PAUSES = 0.2, 30  # seconds; a result that took longer is kept for so many times as long as it took
-MOST_CHANGES = 20
 owning = APIRouter(prefix="/api/owner", responses=REFUSED)
 Kind = Literal["differ", "unsure", "noted"]
-Rule = Literal["majority", "reliability", "dawid-skene"]
 File = Literal["labels.tsv", "history.jsonl", "thresholds.json", "accepted.tsv", "report.html"]
 
 
@@ -75,19 +72,13 @@ class OverlapBody(Strict):
     overlap: float = Field(ge=0, le=1, allow_inf_nan=False)
 
 
-class RuleBody(Strict):
-    """A new rule that makes one label of several answers."""
-
-    rule: Rule
-
-
 @owning.get("")
 async def get_overview(request: Request, session: Open, links: OpenLinks, kept: OpenKept, owner: Owner) -> Response:
     """Return everything about the session: progress, people, agreement, what waits for the owner."""
     # All of them in one thread of its own: annotators' threads stay free, and only one keeps the memory that it takes.
     aside, loop = request.app.state.aside, asyncio.get_running_loop()
     lines = await loop.run_in_executor(aside, _recent_people, request.app, session, links)
-    chosen, counts = {"overlap": session.overlap, "combine": session.rule}, progress(session)
+    chosen, counts = {"overlap": session.overlap}, progress(session)
     return send_json(
         title=session.title,
         settings=vars(session.settings) | chosen,
@@ -106,7 +97,7 @@ def _recent_people(app: FastAPI, session: Session, links: Links) -> dict[str, by
     The page asks every two seconds; after 50,000 answers of 200 people each time takes about one, and others wait.
     """
     everybody = session.annotators()
-    state, now = (everybody, _last_of_owner(session), session.rule), time.monotonic()
+    state, now = (everybody, _last_of_owner(session)), time.monotonic()
     if app.state.people[:2] != (state, True) or now > app.state.people[2]:
         lines = [
             line | {"link": None if one.link < 0 else links.path(one)}
@@ -190,19 +181,6 @@ def set_overlap(body: OverlapBody, session: Open, owner: Owner) -> dict[str, flo
     """Change how many triples two people judge, from the next ones on."""
     session.change("overlap", body.overlap)
     return {"overlap": session.overlap}
-
-
-@owning.post("/rule")
-def set_rule(body: RuleBody, session: Open, owner: Owner) -> dict[str, Any]:
-    """Change how several answers become one label, and say which labels that changed."""
-    before = session.annotations()
-    session.change("combine", body.rule)
-    changes = find_changes(before, session.annotations())
-    told = [
-        {"sentence": session.sentence(triple), "before": before, "after": after}
-        for triple, before, after in changes[:MOST_CHANGES]
-    ]
-    return {"rule": session.rule, "changed": len(changes), "labels": told}
 
 
 @owning.get("/download/{name}")

@@ -46,10 +46,6 @@ from actc.errors import OptionError
 @method_option
 @click.option("--budget", default=100, show_default=True, help="How many triples to judge.")
 @click.option("--overlap", default=0.0, show_default=True, help="The share of triples that two people judge.")
-@click.option("--repeats", default=0.0, show_default=True, help="The share of cards that are hidden repeats.")
-@click.option(
-    "--combine", default="majority", show_default=True, help="Several answers: majority, reliability or dawid-skene."
-)
 @click.option("--title", help="What the pages call the session. [default: the file's name]")
 @click.option("--guidelines", type=PATH, help="What annotators should know, shown first: Markdown.")
 @click.option(

@@ -25,8 +25,6 @@ AGAIN_AFTER = 20
 """How many other triples an annotator judges before one that they were unsure of comes back."""
 MOST_UNSURE = 2
 """How often one annotator may be unsure of one triple before they are not asked about it again."""
-REPEAT_AFTER = 15
-"""How many other triples lie between a triple and its hidden repeat."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +49,8 @@ class Task:
         How probable the model held it to be when it was planned.
     wanted : int
         How many annotators should judge it.
-    purpose : {"new", "shared", "repeat", "again"}
-        Why this annotator has it: nobody judged it yet, a second opinion is wanted, they judged it before and are not
-        told, or somebody was unsure.
+    purpose : {"new", "shared", "again"}
+        Why this annotator has it: nobody judged it yet, a second opinion is wanted, or somebody was unsure.
     """
 
     triple: int
@@ -78,7 +75,7 @@ STORED = tuple(field.name for field in fields(Task) if field.name != "purpose")
 """The columns that the tables ``plan`` and ``task`` have in common, in the order of Task's fields."""
 TASK, PLACES = ", ".join(STORED), ", ".join("?" * len(STORED))
 DRAWN = "asked IN ('random', 'check')"
-"""Whether a task was drawn at random: no wish may have it, for its answer proves something only if nobody chose it."""
+"""Whether a task was drawn at random: nobody may choose it, for its answer proves something only then."""
 
 
 @dataclass(frozen=True)
@@ -160,33 +157,22 @@ class Desk:
         )
         return [Task(*row) for row in rows]
 
-    def wish(self, relation: str | None) -> None:
-        """Remember which relation the annotator wants to be asked about, so that triples of it are planned; None: all.
+    def release_others(self, relation: str) -> None:
+        """Let go of new triples of other relations, and of all whose chance is known.
 
-        New triples of other relations go back to where they came from, and so do all whose chance is known, random
-        checks among them: who answers only those of one relation would spoil the draw.
+        Random checks are among these: who answers only those of one relation would spoil the draw.
         """
-        if relation is None:
-            self.run("DELETE FROM wish WHERE annotator = :who")
-            return
-        self.run(
-            "INSERT INTO wish (annotator, relation, at) VALUES (:who, :relation, :at) ON CONFLICT (annotator) DO "
-            "UPDATE SET spent = spent AND relation = excluded.relation, relation = excluded.relation, at = excluded.at",
-            relation=relation,
-        )
         self.run(
             "DELETE FROM lease WHERE annotator = :who AND purpose = 'new' AND triple IN (SELECT triple FROM lease "
             "JOIN task USING (triple) WHERE annotator = :who AND (relation != :relation OR chance IS NOT NULL))",
             relation=relation,
         )
 
-    def top_up(self, count: int, budget: int, repeats: float, overlap: float) -> None:
+    def top_up(self, count: int, budget: int, overlap: float) -> None:
         """Bring the leased triples to ``count``, or as near as budget and plan allow."""
         self._renew(budget)
         leases = self.run("SELECT count(*) FROM lease WHERE annotator = :who AND expires > 0").fetchone()[0]
         need = count - leases
-        if need > 0:
-            need -= self._lease_repeat(repeats)
         for found, purpose in SOURCES:
             most = need if purpose != "new" else min(need, self._left_of(budget, need))
             if most > 0 and (overlap > 0 or purpose != "shared"):
@@ -231,11 +217,13 @@ class Desk:
         return len(triples)
 
     def _lease_planned(self, need: int, relation: str | None = None) -> int:
-        wished = f":relation IS NULL OR (relation = :relation AND NOT {DRAWN})"
-        sql = f"SELECT {TASK} FROM plan WHERE {wished} ORDER BY place LIMIT :need"
+        offered = f":relation IS NULL OR (relation = :relation AND NOT {DRAWN})"
+        sql = f"SELECT {TASK} FROM plan WHERE {offered} ORDER BY place LIMIT :need"
         tasks = [Task(*row) for row in self.run(sql, need=need, relation=relation).fetchall()]
         if relation is not None:
-            tasks = [replace(task, asked="wish", within="relation", chance=None) for task in tasks]
+            tasks = [
+                replace(task, within="", chance=None) for task in tasks
+            ]  # whoever chooses a relation draws nothing
         put_tasks(self.connection, tasks, as_planned=True)
         drop_from_plan(self.connection, tasks)
         return self.lease([task.triple for task in tasks], "new")
@@ -262,16 +250,6 @@ class Desk:
         new = f"{leased_at(':now')} AND labelled = 0"
         found = self.run(f"SELECT count(DISTINCT triple) FROM lease JOIN task USING (triple) WHERE {new}")
         return int(budget - labels - found.fetchone()[0])
-
-    def _lease_repeat(self, repeats: float) -> int:
-        """Give the annotator an old triple again, so often that a share ``repeats`` of their cards are such repeats."""
-        if repeats == 0:
-            return 0
-        judged, repeated = self.run("SELECT judged, repeated FROM annotator WHERE id = :who").fetchone()
-        waiting = self.run("SELECT count(*) FROM lease WHERE annotator = :who AND purpose = 'repeat'").fetchone()[0]
-        if repeated + waiting >= int(repeats * judged):
-            return 0
-        return self.lease(self._find(LONG_AGO, 1, after=REPEAT_AFTER), "repeat")
 
     def _find(self, sql: str, need: int, after: int = AGAIN_AFTER) -> list[int]:
         """Return triples by one of the queries below."""
@@ -308,15 +286,6 @@ UNSURE = (
     "WHERE answered > 0 AND labelled = 0 AND label IS NULL AND judgement <= coalesce((SELECT id FROM "
     f"judgement WHERE annotator = :who ORDER BY id DESC LIMIT 1 OFFSET :after), 0) AND {_NOT_LEASED} "
     "AND :most > (SELECT count(*) FROM judgement WHERE triple = task.triple AND annotator = :who AND said = 'unsure') "
-    "ORDER BY judgement"
-)
-# Triples that this annotator judged a while ago, and never as a repeat.
-LONG_AGO = (
-    "SELECT triple FROM answer WHERE annotator = :who AND label IS NOT NULL AND judgement < "
-    "(SELECT id FROM judgement WHERE annotator = :who ORDER BY id DESC LIMIT 1 OFFSET :after) "
-    "AND NOT EXISTS (SELECT 1 FROM judgement AS j WHERE j.triple = answer.triple "
-    "AND j.annotator = :who AND j.purpose = 'repeat') "
-    "AND NOT EXISTS (SELECT 1 FROM lease WHERE lease.triple = answer.triple AND lease.annotator = :who) "
     "ORDER BY judgement"
 )
 # What comes before anything new.

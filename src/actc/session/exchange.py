@@ -29,7 +29,6 @@ from actc.triples import ASKED, Annotations, ScoredTriples, Triples, encode_colu
 WORDS = {"1": "true", "yes": "true", "0": "false", "no": "false", "not sure": "unsure", "skip": "unsure"}
 IMPORTED = "Brought in from a file."
 PURPOSES = {"person": "import", "owner": "settle"}
-REPEAT = "repeat"
 
 
 def write_labels(session: Session, path: Path) -> int:
@@ -306,8 +305,6 @@ def _line(told: dict[str, Any], triple: dict[str, Any], place: str, who: str) ->
         raise FileError(f"{place}: asked {asked!r} with the chance {chance!r} cannot be; see docs/reference.md.")
     if not isinstance(size, int) or size < 0:
         raise FileError(f"{place}: the frame_size {size!r} is no number of candidates; see docs/reference.md.")
-    # A hidden repeat is no answer, here as in the session that the history is of.
-    again = kind == "person" and told.get("purpose") == REPEAT
     return Line(
         OWNER if kind == OWNER else str(told.get("name") or told.get("annotator") or who),
         kind,
@@ -317,7 +314,7 @@ def _line(told: dict[str, Any], triple: dict[str, Any], place: str, who: str) ->
         float(seconds) if isinstance(seconds, int | float) else None,
         str(told.get("note") or ""),
         place,
-        REPEAT if again else PURPOSES[kind],
+        PURPOSES[kind],
         asked,
         str(told.get("within", "")),
         chance,

@@ -25,7 +25,7 @@ import numpy as np
 from actc.graphs.formats import read_graph
 from actc.judges.store import ReplyStore
 from actc.methods import import_here, imported_name, named_method
-from actc.session.ask import DRAWN, PLACES, TASK, Task
+from actc.session.ask import PLACES, TASK, Task
 from actc.session.audit_plan import AuditPlanner
 from actc.session.judged import put_differing_first
 from actc.session.outlook import Outlook, look_ahead
@@ -45,10 +45,6 @@ PLANNED_SECONDS, REFITS = 10.0, 6
 """A later plan has as many triples as were judged in the last seconds, or during so many refits, if that is longer."""
 GOODBYE_SECONDS = 2.0
 """How long a planner may take to leave when its parent does."""
-
-WISH_SECONDS, LEAST_WISHED, MOST_WISHED = 600.0, 8, 64
-"""For how long a relation that somebody asked for is planned; how few triples of it are too few, and how many come."""
-WISHED = "Of the relation that you chose, one on which the method doubts much."
 
 # What people judged or took while the plan was made.
 DROP_GIVEN_OUT = (
@@ -98,12 +94,11 @@ class Planner:
         choices = int(store.value("SELECT coalesce(max(id), 0) FROM choice"))
         state = last, choices, ReplyStore(self.session.folder).state()
         short = store.value("SELECT count(*) FROM plan") < LEAST_PLANNED // 2
-        wished = self._wished()
-        if state == self.seen and not wished and not (short and self._untouched() > 0):
+        if state == self.seen and not (short and self._untouched() > 0):
             return False
         started = time.monotonic()
         given_out, count = self._given_out(), -(-self._plan_size(last) // len(self.parts))
-        planned = [self._plan_part(part, pool, count, given_out, wished) for part, pool in self.parts]
+        planned = [self._plan_part(part, pool, count, given_out) for part, pool in self.parts]
         self._write(last, *_in_turn(planned), anew=bool(self.seen) and self.seen[1::2] != state[1::2])
         self.seen, self.accepted = state, planned[0].outlook.accepted
         self.took = time.monotonic() - started
@@ -115,9 +110,7 @@ class Planner:
         sql = f"SELECT count(*) FROM judgement WHERE at > ? AND id > {last} - {MOST_PLANNED}"
         return int(self.session.store.value(sql, (time.time() - seconds,)))
 
-    def _plan_part(
-        self, part: Part, pool: ScoredTriples, count: int, given_out: IntArray, wished: list[str]
-    ) -> _Planned:
+    def _plan_part(self, part: Part, pool: ScoredTriples, count: int, given_out: IntArray) -> _Planned:
         """Refit the method of a part of the pool, and choose what to ask next of it."""
         answers, judged = read_sought(self.session, part)
         method, seed = named_method(part.method(self.session.settings)), self.session.settings.seed
@@ -128,7 +121,6 @@ class Planner:
         picks = self._show_differences(choose_next(case, count, busy, seed), case, busy)
         if part.rows.start:
             return _Planned(part, len(busy), picks, _as_true(part, look_ahead(case, picks, None)))
-        picks = self._add_wished(case, picks, busy, wished)
         return _Planned(part, len(busy), picks, _as_true(part, look_ahead(case, picks, self.accepted)))
 
     def _show_differences(self, picks: Picks, case: Case, given_out: IntArray) -> Picks:
@@ -139,30 +131,6 @@ class Planner:
             return picks
         besides = np.union1d(given_out, case.annotations.rows)
         return put_differing_first(picks, case.judged, believed, share, besides)
-
-    def _wished(self) -> list[str]:
-        """Return the relations that somebody asked for lately, of which the plan holds too few triples."""
-        rows = self.session.store.rows(
-            "SELECT DISTINCT relation FROM wish WHERE at > ? AND spent = 0 AND ? > "
-            f"(SELECT count(*) FROM plan WHERE plan.relation = wish.relation AND NOT {DRAWN})",
-            (time.time() - WISH_SECONDS, LEAST_WISHED),
-        )
-        return [row["relation"] for row in rows]
-
-    def _add_wished(self, case: Case, picks: Picks, given_out: IntArray, wished: list[str]) -> Picks:
-        """Add the triples of wished relations that the method doubts most; remember where there are none left."""
-        names = np.asarray(case.pool.relation_names, dtype=object)
-        for relation in wished:
-            mine = np.flatnonzero(np.isin(case.pool.relations, np.flatnonzero(names == relation)))
-            rows = _doubtful(case, np.setdiff1d(mine, np.append(given_out, picks.rows)))[:MOST_WISHED]
-            if not len(rows) and not np.isin(mine, picks.rows).any():
-                self._note_spent(relation)
-            picks = picks.plus(Picks(rows, "wish", "relation", reasons=WISHED))
-        return picks
-
-    def _note_spent(self, relation: str) -> None:
-        with self.session.store.transaction() as connection:
-            connection.execute("UPDATE wish SET spent = 1 WHERE relation = ?", (relation,))
 
     def _given_out(self) -> IntArray:
         """Return the triples that people judged or have leased."""
@@ -230,12 +198,6 @@ def _as_true(part: Part, outlook: Outlook) -> Outlook:
     if not part.wrong:
         return outlook
     return replace(outlook, probabilities=[None if p is None else 1 - p for p in outlook.probabilities])
-
-
-def _doubtful(case: Case, rows: IntArray) -> IntArray:
-    """Return rows of the pool, those first that the method doubts most; as they are where it does not say."""
-    p = case.fit.probabilities(case.pool.take(rows)) if len(rows) else None
-    return rows if p is None else rows[np.argsort(np.abs(p - 0.5), kind="stable")]
 
 
 def choose_next(case: Case, count: int, besides: IntArray, seed: int) -> Picks:

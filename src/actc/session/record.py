@@ -167,8 +167,7 @@ def insert(
         probability=probability,
     ).lastrowid
     assert number is not None
-    # A hidden repeat measures how steady an annotator is; their first answer stands.
-    if judgement.said != "undo" and purpose != "repeat":
+    if judgement.said != "undo":
         _let_stand(desk, triple, judgement.said, number)
     return number
 
@@ -196,7 +195,7 @@ def _undo(desk: Desk, undo: Judgement) -> Recorded:
     number = insert(desk, undo, old["triple"], old["purpose"], undoes=old["id"])
     _restore_answer(desk, old["triple"])
     # The triple of an imported judgement, or of the owner's decision, was leased to nobody: it is not leased now.
-    if old["purpose"] in ("new", "shared", "repeat", "again"):
+    if old["purpose"] in ("new", "shared", "again"):
         desk.lease([old["triple"]], old["purpose"], in_front=True)
     return Recorded(number, old["triple"])
 
@@ -205,7 +204,7 @@ def _restore_answer(desk: Desk, triple: int) -> None:
     """Make the last judgement that is not taken back the standing answer; where all are, there is none."""
     standing = desk.run(
         "SELECT j.said, j.id FROM judgement AS j LEFT JOIN judgement AS u ON u.undoes = j.id WHERE j.annotator = :who "
-        "AND j.triple = :triple AND j.said != 'undo' AND j.purpose != 'repeat' AND u.id IS NULL "
+        "AND j.triple = :triple AND j.said != 'undo' AND u.id IS NULL "
         "ORDER BY j.id DESC LIMIT 1",
         triple=triple,
     ).fetchone()

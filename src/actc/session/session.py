@@ -44,7 +44,7 @@ from actc.tables.files import read_scored
 from actc.triples import Annotations, BoolArray, ScoredTriples
 
 OWNER = "owner"
-CHANGEABLE = ("combine", "overlap", "reasons", "title", "guidelines")
+CHANGEABLE = ("overlap", "reasons", "title", "guidelines")
 
 
 class Session:
@@ -117,11 +117,6 @@ class Session:
         self.set_budget(max(self.budget, labels) + triples)
 
     @property
-    def rule(self) -> str:
-        """How several answers become one label, see ``COMBINERS``."""
-        return str(self._chosen("combine"))
-
-    @property
     def overlap(self) -> float:
         """The share of triples that two annotators judge."""
         return float(self._chosen("overlap"))
@@ -154,7 +149,7 @@ class Session:
     def change(self, name: str, value: str | float) -> None:
         """Change what may be changed after the start, see ``CHANGEABLE``; what was chosen before stays in the history.
 
-        Another rule holds for all answers at once; another overlap for the triples that are planned from now on.
+        Another overlap holds for the triples that are planned from now on.
         """
         check_choice("setting to change", name, CHANGEABLE)
         replace(self.settings, **{name: value})  # type: ignore[arg-type]  # refuses what a start would refuse
@@ -246,11 +241,12 @@ class Session:
         def work(connection: sqlite3.Connection) -> tuple[list[Recorded], list[Task]]:
             desk = Desk(connection, annotator, *times)
             done = [record(desk, one, settings.show_score) for one in judgements]
-            desk.wish(relation)
+            if relation is not None:
+                desk.release_others(relation)
             if count and relation is not None:
                 desk.top_up_relation(count, budget, relation)
             elif count:
-                desk.top_up(count, budget, settings.repeats, overlap)
+                desk.top_up(count, budget, overlap)
             return done, desk.tasks(count, relation)
 
         return self.store.write(work)
@@ -309,8 +305,8 @@ class Session:
         return Votes(table[:, 0], table[:, 1], table[:, 2] == 1, final)
 
     def annotations(self) -> Annotations:
-        """Return one label per triple that people judged, combined by the rule that holds, and how each was asked."""
-        found = combine(self.votes(), self.rule)
+        """Return one label per triple that people judged, by majority, and how each was asked."""
+        found = combine(self.votes())
         told = {
             triple: how
             for triple, *how in self.store.rows(

@@ -9,7 +9,6 @@ from types import NoneType
 from typing import Any
 
 from actc.errors import ChoiceError, FileError, OptionError, check_choice
-from actc.session.combine import COMBINERS
 from actc.tables.files import load_json, write_json
 from actc.trust.audit import DESIGNS
 
@@ -35,10 +34,6 @@ class Settings:
         How many triples to judge; the owner may change it later.
     overlap : float
         The share of triples that two annotators judge.
-    repeats : float
-        The share of cards that show an annotator an old triple again, unannounced.
-    combine : str
-        How several answers become one label, see ``COMBINERS``.
     show_score : bool
         Whether cards show what the model thinks. It sways people, so it is off unless asked for.
     seed : int
@@ -70,8 +65,6 @@ class Settings:
     method: str = "pooled"
     budget: int = 100
     overlap: float = 0.0
-    repeats: float = 0.0
-    combine: str = "majority"
     show_score: bool = False
     seed: int = 0
     title: str = "Triples"
@@ -95,15 +88,13 @@ class Settings:
             raise OptionError(f"The budget must be at least 1, not {self.budget}.")
         if self.seed < 0:
             raise OptionError(f"The seed must be at least 0, not {self.seed}.")
-        for name in ("overlap", "repeats"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise OptionError(f"{name} is a share between 0 and 1, not {getattr(self, name)}.")
+        if not 0 <= self.overlap <= 1:
+            raise OptionError(f"overlap is a share between 0 and 1, not {self.overlap}.")
         if len(self.guidelines) > MOST_GUIDELINES:
             raise OptionError(f"Guidelines of {len(self.guidelines):,} characters; at most {MOST_GUIDELINES:,} fit.")
         check_choice("time for reasons", self.reasons, WHEN_REASONS)
         if self.link and not (re.match("https?://[!-~]+$", self.link) and "{id}" in self.link):
             raise OptionError(f"{self.link!r} is no address with {{id}} in it, such as https://example.org/{{id}}.")
-        check_choice("way to combine answers", self.combine, COMBINERS)
         if self.design and self.design not in DESIGNS:
             raise ChoiceError("design of an audit", self.design, DESIGNS)
 

@@ -13,7 +13,7 @@ from actc.errors import FileError
 from actc.session.agreement import measure_agreement, measure_reliability
 from actc.session.ask import Annotator, lease_clock, leased_at
 from actc.session.cards import sentence
-from actc.session.combine import combine, compare_rules
+from actc.session.combine import combine
 from actc.session.session import Session
 from actc.session.sought import page_words
 from actc.session.trouble import read_trouble
@@ -93,8 +93,7 @@ def what_is_left(session: Session, annotator: Annotator, relation: str | None = 
     if counts["done"]:
         return "spent"
     if relation is not None:
-        spent = session.store.value("SELECT spent FROM wish WHERE annotator = ?", (annotator.id,))
-        return "relation" if spent else "more"
+        return "relation"
     fresh = counts["triples"] - int(session.store.value("SELECT count(*) FROM task"))
     if fresh <= 0:  # of what somebody was asked some may be free again; to count those takes many times as long
         given_out = "SELECT triple FROM task WHERE answered > 0 UNION SELECT triple FROM lease"
@@ -171,9 +170,8 @@ def write_advice(outlook: dict[str, Any] | None, labels: int, budget: int) -> st
 
 
 def people(session: Session, annotators: Sequence[Annotator] | None = None) -> list[dict[str, Any]]:
-    """Return what each annotator did: counts, speed, steadiness, and how often they say what the others say."""
-    votes, rule = session.votes(), session.rule
-    shared, work, repeats = votes.shared(), _work(session), _repeats(session)
+    """Return what each annotator did: counts, speed, and how often they say what the others say."""
+    shared, work = session.votes().shared(), _work(session)
     lines = []
     for annotator in annotators or session.annotators():
         line: dict[str, Any] = {
@@ -181,11 +179,10 @@ def people(session: Session, annotators: Sequence[Annotator] | None = None) -> l
             "kind": annotator.kind,
             "void": annotator.link < 0,
             **work.get(annotator.id, NO_WORK),
-            "repeats": repeats.get(annotator.id, {"shown": 0, "same": 0}),
         }
         if annotator.kind == "person":
             mine = shared.annotators == annotator.id
-            own, others = combine(shared.take(mine), "majority"), combine(shared.take(~mine), rule)
+            own, others = combine(shared.take(mine)), combine(shared.take(~mine))
             line["reliability"] = in_json(vars(measure_reliability(own, others)), words=False)
         lines.append(line)
     return lines
@@ -223,17 +220,6 @@ def _work(session: Session) -> dict[int, dict[str, Any]]:
     return {row["annotator"]: {name: row[name] for name in NO_WORK} for row in session.store.rows(_WORK)}
 
 
-def _repeats(session: Session) -> dict[int, dict[str, int]]:
-    """Compare hidden repeats with the standing answers, of each annotator who had some."""
-    rows = session.store.rows(
-        "SELECT annotator, count(*) AS shown, "
-        "sum(label IS (CASE said WHEN 'true' THEN 1 WHEN 'false' THEN 0 END)) AS same "
-        "FROM judgement AS j JOIN answer USING (triple, annotator) WHERE purpose = 'repeat' AND said != 'undo' "
-        "AND NOT EXISTS (SELECT 1 FROM judgement AS u WHERE u.undoes = j.id) GROUP BY annotator"
-    )
-    return {row["annotator"]: {"shown": int(row["shown"]), "same": int(row["same"])} for row in rows}
-
-
 def agreement(session: Session) -> dict[str, Any]:
     """Return agreement among people, by name, and that of the first pairs of them."""
     votes = session.votes()
@@ -248,10 +234,6 @@ def agreement(session: Session) -> dict[str, Any]:
         "fleiss": found.fleiss,
         "krippendorff": found.krippendorff,
         "pairs": pairs,
-        "rules": [
-            {"rule": rule, "labels": labels, "changed": changed}
-            for rule, (labels, changed) in compare_rules(votes, session.rule).items()
-        ],
     }
     return in_json(told, words=False)  # type: ignore[no-any-return]
 

@@ -42,7 +42,7 @@ PLANNED = """
         within TEXT NOT NULL DEFAULT '',
         chance REAL
 """
-VERSION = 14
+VERSION = 15
 # Triggers keep the counts, see above.
 SCHEMA = f"""
     CREATE TABLE annotator (
@@ -50,8 +50,6 @@ SCHEMA = f"""
         name TEXT NOT NULL UNIQUE,
         kind TEXT NOT NULL,                   -- person or owner
         created REAL NOT NULL,
-        judged INTEGER NOT NULL DEFAULT 0,    -- judgements, taken back or not; no undo
-        repeated INTEGER NOT NULL DEFAULT 0,  -- those of them that are hidden repeats
         answered INTEGER NOT NULL DEFAULT 0,  -- standing answers
         link INTEGER NOT NULL DEFAULT 0       -- which link it is; below 0: void
     );
@@ -73,7 +71,7 @@ SCHEMA = f"""
     CREATE TABLE lease (                 -- a triple that waits for an annotator's answer
         triple INTEGER NOT NULL REFERENCES task,
         annotator INTEGER NOT NULL REFERENCES annotator,
-        purpose TEXT NOT NULL CHECK (purpose IN ('new', 'shared', 'repeat', 'again')),
+        purpose TEXT NOT NULL CHECK (purpose IN ('new', 'shared', 'again')),
         place INTEGER NOT NULL,
         expires REAL NOT NULL,
         PRIMARY KEY (annotator, triple)
@@ -112,12 +110,6 @@ SCHEMA = f"""
         content TEXT NOT NULL
     );
     CREATE TABLE latest (one INTEGER PRIMARY KEY CHECK (one = 1), relations TEXT NOT NULL);  -- of the last refit
-    CREATE TABLE wish (                  -- an annotator who wants to be asked about one relation only
-        annotator INTEGER PRIMARY KEY REFERENCES annotator,
-        relation TEXT NOT NULL,
-        at REAL NOT NULL,
-        spent INTEGER NOT NULL DEFAULT 0 -- 1: the planner found nothing more of it
-    );
     -- What the owner changed, and when; the last one counts.
     CREATE TABLE budget (id INTEGER PRIMARY KEY, at REAL NOT NULL, triples INTEGER NOT NULL);
     CREATE TABLE pause (id INTEGER PRIMARY KEY, at REAL NOT NULL, paused INTEGER NOT NULL CHECK (paused IN (0, 1)));
@@ -127,10 +119,6 @@ SCHEMA = f"""
         BEGIN SELECT raise(ABORT, 'a judgement is never changed'); END;
     CREATE TRIGGER judgement_is_not_deleted BEFORE DELETE ON judgement
         BEGIN SELECT raise(ABORT, 'a judgement is never deleted'); END;
-    CREATE TRIGGER judgement_is_counted AFTER INSERT ON judgement WHEN new.said != 'undo' BEGIN
-        UPDATE annotator SET judged = judged + 1, repeated = repeated + (new.purpose = 'repeat')
-            WHERE id = new.annotator;
-    END;
     CREATE TRIGGER answer_is_counted AFTER INSERT ON answer BEGIN
         UPDATE annotator SET answered = answered + 1 WHERE id = new.annotator;
         UPDATE task SET answered = answered + 1, labelled = labelled + (new.label IS NOT NULL)

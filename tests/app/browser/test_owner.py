@@ -115,11 +115,6 @@ def test_the_owner_decides_by_keys_and_changes_the_session(copy_session, start_s
         owner.click("#files a[download='thresholds.json']")
     found.value.save_as(tmp_path / "thresholds.json")
     assert json.loads((tmp_path / "thresholds.json").read_text())["format"] == "actc-thresholds"
-    owner.focus("#rule")  # while it has the focus, no refresh changes it
-    owner.select_option("#rule", "dawid-skene")
-    owner.eval_on_selector("#combine", "form => form.requestSubmit()")
-    owner.wait_for_selector("#changed ul", state="attached")
-    assert session.rule == "dawid-skene"
     owner.click("#fifty")
     wait_for(lambda: session.budget == 90)
     owner.fill("#overlap", "20")
