@@ -107,7 +107,7 @@ def wish(pool: ScoredTriples, fit: Fit, relation: int, busy: IntArray, count: in
     """Return the triples of a relation that the method doubts most, as a session's planner does."""
     rows = np.setdiff1d(np.flatnonzero(pool.relations == relation), busy)
     doubt = np.abs(fit.probabilities(pool.take(rows)) - 0.5) if len(rows) else np.zeros(0)
-    return Picks(rows[np.argsort(doubt, kind="stable")][:count], "wish", "relation")
+    return Picks(rows[np.argsort(doubt, kind="stable")][:count], "given")
 
 
 def runs(cells: list[str], kinds: list[str], numbers: range, most: int, tune: bool, ways: list[str]) -> Iterator[Run]:

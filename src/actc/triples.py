@@ -463,9 +463,9 @@ def _as_numbers(scores: ArrayLike) -> FloatArray:
 # WN11 and FB13, as they are given out, write -1 for false.
 LABELS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False, "-1": False, "-1.0": False}
 """How a label may be written, in whatever case."""
-ASKED = ("random", "check", "gain", "differing", "given")
+ASKED = ("random", "check", "gain", "given")
 """Why a triple was asked: drawn from the whole pool; drawn from what would be accepted, or from the rest; where an
-answer teaches most; where judges and method differ; nobody knows.
+answer teaches most; nobody knows.
 """
 HOW = ("asked", "within", "chance", "frame_size", "who", "at")
 """The columns that say how an answer came about, in files and frames."""

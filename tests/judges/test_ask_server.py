@@ -15,7 +15,7 @@ import actc
 from actc.errors import ActcError, MissingExtraError
 from actc.judges import ask_server
 from actc.judges.store import ReplyStore
-from actc.session import Judgement, Session, Settings
+from actc.session import Settings
 from actc.tables.files import write_scored
 from tests.conftest import make_pool, start_copy
 from tests.judges.model_server import KEY, ModelServer
@@ -80,35 +80,6 @@ def test_what_was_asked_is_not_asked_again_unless_it_is_told_otherwise(folder):
     assert np.bincount(answers.judges).tolist() == [60, 60]  # another prompt is another judge
     assert answers.names[0] != answers.names[1]
     assert all(name.startswith("small (") for name in answers.names)
-
-
-def test_both_ways_round_each_question_is_put_twice_and_contradiction_is_doubt(folder):
-    (folder / "prompt.txt").write_text("Is it so? {sentence}\n{head_id}")
-    with ModelServer() as server:
-        run = judge(folder, server, both=True, count=10)
-        assert (run.answered, len(server.asked)) == (10, 20)
-        assert sum("not true that" in asked for asked in server.asked) == 10
-        assert run.tokens_in == 2000
-        assert judge(folder, server, both=True, count=10).before == 10
-    assert {row[1] for row in stored(folder)} == {"unsure"}  # this one says the same of a statement and its opposite
-
-
-def test_examples_are_people_s_answers_on_other_triples_and_change_no_key(folder):
-    (folder / "prompt.txt").write_text("{answered}\nIs it so? {sentence}\n{head_id}")
-    session = Session(folder / "session")
-    ada = session.add_annotator("ada")
-    for task in session.ask(ada, 8):
-        session.record(ada, [Judgement("true" if task.triple % 2 else "false", task.triple, str(task.triple))])
-    with ModelServer() as server:
-        run = judge(folder, server, examples=3)
-        for asked in server.asked:
-            told, own = asked.split("\n")[:2]
-            assert told.count(" (true)") + told.count(" (false)") == 3
-            assert own.removeprefix("Is it so? ") not in told
-        for task in session.ask(ada, 2):
-            session.record(ada, [Judgement("true", task.triple, str(task.triple))])
-        assert judge(folder, server, examples=3).before == run.answered == 60
-    session.close()
 
 
 @pytest.mark.parametrize(

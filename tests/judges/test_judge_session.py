@@ -7,7 +7,6 @@ import sqlite3
 import sys
 import time
 from contextlib import closing
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -214,7 +213,6 @@ def test_a_run_never_asks_more_than_its_limit(session, tmp_path):
         ({"program": "true", "share": 2}, "share between 0 and 1"),
         ({"program": "true", "limit": 0}, "at least 1"),
         ({"program": "true", "count": -1}, "0 or more"),
-        ({"program": "true", "differing": 3}, "share between 0 and 1"),
         ({"program": "true", "texts": "no-such-file.tsv"}, "no such file"),
         ({"program": "true", "prompt": "no-such-file.txt"}, "no such file"),
         ({"program": f"{sys.executable} -c 'raise SystemExit(3)'"}, "ended with code 3"),
@@ -257,37 +255,11 @@ def test_texts_can_be_given_later(session, tmp_path):
         judge_triples(session, program=command(tmp_path), texts=tmp_path / "bare.tsv")
 
 
-def test_people_are_sent_where_judge_and_model_differ_and_that_teaches_nothing_of_the_judge(session, tmp_path):
-    judge_triples(session, program=command(tmp_path), which="all")
-    let_people_answer(session, 40)
-    before = find_case(session).case
-    planner = Planner(session)
-    session.settings = replace(session.settings, method="pooled")  # whose picks are not all random checks
-    run = judge_triples(session, program=command(tmp_path), count=0, differing=0.5)
-    assert replace(run, wanted=0).sentences()[0].endswith("nothing was asked.")
-    planner.step()
-    rows = session.store.rows("SELECT triple, chance FROM plan WHERE asked = 'differing' ORDER BY place")
-    differing = [row["triple"] for row in rows]
-    assert differing
-    assert not any(row["chance"] for row in rows)
-    p = before.fit.probabilities(POOL)
-    assert ((p[differing] > 0.5) != TRUTH[differing]).mean() > 0.8
-    let_people_answer(session, 20)
-    heeded = find_case(session).case.heeded
-    assert 0 < (~heeded.blind).sum() <= 20
-    assert (heeded.answers.asked[~heeded.blind] == "differing").all()
-
-
-def test_a_planner_does_not_refit_for_a_judge_unless_people_shall_see_differences(session, tmp_path):
+def test_a_planner_does_not_refit_for_a_judge(session, tmp_path):
     planner = Planner(session)
     planner.step()
     judge_triples(session, program=command(tmp_path), which="all")
     assert not planner.step()
-    judge_triples(session, program=command(tmp_path), count=0, differing=0.2)
-    outlooks = session.store.value("SELECT count(*) FROM outlook")
-    assert planner.step()
-    assert not planner.step()
-    assert session.store.value("SELECT count(*) FROM outlook") == outlooks
 
 
 def test_a_report_says_what_judges_bought(session, tmp_path):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from actc.errors import ActcError
 from actc.judges.prompt import DEFAULT, FIELDS, IN_JSON, fill_prompt, read_prompt
-from actc.judges.replies import MOST_REASON, NO_ANSWER, Reply, key_of, read_reply, read_tokens, weigh_both
+from actc.judges.replies import MOST_REASON, NO_ANSWER, key_of, read_reply, read_tokens
 
 
 @pytest.mark.parametrize(
@@ -122,20 +122,3 @@ def test_probabilities_of_words_are_read_in_any_spelling_and_language(listed, sa
 )
 def test_probabilities_that_make_no_sense_are_no_answer(choice):
     assert read_tokens(choice) == NO_ANSWER
-
-
-@pytest.mark.parametrize(
-    ("said", "of_opposite", "together"),
-    [
-        (Reply("true", 0.9), Reply("false", 0.1), ("true", 0.9)),
-        (Reply("true", 0.9), Reply("true", 0.9), ("unsure", 0.5)),  # it says yes to whatever it is asked
-        (Reply("true", 0.9), Reply("false", 0.4), ("true", 0.786)),
-        (Reply("true", 1.0), Reply("false", 0.0), ("true", 1.0)),
-        (Reply("true"), Reply("false"), ("true", None)),
-        (Reply("true"), Reply("true"), ("unsure", None)),
-        (Reply("false", 0.2), NO_ANSWER, (None, None)),
-    ],
-)
-def test_what_differs_between_a_statement_and_its_opposite_is_doubt(said, of_opposite, together):
-    found = weigh_both(said, of_opposite)
-    assert (found.said, found.probability) == (together[0], together[1] and pytest.approx(together[1], abs=1e-3))

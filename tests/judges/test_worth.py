@@ -196,12 +196,3 @@ def test_of_a_pooled_method_most_of_what_an_answer_moved_is_taken_out_again():
 
 def test_without_answers_of_judges_there_is_nothing_to_heed():
     assert Case(POOL, Annotations(np.arange(40), TRUTH[:40]), method="pooled-rndm").heeded is None
-
-
-def test_answers_taken_with_an_eye_on_the_judge_teach_nothing_about_it():
-    heeded = heed(0.9)
-    blind = np.arange(60) < 30
-    seen = type(heeded)(
-        *(getattr(heeded, name) for name in ("method", "pool", "answers", "known", "fit", "judged")), blind
-    )
-    assert seen.weights.judges[0].compared == 30

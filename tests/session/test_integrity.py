@@ -71,7 +71,7 @@ def test_a_history_brought_into_another_session_gives_the_same_labels(scores, tm
     session = begin(scores, "first", overlap=0.3)
     unsteady = np.random.default_rng(0)
     for who in ("ada", "bob"):
-        judge(session, who, 40, lambda task: unsteady.random() < 0.5)
+        judge(session, who, 25, lambda task: unsteady.random() < 0.5)
     write_history(session, tmp_path / "all.jsonl")
     second = begin(scores, "second")
     read_judgements(second, tmp_path / "all.jsonl")

@@ -388,11 +388,11 @@ def test_the_plan_leaves_out_what_is_on_somebodys_table(scores):
 class Interrupted(Planner):
     """A planner during whose work people go on: one answers, another is given triples."""
 
-    def _show_differences(self, *arguments):
-        picks = super()._show_differences(*arguments)
+    def _plan_part(self, *arguments):
+        found = super()._plan_part(*arguments)
         self.judged = set(judge(self.session, self.session.annotator("ada"), 3))
         self.held = {task.triple for task in self.session.ask(self.session.annotator("bob"), 4)}
-        return picks
+        return found
 
 
 def test_what_people_answer_or_take_while_a_plan_is_made_is_not_in_it(scores):

@@ -47,15 +47,6 @@ from actc.cli.parts import PATH, allow_method_option, examples, look_here, progr
     help="How a server answers: by the probabilities of its first word, by a form, by any text. "
     "[default: the first that it can]",
 )
-@click.option(
-    "--both", is_flag=True, help="Ask a server about the opposite of each statement too: what differs is doubt."
-)
-@click.option(
-    "--examples", default=0, show_default=True, help="Tell a server what people said of so many other triples."
-)
-@click.option(
-    "--differing", type=float, help="From now on, the share of people's cards on which judges and model differ most."
-)
 @allow_method_option
 @quiet_option
 def judge_command(session: Path, quiet: bool, **options: Any) -> None:
@@ -70,10 +61,6 @@ def judge_command(session: Path, quiet: bool, **options: Any) -> None:
         run = judge_triples(session, progress=lambda done, total: advance(1, total), **options)
     if not quiet:
         print_judge_run(run)
-        if options["differing"] is not None:
-            click.echo(
-                f"From now on {options['differing']:.0%} of people's cards are those on which it and the model differ."
-            )
 
 
 COMMANDS = [judge_command]

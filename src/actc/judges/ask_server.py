@@ -18,8 +18,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from actc.errors import ActcError, OptionError, needing
-from actc.judges.prompt import IN_JSON, IN_ONE_WORD, fill_prompt, turn_round
-from actc.judges.replies import NO_ANSWER, Question, Reply, printable, read_reply, read_tokens, weigh_both
+from actc.judges.prompt import IN_JSON, IN_ONE_WORD, fill_prompt
+from actc.judges.replies import NO_ANSWER, Question, Reply, printable, read_reply, read_tokens
 
 MOST_BYTES = 1_000_000
 MOST_TOKENS = 10**9
@@ -88,8 +88,6 @@ class Server:
         Requests in all, retries among them.
     way : str
         How to ask, see ``WAYS``; empty to find out by the first question.
-    both : bool
-        Ask about the opposite of each sentence too; what differs is doubt.
     """
 
     url: str
@@ -102,7 +100,6 @@ class Server:
     most_tokens: int = 300
     limit: int = 10_000
     way: str = ""
-    both: bool = False
 
     def __post_init__(self) -> None:
         try:
@@ -117,8 +114,6 @@ class Server:
         for name, least in (("jobs", 1), ("retries", 0), ("limit", 1), ("most_tokens", 1)):
             if getattr(self, name) < least:
                 raise OptionError(f"{name} must be at least {least}, not {getattr(self, name)}.")
-        if self.both and "{sentence}" not in self.prompt:
-            raise OptionError("--both: the prompt has no {sentence} whose opposite could be asked.")
         if not 0 < self.timeout < float("inf"):
             raise OptionError(f"--timeout: {self.timeout} seconds cannot be; give a positive number.")
 
@@ -249,16 +244,6 @@ async def _find_way(client: Any, server: Server, traffic: Traffic, question: Que
 
 
 async def _ask(client: Any, server: Server, traffic: Traffic, question: Question) -> Outcome:
-    """Put a question and, if that is wanted, its opposite."""
-    outcome = await _ask_until_answered(client, server, traffic, question)
-    if not server.both or outcome[1] is None or outcome[1].said is None:
-        return outcome
-    opposite = replace(question, told=turn_round(question.told))
-    _, reply, problem = await _ask_until_answered(client, server, traffic, opposite)
-    return question, None if reply is None else weigh_both(outcome[1], reply), problem
-
-
-async def _ask_until_answered(client: Any, server: Server, traffic: Traffic, question: Question) -> Outcome:
     import anyio
 
     problem = ""

@@ -36,9 +36,6 @@ class Heeded:
         The method's own fit.
     judged : JudgeAnswers
         What machines said of rows of the pool.
-    blind : bool array of shape (l,), optional
-        Which answers are on triples that were picked without regard to judges, all if not given: only those tell what
-        judges are worth.
     """
 
     method: Method
@@ -47,7 +44,6 @@ class Heeded:
     known: ScoredTriples | None
     fit: Fit
     judged: JudgeAnswers
-    blind: BoolArray | None = None
 
     @cached_property
     def signals(self) -> FloatArray:
@@ -92,7 +88,6 @@ class Heeded:
         return self._learn(np.ones(len(self.answers), dtype=np.bool_))
 
     def _learn(self, kept: BoolArray) -> JudgeWeights:
-        kept = kept if self.blind is None else kept & self.blind
         rows, count = self.answers.rows[kept], len(self.pool.relation_names)
         return learn_weights(
             self.signals[rows],

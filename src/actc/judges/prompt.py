@@ -25,7 +25,6 @@ FIELDS = {
     "head_facts": "what else the graph says of the head",
     "tail_facts": "what else the graph says of the tail",
     "examples": "other triples of the relation",
-    "answered": "what people said of other triples, where examples are asked for",
     "source": "the text that the triple was taken from",
     "reasons": "what speaks for and against it",
     "answer": "how to answer, in the way that the server can",
@@ -45,7 +44,6 @@ Other facts about {head}: {head_facts}
 Other facts about {tail}: {tail_facts}
 Text it was taken from: {source}
 What speaks for and against it: {reasons}
-What experts said of other statements: {answered}
 
 {answer}
 """
@@ -70,11 +68,6 @@ def read_prompt(path: str | Path | None) -> str:
     if not {"sentence", "head", "head_id"} & set(used):
         raise FileError(f"{path}: the prompt does not say which triple is meant; use {{sentence}}, or {{head}}.")
     return text
-
-
-def turn_round(told: dict[str, Any]) -> dict[str, Any]:
-    """Return what is told of a triple with the opposite of its sentence."""
-    return told | {"sentence": f"It is not true that: {told['sentence']}"}
 
 
 def fill_prompt(prompt: str, told: dict[str, Any]) -> str:

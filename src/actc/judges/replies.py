@@ -81,23 +81,6 @@ class Reply:
 NO_ANSWER = Reply(None)
 
 
-def weigh_both(said: Reply, of_opposite: Reply) -> Reply:
-    """Return what a machine says of a statement, asked about it and its opposite: what differs is doubt.
-
-    The log-odds are the mean of both; without probabilities, two answers that contradict each other are none.
-    """
-    used = said.tokens_in + of_opposite.tokens_in, said.tokens_out + of_opposite.tokens_out
-    if said.said is None or of_opposite.said is None:
-        return Reply(None, None, said.reason, *used)
-    if said.probability is None or of_opposite.probability is None:
-        agree = {said.said, of_opposite.said} == {"true", "false"}
-        return Reply(said.said if agree else "unsure", None, said.reason, *used)
-    least = sys.float_info.min
-    odds = [math.log(max(p, least)) - math.log(max(1 - p, least)) for p in (said.probability, of_opposite.probability)]
-    p = 1 / (1 + math.exp(-(odds[0] - odds[1]) / 2))
-    return Reply(_likelier(p), p, said.reason, *used)
-
-
 AROUND = " \t\r\n\"'`.,:;!*_()[]{}\u2581\u0120\u010a"
 """What stands around a word in a token: spaces, as tokenisers write them, and marks."""
 

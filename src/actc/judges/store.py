@@ -22,10 +22,8 @@ from actc.tables.deliver import try_to_lock
 from actc.tables.sqlite import database_address
 
 FILE = "judges.sqlite"
-VERSION = 3
+VERSION = 4
 MOST_NAME = 80  # characters
-REPLIES_A_STATE = 200
-"""A planner need not look at every single reply."""
 SCHEMA = f"""
     CREATE TABLE judge (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, created REAL NOT NULL);
     CREATE TABLE reply (
@@ -40,7 +38,6 @@ SCHEMA = f"""
         tokens_out INTEGER NOT NULL,
         PRIMARY KEY (judge, key)
     );
-    CREATE TABLE choice (id INTEGER PRIMARY KEY, at REAL NOT NULL, differing REAL NOT NULL);  -- the last one holds
     CREATE TABLE way (judge INTEGER PRIMARY KEY REFERENCES judge, way TEXT NOT NULL);    -- how it is asked
     PRAGMA user_version = {VERSION};
 """
@@ -143,28 +140,6 @@ class ReplyStore:
                 )
                 yield reply
 
-    def choose_differing(self, share: float) -> None:
-        """Choose which share of people's cards shall be triples on which judges and model differ most."""
-        check_differing(share)
-        with self.open() as connection:
-            connection.execute("INSERT INTO choice (at, differing) VALUES (?, ?)", (time.time(), share))
-
-    @property
-    def differing(self) -> float:
-        """The share of people's cards on which judges and model shall differ most."""
-        rows = self._rows("SELECT differing FROM choice ORDER BY id DESC LIMIT 1")
-        return float(rows[0][0]) if rows else 0.0
-
-    def state(self) -> int:
-        """Return a number that changes when people should be asked other triples because of what judges said.
-
-        It stays while nobody wants to see differences; else a run of a judge moves it every so many replies.
-        """
-        if not self.differing:
-            return 0
-        sql = "SELECT (SELECT coalesce(max(rowid), 0) FROM reply) / ? + (SELECT max(id) FROM choice)"
-        return 1 + int(self._rows(sql, REPLIES_A_STATE)[0][0])
-
     def counts(self) -> dict[str, int]:
         """Return how many triples each judge was asked about, by its name; of a change of prompt, each time."""
         return dict(
@@ -182,9 +157,3 @@ class ReplyStore:
         said, p = table[:, 2] == 1, table[:, 3]
         codes = table[:, :2].astype(np.int64)
         return JudgeAnswers.of(codes[:, 0], codes[:, 1], said, np.where(p < 0, np.nan, p), tuple(names))
-
-
-def check_differing(share: float) -> None:
-    """Refuse what is no share of people's cards."""
-    if not 0 <= share <= 1:
-        raise OptionError(f"--differing is a share between 0 and 1, not {share}.")

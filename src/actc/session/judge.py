@@ -18,7 +18,7 @@ from actc.judges.ask_program import ask_program, ask_script, split_command
 from actc.judges.ask_server import WAYS, Server, Traffic, ask_server, read_key
 from actc.judges.prompt import DEFAULT, fill_prompt, read_prompt
 from actc.judges.replies import Question, Reply, key_of
-from actc.judges.store import MOST_NAME, ReplyStore, check_differing
+from actc.judges.store import MOST_NAME, ReplyStore
 from actc.session.agreement import Reliability, measure_reliability
 from actc.session.ask import Task
 from actc.session.cards import make_card, plain
@@ -29,7 +29,7 @@ from actc.session.reasons import reasons_of
 from actc.session.session import Session
 from actc.session.texts import write_texts
 from actc.tables.progress import Progress, ignore_progress
-from actc.triples import Annotations, IntArray, ScoredTriples
+from actc.triples import Annotations, IntArray
 from actc.trust.case import Case
 
 Replies = Iterator[tuple[Question, Reply]]
@@ -114,10 +114,7 @@ def judge_triples(
     limit: int = 10_000,
     most_tokens: int = 300,
     way: str | None = None,
-    both: bool = False,
-    examples: int = 0,
     texts: str | Path | None = None,
-    differing: float | None = None,
     progress: Progress = ignore_progress,
 ) -> JudgeRun:
     """Let a machine judge triples of a session, as ``actc judge`` does.
@@ -155,15 +152,8 @@ def judge_triples(
     way : {"tokens", "schema", "text"}, optional
         How a server answers: by the probabilities of its first word, by an object of a given form, or by any text; if
         not given, the first of these that it can, found out once.
-    both : bool
-        Ask a server about the opposite of each statement too: what differs is doubt. It costs twice as much.
-    examples : int
-        Tell a server what people said of so many other triples, those of the same relation first.
     texts : path, optional
         A table with head, relation, tail and source: the text that each candidate was taken from, for judges and cards.
-    differing : float, optional
-        From now on, the share of people's cards (random checks aside) that are triples on which judges and model differ
-        most. Cards never show what a judge said.
     progress : callable
         Told how many are done, and of how many.
     """
@@ -171,20 +161,12 @@ def judge_triples(
     _check_choice(program, url, model, script)
     if way is not None and way not in WAYS:
         raise ChoiceError("way to ask", way, WAYS)
-    if examples < 0:
-        raise OptionError(f"--examples: {examples} answers cannot be told; give 0 or more.")
-    if (both or examples) and url is None:
-        raise OptionError("--both and --examples are for a server (--url): a program is told all that there is.")
-    if differing is not None:
-        check_differing(differing)
     if limit < 1:
         raise OptionError(f"--limit must be at least 1, not {limit}.")
     text, traffic, began = read_prompt(prompt), Traffic(limit), time.monotonic()
     ask: Callable[[Iterable[Question]], Replies]
     if url is not None:
-        server = Server(
-            url, model or "", text, read_key(key_from), jobs, retries, timeout, most_tokens, limit, "", both
-        )
+        server = Server(url, model or "", text, read_key(key_from), jobs, retries, timeout, most_tokens, limit)
     elif program is not None:
         split_command(program)
         ask = partial(ask_program, program)
@@ -194,16 +176,14 @@ def judge_triples(
         write_texts(session.folder, session.read_pool(), texts)
     tasks = choose_triples(session, which, count, share)
     store = ReplyStore(session.folder, create=True)
-    if differing is not None:
-        store.choose_differing(differing)
     judge = " ".join((name or _name_of(program, model, script)).split())
     if url is not None:
-        judge = name_asked(judge, text, both, examples)
+        judge = name_asked(judge, text)
     number = store.add_judge(judge)
     with store.alone(number):
         if url is not None:
             ask = partial(ask_server, replace(server, way=way or store.way(number)), traffic=traffic)
-        questions = Fresh(session, tasks, store.keys(number), model or "", None if url is None else text, examples)
+        questions = Fresh(session, tasks, store.keys(number), model or "", None if url is None else text)
         tally: Counter[str] = Counter()  # what came of the run so far
         asked = questions if url is not None else islice(questions, min(limit, len(tasks)))
         known = way or ""
@@ -242,8 +222,6 @@ class Fresh:
         The keys of those that it was asked.
     prompt : str, optional
         The prompt of a model.
-    examples : int
-        How many of people's answers, on other triples, a question has with it.
     before : int
         How many of the tasks it was asked before, as far as they have been looked at.
     """
@@ -253,24 +231,15 @@ class Fresh:
     asked: set[str]
     model: str
     prompt: str | None
-    examples: int
     before: int = 0
 
     def __iter__(self) -> Iterator[Question]:
-        pool, answers = self.session.read_pool(), self.session.annotations()
         for task in self.tasks:
             question = make_question(self.session, task, self.model, self.prompt)
             if question.key in self.asked:
                 self.before += 1
                 continue
-            if self.examples:  # no part of the key: people answer on, and nothing is asked again for that
-                chosen = choose_examples(pool, answers, task.triple, self.examples)
-                told = {"answered": [self._say(task_of(pool, row, ""), said) for row, said in chosen]}
-                question = replace(question, told=question.told | told)
             yield question
-
-    def _say(self, task: Task, said: bool) -> str:
-        return f"{plain(make_card(self.session.names, task)['sentence'])} ({'true' if said else 'false'})"
 
 
 def _check_choice(program: str | None, url: str | None, model: str | None, script: str | None) -> None:
@@ -286,30 +255,12 @@ def _name_of(program: str | None, model: str | None, script: str | None) -> str:
     return (model or script or "")[:MOST_NAME]
 
 
-def name_asked(name: str, prompt: str, both: bool, examples: int) -> str:
-    """Return the name of a judge that is asked in its own way: what is asked otherwise is another judge."""
-    if prompt == DEFAULT and not both and not examples:
+def name_asked(name: str, prompt: str) -> str:
+    """Return the name of a judge that is asked in its own way: another prompt is another judge."""
+    if prompt == DEFAULT:
         return name
-    mark = f" ({key_of(prompt, both, examples)[:6]})"
+    mark = f" ({key_of(prompt)[:6]})"
     return name[: MOST_NAME - len(mark)] + mark
-
-
-def choose_examples(pool: ScoredTriples, answers: Annotations, row: int, count: int) -> list[tuple[int, bool]]:
-    """Return other triples and what people said of them: of the same relation first, true and false in turn.
-
-    None that may exclude it is among them: "Paris: true" would tell what people said of Lyon.
-    """
-    same = [codes[answers.rows] == codes[row] for codes in (pool.relations, pool.heads, pool.tails)]
-    ends = pool.heads[row], pool.tails[row]
-    around = np.isin(pool.heads[answers.rows], ends) & np.isin(pool.tails[answers.rows], ends)
-    others = answers.take(~(around | same[0] & (same[1] | same[2])))
-    apart = pool.relations[others.rows] != pool.relations[row]
-    turn = np.zeros(len(others), dtype=np.int64)  # the first true and the first false one come first, and so on
-    for group in np.unique(2 * apart + others.labels):
-        mine = 2 * apart + others.labels == group
-        turn[mine] = np.arange(mine.sum())
-    chosen = np.lexsort((turn, apart))[:count]
-    return [(int(others.rows[at]), bool(others.labels[at])) for at in chosen]
 
 
 def choose_triples(session: Session, which: str, count: int | None, share: float) -> list[Task]:

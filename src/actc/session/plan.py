@@ -23,11 +23,9 @@ from typing import Any
 import numpy as np
 
 from actc.graphs.formats import read_graph
-from actc.judges.store import ReplyStore
 from actc.methods import import_here, imported_name, named_method
 from actc.session.ask import PLACES, TASK, Task
 from actc.session.audit_plan import AuditPlanner
-from actc.session.judged import put_differing_first
 from actc.session.outlook import Outlook, look_ahead
 from actc.session.session import Session
 from actc.session.settings import Settings
@@ -92,14 +90,14 @@ class Planner:
         store = self.session.store
         last = int(store.value("SELECT coalesce(max(id), 0) FROM judgement"))
         choices = int(store.value("SELECT coalesce(max(id), 0) FROM choice"))
-        state = last, choices, ReplyStore(self.session.folder).state()
+        state = last, choices
         short = store.value("SELECT count(*) FROM plan") < LEAST_PLANNED // 2
         if state == self.seen and not (short and self._untouched() > 0):
             return False
         started = time.monotonic()
         given_out, count = self._given_out(), -(-self._plan_size(last) // len(self.parts))
         planned = [self._plan_part(part, pool, count, given_out) for part, pool in self.parts]
-        self._write(last, *_in_turn(planned), anew=bool(self.seen) and self.seen[1::2] != state[1::2])
+        self._write(last, *_in_turn(planned), anew=bool(self.seen) and self.seen[1:] != state[1:])
         self.seen, self.accepted = state, planned[0].outlook.accepted
         self.took = time.monotonic() - started
         return True
@@ -118,19 +116,10 @@ class Planner:
         case = Case(pool, answers, None, method, judged)
         if not part.wrong:
             case = replace(case, known=self.known, constraints=self.constraints, facts=self.facts)
-        picks = self._show_differences(choose_next(case, count, busy, seed), case, busy)
+        picks = choose_next(case, count, busy, seed)
         if part.rows.start:
             return _Planned(part, len(busy), picks, _as_true(part, look_ahead(case, picks, None)))
         return _Planned(part, len(busy), picks, _as_true(part, look_ahead(case, picks, self.accepted)))
-
-    def _show_differences(self, picks: Picks, case: Case, given_out: IntArray) -> Picks:
-        """Put triples on which judges and model differ among the picks, if the owner wants it."""
-        share = ReplyStore(self.session.folder).differing
-        believed = case.fit.probabilities(case.pool) if share else None
-        if believed is None:
-            return picks
-        besides = np.union1d(given_out, case.annotations.rows)
-        return put_differing_first(picks, case.judged, believed, share, besides)
 
     def _given_out(self) -> IntArray:
         """Return the triples that people judged or have leased."""

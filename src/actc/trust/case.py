@@ -185,9 +185,7 @@ class Case:
         """The fit with what judges add to it; None where there are none."""
         if not len(self.judged) or self.fit.probabilities(self.pool) is None:
             return None
-        # Where judge and method differ a judge is wrong more often than elsewhere; such answers do not tell its worth.
-        blind = self.annotations.asked != "differing"
-        return Heeded(self.found_method, self.pool, self.annotations, self.known, self.fit, self.judged, blind)
+        return Heeded(self.found_method, self.pool, self.annotations, self.known, self.fit, self.judged)
 
     def promising(self, demands: Sequence[Demand]) -> list[tuple[Promise, Case]]:
         """Return what each of several demands leads to, as if it were the case's own; the draws are made once."""
