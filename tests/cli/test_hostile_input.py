@@ -150,7 +150,6 @@ def made(tmp_path_factory):
     ):
         assert actc(*line.split(), cwd=home).returncode == 0, line
     shutil.copy(home / "th.json", home / "report.json")
-    (home / "new.tsv").unlink(missing_ok=True)
     return home
 
 
@@ -180,7 +179,7 @@ def fingerprint(home: Path) -> dict[str, str]:
     return {str(path.relative_to(home)): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
 
-def damaged_ways(place: str):
+def damaged_ways():
     """Return (what was done, function of a path) for everything that can happen to a file."""
     for name, change in DAMAGES.items():
         yield name, lambda path, change=change: path.write_bytes(change(path.read_bytes() if path.exists() else b""))
@@ -193,7 +192,7 @@ def test_a_damaged_file_is_read_or_refused_in_a_sentence(made, tmp_path, place):
     names = [path.relative_to(made) for path in made.glob(place)] if "*" in place else [Path(place)]
     writes = READS[place].startswith("import")  # into the session
     for number, name in enumerate(names):
-        for what, damage in damaged_ways(place):
+        for what, damage in damaged_ways():
             home = tmp_path / f"{number} {what}".replace("/", "")
             shutil.copytree(made, home)
             damage(home / name)
@@ -277,7 +276,6 @@ def test_errors_of_the_world_become_a_sentence_that_names_the_file(error):
     error.add_note("out.tsv")
     sentence = say_failure(error)
     assert sentence.startswith("out.tsv: ")
-    assert sentence.endswith(".")
     assert "\n" not in sentence
 
 
