@@ -13,7 +13,7 @@ import numpy as np
 
 from actc.constraints.classes import relation_mask
 from actc.constraints.places import Places
-from actc.constraints.together import LEAST, MOST
+from actc.constraints.together import SURE
 from actc.tables.constraints import Constraint, Constraints, lower_share
 from actc.triples import FloatArray, Triples
 
@@ -51,7 +51,7 @@ def weigh_against_facts(places: Places, triples: Triples, p: FloatArray) -> Cons
 
 def _find_factor(p: FloatArray, expected: float) -> float:
     """Return the factor of the odds, at most 1, that makes so many be expected true."""
-    kept = np.clip(p, LEAST, MOST)
+    kept = np.clip(p, SURE, 1 - SURE)
     odds, low, high = kept / (1 - kept), -40.0, 0.0
     if float(kept.sum()) <= expected:
         return 1.0

@@ -6,9 +6,6 @@ one be true, less probably by a factor rho than if they were independent; with E
     P(i) = o_i ((1 - rho) E_i + rho) / ((1 - rho) (1 + S) E_i + rho (1 + o_i))      no fact in the place
     P(i) = o_i rho                   / ((1 - rho) E_i           + rho (1 + o_i))      one fact; rho by ``against_facts``
     P(i) = o_i / (1 + o_i)                                                            more: the rule does not hold there
-
-Odds and logarithms are whole numbers (in units of 2^-20 and 2^-32), so sums are the same in any order, on any engine;
-probabilities are rounded before they are compared.
 """
 
 from __future__ import annotations
@@ -20,9 +17,7 @@ import numpy as np
 from actc.constraints.places import FACT, NONE, Places
 from actc.triples import BoolArray, FloatArray, IntArray, Triples
 
-ODDS, LOGS = 2.0**20, 2.0**32
-LEAST, MOST = 2.0**-20, 1 - 2.0**-20
-ROUND = 1e6
+SURE = 2.0**-20  # no probability counts as nearer to 0 or 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,29 +58,24 @@ def couple(places: Places, p: FloatArray, alive: BoolArray, true: BoolArray) -> 
         Which may still be true; which are true for sure, by a person's word or as facts.
     """
     rows, place = places.rows, places.places
-    odds, logs = whole_odds(np.where(alive & ~true, p, 0.0))
+    kept = np.where(alive & ~true & (p > 0), np.clip(p, SURE, 1 - SURE), 0.0)
+    odds, logs = kept / (1 - kept), -np.log1p(-kept)
     total, product = (np.add.reduceat(values[rows], places.starts)[place] for values in (odds, logs))
     sure = _count(places, true & ~places.is_fact) + places.facts
     facts = sure[place] - true[rows]  # what is true itself does not stand against itself
-    o, rules = odds[rows] / ODDS, places.rules
+    o, rules = odds[rows], places.rules
     rho = np.where(facts == 1, places.constraints.against[rules], places.constraints.rho[rules])
-    hard = np.where(facts > 0, 0.0, odds[rows] / (ODDS + total))
-    others = np.exp(-(product - logs[rows]) / LOGS)
-    below = np.where(facts == 0, (1 - rho) * (1 + total / ODDS), 1 - rho) * others + rho * (1 + o)
+    hard = np.where(facts > 0, 0.0, o / (1 + total))
+    others = np.exp(logs[rows] - product)
+    below = np.where(facts == 0, (1 - rho) * (1 + total), 1 - rho) * others + rho * (1 + o)
     above = o * (np.where(facts == 0, (1 - rho) * others, 0.0) + rho)
-    soft = np.where(facts > 1, o / (1 + o), above / np.where(below > 0, below, 1.0))
-    return np.asarray(np.floor(np.where(places.constraints.hard[rules], hard, soft) * ROUND + 0.5) / ROUND)
+    soft = np.where(facts > 1, kept[rows], above / np.where(below > 0, below, 1.0))
+    return np.where(places.constraints.hard[rules], hard, soft)
 
 
 def _count(places: Places, mask: BoolArray) -> IntArray:
     """Count the triples of each place of which something holds, shape (G,)."""
     return np.bincount(places.places[mask[places.rows]], minlength=len(places.facts))
-
-
-def whole_odds(p: FloatArray) -> tuple[IntArray, IntArray]:
-    """Return odds and log(1 + odds) of probabilities as whole numbers; 0 where a probability is 0."""
-    kept = np.where(p > 0, np.clip(p, LEAST, MOST), 0.0)
-    return np.floor(kept / (1 - kept) * ODDS).astype(np.int64), np.floor(-np.log(1 - kept) * LOGS).astype(np.int64)
 
 
 def decide_together(
