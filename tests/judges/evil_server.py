@@ -158,6 +158,10 @@ MODES = {
 }
 
 
+SLOW = tuple(MODES)[:8]
+"""Modes that never end by themselves."""
+
+
 class EvilServer:
     """Listens on 127.0.0.1; treats every question in its ``mode``, and notes what it was asked."""
 

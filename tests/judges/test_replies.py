@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actc.errors import ActcError
+from actc.errors import ChoiceError, FileError
 from actc.judges.prompt import DEFAULT, FIELDS, IN_JSON, fill_prompt, read_prompt
 from actc.judges.replies import MOST_REASON, NO_ANSWER, key_of, read_reply, read_tokens
 
@@ -75,13 +75,10 @@ def test_what_a_text_says_is_never_read_as_a_field():
     assert fill_prompt("{sentence} {source}", {"sentence": "{source}", "source": "{head}"}) == "{source} {head}"
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [("{sentense}", "Did you mean 'sentence'"), ("Is it true?", "which triple"), ("", "1 to 100,000 characters")],
-)
-def test_a_prompt_that_cannot_work_is_refused(tmp_path, text, sentence):
+@pytest.mark.parametrize(("text", "error"), [("{sentense}", ChoiceError), ("Is it true?", FileError), ("", FileError)])
+def test_a_prompt_that_cannot_work_is_refused(tmp_path, text, error):
     (tmp_path / "p.txt").write_text(text)
-    with pytest.raises(ActcError, match=sentence):
+    with pytest.raises(error):
         read_prompt(tmp_path / "p.txt")
 
 

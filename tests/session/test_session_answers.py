@@ -149,22 +149,19 @@ def test_labels_and_history_go_out_and_come_back(session, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "place"),
     [
-        ("{", "line 1: this is no JSON"),
-        ("[]", "line 1: an object was expected"),
-        ('{"head": "h1", "relation": "r1", "said": "true"}', "'tail' is missing"),
-        (
-            '{"head": "h1", "relation": "r9", "tail": "t", "said": "true"}',
-            "none of its 1 answers is about this",
-        ),
-        ('{"head": "h1", "relation": "r9", "tail": "t", "said": "maybe"}', "'maybe' is no answer"),
-        ('{"head": "h1", "relation": "r9", "tail": "t", "said": "true", "kind": "program"}', "judge by `actc judge`"),
+        ("{", "line 1:"),
+        ("[]", "line 1:"),
+        ('{"head": "h1", "relation": "r1", "said": "true"}', "line 1: 'tail'"),
+        ('{"head": "h1", "relation": "r9", "tail": "t", "said": "true"}', "bad.jsonl: "),
+        ('{"head": "h1", "relation": "r9", "tail": "t", "said": "maybe"}', "line 1: 'maybe'"),
+        ('{"head": "h1", "relation": "r9", "tail": "t", "said": "true", "kind": "program"}', "line 1: 'program'"),
     ],
 )
-def test_a_bad_line_of_judgements_is_named_and_nothing_is_stored(session, tmp_path, text, message):
+def test_a_bad_line_of_judgements_is_named_and_nothing_is_stored(session, tmp_path, text, place):
     (tmp_path / "bad.jsonl").write_text(text + "\n")
-    with pytest.raises(FileError, match=message):
+    with pytest.raises(FileError, match=place):
         read_judgements(session, tmp_path / "bad.jsonl")
     assert history(session) == []
 
@@ -182,7 +179,7 @@ def test_a_key_that_was_used_for_another_answer_is_refused_and_nothing_of_the_fi
     line = {"head": head, "relation": relation, "tail": tail, "name": "ada"}
     lines = [line | {"said": "true", "key": "a"}, line | {"said": "false", "key": "a"}]
     (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    with pytest.raises(FileError, match=r"line 2: The key 'a' was used for another judgement"):
+    with pytest.raises(FileError, match=r"line 2:.*'a'"):
         read_judgements(session, tmp_path / "said.jsonl")
     assert history(session) == []
 
@@ -210,7 +207,7 @@ def test_export_writes_thresholds_and_what_people_decided(session, tmp_path):
     heads = {accepted.triple(row)[0] for row in range(len(accepted))}
     assert pool.triple(triples[1])[0] in heads
     assert pool.triple(triples[0])[0] not in heads
-    with pytest.raises(OptionError, match="Say what to export"):
+    with pytest.raises(OptionError):
         export_session(session)
 
 
@@ -316,16 +313,16 @@ def test_names_are_in_the_language_asked_for_and_else_in_another(nameless, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "sentence"),
+    ("file", "text", "place"),
     [
-        ("bad.jsonl", '{"id": "Q1", "name": "x"}\nnonsense\n', "line 2: this is no JSON object with an id"),
+        ("bad.jsonl", '{"id": "Q1", "name": "x"}\nnonsense\n', "line 2:"),
         ("bad.ttl", "this is no turtle", "bad.ttl"),
-        ("bad.csv", "name,label\n", "a column 'id' is needed"),
+        ("bad.csv", "name,label\n", "bad.csv.*'id'"),
     ],
 )
-def test_names_that_cannot_be_read_change_nothing(nameless, tmp_path, file, text, sentence):
+def test_names_that_cannot_be_read_change_nothing(nameless, tmp_path, file, text, place):
     (tmp_path / file).write_text(text)
-    with pytest.raises(FileError, match=sentence):
+    with pytest.raises(FileError, match=place):
         add_session_names(nameless, [tmp_path / file])
     assert count_named(nameless) == (0, 3)
 
@@ -390,7 +387,7 @@ def test_other_ids_are_links_by_a_template():
     assert link_of("Q42", there) == "https://example.org/thing/Q42?lang=en"
     assert link_of("../a b&c", there) == "https://example.org/thing/..%2Fa%20b%26c?lang=en"
     assert link_of("http://dbpedia.org/resource/Berlin", there) == "http://dbpedia.org/resource/Berlin"
-    with pytest.raises(OptionError, match="no address"):
+    with pytest.raises(OptionError):
         Settings(link="javascript:alert({id})")
 
 

@@ -108,5 +108,5 @@ def is_query(sql):
 def test_an_answer_cannot_be_updated_past_the_counts(session):
     ada = session.add_annotator("ada")
     session.record(ada, [Judgement("true", session.ask(ada)[0].triple, "k")])
-    with pytest.raises(sqlite3.IntegrityError, match="not updated"), session.store.transaction() as connection:
+    with pytest.raises(sqlite3.IntegrityError), session.store.transaction() as connection:
         connection.execute("UPDATE answer SET label = 0")
