@@ -20,7 +20,7 @@ from click.testing import CliRunner
 
 import actc
 from actc.cli.main import commands
-from actc.complete.run import complete_graph
+from actc.complete.run import run_completion
 from actc.errors import OptionError
 from actc.graphs.formats import read_graph
 from actc.methods import METHODS
@@ -29,7 +29,7 @@ from actc.session.exchange import read_judgements
 from actc.session.find_case import find_case
 from actc.session.make_file import main as make_file
 from actc.session.plan import Planner
-from actc.tables.calibration import Sources
+from actc.tables.calibration import Calibration, Sources
 from actc.tables.constraints import Constraint, Constraints
 from actc.tables.files import read_annotations, read_scored, write_scored, write_triples
 from actc.triples import Annotations, ScoredTriples
@@ -269,7 +269,7 @@ def test_people_every_door_accepts_the_same_triples_by_the_same_hands(people, tm
         assert rows == accepted["export"], door
     assert (tmp_path / "export.tsv").read_text() == (tmp_path / "page.tsv").read_text()
     calibrated = actc.calibrate(people / "pool.parquet", tmp_path / "l.tsv", out=tmp_path / "again.json")
-    assert calibrated.thresholds.cuts.tolist() == actc.Calibration.read(tmp_path / "t.json").thresholds.cuts.tolist()
+    assert calibrated.thresholds.cuts.tolist() == Calibration.read(tmp_path / "t.json").thresholds.cuts.tolist()
     run("report", tmp_path / "again.json", "--out", tmp_path / "a.html", "--json", tmp_path / "again-report.json")
     assert interval_of(tmp_path / "again-report.json") == pytest.approx(interval_of(tmp_path / "session.json"))
 
@@ -374,15 +374,15 @@ def test_how_each_was_asked_is_the_same_in_the_store_and_in_the_labels_read_back
         np.testing.assert_array_equal(told.chance[places[1]], stored.chance[places[0]])
 
 
-def test_an_oracle_every_door_accepts_the_same_triples_by_the_same_hands(folder, tmp_path):  # noqa: F811
+def test_an_oracle_every_door_accepts_the_same_triples_by_the_same_hands(folder, small_model, tmp_path):  # noqa: F811
     out = tmp_path / "out"
-    completed = complete_graph(plan(folder, out, evidence=False))
+    completed = run_completion(plan(folder, out, evidence=False, model=small_model))
     check_completion(out, completed.lines)
     accepted = rows_of(out / "accepted.tsv")
     assert "oracle" in accepted.values()
     assert "person" not in accepted.values()
     report = json.loads((out / "report.json").read_text())
-    sources = actc.Calibration.read(out / "thresholds.json").sources
+    sources = Calibration.read(out / "thresholds.json").sources
     answers = read_annotations(sources.labels, read_scored(out / "candidates.parquet")[0])
     assert set(answers.who) == {"oracle"}
     labels = pd.read_parquet(sources.labels)
@@ -418,12 +418,12 @@ def test_a_completion_obeys_constraints_by_every_door(folder, tmp_path, oracle):
     rules = [Constraint(kind, name, use="hard") for kind in ("one-tail", "one-head") for name in relations]
     Constraints(tuple(rules)).write(tmp_path / "rules.tsv")
     more = {} if oracle else {"oracle": None}
-    asking = replace(plan(folder, tmp_path / "out", evidence=False, **more), constraints=tmp_path / "rules.tsv")
-    completed = complete_graph(asking)
+    asking = replace(plan(folder, tmp_path / "out", **more), constraints=tmp_path / "rules.tsv")
+    completed = run_completion(asking)
     if not oracle:
         true = triples_of(folder / "truth.tsv")
         ask_people(asking, {triple: triple in true for triple in triples_of(folder / "candidates.tsv")}, judges=False)
-        completed = complete_graph(asking)
+        completed = run_completion(asking)
         run("export", asking.out / "session", "--accepted", tmp_path / "export.tsv")
         assert rows_of(tmp_path / "export.tsv") == rows_of(asking.out / "accepted.tsv")
     check_completion(asking.out, completed.lines)
@@ -444,14 +444,14 @@ def ask_people(asking, truth, judges: bool) -> None:
 
 
 @pytest.mark.parametrize("judges", [False, True])
-def test_a_completion_by_people_is_what_its_session_says(folder, tmp_path, judges):  # noqa: F811
-    asking = plan(folder, tmp_path / "out", evidence=False, oracle=None)
-    complete_graph(asking)
+def test_a_completion_by_people_is_what_its_session_says(folder, small_model, tmp_path, judges):  # noqa: F811
+    asking = plan(folder, tmp_path / "out", evidence=False, model=small_model, oracle=None)
+    run_completion(asking)
     candidates = triples_of(folder / "candidates.tsv")
     true = triples_of(folder / "truth.tsv")
     ask_people(asking, {triple: triple in true for triple in candidates}, judges)
     with counted() as counts:
-        completed = complete_graph(asking)
+        completed = run_completion(asking)
     answers = json.loads((asking.out / "report.json").read_text())["judged"]
     assert counts == {"opened": 1, "read": 1, "fitted": 1 + earlier_fits(answers)}
     check_completion(asking.out, completed.lines)
@@ -498,9 +498,9 @@ def test_an_export_of_everything_opens_reads_and_fits_once(judged, tmp_path):
     assert counts == {"opened": 1, "read": 1, "fitted": 1}
 
 
-def test_without_a_budget_nobody_is_asked_and_the_method_decides(folder, tmp_path):  # noqa: F811
-    asked = replace(plan(folder, tmp_path / "out", evidence=False, oracle=None), budget=0)
-    completed = complete_graph(asked)
+def test_without_a_budget_nobody_is_asked_and_the_method_decides(folder, small_model, tmp_path):  # noqa: F811
+    asked = replace(plan(folder, tmp_path / "out", evidence=False, model=small_model, oracle=None), budget=0)
+    completed = run_completion(asked)
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert report["judged"] == 0
     assert not (tmp_path / "out" / "session").exists()
@@ -531,14 +531,15 @@ def test_a_completion_promises(tmp_path):
     assert case.promise.chance >= 0.9
 
 
-def test_the_command_line_promises_by_an_oracle_and_says_so(folder, tmp_path):  # noqa: F811
+def test_the_command_line_promises_by_an_oracle_and_says_so(folder, small_model, tmp_path):  # noqa: F811
     out = tmp_path / "out"
-    words = ("--candidates", folder / "candidates.tsv", "--oracle", folder / "truth.tsv", "--no-evidence")
-    run("complete", folder / "graph.tsv", *words, "--budget", 6, "--precision", 0.8, "--out", out, "--device", "cpu")
+    words = ("--candidates", folder / "candidates.tsv", "--oracle", folder / "truth.tsv", "--model", small_model)
+    words += ("--no-evidence", "--device", "cpu")
+    run("complete", folder / "graph.tsv", *words, "--budget", 6, "--precision", 0.8, "--out", out)
     report = json.loads((out / "report.json").read_text())
     assert report["promise"] == {"target": 0.8, "confidence": 0.9, "accepts": False}  # six answers prove little
     assert "A precision of 0.8 cannot be promised from these answers" in (out / "report.md").read_text()
-    assert actc.Calibration.read(out / "thresholds.json").promise.target == 0.8
+    assert Calibration.read(out / "thresholds.json").promise.target == 0.8
     accepted = rows_of(out / "accepted.tsv")
     assert report["accepted"] == len(accepted)
     assert report["accepted_by"]["oracle"] == list(accepted.values()).count("oracle") == report["judged_true"]

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actc import ScoredTriples, Thresholds
+from actc import ScoredTriples
 from actc.errors import ChoiceError
 from actc.metrics import METRICS, LabelledScores, accuracy, brier, calibration_error, f1, report_by_relation
+from actc.triples import Thresholds
 from tests.conftest import make_pool
 
 

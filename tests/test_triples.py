@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actc import Annotations, ScoredTriples, Thresholds
+from actc import Annotations, ScoredTriples
 from actc.errors import RowError, TableError
-from actc.triples import LARGE, MOST_KEYS, Vocabulary, _encode_large, _encode_small, encode_columns
+from actc.triples import LARGE, MOST_KEYS, Thresholds, Vocabulary, _encode_large, _encode_small, encode_columns
 
 
 def test_names_come_back_as_they_went_in(pool):

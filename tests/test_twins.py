@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import runpy
 import shutil
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -13,14 +15,18 @@ import pytest
 from click.testing import CliRunner
 
 import actc
+from actc.check.plan import CheckPlan
 from actc.cli.main import commands
+from actc.complete.plan import CompletionPlan
 from actc.errors import ActcError
 from actc.session import Judgement, Session
+from actc.tables.calibration import Calibration
 from actc.tables.files import write_scored, write_triples
 from tests.models.small_graph import make_graph, new_facts
 from tests.synthetic import make_truth
 
-FLAT = [name for name, twins in actc.TWINS.items() if name not in ("methods", "start", "annotate", "bench")]
+TWINS = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "make_reference.py"))["TWINS"]
+FLAT = [name for name, twins in TWINS.items() if name not in ("methods", "start", "annotate", "bench")]
 
 
 def run(*words):
@@ -149,10 +155,9 @@ def demo(tmp_path_factory):
 
 
 def completed(home, out, **options):
-    plan = actc.CompletionPlan(
+    return actc.complete_graph(
         str(home / "graph.tsv"), str(out), candidates=str(home / "candidates.tsv"), budget=8, **options
     )
-    return actc.complete_graph(plan)
 
 
 def make_thresholds(origin, home, demo, folder):
@@ -183,7 +188,7 @@ def test_every_thresholds_file_can_be_reported_on_even_when_its_folder_was_moved
     shutil.move(tmp_path / "here", tmp_path / "there")
     there = tmp_path / "there" / "thresholds.json"
     output = run("report", there, "--out", tmp_path / "page.html", "--json", tmp_path / "report.json")
-    calibration, report = actc.Calibration.read(there), json.loads((tmp_path / "report.json").read_text())
+    calibration, report = Calibration.read(there), json.loads((tmp_path / "report.json").read_text())
     assert "candidates are accepted" in output
     assert report["answers"] == calibration.counts.annotated > 0
     assert report["accepted"] == calibration.counts.accepted.sum()
@@ -203,7 +208,7 @@ def test_answers_that_came_after_the_export_count_in_the_report(home, tmp_path):
     actc.export_session(tmp_path / "session", thresholds=tmp_path / "t.json")
     actc.import_judgements(tmp_path / "session", home / "labels.tsv")
     report = actc.write_report(tmp_path / "t.json", tmp_path / "page.html")
-    assert len(report.case.annotations) > actc.Calibration.read(tmp_path / "t.json").counts.annotated
+    assert len(report.case.annotations) > Calibration.read(tmp_path / "t.json").counts.annotated
 
 
 def test_the_report_of_a_session_s_thresholds_leads_back_to_its_people(home, tmp_path, monkeypatch):
@@ -235,13 +240,15 @@ def test_a_function_refuses_what_its_command_refuses(home, call, sentence):
 
 
 def test_every_command_has_a_twin_that_is_public():
-    assert set(actc.TWINS) == set(commands.commands)
-    assert {name for twins in actc.TWINS.values() for name in twins} <= set(actc.__all__)
+    assert set(TWINS) == set(commands.commands)
+    assert {name for twins in TWINS.values() for name in twins} <= set(actc.__all__)
 
 
 @pytest.mark.parametrize("name", FLAT)
 def test_an_option_has_the_name_of_its_function_s_parameter(name):
-    known = {word for twin in actc.TWINS[name] for word in inspect.signature(getattr(actc, twin)).parameters}
+    known = {word for twin in TWINS[name] for word in inspect.signature(getattr(actc, twin)).parameters}
+    plans = {"complete": CompletionPlan, "check": CheckPlan}
+    known |= {field.name for field in fields(plans[name])} if name in plans else set()
     if name == "paper":
         known |= {"seed", "draws", "rows", "methods"}  # in its settings, or read from a text
     if name in ("audit", "studio"):

@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 from joblib import Parallel, delayed
 
-from actc.complete.run import CompletionPlan, complete_graph
+from actc.complete.run import CompletionPlan, run_completion
 from actc.graphs.formats import read_graph
 
 Fact = tuple[str, str, str]
@@ -85,9 +85,9 @@ def live(world: str, folder: Path | None, seed: int) -> list[dict[str, object]]:
             _write(place / "truth.tsv", known + missing)
             plan = CompletionPlan(place / "graph.tsv", place / "life", oracle=place / "truth.tsv", budget=ANSWERS,
                                   seed=seed * WEEKS + week)  # fmt: skip
-            complete_graph(plan)
+            run_completion(plan)
             _copy_candidates(place / "life", place / "nothing")
-            complete_graph(replace(plan, out=place / "nothing"))
+            run_completion(replace(plan, out=place / "nothing"))
             told = {"world": world, "seed": seed, "week": week, "facts": len(known), "missing": len(missing)}
             rows += [{**told, "arm": arm, **_measure(place / arm, set(missing))} for arm in ("life", "nothing")]
             print(world, seed, week, rows[-2]["f1"], rows[-1]["f1"], file=sys.stderr, flush=True)

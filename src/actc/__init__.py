@@ -10,7 +10,7 @@ The method in ten lines: a model gives every candidate triple a score; bigger is
     accepted = calibrator.predict(candidates)               # true where score >= its relation's threshold
 
 And whatever a command does, a function does: ``actc calibrate scores.tsv --labels labels.tsv`` is
-``calibrate("scores.tsv", "labels.tsv", out="thresholds.json")``; ``TWINS`` says which is whose.
+``calibrate("scores.tsv", "labels.tsv", out="thresholds.json")``.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -18,20 +18,20 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 from actc.methods import METHODS
-from actc.triples import Annotations, ScoredTriples, Thresholds
+from actc.triples import Annotations, ScoredTriples
 
 if TYPE_CHECKING:
     from actc.app.studio.serve import serve_studio
     from actc.calibrator import Calibrator
-    from actc.check.run import CheckPlan, check_graph
+    from actc.check.run import check_graph
     from actc.complete.propose import propose_candidates
-    from actc.complete.run import CompletionPlan, complete_graph
+    from actc.complete.run import complete_graph
     from actc.constraints.find_constraints import find_constraints
     from actc.decide.decide_candidates import decide_candidates
     from actc.evidence.from_files import add_evidence
     from actc.experiment.runs import run_experiment
     from actc.graphs.convert_graph import convert_graph
-    from actc.paper.run import redraw_paper, run_paper
+    from actc.paper.run import run_paper
     from actc.sample.run_demo import run_demo
     from actc.session import Session, Settings, start_session
     from actc.session.examine import audit_accepted, draw_audit, write_report
@@ -41,22 +41,16 @@ if TYPE_CHECKING:
     from actc.session.start_audit import start_audit
     from actc.stores.fetch import fetch_graph
     from actc.stores.publish import publish_facts, withdraw_facts
-    from actc.tables.calibration import Calibration
     from actc.trust.calibrate import calibrate
     from actc.trust.in_frames import accept_triples, pick_triples
 
 __all__ = [
     "METHODS",
-    "TWINS",
     "Annotations",
-    "Calibration",
     "Calibrator",
-    "CheckPlan",
-    "CompletionPlan",
     "ScoredTriples",
     "Session",
     "Settings",
-    "Thresholds",
     "__version__",
     "accept_triples",
     "add_evidence",
@@ -75,7 +69,6 @@ __all__ = [
     "pick_triples",
     "propose_candidates",
     "publish_facts",
-    "redraw_paper",
     "run_demo",
     "run_experiment",
     "run_paper",
@@ -90,15 +83,15 @@ __all__ = [
 _MODULES = {
     "actc.app.studio.serve": "serve_studio",
     "actc.calibrator": "Calibrator",
-    "actc.check.run": "CheckPlan check_graph",
+    "actc.check.run": "check_graph",
     "actc.complete.propose": "propose_candidates",
-    "actc.complete.run": "CompletionPlan complete_graph",
+    "actc.complete.run": "complete_graph",
     "actc.constraints.find_constraints": "find_constraints",
     "actc.decide.decide_candidates": "decide_candidates",
     "actc.evidence.from_files": "add_evidence",
     "actc.experiment.runs": "run_experiment",
     "actc.graphs.convert_graph": "convert_graph",
-    "actc.paper.run": "redraw_paper run_paper",
+    "actc.paper.run": "run_paper",
     "actc.sample.run_demo": "run_demo",
     "actc.session": "Session Settings start_session",
     "actc.session.examine": "audit_accepted draw_audit write_report",
@@ -108,37 +101,10 @@ _MODULES = {
     "actc.session.start_audit": "start_audit",
     "actc.stores.fetch": "fetch_graph",
     "actc.stores.publish": "publish_facts withdraw_facts",
-    "actc.tables.calibration": "Calibration",
     "actc.trust.calibrate": "calibrate",
     "actc.trust.in_frames": "accept_triples pick_triples",
 }
 _LAZY = {name: module for module, names in _MODULES.items() for name in names.split()}
-
-TWINS = {
-    "demo": ("run_demo",),
-    "methods": ("METHODS",),
-    "studio": ("serve_studio",),
-    "calibrate": ("calibrate",),
-    "decide": ("decide_candidates",),
-    "start": ("start_session",),
-    "annotate": ("Session",),
-    "judge": ("judge_triples",),
-    "export": ("export_session",),
-    "import": ("import_judgements",),
-    "report": ("write_report",),
-    "audit": ("draw_audit", "audit_accepted", "start_audit"),
-    "candidates": ("propose_candidates",),
-    "evidence": ("add_evidence",),
-    "constraints": ("find_constraints",),
-    "complete": ("CompletionPlan", "complete_graph"),
-    "check": ("CheckPlan", "check_graph"),
-    "convert": ("convert_graph", "fetch_graph"),
-    "publish": ("publish_facts",),
-    "withdraw": ("withdraw_facts",),
-    "bench": ("run_experiment",),
-    "paper": ("run_paper", "redraw_paper"),
-}
-"""Each command of the command line, and what does the same in Python."""
 
 
 def __getattr__(name: str) -> Any:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from actc import CompletionPlan, complete_graph
 from actc.cli.main import commands
+from actc.complete.run import CompletionPlan, run_completion
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError
 from actc.graphs.formats import read_graph
@@ -31,7 +31,7 @@ def home(tmp_path_factory):
     missing = ~wrong & (np.random.default_rng(1).random(len(graph)) < 0.1)
     write_triples(home / "graph.tsv", graph.take(~missing).columns())
     write_triples(home / "truth.tsv", graph.take(~wrong).columns())
-    complete_graph(CompletionPlan(home / "graph.tsv", home / "out", check=True, budget=0))
+    run_completion(CompletionPlan(home / "graph.tsv", home / "out", check=True, budget=0))
     return home
 
 
@@ -97,7 +97,7 @@ def judge_all(session, truth):
 
 def test_people_judge_candidates_and_facts_in_one_session(home, out):
     plan = CompletionPlan(home / "graph.tsv", out, check=True, budget=24, names=[write_names(home)])
-    assert any("doubtful facts" in line for line in complete_graph(plan).lines)
+    assert any("doubtful facts" in line for line in run_completion(plan).lines)
     before, truth = triples_of(home / "graph.tsv"), triples_of(home / "truth.tsv")
     with_session = Session(out / "session")
     asked = judge_all(with_session, truth)
@@ -108,7 +108,7 @@ def test_people_judge_candidates_and_facts_in_one_session(home, out):
         for row, label in zip(case.annotations.rows.tolist(), case.annotations.labels.tolist(), strict=True):
             assert (case.pool.triple(row) in sought) == label
     with_session.close()
-    complete_graph(plan)
+    run_completion(plan)
     by_hand = {one for one in asked if one in before and one not in truth}
     assert by_hand <= triples_of(out / "removed.tsv")
     reasons = reasons_on(out / "report.html")
@@ -121,7 +121,7 @@ def test_people_judge_candidates_and_facts_in_one_session(home, out):
     decide_candidates(out / "thresholds.json", out / "candidates.parquet", out / "again.tsv")
     assert triples_of(out / "again.tsv") == added
     with pytest.raises(ActcError, match="begun with --check"):
-        complete_graph(CompletionPlan(home / "graph.tsv", out, budget=24))
+        run_completion(CompletionPlan(home / "graph.tsv", out, budget=24))
 
 
 def test_what_is_taken_out_contradicts_no_candidate(home, out, tmp_path):

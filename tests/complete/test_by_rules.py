@@ -14,8 +14,8 @@ import duckdb
 import numpy as np
 import pytest
 
-from actc.check.run import CheckPlan, check_graph
-from actc.complete.run import CompletionPlan, complete_graph
+from actc.check.run import CheckPlan, run_check
+from actc.complete.run import CompletionPlan, run_completion
 from actc.errors import OptionError
 from actc.graphs.formats import read_graph, write_graph
 from actc.graphs.graph import Graph
@@ -39,7 +39,7 @@ def f1(folder, out):
 
 
 def test_nobody_is_asked_and_the_graph_is_better(folder, tmp_path):
-    lines = complete_graph(CompletionPlan(folder / "graph.tsv", tmp_path / "out", budget=0)).lines
+    lines = run_completion(CompletionPlan(folder / "graph.tsv", tmp_path / "out", budget=0)).lines
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert any("before any answer" in line for line in lines)
     assert report["judged"] == 0
@@ -52,7 +52,7 @@ def test_nobody_is_asked_and_the_graph_is_better(folder, tmp_path):
 
 @pytest.mark.long
 def test_each_candidate_says_which_rule_proposed_it(folder, tmp_path):
-    complete_graph(CompletionPlan(folder / "graph.tsv", tmp_path / "out", budget=0))
+    run_completion(CompletionPlan(folder / "graph.tsv", tmp_path / "out", budget=0))
     columns = duckdb.read_parquet(str(tmp_path / "out" / "candidates.parquet")).fetchnumpy()
     assert set(columns["proposed_by"]) == {"rules"}
     assert any(rule == "parent(X,Y) <= married(X,A), parent(A,Y)" for rule in columns["rule"])
@@ -61,8 +61,8 @@ def test_each_candidate_says_which_rule_proposed_it(folder, tmp_path):
 @pytest.mark.parametrize(
     "run",
     [
-        lambda *files: complete_graph(CompletionPlan(*files, budget=5)),
-        lambda *files: check_graph(CheckPlan(*files, budget=5)),
+        lambda *files: run_completion(CompletionPlan(*files, budget=5)),
+        lambda *files: run_check(CheckPlan(*files, budget=5)),
     ],
 )
 def test_a_graph_in_rdf_calls_things_by_its_own_labels(folder, tmp_path, run):
@@ -80,25 +80,25 @@ def test_a_graph_in_rdf_calls_things_by_its_own_labels(folder, tmp_path, run):
 
 def test_an_oracle_answers_and_a_second_run_goes_on(folder, tmp_path):
     asked = CompletionPlan(folder / "graph.tsv", tmp_path / "out", budget=20, oracle=folder / "hidden.tsv")
-    complete_graph(asked)
+    run_completion(asked)
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert report["judged"] == 20
     assert "--budget 40" in again_next(asked, 0.999)  # twenty answers cannot keep it: more are asked for
     assert "cannot be promised to be 100%" in (tmp_path / "out" / "report.html").read_text()
-    again = complete_graph(asked)
+    again = run_completion(asked)
     assert json.loads((tmp_path / "out" / "report.json").read_text())["accepted"] == report["accepted"]
     assert again.files
 
 
 def again_next(asked, precision):
     """Return what a run with a promise says to run next."""
-    complete_graph(replace(asked, precision=precision))
+    run_completion(replace(asked, precision=precision))
     return json.loads((asked.out / "report.json").read_text())["next"]
 
 
 @pytest.mark.long
 def test_people_are_asked_in_a_session_without_a_model(folder, tmp_path):
-    lines = complete_graph(CompletionPlan(folder / "graph.tsv", tmp_path / "out", budget=10)).lines
+    lines = run_completion(CompletionPlan(folder / "graph.tsv", tmp_path / "out", budget=10)).lines
     assert any("Judge 10 of them" in line for line in lines)
     session = Session(tmp_path / "out" / "session")
     assert session.settings.method == "pooled-evidence"
@@ -111,7 +111,7 @@ def test_candidates_that_are_given_need_no_model_either(folder, tmp_path):
     given = {name: np.append(wrong[name], np.roll(wrong[name], 3 if name == "tail" else 0)) for name in wrong}
     write_triples(tmp_path / "given.tsv", Graph.from_columns(*given.values()).columns())
     asked = CompletionPlan(folder / "graph.tsv", tmp_path / "out", budget=0, candidates=tmp_path / "given.tsv")
-    lines = complete_graph(asked).lines
+    lines = run_completion(asked).lines
     assert any("the graph's own facts teach" in line for line in lines)
     assert f1(folder, tmp_path / "out") > 0.6
 
@@ -120,14 +120,14 @@ def test_a_graph_that_no_rule_fits_says_what_to_do(tmp_path):
     columns = {"head": [f"a{k}" for k in range(40)], "relation": ["r"] * 40, "tail": [f"b{k}" for k in range(40)]}
     write_triples(tmp_path / "graph.tsv", columns)
     with pytest.raises(OptionError, match=r"proposes anything; give --model or --candidates\."):
-        complete_graph(CompletionPlan(tmp_path / "graph.tsv", tmp_path / "out", budget=0))
+        run_completion(CompletionPlan(tmp_path / "graph.tsv", tmp_path / "out", budget=0))
 
 
 @pytest.mark.long
 def test_neither_torch_nor_spark_is_loaded(folder, tmp_path):
     code = (
-        "import sys; from actc import CompletionPlan, complete_graph\n"
-        f"complete_graph(CompletionPlan({str(folder / 'graph.tsv')!r}, {str(tmp_path / 'out')!r}, budget=0))\n"
+        "import sys; from actc import complete_graph\n"
+        f"complete_graph({str(folder / 'graph.tsv')!r}, {str(tmp_path / 'out')!r}, budget=0)\n"
         "assert not {'torch', 'pyspark', 'pykeen'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, env=os.environ)

@@ -10,8 +10,9 @@ import pytest
 
 from actc import ScoredTriples
 from actc.complete import report as complete_report
+from actc.complete.plan import CompletionPlan
 from actc.complete.report import provenance_of, summarise
-from actc.complete.run import CompletionPlan, complete_graph
+from actc.complete.run import run_completion
 from actc.complete.weighing import LEAST_ASKED, best_placed, worth_asking
 from actc.errors import ActcError, FileError, OptionError
 from actc.evidence.method import LOG_ODDS
@@ -60,7 +61,7 @@ def triples_of(path):
 
 
 def test_a_small_graph_grows_by_what_was_accepted(folder, tmp_path):
-    lines = complete_graph(plan(folder, tmp_path / "out")).lines
+    lines = run_completion(plan(folder, tmp_path / "out")).lines
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     accepted = triples_of(tmp_path / "out" / "accepted.tsv")
     assert triples_of(tmp_path / "out" / "graph.tsv") == triples_of(folder / "graph.tsv") | accepted
@@ -72,7 +73,7 @@ def test_a_small_graph_grows_by_what_was_accepted(folder, tmp_path):
 
 
 def test_accepted_facts_carry_their_provenance(folder, tmp_path):
-    complete_graph(plan(folder, tmp_path / "out"))
+    run_completion(plan(folder, tmp_path / "out"))
     header, *rows = (line.split("\t") for line in (tmp_path / "out" / "accepted.tsv").read_text().splitlines())
     wanted = ["head", "relation", "tail", "score", "probability", "threshold", "method", "date", "by"]
     assert header == [*wanted, "proposed_by", "reasons"]
@@ -84,7 +85,7 @@ def test_accepted_facts_carry_their_provenance(folder, tmp_path):
 
 
 def test_what_is_accepted_has_reasons_that_name_the_graph(folder, tmp_path):
-    complete_graph(plan(folder, tmp_path / "out"))
+    run_completion(plan(folder, tmp_path / "out"))
     header, *rows = (line.split("\t") for line in (tmp_path / "out" / "accepted.tsv").read_text().splitlines())
     said = [row[header.index("reasons")] for row in rows]
     assert rows
@@ -93,7 +94,7 @@ def test_what_is_accepted_has_reasons_that_name_the_graph(folder, tmp_path):
 
 
 def test_the_report_says_what_the_evidence_was_worth(folder, tmp_path):
-    complete_graph(plan(folder, tmp_path / "out"))
+    run_completion(plan(folder, tmp_path / "out"))
     evidence = json.loads((tmp_path / "out" / "report.json").read_text())["evidence"]
     assert 2 <= evidence["holdout_facts"] <= len(make_graph()) // 10
     assert 0 < evidence["expected_share"] < 1
@@ -102,7 +103,7 @@ def test_the_report_says_what_the_evidence_was_worth(folder, tmp_path):
 
 
 def test_the_page_says_why_facts_were_accepted_and_what_to_run_next(folder, tmp_path):
-    completed = complete_graph(plan(folder, tmp_path / "out"))
+    completed = run_completion(plan(folder, tmp_path / "out"))
     page = (tmp_path / "out" / "report.html").read_text()
     assert tmp_path / "out" / "report.html" in completed.files
     assert "Why they were accepted" in page
@@ -125,7 +126,7 @@ def test_a_plan_is_said_as_its_command():
 
 
 def test_without_evidence_the_model_alone_decides(folder, small_model, tmp_path):
-    complete_graph(plan(folder, tmp_path / "out", evidence=False, model=small_model))
+    run_completion(plan(folder, tmp_path / "out", evidence=False, model=small_model))
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert report["evidence"] is None
     assert report["method"] == "pooled"
@@ -143,7 +144,7 @@ def test_of_too_many_proposals_the_best_placed_are_weighed():
 
 
 def test_holdout_facts_are_no_candidates(folder, small_model, tmp_path):
-    complete_graph(plan(folder, tmp_path / "out", candidates=None, model=small_model))
+    run_completion(plan(folder, tmp_path / "out", candidates=None, model=small_model))
     held = find_unseen(small_model, make_graph())
     assert len(held) == 6
     assert not held.contains(read_graph(tmp_path / "out" / "candidates.parquet")).any()
@@ -151,7 +152,7 @@ def test_holdout_facts_are_no_candidates(folder, small_model, tmp_path):
 
 def test_a_model_that_saw_all_facts_is_weighed_by_the_graphs_own_and_that_is_said(folder, small_model, tmp_path):
     graph = write_graph_file(tmp_path / "graph.tsv", trained_on())
-    lines = complete_graph(replace(plan(folder, tmp_path / "out", model=small_model), graph=graph)).lines
+    lines = run_completion(replace(plan(folder, tmp_path / "out", model=small_model), graph=graph)).lines
     assert any(line.startswith("No holdout facts are known: the graph's own facts teach") for line in lines)
     assert "reasons" in (tmp_path / "out" / "accepted.tsv").read_text().splitlines()[0]
 
@@ -159,7 +160,7 @@ def test_a_model_that_saw_all_facts_is_weighed_by_the_graphs_own_and_that_is_sai
 @pytest.mark.parametrize("evidence", [True, False])
 def test_the_model_proposes_where_nobody_does(folder, small_model, tmp_path, evidence):
     asked = plan(folder, tmp_path / "out", candidates=None, best=1, model=small_model, evidence=evidence)
-    complete_graph(asked)
+    run_completion(asked)
     proposed = triples_of(tmp_path / "out" / "candidates.parquet")
     assert proposed
     assert not proposed & triples_of(folder / "graph.tsv")
@@ -179,7 +180,7 @@ def judge_all(folder, truth):
 
 def test_people_are_asked_in_a_session_and_the_same_command_goes_on(folder, tmp_path):
     asking = plan(folder, tmp_path / "out", oracle=None)
-    lines = complete_graph(asking).lines
+    lines = run_completion(asking).lines
     session = Session(tmp_path / "out" / "session")
     assert all(reasons_of(session.names, range(12)))
     session.close()
@@ -188,10 +189,10 @@ def test_people_are_asked_in_a_session_and_the_same_command_goes_on(folder, tmp_
     assert lines[2] == f"Judge 4 of them: actc annotate {tmp_path / 'out' / 'session'}"
     assert not (tmp_path / "out" / "accepted.tsv").exists()
     with pytest.raises(OptionError, match="nobody has called any triple true or false yet"):
-        complete_graph(asking)
+        run_completion(asking)
     judge_all(tmp_path / "out" / "session", triples_of(folder / "truth.tsv"))
     found = (tmp_path / "out" / "candidates.parquet").stat().st_mtime_ns
-    complete_graph(asking)
+    run_completion(asking)
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     accepted = triples_of(tmp_path / "out" / "accepted.tsv")
     assert report["judged"] == 4
@@ -203,12 +204,12 @@ def test_people_are_asked_in_a_session_and_the_same_command_goes_on(folder, tmp_
 def test_a_machine_is_asked_before_people_and_again_about_what_they_judged(folder, tmp_path):
     with EvilServer("the same choice twice") as server:  # and otherwise honest
         asking = plan(folder, tmp_path / "out", oracle=None, judge=server.url)
-        lines = complete_graph(asking).lines
+        lines = run_completion(asking).lines
         assert "local: 12 new answers" in " ".join(lines)
         assert "--judge" in asking.command()
         judge_all(tmp_path / "out" / "session", triples_of(folder / "truth.tsv"))
         asked = server.asked.copy()
-        complete_graph(asking)
+        run_completion(asking)
         assert server.asked == asked  # nothing twice
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert any("12 of 12 triples were judged before" in note for note in report["notes"])
@@ -217,36 +218,36 @@ def test_a_machine_is_asked_before_people_and_again_about_what_they_judged(folde
 
 
 def test_a_session_of_another_method_or_names_of_another_base_are_refused(folder, tmp_path):
-    complete_graph(plan(folder, tmp_path / "out", oracle=None))
+    run_completion(plan(folder, tmp_path / "out", oracle=None))
     with pytest.raises(OptionError, match="was begun with --base , not http://x/; give the name of a new folder"):
-        complete_graph(plan(folder, tmp_path / "out", oracle=None, base="http://x/"))
+        run_completion(plan(folder, tmp_path / "out", oracle=None, base="http://x/"))
     with pytest.raises(OptionError, match="asks for pooled-evidence, not for actc-lr-rndm"):
-        complete_graph(plan(folder, tmp_path / "out", oracle=None, method="actc-lr-rndm"))
+        run_completion(plan(folder, tmp_path / "out", oracle=None, method="actc-lr-rndm"))
 
 
 def test_other_content_under_the_same_name_is_noticed_and_another_name_for_the_same_is_not(folder, tmp_path):
     candidates = tmp_path / "some.tsv"
     candidates.write_text((folder / "candidates.tsv").read_text())
     asking = plan(folder, tmp_path / "out", oracle=None, candidates=candidates)
-    complete_graph(asking)
+    run_completion(asking)
     (tmp_path / "link.tsv").write_text(candidates.read_text())
     with pytest.raises(OptionError, match="nobody has called"):
-        complete_graph(replace(asking, candidates=tmp_path / "link.tsv"))
+        run_completion(replace(asking, candidates=tmp_path / "link.tsv"))
     candidates.write_text("\n".join(candidates.read_text().splitlines()[:-1]) + "\n")
-    assert not complete_graph(asking).files  # asked anew
+    assert not run_completion(asking).files  # asked anew
     assert (tmp_path / "out" / "earlier" / "1" / "session").exists()
 
 
 def test_constraints_that_are_not_there_are_refused_before_anything_is_begun(folder, tmp_path):
     with pytest.raises(FileError, match=r"nowhere\.tsv: there is no such file"):
-        complete_graph(CompletionPlan(folder / "graph.tsv", tmp_path / "out", constraints=tmp_path / "nowhere.tsv"))
+        run_completion(CompletionPlan(folder / "graph.tsv", tmp_path / "out", constraints=tmp_path / "nowhere.tsv"))
     assert not (tmp_path / "out").exists()
 
 
 def test_a_folder_with_other_things_in_it_is_left_alone(folder, tmp_path):
     (tmp_path / "graph.tsv").write_text((folder / "graph.tsv").read_text())
     with pytest.raises(OptionError, match="has files in it that no such run"):
-        complete_graph(replace(plan(folder, tmp_path), graph=tmp_path / "graph.tsv"))
+        run_completion(replace(plan(folder, tmp_path), graph=tmp_path / "graph.tsv"))
     assert [path.name for path in tmp_path.iterdir()] == ["graph.tsv"]
 
 
@@ -258,9 +259,9 @@ def test_a_run_that_was_cut_off_while_proposing_is_done_again(folder, small_mode
 
     monkeypatch.setattr("actc.complete.prepare.write_candidates", fail)
     with pytest.raises(RuntimeError, match="cut off"):
-        complete_graph(asking)
+        run_completion(asking)
     monkeypatch.undo()
-    complete_graph(asking)
+    run_completion(asking)
     assert (tmp_path / "out" / "report.json").is_file()
 
 
@@ -269,7 +270,7 @@ def test_a_damaged_record_of_the_run_is_said_in_a_sentence(folder, tmp_path, dam
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "begun.json").write_text(damage)
     with pytest.raises(FileError, match=r"begun.json: it is damaged"):
-        complete_graph(plan(folder, tmp_path / "out"))
+        run_completion(plan(folder, tmp_path / "out"))
 
 
 def test_what_cannot_work_is_refused_before_the_work(folder, tmp_path, monkeypatch):
@@ -287,20 +288,20 @@ def test_what_cannot_work_is_refused_before_the_work(folder, tmp_path, monkeypat
         ({"candidates": folder / "graph.tsv"}, "the graph holds all"),
     ):
         with pytest.raises(ActcError, match=sentence):
-            complete_graph(plan(folder, tmp_path / "out", **options))
+            run_completion(plan(folder, tmp_path / "out", **options))
         assert not (tmp_path / "out").exists()
 
 
 def test_one_run_at_a_time_works_in_a_folder(folder, tmp_path):
     with alone(tmp_path / "out" / "begun.json"), pytest.raises(FileError, match="out is being written by another run"):
-        complete_graph(plan(folder, tmp_path / "out"))
+        run_completion(plan(folder, tmp_path / "out"))
     assert not (tmp_path / "out").exists()
 
 
 def test_candidates_with_strange_names_or_literals_are_left_out_and_counted(folder, small_model, tmp_path):
     more = (folder / "candidates.tsv").read_text() + "nobody\tlikes\tthis\n"
     (tmp_path / "more.tsv").write_text(more)
-    lines = complete_graph(plan(folder, tmp_path / "out", candidates=tmp_path / "more.tsv", model=small_model)).lines
+    lines = run_completion(plan(folder, tmp_path / "out", candidates=tmp_path / "more.tsv", model=small_model)).lines
     assert "1 candidates have names that the model does not know; they are left out." in lines
 
 
@@ -310,7 +311,7 @@ def test_literals_stay_in_the_graph(folder, tmp_path):
     lines.append(f'<http://e/{known.triple(0)[0]}> <http://e/label> "a name"@en .')
     (tmp_path / "graph.nt").write_text("\n".join(lines) + "\n")
     asked = replace(plan(folder, tmp_path / "out"), graph=tmp_path / "graph.nt", base="http://e/")
-    told = complete_graph(asked).lines
+    told = run_completion(asked).lines
     assert '"a name"@en' in (tmp_path / "out" / "graph.nt").read_text()
     assert "1 triples that end in a literal were not learnt from; they stay." in told
     assert json.loads((tmp_path / "out" / "report.json").read_text())["triples_before"] == len(known) + 1
@@ -321,7 +322,7 @@ def test_rdf_oracles_are_read_with_the_base(folder, tmp_path):
         graph = read_graph(folder / f"{name}.tsv")
         write_graph(tmp_path / f"{name}.nt", graph, base="http://e/")
     asked = plan(folder, tmp_path / "out", oracle=tmp_path / "truth.nt", candidates=tmp_path / "candidates.nt")
-    complete_graph(replace(asked, base="http://e/", budget=12))
+    run_completion(replace(asked, base="http://e/", budget=12))
     assert json.loads((tmp_path / "out" / "report.json").read_text())["judged_true"] == 6
 
 
@@ -333,7 +334,7 @@ def test_an_oracle_of_another_graph_is_refused(folder, tmp_path):
 
 
 def test_baselines_decide_without_probabilities(folder, tmp_path):
-    complete_graph(plan(folder, tmp_path / "out", method="localopt-acc"))
+    run_completion(plan(folder, tmp_path / "out", method="localopt-acc"))
     header, *rows = (line.split("\t") for line in (tmp_path / "out" / "accepted.tsv").read_text().splitlines())
     at, by = header.index("probability"), header.index("by")
     assert {row[at] for row in rows if row[by] == "method"} == {""}
@@ -341,9 +342,9 @@ def test_baselines_decide_without_probabilities(folder, tmp_path):
 
 def test_people_who_stop_early_are_told_how_to_go_on(folder, tmp_path):
     asking = plan(folder, tmp_path / "out", oracle=None)
-    complete_graph(asking)
+    run_completion(asking)
     judge_all(tmp_path / "out" / "session", triples_of(folder / "truth.tsv"))
-    lines = complete_graph(replace(asking, budget=9)).lines
+    lines = run_completion(replace(asking, budget=9)).lines
     assert any(line.startswith("4 of 9 answers are there; for more: actc annotate") for line in lines)
     session = Session(tmp_path / "out" / "session")
     assert session.budget == 9
@@ -364,11 +365,6 @@ def test_an_oracle_that_knows_no_candidate_is_refused(folder, tmp_path):
     candidates = read_graph(folder / "candidates.tsv").with_scores(np.arange(12.0))
     with pytest.raises(FileError, match="none of the 12 candidates is judged in it"):
         Listed.read(tmp_path / "labels.tsv").judge(candidates)
-
-
-def test_candidates_that_the_graph_holds_are_not_new(folder, tmp_path):
-    with pytest.raises(OptionError, match="the graph holds all of these"):
-        complete_graph(plan(folder, tmp_path / "out", candidates=folder / "graph.tsv"))
 
 
 def test_what_a_person_says_stands():

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from actc.complete.earlier import Earlier, compare, keep_word, read_answers, set_aside, tell_changes
-from actc.complete.run import CompletionPlan, complete_graph
+from actc.complete.run import CompletionPlan, run_completion
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
 from actc.session import Judgement, Session
@@ -40,9 +40,9 @@ def world(tmp_path_factory):
 def twice(world, tmp_path_factory):
     """A folder after two weeks."""
     out = tmp_path_factory.mktemp("life") / "out"
-    complete_graph(plan(world, out, "old.tsv"))
+    run_completion(plan(world, out, "old.tsv"))
     first = json.loads((out / "report.json").read_text())
-    return out, first, complete_graph(plan(world, out, "new.tsv"))
+    return out, first, run_completion(plan(world, out, "new.tsv"))
 
 
 def plan(world: Path, out: Path, graph: str, **more) -> CompletionPlan:
@@ -82,26 +82,26 @@ def test_only_draws_from_the_candidates_of_this_run_prove_something(twice):
 def test_the_same_command_once_more_changes_nothing(twice, world):
     out, _, completed = twice
     before = (out / "accepted.tsv").read_bytes(), (out / "answers.tsv").read_bytes()
-    again = complete_graph(plan(world, out, "new.tsv"))
+    again = run_completion(plan(world, out, "new.tsv"))
     assert ((out / "accepted.tsv").read_bytes(), (out / "answers.tsv").read_bytes()) == before
     assert again.files == completed.files
 
 
 def test_nothing_is_done_where_nothing_is_new(world, tmp_path):
     asked = plan(world, tmp_path / "out", "old.tsv", if_changed=True)
-    assert complete_graph(asked).files
+    assert run_completion(asked).files
     written = (tmp_path / "out" / "report.json").stat().st_mtime_ns
-    again = complete_graph(asked)
+    again = run_completion(asked)
     assert again.lines == (f"Nothing is new since the last run: {tmp_path / 'out'} stays as it is.",)
     assert (tmp_path / "out" / "report.json").stat().st_mtime_ns == written
-    assert complete_graph(plan(world, tmp_path / "out", "old.tsv", if_changed=True, budget=16)).files
+    assert run_completion(plan(world, tmp_path / "out", "old.tsv", if_changed=True, budget=16)).files
 
 
 def test_people_s_answers_outlive_the_graph_they_were_asked_about(world, tmp_path):
     out, truth = tmp_path / "out", triples_of(world / "truth.tsv")
-    complete_graph(plan(world, out, "old.tsv", oracle=None))
+    run_completion(plan(world, out, "old.tsv", oracle=None))
     asked = plan(world, out, "old.tsv", oracle=None, if_changed=True)
-    assert complete_graph(asked).files == ()  # nobody has answered: nothing is new
+    assert run_completion(asked).files == ()  # nobody has answered: nothing is new
 
     def judge(count: int) -> None:
         session = Session(out / "session")
@@ -119,7 +119,7 @@ def test_people_s_answers_outlive_the_graph_they_were_asked_about(world, tmp_pat
     people = [(one.name, one.link) for one in session.annotators()]
     secret = (out / "session" / "secret").read_bytes()
     session.close()
-    lines = complete_graph(plan(world, out, "new.tsv", oracle=None)).lines
+    lines = run_completion(plan(world, out, "new.tsv", oracle=None)).lines
     assert "8 earlier answers are about these, and are used again." in lines
     assert any("Judge 15 of them" in line for line in lines)
     session = Session(out / "session")
@@ -129,7 +129,7 @@ def test_people_s_answers_outlive_the_graph_they_were_asked_about(world, tmp_pat
     assert (out / "session" / "secret").read_bytes() == secret
     session.close()
     judge(15)
-    report = complete_graph(plan(world, out, "new.tsv", oracle=None))
+    report = run_completion(plan(world, out, "new.tsv", oracle=None))
     told = json.loads((out / "report.json").read_text())
     assert told["judged"] == 23
     assert len(Answers.read(out / "answers.tsv")) == 23
@@ -144,7 +144,7 @@ def test_what_was_called_true_enters_and_what_was_called_false_does_not_whoever_
     heads = read_graph(world / "old.tsv").entity_names[:2]
     said = {"head": [heads[0], heads[1]], "relation": ["likes", "likes"], "tail": ["nobody", "somebody"]}
     write_triples(tmp_path / "audit.tsv", {**said, "label": [1, 0]})
-    complete_graph(plan(world, out, "old.tsv", judged=(tmp_path / "audit.tsv",), budget=0, oracle=None))
+    run_completion(plan(world, out, "old.tsv", judged=(tmp_path / "audit.tsv",), budget=0, oracle=None))
     assert (heads[0], "likes", "nobody") in triples_of(out / "accepted.tsv")
     assert (heads[0], "likes", "nobody") in triples_of(out / "graph.tsv")
     assert (heads[1], "likes", "somebody") not in triples_of(out / "graph.tsv")
@@ -162,9 +162,9 @@ def test_what_was_called_true_enters_and_what_was_called_false_does_not_whoever_
         proposed.triple(row) for row in range(len(proposed)) if proposed.triple(row) in triples_of(out / "accepted.tsv")
     )
     write_triples(tmp_path / "no.tsv", {**encode_columns(*([one] for one in wrong)).columns(), "label": [0]})
-    complete_graph(plan(world, out, "old.tsv", judged=(tmp_path / "no.tsv",), budget=0, oracle=None))
+    run_completion(plan(world, out, "old.tsv", judged=(tmp_path / "no.tsv",), budget=0, oracle=None))
     assert wrong not in triples_of(out / "accepted.tsv")
-    complete_graph(plan(world, out, "new.tsv", budget=0, oracle=None))
+    run_completion(plan(world, out, "new.tsv", budget=0, oracle=None))
     assert wrong not in triples_of(out / "accepted.tsv")
     assert (heads[0], "likes", "nobody") in triples_of(out / "accepted.tsv")
 
@@ -176,17 +176,17 @@ def test_an_oracle_s_labels_that_are_about_no_candidate_are_counted_and_the_true
     listed = {name: np.append(column, [word]) for (name, column), word in
               zip(graph.take(rows).columns().items(), ("m000", "likes", "f000"), strict=True)}  # fmt: skip
     write_triples(tmp_path / "labels.tsv", {**listed, "label": np.ones(len(rows) + 1, dtype=int)})
-    lines = complete_graph(plan(world, tmp_path / "out", "old.tsv", oracle=tmp_path / "labels.tsv")).lines
+    lines = run_completion(plan(world, tmp_path / "out", "old.tsv", oracle=tmp_path / "labels.tsv")).lines
     assert any("of 201 answers are about candidates and are used;" in line for line in lines)
     assert ("m000", "likes", "f000") in triples_of(tmp_path / "out" / "accepted.tsv")
 
 
 def test_a_graph_that_was_fed_back_keeps_what_people_called_true_as_lessons(world, tmp_path):
     out = tmp_path / "out"
-    complete_graph(plan(world, out, "old.tsv"))
+    run_completion(plan(world, out, "old.tsv"))
     before = Answers.read(out / "answers.tsv")
     (tmp_path / "fed.tsv").write_bytes((out / "graph.tsv").read_bytes())
-    completed = complete_graph(CompletionPlan(tmp_path / "fed.tsv", out, oracle=world / "truth.tsv", budget=15))
+    completed = run_completion(CompletionPlan(tmp_path / "fed.tsv", out, oracle=world / "truth.tsv", budget=15))
     report = json.loads((out / "report.json").read_text())
     assert report["judged"] == 30  # true ones among them, which are facts of the graph now
     assert not triples_of(out / "accepted.tsv") & triples_of(tmp_path / "fed.tsv")
@@ -200,7 +200,7 @@ def test_a_graph_that_was_fed_back_keeps_what_people_called_true_as_lessons(worl
 
 def test_files_are_set_aside_whole_wherever_it_is_killed(world, tmp_path, monkeypatch):
     out = tmp_path / "out"
-    complete_graph(plan(world, out, "old.tsv", budget=5))
+    run_completion(plan(world, out, "old.tsv", budget=5))
     names = {path.name for path in out.iterdir()}
     moved, rename = [], Path.rename
 
@@ -216,14 +216,14 @@ def test_files_are_set_aside_whole_wherever_it_is_killed(world, tmp_path, monkey
             patch.setattr(Path, "rename", rename_some)
             with pytest.raises(KeyboardInterrupt):
                 set_aside(out)
-    complete_graph(plan(world, out, "new.tsv", budget=5))
+    run_completion(plan(world, out, "new.tsv", budget=5))
     assert {path.name for path in (out / "earlier" / "1").iterdir()} == names
     assert len(Answers.read(out / "answers.tsv")) == 10
 
 
 def test_killed_with_the_power_nothing_is_lost(world, tmp_path):
     out = tmp_path / "out"
-    complete_graph(plan(world, out, "old.tsv", budget=5))
+    run_completion(plan(world, out, "old.tsv", budget=5))
     before = triples_of(out / "answers.tsv")
     words = ["complete", str(world / "new.tsv"), "--oracle", str(world / "truth.tsv"), "--budget", "5"]
     process = subprocess.Popen([sys.executable, "-m", "actc.cli.main", *words, "--out", str(out)])
@@ -231,14 +231,14 @@ def test_killed_with_the_power_nothing_is_lost(world, tmp_path):
         assert process.poll() is None
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    complete_graph(plan(world, out, "new.tsv", budget=5))
+    run_completion(plan(world, out, "new.tsv", budget=5))
     assert before < triples_of(out / "answers.tsv")
 
 
 def test_only_the_last_run_s_large_files_are_kept(world, tmp_path):
     out = tmp_path / "out"
     for graph in ("old.tsv", "new.tsv", "old.tsv"):
-        complete_graph(plan(world, out, graph, budget=3))
+        run_completion(plan(world, out, graph, budget=3))
     first, second = (out / "earlier" / name for name in "12")
     assert not (first / "candidates.parquet").exists()
     assert (second / "candidates.parquet").exists()
@@ -278,12 +278,12 @@ def test_facts_that_were_called_false_are_taken_out_of_the_next_graph_too(world,
         columns = {name: np.append(column, [one[i] for one in more]) for i, (name, column) in enumerate(right.items())}
         write_triples(tmp_path / file, columns)
     asked = CompletionPlan(tmp_path / "old.tsv", out, oracle=world / "truth.tsv", budget=30, check=True)
-    complete_graph(asked)
+    run_completion(asked)
     said = Answers.read(out / "answers.tsv")
     false = {said.triples.triple(row) for row in range(len(said)) if not said.said.labels[row]} & set(wrong)
     assert false
     assert not false & truth
-    complete_graph(CompletionPlan(tmp_path / "new.tsv", out, budget=0, check=True))
+    run_completion(CompletionPlan(tmp_path / "new.tsv", out, budget=0, check=True))
     assert not false & triples_of(out / "graph.tsv")
     assert len(Answers.read(out / "answers.tsv")) == len(said)
 

@@ -18,7 +18,7 @@ from actc.paper import run as paper
 from actc.paper.figures import N_VALUES, draw_budgets, draw_n
 from actc.paper.items import ITEMS, PAPER_METHODS, plan_runs
 from actc.paper.published import load_published
-from actc.paper.run import redraw_paper, run_paper, write_paper
+from actc.paper.run import run_paper, write_paper
 from actc.paper.tables import PAPER_CELLS, build_comparisons, build_paper_table, list_entries
 from tests.toy_scores import write_toy_scores
 
@@ -93,7 +93,7 @@ def test_the_page_asks_nothing_of_the_outside(finished):
 
 @pytest.mark.long
 def test_drawing_again_from_rows_gives_the_same_files(finished, tmp_path):
-    redraw_paper(finished / "rows.csv", tmp_path)
+    run_paper(tmp_path, rows=finished / "rows.csv")
     for path in finished.iterdir():
         if not path.name.startswith("rows"):
             assert (tmp_path / path.name).read_bytes() == path.read_bytes(), path.name

@@ -96,10 +96,7 @@ GRAPH_FAULTS = {
     "a triple twice": lambda reply: reply + reply.partition(b"\n")[0] + b"\n",
     "another relation": lambda reply: reply.replace(b"/r9>", b"/r8>"),
     "broken off": lambda reply: reply[:-9],
-    "no RDF": lambda reply: b"<html>Sign in</html>",
-    "another format": lambda reply: (200, b"{}", {"Content-Type": "application/json"}),
     "an error": lambda reply: (500, b"", {}),
-    "a refusal": lambda reply: (403, b"", {}),
     "elsewhere": lambda reply: (302, b"", {"Location": "http://example.org/"}),
     "nothing": lambda reply: None,
 }

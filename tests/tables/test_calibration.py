@@ -6,9 +6,10 @@ import shutil
 import numpy as np
 import pytest
 
-from actc import Annotations, Calibration, Thresholds
+from actc import Annotations
 from actc.errors import FileError
-from actc.tables.calibration import Counts, Exceptions, Promised, Sources
+from actc.tables.calibration import Calibration, Counts, Exceptions, Promised, Sources
+from actc.triples import Thresholds
 
 
 @pytest.fixture

@@ -13,32 +13,7 @@ from actc.tables.begun import fingerprint
 
 @dataclass(frozen=True)
 class CheckPlan(Asking):
-    """What `actc check` was asked for; see its help.
-
-    Parameters
-    ----------
-    graph, out : path
-        The graph, in any format that actc reads; the folder to write to.
-    oracle : path, optional
-        Judged triples with labels, or a graph of all true ones; without it people are asked.
-    names : sequence of path
-        Names of entities or relations, for the people who judge.
-    language : str
-        The language of names, where a file has several.
-    precision, confidence : float, optional
-        Promise this share of wrong facts among those that are taken out without being asked about, with this
-        confidence.
-    budget : int
-        How many answers to ask for; 0 asks nobody, and takes nothing out.
-    seed : int
-        Where draws start from.
-    base : str, or two of them
-        What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
-    undo : bool
-        Put facts back that an earlier run into the same folder took out: all, or those in ``facts``.
-    facts : path, optional
-        With ``undo``: the facts to put back.
-    """
+    """What `actc check` was asked for; see :func:`actc.check_graph`."""
 
     called: ClassVar[str] = "check"
     graph: Path

@@ -10,7 +10,7 @@ import numpy as np
 
 from actc.check.ask import POOL, Doubtful, ask_about, find_doubtful
 from actc.check.doubt import doubt_facts, refuse_few
-from actc.check.plan import CheckPlan as CheckPlan
+from actc.check.plan import CheckPlan
 from actc.check.report import (
     decide_outcome,
     for_page,
@@ -34,19 +34,43 @@ from actc.session.read_names import own_labels, try_names
 from actc.tables.begun import Begun, alone_in
 
 
-def check_graph(plan: CheckPlan, stage: Stage = no_stage) -> Finished:
+def check_graph(graph: str | Path, out: str | Path, *, stage: Stage = no_stage, **options: Any) -> Finished:
     """Find the wrong facts of a graph, as ``actc check`` does; the graph itself is not changed.
 
-    Without an oracle in the plan people are asked: it starts an annotation session and stops. Called again with the
-    same plan when they have judged, it goes on from there.
+    Without an oracle people are asked: it starts an annotation session and stops. Called again in the same way when
+    they have judged, it goes on from there.
 
     Parameters
     ----------
-    plan : CheckPlan
-        The graph, the folder to write to, and every choice.
+    graph, out : path
+        The graph, in any format that actc reads; the folder to write to.
     stage : callable
         Called with a stage's name, for as long as it lasts: gives a function to tell steps done, steps in all.
+    oracle : path, optional
+        Judged triples with labels, or a graph of all true ones; without it people are asked.
+    names : sequence of path
+        Names of entities or relations, for the people who judge.
+    language : str
+        The language of names, where a file has several.
+    precision, confidence : float, optional
+        Promise this share of wrong facts among those that are taken out without being asked about, with this
+        confidence.
+    budget : int
+        How many answers to ask for; 0 asks nobody, and takes nothing out.
+    seed : int
+        Where draws start from.
+    base : str, or two of them
+        What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
+    undo : bool
+        Put facts back that an earlier run into the same folder took out: all, or those in ``facts``.
+    facts : path, optional
+        With ``undo``: the facts to put back.
     """
+    return run_check(CheckPlan(Path(graph), Path(out), **options), stage)
+
+
+def run_check(plan: CheckPlan, stage: Stage = no_stage) -> Finished:
+    """Do what a plan says, alone in its folder."""
     with alone_in(plan.out):
         return _check(plan, stage)
 

@@ -121,9 +121,9 @@ def check_command(graph: Path, out: Path, quiet: bool, **options: Any) -> None:
     Without --oracle people are asked: it starts an annotation session and stops. Give the same command again when they
     have judged, and it goes on from there. The graph itself is not changed: a new one is written.
     """
-    from actc.check.run import CheckPlan, check_graph
+    from actc.check.run import check_graph
 
-    checked = check_graph(CheckPlan(graph, out, **options), lambda name: progress_bar(name, quiet))
+    checked = check_graph(graph, out, stage=lambda name: progress_bar(name, quiet), **options)
     say(quiet, *checked.lines)
 
 

@@ -108,7 +108,6 @@ def bench_command(
 def paper_command(
     items: tuple[str, ...],
     out: Path,
-    rows: Path | None,
     methods: tuple[str, ...],
     seed: int,
     draws: str,
@@ -123,16 +122,13 @@ def paper_command(
     """
     from actc.cli.show import print_paper
     from actc.experiment.plans import Conditions
-    from actc.paper.run import redraw_paper, run_paper
+    from actc.paper.run import run_paper
 
     claim_output(out, overwrite=overwrite, folder=True)
     own = [name for text in methods for name in split_methods(text)]
-    if rows is not None:
-        page = redraw_paper(rows, out, items=items, own_methods=own)
-    else:
-        with progress_bar("Repeats", quiet) as advance:
-            conditions = Conditions(seed=seed, draws=draws)
-            page = run_paper(out, items=items, own_methods=own, conditions=conditions, progress=advance, **options)
+    with progress_bar("Repeats", quiet) as advance:
+        conditions = Conditions(seed=seed, draws=draws)
+        page = run_paper(out, items=items, own_methods=own, conditions=conditions, progress=advance, **options)
     if not quiet:
         print_paper(page)
 

@@ -180,9 +180,9 @@ def complete_command(graph: Path, out: Path, quiet: bool, **options: Any) -> Non
     have judged, and it goes on from there. When the graph, the model or the candidates have changed, give it again with
     the same folder: answers are used again, new questions are asked, and it says what changed.
     """
-    from actc.complete.run import CompletionPlan, complete_graph
+    from actc.complete.run import complete_graph
 
-    completed = complete_graph(CompletionPlan(graph, out, **options), lambda name: progress_bar(name, quiet))
+    completed = complete_graph(graph, out, stage=lambda name: progress_bar(name, quiet), **options)
     say(quiet, *completed.lines)
 
 

@@ -16,55 +16,7 @@ from actc.tables.begun import fingerprint
 
 @dataclass(frozen=True)
 class CompletionPlan(Asking):
-    """What `actc complete` was asked for; see its help.
-
-    Parameters
-    ----------
-    graph, out : path
-        The graph, in any format that actc reads; the folder to write to.
-    model : path, optional
-        A folder that PyKEEN's pipeline wrote: the model proposes beside the graph's own rules.
-    candidates : path, optional
-        Facts in question, the only ones that are decided; without it what rules propose and the model's proposals,
-        ``best`` to a question (10; without evidence 2, and the model alone).
-    evidence : bool
-        Whether candidates are scored by what the graph says of them; else by the model alone.
-    held : path, optional
-        Facts that the model was not trained on, from which is learnt what evidence is worth; without it those of the
-        graph that are not among its training triples.
-    oracle : path, optional
-        Judged triples with labels, or a graph of all true ones; without it people are asked.
-    judge, judge_model, judge_key_from : str, optional
-        A server that speaks the OpenAI chat protocol, its name for the model, and the environment variable that holds
-        its key: it is asked about what is worth asking before people are, and once more about what they judged.
-    judged : sequence of path
-        Answers from elsewhere, such as a judged audit: they teach, and decide what they are about.
-    names : sequence of path
-        Names of entities or relations, for the people who judge.
-    language : str
-        The language of names, where a file has several.
-    constraints : str or path, optional
-        What may not be true together: a file of ``actc constraints``, or ``learnt`` from the graph.
-    check : bool
-        Whether wrong facts of the graph are sought as well; half of the answers are about them.
-    undo : bool
-        With ``check``: put facts back that an earlier run into the same folder took out: all, or those in ``facts``.
-    facts : path, optional
-        With ``undo``: the facts to put back.
-    precision, confidence : float, optional
-        Promise this share of true facts among those that the method accepts, with this confidence.
-    budget, method, seed
-        How many answers to ask for, 0 to ask nobody; who chooses the questions and the thresholds (pooled, with
-        evidence pooled-evidence); where draws start from.
-    base : str, or two of them
-        What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
-    trust : bool
-        Whether a pickle may be read, which can run any code in it.
-    device : str, optional
-        cuda or cpu; a GPU where there is one, if not given.
-    if_changed : bool
-        Whether to do nothing where nothing changed since the last run into the folder.
-    """
+    """What `actc complete` was asked for; see :func:`actc.complete_graph`."""
 
     called: ClassVar[str] = "complete"
     graph: Path

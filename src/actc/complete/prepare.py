@@ -136,9 +136,12 @@ def _find_candidates(plan: CompletionPlan, graph: Graph, given: Graph | None, st
     held = graph.take(np.arange(0)) if held is None else held
     proposals = _propose(plan, graph.take(np.flatnonzero(~held.contains(graph))), scorer, stage)
     placed = best_placed(proposals)
+    cut = (
+        f"Of {len(proposals):,} proposals of the model the {len(placed):,} best placed in their questions were weighed."
+    )
     with stage("Evidence") as advance:
         found = find_by_both(graph, Proposer(scorer, held, placed), seed=plan.seed, progress=_steps(advance))
-    return replace(found, notes=[*_tell_cut(len(proposals), len(placed)), *found.notes])
+    return replace(found, notes=[*([cut] if len(placed) < len(proposals) else []), *found.notes])
 
 
 def _steps(advance: Callable[..., Any]) -> Progress:
@@ -151,12 +154,6 @@ def _steps(advance: Callable[..., Any]) -> Progress:
         advance(1, max(2, look_ups) * total)
 
     return tell
-
-
-def _tell_cut(proposed: int, weighed: int) -> list[str]:
-    if weighed == proposed:
-        return []
-    return [f"Of {proposed:,} proposals of the model the {weighed:,} best placed in their questions were weighed."]
 
 
 def _read_candidates(plan: CompletionPlan, graph: Graph) -> Graph:

@@ -25,7 +25,7 @@ from actc.complete.earlier import (
 )
 from actc.complete.open_case import as_decided, new_facts
 from actc.complete.page import write_next_page
-from actc.complete.plan import CompletionPlan as CompletionPlan
+from actc.complete.plan import CompletionPlan
 from actc.complete.prepare import Ready, prepare
 from actc.complete.report import headline, summarise, write_completion, write_report
 from actc.constraints.find_constraints import constraints_from
@@ -49,20 +49,67 @@ from actc.trust.case import ORACLE, Case
 from actc.trust.held import tell_held
 
 
-def complete_graph(plan: CompletionPlan, stage: Stage = no_stage) -> Finished:
+def complete_graph(graph: str | Path, out: str | Path, *, stage: Stage = no_stage, **options: Any) -> Finished:
     """Go the whole way from a graph to a better graph, as ``actc complete`` does.
 
-    Without an oracle in the plan people are asked: it starts an annotation session and stops. Called again with the
-    same plan when they have judged, it goes on from there. Called with the same folder and another graph, model or
-    candidates, it uses the answers again and says what changed.
+    Without an oracle people are asked: it starts an annotation session and stops. Called again in the same way when
+    they have judged, it goes on from there. Called with the same folder and another graph, model or candidates, it uses
+    the answers again and says what changed.
 
     Parameters
     ----------
-    plan : CompletionPlan
-        The graph, the folder to write to, and every choice.
+    graph, out : path
+        The graph, in any format that actc reads; the folder to write to.
     stage : callable
         Called with a stage's name, for as long as it lasts: gives a function to tell steps done, steps in all.
+    model : path, optional
+        A folder that PyKEEN's pipeline wrote: the model proposes beside the graph's own rules.
+    candidates : path, optional
+        Facts in question, the only ones that are decided; without it what rules propose and the model's proposals,
+        ``best`` to a question (10; without evidence 2, and the model alone).
+    evidence : bool
+        Whether candidates are scored by what the graph says of them; else by the model alone.
+    held : path, optional
+        Facts that the model was not trained on, from which is learnt what evidence is worth; without it those of the
+        graph that are not among its training triples.
+    oracle : path, optional
+        Judged triples with labels, or a graph of all true ones; without it people are asked.
+    judge, judge_model, judge_key_from : str, optional
+        A server that speaks the OpenAI chat protocol, its name for the model, and the environment variable that holds
+        its key: it is asked about what is worth asking before people are, and once more about what they judged.
+    judged : sequence of path
+        Answers from elsewhere, such as a judged audit: they teach, and decide what they are about.
+    names : sequence of path
+        Names of entities or relations, for the people who judge.
+    language : str
+        The language of names, where a file has several.
+    constraints : str or path, optional
+        What may not be true together: a file of ``actc constraints``, or ``learnt`` from the graph.
+    check : bool
+        Whether wrong facts of the graph are sought as well; half of the answers are about them.
+    undo : bool
+        With ``check``: put facts back that an earlier run into the same folder took out: all, or those in ``facts``.
+    facts : path, optional
+        With ``undo``: the facts to put back.
+    precision, confidence : float, optional
+        Promise this share of true facts among those that the method accepts, with this confidence.
+    budget, method, seed
+        How many answers to ask for, 0 to ask nobody; who chooses the questions and the thresholds (pooled, with
+        evidence pooled-evidence); where draws start from.
+    base : str, or two of them
+        What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
+    trust : bool
+        Whether a pickle may be read, which can run any code in it.
+    device : str, optional
+        cuda or cpu; a GPU where there is one, if not given.
+    if_changed : bool
+        Whether to do nothing where nothing changed since the last run into the folder.
     """
+    return run_completion(CompletionPlan(Path(graph), Path(out), **options), stage)
+
+
+def run_completion(plan: CompletionPlan, stage: Stage = no_stage) -> Finished:
+    """Do what a plan says, alone in its folder."""
     with alone_in(plan.out):
         return _complete(plan, stage)
 

@@ -174,14 +174,9 @@ def find_format(path: Path, name: str | None) -> GraphFormat:
     raise OptionError(f"{path}: no graph format goes by that name; it may end in {known}; or give a format.")
 
 
-def is_plain_table(path: Path) -> bool:
-    """Say whether a file is a plain table of triples by its name: TSV, CSV or Parquet."""
-    return find_format(path, None).read is tables.read
-
-
 def as_table(path: Path, base: Base, folder: Path) -> Path:
     """Return a plain table with a graph's triples: its own file, or one that is written into a folder."""
-    if is_plain_table(path):
+    if find_format(path, None).read is tables.read:
         return path
     table = folder / "graph-names.parquet"
     write_graph(table, read_graph(path, base=base))

@@ -70,6 +70,7 @@ def list_places(*, quick: bool) -> list[Place]:
 def run_paper(
     out: str | Path,
     *,
+    rows: str | Path | None = None,
     items: Sequence[str] = (),
     own_methods: Sequence[str] = (),
     quick: bool = False,
@@ -78,12 +79,16 @@ def run_paper(
     jobs: int = -1,
     progress: Progress = ignore_progress,
 ) -> Path:
-    """Run what the items need, resuming from ``out/rows.csv``, and write them all; returns the page's path.
+    """Run what the items need, resuming from ``out/rows.csv``, and write them all, as ``actc paper`` does.
+
+    Returns the page's path.
 
     Parameters
     ----------
     out : Path
         A folder, made if it is not there.
+    rows : Path, optional
+        Rows of an earlier run: everything is drawn from these, and nothing is run.
     items : sequence of str
         Names in ``ITEMS``; none means all of them.
     own_methods : sequence of str
@@ -95,31 +100,16 @@ def run_paper(
     repeats, jobs, progress
         See ``run_experiment``.
     """
-    chosen = list(items) or list(ITEMS)
+    chosen, out = list(items) or list(ITEMS), Path(out)
+    if rows is not None:
+        return write_paper(read_measurements(Path(rows)), chosen, out, own_methods)
     if any(name.startswith("figure") for name in chosen):
         check_matplotlib()  # now, not after the run
     places = list_places(quick=quick)
     runs = plan_runs(chosen, own_methods, places, min(repeats, QUICK_REPEATS) if quick else repeats)
-    out = Path(out)
-    rows = out / "rows.csv"
     plan = Experiment([StoredCell(*place) for place in places], runs, conditions or Conditions(draws="authors"))
-    run_plan_to_file(plan, rows, jobs=jobs, progress=progress)
-    return write_paper(read_measurements(rows).only(runs), chosen, out, own_methods)
-
-
-def redraw_paper(
-    rows: str | Path, out: str | Path, *, items: Sequence[str] = (), own_methods: Sequence[str] = ()
-) -> Path:
-    """Write the items from rows that are there already, without running anything; returns the page's path.
-
-    Parameters
-    ----------
-    rows : Path
-        What :func:`run_paper` left in ``rows.csv``.
-    out, items, own_methods
-        As for :func:`run_paper`.
-    """
-    return write_paper(read_measurements(Path(rows)), list(items) or list(ITEMS), Path(out), own_methods)
+    run_plan_to_file(plan, out / "rows.csv", jobs=jobs, progress=progress)
+    return write_paper(read_measurements(out / "rows.csv").only(runs), chosen, out, own_methods)
 
 
 def write_paper(results: Measurements, items: Iterable[str], out: Path, own_methods: Sequence[str] = ()) -> Path:

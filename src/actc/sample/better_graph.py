@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.complete.run import CompletionPlan, complete_graph
+from actc.complete.run import complete_graph
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
 from actc.tables.files import write_triples
@@ -74,7 +74,7 @@ def complete_families(folder: Path, seed: int = 0) -> BetterGraph:
     folder.mkdir(parents=True, exist_ok=True)
     write_triples(folder / "families.tsv", world.take(~hidden).columns())
     out = folder / "better"
-    complete_graph(CompletionPlan(folder / "families.tsv", out, budget=0, seed=seed))
+    complete_graph(folder / "families.tsv", out, budget=0, seed=seed)
     accepted, missing = read_graph(out / "accepted.tsv"), world.take(hidden)
     lines = (out / "accepted.tsv").read_text(encoding="utf-8").splitlines()
     place = lines[0].split("\t").index("rule")

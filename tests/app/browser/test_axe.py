@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from actc.check.run import CheckPlan, check_graph
+from actc.check.run import CheckPlan, run_check
 from actc.paper.run import write_paper
 from actc.sample.run_demo import run_demo
 from actc.session import Judgement, Session, Settings, start_session
@@ -125,7 +125,7 @@ def test_the_pages_of_the_owner_and_the_report(server, new_page, tmp_path):
 def test_pages_that_take_longer_to_make(new_page, tmp_path):
     run_demo(tmp_path / "demo", repeats=1)
     write_triples(tmp_path / "graph.tsv", make_towns()[0].columns())
-    check_graph(CheckPlan(tmp_path / "graph.tsv", tmp_path / "checked", budget=0))
+    run_check(CheckPlan(tmp_path / "graph.tsv", tmp_path / "checked", budget=0))
     paper = write_paper(make_results(), ["table-avg", "figure-n"], tmp_path / "paper")
     page = new_page(bypass_csp=True, reduced_motion="reduce", **PHONE)
     for path in (tmp_path / "demo/report.html", tmp_path / "checked/report.html", paper):

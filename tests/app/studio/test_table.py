@@ -13,8 +13,8 @@ from actc.app.studio.decisions import Wish
 from actc.app.studio.make_table import make_table
 from actc.app.studio.overrule import overrule
 from actc.app.studio.table import SORTS, Look, Table
-from actc.check.run import CheckPlan, check_graph
-from actc.complete.run import CompletionPlan, complete_graph
+from actc.check.run import CheckPlan, run_check
+from actc.complete.run import CompletionPlan, run_completion
 from actc.errors import ChoiceError, SessionError
 from actc.session import Session
 from actc.tables.files import write_triples
@@ -111,7 +111,7 @@ def test_pages_sort_search_and_filter_as_plain_python_would(judged, tmp_path):  
 def test_a_completion_s_table_and_overruling_are_what_the_next_run_writes(home, tmp_path, monkeypatch):
     monkeypatch.setattr("actc.complete.weighing.LEAST_ASKED", 20)
     asking = CompletionPlan(home / "graph.tsv", tmp_path / "out", budget=12)
-    complete_graph(asking)
+    run_completion(asking)
     session, hidden = Session(asking.out / "session"), set(rows_of_graph(home / "hidden.tsv"))
     candidates = rows_of_graph(asking.out / "candidates.parquet")
     answer(session, "ada", {triple: triple in hidden for triple in candidates}, 12)
@@ -119,7 +119,7 @@ def test_a_completion_s_table_and_overruling_are_what_the_next_run_writes(home, 
     state = wish.state(session)
     (tmp_path / "tables").mkdir()
     table = open_table(wish, tmp_path / "tables")
-    complete_graph(asking)
+    run_completion(asking)
     assert accepted_in(table, session) == rows_of(asking.out / "accepted.tsv")
     assert table.counts()["candidates"] == len(candidates)
     rows = rows_in(table, session)
@@ -133,7 +133,7 @@ def test_a_completion_s_table_and_overruling_are_what_the_next_run_writes(home, 
         overrule(session, wish, table, row["triple"], said, f"key-{row['triple']}")
     assert wish.state(session) != state
     again = open_table(wish, tmp_path / "tables")
-    complete_graph(replace(asking, if_changed=True))
+    run_completion(replace(asking, if_changed=True))
     accepted = rows_of(asking.out / "accepted.tsv")
     assert accepted_in(again, session) == accepted
     assert accepted[tuple(outside[part] for part in Session.TRIPLE)] == "person"
@@ -164,7 +164,7 @@ def test_wrong_facts_have_a_table_of_what_is_taken_out(home, tmp_path, both):
     asking = (
         CompletionPlan(home / "graph.tsv", out, budget=12, check=True) if both else CheckPlan(home / "graph.tsv", out)
     )
-    run = complete_graph if both else check_graph
+    run = run_completion if both else run_check
     run(asking)
     session, graph = Session(out / "session"), set(rows_of_graph(home / "graph.tsv"))
     pool = session.read_pool()
