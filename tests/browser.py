@@ -61,7 +61,8 @@ def new_page(chromium: Browser) -> Iterator:
     asked: list[str] = []
 
     def new(**options) -> Page:
-        context = chromium.new_context(**options)
+        # Nothing moves, as somebody may wish it: every frame of an animation is drawn by the processor.
+        context = chromium.new_context(**{"reduced_motion": "reduce", **options})
         context.set_default_timeout(60_000)  # a busy machine is no fault of the page
         contexts.append(context)
         page = context.new_page()

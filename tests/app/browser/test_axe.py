@@ -60,9 +60,8 @@ def start_everything(folder: Path) -> None:
 
 
 def test_the_pages_of_annotators(server, new_page):
-    name = "Ada"
-    page = new_page(bypass_csp=True, reduced_motion="reduce", **DARK_PHONE)
-    page.goto(server.link_of(name))
+    page = new_page(bypass_csp=True, **DARK_PHONE)
+    page.goto(server.link_of("Ada"))
     page.wait_for_selector("#help[open]")
     look(page, "guidelines")
     page.keyboard.press("Escape")
@@ -102,7 +101,7 @@ def test_the_pages_of_the_owner_and_the_report(server, new_page, tmp_path):
     for task in session.ask(people[1], 12):
         session.record(people[1], [Judgement("false", task.triple, f"b {task.triple}")])
     assert count_reviews(session)["differ"] > 0
-    page = new_page(bypass_csp=True, reduced_motion="reduce", **WIDE)
+    page = new_page(bypass_csp=True, **WIDE)
     page.goto(server.links["owner"])
     page.wait_for_selector("#people tr")
     page.click("#all summary")
@@ -127,7 +126,7 @@ def test_pages_that_take_longer_to_make(new_page, tmp_path):
     write_triples(tmp_path / "graph.tsv", make_towns()[0].columns())
     run_check(CheckPlan(tmp_path / "graph.tsv", tmp_path / "checked", budget=0))
     paper = write_paper(make_results(), ["table-avg", "figure-n"], tmp_path / "paper")
-    page = new_page(bypass_csp=True, reduced_motion="reduce", **PHONE)
+    page = new_page(bypass_csp=True, **PHONE)
     for path in (tmp_path / "demo/report.html", tmp_path / "checked/report.html", paper):
         page.goto(path.absolute().as_uri())
         look_at_both(page, path.parent.name)

@@ -15,7 +15,7 @@ from tests.app.browser.conftest import HOSTILE, READY, open_card, press, said, s
 def test_a_new_user_judges_undoes_skips_leaves_and_goes_on(copy_session, start_process, start_server, new_page):
     folder = copy_session("sample")
     server = start_process(folder)
-    page = new_page()
+    page = new_page(reduced_motion="no-preference")
     open_card(page, server.links["you"])
     assert page.url == server.origin + "/"  # the token is gone from the address bar
     for number in range(6):
@@ -64,7 +64,7 @@ def choose_key(page: Page, action: str, key: str) -> None:
 
 def test_keys_notes_own_answers_and_one_relation(copy_session, start_server, new_page):
     folder = copy_session("sample")
-    page = new_page(reduced_motion="reduce")
+    page = new_page()
     sentence = open_card(page, start_server(folder, planning=True).links["you"])
     assert page.inner_text("#announce").split() == sentence.split()  # what a screen reader says
     assert page.get_by_role("progressbar").get_attribute("aria-valuemax") == "200"

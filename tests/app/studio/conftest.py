@@ -1,7 +1,12 @@
 """A studio in a new folder, and a small graph to drop into it."""
 
+import os
+import re
 import shutil
+import subprocess
+import sys
 import time
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -14,6 +19,23 @@ from actc.sample.better_graph import make_families
 from actc.tables.files import write_triples
 
 BYTES = {"content-type": "application/octet-stream"}
+
+
+class Command:
+    """`actc studio` in a process of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        command = [sys.executable, "-m", "actc.cli.main", "studio", str(folder), "--port", "0", "--no-browser"]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"}, cwd=folder.parent
+        )
+        self.link = next(filter(None, (re.search(r"http://\S+", line) for line in self.process.stdout)))[0]
+        self.origin = self.link.partition("/s/")[0]
+
+    def stop(self, how):
+        self.process.send_signal(how)
+        self.process.communicate()
 
 
 @pytest.fixture(scope="session")
@@ -48,6 +70,12 @@ def run_to_its_end(client, name, what, state="done"):
         assert time.monotonic() < until
         time.sleep(0.05)
     assert run.state == state, run.describe()
+
+
+@pytest.fixture(autouse=True)
+def nobody_plans(monkeypatch):
+    """Start no planner in a process of its own for a session that is opened here: its first plan is enough."""
+    monkeypatch.setattr("actc.app.studio.sessions.planning", lambda folder, report: nullcontext())
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 
 import httpx
@@ -14,7 +12,7 @@ from actc.app.studio.project import add_sample, new_project
 from actc.app.studio.runs import Turns, add_run, list_runs
 from actc.errors import OptionError
 from actc.session import Session
-from tests.app.studio.conftest import add_project
+from tests.app.studio.conftest import Command, add_project
 
 
 def wait_for(run, *states, seconds=120):
@@ -88,7 +86,7 @@ class Killable:
     """A studio as a user starts it, that is killed and started again."""
 
     def __init__(self, folder):
-        self.folder, self.process, self.client = folder, None, None
+        self.folder = folder
 
     def __enter__(self):
         self.start()
@@ -98,18 +96,13 @@ class Killable:
         self.kill()
 
     def start(self):
-        command = [sys.executable, "-m", "actc.cli.main", "studio", str(self.folder), "--port", "0", "--no-browser"]
-        env = {**os.environ, "PYTHONUNBUFFERED": "1"}
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env)
-        while "/s/" not in (line := self.process.stdout.readline()):
-            assert self.process.poll() is None
-        self.client = httpx.Client(base_url=line.strip().partition("/s/")[0], timeout=60)
-        assert self.client.get(line.strip()).status_code == 200
+        self.studio = Command(self.folder)
+        self.client = httpx.Client(base_url=self.studio.origin, timeout=60)
+        assert self.client.get(self.studio.link).status_code == 200
 
     def kill(self):
         self.client.close()
-        self.process.kill()
-        self.process.communicate()
+        self.studio.stop(signal.SIGKILL)
 
     def ask(self, path, body=None):
         answer = self.client.get(path) if body is None else self.client.post(path, json=body)

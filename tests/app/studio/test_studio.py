@@ -296,12 +296,7 @@ def test_scored_candidates_are_decided_beside_the_graph_of_a_store(shared_client
 
 
 def test_a_session_of_one_project_does_not_open_another(shared_client, tmp_path):
-    first, second = (add_project(shared_client) for _ in range(2))
-    (tmp_path / "scores.tsv").write_text("".join(f"a{k}\tr\tb\t{k}\n" for k in range(40)))
-    for name in (first, second):
-        result = shared_client.app.state.studio.folder / name / "result"
-        result.mkdir()
-        start_session(result / "session", tmp_path / "scores.tsv").close()
+    first, second = (start_judging(shared_client, tmp_path) for _ in range(2))
     link = shared_client.get(f"/api/projects/{first}").json()["session"]["judge"]
     judge = stranger(shared_client)
     assert judge.get(link).status_code == 200

@@ -16,6 +16,7 @@ from actc.app.studio.table import SORTS, Look, Table
 from actc.check.run import CheckPlan, run_check
 from actc.complete.run import CompletionPlan, run_completion
 from actc.errors import ChoiceError, SessionError
+from actc.graphs.formats import read_graph
 from actc.session import Session
 from actc.tables.files import write_triples
 from tests.evidence.test_rules import make_families
@@ -151,8 +152,6 @@ def test_a_completion_s_table_and_overruling_are_what_the_next_run_writes(home, 
 
 
 def rows_of_graph(path) -> list:
-    from actc.graphs.formats import read_graph
-
     graph = read_graph(path)
     return [graph.triple(row) for row in range(len(graph))]
 

@@ -11,6 +11,7 @@ import rdflib
 from actc.graphs.formats import FORMATS, read_graph
 from actc.graphs.terms import unescape
 from actc.session import Session, Settings, start_session
+from actc.session.plan import Planner
 from actc.tables.files import write_scored
 from tests.app.studio.conftest import add_project, run_to_its_end
 from tests.test_doors import POOL, rows_of
@@ -48,6 +49,7 @@ def test_from_the_first_answers_to_what_is_taken_away_and_audited(completed_clie
         card = client.post(f"{pages}/api/exchange", json={"cards": 1}).json()["cards"][0]
         body = {"said": "true" if k % 2 else "false", "triple": card["triple"], "key": f"k{k}"}
         assert client.post(f"{pages}/api/exchange", json={"judgements": [body]}).json()["recorded"][0]["id"]
+    Planner(Session(tmp_path / "studio" / name / "result" / "session")).step()  # the picture is of a plan
     assert client.get(base).json()["next"]["what"] == "decide"
     page = ask(client, f"{base}/table", part="accepted", rows=5)
     assert len(page["rows"]) == 5
