@@ -2,8 +2,8 @@
 
 figures.sql, beside this file, says which figure stands where. A claim is a comment and the query below it::
 
-    -- docs/trust.md: Broken in at most {:.1%} (random)
-    SELECT max(broken) FROM 'benchmarks/trust/promise.csv' WHERE who = 'actc' AND picks = 'random';
+    -- docs/trust.md: those by head in {:.0f}% or more
+    SELECT floor(100 * min(coverage)) FROM 'benchmarks/trust/audit.csv' WHERE design = 'head';
 
 Every row of the answer fills the text (Python's format), and the page must say that, line breaks aside. A claim without
 a figure holds where everything in the answer is true. A query may stand below several claims; one below none (a view

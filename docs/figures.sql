@@ -141,38 +141,6 @@ SELECT avg(there) > avg(v2), avg(there) > avg(v3) FROM choices;
 -- docs/pooled.md: what is shipped has {:.2f}, the best other trial {:.2f}, the one without humps {:.2f}
 SELECT any_value(worth) FILTER (trial = 'shipped'), max(worth) FILTER (trial != 'shipped'), any_value(worth) FILTER (trial = 'hump_counts=0')
 FROM (SELECT trial, avg(accuracy) AS worth FROM trials GROUP BY trial);
--- Trust: intervals.
-CREATE VIEW coverage AS FROM 'benchmarks/trust/coverage.csv' WHERE kind = 'plain';
-CREATE VIEW coverage_of_all AS FROM coverage WHERE cell = 'all';
-CREATE VIEW coverage_of_graphs AS SELECT *, replace(cell, '/*', '') AS graph FROM coverage WHERE cell LIKE '%/*';
-CREATE VIEW coverage_of_cells AS FROM coverage WHERE cell != 'all' AND cell NOT LIKE '%/*';
--- docs/trust.md: | {} | {} | held | {} | | | | half width | {} |
-WITH worst AS (SELECT picks, quantity, budget, arg_min(graph, held) AS graph, min(held) AS held
-FROM coverage_of_graphs GROUP BY ALL)
-SELECT picks, quantity, string_agg(format('{:.0f} ({:.0f} {})', 100 * a.held, 100 * worst.held, graph), ' | ' ORDER BY budget),
-string_agg(format('{:.1f}', 100 * half_width), ' | ' ORDER BY budget)
-FROM coverage_of_all AS a JOIN worst USING (picks, quantity, budget) GROUP BY ALL HAVING count(*) = 3;
--- docs/trust.md: {} runs of every cell
-SELECT max(runs) FROM coverage_of_cells;
--- docs/trust.md: In {} of the {} combinations of cell, budget and quantity the interval holds in 85% of the runs or more
-SELECT count(*) FILTER (held >= .85), count(*) FROM coverage_of_cells;
--- docs/trust.md: The expected precision from 20 answers is {:+.1f} points off
-SELECT 100 * bias FROM coverage_of_all WHERE quantity = 'precision' AND budget = 20;
-
--- Trust: promises.
-CREATE VIEW promises AS FROM 'benchmarks/trust/promise.csv' WHERE kind = 'plain';
-CREATE VIEW promises_of_all AS FROM promises WHERE cell = 'all';
-CREATE VIEW promises_of_graphs AS SELECT *, replace(cell, '/*', '') AS graph FROM promises WHERE cell LIKE '%/*';
--- docs/trust.md: | {} | {} | {} | {} | {} |
-WITH worst AS (SELECT precision, who, picks, budget, arg_max(graph, broken) AS graph, max(broken) AS broken
-FROM promises_of_graphs GROUP BY ALL)
-SELECT precision, who, picks,
-string_agg(format('{:.1f} ({:.0f} {})', 100 * a.broken, 100 * worst.broken, graph), ' | ' ORDER BY budget),
-string_agg(format('{:.1f}', 100 * accepted), ' | ' ORDER BY budget)
-FROM promises_of_all AS a JOIN worst USING (precision, who, picks, budget) GROUP BY ALL;
--- docs/trust.md: In no cell more than {:.1f}% are broken
-SELECT 100 * max(broken) FROM promises WHERE cell NOT LIKE '%/*' AND cell != 'all';
-
 -- Trust: audits.
 -- docs/trust.md: **The audit**, 10,000 simulated audits of every kind
 SELECT min(draws) = 10000, max(draws) = 10000 FROM 'benchmarks/trust/audit.csv';
@@ -307,16 +275,3 @@ WHERE what NOT LIKE 'made%' AND what NOT LIKE '%MB';
 SELECT median < 256 FROM 'benchmarks/studio/table.csv' WHERE what = 'more memory in the server, MB';
 -- docs/scale.md: with less than 1 GB
 SELECT median < 1000 FROM 'benchmarks/studio/table.csv' WHERE what = 'made, most memory in MB';
--- docs/how-to/machine-judges.md: with a judge of .95 and 100 answers {:.0f}% as wide on CoDEx-M, {:.0f}% on umls-top and {:.0f}% on wn18rr-top
-SELECT 100 * max(of_people) FILTER (cell = 'codex-m'), 100 * max(of_people) FILTER (cell = 'umls-top'),
-100 * max(of_people) FILTER (cell = 'wn18rr-top') FROM graded WHERE quality = '0.95' AND reading = 'graded' AND answers = 100;
--- docs/how-to/machine-judges.md: 90% intervals hold in {:.0f}% of the draws or more
-SELECT 100 * least(min(holds_accuracy), min(holds_precision), min(holds_recall)) FROM graded;
-CREATE VIEW promised AS SELECT * FROM 'benchmarks/judges/promises.csv' WHERE target = 0.9;
-CREATE MACRO facts(c, q) AS (SELECT accepted FROM promised WHERE cell = c AND quality = q AND answers = 100);
-CREATE MACRO kept(c, q) AS (SELECT 100 * kept FROM promised WHERE cell = c AND quality = q AND answers = 100);
--- docs/how-to/machine-judges.md: | {} | {:,.0f} | {:.0f} % | {:,.0f} | {:.0f} % |
-SELECT CASE quality WHEN 'none' THEN '(no judge)' ELSE ltrim(quality, '0') END, facts('codex-m', quality), kept('codex-m', quality),
-facts('umls-top', quality), kept('umls-top', quality) FROM (SELECT unnest(['none', '0.5', '0.8', '0.9', '0.95']) AS quality);
--- docs/how-to/machine-judges.md: Promises of .9 are kept in {:.0f}% of the draws or more, whatever the judge
-SELECT 100 * min(kept) FROM promised;

@@ -36,11 +36,11 @@ RULE = {
     "experiment": METHOD | {"graphs"},
     "paper": METHOD | {"experiment"},
     "judges": METHOD,
-    "trust": METHOD | {"judges", "graphs", "constraints"},
+    "trust": METHOD | {"judges", "graphs", "constraints", "decide"},
     "sample": METHOD | {"experiment", "trust", "graphs", "complete"},
     "session": METHOD | {"decide", "trust", "judges", "graphs", "constraints"},
     "app": BASE | {"tables", "session"},
-    "check": METHOD | {"trust", "graphs", "session", "constraints"},
+    "check": METHOD | {"decide", "trust", "graphs", "session", "constraints"},
     "complete": METHOD | {"decide", "trust", "graphs", "models", "session", "constraints", "check"},
     "studio": METHOD | {"graphs", "constraints", "decide", "trust", "session", "app", "check", "complete"},
     "cli": METHOD

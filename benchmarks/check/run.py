@@ -29,11 +29,11 @@ from actc.check.ask import Doubtful, ask_about, find_doubtful, most_doubtful
 from actc.check.doubt import doubt_facts
 from actc.check.plant import Planted, replace_all, replace_end, replace_relation, replace_seen
 from actc.complete.propose import propose_candidates
+from actc.decide.list_test import Demand
 from actc.evidence.propose_by_rules import propose_by_rules
 from actc.graphs.formats import read_graph, write_graph
 from actc.graphs.graph import Graph
 from actc.tables.files import read_scored
-from actc.trust.promise import Demand
 
 MOST_PROPOSED = 3  # times as many of a model's best proposals as are planted
 

@@ -17,14 +17,14 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+from actc.trust.discrepancy import answers_left_out
+from actc.trust.expect import answers_above
 
 from actc.experiment.cells import read_cell
 from actc.judges.answers import JudgeAnswers
 from actc.metrics import brier, calibration_error
 from actc.triples import Annotations, BoolArray, ScoredTriples
 from actc.trust.case import Case
-from actc.trust.discrepancy import answers_left_out
-from actc.trust.expect import answers_above
 from actc.trust.intervals import clopper_pearson
 
 CELLS = {

@@ -70,30 +70,9 @@ def summarise_graded() -> None:
     write("graded.csv", [*fields, *held_names], lines)
 
 
-def summarise_promises() -> None:
-    """Write promises.csv: of each judge, the facts accepted beside those without it, how often promises are kept."""
-    found = defaultdict(list)
-    with gzip.open(HERE / "promises.csv.gz", "rt", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            found[row["cell"], row["answers"], row["target"], row["quality"]].append(row)
-    lines = []
-    for key, rows in found.items():
-        taken, alone = (mean(some, "accepted") for some in (rows, found[(*key[:3], "none")]))
-        kept = np.mean([int(row["true"]) >= float(row["target"]) * int(row["accepted"]) for row in rows])
-        nothing = np.mean([row["accepted"] == "0" for row in rows])
-        times = f"{taken / alone:.2f}" if alone else ""
-        lines.append([*key, str(len(rows)), f"{taken:.0f}", times, f"{kept:.2f}", f"{nothing:.2f}"])
-    write(
-        "promises.csv",
-        ["cell", "answers", "target", "quality", "repeats", "accepted", "times", "kept", "nothing"],
-        lines,
-    )
-
-
 def main() -> None:
-    """Write quality.csv, bounds.csv, graded.csv and promises.csv."""
+    """Write quality.csv, bounds.csv and graded.csv."""
     summarise_graded()
-    summarise_promises()
     quality, bounds = defaultdict(list), defaultdict(list)
     with gzip.open(HERE / "rows.csv.gz", "rt", encoding="utf-8") as file:
         for row in csv.DictReader(file):

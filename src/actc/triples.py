@@ -463,13 +463,13 @@ def _as_numbers(scores: ArrayLike) -> FloatArray:
 # WN11 and FB13, as they are given out, write -1 for false.
 LABELS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False, "-1": False, "-1.0": False}
 """How a label may be written, in whatever case."""
-ASKED = ("random", "check", "gain", "given")
-"""Why a triple was asked: drawn from the whole pool; drawn from what would be accepted, or from the rest; where an
-answer teaches most; nobody knows.
+ASKED = ("list", "random", "check", "gain", "given")
+"""Why a triple was asked: drawn from a list that is tested; drawn from the whole pool; drawn from what would be
+accepted, or from the rest; where an answer teaches most; nobody knows.
 """
-HOW = ("asked", "within", "chance", "frame_size", "who", "at")
+HOW = ("asked", "within", "chance", "frame_size", "who", "at", "round")
 """The columns that say how an answer came about, in files and frames."""
-NUMBERS = ("chance", "frame_size")
+NUMBERS = ("chance", "round", "frame_size")
 """Those of them that are numbers."""
 
 
@@ -539,6 +539,8 @@ class Annotations:
         How many candidates there were when it was asked; 0 where it is the pool as it is.
     who, at : str or object array of shape (l,)
         Who said it, and when (ISO 8601).
+    round : float or float array of shape (l,)
+        How many rounds of draws from a list had begun when it was answered; of such a draw, the number of its round.
     """
 
     rows: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
@@ -549,6 +551,7 @@ class Annotations:
     frame_size: Any = 0.0
     who: Any = ""
     at: Any = ""
+    round: Any = 0.0
 
     def __post_init__(self) -> None:
         rows, labels = np.asarray(self.rows), np.asarray(self.labels)
@@ -611,7 +614,7 @@ class Annotations:
 
         A row without a label (NaN, None) is not answered. The columns of ``HOW`` that it has say how each was asked.
         """
-        unknown: dict[str, Any] = {"asked": "given", "chance": np.nan, "frame_size": 0.0}
+        unknown: dict[str, Any] = {"asked": "given", "chance": np.nan, "round": 0.0, "frame_size": 0.0}
         how = {
             name: [unknown.get(name, "") if cell is None or cell != cell else cell for cell in as_list(column)]
             for name, column in read_optional(frame, HOW).items()
@@ -663,7 +666,7 @@ class Annotations:
 
     def without_chance(self) -> Self:
         """Return the same answers as ones that teach and prove nothing: the set they were drawn from is another."""
-        return replace(self, chance=np.nan, frame_size=0.0)
+        return replace(self, chance=np.nan, round=0.0, frame_size=0.0)
 
     def drawn_from(self, count: int) -> Self:
         """Return the same answers about a pool of ``count`` candidates; draws from another number lose their chance.
@@ -671,7 +674,8 @@ class Annotations:
         They are draws from other candidates: they teach, and prove nothing of these.
         """
         other = (self.frame_size != 0) & (self.frame_size != count)
-        return replace(self, chance=np.where(other, np.nan, self.chance), frame_size=0.0)
+        chance, rounds = np.where(other, np.nan, self.chance), np.where(other, 0.0, self.round)
+        return replace(self, chance=chance, round=rounds, frame_size=0.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -682,7 +686,7 @@ class Picks:
     ----------
     rows : int array of shape (n,)
         Rows of the pool, the one to ask first in front; none twice.
-    asked, within, chance : as in Annotations
+    asked, within, chance, round : as in Annotations
         One value for all, or one for each.
     reasons : str or tuple of str
         Why it is asked, one sentence for the person who judges it.
@@ -693,6 +697,7 @@ class Picks:
     within: Any = ""
     chance: Any = np.nan
     reasons: Any = ""
+    round: Any = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", np.asarray(self.rows, dtype=np.int64))
@@ -719,10 +724,11 @@ class Picks:
 
     def answered(self, labels: ArrayLike, who: str = "") -> Annotations:
         """Return what was said of the picks, with how each was asked."""
-        return Annotations(self.rows, np.asarray(labels), self.asked, self.within, self.chance, who=who)
+        how = {name: getattr(self, name) for name in ("asked", "within", "chance", "round")}
+        return Annotations(self.rows, np.asarray(labels), **how, who=who)
 
 
-PICKED = ("asked", "within", "chance", "reasons")
+PICKED = ("asked", "within", "chance", "reasons", "round")
 """The columns of :class:`Picks` beside the rows."""
 
 

@@ -44,16 +44,16 @@ CALIBRATE = ("calibrate", "scores.tsv", "--labels", "labels.tsv")
 
 def test_a_promise_is_said_written_and_kept(folder):
     pool, labels = folder
-    output = run(*CALIBRATE, "--picks", "random", "--precision", 0.8, "--confidence", 0.9)
-    assert "the precision of what is accepted is 0.8 or more" in output
+    output = run(*CALIBRATE, "--picks", "random", "--precision", 0.7, "--confidence", 0.9)
+    assert "a precision of 0.7 or more" in output
     with open("thresholds.json", encoding="utf-8") as file:
         promised = json.load(file)["promise"]
     assert promised["kind"] == "precision"
-    assert promised["chance"] >= 0.9
+    assert 0 < promised["least"] < 1
     run("decide", "thresholds.json", "scores.tsv", "--out", "accepted.tsv", "--quiet")
     accepted = read_scored("accepted.tsv")[0]
     rows = pool.find(*zip(*(accepted.triple(row) for row in range(len(accepted))), strict=True))
-    assert labels[rows].mean() >= 0.8
+    assert labels[rows].mean() >= 0.7
 
 
 def test_labels_that_do_not_say_how_they_were_asked_prove_nothing(folder):
@@ -67,7 +67,7 @@ def test_labels_that_do_not_say_how_they_were_asked_prove_nothing(folder):
 def test_a_report_follows_from_the_thresholds_file_alone(folder):
     run(*CALIBRATE, "--picks", "random", "--quiet")
     output = run("report", "thresholds.json", "--out", "page.html", "--json", "page.json")
-    assert "corrected by 150 answers" in output
+    assert "corrected by 150 random draws" in output
     with open("page.json", encoding="utf-8") as file:
         assert json.load(file)["answers"] == 150
 
@@ -81,15 +81,13 @@ def test_an_audit_from_the_slice_to_the_certificate(folder):
     pool = folder[0]
     rows = pool.find(*zip(*(part.triple(row) for row in range(len(part))), strict=True))
     write_labels("judged.tsv", pool, rows, labels)
-    judged = ("audit", "accepted.tsv", "--labels", "judged.tsv", "--model", "thresholds.json")
+    judged = ("audit", "accepted.tsv", "--labels", "judged.tsv")
     output = run(*judged, "--target", 0.6)
     assert f"{len(accepted):,} are accepted in all" in output
     assert "Certified: at least 0.6" in output
-    assert "Model and audit do not disagree" in output
     write_labels("judged.tsv", pool, rows, np.zeros_like(labels))
     output = run(*judged, "--target", 0.6)
     assert "out of reach" in output
-    assert "Model and audit disagree" in output
 
 
 def test_thresholds_of_a_sample_can_be_reported_on(folder, monkeypatch):

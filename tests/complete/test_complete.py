@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import astuple, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -25,7 +25,6 @@ from actc.session.oracle import Listed, ask_oracle
 from actc.session.reasons import reasons_of
 from actc.tables.deliver import alone
 from actc.tables.files import write_triples
-from actc.trust.expect import Share
 from tests.conftest import make_pool
 from tests.judges.evil_server import EvilServer
 from tests.models.small_graph import make_graph, new_facts, trained_on
@@ -392,7 +391,7 @@ def test_facts_are_hardly_ever_worse_than_promised():
         candidates, labels = make_candidates(seed)
         oracle = lambda triples, rows, labels=labels: labels[rows]  # noqa: E731
         case = ask_oracle(candidates, oracle, np.arange(len(candidates)), seed=seed)
-        middle, low, high = astuple(Share.of(case.expectation.overall, "precision", 0.9))
+        low, middle, high = case.accepted_precision
         precision = labels[case.decisions.accepted].mean()
         not_worse.append(low <= precision)
         widths.append(high - low)
@@ -429,8 +428,8 @@ def test_nothing_is_promised_where_nothing_is_accepted():
 
 def test_what_is_promised_is_said_and_so_is_that_nothing_can_be():
     kept = {"target": 0.95, "confidence": 0.9, "accepts": True}
-    assert complete_report.tell_promise(kept).startswith("Promised with 90% confidence: at least 95% of what")
-    assert "cannot be promised" in complete_report.tell_promise({**kept, "accepts": False})
+    assert complete_report.tell_promise(kept).startswith("Guaranteed with 90% confidence: at least 95% of what")
+    assert "No list has passed" in complete_report.tell_promise({**kept, "accepts": False})
 
 
 def test_impossible_plans_are_refused(tmp_path):
@@ -439,8 +438,8 @@ def test_impossible_plans_are_refused(tmp_path):
         CompletionPlan(tmp_path / "graph.tsv", tmp_path / "file")
     with pytest.raises(OptionError, match="-1 answers cannot be asked for"):
         CompletionPlan(tmp_path / "graph.tsv", tmp_path / "out", budget=-1)
-    with pytest.raises(OptionError, match="without answers nothing can be promised"):
-        CompletionPlan(tmp_path / "graph.tsv", tmp_path / "out", budget=0, precision=0.8)
+    with pytest.raises(OptionError):
+        CompletionPlan(tmp_path / "graph.tsv", tmp_path / "out", precision=1.8)
 
 
 def test_what_the_graph_holds_already_is_no_new_fact():

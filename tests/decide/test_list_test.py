@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from actc.decide.list_test import (
+    Demand,
     answers_needed,
-    fewest_draws,
+    draws_to_pass,
     is_settled,
     largest_passing,
     nested_lists,
@@ -46,7 +47,7 @@ def test_a_long_list_passes_as_by_clopper_and_pearson():
     sizes, drawn, false = np.full(4, 10**7), np.array([22, 38, 52, 65]), np.arange(4)
     assert (p_values(sizes, drawn, false, 0.9) <= 0.1).all()
     assert (p_values(sizes, drawn - 1, false, 0.9) > 0.1).all()
-    assert fewest_draws(0.9, 0.1) == 22
+    assert [draws_to_pass(k, 0.9, 0.1) for k in range(4)] == [22, 38, 52, 65]
 
 
 def test_lists_end_at_the_first_that_fails():
@@ -56,32 +57,47 @@ def test_lists_end_at_the_first_that_fails():
     assert largest_passing(sizes, places, places >= 1000, 0.9, 0.1) == 0
 
 
-def test_a_round_is_settled_when_open_answers_change_nothing():
+def test_open_draws_count_as_false_ones():
+    sizes, places = np.array([1000, 2000]), np.arange(0, 2000, 20)
+    true = np.ones(100, dtype=bool)
+    for count in (30, 60, 90):
+        given = (sizes, places[:count], true[:count], 0.9, 0.1)
+        padded = np.append(places[:count], np.zeros(100 - count, dtype=int)), np.arange(100) < count
+        assert largest_passing(*given, 100 - count) == largest_passing(sizes, *padded, 0.9, 0.1)
+
+
+def test_a_round_is_settled_when_its_list_has_passed_or_cannot_pass_any_more():
     sizes, places = np.array([2000]), np.arange(0, 2000, 20)
-    labels = np.full(100, -1)
-    assert not is_settled(sizes, places, labels, 0.9, 0.1)
-    labels[:50] = 0
-    assert is_settled(sizes, places, labels, 0.9, 0.1)
+    true = np.ones(100, dtype=bool)
+    assert not is_settled(sizes, places[:50], true[:50], 0.9, 0.1, 50)
+    assert is_settled(sizes, places[:97], true[:97], 0.9, 0.1, 3)
+    assert is_settled(sizes, places[:50], ~true[:50], 0.9, 0.1, 50)
+    assert is_settled(sizes, places, true, 0.9, 0.1, 0)
 
 
 def test_errors_and_answers_of_the_rounds_add_up():
     for budget in (30, 50, 100, 300, 1000):
         for target in (0.8, 0.9, 0.95):
-            teach, rounds = plan_rounds(budget, target, 0.9)
+            teach, rounds = plan_rounds(budget, Demand(target))
             assert teach + sum(part.draws for part in rounds) == budget
-            assert sum(part.alpha for part in rounds) == pytest.approx(0.1)
+            assert sum(part.share for part in rounds) == pytest.approx(1)
 
 
 def test_lists_are_nested_and_none_where_nothing_is_likely():
     p = np.linspace(1, 0, 1000)
-    sizes = nested_lists(p, 0.9)
+    sizes = nested_lists(p, 0.9, 100, 0.1)
     assert (np.diff(sizes) > 0).all()
     assert p[: sizes[-1]].mean() >= 0.87
-    assert len(nested_lists(np.full(10, 0.2), 0.9)) == 0
+    assert len(nested_lists(np.full(10, 0.2), 0.9, 100, 0.1)) == 0
+
+
+def test_candidates_of_one_probability_are_in_the_same_lists():
+    p = np.repeat([0.99, 0.95, 0.9, 0.85, 0.4], 50)
+    assert set(nested_lists(p, 0.9, 100, 0.1).tolist()) <= {50, 100, 150, 200, 250}
 
 
 def test_more_answers_are_needed_for_more_precision():
     p = np.concatenate([np.full(5000, 0.98), np.full(5000, 0.3)])
-    needed = [answers_needed(p, target, 0.9) for target in (0.8, 0.9, 0.95)]
+    needed = [answers_needed(p, Demand(target)) for target in (0.8, 0.9, 0.95)]
     assert needed == sorted(needed)
-    assert answers_needed(np.full(1000, 0.5), 0.9, 0.9) is None
+    assert answers_needed(np.full(1000, 0.5), Demand(0.9)) is None

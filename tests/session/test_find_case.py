@@ -43,8 +43,8 @@ def test_a_session_of_the_pooled_method_knows_its_random_checks(tmp_path):
     assert {"check", "gain"} <= set(answers.asked)
     assert {"accepted", "rejected"} <= set(answers.within)
     report = make_report(case)
-    assert report.expectation.source == "model and answers"
-    assert report.expectation.checks == answers.proves.sum()
+    assert report.estimates.source == "answers"
+    assert report.draws == answers.proves.sum()
 
 
 def test_every_answer_of_a_random_session_is_a_check(tmp_path):

@@ -39,6 +39,7 @@ from actc.session.status import (
     write_count,
 )
 from actc.tables.files import read_scored, write_scored
+from actc.trust.case import FOLDS
 from tests.conftest import make_pool, start_copy
 
 
@@ -340,7 +341,7 @@ def test_a_lease_of_before_the_machine_started_anew_ends(scores, monkeypatch):
     assert [task.triple for task in session.ask(bob)] == [left]
 
 
-def test_one_step_of_the_planner_fits_the_model_once(tmp_path, monkeypatch):
+def test_one_step_of_the_planner_fits_the_model_once_and_once_for_each_fold(tmp_path, monkeypatch):
     pool, labels = make_pool(300, 3)
     write_scored(tmp_path / "scores.parquet", pool)
     session = start_copy(tmp_path / "session", tmp_path / "scores.parquet", Settings("pooled"))
@@ -350,7 +351,7 @@ def test_one_step_of_the_planner_fits_the_model_once(tmp_path, monkeypatch):
     fits, fit = [], pooled_method.fit_regimes
     monkeypatch.setattr(pooled_method, "fit_regimes", lambda *arguments: fits.append(1) or fit(*arguments))
     assert planner.step()
-    assert len(fits) == 1
+    assert len(fits) == 1 + FOLDS
 
 
 def test_a_planner_that_is_slow_to_leave_is_ended(scores, monkeypatch, tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 from actc import Annotations, ScoredTriples
 from actc.errors import ChoiceError, OptionError
-from actc.trust.audit import DESIGNS, answers_to_certify, assess, assess_with_guesses, disagreement, draw_slice
+from actc.trust.audit import DESIGNS, answers_to_certify, assess, draw_slice
 from actc.trust.intervals import anytime
 
 
@@ -103,20 +103,6 @@ def test_fewer_answers_than_are_said_to_certify_do_not(accepted, target):
     assert low[0] < target <= low[1]
 
 
-def test_a_surprise_counts_what_was_seen_on_both_sides():
-    assert disagreement(np.full(9, 0.5), 0, 1) == disagreement(np.full(9, 0.5), 1, 1) == 1.0
-    assert disagreement(np.full(9, 0.5), 10, 10) == pytest.approx(2 / 2**10)
-    assert disagreement(np.full(9, 0.5), 0, 10) == pytest.approx(2 / 2**10)
-
-
-def test_a_model_that_promises_too_much_is_found_out():
-    model = np.full(400, 0.95)
-    assert disagreement(model, 95, 100) > 0.5
-    assert disagreement(model, 80, 100) < 1e-4
-    assert disagreement(np.random.default_rng(0).uniform(0.7, 1, 400), 80, 100) > 0.1  # unsure, so not surprised
-    assert disagreement(model, 0, 0) == 1.0
-
-
 def test_a_design_that_does_not_exist_and_an_empty_slice_are_refused(accepted):
     with pytest.raises(ChoiceError, match="'heads'.*'head'"):
         draw_slice(accepted, 5, "heads", np.random.default_rng(0))
@@ -126,33 +112,3 @@ def test_a_design_that_does_not_exist_and_an_empty_slice_are_refused(accepted):
         draw_slice(accepted, 0, "simple", np.random.default_rng(0))
     with pytest.raises(OptionError):
         answers_to_certify(assess(accepted, Annotations()), 90)
-
-
-@pytest.mark.parametrize("design", list(DESIGNS))
-@pytest.mark.parametrize("right", [0.5, 0.95])
-def test_guesses_make_the_bounds_of_every_design_narrower_and_they_hold(design, right):
-    random = np.random.default_rng(3)
-    heads = np.repeat(np.arange(300), 4)
-    truth = random.random(1200) < random.choice([0.5, 0.95], 300)[heads]  # heads are alike
-    pool = ScoredTriples.from_columns(
-        [f"h{i}" for i in heads], [f"r{i % 5}" for i in range(1200)], [f"t{i}" for i in range(1200)], np.zeros(1200)
-    )
-    guesses = np.where(random.random(1200) < right, truth, ~truth) * 0.8 + 0.1
-    holds, widths, alone = 0, [], []
-    for _ in range(150):
-        rows = draw_slice(pool, 80, design, random)
-        answers = Annotations(rows, truth[rows])
-        low, high = assess_with_guesses(pool, answers, guesses, design).interval
-        holds += low <= truth.mean() <= high
-        widths.append(high - low)
-        plain = assess(pool, answers, design).intervals
-        alone.append(np.diff(plain.get(design, plain.get("clopper-pearson")))[0])
-    assert holds >= 125  # 135 are due; 124 or fewer would come by chance in 0.3% of cases
-    assert np.mean(widths) < (0.75 if right > 0.9 else 1.05) * np.mean(alone)
-
-
-@pytest.mark.parametrize("design", list(DESIGNS))
-def test_guesses_without_answers_say_nothing(design):
-    pool = ScoredTriples.from_columns(["a", "b"], ["r", "r"], ["c", "d"], [1.0, 2.0])
-    for answers in (Annotations(), Annotations([0], [True])):
-        assert assess_with_guesses(pool, answers, np.array([0.9, 0.9]), design).interval == (0, 1)

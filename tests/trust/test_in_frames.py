@@ -46,11 +46,23 @@ def test_what_is_accepted_is_what_the_thresholds_say_and_what_people_said(pool, 
     assert ("probability" in accepted) == (method != "localopt-acc")
 
 
-def test_a_promise_of_precision_accepts_less_than_none(pool, labels):
+def test_a_guarantee_without_draws_accepts_what_people_called_true(pool, labels):
     answers = judged(pool, labels)
-    assert len(accept_triples(pool, answers, precision=0.99)) <= len(accept_triples(pool, answers))
+    assert set(accept_triples(pool, answers, precision=0.9)["by"]) == {"person"}
     with pytest.raises(OptionError):
-        accept_triples(pool, answers, method="actc-lr-rndm", precision=0.9)
+        pick_triples(pool, 20, answers=answers, method="localopt-acc", precision=0.9)
+
+
+def test_draws_from_a_list_guarantee_it():
+    pool, labels, _ = make_truth(4000, 5)
+    first = judged(pool, labels, 15)
+    drawn = pick_triples(pool, 60, answers=first, precision=0.7)
+    assert set(drawn["asked"]) == {"list"}
+    drawn["label"] = labels[pool.find(*(drawn[name] for name in TRIPLE))]
+    accepted = accept_triples(pool, pd.concat([first, drawn]).sample(frac=1, random_state=0), precision=0.7)
+    by_method = accepted[accepted["by"] == "method"]
+    assert len(by_method) > 100
+    assert labels[pool.find(*(by_method[name] for name in TRIPLE))].mean() >= 0.7
 
 
 @pytest.mark.parametrize(("library", "kind"), {"polars": pl.DataFrame, "pyarrow": pa.Table}.items())
@@ -81,8 +93,11 @@ def test_picks_say_how_they_were_chosen_and_answers_keep_it(pool, labels):
 
 def test_answers_without_a_word_on_how_they_were_asked_promise_nothing():
     pool, labels, _ = make_truth()
-    asked = judged(pool, labels, 300)
-    told, untold = (accept_triples(pool, one, precision=0.6) for one in (asked, asked[[*TRIPLE, "label"]]))
+    first = judged(pool, labels, 15)
+    drawn = pick_triples(pool, 100, answers=first, precision=0.5)
+    drawn["label"] = labels[pool.find(*(drawn[name] for name in TRIPLE))]
+    both = pd.concat([first, drawn])
+    told, untold = (accept_triples(pool, one, precision=0.5) for one in (both, both[[*TRIPLE, "label"]]))
     assert set(told["by"]) == {"person", "method"}
     assert set(untold["by"]) == {"person"}
 

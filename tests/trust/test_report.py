@@ -15,7 +15,7 @@ from actc.tables.files import write_json, write_scored, write_triples
 from actc.triples import HOW, ScoredTriples, Thresholds
 from actc.trust.calibrate import calibrate, read_case
 from actc.trust.case import Case
-from actc.trust.report import expected_precision, find_questions, make_report
+from actc.trust.report import find_questions, make_report
 from actc.trust.report_page import Words, write_page
 from tests.synthetic import fit_on_random, make_truth
 
@@ -70,7 +70,7 @@ def test_the_page_is_well_formed_needs_nothing_else_and_shows_the_numbers(report
     assert "a &lt;case&gt; &amp; more" in page
     share = report.quality["precision"]
     assert f"{share.middle:.0%} of them are true ({share.low:.0%} to {share.high:.0%})" in page
-    assert page.count("<svg") >= 4 + 2 + 2 * len(report.relations)
+    assert page.count("<svg") >= 4 + 2 * len(report.relations)
 
 
 def test_json_holds_every_relation_and_no_infinity(report, tmp_path):
@@ -78,8 +78,8 @@ def test_json_holds_every_relation_and_no_infinity(report, tmp_path):
     content = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     assert {line["relation"] for line in content["relations"]} == set(report.case.pool.relation_names)
     assert sum(line["accepted"] for line in content["relations"]) == content["accepted"]
-    assert content["rests_on"] == "model and answers"
-    assert content["checks"] == content["answers"] == 120
+    assert content["rests_on"] == "answers"
+    assert content["draws"] == content["answers"] == 120
     assert content["quality"]["precision"]["low"] < content["quality"]["precision"]["high"]
 
 
@@ -89,13 +89,6 @@ def test_the_report_holds_what_the_labels_say(report):
     share = report.quality["precision"]
     assert share.low <= labels[decisions].mean() <= share.high
     assert report.accepted == decisions.sum()
-
-
-def test_the_learning_curve_ends_at_the_answers_given(report):
-    counts = [count for count, _ in report.curve]
-    assert counts == [0, 10, 20, 50, 100, 120]
-    widths = [share.high - share.low for _, share in report.curve]
-    assert widths[-1] < widths[0]
 
 
 def test_a_relation_that_may_be_mostly_wrong_is_not_surely_over_half_true():
@@ -120,7 +113,7 @@ def test_the_page_says_names_what_trust_means_and_what_to_run_next(report, tmp_p
     assert f"name of {report.relations[0].relation}" in page
     first = report.questions[0]
     assert " ~ ".join((first.head, first.relation, first.tail)) in page
-    assert "<b>Surely</b>: with 90% probability, more than 50%" in page
+    assert "<b>Surely</b>" in page
     assert "actc annotate &#39;a b&#39;" in page
 
 
@@ -148,7 +141,6 @@ def test_nothing_accepted_and_nothing_judged_make_a_report_too(tmp_path):
     assert report.quality["precision"] is None
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "None of 1,200 candidates is accepted" in page
-    assert "What have the answers brought?" not in page  # nobody answered: a curve of one point says nothing
     json.dumps(report.to_dict(), allow_nan=False)
 
 
@@ -170,13 +162,13 @@ def test_a_thresholds_file_leads_back_to_its_case(files):
     for name in ("rows", "labels", *HOW):
         assert getattr(case.annotations, name).tolist() == getattr(made.annotations, name).tolist()
     assert case.thresholds.cuts_and_default == pytest.approx(made.thresholds.cuts_and_default)
-    precision = expected_precision(case, case.pool)
-    assert 0 < precision.mean() < 1
+    low, middle, high = case.accepted_precision
+    assert 0 < low < middle < high <= 1
 
 
 @pytest.mark.parametrize(
     ("precision", "said"),
-    [(0.6, "at least 60% of what the method has accepted is true"), (0.999, "cannot be promised")],
+    [(0.4, "at least 40% of what the method has accepted is true"), (0.999, "No list has passed the test")],
 )
 def test_the_report_of_a_thresholds_file_says_what_it_promises(files, precision, said):
     path = files / "promise.json"
@@ -211,4 +203,3 @@ def test_a_rare_relation_has_a_line_of_its_own():
         assert line.accepted == (accepted & mine).sum()
         assert line.quality["accuracy"] is not None
         assert (line.over_half == "nothing accepted") == (line.accepted == 0)
-        assert report.expectation.relations[line.relation].triples == line.triples

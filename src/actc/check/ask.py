@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 
 from actc.check.doubt import Doubts
+from actc.decide.list_test import Demand
 from actc.evidence.keep_weighed import Reasons
 from actc.evidence.method import DOUBTS, PooledEvidence
 from actc.evidence.plan import Limits
@@ -24,7 +25,6 @@ from actc.tables.deliver import write_beside
 from actc.tables.files import read_scored, write_scored
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.trust.case import Case
-from actc.trust.promise import Demand
 
 LEFT_OUT = 0.05  # of the expected number of wrong facts: the least doubtful ones that hold so many are not asked about
 LEAST_ASKED, MOST_ASKED = 5000, 50_000

@@ -21,7 +21,7 @@ class CheckPlan(Asking):
     oracle: Path | None = None
     names: tuple[Path, ...] = ()
     language: str = "en"
-    precision: float | None = None
+    precision: float = 0.9
     confidence: float = 0.9
     budget: int = 100
     seed: int = 0

@@ -173,13 +173,11 @@ def tell_wrong(report: dict[str, Any]) -> list[str]:
     )
     if report["removed_precision"]:
         least, likely, most = (f"{value:.0%}" for value in report["removed_precision"])
-        lines.append(
-            f"Of the facts taken out {likely} should be wrong: between {least} and {most}, with 90% probability."
-        )
+        lines.append(f"Share of wrong facts among those taken out: {likely} (90% interval: {least} to {most}).")
     if report["promise"] and not report["promise"]["accepts"]:
         lines.append(
-            f"A precision of {report['promise']['target']:g} cannot be promised from these answers, so only what was "
-            "judged wrong is taken out; raise --budget, or give a lower --precision."
+            f"No list has passed the test for a precision of {report['promise']['target']:g}, so only what was judged "
+            "wrong is taken out; raise --budget, or give a lower --precision."
         )
     return lines
 

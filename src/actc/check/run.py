@@ -53,8 +53,8 @@ def check_graph(graph: str | Path, out: str | Path, *, stage: Stage = no_stage, 
     language : str
         The language of names, where a file has several.
     precision, confidence : float, optional
-        Promise this share of wrong facts among those that are taken out without being asked about, with this
-        confidence.
+        Guarantee this share of wrong facts among those that are taken out without being judged, with this confidence.
+        Without a list that passes the test only what people called wrong is taken out.
     budget : int
         How many answers to ask for; 0 asks nobody, and takes nothing out.
     seed : int
@@ -142,7 +142,15 @@ def _start_session(plan: CheckPlan, doubtful: Doubtful, folder: Path) -> list[st
     """Make a session of the doubtful facts, in which people are asked."""
     title = plan.graph.name.partition(".")[0]
     budget = min(plan.budget, len(doubtful.facts))
-    settings = Settings(LOG_ODDS, budget, seed=plan.seed, title=title, doubted=len(doubtful.facts))
+    settings = Settings(
+        LOG_ODDS,
+        budget,
+        seed=plan.seed,
+        title=title,
+        precision=plan.precision,
+        confidence=plan.confidence,
+        doubted=len(doubtful.facts),
+    )
     reasons = doubtful.reasons.marked(np.arange(len(doubtful.facts)))
     shown = as_table(plan.graph, plan.base, plan.out)
     names = (*own_labels(plan.graph), *plan.names)

@@ -71,7 +71,7 @@ def methods_command(quiet: bool) -> None:
     show_default=True,
     help="How the labelled were picked: as their columns say (unknown), or by a random draw, in your name (random).",
 )
-@promise_options
+@promise_options()
 @constraint_options
 @click.option("--out", type=PATH, default=Path("thresholds.json"), show_default=True)
 @overwrite_option

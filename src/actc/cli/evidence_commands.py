@@ -109,7 +109,7 @@ def constraints_command(graph: Path, out: Path | None, overwrite: bool, quiet: b
 )
 @takes_graph
 @asking_options
-@promise_options
+@promise_options(0.9)
 @undo_options
 @seed_option()
 @click.option("--out", type=PATH, required=True, help="A folder.")

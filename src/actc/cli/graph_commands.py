@@ -160,7 +160,7 @@ def candidates_command(
 @click.option("--constraints", help="What may not be true together: a file of actc constraints, or learnt.")
 @click.option("--check", is_flag=True, help="Find wrong facts of the graph too: half of the answers are about them.")
 @undo_options
-@promise_options
+@promise_options()
 @click.option(
     "--method", callback=look_here, help="See: actc methods. [default: pooled; with evidence pooled-evidence]"
 )

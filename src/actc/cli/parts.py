@@ -50,15 +50,19 @@ allow_method_option = click.option(
 )
 
 
-def promise_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def promise_options(default: float | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add --precision and --confidence to a command."""
     confidence = click.option(
-        "--confidence", default=0.9, show_default=True, help="How probable the promise should be."
+        "--confidence", default=0.9, show_default=True, help="The confidence of the guaranteed precision."
     )
     precision = click.option(
-        "--precision", type=float, help="Accept as many as keep this precision, with --confidence."
+        "--precision",
+        type=float,
+        default=default,
+        show_default=default is not None,
+        help="Guarantee this precision, with --confidence: random draws test the list.",
     )
-    return precision(confidence(command))
+    return lambda command: precision(confidence(command))
 
 
 language_option = click.option(

@@ -45,6 +45,7 @@ from actc.errors import OptionError
 @click.option("--constraints", help="What may not be true together: a file of actc constraints, or learnt (from --kg).")
 @method_option
 @click.option("--budget", default=100, show_default=True, help="How many triples to judge.")
+@promise_options()
 @click.option("--overlap", default=0.0, show_default=True, help="The share of triples that two people judge.")
 @click.option("--title", help="What the pages call the session. [default: the file's name]")
 @click.option("--guidelines", type=PATH, help="What annotators should know, shown first: Markdown.")
@@ -168,7 +169,7 @@ def _judge_here(session: Path, annotators: tuple[str, ...]) -> None:
 @click.option("--held", type=PATH, help="What constraints held back, and why: .tsv, .csv or .parquet.")
 @click.option("--label-studio", type=PATH, help="The next triples as Label Studio's tasks: .json.")
 @click.option("--count", default=100, show_default=True, help="How many tasks for Label Studio.")
-@promise_options
+@promise_options()
 @allow_method_option
 @overwrite_option
 @quiet_option

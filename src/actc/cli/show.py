@@ -106,24 +106,19 @@ def _write_cut(cut: float) -> str:
 
 
 def _print_promise(kept: Promised, proving: int) -> None:
-    """Print what is promised and which relations are left out of it; or why nothing is."""
+    """Print what is guaranteed and which relations are left out of it; or why nothing is."""
     screen = console()
-    if not proving:
-        screen.print("No answer has a known chance to be asked, so nothing can be promised. ", end="")
-        screen.print("If the labelled triples were a random draw, say --picks random.")
+    if kept.least is None:
+        screen.print(f"No list has passed the test for a precision of {kept.target:g}: only people's answers count.")
+        if not proving:
+            screen.print("A list is tested by random draws. If the labelled triples are one, say --picks random.")
         return
-    if kept.chance is None:
-        screen.print(
-            f"No set of triples can be promised a precision of {kept.target:g}: only people's words are accepted."
-        )
-        screen.print("Judge more triples, or ask for less.")
-        return
-    screen.print(f"With probability {kept.chance:.1%} the precision of what is accepted is {kept.target:g} or more.")
+    screen.print(f"Guaranteed with {kept.confidence:.0%} confidence: a precision of {kept.target:g} or more.")
     if kept.left_out:
         names = ", ".join(kept.left_out[:MOST_RELATIONS]) + (
             f" and {len(kept.left_out) - MOST_RELATIONS} more" if len(kept.left_out) > MOST_RELATIONS else ""
         )
-        screen.print(Text(f"Left out, because nothing can be promised for them: {names}."))
+        screen.print(Text(f"No candidate of these relations is on the list: {names}."))
 
 
 def print_demo(demo: Demo) -> None:

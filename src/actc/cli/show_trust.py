@@ -10,9 +10,7 @@ from rich.text import Text
 from actc.cli.show import MOST_RELATIONS, console, new_table
 from actc.session.examine import AuditResult, AuditSlice
 from actc.trust.audit import write_verdict
-from actc.trust.report import Report
-
-DISAGREES = 0.05
+from actc.trust.report import Report, tell_needed
 
 
 def print_report(report: Report, written: Sequence[Path]) -> None:
@@ -22,7 +20,7 @@ def print_report(report: Report, written: Sequence[Path]) -> None:
     screen.print(f"{report.accepted:,} of {total:,} {sought.things} are {sought.accepted}, from {answers:,} answers.")
     for name, share in report.quality.items():
         screen.print(f"  {name:<10}{share or '–'}")
-    screen.print(Text(report.rests_on), *map(Text, report.session), "", sep="\n")
+    screen.print(Text(report.rests_on), tell_needed(report.needed), *map(Text, report.session), "", sep="\n")
     screen.print(*map(Text, report.judges), sep="\n", end="\n\n" if report.judges else "")
     over_half = f"over half {sought.true}?"
     table = new_table("relation", sought.accepted, sought.things, "answers", "precision", over_half)
@@ -44,23 +42,14 @@ def print_slice(drawn: AuditSlice, out: Path | None) -> None:
 
 def print_audit(result: AuditResult) -> None:
     """Print what the audit says."""
-    screen, audit, target, surprise = console(), result.audit, result.target, result.surprise
+    screen, audit, target = console(), result.audit, result.target
     screen.print(f"{audit.trues:,} of {audit.judged:,} judged triples are true; {audit.total:,} are accepted in all.")
     table = new_table(f"bounds of the share of true ones ({audit.level:.0%})", "from", "to")
     for name, (low, high) in audit.intervals.items():
         table.add_row(_KINDS.get(name, name), f"{low:.1%}", f"{high:.1%}")
     screen.print(table)
-    if result.powered is not None:
-        low, high = result.powered.interval
-        screen.print(
-            f"With the session's machine judges, if the number was fixed before: {result.powered.share:.1%} "
-            f"({low:.1%} to {high:.1%}), as if {result.powered.worth:,.0f} answers instead of {audit.judged:,}."
-        )
     if target is not None:
         screen.print(write_verdict(target, result.more))
-    if surprise is not None:
-        verdict = "disagree" if surprise < DISAGREES else "do not disagree"
-        screen.print(f"Model and audit {verdict} (p = {surprise:.2g}).")
 
 
 _KINDS = {

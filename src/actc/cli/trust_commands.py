@@ -27,7 +27,6 @@ from actc.errors import OptionError
 @click.argument("source", type=PATH)
 @click.option("--out", type=PATH, default=Path("report.html"), show_default=True, help="The page.")
 @click.option("--json", "json_out", type=PATH, help="The same numbers as JSON.")
-@click.option("--level", default=0.9, show_default=True, help="How sure the bounds should be.")
 @allow_method_option
 @overwrite_option
 @quiet_option
@@ -54,7 +53,7 @@ def report_command(
         "actc audit my-session --target 0.9",
         "actc audit my-session --among accepted.tsv --target 0.9",
         "actc audit accepted.tsv --count 100 --out slice.tsv",
-        "actc audit accepted.tsv --labels slice-judged.tsv --target 0.9 --model thresholds.json",
+        "actc audit accepted.tsv --labels slice-judged.tsv --target 0.9",
     ),
 )
 @click.argument("accepted", type=PATH)
@@ -72,7 +71,6 @@ def report_command(
 @click.option("--labels", type=PATH, help="The judged slice: head, relation, tail, label (1 or 0).")
 @click.option("--target", type=float, help="The share of true triples to certify, such as 0.9.")
 @click.option("--level", default=0.9, show_default=True, help="How sure the bounds should be.")
-@click.option("--model", "source", type=PATH, help="The thresholds or session behind them: do they disagree?")
 @page_options
 @allow_method_option
 @overwrite_option

@@ -11,6 +11,7 @@ from actc.check.ask import POOL
 from actc.check.report import taken_out
 from actc.complete.earlier import GIVEN, read_answers
 from actc.constraints.classes import relation_mask
+from actc.decide.list_test import Demand
 from actc.session import Session
 from actc.session.find_case import Opened, session_case
 from actc.session.sought import parts_of
@@ -18,7 +19,6 @@ from actc.tables.answers import Answers
 from actc.tables.files import read_listed, read_scored
 from actc.triples import IntArray, Triples
 from actc.trust.case import Case
-from actc.trust.promise import Demand
 
 CANDIDATES, CHECK = "candidates.parquet", "check"
 """What may be missing; the folder within that of a completion in which wrong facts are sought."""

@@ -36,7 +36,7 @@ def write_next_page(
     case = opened.case
     accepted = shlex.quote(str(thresholds.with_name("accepted.tsv")))
     audit = f"actc audit {accepted} --count 100 --out {shlex.quote(str(thresholds.with_name('slice.tsv')))}"
-    if case.fit.draws is None:
+    if case.estimates is None:
         return [], audit
     report = make_report(case)
     more = plan.command(budget=2 * max(plan.budget, len(case.annotations)) or 100)

@@ -28,6 +28,7 @@ from actc.triples import IntArray, Triples
 from actc.trust.calibrate import describe_calibration, write_sources
 from actc.trust.case import BY, ORACLE, Case
 from actc.trust.held import count_held, held_columns
+from actc.trust.report import describe_needed, tell_needed
 
 NOBODY = Answers()
 MOST_EXAMPLES = 10
@@ -193,6 +194,7 @@ def summarise(
         "triples_after": len(graph) + new,
         "accepted_precision": case.accepted_precision,
         "promise": case.promised and case.promised.describe(),
+        "answers_needed": None if case.estimates is None else describe_needed(case),
         **facts,
         "evidence": None if reasons is None else reasons.describe() | {"examples": _examples(case, reasons)},
         "relations": {
@@ -232,7 +234,7 @@ def headline(report: dict[str, Any], strong: str = "") -> tuple[str, ...]:
         sure = "How many of the accepted facts are true is not known: this method gives no interval."
     else:
         low, middle, high = (f"{value:.0%}" for value in interval)
-        sure = f"Of the accepted facts {middle} should be true: between {low} and {high}, with 90% probability."
+        sure = f"Precision of the accepted facts: {middle} (90% interval: {low} to {high})."
     if report["promise"]:
         sure += f" {tell_promise(report['promise'])}"
     became = (
@@ -241,6 +243,8 @@ def headline(report: dict[str, Any], strong: str = "") -> tuple[str, ...]:
         f"The graph had {report['triples_before']:,} facts and has {report['triples_after']:,} now."
     )
     since = [tell_changes(report["since"])] if report.get("since") else []
+    if report.get("answers_needed") and not (report["promise"] and report["promise"]["accepts"]):
+        since.insert(0, tell_needed(report["answers_needed"]))
     if "check" not in report:
         return became, sure, *since
     both = f"{strong}{report['accepted']:,} facts added, {report['check']['removed']:,} taken out{strong}."
@@ -248,15 +252,15 @@ def headline(report: dict[str, Any], strong: str = "") -> tuple[str, ...]:
 
 
 def tell_promise(promise: dict[str, Any]) -> str:
-    """Say what is promised of the facts that the method accepts, or that nothing can be."""
+    """Say what is guaranteed of the facts that the method accepts, or that nothing is."""
     if promise["accepts"]:
         return (
-            f"Promised with {100 * promise['confidence']:g}% confidence: at least {100 * promise['target']:g}% of what "
-            "the method accepts is true."
+            f"Guaranteed with {100 * promise['confidence']:g}% confidence: at least {100 * promise['target']:g}% of "
+            "what the method accepts is true."
         )
     return (
-        f"A precision of {promise['target']:g} cannot be promised from these answers, so the method accepts nothing; "
-        "raise --budget, or give a lower --precision."
+        f"No list has passed the test for a precision of {promise['target']:g}, so the method accepts nothing; raise "
+        "--budget, or give a lower --precision."
     )
 
 

@@ -92,7 +92,7 @@ def complete_graph(graph: str | Path, out: str | Path, *, stage: Stage = no_stag
     facts : path, optional
         With ``undo``: the facts to put back.
     precision, confidence : float, optional
-        Promise this share of true facts among those that the method accepts, with this confidence.
+        Guarantee this share of true facts among those that the method accepts, with this confidence.
     budget, method, seed
         How many answers to ask for, 0 to ask nobody; who chooses the questions and the thresholds (pooled, with
         evidence pooled-evidence); where draws start from.
@@ -308,7 +308,8 @@ def _ask_about_facts(
         oracle, rows = listed.judge(doubts.facts)
     except FileError:
         return None, [f"{listed.path}: none of the {len(doubts.facts):,} doubtful facts is judged in it."]
-    return ask_about(doubts.facts, oracle, rows, budget, plan.demand, plan.seed), []
+    demand = plan.checking.demand
+    return ask_about(doubts.facts, oracle, rows, budget, demand, plan.seed), []
 
 
 def _start_session(
@@ -326,7 +327,15 @@ def _start_session(
     write_scored(path, asked)
     title = plan.graph.name.partition(".")[0]
     budget, doubted = min(plan.budget + len(said), len(asked)), len(asked) - len(rows)
-    settings = Settings(ready.method(plan), budget, seed=plan.seed, title=title, doubted=doubted)
+    settings = Settings(
+        ready.method(plan),
+        budget,
+        seed=plan.seed,
+        title=title,
+        precision=plan.precision,
+        confidence=plan.confidence,
+        doubted=doubted,
+    )
     known = None if ready.known is None else plan.out / "known.parquet"
     shown = known or as_table(plan.graph, plan.base, plan.out)
     given, there = (rules, graph) if len(rules) else (None, None)

@@ -1,6 +1,6 @@
 """A guarantee by testing a list: random draws from it, an exact test, whatever made the list.
 
-Candidates are sorted by P(true). Nested lists end at several places of that order. Random draws from the largest list
+Candidates are sorted by P(true). Nested lists end at several places of that order. Random draws from the longest list
 are judged. The lists are tested from the shortest to the longest, each at the full error of the round, until one fails;
 the last that passed is accepted.
 
@@ -10,7 +10,8 @@ below a number that falls with f, and P(at most f false draws) rises with T; so 
 p-value of the actual T is at most the one that is computed, and that happens with probability at most alpha. *Nested
 lists*: to accept a bad list, the first bad one in the order has to pass, which has probability at most alpha, however
 dependent the tests are (fixed-sequence testing). *Rounds*: lists and order of a round are fixed before its draws, and
-the alphas of the rounds add up to 1 - confidence. P(true) decides how long the list is, never whether this holds.
+the errors of the rounds add up to 1 - confidence. *Open draws* (nobody has judged them yet, or nobody could) count as
+false ones. P(true) decides how long the list is, never whether this holds.
 """
 
 from __future__ import annotations
@@ -19,14 +20,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from actc.errors import OptionError
 from actc.triples import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """The numbers that were set by hand, by the mean recall of 4 to 8 repeats on all pools of benchmarks/guarantee.
-
-    No pool was left out of the choice, and the repeats are among those of rows.csv.
+    """The numbers that were set by hand, by the mean recall on all pools of benchmarks/guarantee: none was left out.
 
     Parameters
     ----------
@@ -35,24 +35,27 @@ class Tuned:
     beyond : float
         The longest list ends where the mean of P(true) is ``1 - (1 + beyond) * (1 - target)``.
     shortest : float
-        Size of the shortest list, as a share of the longest.
+        Size of the shortest list, as a share of the longest, where so few draws are enough.
     lists : int
         How many nested lists.
     first_draws, first_error : float
         Share of the draws and of the error in the first of two rounds.
     two_rounds : float
         There are two rounds if the first has so many times the draws that pass without a false one.
+    open_end : float
+        Share of the error that is left which a round takes where nobody knows how many answers there will be.
     likely : float
         A number of answers is enough if a list passes with this probability.
     """
 
     teach: float = 0.15
     beyond: float = 0.2
-    shortest: float = 0.6
+    shortest: float = 0.5
     lists: int = 6
     first_draws: float = 1 / 3
     first_error: float = 0.3
-    two_rounds: float = 1.5
+    two_rounds: float = 2.0
+    open_end: float = 0.7
     likely: float = 0.8
 
 
@@ -60,38 +63,63 @@ TUNED = Tuned()
 
 
 @dataclass(frozen=True)
+class Demand:
+    """What is guaranteed of the accepted facts that nobody judged: at least this precision, with this confidence."""
+
+    target: float
+    confidence: float = 0.9
+
+    def __post_init__(self) -> None:
+        if not 0 < self.target < 1:
+            raise OptionError(f"A precision of {self.target} is out of range; give a share between 0 and 1.")
+        if not 0.5 <= self.confidence < 1:
+            raise OptionError(f"A confidence of {self.confidence} is out of range; give 0.5 to 1, such as 0.95.")
+
+    @property
+    def error(self) -> float:
+        """The probability that a guarantee is wrong."""
+        return 1 - self.confidence
+
+
+@dataclass(frozen=True)
 class Round:
-    """Some draws, and the probability of a wrong guarantee that they may spend."""
+    """Draws that test a list, and the share of the error that they may spend."""
 
     draws: int
-    alpha: float
+    share: float
 
 
-def plan_rounds(budget: int, target: float, confidence: float) -> tuple[int, list[Round]]:
+def plan_rounds(budget: int, demand: Demand) -> tuple[int, list[Round]]:
     """Return how many of the answers teach, and the rounds in which the others test.
 
     Parameters
     ----------
     budget : int
         Answers in all.
-    target, confidence : float
-        The precision to guarantee, and with which confidence.
+    demand : Demand
+        The precision to guarantee.
     """
-    alpha, teach = 1 - confidence, round(TUNED.teach * budget)
+    teach = round(TUNED.teach * budget)
     draws = budget - teach
-    first, first_alpha = round(TUNED.first_draws * draws), TUNED.first_error * alpha
-    if first < TUNED.two_rounds * fewest_draws(target, first_alpha):
-        return teach, [Round(draws, alpha)]
-    return teach, [Round(first, first_alpha), Round(draws - first, alpha - first_alpha)]
+    first = round(TUNED.first_draws * draws)
+    if first < TUNED.two_rounds * draws_to_pass(0, demand.target, TUNED.first_error * demand.error):
+        return teach, [Round(draws, 1.0)]
+    return teach, [Round(first, TUNED.first_error), Round(draws - first, 1 - TUNED.first_error)]
 
 
-def fewest_draws(target: float, alpha: float) -> int:
-    """Return how many draws pass if all are true, from a list without end."""
-    return int(np.ceil(np.log(alpha) / np.log(target)))
+def draws_to_pass(false: int, target: float, alpha: float) -> int:
+    """Return how many draws pass with so many false ones, from a list without end."""
+    from scipy.special import bdtr
+
+    drawn = np.arange(false + 1, int(np.ceil((false + 1) * np.log(alpha) / np.log(target))) + 2 * false + 2)
+    return int(drawn[np.argmax(bdtr(false, drawn, 1 - target) <= alpha)])
 
 
-def nested_lists(probabilities: FloatArray, target: float) -> IntArray:
+def nested_lists(probabilities: FloatArray, target: float, draws: int, alpha: float) -> IntArray:
     """Return the sizes of the lists to test, ascending; none where no candidate is likely enough.
+
+    Candidates of one probability are in the same lists. The shortest list expects enough draws to pass with one false
+    one among them.
 
     Parameters
     ----------
@@ -99,13 +127,19 @@ def nested_lists(probabilities: FloatArray, target: float) -> IntArray:
         P(true) of the candidates that nobody judged, in descending order.
     target : float
         The precision to guarantee.
+    draws : int
+        How many draws there will be from the longest list.
+    alpha : float
+        The error of the round.
     """
     means = np.cumsum(probabilities) / np.arange(1, len(probabilities) + 1)
     enough = np.flatnonzero(means >= 1 - (1 + TUNED.beyond) * (1 - target))
-    if not len(enough):
+    if not len(enough) or draws < 1:
         return np.zeros(0, dtype=np.int64)
-    shares = np.linspace(TUNED.shortest, 1, TUNED.lists)
-    return np.unique(np.ceil((enough[-1] + 1) * shares).astype(np.int64))
+    shortest = np.clip(draws_to_pass(1, target, alpha) / draws, TUNED.shortest, 0.9)
+    sizes = np.ceil((enough[-1] + 1) * np.linspace(shortest, 1, TUNED.lists)).astype(np.int64)
+    ties = np.searchsorted(-probabilities, -probabilities[sizes - 1], side="right")
+    return np.unique(ties.astype(np.int64))
 
 
 def p_values(sizes: IntArray, drawn: IntArray, false: IntArray, target: float) -> FloatArray:
@@ -122,12 +156,13 @@ def p_values(sizes: IntArray, drawn: IntArray, false: IntArray, target: float) -
 
     needed = np.ceil(target * (sizes - drawn) - 1e-9).astype(np.int64)  # true ones among what was not drawn
     wrong = false + (sizes - drawn) - needed + 1  # the fewest false ones in a list that is too bad
-    possible = (needed > 0) & (sizes > drawn)
     p = hypergeom.cdf(false, sizes, np.minimum(wrong, sizes), drawn)
-    return np.where(possible, p, 1.0)
+    return np.where(sizes > drawn, p, 1.0)
 
 
-def largest_passing(sizes: IntArray, places: IntArray, labels: BoolArray, target: float, alpha: float) -> int:
+def largest_passing(
+    sizes: IntArray, places: IntArray, labels: BoolArray, target: float, alpha: float, open_draws: int = 0
+) -> int:
     """Return the size of the longest list that is guaranteed, 0 if none is.
 
     Parameters
@@ -140,20 +175,32 @@ def largest_passing(sizes: IntArray, places: IntArray, labels: BoolArray, target
         Whether each draw is true.
     target, alpha : float
         The precision to guarantee, and the probability of a wrong guarantee.
+    open_draws : int
+        Draws of the round without an answer: they count as false ones of every list.
     """
     inside = places < sizes[:, None]
-    passed = p_values(sizes, inside.sum(axis=1), (inside & ~labels).sum(axis=1), target) <= alpha
+    judged, false = inside.sum(axis=1), (inside & ~labels).sum(axis=1)
+    drawn = np.minimum(judged + open_draws, sizes)
+    passed = p_values(sizes, drawn, false + open_draws, target) <= alpha
+    passed |= judged >= sizes  # nothing of it is accepted unseen
     count = len(passed) if passed.all() else int(passed.argmin())
     return int(sizes[count - 1]) if count else 0
 
 
-def is_settled(sizes: IntArray, places: IntArray, labels: IntArray, target: float, alpha: float) -> bool:
-    """Return True if the open answers of a round (label -1) cannot change which list passes."""
-    worst, best = (largest_passing(sizes, places, labels == 1 if bad else labels != 0, target, alpha) for bad in (1, 0))
-    return worst == best
+def is_settled(
+    sizes: IntArray, places: IntArray, labels: BoolArray, target: float, alpha: float, open_draws: int
+) -> bool:
+    """Return True if the longest list passes whatever the open draws say, or if none can pass any more."""
+    if not open_draws or not len(sizes):
+        return True
+    if largest_passing(sizes, places, labels, target, alpha, open_draws) == sizes[-1]:
+        return True
+    everywhere = np.zeros(open_draws, dtype=np.int64)  # in the shortest list, and so in all
+    best = np.append(places, everywhere), np.append(labels, np.ones(open_draws, dtype=np.bool_))
+    return largest_passing(sizes, *best, target, alpha) == 0
 
 
-def answers_needed(probabilities: FloatArray, target: float, confidence: float, most: int = 2000) -> int | None:
+def answers_needed(probabilities: FloatArray, demand: Demand, share: float = 1.0, most: int = 2000) -> int | None:
     """Return about how many draws a guarantee needs, by today's P(true); None where ``most`` are not enough.
 
     The shortest of the lists that would be tested decides whether anything is guaranteed: so many draws that it
@@ -163,20 +210,24 @@ def answers_needed(probabilities: FloatArray, target: float, confidence: float, 
     ----------
     probabilities : float array of shape (N,)
         P(true) of the candidates that nobody judged, in descending order.
-    target, confidence : float
-        The precision to guarantee, and with which confidence.
+    demand : Demand
+        The precision to guarantee.
+    share : float
+        Share of the error that the round may spend.
     most : int
         The most answers that anybody would give.
     """
-    from scipy.stats import binom
+    from scipy.special import bdtr
 
-    sizes = nested_lists(probabilities, target)
+    alpha = share * demand.error
+    sizes = nested_lists(probabilities, demand.target, most, alpha)
     if not len(sizes):
         return None
     size, longest = int(sizes[0]), int(sizes[-1])
     expected = float(probabilities[:size].mean())
-    drawn = np.arange(1, min(most * size // longest, size - 1) + 1)
-    allowed = binom.ppf(1 - confidence, drawn, 1 - target)
-    allowed -= binom.cdf(allowed, drawn, 1 - target) > 1 - confidence
-    enough = np.flatnonzero(binom.cdf(allowed, drawn, 1 - expected) >= TUNED.likely)
-    return int(np.ceil(drawn[enough[0]] * longest / size)) if len(enough) else None
+    false = 0
+    while (drawn := draws_to_pass(false, demand.target, alpha)) <= min(most * size // longest, size - 1):
+        if bdtr(false, drawn, 1 - expected) >= TUNED.likely:
+            return int(np.ceil(drawn * longest / size))
+        false += 1
+    return None

@@ -45,6 +45,8 @@ class Task:
         How it was chosen and from which set, see :class:`actc.triples.Annotations`.
     chance : float, optional
         The chance that it had; None where nobody knows.
+    round : int
+        How many rounds of draws from a list had begun.
     probability : float, optional
         How probable the model held it to be when it was planned.
     wanted : int
@@ -62,6 +64,7 @@ class Task:
     asked: str = "given"
     within: str = ""
     chance: float | None = None
+    round: int = 0
     probability: float | None = None
     wanted: int = 1
     purpose: str = "new"
@@ -74,7 +77,7 @@ class Task:
 STORED = tuple(field.name for field in fields(Task) if field.name != "purpose")
 """The columns that the tables ``plan`` and ``task`` have in common, in the order of Task's fields."""
 TASK, PLACES = ", ".join(STORED), ", ".join("?" * len(STORED))
-DRAWN = "asked IN ('random', 'check')"
+DRAWN = "asked IN ('random', 'check', 'list')"
 """Whether a task was drawn at random: nobody may choose it, for its answer proves something only then."""
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
+from actc.decide.list_test import Demand
 from actc.errors import FileError, OptionError
 from actc.graphs.terms import Base
 from actc.judges.store import ReplyStore
@@ -16,7 +17,6 @@ from actc.session.find_case import session_case
 from actc.session.session import Session
 from actc.session.sought import parts_of
 from actc.trust.case import Case
-from actc.trust.promise import Demand
 
 Stage = Callable[[str], AbstractContextManager[Callable[..., Any]]]
 """Called with a stage's name, for as long as it lasts: gives a function to tell steps done, steps in all."""
@@ -60,8 +60,8 @@ class Asking:
 
     @property
     def demand(self) -> Demand | None:
-        """What is promised of what the method decides, if anything."""
-        return None if self.precision is None else Demand(self.precision, self.confidence)
+        """What is guaranteed of what the method decides, if anything."""
+        return None if self.precision is None or not self.budget else Demand(self.precision, self.confidence)
 
     @property
     def plain_base(self) -> str | list[str]:
@@ -89,8 +89,8 @@ class Asking:
             raise OptionError(f"--out: {self.out} is a file; give the name of a folder.")
         if self.budget < 0:
             raise OptionError(f"--budget: {self.budget} answers cannot be asked for; give 0 to ask nobody.")
-        if self.demand is not None and not self.budget:
-            raise OptionError("--precision: without answers nothing can be promised; give a --budget.")
+        if self.precision is not None:
+            Demand(self.precision, self.confidence)  # refuses what cannot be guaranteed
 
     def _check_undo(self) -> None:
         if self.facts is not None and not self.undo:

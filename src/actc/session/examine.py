@@ -12,7 +12,7 @@ import numpy as np
 from actc.errors import OptionError
 from actc.session.cards import plain, sentence
 from actc.session.find_case import Opened, find_case
-from actc.session.judge_report import audit_with_judges, report_judges
+from actc.session.judge_report import report_judges
 from actc.session.session import Session
 from actc.session.sought import sought_in
 from actc.session.status import describe_session
@@ -20,10 +20,9 @@ from actc.tables.deliver import check_writable
 from actc.tables.files import read_annotations, write_json, write_scored
 from actc.tables.parts import read_candidates
 from actc.triples import Annotations, IntArray, ScoredTriples
-from actc.trust.audit import Audit, answers_to_certify, assess, disagreement, draw_slice
+from actc.trust.audit import Audit, answers_to_certify, assess, draw_slice
 from actc.trust.case import Case
-from actc.trust.ppi import Powered
-from actc.trust.report import Report, expected_precision, make_report
+from actc.trust.report import Report, make_report
 from actc.trust.report_page import Words, write_page
 
 PathLike = str | Path
@@ -34,7 +33,6 @@ def write_report(
     out: PathLike = "report.html",
     *,
     json_out: PathLike | None = None,
-    level: float = 0.9,
 ) -> Report:
     """Say how good decisions are, resting on what, and what to ask next, as ``actc report`` does.
 
@@ -46,13 +44,11 @@ def write_report(
         The page.
     json_out : path, optional
         The same numbers as JSON.
-    level : float
-        How sure the bounds should be.
     """
     if json_out is not None:  # both or none
         check_writable(json_out)
     opened = find_case(source)
-    report, judges = make_report(opened.case, level), report_judges(opened, level)
+    report, judges = make_report(opened.case), report_judges(opened)
     if opened.session is not None:
         report = replace(
             report, sought=sought_in(opened.session.settings), session=tuple(describe_session(opened.session))
@@ -116,17 +112,11 @@ class AuditResult:
         The share to certify.
     more : int, optional
         Answers that are missing for that; 0 where it is certified, None where it is out of reach or nothing was asked.
-    surprise : float, optional
-        How probable such answers are by the model (a p-value), where one was given.
-    powered : Powered, optional
-        The same share by the answers and the machine judges of a session, where one with judges was given.
     """
 
     audit: Audit
     target: float | None = None
     more: int | None = None
-    surprise: float | None = None
-    powered: Powered | None = None
 
 
 def audit_accepted(
@@ -136,7 +126,6 @@ def audit_accepted(
     design: str = "simple",
     target: float | None = None,
     level: float = 0.9,
-    source: PathLike | Case | None = None,
 ) -> AuditResult:
     """Say how many accepted triples are true, by a judged slice and without any model, as ``actc audit`` does.
 
@@ -152,21 +141,12 @@ def audit_accepted(
         The share of true triples to certify, such as 0.9.
     level : float
         How sure the bounds should be.
-    source : path or Case, optional
-        The thresholds or session behind the accepted triples: do they disagree? The machine judges of a session make
-        the bounds narrower.
     """
     triples = _triples(accepted)
     answers = labels if isinstance(labels, Annotations) else read_annotations(labels, triples)
     result = AuditResult(assess(triples, answers, design, level), target)
     if target is not None:
         result = replace(result, more=answers_to_certify(result.audit, target))
-    if source is not None:
-        case = find_case(source).case
-        expected = expected_precision(case, triples)
-        surprise = disagreement(expected, result.audit.trues, result.audit.judged)
-        powered = audit_with_judges(case, triples, answers, level, design)
-        result = replace(result, surprise=surprise, powered=powered)
     return result
 
 

@@ -17,7 +17,7 @@ from actc.errors import FileError, OptionError, SessionError
 from actc.judges.store import MOST_NAME
 from actc.session.ask import Annotator, Desk, Task, drop_from_plan, put_tasks
 from actc.session.cards import plain, sentence
-from actc.session.plan import Planner
+from actc.session.plan import Planner, task_of
 from actc.session.record import LABELS, Judgement, find_stored, insert
 from actc.session.session import OWNER, Session
 from actc.session.status import history
@@ -93,6 +93,7 @@ class Line:
     asked: str = "given"
     within: str = ""
     chance: float | None = None
+    round: int = 0
     frame_size: int = 0
     at: float | None = None
 
@@ -178,7 +179,7 @@ def _match(
     return [kept[at] for at in found], rows[found].tolist(), use.notes
 
 
-TAUGHT: dict[str, Any] = {"asked": "given", "within": "", "chance": None}
+TAUGHT: dict[str, Any] = {"asked": "given", "within": "", "chance": None, "round": 0}
 """How an answer was asked that was drawn from other candidates: it teaches, and proves nothing."""
 
 
@@ -207,8 +208,8 @@ def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotat
                     continue
             except (SessionError, OptionError) as error:
                 raise FileError(f"{line.place}: {error}") from None
-            how = (line.asked, line.within, line.chance)
-            task = Task(row, *pool.triple(row), float(pool.scores[row]), IMPORTED, *how)
+            asked = (line.asked, line.within, line.chance, line.round)
+            task = task_of(pool, row, IMPORTED, *asked)
             put_tasks(connection, [task])
             drop_from_plan(connection, [task])
             insert(desk, judgement, row, line.purpose)
@@ -226,7 +227,8 @@ def _lines_of(triples: Triples, said: Annotations, who: Sequence[str], place: st
     """Return answers, one to each of some triples, as judgements of people."""
     chances = [chance if np.isfinite(chance) else None for chance in said.chance.tolist()]
     sizes, at = said.frame_size.astype(np.int64).tolist(), map(_seconds, said.at.tolist())
-    columns = (who, said.labels.tolist(), said.asked, said.within, chances, sizes, at)
+    rounds = said.round.astype(np.int64).tolist()
+    columns = (who, said.labels.tolist(), said.asked, said.within, chances, rounds, sizes, at)
     for row, (name, label, *how) in enumerate(zip(*columns, strict=True)):
         word = "true" if label else "false"
         yield Line(name, "person", "", triples.triple(row), word, None, "", place, PURPOSES["person"], *how)
@@ -318,6 +320,7 @@ def _line(told: dict[str, Any], triple: dict[str, Any], place: str, who: str) ->
         asked,
         str(told.get("within", "")),
         chance,
+        begun if isinstance(begun := told.get("round", 0), int) else 0,
         size,
         _seconds(told.get("at")),
     )

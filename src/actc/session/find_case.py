@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from actc.decide.list_test import Demand
 from actc.errors import FileError, OptionError
 from actc.graphs.formats import read_graph
 from actc.session.session import Session
-from actc.session.sought import Part, parts_of, read_sought
+from actc.session.sought import REMOVAL, Part, parts_of, read_sought
 from actc.tables.calibration import Calibration
 from actc.tables.files import read_scored
 from actc.trust.calibrate import as_found, read_case
 from actc.trust.case import Case
-from actc.trust.promise import Demand
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ def session_case(session: Session, demand: Demand | None = None, part: Part | No
     pool, (answers, judged) = part.of(session.read_pool()), read_sought(session, part)
     name, method = session.folder.resolve().name, part.method(session.settings)
     if part.wrong:
-        return Case(pool, answers, None, method, judged, demand, name=name)
+        return Case(pool, answers, None, method, judged, demand or REMOVAL, name=name)
     facts = None if session.facts_file is None else read_graph(session.facts_file)
     known, rules = session.read_known(), session.read_constraints()
     return Case(pool, answers, known, method, judged, demand, name=name, constraints=rules, facts=facts)

@@ -7,14 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from actc.decide.estimate import Share
 from actc.session.find_case import Opened
 from actc.session.judged import compare_judges
 from actc.tables.files import in_json
-from actc.triples import Annotations, ScoredTriples
-from actc.trust.audit import assess_with_guesses
 from actc.trust.case import Case
-from actc.trust.expect import Share
-from actc.trust.ppi import Powered
 from actc.trust.words import CANDIDATES, Sought
 
 QUANTITIES = ("accuracy", "precision", "recall")
@@ -87,16 +84,17 @@ def _say_judge(line: JudgeLine) -> str:
     return f"{line.name}: {line.judged:,} answers; {agrees}; its word adds {weight} log-odds{nothing}."
 
 
-def report_judges(opened: Opened, level: float = 0.9) -> JudgeReport | None:
+def report_judges(opened: Opened) -> JudgeReport | None:
     """Say what judges brought a session; None where no machine judged, or its method has no probabilities."""
     case = opened.case
     if case.heeded is None:
         return None
     alone = case.without_judges()
     turned = int((case.decisions.accepted != alone.decisions.accepted).sum())
-    qualities = (case.expectation.overall, alone.expectation.overall)
-    heeded, without = ({name: Share.of(one, name, level) for name in QUANTITIES} for one in qualities)
-    return JudgeReport(_compare(case), turned, heeded, without, case.expectation.checks)
+    assert case.estimates is not None
+    assert alone.estimates is not None
+    heeded, without = ({name: one.overall[name] for name in QUANTITIES} for one in (case.estimates, alone.estimates))
+    return JudgeReport(_compare(case), turned, heeded, without, int(case.annotations.proves.sum()))
 
 
 def _compare(case: Case) -> tuple[JudgeLine, ...]:
@@ -109,14 +107,3 @@ def _compare(case: Case) -> tuple[JudgeLine, ...]:
         for name, count, weight in zip(case.judged.names, counts, case.heeded.weights.judges, strict=True)
         if count
     )
-
-
-def audit_with_judges(
-    case: Case, accepted: ScoredTriples, answers: Annotations, level: float, design: str = "simple"
-) -> Powered | None:
-    """Estimate the share of true triples among accepted ones from a slice and a session's judges.
-
-    The answers on the slice must not be among the session's own; None where no machine judged there.
-    """
-    guesses = None if case.heeded is None else case.decide(accepted).probability
-    return None if guesses is None else assess_with_guesses(accepted, answers, guesses, design, level)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.decide.list_test import Demand
 from actc.errors import FileError, OptionError
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
@@ -17,8 +18,9 @@ from actc.tables.answers import Answers
 from actc.tables.files import find_layout
 from actc.triples import Annotations, BoolArray, IntArray, ScoredTriples
 from actc.trust.case import ORACLE, Case
-from actc.trust.promise import Demand
+from actc.trust.pick import pick_next
 
+DRAWN_AT_ONCE = 10  # draws from a list, before anybody looks whether it has passed
 POOL = 50_000  # candidates that questions are chosen from; a random part of them, where there are more
 
 Oracle = Callable[[ScoredTriples, IntArray], BoolArray]
@@ -127,9 +129,14 @@ def ask_oracle(
     rows, answers = carried.rows, carried.answers
     pool = candidates.take(rows).with_used_names()  # as whoever reads its file will see it
     found, enough = named_method(method), min(len(answers) + budget, len(pool))
+    earlier = len(answers)
     while len(answers) < enough:
-        count = min(found.batch(len(answers)), enough - len(answers))
-        picks = found.fit(pool, answers, known).pick(count, random)
+        batch = found.batch(len(answers)) if demand is None else DRAWN_AT_ONCE
+        count = min(batch, enough - len(answers))
+        case = Case(pool, answers, known, found, demand=demand, candidates=candidates)
+        picks = pick_next(case, count, random, enough - earlier, earlier, final=True)
+        if not len(picks):
+            break
         answers = answers.plus(picks.answered(oracle(candidates, rows[picks.rows]), ORACLE))
     return Case(pool, answers, known, method, demand=demand, candidates=candidates)
 

@@ -7,15 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from actc.methods import Fit
 from actc.tables.files import in_json
 from actc.triples import Annotations, BoolArray, IntArray, Picks, ScoredTriples, Thresholds
 from actc.trust.case import Case
 
 MOST_RELATIONS = 24
 """Whose course is kept, refit by refit."""
-MOST_LOOKED_AT = 4000
-"""Triples of the pool that the expected accuracy is worked out on, where the method has no draws."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,17 +74,10 @@ def look_ahead(case: Case, planned: Picks, before: BoolArray | None) -> Outlook:
         relations=_relations(fit.thresholds, pool, annotations, accepted),
         probabilities=_probabilities(case, planned.rows),
     )
-    if fit.draws is None:
-        return replace(fitted, expected=_expect(fit, pool, accepted))
-    overall = case.expectation.overall
-    low, high = overall.interval("accuracy")
-    return replace(fitted, expected=overall.middle("accuracy"), low=low, high=high)
-
-
-def _expect(fit: Fit, pool: ScoredTriples, accepted: BoolArray) -> float | None:
-    rows = np.linspace(0, len(pool) - 1, min(len(pool), MOST_LOOKED_AT)).astype(np.int64)
-    p = fit.probabilities(pool.take(rows))
-    return None if p is None else float(np.where(accepted[rows], p, 1 - p).mean())
+    accuracy = None if case.estimates is None else case.estimates.overall["accuracy"]
+    if accuracy is None:
+        return fitted
+    return replace(fitted, expected=accuracy.middle, low=accuracy.low, high=accuracy.high)
 
 
 def _probabilities(case: Case, rows: IntArray) -> list[float | None]:

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from actc.decide.guarantee import BegunRound
 from actc.graphs.formats import read_graph
 from actc.methods import import_here, imported_name, named_method
 from actc.session.ask import PLACES, TASK, Task
@@ -29,10 +30,11 @@ from actc.session.audit_plan import AuditPlanner
 from actc.session.outlook import Outlook, look_ahead
 from actc.session.session import Session
 from actc.session.settings import Settings
-from actc.session.sought import Part, parts_of, read_sought
+from actc.session.sought import REMOVAL, Part, parts_of, read_sought
 from actc.session.trouble import end_trouble, tell_trouble
 from actc.triples import BoolArray, IntArray, Picks, ScoredTriples
 from actc.trust.case import Case
+from actc.trust.pick import pick_next
 
 LEAST_PLANNED, MOST_PLANNED = 128, 12_288
 FIRST_PLANNED = 2000
@@ -44,6 +46,9 @@ PLANNED_SECONDS, REFITS = 10.0, 6
 GOODBYE_SECONDS = 2.0
 """How long a planner may take to leave when its parent does."""
 
+BEGIN_ROUND = (
+    "UPDATE task SET round = ? WHERE round < ? AND answered = 0 AND asked != 'list' AND triple >= ? AND triple < ?"
+)
 # What people judged or took while the plan was made.
 DROP_GIVEN_OUT = (
     "DELETE FROM plan WHERE EXISTS (SELECT 1 FROM lease WHERE lease.triple = plan.triple) OR EXISTS "
@@ -113,13 +118,28 @@ class Planner:
         answers, judged = read_sought(self.session, part)
         method, seed = named_method(part.method(self.session.settings)), self.session.settings.seed
         busy = given_out[(given_out >= part.rows.start) & (given_out < part.rows.stop)] - part.rows.start
-        case = Case(pool, answers, None, method, judged)
+        begun = self._begun(part)
+        demand = self.session.demand or (REMOVAL if part.wrong else None)
+        case = Case(pool, answers, None, method, judged, demand, begun=begun)
         if not part.wrong:
             case = replace(case, known=self.known, constraints=self.constraints, facts=self.facts)
-        picks = choose_next(case, count, busy, seed)
+        budget = max(self.session.budget // len(self.parts), 1)
+        random = np.random.default_rng([seed, len(answers)])
+        picks = pick_next(case, count, random, budget, besides=busy)
+        case = case.plain
         if part.rows.start:
             return _Planned(part, len(busy), picks, _as_true(part, look_ahead(case, picks, None)))
         return _Planned(part, len(busy), picks, _as_true(part, look_ahead(case, picks, self.accepted)))
+
+    def _begun(self, part: Part) -> BegunRound | None:
+        """Return the last round of draws that has begun in a part of the pool."""
+        rows = self.session.store.rows(
+            "SELECT round, within, chance FROM (SELECT * FROM (SELECT triple, round, within, chance, asked FROM task "
+            "UNION ALL SELECT triple, round, within, chance, asked FROM plan)) "
+            "WHERE asked = 'list' AND triple >= ? AND triple < ? ORDER BY round DESC LIMIT 1",
+            (part.rows.start, part.rows.stop),
+        )
+        return next((BegunRound.read(*row) for row in rows), None)
 
     def _given_out(self) -> IntArray:
         """Return the triples that people judged or have leased."""
@@ -143,7 +163,8 @@ class Planner:
         overlap = self.session.overlap
         wanted = [self._wanted(row, overlap) for row in rows]
         chances = [chance if np.isfinite(chance) else None for chance in picks.chance.tolist()]
-        how = (picks.reasons, picks.asked, picks.within, chances)
+        rounds = picks.round.astype(np.int64).tolist()
+        how = (picks.reasons, picks.asked, picks.within, chances, rounds)
         columns = (rows, *how, outlook.probabilities, wanted)
         tasks = [task_of(self.pool, *values) for values in zip(*columns, strict=True)]
         planned = [(place, *task.as_row()) for place, task in enumerate(tasks)]
@@ -153,6 +174,10 @@ class Planner:
             newest = connection.execute("SELECT coalesce(max(judgement), -1) FROM outlook").fetchone()[0]
             if newest > last:
                 return
+            # What is answered after a round has begun did not make its list.
+            for part, _ in self.parts:
+                latest = max((task.round for task in tasks if task.triple in part.rows), default=0)
+                connection.execute(BEGIN_ROUND, (latest, latest, part.rows.start, part.rows.stop))
             connection.execute("DELETE FROM plan")
             connection.executemany(f"INSERT INTO plan (place, {TASK}) VALUES (?, {PLACES})", planned)
             connection.execute(DROP_GIVEN_OUT)
@@ -187,16 +212,6 @@ def _as_true(part: Part, outlook: Outlook) -> Outlook:
     if not part.wrong:
         return outlook
     return replace(outlook, probabilities=[None if p is None else 1 - p for p in outlook.probabilities])
-
-
-def choose_next(case: Case, count: int, besides: IntArray, seed: int) -> Picks:
-    """Return the triples to ask next, best first, none of ``besides``."""
-    judged = case.annotations.rows
-    busy = np.setdiff1d(besides, judged)
-    most = min(count + len(busy), len(case.pool) - len(judged))
-    # The method imagines answers to what it picks first, so what is out for judgement is picked, then left out.
-    picks = case.fit.pick(most, np.random.default_rng([seed, len(judged)]))
-    return picks.take(np.flatnonzero(~np.isin(picks.rows, busy))[:count])
 
 
 def task_of(pool: ScoredTriples, row: int, reason: str, *more: Any) -> Task:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 
+import numpy as np
+
+from actc.decide.list_test import Demand
 from actc.errors import OptionError
 from actc.session.ask import Task
 from actc.session.exchange import write_history, write_label_studio, write_labels
 from actc.session.find_case import Opened, find_case
-from actc.session.plan import choose_next, task_of
+from actc.session.plan import task_of
 from actc.session.session import Session
 from actc.session.sought import sought_in
 from actc.tables.calibration import Sources
@@ -17,7 +20,7 @@ from actc.tables.deliver import write_beside
 from actc.tables.files import write_triples
 from actc.trust.calibrate import describe_calibration
 from actc.trust.held import held_columns
-from actc.trust.promise import Demand
+from actc.trust.pick import pick_next
 
 
 def write_thresholds(opened: Opened, path: Path, place: Path | None = None) -> int:
@@ -39,7 +42,7 @@ def next_tasks(opened: Opened, count: int) -> list[Task]:
     """Return the triples that would be asked next."""
     assert opened.session is not None
     case = opened.case
-    picks = choose_next(case, count, case.annotations.rows, opened.session.settings.seed)
+    picks = pick_next(case.plain, count, np.random.default_rng([opened.session.settings.seed, len(case.annotations)]))
     return [task_of(case.pool, row, "The next to be asked.") for row in picks.rows.tolist()]
 
 

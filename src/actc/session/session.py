@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 
+from actc.decide.list_test import Demand
 from actc.errors import FileError, OptionError, SessionError, check_choice
 from actc.judges.store import tidy_name
 from actc.session.ask import TASK, Annotator, Desk, Task, drop_from_plan, lease_clock, put_tasks
@@ -44,7 +45,8 @@ from actc.tables.files import read_scored
 from actc.triples import Annotations, BoolArray, ScoredTriples
 
 OWNER = "owner"
-CHANGEABLE = ("overlap", "reasons", "title", "guidelines")
+CHANGEABLE = ("overlap", "reasons", "title", "guidelines", "precision")
+NUMBERS = ("overlap", "precision")
 
 
 class Session:
@@ -122,6 +124,12 @@ class Session:
         return float(self._chosen("overlap"))
 
     @property
+    def demand(self) -> Demand | None:
+        """The precision that questions shall lead to a guarantee of, if any."""
+        precision = self._chosen("precision")
+        return None if precision is None else Demand(float(precision), self.settings.confidence)
+
+    @property
     def reasons(self) -> str:
         """When people see what speaks for and against a triple: "after", "beside" or "never"."""
         return str(self._chosen("reasons"))
@@ -141,7 +149,7 @@ class Session:
         if value is None:
             return getattr(self.settings, name)
         try:
-            changed: Any = {name: float(value) if name == "overlap" else value}
+            changed: Any = {name: float(value) if name in NUMBERS else value}
             return getattr(replace(self.settings, **changed), name)
         except ValueError:
             raise FileError(f"{self.store.path}: it says that {name} is {value!r}, which it cannot be.") from None
@@ -310,20 +318,21 @@ class Session:
         told = {
             triple: how
             for triple, *how in self.store.rows(
-                "SELECT task.triple, asked, within, chance, group_concat(DISTINCT name), min(judgement.at) "
+                "SELECT task.triple, asked, within, chance, round, group_concat(DISTINCT name), min(judgement.at) "
                 "FROM answer JOIN task ON task.triple = answer.triple "
                 "JOIN judgement ON judgement.id = answer.judgement JOIN annotator ON annotator.id = answer.annotator "
                 "WHERE label IS NOT NULL GROUP BY task.triple"
             )
         }
-        columns = list(zip(*(told[row] for row in found.rows.tolist()), strict=True)) or [()] * 5
-        asked, within, who = (np.array(columns[at], dtype=object) for at in (0, 1, 3))
+        columns = list(zip(*(told[row] for row in found.rows.tolist()), strict=True)) or [()] * 6
+        asked, within, who = (np.array(columns[at], dtype=object) for at in (0, 1, 4))
         try:
             chance = np.array(columns[2], dtype=np.float64)  # None becomes NaN
+            rounds = np.array(columns[3], dtype=np.float64)
         except ValueError:
             raise FileError(
                 f"{self.store.path}: a chance in it is no number; put back a copy of the session."
             ) from None
-        at = [datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") for seconds in columns[4]]
-        how = {"asked": asked, "within": within, "chance": chance, "who": who}
+        at = [datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") for seconds in columns[5]]
+        how = {"asked": asked, "within": within, "chance": chance, "round": rounds, "who": who}
         return replace(found, **how, at=np.array(at, dtype=object))

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
+from actc.decide.list_test import Demand
 from actc.errors import ChoiceError, FileError, OptionError, check_choice
 from actc.tables.files import load_json, write_json
 from actc.trust.audit import DESIGNS
@@ -57,6 +58,10 @@ class Settings:
         Of an audit, the share of true triples to certify.
     level : float
         Of an audit, how sure its bounds are.
+    precision : float, optional
+        The precision to guarantee of what is accepted beyond people's answers: questions serve it.
+    confidence : float
+        With which confidence.
     doubted : int
         How many of the triples, the last ones, are facts of the graph: wrong ones are sought among them, and the score
         is the log-odds of being wrong, see ``sought.py``.
@@ -77,6 +82,8 @@ class Settings:
     design: str = ""
     target: float | None = None
     level: float = 0.9
+    precision: float | None = None
+    confidence: float = 0.9
     doubted: int = 0
 
     def __post_init__(self) -> None:
@@ -90,6 +97,8 @@ class Settings:
             raise OptionError(f"The seed must be at least 0, not {self.seed}.")
         if not 0 <= self.overlap <= 1:
             raise OptionError(f"overlap is a share between 0 and 1, not {self.overlap}.")
+        if self.precision is not None:
+            Demand(self.precision, self.confidence)  # refuses what cannot be guaranteed
         if len(self.guidelines) > MOST_GUIDELINES:
             raise OptionError(f"Guidelines of {len(self.guidelines):,} characters; at most {MOST_GUIDELINES:,} fit.")
         check_choice("time for reasons", self.reasons, WHEN_REASONS)

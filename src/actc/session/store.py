@@ -40,9 +40,10 @@ PLANNED = """
         wanted INTEGER NOT NULL,         -- how many annotators should judge it
         asked TEXT NOT NULL DEFAULT 'given',
         within TEXT NOT NULL DEFAULT '',
-        chance REAL
+        chance REAL,
+        round INTEGER NOT NULL DEFAULT 0 -- rounds of draws from a list that had begun
 """
-VERSION = 15
+VERSION = 16
 # Triggers keep the counts, see above.
 SCHEMA = f"""
     CREATE TABLE annotator (

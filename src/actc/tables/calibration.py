@@ -109,24 +109,21 @@ class Promised:
     Parameters
     ----------
     target, confidence : float
-    chance : float, optional
-        How probable it is that the promise is kept; None where nothing is accepted.
+    least : float, optional
+        The least P(true) that is accepted; None where no list passed the test, and nothing is.
     left_out : tuple of str
         Relations of which nothing is accepted.
-    least : float, optional
-        P(true) from which on a triple is accepted that judges spoke of; None where nothing is.
     """
 
     target: float
     confidence: float
-    chance: float | None
+    least: float | None
     left_out: tuple[str, ...] = ()
-    least: float | None = 0.5
 
     @property
     def accepts(self) -> bool:
         """Whether anything can be accepted under it."""
-        return self.chance is not None
+        return self.least is not None
 
     def describe(self) -> dict[str, Any]:
         """Return what is promised, and whether it can be kept, as reports have it."""
@@ -359,9 +356,7 @@ def _read_promise(content: dict[str, Any] | None) -> Promised | None:
     if content is None:
         return None
     target, confidence, least = float(content["target"]), float(content["confidence"]), content["least"]
-    return Promised(
-        target, confidence, content["chance"], tuple(content["left_out"]), None if least is None else float(least)
-    )
+    return Promised(target, confidence, None if least is None else float(least), tuple(content["left_out"]))
 
 
 def _read_exceptions(content: dict[str, Any]) -> Exceptions:

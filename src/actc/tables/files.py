@@ -197,7 +197,7 @@ def _read_answers(layout: Layout, triples: Triples) -> Annotations:
         return Annotations.from_columns(triples, columns["head"], columns["relation"], columns["tail"], labels, **told)
 
 
-UNKNOWN = {"asked": "given", "chance": "nan", "frame_size": "0"}
+UNKNOWN = {"asked": "given", "chance": "nan", "round": "0", "frame_size": "0"}
 """What an empty cell of a column of ``HOW`` says, where it is no empty text."""
 
 
@@ -220,6 +220,7 @@ def answer_columns(annotations: Annotations, pool: int = 0) -> dict[str, NDArray
     unknown = annotations.proves & (annotations.frame_size == 0)
     frame_size = np.where(unknown, pool, annotations.frame_size).astype(np.int64)
     numbers = {"chance": np.ma.masked_invalid(annotations.chance), "frame_size": frame_size}
+    numbers["round"] = annotations.round.astype(np.int64)
     return {"label": annotations.labels.astype(np.int64), **annotations.how, **numbers}
 
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from actc.errors import OptionError, check_choice, choose
-from actc.triples import Annotations, FloatArray, IntArray, ScoredTriples
+from actc.triples import Annotations, IntArray, ScoredTriples
 from actc.trust.intervals import Estimate, Interval, anytime, clopper_pearson, clustered, first_to_hold, stratified
-from actc.trust.ppi import Design, Powered, estimate_share
 from actc.trust.words import CANDIDATES, Sought
 
 
@@ -146,33 +145,6 @@ def _read_by_head(accepted: ScoredTriples, answers: Annotations, level: float) -
     return _audit_of("head", accepted, judged[whole], trues[whole], estimate, level)
 
 
-def assess_with_guesses(
-    accepted: ScoredTriples, answers: Annotations, guesses: FloatArray, design: str = "simple", level: float = 0.9
-) -> Powered:
-    """Estimate the same with a guess (a probability) for every accepted triple, which the answers were not used for.
-
-    Whatever the guesses are worth, the bounds rest on how the slice was drawn; the better they are, the narrower.
-    """
-    if design == "simple":
-        return estimate_share(answers.labels.astype(np.float64), guesses[answers.rows], guesses, level)
-    found = _READERS[design](accepted, answers, level)
-    alone = Estimate(found.share, found.interval, found.effective)
-    if design == "head":
-        _, groups = np.unique(accepted.heads, return_inverse=True)
-        judged = np.bincount(groups[answers.rows], minlength=groups.max() + 1)
-        answers = answers.take((judged == np.bincount(groups))[groups[answers.rows]])
-        shares, covered, inside = np.ones(len(answers)), 1.0, np.ones(len(accepted), dtype=np.bool_)
-    else:
-        groups = accepted.relations
-        judged = np.bincount(groups[answers.rows], minlength=len(accepted.relation_names))
-        mine = groups[answers.rows]
-        shares, inside = accepted.relation_counts[mine] / judged[mine], (judged > 0)[groups]
-        covered = float(inside.mean())
-    drawn = Design(alone, shares / max(shares.sum(), 1.0), groups[answers.rows], design == "head", covered)
-    labels = answers.labels.astype(np.float64)
-    return estimate_share(labels, guesses[answers.rows], guesses[inside], level, drawn)
-
-
 def _audit_of(
     design: str, accepted: ScoredTriples, judged: IntArray, trues: IntArray, estimate: Estimate, level: float
 ) -> Audit:
@@ -224,23 +196,6 @@ def write_verdict(target: float, more: int | None, sought: Sought = CANDIDATES) 
     if more is None:
         return f"Not certified, and out of reach while the judged share is not clearly above {target:g}."
     return f"Not certified yet: about {more:,} more answers would do it, if they come out like those so far."
-
-
-def disagreement(expected: FloatArray, trues: int, judged: int) -> float:
-    """Return how surprising the answers are to a model that drew these precisions: a two-sided p-value.
-
-    Parameters
-    ----------
-    expected : float array of shape (draws,)
-        What the model thinks the accepted precision may be.
-    """
-    from scipy.special import bdtr, bdtrc
-
-    if judged == 0 or np.isnan(expected).any():
-        return 1.0
-    below = float(np.mean(bdtr(trues, judged, expected)))
-    above = float(np.mean(bdtrc(trues - 1, judged, expected)))
-    return min(1.0, 2 * min(below, above))
 
 
 DESIGNS: dict[str, Callable[[ScoredTriples, int, np.random.Generator], IntArray]] = {

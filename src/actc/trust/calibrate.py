@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from actc.decide.guarantee import split_random
+from actc.decide.list_test import Demand
 from actc.errors import FileError, OptionError, check_choice
 from actc.graphs.formats import read_graph
 from actc.methods import describe_options, find_method, finds_cuts, warn_of_scores
@@ -20,7 +22,6 @@ from actc.tables.files import answer_columns, read_scored, write_scored, write_t
 from actc.tables.parts import read_candidates, read_sample
 from actc.triples import Annotations, ScoredTriples, encode_columns
 from actc.trust.case import PEOPLE, Case
-from actc.trust.promise import Demand
 
 LOG = logging.getLogger("actc")
 PathLike = str | Path
@@ -55,12 +56,11 @@ def calibrate(
         Scored triples that the graph holds already.
     picks : {"unknown", "random"}
         How the labelled triples were picked: as far as the labels tell (columns asked, within and chance, which every
-        export has), or, in your own name, by a plain random draw from the candidates. A promised precision rests on
-        answers whose chance to be asked is known; without any, nothing can be promised and nothing is accepted.
-    precision : float, optional
-        What the thresholds promise; pooled methods only.
-    confidence : float
-        How probable the promise should be.
+        export has), or, in your own name, by a plain random draw from the candidates: then half of the labels find
+        the list, and the other half test it.
+    precision, confidence : float, optional
+        Guarantee this precision with this confidence. It rests on random draws from the list; without any, only
+        what people called true is accepted.
     constraints : path or Constraints, optional
         What cannot be true together, as ``actc constraints`` writes it.
     graph : path, optional
@@ -98,6 +98,8 @@ def calibrate(
         for note in use.notes:
             LOG.warning("%s: %s", labels, note)
     annotations = PICKS[picks](annotations, pool)
+    if picks == "random" and demand is not None:
+        annotations = split_random(annotations, len(pool), np.random.default_rng(0))
     rules = Constraints.read(constraints) if isinstance(constraints, PathLike) else constraints or Constraints()
     case = Case(pool, annotations, facts, method, demand=demand, constraints=rules, facts=there)
     calibration = describe_calibration(case, sources)
@@ -131,6 +133,8 @@ def read_case(path: PathLike, calibration: Calibration) -> Case:
         raise FileError(f"{sources.scores}: its relations are not those of {path}; calibrate again.")
     answers = Annotations() if said is None else said.among(pool)[0]
     answers = PICKS.get(sources.picks, PICKS["unknown"])(answers, pool)
+    if sources.picks == "random" and calibration.promise is not None:
+        answers = split_random(answers, len(pool), np.random.default_rng(0))
     candidates = None if sources.candidates is None else read_scored(sources.candidates)[0]
     case = Case(pool, answers, known, calibration.method, candidates=candidates)
     facts = None if sources.graph is None else read_graph(sources.graph)
@@ -139,15 +143,11 @@ def read_case(path: PathLike, calibration: Calibration) -> Case:
 
 
 def as_found(case: Case, path: PathLike, calibration: Calibration) -> Case:
-    """Return a case as a thresholds file decides it: by its cuts and its words, under its name and its promise."""
-    return replace(
-        case,
-        found=calibration.thresholds,
-        found_least=calibration.least,
-        found_promise=calibration.promise,
-        name=Path(path).name,
-        words=words_in(calibration),
-    )
+    """Return a case as a thresholds file decides it: by its cuts, or its guarantee, and people's answers."""
+    case, kept = replace(case, name=Path(path).name, words=words_in(calibration)), calibration.promise
+    if kept is None:
+        return replace(case, found=calibration.thresholds)
+    return replace(case, demand=Demand(kept.target, kept.confidence))
 
 
 def words_in(calibration: Calibration) -> Answers:

@@ -1,12 +1,11 @@
 """One open case, and the one decision: pool, answers and judges, fitted once, and handed to whoever decides or reports.
 
 Whatever says which triples are accepted asks :meth:`Case.decide`: a person's word, then judges, then the method; and of
-what cannot be true together, the most probable alone. Whatever says how good that is asks :attr:`Case.expectation`.
+what cannot be true together, the most probable alone. Whatever says how good that is asks :attr:`Case.estimates`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -17,18 +16,36 @@ from numpy.typing import NDArray
 from actc.constraints.against_facts import weigh_against_facts
 from actc.constraints.places import Places, find_places
 from actc.constraints.together import Together, decide_together
+from actc.decide.estimate import Estimates, estimate_share
+from actc.decide.guarantee import (
+    LIST,
+    BegunRound,
+    DrawnRound,
+    Guarantee,
+    Ranking,
+    best_guarantee,
+    count_needed,
+)
+from actc.decide.list_test import Demand
 from actc.errors import OptionError
 from actc.judges.answers import JudgeAnswers
 from actc.judges.heed import Heeded
 from actc.methods import Fit, Method, named_method, thresholds_of
-from actc.pooled.model import Posterior
+from actc.numeric import cut_between
 from actc.tables.answers import Answers
 from actc.tables.calibration import Promised
 from actc.tables.constraints import Constraints
 from actc.tables.curves import KNOTS, Curves, look_up_few, tabulate_curves
-from actc.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, Triples
-from actc.trust.expect import Expectation, Share, expect, log_odds
-from actc.trust.promise import Demand, Promise, promise
+from actc.triples import (
+    Annotations,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    ScoredTriples,
+    Thresholds,
+    Triples,
+    as_vocabulary,
+)
 
 ORACLE = "oracle"
 """Who answered, where a file played the person."""
@@ -36,6 +53,8 @@ PEOPLE = ("person", ORACLE)
 """Whose word decides before all others."""
 BY = (*PEOPLE, "judges", "method")
 """Who may have accepted a triple."""
+FOLDS = 5
+"""Parts of the answers; each part is foreseen by a fit on the others."""
 CONSTRAINT = "constraint"
 """Who decided, where a triple would have been accepted by itself."""
 
@@ -88,13 +107,9 @@ class Case:
     judged : JudgeAnswers
         What machines said of rows of the pool.
     demand : Demand, optional
-        The precision that is promised of what is accepted beyond people's own words.
+        The precision that is guaranteed of what is accepted beyond people's own answers.
     found : Thresholds, optional
         Thresholds that were found before, in the place of the fit's own.
-    found_least : float
-        With these: P(true) from which on a triple is accepted that judges spoke of.
-    found_promise : Promised, optional
-        With these: what they promise.
     name : str
         What to call it.
     fitted : Fit, optional
@@ -107,6 +122,8 @@ class Case:
         What cannot be true together.
     facts : Triples, optional
         What the graph holds, for constraints that candidates and facts would violate together.
+    begun : BegunRound, optional
+        A round of draws that has begun, though none of them may be answered yet.
     words : Answers
         What people said of candidates that are not in the pool: it decides these, and teaches nothing.
     """
@@ -118,14 +135,13 @@ class Case:
     judged: JudgeAnswers = field(default_factory=JudgeAnswers.none)
     demand: Demand | None = None
     found: Thresholds | None = None
-    found_least: float = 0.5
-    found_promise: Promised | None = None
     name: str = "thresholds"
     fitted: Fit | None = None
     candidates: ScoredTriples | None = None
     holdout: tuple[float, ...] = ()
     constraints: Constraints = field(default_factory=Constraints)
     facts: Triples | None = None
+    begun: BegunRound | None = None
     words: Answers = field(default_factory=Answers)
 
     @property
@@ -143,42 +159,130 @@ class Case:
         """The method's fit on the answers."""
         return self.fitted or self.found_method.fit(self.pool, self.annotations, self.known)
 
-    @property
-    def posterior(self) -> Posterior:
-        """What the fit can be drawn from; refused, naming the method, where it does not know how sure it is."""
-        if self.fit.draws is None:
-            raise OptionError(f"{self.method} cannot say how sure it is; use a pooled method, such as --method pooled.")
-        return self.fit.draws
+    @cached_property
+    def rounds(self) -> list[DrawnRound]:
+        """The rounds of draws from lists, each with the case as it was before it, in their order."""
+        answers = self.annotations
+        drawn = (answers.asked == LIST) & answers.proves
+        found = []
+        for number in np.unique(answers.round[drawn]).astype(np.int64).tolist():
+            mine = answers.take(drawn & (answers.round == number))
+            one = BegunRound.read(number, mine.within[0], float(mine.chance[0]))
+            found += [] if one is None else [self._find_round(one, mine)]
+        if self.begun is not None and self.begun.number not in {one.number for one in found}:
+            found.append(self._find_round(self.begun, Annotations()))
+        return found
+
+    def _find_round(self, begun: BegunRound, mine: Annotations) -> DrawnRound:
+        number = begun.number
+        earlier = self.annotations.take(self.annotations.round < number)
+        base = replace(self, annotations=earlier, demand=None, fitted=None, found=None, begun=None)
+        ranking = base.ranking
+        places = np.full(len(self.pool), -1)
+        inside = np.flatnonzero(ranking.pool_rows >= 0)
+        places[ranking.pool_rows[inside]] = inside
+        there = places[mine.rows] >= 0
+        size = ranking.size_of(begun.listed)
+        return DrawnRound(number, begun.plan, base, ranking, size, places[mine.rows][there], mine.labels[there])
 
     @cached_property
-    def promise(self) -> Promise | None:
-        """The cuts that keep what is demanded, if anything is."""
-        if self.demand is None:
-            return None
-        return promise(self.posterior, self.annotations, self.pool, [self.demand], heeded=self.heeded)[0]
+    def ranking(self) -> Ranking:
+        """The candidates that nobody judged, the most probable first, by the method and judges alone.
+
+        Constraints change nothing here: they only take out of what is accepted later.
+        """
+        p = self.rank_probabilities(self.target)
+        pool_rows = np.arange(len(self.pool)) if self.target is self.pool else self.pool.rows_of(self.target)
+        free = (pool_rows < 0) | ~np.isin(pool_rows, self.annotations.rows)
+        rows = np.flatnonzero(free)
+        rows = rows[np.argsort(-p[rows], kind="stable")]
+        return Ranking(rows, p[rows], pool_rows[rows])
+
+    def rank_probabilities(self, triples: ScoredTriples) -> FloatArray:
+        """Return P(true) of triples by method and judges; rising with the score where a cut on the score decides."""
+        p = self.fit.probabilities(triples)
+        if p is None:
+            raise OptionError(f"{self.method} has no probabilities; use a pooled method, such as --method pooled.")
+        if self.fit.thresholds is not None:
+            order = np.lexsort((triples.scores, triples.relations))
+            lifted = p[order] + 2.0 * triples.relations[order]  # each relation above the one before it
+            p = p.copy()
+            p[order] = np.maximum.accumulate(lifted) - 2.0 * triples.relations[order]
+        if self.heeded is not None and self.heeded.probabilities is not None:
+            rows, spoken = self._judged_rows(triples)
+            p[rows] = self.heeded.probabilities[spoken]
+        return p
+
+    def guarantee_for(self, demand: Demand) -> Guarantee:
+        """Return what the draws guarantee under any demand."""
+        return best_guarantee(self.rounds, demand)
+
+    def answers_needed(self, demand: Demand) -> int | None:
+        """Return about how many more answers a guarantee needs, by today's P(true); None where none is in sight."""
+        return count_needed(self.plain.ranking, self.rounds, demand)
+
+    @property
+    def plain(self) -> Case:
+        """The same case without a demand."""
+        return self if self.demand is None else self._plain
+
+    @cached_property
+    def _plain(self) -> Case:
+        return replace(self, demand=None, fitted=self.fit)
+
+    def with_demand(self, demand: Demand) -> Case:
+        """Return the same case under another demand; fit and rounds are not worked out again."""
+        case = replace(self, demand=demand, fitted=self.fit, found=None)
+        vars(case).update(rounds=self.rounds, _plain=self.plain)
+        return case
+
+    @cached_property
+    def guarantee(self) -> Guarantee | None:
+        """What the draws guarantee, if anything is demanded."""
+        return None if self.demand is None else self.guarantee_for(self.demand)
 
     @property
     def promised(self) -> Promised | None:
-        """What is promised of what the method accepts, as thresholds.json has it; None where nothing was demanded."""
-        kept = self.promise
+        """What is guaranteed of what the method accepts, as thresholds.json has it; None where nothing was demanded."""
+        kept = self.guarantee
         if kept is None:
-            return self.found_promise
-        chance, least = (kept.chance, kept.least) if kept.accepts else (None, None)
-        return Promised(kept.demand.target, kept.demand.confidence, chance, kept.left_out, least)
+            return None
+        left_out = np.setdiff1d(self.target.relations, self.target.relations[kept.rows])
+        names = tuple(self.target.relation_names[at] for at in left_out.tolist())
+        return Promised(kept.demand.target, kept.demand.confidence, kept.bar if kept.size else None, names)
 
     @property
     def least(self) -> float:
         """P(true) from which on a triple is accepted that judges spoke of."""
-        return self.found_least if self.promise is None else self.promise.least
+        return 0.5 if self.guarantee is None else self.guarantee.bar
 
     @cached_property
     def thresholds(self) -> Thresholds:
-        """One cut per relation: those found before, those that keep the promise, else the fit's own."""
-        if self.promise is not None:
-            return self.promise.thresholds(self.pool)
+        """One cut per relation: those found before, those of the list that passed, else the fit's own."""
+        if self.guarantee is not None:
+            return self._list_thresholds(self.guarantee)
         if not len(self.annotations) and self.found is None and self.fit.thresholds is None:
             raise OptionError(f"{self.method} needs answers before it finds thresholds; judge some triples.")
         return self.found or thresholds_of(self.fit)
+
+    def _list_thresholds(self, kept: Guarantee) -> Thresholds:
+        """Return cuts that accept the list: midway between its last candidate of a relation and the next one."""
+        names = self.pool.relation_names
+        cuts, own = np.full(len(names), np.inf), np.ones(len(names), dtype=np.bool_)
+        if kept.drawn is not None and kept.size:
+            thresholds_of(kept.drawn.base.fit)  # refused where no cut on the score decides
+            p, target = kept.drawn.base.rank_probabilities(self.target), self.target
+            order = np.lexsort((target.scores, target.relations))
+            listed = (p >= kept.bar)[order]
+            codes = as_vocabulary(names).translate(target.relations, target.relation_names)[order]
+            first = np.flatnonzero(listed & np.r_[True, (codes[1:] != codes[:-1]) | ~listed[:-1]])
+            before = np.maximum(first - 1, 0)
+            alone = (first == 0) | (codes[before] != codes[first])
+            scores = target.scores[order]
+            between = np.where(alone, scores[first], cut_between(scores[before], scores[first]))
+            known = codes[first] >= 0
+            cuts[codes[first][known]] = between[known]
+        return Thresholds(names, cuts, np.inf, own)
 
     @cached_property
     def heeded(self) -> Heeded | None:
@@ -186,20 +290,6 @@ class Case:
         if not len(self.judged) or self.fit.probabilities(self.pool) is None:
             return None
         return Heeded(self.found_method, self.pool, self.annotations, self.known, self.fit, self.judged)
-
-    def promising(self, demands: Sequence[Demand]) -> list[tuple[Promise, Case]]:
-        """Return what each of several demands leads to, as if it were the case's own; the draws are made once."""
-        kept = promise(self.posterior, self.annotations, self.pool, demands, heeded=self.heeded)
-        return [(one, self.decided_by(one.thresholds(self.pool), one.least)) for one in kept]
-
-    def decided_by(self, thresholds: Thresholds, least: float) -> Case:
-        """Return the same case, decided by other cuts and, where judges spoke, by the least P(true)."""
-        case = replace(self, demand=None, fitted=self.fit, found=thresholds, found_least=least, found_promise=None)
-        # As if it had worked these out itself: it has the same fit, judges and target.
-        vars(case)["heeded"] = self.heeded
-        if self.fit.thresholds is not None:
-            vars(case)["curves"] = self.curves
-        return case
 
     def without_judges(self) -> Case:
         """Return the same case, its fit among it, as if no machine had judged."""
@@ -225,6 +315,9 @@ class Case:
     @cached_property
     def curves(self) -> Curves | None:
         """P(true) against the score, to the digit as thresholds.json has it; None where there is none."""
+        if self.guarantee is not None and self.guarantee.drawn is not None:
+            base: Case = self.guarantee.drawn.base
+            return base.curves
         found = tabulate_curves(self.fit.probabilities, self.pool, self.target.scores)
         return None if found is None else found.as_written()
 
@@ -287,10 +380,15 @@ class Case:
         """
         if alone.probability is None:
             return np.full(len(triples), 0.5), np.zeros(len(triples))
-        if self.fit.thresholds is None:
-            return alone.probability, np.full(len(triples), 0.5)
-        assert self.curves is not None
-        return alone.probability, self.curves.bars(self.thresholds)[self.curves.codes(triples)]
+        return alone.probability, np.minimum(self._bars(triples), 0.5)
+
+    def _bars(self, triples: ScoredTriples) -> FloatArray:
+        """Return the least P(true) that is accepted of each triple's relation; infinite where nothing is."""
+        if self.guarantee is not None or self.fit.thresholds is None or self.curves is None:
+            return np.full(len(triples), self.least)
+        bars = self.curves.bars(self.thresholds)[self.curves.codes(triples)]
+        cuts = self.thresholds.of(triples)
+        return np.where(np.isinf(cuts), cuts, bars)
 
     def decide_alone(self, triples: ScoredTriples) -> Decisions:
         """Decide on each triple by itself: a person's word, then judges, then the method."""
@@ -312,52 +410,112 @@ class Case:
         return self._find_unasked(self.target)
 
     def _find_unasked(self, triples: ScoredTriples) -> Decisions:
-        own = self.found is None and self.demand is None
-        accepted = self.fit.accepts(triples) if own else self.thresholds.decide(triples)
+        if self.guarantee is not None:
+            return self._decide_by_list(triples, self.guarantee)
+        accepted = self.fit.accepts(triples) if self.found is None else self.thresholds.decide(triples)
         probability = self.probabilities(triples)
         by = np.full(len(triples), "method", dtype=object)
         if self.heeded is not None:
             assert probability is not None
+            rows, spoken = self._judged_rows(triples)
             assert self.heeded.probabilities is not None
-            spoken = np.flatnonzero(self.heeded.asked)
-            rows = spoken if triples is self.pool else triples.rows_of(self.pool.take(spoken))
-            rows, spoken = rows[rows >= 0], spoken[rows >= 0]
             probability[rows] = self.heeded.probabilities[spoken]
             by[rows[accepted[rows] != (probability[rows] >= self.least)]] = "judges"
             accepted[rows] = probability[rows] >= self.least
         return Decisions(triples, accepted, probability, by)
 
+    def _judged_rows(self, triples: ScoredTriples) -> tuple[IntArray, IntArray]:
+        """Return the rows of triples that judges spoke of, among these triples and in the pool."""
+        assert self.heeded is not None
+        spoken = np.flatnonzero(self.heeded.asked)
+        rows = spoken if triples is self.pool else triples.rows_of(self.pool.take(spoken))
+        return rows[rows >= 0], spoken[rows >= 0]
+
+    def _decide_by_list(self, triples: ScoredTriples, kept: Guarantee) -> Decisions:
+        """Accept the list that passed, by the P(true) that made it; nothing where none did."""
+        base = self.plain if kept.drawn is None else kept.drawn.base
+        decided = base._decide_unasked(triples)
+        if decided.probability is None:
+            raise OptionError(f"{self.method} has no probabilities; use a pooled method, such as --method pooled.")
+        accepted, by = np.zeros(len(triples), dtype=np.bool_), np.full(len(triples), "method", dtype=object)
+        if triples is self.target:
+            accepted[kept.rows] = True
+        elif kept.size:
+            accepted = base.rank_probabilities(triples) >= kept.bar
+        if base.heeded is not None and kept.size:
+            rows, _ = base._judged_rows(triples)
+            alone = base.without_judges().rank_probabilities(triples.take(rows))
+            by[rows[accepted[rows] != (alone >= kept.bar)]] = "judges"
+        return Decisions(triples, accepted, decided.probability, by)
+
     @property
     def accepted_precision(self) -> list[float] | None:
-        """Which share of what is accepted should be true, with nine chances in ten: lowest, middle, highest.
-
-        None where nobody knows.
-        """
-        if self.fit.draws is None or not self.decisions.accepted.any():
-            return None
-        share = Share.of(self.expectation.overall, "precision", 0.9)
-        return None if share is None else [round(value, 4) for value in (share.low, share.middle, share.high)]
+        """Lowest, middle and highest of the precision of what is accepted (90% interval); None where it is unknown."""
+        share = None if self.estimates is None else self.estimates.overall["precision"]
+        return None if share is None else share.rounded()
 
     @cached_property
-    def expectation(self) -> Expectation:
-        """How good the decisions on the target will turn out, overall and by relation."""
-        unasked, held, lowered = self._decide_unasked(self.target), self.decisions.held, None
-        accepted = unasked.accepted.copy()
-        accepted[held] = False
-        if len(held) and unasked.probability is not None and self.decisions.probability is not None:
-            lowered = np.zeros(len(self.target))  # what is held back may be true all the same, less probably so
-            lowered[held] = log_odds(self.decisions.probability[held]) - log_odds(unasked.probability[held])
-        found = expect(
-            self.posterior,
-            self.thresholds.cuts_and_default,
-            self.annotations,
-            self.target,
-            settled=self.answers_in(self.target),
-            heeded=self.heeded,
-            least=self.least,
-            accepted=accepted,
-            lowered=lowered,
+    def estimates(self) -> Estimates | None:
+        """How good the decisions on the target are, in all and by relation; None where there are no probabilities."""
+        unasked, decided = self._decide_unasked(self.target), self.decisions
+        if unasked.probability is None or decided.probability is None:
+            return None
+        answers, judged = self.answers_in(self.target), np.full(len(self.target), -1)
+        judged[answers.rows] = answers.labels
+        p = np.where(judged < 0, decided.probability, unasked.probability)
+        drawn, listed = self.annotations.proves, self.annotations.asked == LIST
+        foreseen = self._foresee_answers()
+        residuals, weights = self.annotations.labels - foreseen, 1 / self.annotations.chance
+        inside = foreseen >= self._bars(self.pool.take(self.annotations.rows))
+        outside = ~inside & ~listed  # draws from a list tell of the list alone
+        if (inside & listed & drawn).any():
+            inside &= listed
+        accepted, rejected = ((judged < 0) & (decided.accepted == side) for side in (True, False))
+        belief = self._holdout_belief(p[accepted])
+        shares = (
+            estimate_share(p[accepted], residuals[drawn & inside], weights[drawn & inside], belief),
+            estimate_share(p[rejected], residuals[drawn & outside], weights[drawn & outside]),
         )
-        if len(self.annotations) or not self.holdout:
-            return found
-        return replace(found, overall=replace(found.overall, precision=np.array(self.holdout)), source="holdout")
+        relations = self.target.relations
+        draws_in = np.bincount(relations[answers.rows[answers.proves]], minlength=len(self.target.relation_names))
+        source = "answers" if drawn.any() else "model" if belief is None else "holdout"
+        return Estimates(relations, p, decided.accepted, judged, shares, draws_in, source)
+
+    def _foresee_answers(self) -> FloatArray:
+        """Return P(true) of each answered triple without its answer, shape (l,)."""
+        answers, kept = self.annotations, self.guarantee
+        if kept is None or kept.drawn is None:
+            return self.foreseen
+        base: Case = kept.drawn.base
+        p = np.empty(len(answers))
+        earlier = answers.round < kept.drawn.number
+        p[earlier] = base.foreseen
+        p[~earlier] = base.rank_probabilities(self.pool)[answers.rows[~earlier]]
+        return p
+
+    @cached_property
+    def foreseen(self) -> FloatArray:
+        """P(true) of each answered triple by a fit without a fifth of the answers, its own among them; shape (l,)."""
+        answers, method = self.annotations, self.found_method
+        triples, p = self.pool.take(answers.rows), np.full(len(answers), 0.5)
+        folds = np.random.default_rng(0).permutation(len(answers)) % FOLDS
+        few = self.fit.draws is None and len(answers) < 2 * FOLDS  # a method that needs answers
+        for fold in np.unique(folds).tolist():
+            mine = folds == fold
+            fit = self.fit if few else method.fit(self.pool, answers.take(~mine), self.known)
+            found = fit.probabilities(triples.take(mine))
+            p[mine] = 0.5 if found is None else found
+        if self.heeded is not None:
+            spoken = self.heeded.asked[answers.rows]
+            p[spoken] = self.heeded.foreseen[spoken]
+        return p
+
+    def _holdout_belief(self, accepted: FloatArray) -> tuple[float, float] | None:
+        """Return what the holdout says of the error of P(true) among the accepted: its mean and standard deviation."""
+        if not self.holdout:
+            return None
+        if self.demand is not None and self.plain.estimates is not None:
+            expected = self.plain.estimates.shares[0].expected
+        else:
+            expected = float(accepted.mean()) if len(accepted) else 0.5
+        return float(np.mean(self.holdout)) - expected, float(np.std(self.holdout))

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from actc.decide.list_test import Demand
 from actc.errors import OptionError, TableError
 from actc.frames import IDS, are_integers, kind_of, make_frame, read_ids
 from actc.methods import find_method, warn_of_scores
 from actc.tables.constraints import Constraints
 from actc.triples import Annotations, ScoredTriples, Triples
 from actc.trust.case import Case
-from actc.trust.promise import Demand
+from actc.trust.pick import pick_draws, pick_next
 
 
 def pick_triples(
@@ -26,14 +27,17 @@ def pick_triples(
     count: int = 50,
     *,
     answers: Any = None,
+    precision: float | None = None,
+    confidence: float = 0.9,
     method: str = "pooled",
     known: ScoredTriples | None = None,
     seed: int = 0,
     library: str | None = None,
 ) -> Any:
-    """Return the triples to judge next as a data frame: head, relation, tail, score, asked, within, chance, frame_size.
+    """Return the triples to judge next as a data frame: head, relation, tail, score, asked, within, chance, round,
+    frame_size.
 
-    The last four say how each was chosen. Leave them beside the answers: what is promised rests on them.
+    The last five say how each was chosen. Leave them beside the answers: what is promised rests on them.
 
     Parameters
     ----------
@@ -43,6 +47,9 @@ def pick_triples(
         How many.
     answers : data frame, optional
         What was judged before: head, relation, tail, label (1 or 0); these are not asked again.
+    precision, confidence : float
+        Draw from the list that is tested for this precision, with this confidence. Let some answers teach first, ten
+        or so; then draw, and give all answers to :func:`accept_triples`.
     method : str
         A name in ``METHODS``.
     known : ScoredTriples, optional
@@ -57,8 +64,11 @@ def pick_triples(
     triples = _as_pool(pool)
     judged, found = _as_answers(triples, answers), find_method(method)
     warn_of_scores(found, triples)
-    picks = found.fit(triples, judged, known).pick(count, np.random.default_rng([seed, len(judged)]))
-    how = {name: getattr(picks, name) for name in ("asked", "within", "chance")}
+    random = np.random.default_rng([seed, len(judged)])
+    demand = None if precision is None else Demand(precision, confidence)
+    case = Case(triples, judged, known, method, demand=demand)
+    picks = pick_next(case, count, random) if demand is None else pick_draws(case, demand, count, random)
+    how = {name: getattr(picks, name) for name in ("asked", "within", "chance", "round")}
     size = np.full(len(picks), len(triples))
     chosen = triples.take(picks.rows)
     return _frame_like(pool, {**chosen.columns(), "score": chosen.scores, **how, "frame_size": size}, library)

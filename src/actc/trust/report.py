@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
+from actc.decide.estimate import Estimates, Share
+from actc.decide.list_test import Demand
+from actc.errors import OptionError
 from actc.frames import html_table
 from actc.tables.files import in_json
-from actc.triples import FloatArray, ScoredTriples, as_vocabulary
+from actc.triples import as_vocabulary
 from actc.trust.case import PEOPLE, Case
-from actc.trust.discrepancy import answers_left_out
-from actc.trust.expect import QUANTITIES, Expectation, Share, expect
 from actc.trust.held import count_held
-from actc.trust.intervals import check_level
 from actc.trust.words import CANDIDATES, Sought
 
-CURVE = (10, 20, 50, 100, 200, 500, 1000, 2000)
 QUESTIONS = 10
+TARGETS = (0.9, 0.95)
 HALF = 0.5
 """A relation is doubtful while the precision of its accepted triples may lie below this."""
 
@@ -57,13 +57,11 @@ class Report:
     """The numbers of a report; see the fields' own classes."""
 
     case: Case
-    level: float
-    expectation: Expectation
+    estimates: Estimates
     quality: dict[str, Share | None]
     relations: list[RelationLine]
     questions: list[Question]
-    curve: list[tuple[int, Share]]
-    said: FloatArray  # probability of each judged triple, without its own answer
+    needed: dict[str, int | None]  # about how many more answers a guarantee of each precision needs
     judges: tuple[str, ...] = ()  # what machine judges brought, in sentences
     session: tuple[str, ...] = ()  # where the session stands, in sentences
     sought: Sought = CANDIDATES
@@ -91,7 +89,12 @@ class Report:
     @property
     def rests_on(self) -> str:
         """Say what the numbers rest on, in a sentence or two."""
-        return _RESTS_ON[self.expectation.source].format(checks=self.expectation.checks, chance=self.expectation.misfit)
+        return _RESTS_ON[self.estimates.source].format(draws=self.draws)
+
+    @property
+    def draws(self) -> int:
+        """How many answers have a known inclusion probability."""
+        return int(self.case.annotations.proves.sum())
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
@@ -100,40 +103,46 @@ class Report:
             "format_version": 1,
             "name": self.case.name,
             "method": self.case.method,
-            "level": self.level,
             "pool": len(self.case.target),
             "answers": len(self.case.annotations),
             "accepted": self.accepted,
             "constraints": count_held(self.case) if len(self.case.constraints) else None,
             "promise": self.case.promised and self.case.promised.describe(),
-            "rests_on": self.expectation.source,
-            "checks": self.expectation.checks,
-            "misfit_p_value": self.expectation.misfit,
+            "rests_on": self.estimates.source,
+            "draws": self.draws,
+            "answers_needed": self.needed,
             "quality": {name: share and asdict(share) for name, share in self.quality.items()},
-            "learning_curve": [{"answers": count, **asdict(share)} for count, share in self.curve],
             "session": list(self.session),
             "relations": in_json([asdict(line) for line in self.relations]),
             "ask_next": [asdict(question) for question in self.questions],
         }
 
 
-def make_report(case: Case, level: float = 0.9) -> Report:
+def make_report(case: Case) -> Report:
     """Work out every number of the report."""
-    check_level(level)
-    found = case.expectation
-    return Report(
-        case,
-        level,
-        found,
-        {name: Share.of(found.overall, name, level) for name in QUANTITIES},
-        _relation_lines(case, found, level),
-        find_questions(case),
-        _learning_curve(case, level),
-        answers_left_out(case.posterior, case.annotations).probabilities,
-    )
+    found = case.estimates
+    if found is None:
+        raise OptionError(f"{case.method} has no probabilities; use a pooled method, such as --method pooled.")
+    lines, questions = _relation_lines(case, found), find_questions(case)
+    return Report(case, found, found.overall, lines, questions, describe_needed(case))
 
 
-def _relation_lines(case: Case, found: Expectation, level: float) -> list[RelationLine]:
+def describe_needed(case: Case) -> dict[str, int | None]:
+    """Return about how many more answers a guarantee of each of some precisions needs."""
+    return {f"{target:g}": case.answers_needed(Demand(target)) for target in TARGETS}
+
+
+def tell_needed(needed: dict[str, int | None]) -> str:
+    """Say how many more answers guarantees need: "about 40 more answers for 90%, 120 for 95%"."""
+    known = [(float(target), count) for target, count in needed.items() if count is not None]
+    if not known:
+        return "No guarantee is in sight by today's probabilities; more answers may change that."
+    (first, count), *others = known
+    more = "".join(f", {count:,} for {target:.0%}" for target, count in others)
+    return f"A guaranteed precision needs about {count:,} more answers for {first:.0%}{more}."
+
+
+def _relation_lines(case: Case, found: Estimates) -> list[RelationLine]:
     target, size = case.target, len(case.target.relation_names)
     accepted = np.bincount(target.relations[case.decisions.accepted], minlength=size).tolist()
     given = case.answers_in(target)
@@ -145,8 +154,7 @@ def _relation_lines(case: Case, found: Expectation, level: float) -> list[Relati
     lines = []
     for at in np.argsort(-target.relation_counts, kind="stable").tolist():
         name, count, place = target.relation_names[at], int(target.relation_counts[at]), int(places[at])
-        known = found.relations.get(name)
-        quality = {key: None if known is None else Share.of(known, key, level) for key in QUANTITIES}
+        quality = found.of_relation(at)
         interval = None
         if lower is not None and upper is not None and place >= 0:
             interval = (float(lower[place]), float(upper[place]))
@@ -175,45 +183,11 @@ def find_questions(case: Case, count: int = QUESTIONS) -> list[Question]:
     ]
 
 
-def expected_precision(case: Case, accepted: ScoredTriples) -> FloatArray:
-    """Return draws of the precision that a case, people's words and judges heard, expects of an accepted set."""
-    found = expect(
-        case.posterior,
-        case.thresholds.cuts_and_default,
-        case.annotations,
-        accepted,
-        each=False,
-        settled=case.answers_in(accepted),
-        heeded=case.heeded,
-        least=case.least,
-        accepted=np.ones(len(accepted), dtype=np.bool_),
-    )
-    return found.overall.precision
-
-
-def _learning_curve(case: Case, level: float) -> list[tuple[int, Share]]:
-    """Say what was to be expected after the first 10, 20, 50 ... answers, each with the thresholds of that moment.
-
-    The last point is the report's own.
-    """
-    curve = []
-    for count in [count for count in (0, *CURVE) if count < len(case.annotations)]:
-        earlier = Case(case.pool, case.annotations.first(count), case.known, case.method)
-        cuts = earlier.thresholds.cuts_and_default
-        found = expect(earlier.posterior, cuts, earlier.annotations, case.pool, 200, 1000, each=False)
-        curve.append((count, Share.of(found.overall, "accuracy", level)))
-    curve.append((len(case.annotations), Share.of(case.expectation.overall, "accuracy", level)))
-    return [(count, share) for count, share in curve if share is not None]
-
-
 _RESTS_ON = {
-    "holdout": "Nobody was asked. The share of true ones among the accepted is estimated from facts that were held "
-    "out of the graph; the other numbers rest on the model alone.",
-    "model": "These numbers rest on the model alone; the bounds allow for the errors that it made on other pools. "
-    "No answer has a known chance to be asked, so nothing has checked the model here; an audit would.",
-    "model and answers": "These numbers rest on the model, corrected by {checks} answers, each weighted by its chance "
-    "to be asked. The answers do not contradict the model (p = {chance:.2g}).",
-    "answers": "The answers contradict the model (p = {chance:.2g}), so the overall numbers rest on {checks} answers, "
-    "each weighted by its chance to be asked. Numbers of single relations still rest on the model: do not rely on "
-    "them.",
+    "holdout": "Nobody was asked. The precision of the accepted facts is estimated from a holdout of the graph; the "
+    "other numbers rest on the probabilities of the method.",
+    "model": "These numbers rest on the probabilities of the method alone. No answer has a known inclusion "
+    "probability, so nothing has checked them here; an audit would.",
+    "answers": "These numbers rest on the probabilities of the method, corrected by {draws} random draws that people "
+    "judged, each weighted by the inverse of its inclusion probability.",
 }

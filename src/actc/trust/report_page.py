@@ -13,9 +13,9 @@ from actc.tables.files import write_text
 from actc.tables.pages import render
 from actc.trust.case import ORACLE
 from actc.trust.held import tell_held
-from actc.trust.intervals import Interval, clopper_pearson
-from actc.trust.report import HALF, RelationLine, Report
-from actc.trust.svg import histogram, learning_curve, reliability, shares, whisker
+from actc.trust.intervals import Interval
+from actc.trust.report import HALF, RelationLine, Report, tell_needed
+from actc.trust.svg import histogram, shares, whisker
 
 MOST_PICTURES = 24
 MOST_LINES = 30
@@ -64,8 +64,7 @@ def write_page(report: Report, path: str | Path, words: Words | None = None) -> 
         doubtful=sorted(doubtful, key=lambda line: -line.accepted),
         most_lines=MOST_LINES,
         half=HALF,
-        kept=_draw_reliability(report),
-        brought=_draw_curve(report),
+        needed=tell_needed(report.needed),
         histograms=_draw_scores(report),
         held=tell_held(report.case),
         infinity=np.inf,
@@ -73,25 +72,6 @@ def write_page(report: Report, path: str | Path, words: Words | None = None) -> 
         whisker=whisker,
     )
     write_text(path, page)
-
-
-def _draw_reliability(report: Report) -> str:
-    """Draw whether probabilities are kept; nothing where nobody answered."""
-    edges, labels = np.array([0.1, 0.25, 0.4, 0.6, 0.75, 0.9]), report.case.annotations.labels
-    which = np.searchsorted(edges, report.said, side="right")
-    found = [labels[which == at] for at in range(len(edges) + 1)]
-    bounds = [clopper_pearson(int(mine.sum()), len(mine), report.level) for mine in found]
-    return reliability(report.said, labels, bounds, edges, report.sought) if len(labels) else ""
-
-
-def _draw_curve(report: Report) -> str:
-    """Draw what answers brought; nothing where nobody answered."""
-    if len(report.curve) < 2:
-        return ""
-    counts, values = zip(*report.curve, strict=True)
-    return learning_curve(
-        counts, [value.middle for value in values], [Interval(value.low, value.high) for value in values]
-    )
 
 
 def _draw_scores(report: Report) -> list[tuple[RelationLine, str]]:

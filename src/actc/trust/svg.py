@@ -86,50 +86,6 @@ class Frame:
         return head + "".join(self.parts) + "</svg>"
 
 
-def reliability(
-    probabilities: FloatArray,
-    labels: BoolArray,
-    bounds: Sequence[Interval],
-    edges: FloatArray,
-    sought: Sought = CANDIDATES,
-) -> str:
-    """Draw how often triples of each predicted probability were judged true; on the diagonal, words are kept."""
-    frame = Frame((420, 300), (0, 1), (0, 1))
-    frame.ticks_y([0, 0.25, 0.5, 0.75, 1])
-    frame.line(frame.x(0), frame.y(0), frame.x(1), frame.y(1), "ideal")
-    which = np.searchsorted(edges, probabilities, side="right")
-    most = max(1, int(np.bincount(which).max(initial=1)))
-    for at, bound in enumerate(bounds):
-        mine = which == at
-        if not mine.any():
-            continue
-        count, said, was = int(mine.sum()), float(probabilities[mine].mean()), float(labels[mine].mean())
-        frame.line(frame.x(said), frame.y(bound.low), frame.x(said), frame.y(bound.high), "whisker")
-        title = f"{count} judged: {said:.0%} expected, {was:.0%} {sought.true}"
-        frame.dot(frame.x(said), frame.y(was), 3.5 + 5 * np.sqrt(count / most), "point", title)
-    frame.ticks_x(
-        [frame.x(v) for v in (0, 0.25, 0.5, 0.75, 1)], ["0%", "25%", "50%", "75%", "100%"], "probability given"
-    )
-    return frame.svg(f"Reliability diagram: probability given against share judged {sought.true}")
-
-
-def learning_curve(budgets: Sequence[int], middles: Sequence[float], bounds: Sequence[Interval]) -> str:
-    """Draw expected accuracy by answers given, with its interval."""
-    low = max(0.0, np.floor(10 * min(bound.low for bound in bounds)) / 10)
-    frame = Frame((420, 300), (0, max(len(budgets) - 1, 1)), (low, 1))
-    frame.ticks_y(np.arange(low, 1.001, 0.1).tolist())
-    places = [frame.x(at) for at in range(len(budgets))]
-    upper = [(x, frame.y(bound.high)) for x, bound in zip(places, bounds, strict=True)]
-    lower = [(x, frame.y(bound.low)) for x, bound in zip(places, bounds, strict=True)]
-    frame.path([*upper, *lower[::-1]], "band", closed=True)
-    frame.path([(x, frame.y(m)) for x, m in zip(places, middles, strict=True)], "curve")
-    for x, middle, budget, bound in zip(places, middles, budgets, bounds, strict=True):
-        title = f"{budget} answers: {middle:.1%}, between {bound.low:.1%} and {bound.high:.1%}"
-        frame.dot(x, frame.y(middle), 4, "point", title)
-    frame.ticks_x(places, [str(budget) for budget in budgets], "answers given")
-    return frame.svg("Expected accuracy by number of answers")
-
-
 def histogram(
     scores: FloatArray, cut: float, interval: Interval | None, judged: FloatArray, labels: BoolArray, span: Interval
 ) -> str:

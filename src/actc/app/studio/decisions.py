@@ -17,6 +17,7 @@ from actc.check.ask import Doubtful
 from actc.check.report import RESTORED, decide_outcome, restored
 from actc.complete.earlier import ANSWERS
 from actc.complete.open_case import CANDIDATES, CHECK, open_completion
+from actc.decide.list_test import Demand
 from actc.errors import OptionError
 from actc.evidence.keep_weighed import Reasons
 from actc.graphs.graph import Graph
@@ -28,7 +29,6 @@ from actc.tables.answers import Answers
 from actc.tables.begun import version_of
 from actc.triples import Annotations
 from actc.trust.case import PEOPLE, Case
-from actc.trust.promise import Demand
 
 Columns = dict[str, Any]
 RULE = "rule"

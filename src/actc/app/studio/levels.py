@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from actc.app.studio.decisions import Standing, Wish
+from actc.decide.list_test import Demand
 from actc.triples import IntArray
 from actc.trust.case import Case
-from actc.trust.promise import Demand
 
 PRECISIONS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99)
 
@@ -19,10 +18,9 @@ def describe_levels(standing: Standing, wish: Wish) -> dict[str, Any]:
     """Return how many are accepted at each level; none are promised by a method that does not know how sure it is."""
     case, names = standing.case, standing.session.names
     wanted = sorted({*PRECISIONS, *([] if wish.precision is None else [wish.precision])})
-    knows = case.fit.draws is not None
-    kept = case.promising([Demand(precision) for precision in wanted]) if knows else []
-    plain = case if case.demand is None else replace(case, demand=None, fitted=case.fit)
-    cases = [plain, *(one for _, one in kept)]
+    knows = case.plain.decisions.probability is not None
+    kept = [case.with_demand(Demand(precision)) for precision in wanted] if knows else []
+    cases = [case.plain, *kept]
     counts = [_count(standing, one) for one in cases]
     sizes, more = case.target.relation_counts.tolist(), len(standing.called)
     return {
@@ -30,9 +28,9 @@ def describe_levels(standing: Standing, wish: Wish) -> dict[str, Any]:
             {
                 "precision": demand,
                 "accepted": int(counts[at + 1].sum()) + more,
-                "chance": None if np.isnan(promise.chance) else round(promise.chance, 4),
+                "needed": case.answers_needed(Demand(demand)),
             }
-            for at, (demand, (promise, _)) in enumerate(zip(wanted, kept, strict=False))
+            for at, demand in enumerate(wanted[: len(kept)])
         ],
         "now": int(counts[0].sum()) + more,
         "said": _count_said(case) + more,

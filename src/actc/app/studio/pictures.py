@@ -9,12 +9,8 @@ import numpy as np
 from actc.app.studio.decisions import Standing
 from actc.session import Session
 from actc.session.status import picture
-from actc.triples import Thresholds
 from actc.trust.case import Case
-from actc.trust.expect import Share
-from actc.trust.promise import cuts_at
 
-LEVEL = 0.9
 LENGTHS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 """Shares of the candidates, the most probable first."""
 BINS = 24
@@ -34,25 +30,18 @@ def describe_pictures(standing: Standing) -> dict[str, Any]:
 
 def _describe_precision(case: Case) -> list[dict[str, Any]]:
     """Return which share of the accepted should be true, had so many been accepted; shortest list first."""
-    if case.fit.draws is None:
+    if case.estimates is None:
         return []
-    names, own = case.pool.relation_names, np.ones(len(case.pool.relation_names), dtype=np.bool_)
-    points = dict([_point(case)])
-    for least, cuts in cuts_at(case.posterior, case.target, LENGTHS):
-        count, share = _point(case.decided_by(Thresholds(names, cuts[:-1], float(cuts[-1]), own), least))
-        points.setdefault(count, share)
-    now = next(iter(points))
+    ranking = case.plain.ranking
+    sizes = {max(round(share * len(ranking.p)), 1) for share in LENGTHS if len(ranking.p)}
+    points = {size: case.estimates.of_list(ranking.p[:size]) for size in sizes}
+    now = int(case.decisions.accepted.sum())
+    if (precision := case.estimates.overall["precision"]) is not None:
+        points[now] = precision
     return [
         {"accepted": count, "low": share.low, "middle": share.middle, "high": share.high, "now": count == now}
-        for count, share in sorted(points.items(), key=lambda point: point[0])
-        if share is not None
+        for count, share in sorted(points.items())
     ]
-
-
-def _point(case: Case) -> tuple[int, Share | None]:
-    """Return how many a case accepts, and which share of them should be true."""
-    count = int(case.decisions.accepted.sum())
-    return count, Share.of(case.expectation.overall, "precision", LEVEL) if count else None
 
 
 def _describe_relations(standing: Standing) -> list[dict[str, Any]]:

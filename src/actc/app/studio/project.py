@@ -22,10 +22,10 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
+from actc.decide.list_test import Demand
 from actc.errors import ChoiceError, FileError, OptionError, check_choice
 from actc.session.settings import MOST_GUIDELINES, Settings
 from actc.tables.files import load_json, read_scored, write_json, write_scored
-from actc.trust.promise import Demand
 
 FORMAT, VERSION, FILE = "actc-project", 1, "project.json"
 HIDDEN = ".actc-studio"

@@ -1,0 +1,196 @@
+"""What the rounds of draws guarantee: each tests a list that was fixed before its draws.
+
+The list of a round is a function of the candidates and of the answers of earlier rounds alone; so whoever has the
+candidates and the answers, with their rounds, finds the same list again.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from actc.decide.list_test import TUNED, Demand, Round, answers_needed, is_settled, largest_passing, nested_lists
+from actc.triples import Annotations, BoolArray, FloatArray, IntArray, Picks
+
+LIST = "list"
+"""How an answer was asked that was drawn from a list which is tested."""
+LIST_DRAW = "A random draw, to test the list of facts that would be accepted."
+_WITHIN = re.compile(r"(\d+) draws at ([0-9.e-]+)")
+
+
+def name_round(one: Round) -> str:
+    """Return what stands beside each draw of a round (``within``): how many there are, and the share of the error."""
+    return f"{one.draws} draws at {one.share:g}"
+
+
+def split_random(answers: Annotations, pool: int, random: np.random.Generator) -> Annotations:
+    """Return a plain random draw from a pool as answers of which half teach, and half test lists of the pool."""
+    order = random.permutation(len(answers))
+    teach, test = (answers.take(np.sort(part)) for part in np.array_split(order, 2))
+    plan = Round(len(test), 1.0)
+    return teach.plus(replace(test, asked=LIST, within=name_round(plan), chance=1 / pool, round=1.0))
+
+
+@dataclass(frozen=True)
+class BegunRound:
+    """A round whose list is fixed: its number, its plan, and how many candidates of the pool are on the list."""
+
+    number: int
+    plan: Round
+    listed: int
+
+    @classmethod
+    def read(cls, number: int, within: str, chance: float) -> BegunRound | None:
+        """Read it off what stands beside a draw; None where that is something else."""
+        match = _WITHIN.fullmatch(within)
+        if match is None or not 0 < chance <= 1:
+            return None
+        return cls(number, Round(int(match[1]), min(float(match[2]), 1.0)), round(1 / chance))
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """The candidates that nobody judged and no constraint excludes, the most probable first.
+
+    Parameters
+    ----------
+    rows : int array of shape (K,)
+        Their rows among all candidates.
+    p : float array of shape (K,)
+        P(true) of each, descending.
+    pool_rows : int array of shape (K,)
+        Their rows in the pool that questions are chosen from, -1 where they are not in it.
+    """
+
+    rows: IntArray
+    p: FloatArray
+    pool_rows: IntArray
+
+    def size_of(self, count: int) -> int:
+        """Return the size of the list that has so many candidates of the pool, ties among them."""
+        counts = np.cumsum(self.pool_rows >= 0)
+        if not count or not len(counts) or not counts[-1]:
+            return 0
+        place = int(np.searchsorted(counts, min(count, int(counts[-1]))))
+        return int(np.searchsorted(-self.p, -self.p[place], side="right"))
+
+    def listed(self, size: int) -> IntArray:
+        """Return the rows in the pool of the first ``size`` candidates, as far as they are in it."""
+        rows = self.pool_rows[:size]
+        return rows[rows >= 0]
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnRound:
+    """A round of draws with its answers.
+
+    Parameters
+    ----------
+    number : int
+        The first is 1.
+    plan : Round
+    base : Case
+        The case as it was before the round: it fixed the list.
+    ranking : Ranking
+        By that case.
+    size : int
+        Size of the list that was drawn from.
+    places : int array of shape (n,)
+        Places of the answered draws in the ranking.
+    labels : bool array of shape (n,)
+    """
+
+    number: int
+    plan: Round
+    base: Any
+    ranking: Ranking
+    size: int
+    places: IntArray
+    labels: BoolArray
+
+    @property
+    def open_draws(self) -> int:
+        """Draws without an answer."""
+        return max(self.plan.draws - len(self.places), 0)
+
+    def lists(self, demand: Demand) -> IntArray:
+        """Return the sizes of the lists to test, none longer than what was drawn from."""
+        sizes = nested_lists(self.ranking.p, demand.target, self.plan.draws, self.plan.share * demand.error)
+        return np.unique(np.minimum(sizes, self.size))
+
+    def test(self, demand: Demand) -> Guarantee:
+        """Return what the round guarantees."""
+        sizes, alpha = self.lists(demand), self.plan.share * demand.error
+        draws = (sizes, self.places, self.labels, demand.target, alpha)
+        size = largest_passing(*draws, self.open_draws) if len(sizes) else 0
+        bar = float(self.ranking.p[size - 1]) if size else np.inf
+        return Guarantee(demand, size, bar, self, is_settled(*draws, self.open_draws))
+
+
+@dataclass(frozen=True, eq=False)
+class Guarantee:
+    """What is guaranteed of the accepted facts that nobody judged.
+
+    Parameters
+    ----------
+    demand : Demand
+    size : int
+        How many candidates the list has that passed; 0 if none did.
+    bar : float
+        The least P(true) in it; infinite if none passed.
+    drawn : DrawnRound, optional
+        The round that tested it; None before the first.
+    settled : bool
+        Whether the answers that are missing in the round change nothing.
+    """
+
+    demand: Demand
+    size: int = 0
+    bar: float = np.inf
+    drawn: DrawnRound | None = None
+    settled: bool = True
+
+    @property
+    def rows(self) -> IntArray:
+        """The candidates on the list that passed."""
+        if self.drawn is None:
+            return np.zeros(0, dtype=np.int64)
+        return self.drawn.ranking.rows[: self.size]
+
+
+def best_guarantee(rounds: list[DrawnRound], demand: Demand) -> Guarantee:
+    """Return the longest list that passed in any round; the errors of the rounds add up to that of the demand."""
+    return max((one.test(demand) for one in rounds), key=lambda one: one.size, default=Guarantee(demand))
+
+
+def error_left(rounds: list[DrawnRound]) -> float:
+    """Return the share of the error that no round has spent."""
+    return max(1.0 - sum(one.plan.share for one in rounds), 0.0)
+
+
+def count_needed(ranking: Ranking, rounds: list[DrawnRound], demand: Demand) -> int | None:
+    """Return about how many more answers a guarantee needs, by today's P(true); None where nothing is in sight."""
+    share = error_left(rounds) * (TUNED.open_end if rounds else 1.0)
+    return answers_needed(ranking.p, demand, share) if share > 0 else None
+
+
+def begin_round(number: int, plan: Round, ranking: Ranking, demand: Demand, random: np.random.Generator) -> Picks:
+    """Fix the list of a round and return its draws; none where no list is likely enough to pass."""
+    sizes = nested_lists(ranking.p, demand.target, plan.draws, plan.share * demand.error)
+    rows = ranking.listed(int(sizes[-1])) if len(sizes) else np.zeros(0, dtype=np.int64)
+    plan = Round(min(plan.draws, len(rows)), plan.share)
+    return _draws(random.permutation(rows)[: plan.draws], number, plan, len(rows))
+
+
+def draw_more(drawn: DrawnRound, besides: IntArray, count: int, random: np.random.Generator) -> Picks:
+    """Return more draws of a round that has begun, none of ``besides``: what was drawn, and what else is taken."""
+    rows = drawn.ranking.listed(drawn.size)
+    rest = np.setdiff1d(rows, np.append(besides, drawn.ranking.pool_rows[drawn.places]))
+    return _draws(random.permutation(rest)[:count], drawn.number, drawn.plan, len(rows))
+
+
+def _draws(rows: IntArray, number: int, plan: Round, listed: int) -> Picks:
+    return Picks(rows, LIST, name_round(plan), 1 / max(listed, 1), LIST_DRAW, number)

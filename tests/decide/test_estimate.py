@@ -1,0 +1,96 @@
+"""One estimate: it holds, its quantities fit each other, and no answer makes it less certain."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from actc.decide.estimate import Estimates, SetShare, estimate_share
+
+NOTHING = np.zeros(0)
+
+
+def estimates(p, accepted, judged=None, shares=None, relations=None) -> Estimates:
+    """Return the estimates of some candidates, by P(true) alone unless something else is given."""
+    judged = np.full(len(p), -1) if judged is None else judged
+    mine = [p[accepted & (judged < 0)], p[~accepted & (judged < 0)]]
+    shares = shares or tuple(estimate_share(one, NOTHING, NOTHING) for one in mine)
+    relations = np.zeros(len(p), dtype=int) if relations is None else relations
+    return Estimates(relations, p, accepted, judged, shares, np.zeros(relations.max() + 1, dtype=int))
+
+
+def test_without_answers_the_precision_is_the_mean_probability_and_wide():
+    p = np.linspace(0.2, 0.9, 500)
+    share = estimates(p, p >= 0.5).overall["precision"]
+    assert share.middle == pytest.approx(p[p >= 0.5].mean())
+    assert share.high - share.low > 0.2
+
+
+def test_the_difference_estimator_is_right_whatever_the_probabilities_are():
+    random = np.random.default_rng(0)
+    truth = random.random(5000) < 0.9
+    held, p = 0, np.full(5000, 0.6)  # far too low
+    for _ in range(200):
+        drawn = random.permutation(5000)[:100]
+        share = estimate_share(p, truth[drawn] - p[drawn], np.full(100, 5000.0))
+        low, high = share.mean - 1.7 * share.scale, share.mean + 1.7 * share.scale
+        held += low <= truth.mean() <= high
+    assert held >= 170
+
+
+def test_each_answer_narrows_the_interval_on_the_mean():
+    random = np.random.default_rng(1)
+    widths = np.zeros(30)
+    for _ in range(200):
+        truth = random.random(1000) < 0.85
+        p = np.full(1000, 0.85)
+        for count in range(30):
+            widths[count] += estimate_share(p, truth[:count] - p[:count], np.full(count, 1000.0)).scale
+    assert (np.diff(widths) < 0).all()
+
+
+def test_a_holdout_and_answers_are_combined_by_their_precision():
+    p = np.full(1000, 0.8)
+    alone = estimate_share(p, NOTHING, NOTHING, (0.1, 0.05))
+    assert (alone.mean, alone.scale) == pytest.approx((0.9, 0.05))
+    one = estimate_share(p, np.array([0.2]), np.array([1000.0]), (0.1, 0.05))
+    assert one.scale <= alone.scale
+    assert one.mean == pytest.approx(0.9, abs=0.01)
+    many = estimate_share(p, np.full(400, 0.2), np.full(400, 1000.0), (0.1, 0.05))
+    assert many.mean > 0.97
+
+
+def test_precision_recall_and_the_share_of_true_candidates_fit_each_other():
+    random = np.random.default_rng(2)
+    p = random.random(2000)
+    accepted, judged = p >= 0.6, np.where(random.random(2000) < 0.05, random.random(2000) < p, -1).astype(int)
+    accepted = np.where(judged >= 0, judged == 1, accepted)
+    shares = (SetShare(0.9, 0.03, 40, p[accepted & (judged < 0)].mean()), SetShare(0.2, 0.05, 20, 0.3))
+    found = {name: share.middle for name, share in estimates(p, accepted, judged, shares).overall.items()}
+    true = found["true_share"] * 2000
+    assert found["precision"] * accepted.sum() == pytest.approx(found["recall"] * true)
+    assert found["f1"] == pytest.approx(
+        2 * found["precision"] * found["recall"] / (found["precision"] + found["recall"])
+    )
+
+
+def test_the_precision_of_all_is_the_mean_of_its_relations():
+    random = np.random.default_rng(3)
+    p, relations = random.random(3000), random.integers(5, size=3000)
+    accepted = p >= 0.5
+    shares = (SetShare(0.8, 0.03, 40, p[accepted].mean()), SetShare(0.2, 0.05, 20, p[~accepted].mean()))
+    found = estimates(p, accepted, shares=shares, relations=relations)
+    sizes = np.bincount(relations[accepted])
+    each = [found.of_relation(relation)["precision"].middle for relation in range(5)]
+    assert np.average(each, weights=sizes) == pytest.approx(found.overall["precision"].middle)
+    assert all(
+        found.of_relation(relation)["precision"].low <= each[relation] <= found.of_relation(relation)["precision"].high
+        for relation in range(5)
+    )
+
+
+def test_what_people_judged_is_certain():
+    judged = np.array([1, 1, 0, 0])
+    found = estimates(np.full(4, 0.5), judged == 1, judged).overall
+    assert [found[name].middle for name in ("precision", "recall", "accuracy", "true_share")] == [1, 1, 1, 0.5]
+    assert found["precision"].low == 1
