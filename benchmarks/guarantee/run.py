@@ -1,13 +1,17 @@
-"""Guarantees by testing a list: recall, lists made and lists broken, beside a prototype and an oracle.
+"""Guarantees by testing a list: recall, lists made and lists broken, beside a prototype and an oracle; and intervals.
 
     ACTC_PROVING=folder OMP_NUM_THREADS=1 python benchmarks/guarantee/run.py --repeats 20
 
-``folder`` holds GRAPH/MODEL/ as benchmarks/proving reads them; the eight CoDEx cells are run too. Writes rows.csv: of
-each way, pool, budget, target and repeat the accepted facts that nobody judged, the true ones among them, and the true
-ones among all that nobody judged. before.csv has the same rows of the version before list tests. The prototype: 30
-answers teach, three lists that end where the mean of P(true) is .95, .92 and .88 (of ``.9``; its errors scaled for
-other targets), Clopper-Pearson each at a third of the error. The oracle: the longest list by P(true) after 30 answers
-with the precision asked for. ``--half 0`` and ``--half 1`` run every second pool only.
+``folder`` holds GRAPH/MODEL/ as benchmarks/proving reads them; the eight CoDEx cells are run too. Writes
+
+- rows.csv: of each way, pool, budget, target and repeat the accepted facts that nobody judged, the true ones among
+  them, and the true ones among all that nobody judged; ``list-test`` is the product (`ask_oracle` with a demand).
+- intervals.csv: of each pool, number of answers and repeat the estimate, its 90% interval and the truth, of precision
+  and accuracy, for answers by the method's own questions.
+
+before.csv has the rows of the version before list tests. The prototype: 30 answers teach, three lists that end where
+the mean of P(true) is .95, .92 and .88 (of ``.9``; its errors scaled for other targets), Clopper-Pearson each at a
+third of the error. The oracle: the longest list by P(true) after 30 answers with the precision asked for.
 """
 
 from __future__ import annotations
@@ -20,15 +24,19 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.decide.list_test import largest_passing, nested_lists, plan_rounds
+from actc.decide.list_test import Demand
 from actc.experiment.cells import Cell, read_cell
 from actc.experiment.datasets import load_cell
 from actc.methods import METHODS
+from actc.session.oracle import ask_oracle
 from actc.triples import Annotations, FloatArray, IntArray
+from actc.trust.case import Case
 
 HERE = Path(__file__).parent
 BUDGETS, TARGETS, CONFIDENCE = (50, 100, 300), (0.8, 0.9, 0.95), 0.9
+COUNTS = (20, 50, 100)
 COLUMNS = ("way", "pool", "budget", "target", "repeat", "accepted", "true", "possible")
+INTERVALS = ("pool", "answers", "repeat", "quantity", "truth", "low", "middle", "high")
 METHOD = METHODS["pooled"]
 
 
@@ -42,45 +50,38 @@ def find_cells() -> list[Cell]:
 
 
 class Trial:
-    """One repeat on one pool: answers by the method's own picks, shared by all ways."""
+    """One repeat on one pool: answers by the method's own picks, shared by prototype and oracle."""
 
-    def __init__(self, cell: Cell, repeat: int, most: int) -> None:
+    def __init__(self, cell: Cell, repeat: int) -> None:
         self.pool, self.labels, self.repeat = cell.valid, cell.valid_labels, repeat
         random, answers = np.random.default_rng([repeat, 7]), Annotations()
-        while len(answers) < most:
-            picks = METHOD.fit(self.pool, answers).pick(min(METHOD.batch(len(answers)), most - len(answers)), random)
+        while len(answers) < max(COUNTS):
+            picks = METHOD.fit(self.pool, answers).pick(METHOD.batch(len(answers)), random)
             answers = answers.plus(picks.answered(self.labels[picks.rows]))
-        self.rows = answers.rows
+        self.answers, self.rows = answers, answers.rows
 
-    def order(self, rows: IntArray, random: np.random.Generator) -> tuple[IntArray, FloatArray]:
+    def order(self, rows: IntArray) -> tuple[IntArray, FloatArray]:
         """Fit on the answers about some rows; return the other rows by descending P(true), and P(true)."""
+        random = np.random.default_rng([self.repeat, 2])
         p = METHOD.fit(self.pool, Annotations(rows, self.labels[rows])).probabilities(self.pool)
         rest = np.setdiff1d(np.arange(len(self.pool)), rows)
         rest = rest[np.lexsort((random.random(len(rest)), -p[rest]))]
         return rest, p[rest]
 
     def list_test(self, budget: int, target: float) -> tuple[IntArray, IntArray]:
-        """Return the accepted rows and the judged ones, by the product's way."""
-        random = np.random.default_rng([self.repeat, 1])
-        teach, rounds = plan_rounds(budget, target, CONFIDENCE)
-        judged, best = self.rows[:teach], np.zeros(0, dtype=np.int64)
-        for part in rounds:
-            order, p = self.order(judged, random)
-            sizes = nested_lists(p, target)
-            if not len(sizes):
-                continue
-            places = random.permutation(sizes[-1])[: part.draws]
-            size = largest_passing(sizes, places, self.labels[order[places]], target, part.alpha)
-            judged = np.append(judged, order[places])
-            best = max(best, order[:size], key=len)
-        return np.setdiff1d(best, judged), judged
+        """Return the accepted rows and the judged ones, by the product."""
+        labels, rows = self.labels, np.arange(len(self.pool))
+        options = {"budget": budget, "seed": self.repeat, "demand": Demand(target, CONFIDENCE)}
+        case = ask_oracle(self.pool, lambda _, asked: labels[asked], rows, **options)
+        judged = case.annotations.rows
+        return np.setdiff1d(np.flatnonzero(case.decisions.accepted), judged), judged
 
     def prototype(self, budget: int, target: float) -> tuple[IntArray, IntArray]:
         """Return the accepted rows and the judged ones, by the prototype's way."""
         from scipy.stats import binom
 
         random = np.random.default_rng([self.repeat, 2])
-        order, p = self.order(self.rows[:30], random)
+        order, p = self.order(self.rows[:30])
         means = np.cumsum(p) / np.arange(1, len(p) + 1)
         ends = [np.flatnonzero(means >= 1 - error * (1 - target)) for error in (0.5, 0.8, 1.2)]
         sizes = [int(end[-1]) + 1 if len(end) else 0 for end in ends]
@@ -94,43 +95,55 @@ class Trial:
 
     def oracle(self, budget: int, target: float) -> tuple[IntArray, IntArray]:
         """Return the longest list by P(true) that is good enough."""
-        order, _ = self.order(self.rows[:30], np.random.default_rng([self.repeat, 2]))
+        order, _ = self.order(self.rows[:30])
         good = np.flatnonzero(np.cumsum(self.labels[order]) >= target * np.arange(1, len(order) + 1))
         return order[: good[-1] + 1 if len(good) else 0], self.rows[:30]
+
+    def intervals(self) -> Iterator[tuple[object, ...]]:
+        """Yield the estimates after some answers, and the truth about the pool."""
+        for count in COUNTS:
+            case = Case(self.pool, self.answers.first(count))
+            accepted = case.decisions.accepted
+            truth = {"precision": self.labels[accepted].mean() if accepted.any() else np.nan}
+            truth["accuracy"] = (accepted == self.labels).mean()
+            for name, value in truth.items():
+                share = case.estimates.overall[name]
+                if share is not None and not np.isnan(value):
+                    numbers = (value, share.low, share.middle, share.high)
+                    yield count, self.repeat, name, *(f"{number:.4f}" for number in numbers)
 
 
 WAYS = {"list-test": Trial.list_test, "prototype": Trial.prototype, "oracle": Trial.oracle}
 
 
-def run_pool(cell: Cell, repeats: int) -> Iterator[tuple[object, ...]]:
-    """Yield the rows of one pool."""
-    most = max(30, *(plan_rounds(budget, target, CONFIDENCE)[0] for budget in BUDGETS for target in TARGETS))
-    for repeat in range(repeats):
-        trial = Trial(cell, repeat, most)
-        for way, accept in WAYS.items():
-            for budget in BUDGETS:
-                for target in TARGETS:
-                    accepted, judged = accept(trial, budget, target)
-                    possible = int(trial.labels.sum() - trial.labels[judged].sum())
-                    true = int(trial.labels[accepted].sum())
-                    name = f"{cell.dataset}/{cell.model}"
-                    yield way, name, budget, target, repeat, len(accepted), true, possible
+def run_trial(trial: Trial) -> Iterator[tuple[object, ...]]:
+    """Yield what each way accepts."""
+    for way, accept in WAYS.items():
+        for budget in BUDGETS:
+            for target in TARGETS:
+                accepted, judged = accept(trial, budget, target)
+                possible = int(trial.labels.sum() - trial.labels[judged].sum())
+                true = int(trial.labels[accepted].sum())
+                yield way, budget, target, trial.repeat, len(accepted), true, possible
 
 
 def main() -> None:
     """Run and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=20)
-    parser.add_argument("--half", type=int, choices=(0, 1))
-    parser.add_argument("--out", type=Path, default=HERE / "rows.csv")
+    parser.add_argument("--out", type=Path, default=HERE)
     options = parser.parse_args()
-    cells = find_cells() if options.half is None else find_cells()[options.half :: 2]
-    with options.out.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for cell in cells:
-            writer.writerows(run_pool(cell, options.repeats))
-            print(cell.dataset, cell.model, flush=True)
+    with (options.out / "rows.csv").open("w", newline="") as rows, (options.out / "intervals.csv").open("w") as bounds:
+        tables = [csv.writer(file, lineterminator="\n") for file in (rows, bounds)]
+        tables[0].writerow(COLUMNS)
+        tables[1].writerow(INTERVALS)
+        for cell in find_cells():
+            name = f"{cell.dataset}/{cell.model}"
+            for repeat in range(options.repeats):
+                trial = Trial(cell, repeat)
+                tables[0].writerows((way, name, *more) for way, *more in run_trial(trial))
+                tables[1].writerows((name, *more) for more in trial.intervals())
+            print(name, flush=True)
 
 
 if __name__ == "__main__":

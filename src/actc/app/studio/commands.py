@@ -16,12 +16,10 @@ FROM_STORE = "graph.nt"
 """The file that the graph of a store is read into, where scored candidates are decided beside it."""
 
 
-def go_commands(project: Project, anew: bool = False) -> list[Words]:
-    """Return what leads up to the first card, from nothing if ``anew``; for a graph it decides as well, later."""
+def go_commands(project: Project) -> list[Words]:
+    """Return what leads up to the first card; for a graph it decides as well, later."""
     if project.options.goal != "decide":
         return [_whole_way(project)]
-    if project.session is not None and not anew:  # the same people judge new candidates, too
-        return [["actc", "extend", "session", *_scores(project)]]
     return _start(project)
 
 

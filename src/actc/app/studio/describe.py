@@ -201,7 +201,7 @@ def _commands(project: Project) -> list[str]:
     """Return the command lines that do the same in a terminal."""
     try:
         lines = [
-            *go_commands(project, anew=True),
+            *go_commands(project),
             *(decide_commands(project) if project.options.goal == "decide" else []),
         ]
     except ActcError:

@@ -16,7 +16,6 @@ const MEANS = {
 };
 const DECIDES = "Decide counts all answers in and writes the files.";
 const BEGINS = "If you changed the graph or a choice, it looks for candidates again; all answers are kept, and people are asked only what is new.";
-const EXTENDS = "If you dropped another table of candidates, take the new ones in first: all answers are kept.";
 let states = new Map();
 
 function duration(seconds) {
@@ -35,10 +34,8 @@ export async function startRun(what, more = {}) {
 export function showRuns(project) {
   const living = project.runs.some((run) => ["waiting", "running"].includes(run.state));
   const { session, options: { goal } } = project;
-  put("run-means", session ? `${DECIDES} ${goal === "decide" ? EXTENDS : BEGINS}` : MEANS[goal]);
-  at("go").hidden = Boolean(session) && goal !== "decide"; // of a graph, to decide is to go the same way again
-  at("go").classList.toggle("go", !session);
-  put("go", session ? "Take in new candidates" : "Go");
+  put("run-means", session ? `${DECIDES} ${goal === "decide" ? "" : BEGINS}` : MEANS[goal]);
+  at("go").hidden = Boolean(session); // of a graph, to decide is to go the same way again
   at("go").disabled = living || project.state === "new";
   at("decide-now").hidden = !session;
   at("decide-now").disabled = living;

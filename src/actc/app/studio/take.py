@@ -199,7 +199,7 @@ def write_commands(project: Project) -> str:
         "set -eu",
         f"cd {shlex.quote(str(project.folder))}",
         *say_variable(project),
-        *map(shlex.join, go_commands(project, anew=True)),
+        *map(shlex.join, go_commands(project)),
         f"{judge}  # people judge; end it with Ctrl-C",
         *map(shlex.join, decide_commands(project)),
     ]
