@@ -232,5 +232,8 @@ def test_ids_that_are_neither_text_nor_whole_numbers_are_named():
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_a_column_confidence_is_the_score_unless_there_is_a_score(library):
     columns = {"Subject": ["a"], "predicate": ["r"], "object": ["x"], "Confidence": [0.5]}
-    assert ScoredTriples.from_frame(make_frame(columns, library)).scores.tolist() == [0.5]
+    found = ScoredTriples.from_frame(make_frame(columns, library))
+    assert found.scores.tolist() == [0.5]
+    assert found.probabilities
+    assert not ScoredTriples.from_frame(make_frame({**columns, "Confidence": [2.0]}, library)).probabilities
     assert ScoredTriples.from_frame(make_frame({"score": [9.0], **columns}, library)).scores.tolist() == [9.0]

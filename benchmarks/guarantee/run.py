@@ -2,7 +2,7 @@
 
     ACTC_PROVING=folder OMP_NUM_THREADS=1 python benchmarks/guarantee/run.py --repeats 20
 
-``folder`` holds GRAPH/MODEL/ as benchmarks/proving reads them; the eight CoDEx cells are run too. Writes
+``folder`` holds GRAPH/MODEL/ as benchmarks/real reads them; the eight CoDEx cells are run too. Writes
 
 - rows.csv: of each way, pool, budget, target and repeat the accepted facts that nobody judged, the true ones among
   them, and the true ones among all that nobody judged; ``list-test`` is the product (`ask_oracle` with a demand).

@@ -1,7 +1,6 @@
-"""What the pooled method is worth: on the eight CoDEx cells, on two that nothing was tuned on, under stress, as odds.
+"""What the pooled method is worth: on the eight CoDEx cells, and as odds.
 
     python benchmarks/pooled/run.py cells            writes cells.csv.gz
-    python benchmarks/pooled/run.py stress           writes stress.csv.gz
     python benchmarks/pooled/run.py probabilities    writes probabilities.csv
     python benchmarks/pooled/run.py pictures         writes thresholds.csv, picks.csv
 
@@ -14,14 +13,11 @@ import csv
 import gzip
 import os
 import sys
-import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
-from stress import STRESSES
 
 from actc.experiment.cells import Cell
 from actc.experiment.datasets import load_cell
@@ -48,12 +44,6 @@ METHODS_ON_CELLS = (
     "actc-lr-rndm",
     "localopt-acc",
 )
-METHODS_UNDER_STRESS = (
-    "pooled-rndm",
-    "pooled",
-    "pooled-known",
-    "localopt-acc",
-)
 
 
 def read_cells() -> list[Cell]:
@@ -65,25 +55,6 @@ def run_cells(repeats: int = 20) -> None:
     """Measure every method on the eight cells."""
     rows = run_experiment(read_cells(), METHODS_ON_CELLS, BUDGETS, repeats=repeats, seed=SEED, jobs=JOBS, progress=show)
     write_rows(HERE / "cells.csv.gz", rows)
-
-
-def run_stress(repeats: int = 3) -> None:
-    """Measure with and without features on pools that break one assumption each."""
-    rows: list[Row] = []
-    for name in STRESSES:
-        stressed = [make_stress(cell, name) for cell in read_cells()]
-        budgets = [budget for budget in BUDGETS if budget <= min(len(cell.valid) for cell in stressed)]
-        rows += run_experiment(
-            stressed, METHODS_UNDER_STRESS, budgets, repeats=repeats, seed=SEED, jobs=JOBS, progress=show
-        )
-        print(name, file=sys.stderr)
-    write_rows(HERE / "stress.csv.gz", rows)
-
-
-def make_stress(cell: Cell, name: str) -> Cell:
-    """Return the cell under a stress, the same on every machine."""
-    random = np.random.default_rng([SEED, zlib.crc32(f"{cell.dataset}/{cell.model}/{name}".encode())])
-    return replace(STRESSES[name](cell, random), dataset=f"{cell.dataset}+{name}")
 
 
 def run_probabilities(repeats: int = 2) -> None:
@@ -111,8 +82,8 @@ def estimate_pooled(name: str) -> Callable[[Cell, int], Estimates]:
             for budget in PAPER_BUDGETS:
                 while len(annotations) < budget:
                     count = min(budget - len(annotations), method.batch(len(annotations)))
-                    rows = method.fit(cell.valid, annotations, cell.known).pick(count, random).rows
-                    annotations = annotations.plus(rows, cell.valid_labels[rows])
+                    picks = method.fit(cell.valid, annotations, cell.known).pick(count, random)
+                    annotations = annotations.plus(picks.answered(cell.valid_labels[picks.rows]))
                 yield budget, repeat, method.fit(cell.valid, annotations, cell.known).probabilities(cell.test)
 
     return estimates
@@ -183,8 +154,8 @@ def _pick(method: Method, cell: Cell, judged: int) -> IntArray:
     random, annotations = np.random.default_rng([SEED, 0]), Annotations()
     while len(annotations) < judged:
         count = min(judged - len(annotations), method.batch(len(annotations)))
-        rows = method.fit(cell.valid, annotations, cell.known).pick(count, random).rows
-        annotations = annotations.plus(rows, cell.valid_labels[rows])
+        picks = method.fit(cell.valid, annotations, cell.known).pick(count, random)
+        annotations = annotations.plus(picks.answered(cell.valid_labels[picks.rows]))
     return annotations.rows
 
 
@@ -211,7 +182,6 @@ PROBABILITIES: dict[str, Callable[[Cell, int], Estimates]] = {
 if __name__ == "__main__":
     parts = {
         "cells": run_cells,
-        "stress": run_stress,
         "probabilities": run_probabilities,
         "pictures": run_pictures,
     }

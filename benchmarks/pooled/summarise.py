@@ -53,20 +53,6 @@ def pairs_won(table: Table, method: str, other: str = "actc-lr-rndm") -> str:
     return f"{won[0]}, {won[1]} of {total}"
 
 
-def print_stress(table: Table) -> None:
-    """Print for each stress the mean over budgets with features, without, and LocalOpt's at the largest budgets."""
-    stresses = dict.fromkeys(key[1].split("/")[0].split("+")[1] for key in table)
-    methods = list(dict.fromkeys(key[0] for key in table))
-    print(f"{'':20}" + "".join(f"{method:>26}" for method in methods) + "   (accuracy: ten budgets; 500; 1000)")
-    for stress in stresses:
-        cells = []
-        for method in methods:
-            means = mean_by_budget(table, method, f"+{stress}")
-            ten = np.mean([value[0] for budget, value in means.items() if budget > 0])
-            cells.append(f"{ten:10.2f} {means[500][0]:7.2f} {means.get(1000, [np.nan])[0]:7.2f}")
-        print(f"{stress:20}" + "".join(cells))
-
-
 def print_probabilities() -> None:
     """Print calibration error and Brier score in %, averaged over cells, budgets and repeats."""
     found: dict[str, list[tuple[float, float]]] = defaultdict(list)
@@ -80,7 +66,5 @@ def print_probabilities() -> None:
 
 if __name__ == "__main__":
     print_cells(read_rows("cells.csv.gz"))
-    print()
-    print_stress(read_rows("stress.csv.gz"))
     print()
     print_probabilities()

@@ -17,7 +17,10 @@ from typing import Any
 
 from actc.errors import OptionError, TableError, choose
 
-ALIASES = {"subject": "head", "predicate": "relation", "object": "tail", "rel": "relation", "confidence": "score"}
+PROBABILITIES = ("probability", "confidence")
+"""Names of a score column whose values are probabilities, where all of them are within 0 and 1."""
+ALIASES = {"subject": "head", "predicate": "relation", "object": "tail", "rel": "relation"}
+ALIASES |= dict.fromkeys(PROBABILITIES, "score")
 """What columns are also called."""
 SHOWN = 10  # rows of a table in a notebook
 
@@ -77,6 +80,11 @@ def read_frame(frame: Any, names: Sequence[str]) -> list[Any]:
         raise TableError(f"The column {missing[0]!r} is missing (found: {told}); rename yours.")
     found = _take(frame, [called[name] for name in names])
     return [_as_texts(column) if name in IDS else column for name, column in zip(names, found, strict=True)]
+
+
+def has_probabilities(frame: Any) -> bool:
+    """Return whether the score column of a frame is called like probabilities."""
+    return str(_columns_called(frame).get("score", "")).strip().lower() in PROBABILITIES
 
 
 def read_optional(frame: Any, names: Sequence[str]) -> dict[str, Any]:

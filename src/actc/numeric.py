@@ -1,4 +1,4 @@
-"""The little algebra that the methods share, each function once: logits, broken lines, even spreads, cuts."""
+"""The little algebra that the methods share, each function once: logits, broken lines, cuts."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from actc.triples import FloatArray, IntArray
-
-_TRIPLES_AT_ONCE = 64
+from actc.triples import FloatArray
 
 
 def sigmoid(x: FloatArray) -> FloatArray:
@@ -60,39 +58,6 @@ def table_heights(basis: FloatArray, beta: FloatArray) -> FloatArray:
 def line_variances(basis: FloatArray, covariance: FloatArray) -> FloatArray:
     """Return the variance of that logit, given the coefficients' covariance, shape (..., 3, 3)."""
     return np.asarray(np.einsum("...j,...jk,...k->...", basis, covariance, basis))
-
-
-def drawn_probabilities(lines: FloatArray, relations: IntArray, x: FloatArray) -> FloatArray:
-    """Return P(true) of K triples under each of many draws of all relations' lines.
-
-    Parameters
-    ----------
-    lines : float array of shape (draws, R + 1, 3)
-        Intercept, slope left of 0, slope right of 0.
-    relations, x : arrays of shape (K,)
-        Relation and centred score of each triple.
-
-    Returns
-    -------
-    float array of shape (draws, K)
-    """
-    by_coefficient = np.ascontiguousarray(lines.reshape(len(lines), -1).T)
-    # One of psi's two slopes is always multiplied by 0, so it is not even fetched.
-    intercept, slope = 3 * relations, 3 * relations + np.where(x < 0, 1, 2)
-    # The draws of a triple lie side by side, and some triples at a time stay in the processor's cache.
-    result = np.empty((len(x), len(lines)))
-    for start in range(0, len(x), _TRIPLES_AT_ONCE):
-        part = slice(start, start + _TRIPLES_AT_ONCE)
-        logits = by_coefficient[slope[part]]
-        logits *= x[part, None]
-        logits += by_coefficient[intercept[part]]
-        result[part] = sigmoid(logits)
-    return result.T
-
-
-def even_places(size: int, count: int) -> IntArray:
-    """Return the middles of ``count`` equal parts of ``size`` rows, rising."""
-    return ((np.arange(count) + 0.5) * size / count).astype(np.int64)
 
 
 def cut_between(below: FloatArray, above: FloatArray) -> FloatArray:

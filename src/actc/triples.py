@@ -16,7 +16,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from actc.errors import RowError, TableError
-from actc.frames import SHOWN, as_arrow, as_list, html_table, make_frame, read_frame, read_optional, silence
+from actc.frames import (
+    SHOWN,
+    as_arrow,
+    as_list,
+    has_probabilities,
+    html_table,
+    make_frame,
+    read_frame,
+    read_optional,
+    silence,
+)
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -341,21 +351,42 @@ class ScoredTriples(Triples):
         Sorted vocabularies.
     scores : float array of shape (N,)
         Finite scores.
+    probabilities : bool
+        Whether the scores are probabilities of being true.
     """
 
     scores: FloatArray = field(kw_only=True)
+    probabilities: bool = field(default=False, kw_only=True)
 
     @classmethod
     def from_columns(
-        cls, heads: Iterable[str], relations: Iterable[str], tails: Iterable[str], scores: ArrayLike
+        cls,
+        heads: Iterable[str],
+        relations: Iterable[str],
+        tails: Iterable[str],
+        scores: ArrayLike,
+        *,
+        probabilities: bool = False,
     ) -> Self:
-        """Encode four columns of equal length, refusing empty tables, non-finite scores and duplicate triples."""
+        """Encode four columns of equal length, refusing empty tables, non-finite scores and duplicate triples.
+
+        Parameters
+        ----------
+        heads, relations, tails : iterable of str
+        scores : array of shape (N,)
+            Bigger is more plausible.
+        probabilities : bool
+            Whether the scores are probabilities of being true, within 0 and 1: then `pooled` starts from them.
+        """
         values = _as_numbers(scores)
         named = encode_columns(heads, relations, tails, values)
         if not len(named):
             raise TableError("There is no triple in the table.")
         codes = (named.heads, named.relations, named.tails)
-        return cls.from_codes(*codes, values, named.entity_names, named.relation_names)
+        found = cls.from_codes(*codes, values, named.entity_names, named.relation_names)
+        if probabilities and not are_probabilities(values):
+            raise TableError("A probability must be within 0 and 1; leave out probabilities=True for other scores.")
+        return replace(found, probabilities=probabilities)
 
     @classmethod
     def from_frame(cls, frame: Any) -> Self:
@@ -365,9 +396,11 @@ class ScoredTriples(Triples):
         ----------
         frame : pandas or polars DataFrame or LazyFrame, pyarrow Table, DuckDB relation or dict of columns
             The first three may also be called subject, predicate and object, and be whole numbers, which become text.
-            The score may be called confidence. Other columns are left alone.
+            The score may be called probability or confidence; then, if all values are within 0 and 1, they are read as
+            probabilities. Other columns are left alone.
         """
-        return cls.from_columns(*read_frame(frame, ("head", "relation", "tail", "score")))
+        found = cls.from_columns(*read_frame(frame, ("head", "relation", "tail", "score")))
+        return replace(found, probabilities=has_probabilities(frame) and are_probabilities(found.scores))
 
     @classmethod
     def from_codes(
@@ -420,7 +453,8 @@ class ScoredTriples(Triples):
 
     def followed_by_scored(self, others: ScoredTriples) -> ScoredTriples:
         """Return the rows of this table and then those of another, none of which may be here already."""
-        return self.followed_by(others).with_scores(np.append(self.scores, others.scores))
+        both = self.followed_by(others).with_scores(np.append(self.scores, others.scores))
+        return replace(both, probabilities=self.probabilities and others.probabilities)
 
     def _frame_columns(self) -> dict[str, NDArray[Any]]:
         return {**super()._frame_columns(), "score": self.scores}
@@ -445,6 +479,11 @@ class ScoredTriples(Triples):
     def relation_counts(self) -> IntArray:
         """How many triples each relation has, shape (R,)."""
         return np.bincount(self.relations, minlength=len(self.relation_names))
+
+
+def are_probabilities(scores: FloatArray) -> bool:
+    """Return whether all scores are within 0 and 1."""
+    return bool(np.all((scores >= 0) & (scores <= 1)))
 
 
 def _as_numbers(scores: ArrayLike) -> FloatArray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,8 @@ from actc.methods import find_method
 from actc.numeric import sigmoid
 from actc.pooled.features import prepare_pool
 from actc.pooled.method import Pooled
+from actc.pooled.regimes import REGIMES, fit_regimes
+from actc.pooled.tuned import TUNED
 from actc.triples import Annotations, ScoredTriples
 
 
@@ -55,17 +59,20 @@ def test_a_pool_of_one_hump_has_no_clear_valley(draw) -> None:
 
 
 @pytest.mark.parametrize("share", [0.25, 0.5])
-def test_where_the_valley_is_clear_it_is_the_cut_before_any_answer(share) -> None:
+def test_where_the_valley_is_clear_the_cut_is_near_it_before_any_answer(share) -> None:
+    """Nobody knows yet whether the humps mean anything: they have half of the weight."""
     pool, labels = make_pool(5.0, share)
-    assert accuracy(pool, labels, Annotations()) > 0.94
+    assert accuracy(pool, labels, Annotations()) > 0.9
 
 
 def test_one_answer_never_costs_much_where_there_are_two_humps() -> None:
     pool, labels = make_pool(4.0)
     start = accuracy(pool, labels, Annotations())
     random = np.random.default_rng(0)
-    for row in random.permutation(len(pool))[:60]:  # some of them are false above the valley, or true below
-        assert accuracy(pool, labels, Annotations(np.array([row]), labels[[row]])) > start - 0.03
+    rows = random.permutation(len(pool))[:60]  # some of them are false above the valley, or true below
+    after = [accuracy(pool, labels, Annotations(np.array([row]), labels[[row]])) for row in rows]
+    assert np.mean(after) > start - 0.02
+    assert min(after) > start - 0.1
 
 
 def test_answers_overrule_humps_that_mean_nothing() -> None:
@@ -75,6 +82,37 @@ def test_answers_overrule_humps_that_mean_nothing() -> None:
     rows = random.permutation(len(pool))[:60]
     assert accuracy(pool, truth, Annotations(rows, truth[rows])) > 0.85
     assert humps.mean() == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_few_answers_that_contradict_the_valley_take_it_out_of_the_average() -> None:
+    pool, _ = make_pool(5.0)
+    rows = np.argsort(pool.scores)[200:1000:100]  # in the lower hump
+    mixed = Annotations(rows, np.ones(len(rows), bool))
+    prepared = prepare_pool(pool)
+    posterior = fit_regimes(prepared, mixed, REGIMES[False])
+    assert (posterior.logits(prepared.x, prepared.relations) >= 0).mean() > 0.95
+
+
+@pytest.mark.parametrize("step", [0.05, 0.1])
+def test_rounded_scores_have_no_more_humps_than_they_had_before(step) -> None:
+    random = np.random.default_rng(0)
+    scores, codes = random.beta(4, 2, size=500), random.integers(4, size=500)
+    rounded = as_pool(np.round(scores / step) * step, codes)
+    assert prepare_pool(rounded).features["clear"].max() < TUNED.least_clear
+
+
+def test_a_jitter_that_parts_equal_scores_hardly_changes_what_is_decided() -> None:
+    random = np.random.default_rng(0)
+    labels = random.random(600) < 0.7
+    scores = np.round(np.clip(0.35 + 0.3 * labels + 0.2 * random.normal(size=600), 0, 1) / 0.05) * 0.05
+    rows, codes = np.arange(20), random.integers(4, size=600)
+    for probabilities in (False, True):
+        accepted = []
+        for jitter in (0.0, 0.01):
+            moved = np.clip(scores + jitter * random.uniform(-1, 1, size=600), 0, 1)
+            pool = replace(as_pool(moved, codes), probabilities=probabilities)
+            accepted.append(Pooled().fit(pool, Annotations(rows, labels[rows])).accepts(pool))
+        assert np.mean(accepted[0] == accepted[1]) > 0.95
 
 
 def test_squashed_scores_have_the_same_humps() -> None:

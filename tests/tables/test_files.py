@@ -20,8 +20,10 @@ from actc.tables.files import (
     open_text,
     read_annotations,
     read_scored,
+    write_scored,
     write_triples,
 )
+from actc.tables.parts import read_candidates
 from actc.triples import Thresholds
 from tests.conftest import later
 
@@ -54,6 +56,26 @@ def test_columns_may_stand_in_any_order_and_under_other_names(tmp_path):
     triples, labels = read_scored(put(tmp_path / "x.tsv", content))
     assert triples.triple(0) == ("a", "r", "x")
     assert labels is None
+
+
+@pytest.mark.parametrize("name", ["probability", "confidence", "Probability"])
+@pytest.mark.parametrize("file", ["x.tsv", "x.parquet"])
+def test_a_column_called_probability_within_0_and_1_is_read_and_written_as_one(tmp_path, name, file):
+    for scores, expected in (([0.25, 1.0, 0.0], True), ([0.25, 1.5, 0.0], False)):
+        columns = {"head": list("abc"), "relation": list("rrr"), "tail": list("xyz"), name: np.array(scores)}
+        write_triples(tmp_path / file, columns)
+        triples = read_scored(tmp_path / file)[0]
+        assert triples.probabilities is expected
+        write_scored(tmp_path / "again.parquet", triples)
+        again = read_scored(tmp_path / "again.parquet")[0]
+        assert again.probabilities is expected
+        assert again.scores.tolist() == scores
+
+
+def test_parts_of_candidates_keep_that_their_scores_are_probabilities(tmp_path):
+    for part in "ab":
+        put(tmp_path / f"{part}.tsv", f"head\trelation\ttail\tconfidence\n{part}\tr\tx\t0.5\n")
+    assert read_candidates(tmp_path).probabilities
 
 
 def test_a_column_confidence_is_the_score_unless_there_is_a_score(tmp_path):

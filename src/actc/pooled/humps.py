@@ -57,19 +57,46 @@ def find_humps(grouped: FloatArray, ascending: FloatArray, starts: IntArray, cou
         Where each relation begins in ``grouped``, and how many scores it has.
     """
     unfold = ascending[0] >= 0 and ascending[-1] <= 1
-    scale = 1.0 if unfold else max(abs(ascending[0]), abs(ascending[-1]), 1e-300)  # squares must not overflow
-    whole = quantile_points(ascending / scale, np.array([0]), np.array([len(ascending)]), _POINTS)
+    scale = max(abs(ascending[0]), abs(ascending[-1]), 1e-300)  # squares must not overflow
+    grouped, ascending = (_unfold(scores) if unfold else scores / scale for scores in (grouped, ascending))
+    distinct = np.unique(ascending)
+    if len(distinct) < len(ascending):
+        grouped = _spread_ties(grouped, np.repeat(np.arange(len(counts)), counts), distinct)
+        ascending = _spread_ties(ascending, np.zeros(len(ascending)), distinct)
+    whole = quantile_points(ascending, np.array([0]), np.array([len(ascending)]), _POINTS)
     places, clear = np.zeros((3, len(counts))), np.zeros(len(counts))
     # Of two scores or fewer no valley is ever clear enough to count, so none is looked for.
     told = np.flatnonzero(counts / (counts + TUNED.hump_shrink) > TUNED.least_clear)
     for some in np.split(told, range(_AT_ONCE, len(told), _AT_ONCE)):
-        own = quantile_points(grouped / scale, starts[some], counts[some], _POINTS)
+        own = quantile_points(grouped, starts[some], counts[some], _POINTS)
         points = np.concatenate([own, np.repeat(whole, len(own), axis=0)], axis=1)
-        if unfold:
-            points = logit(np.clip(points, 1e-6, 1 - 1e-6))
         places[:, some], clear[some] = _find_valleys(points, _weigh(counts[some]))
     low, valley, high = sigmoid(places) if unfold else places * scale
     return Humps(low, valley, high, clear * counts / (counts + TUNED.hump_shrink))
+
+
+def _unfold(scores: FloatArray) -> FloatArray:
+    """Return log-odds; 0 and 1 are half a score away from them."""
+    edge = 0.5 / len(scores)
+    return logit(np.clip(scores, edge, 1 - edge))
+
+
+def _spread_ties(rising: FloatArray, group: FloatArray, distinct: FloatArray) -> FloatArray:
+    """Spread equal scores of a group evenly over their place, halfway to the next lower and higher score of the pool.
+
+    Rounded scores would otherwise look like a hump each.
+    """
+    if len(distinct) == 1:
+        return rising
+    middle = 0.5 * (distinct[1:] + distinct[:-1])
+    low = np.append(2 * distinct[0] - middle[0], middle)
+    high = np.append(middle, 2 * distinct[-1] - middle[-1])
+    is_first = np.append(True, (rising[1:] != rising[:-1]) | (group[1:] != group[:-1]))
+    first = np.flatnonzero(is_first)
+    size, run = np.diff(np.append(first, len(rising))), np.cumsum(is_first) - 1
+    at = np.searchsorted(distinct, rising)
+    spread = low[at] + (high[at] - low[at]) * (np.arange(len(rising)) - first[run] + 0.5) / size[run]
+    return np.where(size[run] > 1, spread, rising)
 
 
 def _weigh(counts: IntArray) -> FloatArray:

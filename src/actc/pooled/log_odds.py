@@ -1,7 +1,8 @@
-"""Pools whose scores are log-odds already, such as those that the graph's evidence gives.
+"""Pools whose scores are log-odds, such as those that the graph's evidence gives, or probabilities.
 
-There is no need to ask what a score means: 0 is an even chance, and one more is one more. So scores are not made into
-normal quantiles, relations are not told apart by where their scores lie, and before any answer the score is believed.
+There is no need to ask what a score means: log-odds of 0 are an even chance, and one more is one more. So scores are
+not made into normal quantiles, relations are not told apart by where their scores lie, and before any answer the score
+is believed.
 Answers move intercept and slope, for all relations and for each.
 """
 
@@ -12,6 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from actc.numeric import logit, sigmoid
 from actc.pooled.features import POINTS, NormalScores, PreparedPool, prepare_pool
 from actc.pooled.humps import quantile_points
 from actc.pooled.model import Posterior, Prior
@@ -21,6 +23,7 @@ from actc.triples import Annotations, FloatArray, ScoredTriples
 # All pool labels of six proving cells ask for intercepts from -1.4 to .4 and slopes from .9 to 1.6 (docs/evidence.md);
 # half and twice these widths decide nearly alike (benchmarks/evidence/choice.csv, line and tau).
 PRIOR = Prior({"one": (0.0, 0.5), "diff": (0.0, 0.25), "slope": (1.0, 0.3)}, tau=(0.6, 0.25))
+EDGE = 0.005  # the least probability that is believed, and 1 - the greatest: rounded to two digits, 0 or 1
 FREEDOM = 2.0  # of Student's t, which is the prior of the intercept: labels that contradict it widen it
 
 
@@ -37,17 +40,34 @@ class PlainScores(NormalScores):
         return z
 
 
+@dataclass(frozen=True, eq=False)
+class LogOddsOfProbabilities(NormalScores):
+    """Log-odds of scores that are probabilities, in the place of their normal quantiles; none is quite sure."""
+
+    def transform(self, scores: FloatArray) -> FloatArray:
+        """Return the log-odds."""
+        return logit(np.clip(scores, EDGE, 1 - EDGE))
+
+    def to_cuts(self, z: FloatArray) -> FloatArray:
+        """Return the cuts as probabilities; beyond the least and the greatest log-odds all or nothing is accepted."""
+        least, greatest = logit(np.array([EDGE, 1 - EDGE]))
+        return np.where(z <= least, -np.inf, np.where(z > greatest, np.inf, sigmoid(z)))
+
+
 @lru_cache(maxsize=4)  # as prepare_pool
 def prepare_log_odds(pool: ScoredTriples) -> PreparedPool:
-    """Prepare a pool whose scores are log-odds: no transform, and nothing read from where a relation's scores lie."""
+    """Prepare a pool whose scores are log-odds or probabilities: nothing is read from where a relation's scores lie."""
     prepared = prepare_pool(pool)
-    normal, nothing = prepared.normal, np.zeros(len(prepared.counts))
+    nothing = np.zeros(len(prepared.counts))
+    scale = LogOddsOfProbabilities if pool.probabilities else PlainScores
+    normal = scale(prepared.normal.scores, prepared.normal.before, prepared.normal.z)
+    x = normal.transform(pool.scores)
     return replace(
         prepared,
-        normal=PlainScores(normal.scores, normal.before, normal.z),
-        x=pool.scores,
+        normal=normal,
+        x=x,
         features={"c": nothing, "skew": nothing},
-        points=quantile_points(pool.scores[prepared.members], prepared.starts[:-1], prepared.counts, POINTS),
+        points=quantile_points(x[prepared.members], prepared.starts[:-1], prepared.counts, POINTS),
         agreement=0.0,
     )
 

@@ -37,8 +37,8 @@ class Pooled:
     known : bool
         Whether to learn about relations from the scores of triples that the graph holds already.
     prior : str
-        ``pool``: what the pool itself tells is believed before any label. ``log-odds``: the scores are log-odds, and
-        are believed.
+        ``pool``: what the pool itself tells is believed before any label; scores that are probabilities are believed.
+        ``log-odds``: the scores are log-odds, and are believed.
     """
 
     summary: str = ""
@@ -69,8 +69,12 @@ class Pooled:
             find_selector(self.selector)  # refuses a selector that does not exist
         return PooledFit(self, pool, answers, self._prepare(pool, known))
 
+    def believes_scores(self, pool: ScoredTriples) -> bool:
+        """Return whether the scores of a pool are taken for log-odds or probabilities."""
+        return self.prior == LOG_ODDS or pool.probabilities
+
     def _prepare(self, pool: ScoredTriples, known: ScoredTriples | None) -> PreparedPool:
-        if self.prior == LOG_ODDS:
+        if self.believes_scores(pool):
             return prepare_log_odds(pool)
         if not self.known:
             return prepare_pool(pool)
@@ -103,7 +107,7 @@ class PooledFit:
     @cached_property
     def draws(self) -> Posterior:
         """Every relation's line as a Gaussian, from which any number of lines can be drawn."""
-        if self.method.prior == LOG_ODDS:
+        if self.method.believes_scores(self.pool):
             return fit_log_odds(self.prepared, self.answers)
         return fit_regimes(self.prepared, self.answers, REGIMES[self.method.known])
 

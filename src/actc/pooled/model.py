@@ -21,7 +21,7 @@ from actc.pooled.tuned import TUNED
 from actc.triples import FloatArray, IntArray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Prior:
     """What is believed before any label.
 
@@ -80,24 +80,13 @@ class Posterior:
         Mean of intercept, left slope, right slope; the last row is "any other relation".
     covariance : float array of shape (R + 1, 3, 3)
         V.
-    theta, theta_covariance : float array of shape (P,), (P, P)
-        The shared coefficients.
-    follow : float array of shape (R + 1, 3, P)
-        M: how beta moves with theta, given the labels.
-    own : float array of shape (R + 1, 3, 3)
-        D^-1: what is uncertain of beta when theta is known.
     mixture : tuple of (float, Posterior)
-        What it is the average of, each with its weight; empty where it is one fit. The shared coefficients are then
-        those of the heaviest part.
+        What it is the average of, each with its weight; empty where it is one fit.
     """
 
     pool: PreparedPool
     beta: FloatArray
     covariance: FloatArray
-    theta: FloatArray
-    theta_covariance: FloatArray
-    follow: FloatArray
-    own: FloatArray
     mixture: tuple[tuple[float, Posterior], ...] = ()
 
     def logits(self, x: FloatArray, relations: IntArray) -> FloatArray:
@@ -129,11 +118,6 @@ def cut_for_f1(posterior: Posterior) -> float:
     expected = 2 * true / (np.arange(1, len(p) + 1) + true[-1])
     cut = np.clip(p[np.argmax(expected)], 1e-6, 0.5)
     return float(logit(cut))
-
-
-def find_cuts(posterior: Posterior, objective: str = "accuracy") -> FloatArray:
-    """Return each relation's cut in scores, shape (R + 1,); the last is for any other relation."""
-    return cuts_at(posterior, posterior.beta, OBJECTIVES[objective](posterior))
 
 
 def cuts_at(posterior: Posterior, beta: FloatArray, level: float = 0.0) -> FloatArray:

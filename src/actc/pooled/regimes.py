@@ -1,10 +1,11 @@
 """What kind of pool is this? One prior per kind, averaged by what the pool and the answers say.
 
-Two things differ between pools: whether about half of the candidates are true or hardly any, and what tells relations
+Two things differ between pools: whether few of the candidates are true, about half or most, and what tells relations
 apart. Nobody knows beforehand which kind a pool is of. So the model is fitted once under the prior of each kind (a
 regime), all in one pass, and the fits are averaged. Each is weighted by its share at the start times how well it
-foresaw the humps of the scores and the answers (Laplace's approximation of the marginal likelihood). What the fits
-disagree about is part of the doubt that the average carries.
+predicted the answers (Laplace's approximation of the marginal likelihood). Whether humps of the scores mean anything is
+decided in the same way: by how well the answers are predicted with them and without. What the fits disagree about is
+part of the uncertainty that the average has.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 from actc.pooled.features import PreparedPool
 from actc.pooled.model import Posterior, Prior, design
-from actc.pooled.solve import LabelTable, Priors, find_modes
+from actc.pooled.solve import LabelTable, Modes, Priors, find_modes, find_valleys
 from actc.pooled.tuned import TUNED
 from actc.triples import Annotations, FloatArray
 
@@ -28,11 +29,12 @@ class Beliefs:
     """The numbers of the regimes' priors: means with standard deviations, and taus.
 
     What the features tell was fitted to all validation labels of the eight CoDEx cells and rounded; the rest was
-    chosen: benchmarks/proving/choices.csv.gz.
+    chosen: benchmarks/real/choices.csv.
     """
 
-    # How features move a relation's intercept and slopes where they tell; where the graph's own triples are scored,
-    # gap tells most of what the others would. In the other regimes they tell nothing, give or take.
+    # How features move a relation's intercept and slopes where they tell, and the intercept that was fitted beside
+    # them; where the graph's own triples are scored, gap tells most of what the others would. In the other regimes
+    # they tell nothing, give or take.
     told: tuple[tuple[str, Coefficient], ...] = (("c", (1.0, 0.8)), ("skew", (-1.5, 0.7)), ("bskew", (0.3, 0.4)))
     told_with_known: tuple[tuple[str, Coefficient], ...] = (
         ("c", (0.4, 0.8)),
@@ -40,81 +42,66 @@ class Beliefs:
         ("bskew", (0.3, 0.4)),
         ("gap", (-2.0, 0.9)),
     )
+    told_one: float = -0.4
     untold: Coefficient = (0.0, 0.3)
-    # The logit of a relation's median candidate where about half is true, and where hardly any is; how far off it may
-    # be.
-    half: float = -0.4
-    few: float = -2.6
+    # The logit of a relation's median candidate is so far below 0 where few are true, and as far above 0 where most
+    # are: log-odds of 1 to 10. How far off that and 0 may be.
+    tilt: float = 2.3
     off: float = 0.5
     # How much steeper the curve is on the right; its slope where features tell, where relations are alike, and where
-    # they are and few are true.
+    # they are and few or most are true.
     diff: Coefficient = (0.7, 0.4)
     slopes: tuple[float, float, float] = (1.5, 2.0, 1.2)
     slope_off: float = 0.6
-    # How much relations differ in intercept from what is said above: where features tell, where they are alike, where
-    # one cut does for all; and in slopes.
+    # How much relations differ in intercept from the above: where features tell, where they are alike, where one cut
+    # does for all; and in slopes.
     tau: tuple[float, float, float] = (1.2, 0.3, 0.8)
     slope_tau: float = 0.5
 
 
-@dataclass(frozen=True, eq=False)
-class Regime:
-    """One kind of pool.
+def make_regimes(beliefs: Beliefs, known: bool) -> tuple[Prior, ...]:
+    """Return the nine priors, for pools without or with known triples.
 
-    Parameters
-    ----------
-    prior : Prior
-        What is believed of such pools.
-    told : bool
-        Whether features tell relations apart, so that features that agree speak for it.
-    few : bool
-        Whether hardly any candidate is true, so that lists of answers speak for it.
+    Few, half or most are true; in each of these, features tell relations apart, relations are alike, or one cut does
+    for all of them.
     """
-
-    prior: Prior
-    told: bool = False
-    few: bool = False
-
-
-def make_regimes(beliefs: Beliefs, known: bool) -> tuple[Regime, ...]:
-    """Return the regimes, for pools without and with known triples."""
     told = dict(beliefs.told_with_known if known else beliefs.told)
     untold = dict.fromkeys(told, beliefs.untold)
-    steep_told, steep_alike, steep_few = beliefs.slopes
+    steep_told, steep_alike, steep_tilted = beliefs.slopes
     tau_told, tau_alike, tau_cut = beliefs.tau
+    # Scores are centred on their relation's median; a coefficient like the slope puts all cuts at one score.
+    one_cut = {**untold, "c": (steep_alike, beliefs.untold[1])}
 
     def prior(features: dict[str, Coefficient], one: float, slope: float, tau: float) -> Prior:
         shared = {"one": (one, beliefs.off), "diff": beliefs.diff, "slope": (slope, beliefs.slope_off)}
         return Prior({**features, **shared}, (tau, beliefs.slope_tau))
 
-    # Scores are centred on their relation's median; a coefficient like the slope puts all cuts at one score.
-    one_cut = {**untold, "c": (steep_alike, beliefs.untold[1])}
-    return (
-        Regime(prior(told, beliefs.half, steep_told, tau_told), told=True),
-        Regime(prior(untold, beliefs.half, steep_alike, tau_alike)),
-        Regime(prior(one_cut, beliefs.half, steep_alike, tau_cut)),
-        Regime(prior(told, beliefs.few, steep_told, tau_told), few=True),
-        Regime(prior(untold, beliefs.few, steep_few, tau_alike), few=True),
-    )
+    regimes: list[Prior] = []
+    for base in (-beliefs.tilt, 0.0, beliefs.tilt):
+        regimes += [
+            prior(told, base + beliefs.told_one, steep_told, tau_told),
+            prior(untold, base, steep_tilted if base else steep_alike, tau_alike),
+            prior(one_cut, base, steep_alike, tau_cut),
+        ]
+    return tuple(regimes)
 
 
-def find_shares(pool: PreparedPool, regimes: tuple[Regime, ...]) -> FloatArray:
-    """Return each regime's weight before humps and answers, shape (K,).
+def find_shares(pool: PreparedPool) -> FloatArray:
+    """Return each regime's weight before humps and answers, shape (9,).
 
-    As features agree, the regime in which they tell gains; the others share what is left. As a pool looks like lists
-    of answers, the regimes in which few are true gain.
+    Where features disagree, half of the weight is on pools in which about half is true, and half on features that tell
+    relations apart. As features agree, they tell how many candidates of each relation are true; and where relations
+    differ in that, neither few nor most of all candidates are. As a pool looks like lists of answers, few are.
     """
-    least, most = TUNED.told
-    first = np.array([regime.told for regime in regimes])
-    told = least + (most - least) * pool.agreement
-    shares = np.where(first, told, (1 - told) / max(np.sum(~first), 1))
-    few = np.array([regime.few for regime in regimes])
-    listed = TUNED.listed_trust * pool.listed if few.any() else 0.0
-    return np.asarray((1 - listed) * shares / shares.sum() + listed * few / max(few.sum(), 1))
+    sure = 0.5 + (TUNED.told - 0.5) * pool.agreement
+    rest = (1 - sure) / 2
+    listed = TUNED.listed_trust * pool.listed
+    bases = (1 - listed) * np.array([rest, sure, rest]) + listed * np.array([1.0, 0.0, 0.0])
+    return np.outer(bases, [sure, rest, rest]).ravel()
 
 
-def fit_regimes(pool: PreparedPool, annotations: Annotations, regimes: tuple[Regime, ...]) -> Posterior:
-    """Return the average of all regimes' fits.
+def fit_regimes(pool: PreparedPool, annotations: Annotations, regimes: tuple[Prior, ...]) -> Posterior:
+    """Return the average of all regimes' fits, with humps and without.
 
     Parameters
     ----------
@@ -122,39 +109,33 @@ def fit_regimes(pool: PreparedPool, annotations: Annotations, regimes: tuple[Reg
         The pool that the annotations refer to.
     annotations : Annotations
         What is known of it; may be empty.
-    regimes : tuple of Regime
+    regimes : tuple of Prior
     """
-    start = _start(pool, regimes)
-    if not len(annotations):
-        return average(pool, start)
-    # A few labels of one relation say little about the others where features do not agree or do not matter, so the
-    # start is kept in the average beside them, as if it were worth that many labels.
-    kept = TUNED.start_counts * max(1 - pool.agreement, pool.listed)
-    kept /= kept + len(annotations)
-    found = _fit_each(pool, annotations, regimes)
-    parts = [((1 - kept) * weight, part) for weight, part in found]
-    return average(pool, (*parts, *((kept * weight, part) for weight, part in start if kept > 0)))
+    log_shares = np.log(find_shares(pool))
+    fits = [_fit_each(pool, annotations, regimes, False)]
+    log_weights = [log_shares + fits[0].evidence()]
+    if len(find_valleys(pool)[0]):
+        fits.append(_fit_each(pool, annotations, regimes, True))
+        log_weights.append(log_shares + fits[1].evidence() - _log_evidence_of_valleys(pool, regimes))
+    weights = np.exp(np.concatenate(log_weights) - np.max(log_weights))
+    weights /= weights.sum()
+    whole = design(pool, regimes[0].coefficients)
+    kept = np.flatnonzero(weights > TUNED.least_weight).tolist()
+    count = len(regimes)
+    return average(pool, tuple((float(weights[k]), fits[k // count].posterior(pool, whole, k % count)) for k in kept))
 
 
 @lru_cache(maxsize=8)
-def _start(pool: PreparedPool, regimes: tuple[Regime, ...]) -> tuple[tuple[float, Posterior], ...]:
-    """Return each regime's weight and its lines before any label."""
-    return _fit_each(pool, Annotations(), regimes)
+def _log_evidence_of_valleys(pool: PreparedPool, regimes: tuple[Prior, ...]) -> float:
+    """Return how well the valleys alone were predicted, so that only answers speak for them or against."""
+    found = np.log(find_shares(pool)) + _fit_each(pool, Annotations(), regimes, True).evidence()
+    return float(np.logaddexp.reduce(found))
 
 
-def _fit_each(
-    pool: PreparedPool, annotations: Annotations, regimes: tuple[Regime, ...]
-) -> tuple[tuple[float, Posterior], ...]:
-    """Return the weight and the fit of each regime that has any weight to speak of."""
-    labels, whole = LabelTable.of(pool, annotations), design(pool, regimes[0].prior.coefficients)
-    modes = find_modes(labels, whole[labels.relations], Priors.of([regime.prior for regime in regimes]))
-    log_weights = np.log(find_shares(pool, regimes)) + modes.evidence()
-    weights = np.exp(log_weights - log_weights.max())
-    weights /= weights.sum()
-    return tuple(
-        (float(weights[k]), modes.posterior(pool, whole, k))
-        for k in np.flatnonzero(weights > TUNED.least_weight).tolist()
-    )
+def _fit_each(pool: PreparedPool, annotations: Annotations, regimes: tuple[Prior, ...], valleys: bool) -> Modes:
+    """Return the mode under each prior."""
+    labels = LabelTable.of(pool, annotations, valleys)
+    return find_modes(labels, design(pool, regimes[0].coefficients)[labels.relations], Priors.of(regimes))
 
 
 def average(pool: PreparedPool, parts: tuple[tuple[float, Posterior], ...]) -> Posterior:
@@ -166,9 +147,8 @@ def average(pool: PreparedPool, parts: tuple[tuple[float, Posterior], ...]) -> P
     off = beta - mean
     within = np.tensordot(weights, np.stack([part.covariance for _, part in parts]), 1)
     between = np.einsum("k,kri,krj->rij", weights, off, off)
-    main = parts[int(weights.argmax())][1]
     mixture = tuple((float(weight), part) for weight, (_, part) in zip(weights, parts, strict=True))
-    return Posterior(pool, mean, within + between, main.theta, main.theta_covariance, main.follow, main.own, mixture)
+    return Posterior(pool, mean, within + between, mixture)
 
 
 REGIMES = {known: make_regimes(Beliefs(), known) for known in (False, True)}

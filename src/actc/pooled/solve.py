@@ -23,9 +23,9 @@ _STEPS = 30  # of Newton's method, at most
 
 @dataclass(frozen=True, eq=False)
 class LabelTable:
-    """Annotations, and what the humps say, sorted by relation, in the form that the Newton steps need."""
+    """Annotations, and valleys where they count, sorted by relation, in the form that the Newton steps need."""
 
-    relations: IntArray  # (L,) those of which something is said
+    relations: IntArray  # (L,) those that have a row here
     starts: IntArray  # (L,) where each begins
     group: IntArray  # (l,) which of the L
     psi: FloatArray  # (l, 3)
@@ -34,17 +34,17 @@ class LabelTable:
     weight: FloatArray  # (l,)
 
     @classmethod
-    def of(cls, pool: PreparedPool, annotations: Annotations) -> LabelTable:
+    def of(cls, pool: PreparedPool, annotations: Annotations, valleys: bool = False) -> LabelTable:
         """Lay out the annotations of a pool.
 
-        A clear valley counts like a few answers beside them: one false at the lower hump, one true at the upper, and
-        one in doubt between them.
+        A clear valley, where valleys count, is like a few answers beside them: one false at the lower hump, one true at
+        the upper, and one in doubt between them.
         """
         order = np.argsort(pool.places[annotations.rows])  # the result must not depend on the order of judging
         rows = annotations.rows[order]
-        seen, weight = _seen_valleys(pool)
+        seen, weight = find_valleys(pool) if valleys else (rows[:0], np.zeros(0))
         relation = np.concatenate([pool.relations[rows], np.tile(seen, len(HUMPS))])
-        x = np.concatenate([pool.x[rows], *(pool.features[name][seen] for name in HUMPS if len(seen))])
+        x = np.concatenate([pool.x[rows], *(pool.features[name][seen] for name in HUMPS if valleys)])
         truth = np.concatenate([annotations.labels[order], np.repeat((0.0, 0.5, 1.0), len(seen))])
         weight = np.concatenate([np.ones(len(rows)), np.tile(weight, len(HUMPS))])
         order = np.argsort(relation, kind="stable")
@@ -54,7 +54,7 @@ class LabelTable:
         return cls(relations, starts, group, basis, squares, truth[order], weight[order])
 
 
-def _seen_valleys(pool: PreparedPool) -> tuple[IntArray, FloatArray]:
+def find_valleys(pool: PreparedPool) -> tuple[IntArray, FloatArray]:
     """Return the relations with a valley to speak of, and what each of its three answers counts.
 
     In lists of answers humps do not count: there they tell hard questions from easy ones.
@@ -148,9 +148,7 @@ class Modes:
         penalty = np.diag(self.priors.penalty[k])
         own = inverse(S + penalty)
         follow = own @ penalty @ whole
-        theta_covariance = inverse(self.A[k])
-        covariance = own + follow @ theta_covariance @ follow.transpose(0, 2, 1)
-        return Posterior(pool, beta, covariance, self.state.theta[k], theta_covariance, follow, own)
+        return Posterior(pool, beta, own + follow @ inverse(self.A[k]) @ follow.transpose(0, 2, 1))
 
 
 def find_modes(labels: LabelTable, G: FloatArray, priors: Priors, start: State | None = None) -> Modes:

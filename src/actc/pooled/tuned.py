@@ -39,15 +39,13 @@ class Tuned:
     # After l labels, l / 5 triples are picked before the model is fitted again. Not tuned: for speed.
     labels_per_batch: int = 5
     # A clear valley between two humps counts for so many answers; seen on n triples, for n / (n + 100) of that; the
-    # clearness below which it is left out. benchmarks/proving/choices.csv.gz, hump_counts and hump_shrink.
+    # clearness below which it is left out. benchmarks/real/choices.csv, hump_counts.
     hump_counts: float = 6.0
     hump_shrink: int = 100
-    least_clear: float = 0.02
-    # The weight of the regime whose features tell relations apart, in pools whose features do not agree and in pools
-    # whose features do; how many labels the start counts for where they do not; the weight below which a regime is left
-    # out. benchmarks/proving/choices.csv.gz, told and start_counts.
-    told: tuple[float, float] = (0.15, 0.98)
-    start_counts: float = 2.0
+    least_clear: float = 0.2
+    # The weight of the regimes whose features tell relations apart, in pools whose features agree; the weight below
+    # which a regime is left out. Not tuned.
+    told: float = 0.98
     least_weight: float = 1e-3
     # How many candidates of one question are several; from which share of such questions on a pool begins to look like
     # lists of answers, and from which it does: of the pools of proposals made for one side all questions have several,

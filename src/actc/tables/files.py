@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actc.errors import FileError, OptionError, RowError, TableError
-from actc.frames import ALIASES, call_columns
+from actc.frames import ALIASES, PROBABILITIES, call_columns
 from actc.tables.database import open_database, parse_bytes
 from actc.tables.deliver import write_beside
 from actc.triples import (
@@ -42,6 +42,7 @@ from actc.triples import (
     ScoredTriples,
     Triples,
     Vocabulary,
+    are_probabilities,
     encode_columns,
 )
 
@@ -68,6 +69,8 @@ class Layout:
         Where each known column stands: the column's name in a Parquet file, its index in a text file.
     others : tuple of str
         What the other columns are called, which nobody reads.
+    score_name : str
+        What the score column is called when it is copied: probability, where its name says so, else score.
     """
 
     path: Path
@@ -76,6 +79,7 @@ class Layout:
     width: int
     position: Mapping[str, int | str]
     others: tuple[str, ...] = field(default=(), compare=False)
+    score_name: str = "score"
 
     @property
     def source(self) -> str:
@@ -135,6 +139,8 @@ class Layout:
 def read_scored(path: str | Path) -> tuple[ScoredTriples, BoolArray | None]:
     """Read scored triples, and their labels where the file has a label column.
 
+    Scores in a column that is called probability or confidence are probabilities, where all are within 0 and 1.
+
     Returns
     -------
     triples : ScoredTriples
@@ -146,7 +152,8 @@ def read_scored(path: str | Path) -> tuple[ScoredTriples, BoolArray | None]:
         labels = _read_labels(connection, layout) if "label" in layout.position else None
         scores = _read_scores(connection, layout)
         codes = _read_codes(connection)
-    table = ScoredTriples(*codes[:3], *map(Vocabulary, codes[3:]), scores=scores)
+    probabilities = layout.score_name == "probability" and are_probabilities(scores)
+    table = ScoredTriples(*codes[:3], *map(Vocabulary, codes[3:]), scores=scores, probabilities=probabilities)
     kept = _first_of_equal_rows(table, labels)
     if len(kept) < len(table):
         LOG.warning("%s: %d rows are there again, score and all; each is kept once.", path, len(table) - len(kept))
@@ -266,7 +273,8 @@ def write_triples(path: str | Path, columns: Mapping[str, Any]) -> None:
 
 def write_scored(path: str | Path, triples: ScoredTriples) -> None:
     """Write a table of scored triples, in its own order."""
-    write_triples(path, {**triples.columns(), "score": triples.scores})
+    name = "probability" if triples.probabilities else "score"
+    write_triples(path, {**triples.columns(), name: triples.scores})
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -437,7 +445,7 @@ def find_layout(path: str | Path, order: Sequence[str] = COLUMNS) -> Layout:
     if kind == ".parquet":
         names = _parquet_columns(path)
         called = _known(names)
-        return Layout(path, None, True, 0, called, _others(names, called.values()))
+        return Layout(path, None, True, 0, called, _others(names, called.values()), _score_name(called))
     check_gzip(path)
     line = first_line(path)
     delimiter = find_comma(line, len(TRIPLE)) if kind == ".csv" else DELIMITERS[kind]
@@ -445,7 +453,8 @@ def find_layout(path: str | Path, order: Sequence[str] = COLUMNS) -> Layout:
     if _is_header([cell.strip().lower() for cell in first]):
         called = _known(first)
         position = {name: first.index(cell) for name, cell in called.items()}
-        return Layout(path, delimiter, True, len(first), position, _others(first, called.values()))
+        others = _others(first, called.values())
+        return Layout(path, delimiter, True, len(first), position, others, _score_name(called))
     return Layout(path, delimiter, False, len(first), dict(zip(order, range(len(first)), strict=False)))
 
 
@@ -601,6 +610,10 @@ def _known(names: Sequence[str]) -> dict[str, str]:
     """Return a file's own names of the columns that are known here."""
     called = call_columns(names)
     return {name: called[name] for name in (*COLUMNS, *HOW) if name in called}
+
+
+def _score_name(called: Mapping[str, str]) -> str:
+    return "probability" if called.get("score", "").strip().lower() in PROBABILITIES else "score"
 
 
 def _others(names: Sequence[str], known: Iterable[str]) -> tuple[str, ...]:

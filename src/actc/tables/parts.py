@@ -83,7 +83,7 @@ def count_candidates(candidates: Candidates) -> int:
 def copy_candidates(candidates: Candidates, out: Path) -> None:
     """Write head, relation, tail and score of all parts, in their order, to one Parquet file."""
     layout = candidates.layout
-    score = f"CAST({layout.column('score')} AS DOUBLE) AS score"
+    score = f"CAST({layout.column('score')} AS DOUBLE) AS {layout.score_name}"
     query = f"SELECT {layout.texts(TRIPLE)}, {score} FROM {candidates.source}"
     with write_beside(out) as temporary:
         _query(candidates, f"COPY ({query}) TO {quote(str(temporary))} (FORMAT parquet)")
@@ -138,7 +138,8 @@ def read_sample(path: str | Path, labelled: Triples | None = None, seed: int = 0
             "row IN (SELECT row FROM drawn) OR (head, relation, tail) IN (SELECT head, relation, tail FROM labelled)"
         )
         sample = Path(folder) / "sample.parquet"
-        query = f"SELECT * EXCLUDE (row) FROM ({scored}) WHERE {chosen} ORDER BY row"
+        columns = f"* EXCLUDE (row, score), score AS {layout.score_name}"
+        query = f"SELECT {columns} FROM ({scored}) WHERE {chosen} ORDER BY row"
         connection.execute(f"COPY ({query}) TO {quote(str(sample))} (FORMAT parquet)")
         try:
             found = read_scored(sample)[0]
