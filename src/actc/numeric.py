@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 
 import numpy as np
 
@@ -79,13 +80,13 @@ def find_shift(log_odds: FloatArray, share: float, cases: FloatArray | None = No
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
-    """Let linear algebra and scikit-learn work in one thread; also a decorator, ``@one_thread()``.
+def one_thread(library: str = "scipy.optimize") -> Iterator[None]:
+    """Let linear algebra, or another library, work in one thread; also a decorator, ``@one_thread()``.
 
     On tables of some ten thousand rows more threads wait for each other, beside other work far longer than they work.
     """
-    import sklearn  # noqa: F401  with SciPy: the limit is for what is loaded by then
     from threadpoolctl import threadpool_limits
 
+    import_module(library)  # the limit is for what is loaded by then
     with threadpool_limits(1):
         yield

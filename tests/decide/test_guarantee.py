@@ -92,8 +92,8 @@ def test_what_stands_beside_a_draw_is_read_back():
 
 
 def test_about_as_many_answers_as_are_said_to_be_needed_are_enough():
-    first = Case(POOL, ask(6, 0.7, budget=20).annotations.without_chance())
-    needed = first.answers_needed(Demand(0.6))
+    first = Case(POOL, ask(6, 0.7, budget=60).annotations.without_chance())
+    needed = first.answers_needed(Demand(0.7))
     assert 10 < needed < 300
-    passed = [bool(ask(seed, 0.6, budget=20 + needed).guarantee.size) for seed in range(6)]
+    passed = [bool(ask(seed, 0.7, budget=60 + needed).guarantee.size) for seed in range(6)]
     assert sum(passed) >= 3

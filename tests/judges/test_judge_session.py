@@ -279,17 +279,17 @@ def test_a_report_says_what_judges_bought(session, tmp_path):
 
 def test_judges_order_the_list_and_whoever_reads_its_file_accepts_the_same(session, tmp_path):
     judge_triples(session, program=command(tmp_path), which="all")
-    session.change("precision", 0.8)
+    session.change("precision", 0.7)
     planner = Planner(session)
-    for _ in range(12):  # with a refit now and then
+    for _ in range(19):  # with a refit now and then
         planner.step()
         let_people_answer(session, 5)
-    case = session_case(session, Demand(0.8))
+    case = session_case(session, Demand(0.7))
     assert case.guarantee.size
     assert (case.decisions.by == "judges").any()
-    assert TRUTH[case.decisions.accepted].mean() >= 0.8
+    assert TRUTH[case.decisions.accepted].mean() >= 0.7
     written = {"thresholds": tmp_path / "t.json", "accepted": tmp_path / "accepted.tsv"}
-    actc.export_session(session, precision=0.8, **written)
+    actc.export_session(session, precision=0.7, **written)
     again = find_case(tmp_path / "t.json").case
     assert (again.decisions.accepted == case.decisions.accepted).all()
     assert again.guarantee.bar == case.guarantee.bar

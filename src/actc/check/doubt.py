@@ -83,7 +83,7 @@ def refuse_few(graph: Graph) -> None:
         raise TableError(f"A graph of {len(graph)} facts is too small to learn from; it needs at least {LEAST_FACTS}.")
 
 
-@one_thread()
+@one_thread("sklearn.ensemble")
 def doubt_facts(graph: Graph, seed: int = 0, progress: Progress | None = None) -> Doubts:
     """Say of every fact of a graph how probably wrong it is.
 

@@ -88,7 +88,9 @@ def convert_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **opti
 @click.option(
     "--any-entity", is_flag=True, help="Ask about every entity, not only those that fit by the graph's example."
 )
-@click.option("--dry-run", is_flag=True, help="Say how many questions there are and how long they will take, and stop.")
+@click.option(
+    "--dry-run", is_flag=True, help="Say how many questions the model has and how long they will take, and stop."
+)
 @click.option("--out", type=PATH, required=True, help="A .parquet, .tsv or .csv file.")
 @base_option
 @trust_option

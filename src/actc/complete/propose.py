@@ -12,7 +12,7 @@ from actc.complete.find_candidates import FoundCandidates, find_by_both, find_by
 from actc.complete.union import Proposer
 from actc.complete.weighing import best_placed
 from actc.errors import OptionError
-from actc.evidence.propose_by_rules import estimate_candidates, propose_by_rules
+from actc.evidence.propose_by_rules import propose_by_rules
 from actc.graphs.formats import read_graph
 from actc.graphs.graph import Graph
 from actc.graphs.terms import Base, without_literals
@@ -83,7 +83,7 @@ def propose_candidates(
     any_entity : bool
         Ask about every entity, not only those that fit by the graph's example.
     dry_run : bool
-        Say how many questions there are and how long they will take, and stop.
+        Say how many questions a model has to answer and how long that will take, and stop.
     base : str, or two of them
         What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
     trust : bool
@@ -99,9 +99,11 @@ def propose_candidates(
     copy_options(out)  # refuses an ending that no table has, before anything is asked
     if held is not None and not evidence:
         raise OptionError("--held: holdout facts say what evidence is worth; give --evidence too.")
+    if dry_run and model is None:
+        raise OptionError("--dry-run: only a model's questions can be counted beforehand; give --model too.")
     known = without_literals(read_graph(graph, base=base))
     if model is None:
-        return _propose_by_rules(known, out, evidence, relations, dry_run, progress)
+        return _propose_by_rules(known, out, evidence, relations, progress)
     scorer = load_result(model, trust=trust, device=device)
     facts = None if not evidence else find_unseen(model, known) if held is None else read_graph(held, base=base)
     facts = known.take(np.arange(0)) if facts is None else facts
@@ -126,13 +128,9 @@ def _propose_by_rules(
     out: Path,
     evidence: bool,
     relations: Sequence[str],
-    dry_run: bool,
     progress: Progress,
 ) -> Proposed:
     """Write what rules propose, the surest first, or the likeliest by all the evidence."""
-    if dry_run:
-        walks, count = estimate_candidates(graph)
-        return Proposed(0, 0.0, None, (f"{walks:,} paths of two edges to walk, about {count:,} candidates.",))
     if evidence:
         found = find_by_rules(graph, progress=lambda done, total, name: progress(1, 2 * total))
         return Proposed(0, 0.0, _write(out, found, relations), tuple(found.notes))

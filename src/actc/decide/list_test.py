@@ -184,7 +184,7 @@ def largest_passing(
     passed = p_values(sizes, drawn, false + open_draws, target) <= alpha
     passed |= judged >= sizes  # nothing of it is accepted unseen
     count = len(passed) if passed.all() else int(passed.argmin())
-    return int(sizes[count - 1]) if count else 0
+    return int(sizes[count - 1]) if count and judged[count - 1] < sizes[count - 1] else 0
 
 
 def is_settled(

@@ -3,7 +3,7 @@
 Of the true proposals of a relation that look alike, the same share is labelled, namely those in the holdout. So the
 chance that a proposal is a labelled one rises with its log-odds to a ceiling below 1, and the ceiling is that share.
 Above the least tenth of the holdout facts the curve may rise faster, never slower: a slow rise there could be an ever
-higher ceiling. It does so only where the likelihood gains by it. A few true ones stand anywhere (the lapse).
+higher ceiling. A few true ones stand anywhere (the lapse).
 
 One relation may lack half of its facts and another hardly any, so each has its own ceiling, around a common one; how
 far around is inferred (MacKay's fixed point): relations with few holdout facts stay near the common ceiling. All have
@@ -14,7 +14,6 @@ labelled could as well lack many facts as be proposed by bad rules.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,10 +24,8 @@ from actc.triples import BoolArray, FloatArray, IntArray
 
 BINS = 64  # of each relation; holdout facts count as much as all others together
 LEAST = 0.1  # of the holdout facts are below the knot
-NONE = -8.0  # the log of what the curve rises more above the knot, where it does not bend
-GAIN = 2.0  # in log-likelihood, for which it bends
 STEEPER = 0.5  # of the slope below the knot is the most that counts of the rise above it: a step has no slope
-BOUNDS = ((-8, 8), (-20, 20), (-2, 4), (NONE, 4), (-15, -1))  # ceiling, place, slope, bend, lapse
+BOUNDS = ((-8, 8), (-20, 20), (-2, 4), (-8, 4), (-15, -1))  # ceiling, place, slope, bend, lapse
 STARTS = ((-1.5, 0.0, 0.5, -2.0, -7.0), (1.0, 0.0, 0.5, -2.0, -7.0))
 COMMON = len(BOUNDS)
 FARTHEST = 6.0  # that a relation may be from the common ceiling
@@ -93,7 +90,7 @@ def fit_ceiling(
     knot, spread = float(np.quantile(log_odds[true], LEAST)), max(float(log_odds[true].std()), 1e-6)
     curves = _Curves.of((log_odds - knot) / spread, true, cases, relations, count)
     if begin is None:
-        fitted, width = _settle(curves, _fit_common(curves, len(true)))
+        fitted, width = _settle(curves, _fit_common(curves))
     else:
         fitted, width = curves.search(begin.fitted, begin.width), begin.width
     ceiling, _, chance = curves.chances(fitted)
@@ -159,10 +156,16 @@ class _Curves:
         return -(float(value.sum()) - 0.5 * float(around @ around)) / total, -slopes / total
 
     def search(self, start: FloatArray, width: float) -> FloatArray:
-        """Return the mode under a given width; a curve that does not bend at the start will not."""
-        bounds = (*BOUNDS[:3], (NONE, NONE), BOUNDS[4]) if start[3] <= NONE else BOUNDS
+        """Return the mode under a given width."""
+        return np.asarray(self.minimum(start, width).x)
+
+    def minimum(self, start: FloatArray, width: float) -> Any:
+        """Return what SciPy finds from a start on."""
+        from scipy.optimize import minimize
+
         apart = (0.0, 0.0) if width == ALIKE else (-FARTHEST, FARTHEST)
-        return np.asarray(_minimize(self.loss, start, (*bounds, *[apart] * self.count), width).x)
+        bounds, tight = (*BOUNDS, *[apart] * self.count), {"ftol": 1e-10, "gtol": 1e-7, "maxiter": 500}
+        return minimize(self.loss, start, (width,), jac=True, method="L-BFGS-B", bounds=bounds, options=tight)
 
     def information(self, given: FloatArray, width: float) -> FloatArray:
         """Return one over the variance of each relation's ceiling, shape (R,)."""
@@ -187,15 +190,10 @@ class _Curves:
         return np.bincount(self.relations, values, minlength=self.count).astype(np.float64)
 
 
-def _fit_common(curves: _Curves, rows: int) -> FloatArray:
-    """Return the curve of all relations together, bent if the likelihood gains by it."""
-    fits = {}
-    for bend in ((NONE, NONE), BOUNDS[3]):
-        bounds = (*BOUNDS[:3], bend, BOUNDS[4], *[(0.0, 0.0)] * curves.count)
-        starts = [np.append(start, np.zeros(curves.count)) for start in STARTS]
-        fits[bend] = min((_minimize(curves.loss, start, bounds, ALIKE) for start in starts), key=lambda fit: fit.fun)
-    plain, bent = fits.values()
-    return np.asarray(bent.x if (plain.fun - bent.fun) * rows > GAIN else plain.x)
+def _fit_common(curves: _Curves) -> FloatArray:
+    """Return the curve of all relations together."""
+    fits = [curves.minimum(np.append(start, np.zeros(curves.count)), ALIKE) for start in STARTS]
+    return np.asarray(min(fits, key=lambda fit: fit.fun).x)
 
 
 def _settle(curves: _Curves, fitted: FloatArray) -> tuple[FloatArray, float]:
@@ -216,10 +214,3 @@ def _width(values: FloatArray, variances: FloatArray, width: float) -> float:
     """Return the width that values around 0 speak for, each as far as it is known better than by the width."""
     known = float((1 - variances / width**2).clip(0, 1).sum())
     return float(np.sqrt((values @ values) / max(known, 1e-3)).clip(LEAST_WIDTH, FARTHEST))
-
-
-def _minimize(loss: Callable[..., Any], start: FloatArray, bounds: Any, width: float) -> Any:
-    from scipy.optimize import minimize
-
-    tight = {"ftol": 1e-12, "gtol": 1e-8, "maxiter": 500}
-    return minimize(loss, start, (width,), jac=True, method="L-BFGS-B", bounds=bounds, options=tight)

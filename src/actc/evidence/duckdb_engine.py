@@ -15,7 +15,6 @@ import numpy as np
 
 from actc.evidence import work as of_work
 from actc.evidence.plan import (
-    Limits,
     Step,
     candidate_steps,
     graph_steps,
@@ -33,6 +32,7 @@ from actc.triples import FloatArray, IntArray
 Report = Callable[[str], None]
 BATCH = 100_000  # candidates whose evidence is handed over together
 PART = 100_000  # entities whose relatives are found together
+FEW = 200_000  # facts and candidates for each thread
 # Tables of the graph that no candidate needs.
 PASSING = {"lesson_path", "asked_entity"}
 
@@ -43,7 +43,9 @@ def open_tables(graph: Graph, candidates: Graph, scores: Sequence[FloatArray], m
     with tempfile.TemporaryDirectory(prefix="actc-") as spill, open_database() as connection:
         connection.execute(f"SET memory_limit={quote(memory)}; SET temp_directory={quote(spill)}")
         # Each thread needs room of its own: sixteen with two gigabytes ran out of memory at ten million candidates.
-        threads = max(1, min(os.cpu_count() or 1, round(parse_memory(memory) / 1e9)))
+        # For a few rows more than one thread costs more than it gains.
+        few = 1 + (len(graph) + len(candidates)) // FEW
+        threads = max(1, min(os.cpu_count() or 1, round(parse_memory(memory) / 1e9), few))
         connection.execute(f"SET preserve_insertion_order=false; SET threads={threads}")
         put_tables(connection, graph, candidates, scores)
         yield connection
@@ -83,14 +85,15 @@ def _put(connection: Any, table: str, query: str, given: dict[str, Any]) -> None
     connection.unregister("given")
 
 
-def count_graph(connection: Any, limits: Limits, models: int, report: Report) -> None:
+def count_graph(connection: Any, work: Work) -> None:
     """Count what is counted once: the graph's tables, and the places of candidates in their slots."""
-    steps = [score_step(k) for k in range(models)] + graph_steps(limits)
+    steps = [score_step(k) for k in range(work.models)] + graph_steps(work.limits)
 
     def compress(name: str) -> None:
         # Tables in memory are compressed by this alone; else ten million facts would be written to disk and read again.
-        connection.execute("CHECKPOINT")
-        report(name)
+        if len(work.graph) > FEW:
+            connection.execute("CHECKPOINT")
+        work.report(name)
 
     _run_steps(connection, steps, {step.name for step in steps} - PASSING, compress)
 
@@ -145,7 +148,7 @@ class Duckdb:
         """Give a database with the table ``evidence`` of one chunk after another, and the chunk's ids."""
         steps = candidate_steps(work.limits, work.models)
         with open_tables(work.graph, work.asked, work.scores, self.memory) as connection:
-            count_graph(connection, work.limits, work.models, work.report)
+            count_graph(connection, work)
             for start in range(0, len(work.asked), of_work.CHUNK):
                 ids = range(start, min(start + of_work.CHUNK, len(work.asked)))
                 where = f"id >= {ids.start} AND id < {ids.stop}"

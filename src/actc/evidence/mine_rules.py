@@ -42,7 +42,7 @@ class RuleLimits:
     """
 
     support: int = 3
-    confidence: float = 0.1
+    confidence: float = 0.15
     sparse_confidence: float = 0.05
     doubt: float = 5.0
     hub: int = 200

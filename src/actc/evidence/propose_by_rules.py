@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from actc.evidence import mine_rules as plan
-from actc.evidence.duckdb_engine import put_facts
+from actc.evidence.duckdb_engine import FEW, put_facts
 from actc.evidence.mine_rules import HUBS, RULE_LIMITS, RuleLimits
 from actc.evidence.steps import Step
 from actc.evidence.work import Progress, Proposals, count_steps
@@ -20,7 +21,6 @@ from actc.tables.database import open_database
 from actc.tables.files import quote
 from actc.triples import FloatArray, IntArray
 
-SAMPLE = 16  # an estimate looks at the entities of one part in so many
 MEMORY = "2GB"  # for DuckDB; beyond that it writes to disk
 
 
@@ -168,17 +168,6 @@ def propose_by_rules(
         return _collect(store, graph, limits, least, work.hub)
 
 
-def estimate_candidates(graph: Graph) -> tuple[int, int]:
-    """Return how many paths have to be walked, and about how many candidates will come of it.
-
-    Rules are mined and applied to one part of the entities in sixteen.
-    """
-    with open_store(graph) as store:
-        work = _Mining.begin(store, RULE_LIMITS, None)
-        work.mine()
-        return work.walks, work.apply(RULE_LIMITS.confidence, parts=SAMPLE, only=1) * SAMPLE
-
-
 @dataclass
 class RuleStore:
     """The tables of mining, in DuckDB."""
@@ -211,19 +200,19 @@ def open_store(graph: Graph) -> Iterator[RuleStore]:
     """Give a database with the table ``fact``; what its memory leaves no room for is in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="actc-") as spill, open_database() as connection:
         connection.execute(f"SET memory_limit='{MEMORY}'; SET temp_directory={quote(spill)}")
-        connection.execute("SET preserve_insertion_order=false")
+        threads = min(os.cpu_count() or 1, 1 + len(graph) // FEW)
+        connection.execute(f"SET preserve_insertion_order=false; SET threads={threads}")
         put_facts(connection, graph)
         yield RuleStore(connection)
 
 
 @dataclass
 class _Mining:
-    """Mining in progress: how often the graph is walked, in how many parts."""
+    """Mining in progress: in how many parts the graph is walked."""
 
     store: RuleStore
     limits: RuleLimits
     hub: int
-    walks: int
     parts: int
     report: Callable[[str], None]
 
@@ -237,30 +226,29 @@ class _Mining:
         hub = next((hub for hub, n in allowed.items() if n <= limits.walks), min(HUBS))
         parts = max(1, -(-found[hub] // limits.part))
         store.make(plan.middle_step(hub))
-        return cls(store, limits, hub, found[hub], parts, count_steps(progress, 2 * parts))
+        return cls(store, limits, hub, parts, count_steps(progress, 2 * parts))
 
     def mine(self) -> None:
         """Count every body, and what holds for its pairs."""
         for part in range(self.parts):
-            self._walk(plan.BODY, part, self.parts)
+            self._walk(plan.BODY, part)
             self.store.add(plan.COUNTED, part == 0)
             self.report("rules are mined")
 
-    def apply(self, confidence: float, parts: int | None = None, only: int | None = None) -> int:
-        """Apply rules of a confidence, to some parts or all of them; return how many candidates there are."""
+    def apply(self, confidence: float) -> int:
+        """Apply rules of a confidence, part by part; return how many candidates there are."""
         sparse = confidence < self.limits.confidence
         for step in [*plan.constant_steps(self.limits, sparse), *plan.rule_steps(self.limits, confidence)]:
             self.store.make(step)
-        parts = parts or self.parts
-        for part in range(only or parts):
-            self._walk(plan.APPLIED, part, parts)
-            self.store.view("constant_part", f"{plan.CONSTANT_PAIRS} WHERE q.h % {parts} = {part}")
+        for part in range(self.parts):
+            self._walk(plan.APPLIED, part)
+            self.store.view("constant_part", f"{plan.CONSTANT_PAIRS} WHERE q.h % {self.parts} = {part}")
             self.store.add(plan.PROPOSAL, part == 0)
             self.report("rules are applied")
         return int(self.store.row("SELECT count(*) FROM proposal")[0])
 
-    def _walk(self, body: Step, part: int, parts: int) -> None:
-        where = f" WHERE u % {parts} = {part}" if parts > 1 else ""
+    def _walk(self, body: Step, part: int) -> None:
+        where = f" WHERE u % {self.parts} = {part}" if self.parts > 1 else ""
         self.store.view("edge_part", f"SELECT * FROM edge{where}")
         self.store.make(body)
 

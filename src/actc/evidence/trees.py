@@ -41,7 +41,7 @@ class Trees:
     cases: FloatArray
 
     @cached_property
-    @one_thread()
+    @one_thread("sklearn.ensemble")
     def models(self) -> list[Any]:
         """The fitted classifiers of scikit-learn, grown when they are first needed."""
         from sklearn.ensemble import HistGradientBoostingClassifier

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from actc.evidence.quantiles import Quantiles
 from actc.evidence.table import Evidence
 from actc.evidence.trees import Trees
 from actc.evidence.work import HAS, Curves
-from actc.numeric import find_shift, one_thread
+from actc.numeric import find_shift, one_thread, sigmoid, softplus
 from actc.triples import BoolArray, FloatArray, IntArray, Triples
 
 
@@ -80,21 +80,20 @@ class Ridge:
     def learn(cls, table: FloatArray, labels: BoolArray, cases: FloatArray, ridge: float) -> Self:
         """Learn from a table of shape (N, F) whose rows count as ``cases`` each."""
         quantiles = Quantiles.of(table, cases)
-        model = _logistic(ridge).fit(quantiles.transform(table), labels, cases)
-        return cls(quantiles, model.coef_[0], float(model.intercept_[0]))
+        return cls(quantiles, *fit_logistic(quantiles.transform(table), labels, cases, ridge))
 
     @classmethod
     def learn_bent(cls, table: FloatArray, labels: BoolArray, cases: FloatArray, choices: Choices = CHOICES) -> Self:
         """Learn a curve for each column, of straight parts; it takes the place of the column's normal quantiles."""
         plain = Quantiles.of(table, cases)
-        bent = _bend(plain.transform(table), choices.bend)
-        model = _logistic(choices.ridge).fit(bent.reshape(len(table), -1), labels, cases)
-        parts = model.coef_[0].reshape(table.shape[1], -1)
-        curves = [_bend(normal, choices.bend) @ part for normal, part in zip(plain.normal, parts, strict=True)]
+        bent = bend_columns(plain.transform(table), choices.bend)
+        found, intercept = fit_logistic(bent.reshape(len(table), -1), labels, cases, choices.ridge)
+        parts = found.reshape(table.shape[1], -1)
+        curves = [bend_columns(normal, choices.bend) @ part for normal, part in zip(plain.normal, parts, strict=True)]
         spread = np.einsum("nfk,fk->nf", bent, parts).std(axis=0)
         weights = np.where(parts.sum(axis=1) < 0, -1.0, 1.0) * np.maximum(spread, 1e-9)
         normal = tuple(curve / weight for curve, weight in zip(curves, weights, strict=True))
-        return cls(Quantiles(plain.values, normal), weights, float(model.intercept_[0]))
+        return cls(Quantiles(plain.values, normal), weights, intercept)
 
     def pieces(self, table: FloatArray) -> FloatArray:
         """Return what each column adds to the log-odds, shape (N, F)."""
@@ -110,13 +109,28 @@ class Ridge:
         return replace(self, weights=times * self.weights, intercept=find_shift(log_odds, share))
 
 
-def _logistic(ridge: float) -> Any:
-    from sklearn.linear_model import LogisticRegression
+def fit_logistic(table: FloatArray, labels: BoolArray, cases: FloatArray, ridge: float) -> tuple[FloatArray, float]:
+    """Return the weights and the intercept of a logistic regression with a ridge, which the intercept is free of.
 
-    return LogisticRegression(C=1 / ridge, max_iter=1000)
+    scikit-learn's would be the same, and takes two seconds to import.
+    """
+    from scipy.optimize import minimize
+
+    total = float(cases.sum())
+
+    def loss(given: FloatArray) -> tuple[float, FloatArray]:
+        weights = given[:-1]
+        logits = table @ weights + given[-1]
+        missed = cases * (sigmoid(logits) - labels)
+        value = float(cases @ (softplus(logits) - labels * logits)) + 0.5 * ridge * float(weights @ weights)
+        return value / total, np.append(missed @ table + ridge * weights, missed.sum()) / total
+
+    tight = {"ftol": 1e-12, "gtol": 1e-4, "maxiter": 1000}
+    fitted = minimize(loss, np.zeros(table.shape[1] + 1), jac=True, method="L-BFGS-B", options=tight).x
+    return fitted[:-1], float(fitted[-1])
 
 
-def _bend(normal: FloatArray, share: float) -> FloatArray:
+def bend_columns(normal: FloatArray, share: float) -> FloatArray:
     """Return quantiles of any shape, and beside each what of it is above each knee, times a share: shape (…, 4)."""
     return np.stack([normal, *(share * np.maximum(normal - knee, 0) for knee in KNEES)], axis=-1)
 
@@ -264,10 +278,11 @@ def number_triples(triples: Triples) -> IntArray:
     return (mixed >> np.uint64(1)).astype(np.int64)
 
 
-def count_cases(true: BoolArray, share: float) -> FloatArray:
-    """Weight rows so that holdout facts are the given share of all, shape (N,)."""
-    count = int(true.sum())
-    return np.where(true, share / count, (1 - share) / (len(true) - count)) * len(true)
+def count_cases(true: BoolArray, share: float, cases: FloatArray | float = 1.0) -> FloatArray:
+    """Weight rows, each of which stands for so many, so that holdout facts are the given share; shape (N,)."""
+    weights = np.broadcast_to(cases, true.shape)
+    sums = weights[~true].sum(), weights[true].sum()
+    return np.asarray(weights * np.where(true, share / sums[1], (1 - share) / sums[0]) * len(true))
 
 
 def score_pieces(evidence: Evidence) -> tuple[str, ...]:
