@@ -9,9 +9,10 @@
 - intervals.csv: of each pool, number of answers and repeat the estimate, its 90% interval and the truth, of precision
   and accuracy, for answers by the method's own questions.
 
-before.csv has the rows of the version before list tests. The prototype: 30 answers teach, three lists that end where
-the mean of P(true) is .95, .92 and .88 (of ``.9``; its errors scaled for other targets), Clopper-Pearson each at a
-third of the error. The oracle: the longest list by P(true) after 30 answers with the precision asked for.
+The committed rows have two repeats. before.csv has the rows of the version before list tests. The prototype: 30 answers
+teach, three lists that end where the mean of P(true) is .95, .92 and .88 (of ``.9``; its errors scaled for other
+targets), Clopper-Pearson each at a third of the error. The oracle: the longest list by P(true) after 30 answers with
+the precision asked for.
 """
 
 from __future__ import annotations

@@ -46,6 +46,11 @@ def check_graph(graph: str | Path, out: str | Path, *, stage: Stage = no_stage, 
         The graph, in any format that actc reads; the folder to write to.
     stage : callable
         Called with a stage's name, for as long as it lasts: gives a function to tell steps done, steps in all.
+    options
+        Any of the options below, those of the command.
+
+    Options
+    -------
     oracle : path, optional
         Judged triples with labels, or a graph of all true ones; without it people are asked.
     names : sequence of path

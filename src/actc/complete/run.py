@@ -62,6 +62,11 @@ def complete_graph(graph: str | Path, out: str | Path, *, stage: Stage = no_stag
         The graph, in any format that actc reads; the folder to write to.
     stage : callable
         Called with a stage's name, for as long as it lasts: gives a function to tell steps done, steps in all.
+    options
+        Any of the options below, those of the command.
+
+    Options
+    -------
     model : path, optional
         A folder that PyKEEN's pipeline wrote: the model proposes beside the graph's own rules.
     candidates : path, optional

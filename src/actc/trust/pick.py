@@ -29,21 +29,9 @@ def pick_next(
     With a demand in the case, the first answers teach; then come rounds of draws from a list. When a list has passed,
     there are no more. A round that cannot pass any more is given up; once the error is spent, answers teach again.
 
-    Parameters
-    ----------
-    case : Case
-    count : int
-        How many at most.
-    random : numpy.random.Generator
-    budget : int, optional
-        How many answers there will be in all, without those of earlier runs.
-    earlier : int
-        How many of the answers are of earlier runs.
-    besides : int array
-        Rows of the pool that are with somebody, waiting for an answer.
-    final : bool
-        Whether the budget is final: then its rounds spend all of the draws and of the error. Otherwise a round has
-        about as many draws as are needed, and some of the error is left for later ones.
+    ``budget`` is how many answers there will be in all, without the ``earlier`` ones of other runs. If it is ``final``,
+    its rounds spend all draws and all of the error; otherwise a round has about as many draws as are needed, and some
+    of the error is left for later ones. ``besides`` are rows of the pool that wait for somebody's answer.
     """
     waiting = np.setdiff1d(besides, case.annotations.rows)
     if case.demand is None:
