@@ -56,8 +56,7 @@ def answer(session: Session, who: str, truth: dict, count: int, wish: str | None
         if number % 8 == 0:
             planner.step()
         tasks = session.exchange(person, [], 1, wish)[1]
-        if not tasks:
-            planner.step()
+        if not tasks and planner.step():
             tasks = session.exchange(person, [], 1, wish)[1]
         if not tasks:  # a list has passed: nobody is asked any more
             return

@@ -69,9 +69,8 @@ def test_precision_recall_and_the_share_of_true_candidates_fit_each_other():
     found = {name: share.middle for name, share in estimates(p, accepted, judged, shares).overall.items()}
     true = found["true_share"] * 2000
     assert found["precision"] * accepted.sum() == pytest.approx(found["recall"] * true)
-    assert found["f1"] == pytest.approx(
-        2 * found["precision"] * found["recall"] / (found["precision"] + found["recall"])
-    )
+    precision, recall = found["precision"], found["recall"]
+    assert found["f1"] == pytest.approx(2 * precision * recall / (precision + recall))
 
 
 def test_the_precision_of_all_is_the_mean_of_its_relations():
@@ -80,13 +79,10 @@ def test_the_precision_of_all_is_the_mean_of_its_relations():
     accepted = p >= 0.5
     shares = (SetShare(0.8, 0.03, 40, p[accepted].mean()), SetShare(0.2, 0.05, 20, p[~accepted].mean()))
     found = estimates(p, accepted, shares=shares, relations=relations)
-    sizes = np.bincount(relations[accepted])
-    each = [found.of_relation(relation)["precision"].middle for relation in range(5)]
-    assert np.average(each, weights=sizes) == pytest.approx(found.overall["precision"].middle)
-    assert all(
-        found.of_relation(relation)["precision"].low <= each[relation] <= found.of_relation(relation)["precision"].high
-        for relation in range(5)
-    )
+    shares = [found.of_relation(relation)["precision"] for relation in range(5)]
+    mean = np.average([share.middle for share in shares], weights=np.bincount(relations[accepted]))
+    assert mean == pytest.approx(found.overall["precision"].middle)
+    assert all(share.low <= share.middle <= share.high for share in shares)
 
 
 def test_what_people_judged_is_certain():

@@ -97,3 +97,12 @@ def test_about_as_many_answers_as_are_said_to_be_needed_are_enough():
     assert 10 < needed < 300
     passed = [bool(ask(seed, 0.7, budget=60 + needed).guarantee.size) for seed in range(6)]
     assert sum(passed) >= 3
+
+
+def test_no_more_draws_are_given_out_than_a_round_has_left():
+    case = Case(POOL, ask(7, 0.7, budget=20).annotations.without_chance(), demand=Demand(0.7))
+    begun = pick_next(case, 5, np.random.default_rng(0))
+    case = Case(POOL, case.annotations.plus(begun.answered(TRUTH[begun.rows])), demand=Demand(0.7))
+    free, left = np.setdiff1d(np.arange(len(POOL)), case.annotations.rows), case.rounds[0].open_draws
+    for waiting in (left - 2, left, left + 3):
+        assert len(pick_next(case, 1000, np.random.default_rng(1), besides=free[:waiting])) == max(left - waiting, 0)

@@ -16,8 +16,8 @@ from tests.synthetic import make_truth
 TRIPLE = ["head", "relation", "tail"]
 
 
-def judged(pool, labels, count=20):
-    asked = pick_triples(pool, count)
+def judged(pool, labels, count=20, **options):
+    asked = pick_triples(pool, count, **options)
     asked["label"] = labels[pool.find(*(asked[name] for name in TRIPLE))]
     return asked
 
@@ -56,9 +56,8 @@ def test_a_guarantee_without_draws_accepts_what_people_called_true(pool, labels)
 def test_draws_from_a_list_guarantee_it():
     pool, labels, _ = make_truth(4000, 5)
     first = judged(pool, labels, 15)
-    drawn = pick_triples(pool, 60, answers=first, precision=0.7)
+    drawn = judged(pool, labels, 60, answers=first, precision=0.7)
     assert set(drawn["asked"]) == {"list"}
-    drawn["label"] = labels[pool.find(*(drawn[name] for name in TRIPLE))]
     accepted = accept_triples(pool, pd.concat([first, drawn]).sample(frac=1, random_state=0), precision=0.7)
     by_method = accepted[accepted["by"] == "method"]
     assert len(by_method) > 100
@@ -94,9 +93,7 @@ def test_picks_say_how_they_were_chosen_and_answers_keep_it(pool, labels):
 def test_answers_without_a_word_on_how_they_were_asked_promise_nothing():
     pool, labels, _ = make_truth()
     first = judged(pool, labels, 15)
-    drawn = pick_triples(pool, 100, answers=first, precision=0.5)
-    drawn["label"] = labels[pool.find(*(drawn[name] for name in TRIPLE))]
-    both = pd.concat([first, drawn])
+    both = pd.concat([first, judged(pool, labels, 100, answers=first, precision=0.5)])
     told, untold = (accept_triples(pool, one, precision=0.5) for one in (both, both[[*TRIPLE, "label"]]))
     assert set(told["by"]) == {"person", "method"}
     assert set(untold["by"]) == {"person"}

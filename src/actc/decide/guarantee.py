@@ -53,7 +53,7 @@ class BegunRound:
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """The candidates that nobody judged and no constraint excludes, the most probable first.
+    """The candidates that nobody judged, the most probable first.
 
     Parameters
     ----------

@@ -205,13 +205,6 @@ class Calibration:
     actc_version: str = __version__
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
-    @property
-    def least(self) -> float:
-        """P(true) from which on a triple is accepted that judges spoke of."""
-        if self.promise is None:
-            return 0.5
-        return math.inf if self.promise.least is None else self.promise.least
-
     def write(self, path: str | Path, place: Path | None = None) -> None:
         """Write thresholds.json, complete or not at all; its paths are relative to ``place``, where it will lie."""
         path, counts, curves = Path(path), self.counts, self.curves

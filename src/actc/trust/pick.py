@@ -43,7 +43,7 @@ def pick_next(
     if case.guarantee_for(demand).size and all(one.test(demand).settled for one in rounds):
         return Picks(NOBODY)
     if rounds and not rounds[-1].test(demand).settled:
-        return draw_more(rounds[-1], waiting, min(count, rounds[-1].open_draws - len(waiting)), random)
+        return draw_more(rounds[-1], waiting, min(count, max(rounds[-1].open_draws - len(waiting), 0)), random)
     number, left = len(rounds) + 1, error_left(rounds)
     if final and budget is not None:
         plan = planned[number - 1] if number < len(planned) else Round(budget - given, left)
