@@ -56,9 +56,9 @@ class NormalScores:
 
     def to_cuts(self, z: FloatArray) -> FloatArray:
         """Return the cut in scores for each cut in z: midway between the two pool scores around it."""
-        above = np.searchsorted(self.z, z, side="left")
-        padded = np.r_[-np.inf, self.scores, np.inf]
-        return cut_between(padded[above], padded[above + 1])
+        above, last = np.searchsorted(self.z, z, side="left"), len(self.scores) - 1
+        low = np.where(above > 0, self.scores[above - 1], -np.inf)
+        return cut_between(low, np.where(above <= last, self.scores[np.minimum(above, last)], np.inf))
 
 
 def _quantile(twice_rank: IntArray, count: int) -> FloatArray:

@@ -23,7 +23,6 @@ RANDOM_CHECK = "A random check, to keep the estimates honest."
 """Why a triple that was drawn is asked; nothing in it says what would be decided now, which would sway people."""
 SHARES = {"accepted": TUNED.check_accepted, "rejected": TUNED.check_rejected}
 """Which share of the questions is drawn from each set."""
-_IMAGINED = np.array(TUNED.imagined)
 _DENSITY_AT_0 = 1 / np.sqrt(2 * np.pi)
 _AT_ONCE = 256  # relations whose tables of pairs of points are in memory
 _CHUNK = 16  # relations worked out at a time, the most promising first
@@ -75,28 +74,28 @@ class _Board:
         return cls(basis, mean, posterior.pool.counts[:-1] / POINTS, posterior.covariance[:-1].copy())
 
     def _moments(self, relations: IntArray | slice) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return |cov| of all pairs of points, each one's weight, and its scale of s for each m."""
+        """Return |cov| of all pairs of points, each one's weight, and its scale of s."""
         basis = self.basis[relations]
         pairs = basis @ self.covariance[relations] @ basis.transpose(0, 2, 1)
         variance = np.diagonal(pairs, axis1=1, axis2=2)
         k = 1 / moderation(variance)
         p = sigmoid(self.mean[relations] * k)
         w = np.maximum(p * (1 - p), 1e-9)
-        scale = 1 / np.sqrt(variance + 1 / (_IMAGINED[:, None, None] * w))  # (m, r, j)
+        scale = 1 / np.sqrt(variance + 1 / w)
         return np.abs(pairs), 0.5 * k * self.share[relations, None], scale
 
     def bounds(self) -> FloatArray:
         """Return a gain that no point of each relation exceeds, shape (R,), without a transcendental function.
 
-        phi(t) - t Phi(-t) <= phi(0) / (1 + sqrt(pi/2) t + t^2), and t is smallest for the most imagined labels.
+        phi(t) - t Phi(-t) <= phi(0) / (1 + sqrt(pi/2) t + t^2).
         """
         found = np.empty(len(self.mean))
         for some in _in_parts(len(found)):
             pairs, weight, scale = self._moments(some)
-            s = np.maximum(pairs * scale[-1][..., None], 1e-300)
+            s = np.maximum(pairs * scale[..., None], 1e-300)
             t = np.abs(self.mean[some])[:, None, :] / s
             pairs /= 1 + t * (np.sqrt(np.pi / 2) + t)
-            most = (scale / _IMAGINED[:, None, None]).max(axis=0) * (pairs @ weight[:, :, None])[..., 0]
+            most = scale * (pairs @ weight[:, :, None])[..., 0]
             found[some] = most.max(axis=1) * _DENSITY_AT_0 * (1 + 1e-12)
         return found
 
@@ -105,12 +104,10 @@ class _Board:
         from scipy.special import ndtr
 
         pairs, weight, scale = self._moments(relations)
-        edge = np.abs(self.mean[relations])[None, :, None, :]
-        s = np.maximum(pairs * scale[..., None], 1e-300)  # (m, r, j, e)
-        t = edge / s
+        s = np.maximum(pairs * scale[..., None], 1e-300)  # (r, j, e)
+        t = np.abs(self.mean[relations])[:, None, :] / s
         loss = _DENSITY_AT_0 * np.exp(-0.5 * t * t) - t * ndtr(-t)
-        gain = np.einsum("mrje,mrje,re->mrj", s, loss, weight) / _IMAGINED[:, None, None]
-        return np.asarray(np.maximum(gain.max(axis=0), 0.0))
+        return np.asarray(np.maximum(np.einsum("rje,rje,re->rj", s, loss, weight), 0.0))
 
     def label(self, relations: IntArray, points: IntArray) -> None:
         """Take away what a label at a point of each of some relations would teach about it, whatever it will say."""

@@ -53,9 +53,8 @@ class Beliefs:
     diff: Coefficient = (0.7, 0.4)
     slopes: tuple[float, float, float] = (1.5, 2.0, 1.2)
     slope_off: float = 0.6
-    # How much relations differ in intercept from the above: where features tell, where they are alike, where one cut
-    # does for all; and in slopes.
-    tau: tuple[float, float, float] = (1.2, 0.3, 0.8)
+    # How much relations differ in intercept from the above, and how much where they are alike; and in slopes.
+    tau: tuple[float, float] = (1.2, 0.3)
     slope_tau: float = 0.5
 
 
@@ -68,7 +67,7 @@ def make_regimes(beliefs: Beliefs, known: bool) -> tuple[Prior, ...]:
     told = dict(beliefs.told_with_known if known else beliefs.told)
     untold = dict.fromkeys(told, beliefs.untold)
     steep_told, steep_alike, steep_tilted = beliefs.slopes
-    tau_told, tau_alike, tau_cut = beliefs.tau
+    differ, alike = beliefs.tau
     # Scores are centred on their relation's median; a coefficient like the slope puts all cuts at one score.
     one_cut = {**untold, "c": (steep_alike, beliefs.untold[1])}
 
@@ -79,9 +78,9 @@ def make_regimes(beliefs: Beliefs, known: bool) -> tuple[Prior, ...]:
     regimes: list[Prior] = []
     for base in (-beliefs.tilt, 0.0, beliefs.tilt):
         regimes += [
-            prior(told, base + beliefs.told_one, steep_told, tau_told),
-            prior(untold, base, steep_tilted if base else steep_alike, tau_alike),
-            prior(one_cut, base, steep_alike, tau_cut),
+            prior(told, base + beliefs.told_one, steep_told, differ),
+            prior(untold, base, steep_tilted if base else steep_alike, alike),
+            prior(one_cut, base, steep_alike, differ),
         ]
     return tuple(regimes)
 

@@ -33,9 +33,6 @@ class Tuned:
     # what 0.35 and 0.2 lead to: benchmarks/trust/coverage.csv, promise.csv.
     check_accepted: float = 0.35
     check_rejected: float = 0.2
-    # How many labels at one point are imagined, their gain shared among them: one label rarely turns a decision,
-    # several do.
-    imagined: tuple[float, ...] = (1.0, 4.0, 16.0)
     # After l labels, l / 5 triples are picked before the model is fitted again. Not tuned: for speed.
     labels_per_batch: int = 5
     # A clear valley between two humps counts for so many answers; seen on n triples, for n / (n + 100) of that; the
