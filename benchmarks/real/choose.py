@@ -1,6 +1,6 @@
 """What would be chosen without each pool? One number of `pooled` at a time is changed, on all pools.
 
-    ACTC_PROVING=folder ACTC_REAL=folder python -m benchmarks.real.choose --repeats 3
+    ACTC_PROVING=folder ACTC_REAL=folder python -m benchmarks.real.choose --repeats 2
 
 Writes choices.csv (trial, graph, budget, accuracy: the mean of the graph's cells) and prints, for each world left out
 (CoDEx and its lists are one), the trial with the best mean over all other worlds, and what it has there.
@@ -27,28 +27,38 @@ from actc.pooled.tuned import TUNED, Tuned
 HERE = Path(__file__).parent
 BUDGETS = (0, 1, 2, 5, 10, 20, 50, 100)
 SHIPPED = "shipped"
-TRIALS: dict[str, tuple[Tuned, Beliefs]] = {
-    SHIPPED: (TUNED, Beliefs()),
-    "hump_counts=0": (replace(TUNED, hump_counts=0.0), Beliefs()),
-    "hump_counts=3": (replace(TUNED, hump_counts=3.0), Beliefs()),
-    "hump_counts=12": (replace(TUNED, hump_counts=12.0), Beliefs()),
-    "least_clear=.02": (replace(TUNED, least_clear=0.02), Beliefs()),
-    "told=.9": (replace(TUNED, told=0.9), Beliefs()),
-    "tilt=1.8": (TUNED, Beliefs(tilt=1.8)),
-    "tilt=2.8": (TUNED, Beliefs(tilt=2.8)),
-    "told_one=0": (TUNED, Beliefs(told_one=0.0)),
-    "off=1": (TUNED, Beliefs(off=1.0)),
-    "slopes=1.5": (TUNED, Beliefs(slopes=(1.5, 1.5, 1.5))),
+CUT_TAU = Beliefs().tau[0]
+# The third number is how much relations differ in intercept where one cut does for all.
+TRIALS: dict[str, tuple[Tuned, Beliefs, float]] = {
+    SHIPPED: (TUNED, Beliefs(), CUT_TAU),
+    "one cut: tau=.8": (TUNED, Beliefs(), 0.8),
+    "one cut: tau=.3": (TUNED, Beliefs(), 0.3),
+    "alike: tau=1.2": (TUNED, Beliefs(tau=(1.2, 1.2)), CUT_TAU),
+    "diff=.7,.6": (TUNED, Beliefs(diff=(0.7, 0.6)), CUT_TAU),
+    "hump_shrink=8": (replace(TUNED, hump_shrink=8), Beliefs(), CUT_TAU),
+    "hump_counts=0": (replace(TUNED, hump_counts=0.0), Beliefs(), CUT_TAU),
+    "hump_counts=3": (replace(TUNED, hump_counts=3.0), Beliefs(), CUT_TAU),
+    "hump_counts=12": (replace(TUNED, hump_counts=12.0), Beliefs(), CUT_TAU),
+    "least_clear=.02": (replace(TUNED, least_clear=0.02), Beliefs(), CUT_TAU),
+    "told=.9": (replace(TUNED, told=0.9), Beliefs(), CUT_TAU),
+    "tilt=1.8": (TUNED, Beliefs(tilt=1.8), CUT_TAU),
+    "tilt=2.8": (TUNED, Beliefs(tilt=2.8), CUT_TAU),
+    "told_one=0": (TUNED, Beliefs(told_one=0.0), CUT_TAU),
+    "off=1": (TUNED, Beliefs(off=1.0), CUT_TAU),
+    "slopes=1.5": (TUNED, Beliefs(slopes=(1.5, 1.5, 1.5)), CUT_TAU),
 }
 
 
 @contextmanager
-def changed(numbers: Tuned, beliefs: Beliefs) -> Iterator[None]:
+def changed(numbers: Tuned, beliefs: Beliefs, cut_tau: float) -> Iterator[None]:
     """Let the pooled method have other numbers for a while."""
     before = dict(regimes.REGIMES)
     for module in (features, humps, regimes, solve):
         module.TUNED = numbers  # type: ignore[attr-defined]
-    regimes.REGIMES.update({known: make_regimes(beliefs, known) for known in before})
+    for known in before:
+        priors = list(make_regimes(beliefs, known))
+        priors[2::3] = [replace(prior, tau=(cut_tau, prior.tau[1])) for prior in priors[2::3]]
+        regimes.REGIMES[known] = tuple(priors)
     features.prepare_pool.cache_clear()
     try:
         yield
@@ -62,8 +72,8 @@ def changed(numbers: Tuned, beliefs: Beliefs) -> Iterator[None]:
 def run_trials(repeats: int) -> dict[tuple[str, str], dict[int, float]]:
     """Return the mean accuracy in per cent by budget, for each trial and graph."""
     cells, found = find_cells(), defaultdict(lambda: defaultdict(list))
-    for name, (numbers, beliefs) in TRIALS.items():
-        with changed(numbers, beliefs):
+    for name, trial in TRIALS.items():
+        with changed(*trial):
             for cell in cells:
                 for row in run_experiment([cell], ["pooled"], BUDGETS, repeats=repeats, seed=12345, jobs=1):
                     found[name, cell.dataset][row.budget].append(100 * row.accuracy)
@@ -95,7 +105,7 @@ def print_choices(found: dict[tuple[str, str], dict[int, float]]) -> None:
 def main() -> None:
     """Run, write and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=2)
     found = run_trials(parser.parse_args().repeats)
     with open(HERE / "choices.csv", "w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, lineterminator="\n")

@@ -65,8 +65,9 @@ def evidence_command(graph: Path, candidates: Path, out: Path, overwrite: bool, 
             graph, candidates, out, progress=lambda done, total, name: advance(1, 2 * total), overwrite=True, **options
         )
     worth = added.learnt.worth
-    told = f"{len(added.candidates)} candidates, {worth.share:.1%} of them expected to be true"
-    say(quiet, *added.notes, f"{out}: {told}; learnt from {worth.holdout} holdout facts.")
+    unknown = "how many of them are true is unknown before any answer"
+    told = f"{len(added.candidates)} candidates; {unknown}; learnt from {worth.holdout} holdout facts."
+    say(quiet, *added.notes, f"{out}: {told}")
 
 
 @click.command(

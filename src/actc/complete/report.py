@@ -287,13 +287,14 @@ def _tell_evidence(evidence: dict[str, Any] | None) -> list[str]:
     """Say what the evidence was worth, and why some facts were accepted or asked about."""
     if evidence is None:
         return []
+    share = evidence["expected_share"]
+    expected = "unknown before any answer" if share is None else f"{share:.1%}, estimated from them"
     lines = [
         "",
         "## What the graph says",
         "",
-        f"{evidence['holdout_facts']} holdout facts taught what each piece of evidence is worth, and that "
-        f"{evidence['expected_share']:.1%} of the candidates should be true. The heaviest pieces, in log-odds for one "
-        "standard deviation:",
+        f"{evidence['holdout_facts']} holdout facts taught what each piece of evidence is worth. Share of true "
+        f"candidates: {expected}. The heaviest pieces, in log-odds for one standard deviation:",
         "",
         "| piece | weight |",
         "| --- | ---: |",

@@ -174,6 +174,8 @@ def _complete(plan: CompletionPlan, stage: Stage) -> Finished:
         shown["added"] = len(new_facts(opened.case, left)) + len(called)
     page, command = write_next_page(plan, opened, files[2], ready.reasons, shown)
     report = summarise(opened.case, left, said, ready.reasons, called)
+    if plan.candidates is not None and report["evidence"] is not None:
+        report["evidence"]["expected_share"] = None  # the holdout says little of candidates that somebody chose
     files += [*page, *write_report(plan.out, {**report, "next": command})]
     _note_state(plan, opened.session)
     written = f"Written: {', '.join(map(str, files))}"
