@@ -1,13 +1,10 @@
-"""Guarantees by testing a list: recall, lists made and lists broken, beside a prototype and an oracle; and intervals.
+"""Guarantees by testing a list: recall, lists made and lists broken, beside a prototype and an oracle.
 
     ACTC_PROVING=folder OMP_NUM_THREADS=1 python benchmarks/guarantee/run.py --repeats 20
 
 ``folder`` holds GRAPH/MODEL/ as benchmarks/real reads them; the eight CoDEx cells are run too. Writes
-
-- rows.csv: of each way, pool, budget, target and repeat the accepted facts that nobody judged, the true ones among
-  them, and the true ones among all that nobody judged; ``list-test`` is the product (`ask_oracle` with a demand).
-- intervals.csv: of each pool, number of answers and repeat the estimate, its 90% interval and the truth, of precision
-  and accuracy, for answers by the method's own questions.
+rows.csv: of each way, pool, budget, target and repeat the accepted facts that nobody judged, the true ones among them,
+and the true ones among all that nobody judged; ``list-test`` is the product (`ask_oracle` with a demand).
 
 The committed rows have two repeats. before.csv has the rows of the version before list tests. The prototype: 30 answers
 teach, three lists that end where the mean of P(true) is .95, .92 and .88 (of ``.9``; its errors scaled for other
@@ -31,13 +28,11 @@ from actc.experiment.datasets import load_cell
 from actc.methods import METHODS
 from actc.session.oracle import ask_oracle
 from actc.triples import Annotations, FloatArray, IntArray
-from actc.trust.case import Case
 
 HERE = Path(__file__).parent
 BUDGETS, TARGETS, CONFIDENCE = (50, 100, 300), (0.8, 0.9, 0.95), 0.9
-COUNTS = (20, 50, 100)
 COLUMNS = ("way", "pool", "budget", "target", "repeat", "accepted", "true", "possible")
-INTERVALS = ("pool", "answers", "repeat", "quantity", "truth", "low", "middle", "high")
+TAUGHT = 30
 METHOD = METHODS["pooled"]
 
 
@@ -51,15 +46,15 @@ def find_cells() -> list[Cell]:
 
 
 class Trial:
-    """One repeat on one pool: answers by the method's own picks, shared by prototype and oracle."""
+    """One repeat on one pool: thirty answers by the method's own picks teach prototype and oracle."""
 
     def __init__(self, cell: Cell, repeat: int) -> None:
         self.pool, self.labels, self.repeat = cell.valid, cell.valid_labels, repeat
         random, answers = np.random.default_rng([repeat, 7]), Annotations()
-        while len(answers) < max(COUNTS):
+        while len(answers) < TAUGHT:
             picks = METHOD.fit(self.pool, answers).pick(METHOD.batch(len(answers)), random)
             answers = answers.plus(picks.answered(self.labels[picks.rows]))
-        self.answers, self.rows = answers, answers.rows
+        self.rows = answers.rows[:TAUGHT]
 
     def order(self, rows: IntArray) -> tuple[IntArray, FloatArray]:
         """Fit on the answers about some rows; return the other rows by descending P(true), and P(true)."""
@@ -82,36 +77,23 @@ class Trial:
         from scipy.stats import binom
 
         random = np.random.default_rng([self.repeat, 2])
-        order, p = self.order(self.rows[:30])
+        order, p = self.order(self.rows)
         means = np.cumsum(p) / np.arange(1, len(p) + 1)
         ends = [np.flatnonzero(means >= 1 - error * (1 - target)) for error in (0.5, 0.8, 1.2)]
         sizes = [int(end[-1]) + 1 if len(end) else 0 for end in ends]
-        places, size = random.permutation(sizes[-1])[: budget - 30], 0
+        places, size = random.permutation(sizes[-1])[: budget - TAUGHT], 0
         for end in sizes:
             labels = self.labels[order[places[places < end]]]
             if len(labels) and binom.cdf((~labels).sum(), len(labels), 1 - target) <= (1 - CONFIDENCE) / 3:
                 size = end
-        judged = np.append(self.rows[:30], order[places])
+        judged = np.append(self.rows, order[places])
         return np.setdiff1d(order[:size], judged), judged
 
     def oracle(self, budget: int, target: float) -> tuple[IntArray, IntArray]:
         """Return the longest list by P(true) that is good enough."""
-        order, _ = self.order(self.rows[:30])
+        order, _ = self.order(self.rows)
         good = np.flatnonzero(np.cumsum(self.labels[order]) >= target * np.arange(1, len(order) + 1))
-        return order[: good[-1] + 1 if len(good) else 0], self.rows[:30]
-
-    def intervals(self) -> Iterator[tuple[object, ...]]:
-        """Yield the estimates after some answers, and the truth about the pool."""
-        for count in COUNTS:
-            case = Case(self.pool, self.answers.first(count))
-            accepted = case.decisions.accepted
-            truth = {"precision": self.labels[accepted].mean() if accepted.any() else np.nan}
-            truth["accuracy"] = (accepted == self.labels).mean()
-            for name, value in truth.items():
-                share = case.estimates.overall[name]
-                if share is not None and not np.isnan(value):
-                    numbers = (value, share.low, share.middle, share.high)
-                    yield count, self.repeat, name, *(f"{number:.4f}" for number in numbers)
+        return order[: good[-1] + 1 if len(good) else 0], self.rows
 
 
 WAYS = {"list-test": Trial.list_test, "prototype": Trial.prototype, "oracle": Trial.oracle}
@@ -134,16 +116,13 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--out", type=Path, default=HERE)
     options = parser.parse_args()
-    with (options.out / "rows.csv").open("w", newline="") as rows, (options.out / "intervals.csv").open("w") as bounds:
-        tables = [csv.writer(file, lineterminator="\n") for file in (rows, bounds)]
-        tables[0].writerow(COLUMNS)
-        tables[1].writerow(INTERVALS)
+    with (options.out / "rows.csv").open("w", newline="") as rows:
+        table = csv.writer(rows, lineterminator="\n")
+        table.writerow(COLUMNS)
         for cell in find_cells():
             name = f"{cell.dataset}/{cell.model}"
             for repeat in range(options.repeats):
-                trial = Trial(cell, repeat)
-                tables[0].writerows((way, name, *more) for way, *more in run_trial(trial))
-                tables[1].writerows((name, *more) for more in trial.intervals())
+                table.writerows((way, name, *more) for way, *more in run_trial(Trial(cell, repeat)))
             print(name, flush=True)
 
 

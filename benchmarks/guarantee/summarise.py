@@ -31,10 +31,3 @@ if __name__ == "__main__":
     print("\nmost broken\n", by_pool.sort_values(ascending=False).head(6).to_string())
     some = rows[(rows.target == 0.9) & (rows.budget == 100)]
     print("\nrecall at .9 from 100 answers\n", some.pivot_table("recall", "pool", "way").round(2).to_string())
-    bounds = pd.read_csv(HERE / "intervals.csv")
-    bounds["held"] = (bounds.low <= bounds.truth + 1e-4) & (bounds.truth <= bounds.high + 1e-4)
-    bounds["half_width"] = (bounds.high - bounds.low) / 2
-    cases = ["quantity", "answers"]
-    print("\nintervals\n", bounds.groupby(cases)[["held", "half_width"]].mean().round(3).to_string())
-    by_pool = bounds.groupby([*cases, "pool"]).held.mean()
-    print("\nleast held\n", by_pool.sort_values().head(8).to_string())
