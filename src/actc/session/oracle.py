@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -126,19 +126,17 @@ def ask_oracle(
     """
     random = np.random.default_rng(seed)
     carried = carried or Carried(split_pool(judgeable, random))
-    rows, answers = carried.rows, carried.answers
+    rows, earlier = carried.rows, len(carried.answers)
     pool = candidates.take(rows).with_used_names()  # as whoever reads its file will see it
-    found, enough = named_method(method), min(len(answers) + budget, len(pool))
-    earlier = len(answers)
-    while len(answers) < enough:
-        batch = found.batch(len(answers)) if demand is None else DRAWN_AT_ONCE
-        count = min(batch, enough - len(answers))
-        case = Case(pool, answers, known, found, demand=demand, candidates=candidates)
+    found, enough = named_method(method), min(earlier + budget, len(pool))
+    case = Case(pool, carried.answers, known, method, demand=demand, candidates=candidates)
+    while (given := len(case.annotations)) < enough:
+        count = min(found.batch(given) if demand is None else DRAWN_AT_ONCE, enough - given)
         picks = pick_next(case, count, random, enough - earlier, earlier, final=True)
         if not len(picks):
             break
-        answers = answers.plus(picks.answered(oracle(candidates, rows[picks.rows]), ORACLE))
-    return Case(pool, answers, known, method, demand=demand, candidates=candidates)
+        case = case.plus(picks.answered(oracle(candidates, rows[picks.rows]), ORACLE))
+    return replace(case, bases={})
 
 
 def split_pool(judgeable: IntArray, random: np.random.Generator) -> IntArray:

@@ -126,6 +126,8 @@ class Case:
         A round of draws that has begun, though none of them may be answered yet.
     words : Answers
         What people said of candidates that are not in the pool: it decides these, and teaches nothing.
+    bases : dict of int to Case
+        The cases before some of the rounds, by the round's number, where somebody has them already.
     """
 
     pool: ScoredTriples
@@ -143,6 +145,7 @@ class Case:
     facts: Triples | None = None
     begun: BegunRound | None = None
     words: Answers = field(default_factory=Answers)
+    bases: dict[int, Case] = field(default_factory=dict)
 
     @property
     def target(self) -> ScoredTriples:
@@ -175,8 +178,10 @@ class Case:
 
     def _find_round(self, begun: BegunRound, mine: Annotations) -> DrawnRound:
         number = begun.number
-        earlier = self.annotations.take(self.annotations.round < number)
-        base = replace(self, annotations=earlier, demand=None, fitted=None, found=None, begun=None)
+        base = self.bases.get(number)
+        if base is None:
+            earlier = self.annotations.take(self.annotations.round < number)
+            base = replace(self, annotations=earlier, demand=None, fitted=None, found=None, begun=None)
         ranking = base.ranking
         places = np.full(len(self.pool), -1)
         inside = np.flatnonzero(ranking.pool_rows >= 0)
@@ -235,6 +240,12 @@ class Case:
         case = replace(self, demand=demand, fitted=self.fit, found=None)
         vars(case).update(rounds=self.rounds, _plain=self.plain)
         return case
+
+    def plus(self, answers: Annotations) -> Case:
+        """Return the case with the answers to its next questions; no earlier round is fitted again."""
+        bases = {one.number: one.base for one in self.rounds}
+        more = self.annotations.plus(answers)
+        return replace(self, annotations=more, fitted=None, bases={**bases, len(bases) + 1: self.plain})
 
     @cached_property
     def guarantee(self) -> Guarantee | None:
