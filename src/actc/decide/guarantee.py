@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from actc.decide.list_test import TUNED, Demand, Round, answers_needed, is_settled, largest_passing, nested_lists
+from actc.decide.list_test import Demand, Round, is_settled, largest_passing, nested_lists
 from actc.triples import Annotations, BoolArray, FloatArray, IntArray, Picks
 
 LIST = "list"
@@ -161,26 +161,15 @@ class Guarantee:
         return self.drawn.ranking.rows[: self.size]
 
 
-def best_guarantee(rounds: list[DrawnRound], demand: Demand) -> Guarantee:
-    """Return the longest list that passed in any round; the errors of the rounds add up to that of the demand."""
-    return max((one.test(demand) for one in rounds), key=lambda one: one.size, default=Guarantee(demand))
-
-
 def error_left(rounds: list[DrawnRound]) -> float:
     """Return the share of the error that no round has spent."""
     return max(1.0 - sum(one.plan.share for one in rounds), 0.0)
 
 
-def count_needed(ranking: Ranking, rounds: list[DrawnRound], demand: Demand) -> int | None:
-    """Return about how many more answers a guarantee needs, by today's P(true); None where nothing is in sight."""
-    share = error_left(rounds) * (TUNED.open_end if rounds else 1.0)
-    return answers_needed(ranking.p, demand, share) if share > 0 else None
-
-
 def begin_round(number: int, plan: Round, ranking: Ranking, demand: Demand, random: np.random.Generator) -> Picks:
     """Fix the list of a round and return its draws; none where no list is likely enough to pass."""
     sizes = nested_lists(ranking.p, demand.target, plan.draws, plan.share * demand.error)
-    rows = ranking.listed(int(sizes[-1])) if len(sizes) else np.zeros(0, dtype=np.int64)
+    rows = ranking.listed(int(sizes.max(initial=0)))
     plan = Round(min(plan.draws, len(rows)), plan.share)
     return _draws(random.permutation(rows)[: plan.draws], number, plan, len(rows))
 

@@ -130,8 +130,8 @@ def ask_oracle(
     pool = candidates.take(rows).with_used_names()  # as whoever reads its file will see it
     found, enough = named_method(method), min(earlier + budget, len(pool))
     case = Case(pool, carried.answers, known, method, demand=demand, candidates=candidates)
-    while (given := len(case.annotations)) < enough:
-        count = min(found.batch(given) if demand is None else DRAWN_AT_ONCE, enough - given)
+    while (left := enough - len(case.annotations)) > 0:
+        count = min(left, found.batch(enough - left) if demand is None else DRAWN_AT_ONCE)
         picks = pick_next(case, count, random, enough - earlier, earlier, final=True)
         if not len(picks):
             break

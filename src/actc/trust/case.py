@@ -17,16 +17,8 @@ from actc.constraints.against_facts import weigh_against_facts
 from actc.constraints.places import Places, find_places
 from actc.constraints.together import Together, decide_together
 from actc.decide.estimate import Estimates, estimate_share
-from actc.decide.guarantee import (
-    LIST,
-    BegunRound,
-    DrawnRound,
-    Guarantee,
-    Ranking,
-    best_guarantee,
-    count_needed,
-)
-from actc.decide.list_test import Demand
+from actc.decide.guarantee import LIST, BegunRound, DrawnRound, Guarantee, Ranking, error_left
+from actc.decide.list_test import TUNED, Demand, answers_needed
 from actc.errors import OptionError
 from actc.judges.answers import JudgeAnswers
 from actc.judges.heed import Heeded
@@ -178,10 +170,9 @@ class Case:
 
     def _find_round(self, begun: BegunRound, mine: Annotations) -> DrawnRound:
         number = begun.number
-        base = self.bases.get(number)
-        if base is None:
-            earlier = self.annotations.take(self.annotations.round < number)
-            base = replace(self, annotations=earlier, demand=None, fitted=None, found=None, begun=None)
+        earlier = self.annotations.take(self.annotations.round < number)
+        plain = replace(self, annotations=earlier, demand=None, fitted=None, found=None, begun=None)
+        base = self.bases.get(number, plain)
         ranking = base.ranking
         places = np.full(len(self.pool), -1)
         inside = np.flatnonzero(ranking.pool_rows >= 0)
@@ -219,12 +210,13 @@ class Case:
         return p
 
     def guarantee_for(self, demand: Demand) -> Guarantee:
-        """Return what the draws guarantee under any demand."""
-        return best_guarantee(self.rounds, demand)
+        """Return the longest list that passed in any round; the errors of the rounds add up to that of the demand."""
+        return max((one.test(demand) for one in self.rounds), key=lambda one: one.size, default=Guarantee(demand))
 
     def answers_needed(self, demand: Demand) -> int | None:
         """Return about how many more answers a guarantee needs, by today's P(true); None where none is in sight."""
-        return count_needed(self.plain.ranking, self.rounds, demand)
+        share = error_left(self.rounds) * (TUNED.open_end if self.rounds else 1.0)
+        return answers_needed(self.plain.ranking.p, demand, share) if share > 0 else None
 
     @property
     def plain(self) -> Case:
@@ -243,9 +235,8 @@ class Case:
 
     def plus(self, answers: Annotations) -> Case:
         """Return the case with the answers to its next questions; no earlier round is fitted again."""
-        bases = {one.number: one.base for one in self.rounds}
-        more = self.annotations.plus(answers)
-        return replace(self, annotations=more, fitted=None, bases={**bases, len(bases) + 1: self.plain})
+        bases = {len(self.rounds) + 1: self.plain, **{one.number: one.base for one in self.rounds}}
+        return replace(self, annotations=self.annotations.plus(answers), fitted=None, bases=bases)
 
     @cached_property
     def guarantee(self) -> Guarantee | None:

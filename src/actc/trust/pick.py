@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from actc.decide.guarantee import begin_round, draw_more, error_left
@@ -62,7 +64,7 @@ def _teach(case: Case, count: int, random: np.random.Generator, waiting: IntArra
     most = min(count + len(waiting), len(case.pool) - len(case.annotations))
     picks = case.fit.pick(most, random)
     picks = picks.take(np.flatnonzero(~np.isin(picks.rows, waiting))[:count])
-    return Picks(picks.rows, picks.asked, picks.within, picks.chance, picks.reasons, len(case.rounds))
+    return replace(picks, round=len(case.rounds))
 
 
 def pick_draws(case: Case, demand: Demand, count: int, random: np.random.Generator) -> Picks:
