@@ -6,7 +6,7 @@
 rows.csv: of each way, pool, budget, target and repeat the accepted facts that nobody judged, the true ones among them,
 and the true ones among all that nobody judged; ``list-test`` is the product (`ask_oracle` with a demand).
 
-The committed rows have two repeats. before.csv has the rows of the version before list tests. The prototype: 30 answers
+before.csv has the rows of the version before list tests. The prototype: 30 answers
 teach, three lists that end where the mean of P(true) is .95, .92 and .88 (of ``.9``; its errors scaled for other
 targets), Clopper-Pearson each at a third of the error. The oracle: the longest list by P(true) after 30 answers with
 the precision asked for.
