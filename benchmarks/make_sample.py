@@ -1,11 +1,11 @@
 """Make the packaged sample: a small knowledge graph from WordNet, with scored true and false triples.
 
-    python benchmarks/make_sample.py --wordnet /usr/share/wordnet --out src/actc/sample
+    python benchmarks/make_sample.py --wordnet /usr/share/wordnet --out src/actc/bench/sample
 
 1. Take WordNet's facts between concepts that everyone knows (``wordnet_sample/facts.py`` says which).
 2. Hold out true facts of every relation; train ComplEx on the others (``embedding.py``).
 3. Beside the held-out ones put false ones that look right (``falsehoods.py``).
-4. Score everything, and write the files that :func:`actc.sample.load_sample` reads.
+4. Score everything, and write the files that :func:`actc.bench.sample.load_sample` reads.
 
 Needs PyTorch (``pip install torch==2.13.0 numpy``) and WordNet 3.0 (Debian's ``wordnet-base``).
 All is seeded and runs on one thread, so a second run on the same machine writes the same bytes.
@@ -136,7 +136,7 @@ def main() -> None:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--wordnet", type=Path, default=Path("/usr/share/wordnet"), help="folder with data.noun")
-    parser.add_argument("--out", type=Path, default=Path("src/actc/sample"), help="folder to write to")
+    parser.add_argument("--out", type=Path, default=Path("src/actc/bench/sample"), help="folder to write to")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)

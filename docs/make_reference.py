@@ -13,15 +13,15 @@ from typing import Any
 import click
 
 import actc
+from actc.bench.draws import DRAWS
 from actc.cli.main import commands
-from actc.experiment.draws import DRAWS
-from actc.methods import METHODS
-from actc.metrics import METRICS
-from actc.three_steps.choose_thresholds import OBJECTIVES
-from actc.three_steps.estimate_labels import ESTIMATORS
-from actc.three_steps.select_triples import SELECTORS
-from actc.triples import ASKED
-from actc.trust.case import BY, CONSTRAINT
+from actc.data.metrics import METRICS
+from actc.data.triples import ASKED
+from actc.decide.case import BY, CONSTRAINT
+from actc.methods.choose_thresholds import OBJECTIVES
+from actc.methods.estimate_labels import ESTIMATORS
+from actc.methods.named import METHODS
+from actc.methods.select_triples import SELECTORS
 
 HERE = Path(__file__).parent
 FILES = """## Files

@@ -19,11 +19,11 @@ import pytest
 from hypothesis import settings
 
 from actc import ScoredTriples
-from actc.experiment.cells import Cell
-from actc.experiment.datasets import load_cell
-from actc.judges.replies import Question, Reply
-from actc.judges.store import ReplyStore
+from actc.bench.cells import Cell
+from actc.bench.datasets import load_cell
 from actc.session import Session, Settings, start_session
+from actc.session.judge_store import ReplyStore
+from actc.session.replies import Question, Reply
 
 # What groups of tests begin with that take longest: begun last, they would be waited for.
 LONGEST = (
@@ -31,7 +31,7 @@ LONGEST = (
     "spark",
     "page ",
     "tests/test_notebooks",
-    "tests/app",
+    "tests/web",
     "reference",
     "paper",
     "tests/c",
@@ -134,8 +134,8 @@ def build_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Calla
 
 @pytest.fixture(scope="session")
 def small_model(build_once: Callable[[str, Callable[[Path], object]], Path]) -> Path:
-    """The folder of a PyKEEN model of ``tests.models.small_graph``; tests read it only."""
-    from tests.models.small_graph import save_small_model
+    """The folder of a PyKEEN model of ``tests.complete.small_graph``; tests read it only."""
+    from tests.complete.small_graph import save_small_model
 
     return build_once("small-model", save_small_model)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from actc import Annotations, ScoredTriples
-from actc.methods import METHODS
+from actc.methods.named import METHODS
 
 
 def make_truth(size: int = 3000, relations: int = 8, cap: float = 1.0, seed: int = 0):

@@ -21,21 +21,21 @@ from click.testing import CliRunner
 import actc
 from actc.cli.main import commands
 from actc.complete.run import run_completion
+from actc.data.calibration import Calibration, Sources
+from actc.data.constraints import Constraint, Constraints
+from actc.data.files import read_annotations, read_scored, write_scored, write_triples
+from actc.data.triples import Annotations, ScoredTriples
+from actc.decide.calibrate import describe_calibration
+from actc.decide.case import FOLDS, Case
 from actc.decide.list_test import Demand
 from actc.errors import OptionError
-from actc.graphs.formats import read_graph
-from actc.methods import METHODS
+from actc.graph.formats import read_graph
+from actc.methods.named import METHODS
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session.exchange import read_judgements
 from actc.session.find_case import find_case
 from actc.session.make_file import main as make_file
 from actc.session.plan import Planner
-from actc.tables.calibration import Calibration, Sources
-from actc.tables.constraints import Constraint, Constraints
-from actc.tables.files import read_annotations, read_scored, write_scored, write_triples
-from actc.triples import Annotations, ScoredTriples
-from actc.trust.calibrate import describe_calibration
-from actc.trust.case import FOLDS, Case
 from tests.complete.test_complete import folder, plan, triples_of  # noqa: F401
 from tests.conftest import let_machine_say, make_pool
 

@@ -13,55 +13,10 @@ import pytest
 import actc
 
 SOURCE = Path(actc.__file__).parent
-# What each room (a folder, or a file at the top) may import from; itself besides.
-BASE = {"errors", "frames", "triples", "metrics", "numeric"}
-METHOD = BASE | {"tables", "three_steps", "pooled", "evidence", "methods", "calibrator"}
-RULE = {
-    "errors": set(),
-    "frames": {"errors"},
-    "triples": {"errors", "frames"},
-    "metrics": {"errors", "triples"},
-    "numeric": {"triples"},
-    "tables": BASE,
-    "graphs": BASE | {"tables"},
-    "stores": BASE | {"tables", "graphs"},
-    "models": BASE | {"tables", "graphs"},
-    "three_steps": BASE,
-    "pooled": BASE | {"tables", "three_steps"},
-    "evidence": BASE | {"tables", "graphs", "pooled"},
-    "constraints": BASE | {"tables", "graphs"},
-    "decide": BASE | {"tables", "graphs", "constraints"},
-    "methods": BASE | {"three_steps", "pooled", "evidence"},
-    "calibrator": METHOD - {"calibrator"},
-    "experiment": METHOD | {"graphs"},
-    "paper": METHOD | {"experiment"},
-    "judges": METHOD,
-    "trust": METHOD | {"judges", "graphs", "constraints", "decide"},
-    "sample": METHOD | {"experiment", "trust", "graphs", "complete"},
-    "session": METHOD | {"decide", "trust", "judges", "graphs", "constraints"},
-    "app": BASE | {"tables", "session"},
-    "check": METHOD | {"decide", "trust", "graphs", "session", "constraints"},
-    "complete": METHOD | {"decide", "trust", "graphs", "models", "session", "constraints", "check"},
-    "studio": METHOD | {"graphs", "constraints", "decide", "trust", "session", "app", "check", "complete"},
-    "cli": METHOD
-    | {
-        "check",
-        "constraints",
-        "decide",
-        "trust",
-        "judges",
-        "graphs",
-        "stores",
-        "models",
-        "session",
-        "complete",
-        "experiment",
-        "paper",
-        "sample",
-        "app",
-        "studio",
-    },
-}
+# What each package may import from, itself and errors besides: those before it. Nothing imports the command line.
+ORDER = ("data", "graph", "evidence", "methods", "decide", "session", "complete", "web", "bench", "cli")
+RULE = {"errors": set()} | {name: {"errors", *ORDER[:at]} for at, name in enumerate(ORDER)}
+RULE["bench"] -= {"web"}
 HEAVY = {"sklearn", "scipy", "torch", "matplotlib", "duckdb", "joblib", "rich", "click", "fastapi", "pandas", "pyspark"}
 HEAVY |= {"jinja2"}
 
@@ -96,8 +51,8 @@ def import_graph(source):
 
 
 def room(module):
-    """Return the folder or top-level file that a module is in; "" for the package itself; app/studio is its own."""
-    return "studio" if module.startswith("actc.app.studio") else module.partition(".")[2].partition(".")[0]
+    """Return the folder or top-level file that a module is in; "" for the package itself."""
+    return module.partition(".")[2].partition(".")[0]
 
 
 GRAPH = import_graph(SOURCE)

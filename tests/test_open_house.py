@@ -1,4 +1,4 @@
-"""A new selector, metric or graph format is one function and one entry; and a house without app/ stands."""
+"""A new selector, metric or graph format is one function and one entry; and a house without web/ stands."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from click.testing import CliRunner
 
 import actc
 from actc import Annotations, Calibrator, convert_graph, run_experiment, start_session
+from actc.bench.cells import Cell
 from actc.cli.main import commands
-from actc.experiment.cells import Cell
-from actc.graphs.formats import FORMATS, GraphFormat, read_graph
-from actc.graphs.graph import Graph
-from actc.metrics import METRICS
+from actc.data.files import write_scored, write_triples
+from actc.data.metrics import METRICS
+from actc.graph.formats import FORMATS, GraphFormat, read_graph
+from actc.graph.graph import Graph
+from actc.methods.select_triples import SELECTORS, Selector
 from actc.session import Settings
 from actc.session.cards import make_card
-from actc.tables.files import write_scored, write_triples
-from actc.three_steps.select_triples import SELECTORS, Selector
 from tests.conftest import make_pool
 
 ROOT = Path(__file__).parents[1]
@@ -125,18 +125,18 @@ def test_a_graph_format_is_two_functions_and_one_entry(name, tmp_path, monkeypat
     assert triples_of(read_graph(tmp_path / "back.csv")) == {("a", "likes", "b"), ("b", "likes", "c")}
 
 
-# ---------------------------------------------------------------- without app/
+# ---------------------------------------------------------------- without web/
 
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory):
-    """Copy the package and the tests without app/ and what tests it."""
+    """Copy the package and the tests without web/ and what tests it."""
     house = tmp_path_factory.mktemp("house")
-    ignore = shutil.ignore_patterns("app", "__pycache__")
+    ignore = shutil.ignore_patterns("web", "__pycache__")
     shutil.copytree(Path(actc.__file__).parent, house / "src" / "actc", ignore=ignore)
     shutil.copytree(ROOT / "tests", house / "tests", ignore=ignore)
     shutil.copy(ROOT / "pyproject.toml", house)
-    assert not (house / "src" / "actc" / "app").exists()
+    assert not (house / "src" / "actc" / "web").exists()
     return house
 
 
@@ -155,7 +155,7 @@ print(len(names), actc.__file__)
 """
 
 
-def test_without_app_every_module_imports(house):
+def test_without_web_every_module_imports(house):
     done = run_there(house, "-c", EVERY_MODULE)
     assert done.returncode == 0, done.stderr
     count, place = done.stdout.split()
@@ -164,7 +164,7 @@ def test_without_app_every_module_imports(house):
 
 
 @pytest.mark.long
-def test_without_app_every_other_job_is_done(house, tmp_path):
+def test_without_web_every_other_job_is_done(house, tmp_path):
     pool, labels = make_pool(200)
     write_scored(tmp_path / "scores.tsv", pool)
     write_triples(tmp_path / "labels.tsv", {**pool.take(np.arange(60)).columns(), "label": labels[:60].astype(int)})
@@ -196,7 +196,7 @@ def start_judged_session(folder):
     session.close()
 
 
-def test_without_app_the_page_is_refused_in_a_sentence(house, tmp_path):
+def test_without_web_the_page_is_refused_in_a_sentence(house, tmp_path):
     write_scored(tmp_path / "scores.tsv", make_pool(100)[0])
     start_judged_session(tmp_path)
     done = run_there(house, "-m", "actc.cli.main", "annotate", tmp_path / "judged")
@@ -210,7 +210,7 @@ def test_without_app_the_page_is_refused_in_a_sentence(house, tmp_path):
 
 
 @pytest.mark.long
-def test_without_app_the_tests_of_sessions_and_of_the_package_pass(house):
+def test_without_web_the_tests_of_sessions_and_of_the_package_pass(house):
     asked = [
         "tests/session/test_session.py",
         "tests/test_methods.py",

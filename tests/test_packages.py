@@ -24,7 +24,7 @@ TEN_LINES = """\
 from pykeen.datasets import UMLS
 from pykeen.pipeline import pipeline
 from actc import accept_triples, pick_triples
-from actc.models.pykeen import propose_triples
+from actc.complete.pykeen import propose_triples
 result = pipeline(dataset=UMLS(), model="RotatE", loss="nssa", epochs=20, optimizer_kwargs={"lr": 0.05}, training_kwargs={"batch_size": 512})
 pool = propose_triples(result, best=1)
 asked = pick_triples(pool, 50)

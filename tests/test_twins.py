@@ -15,14 +15,14 @@ import pytest
 from click.testing import CliRunner
 
 import actc
-from actc.check.plan import CheckPlan
 from actc.cli.main import commands
+from actc.complete.check_plan import CheckPlan
 from actc.complete.plan import CompletionPlan
+from actc.data.calibration import Calibration
+from actc.data.files import write_scored, write_triples
 from actc.errors import ActcError
 from actc.session import Judgement, Session
-from actc.tables.calibration import Calibration
-from actc.tables.files import write_scored, write_triples
-from tests.models.small_graph import make_graph, new_facts
+from tests.complete.small_graph import make_graph, new_facts
 from tests.synthetic import make_truth
 
 TWINS = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "make_reference.py"))["TWINS"]

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.check.ask import find_doubtful
-from actc.check.doubt import doubt_facts
+from actc.complete.check_ask import find_doubtful
+from actc.complete.check_doubt import doubt_facts
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "evidence"))
 from synthetic import draw_triples

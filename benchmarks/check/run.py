@@ -25,15 +25,15 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.check.ask import Doubtful, ask_about, find_doubtful, most_doubtful
-from actc.check.doubt import doubt_facts
-from actc.check.plant import Planted, replace_all, replace_end, replace_relation, replace_seen
+from actc.complete.check_ask import Doubtful, ask_about, find_doubtful, most_doubtful
+from actc.complete.check_doubt import doubt_facts
 from actc.complete.propose import propose_candidates
+from actc.data.files import read_scored
 from actc.decide.list_test import Demand
+from actc.evidence.plant import Planted, replace_all, replace_end, replace_relation, replace_seen
 from actc.evidence.propose_by_rules import propose_by_rules
-from actc.graphs.formats import read_graph, write_graph
-from actc.graphs.graph import Graph
-from actc.tables.files import read_scored
+from actc.graph.formats import read_graph, write_graph
+from actc.graph.graph import Graph
 
 MOST_PROPOSED = 3  # times as many of a model's best proposals as are planted
 

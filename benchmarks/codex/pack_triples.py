@@ -3,7 +3,7 @@
 Usage: python benchmarks/codex/pack_triples.py DATA
 
 DATA holds codex-s/train.txt and so on, and scores/codex-s/complex-authors/{valid,test}.tsv.gz. The arrays are written
-beside this script and into benchmarks/scores/codex-s/complex-authors. `tests/experiment/test_datasets.py` spells the
+beside this script and into benchmarks/scores/codex-s/complex-authors. `tests/bench/test_datasets.py` spells the
 text out of them again and compares checksums.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.experiment.datasets import CODEX_FILES, DATASETS
+from actc.bench.datasets import CODEX_FILES, DATASETS
 
 HERE = Path(__file__).parent
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from actc.graphs.graph import Graph
+from actc.graph.graph import Graph
 
 HIDDEN, TWICE = 0.35, 0.4
 Fact = tuple[str, str, str]

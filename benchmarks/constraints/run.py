@@ -22,16 +22,16 @@ from pathlib import Path
 import numpy as np
 from families import make_world
 
-from actc.constraints.learn import learn_constraints
+from actc.bench.cells import Cell, read_cell
+from actc.bench.datasets import load_cell
+from actc.data.constraints import Constraint, Constraints
+from actc.data.metrics import accuracy, f1
+from actc.data.triples import Annotations, BoolArray, Triples
+from actc.decide.case import Case
+from actc.decide.learn import learn_constraints
 from actc.evidence.propose_by_rules import propose_by_rules
 from actc.evidence.weigh_by_rules import weigh_rules
-from actc.experiment.cells import Cell, read_cell
-from actc.experiment.datasets import load_cell
-from actc.graphs.graph import Graph
-from actc.metrics import accuracy, f1
-from actc.tables.constraints import Constraint, Constraints
-from actc.triples import Annotations, BoolArray, Triples
-from actc.trust.case import Case
+from actc.graph.graph import Graph
 
 HERE = Path(__file__).parent
 HARD = Constraints(tuple(Constraint("one-tail", name, use="hard") for name in ("father", "mother")))

@@ -21,10 +21,10 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
+from actc.data.constraints import Constraint, Constraints
+from actc.data.curves import KNOTS, Curves
+from actc.data.triples import Thresholds
 from actc.decide.decide_candidates import decide_candidates
-from actc.tables.constraints import Constraint, Constraints
-from actc.tables.curves import KNOTS, Curves
-from actc.triples import Thresholds
 
 HERE = Path(__file__).parent
 RELATIONS, RIVALS = 100, 3

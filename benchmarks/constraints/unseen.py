@@ -12,13 +12,13 @@ import csv
 import sys
 from pathlib import Path
 
-from actc.constraints.learn import learn_constraints
+from actc.data.constraints import Constraints
+from actc.decide.case import Case
+from actc.decide.learn import learn_constraints
 from actc.evidence.propose_by_rules import propose_by_rules
 from actc.evidence.weigh_by_rules import weigh_rules
-from actc.graphs.formats import read_graph
-from actc.graphs.graph import Graph
-from actc.tables.constraints import Constraints
-from actc.trust.case import Case
+from actc.graph.formats import read_graph
+from actc.graph.graph import Graph
 
 HERE = Path(__file__).parent
 FIELDS = ("graph", "constraints", "accepted", "held", "held_true", "precision", "recall", "f1")

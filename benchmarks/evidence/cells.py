@@ -7,10 +7,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from actc.bench import cells
+from actc.data.triples import BoolArray, ScoredTriples, Triples
 from actc.evidence.weigh import Lesson
-from actc.experiment import cells
-from actc.graphs.graph import Graph
-from actc.triples import BoolArray, ScoredTriples, Triples
+from actc.graph.graph import Graph
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,13 +23,13 @@ from pathlib import Path
 import numpy as np
 from cells import find_cells
 from sklearn.metrics import average_precision_score
+from tables import Tables, open_tables
 
+from actc.data.triples import BoolArray, FloatArray
 from actc.evidence import trees, worth
 from actc.evidence.plan import SCORE_COLUMNS
 from actc.evidence.table import Evidence
 from actc.evidence.worth import Worth, learn_worth
-from actc.triples import BoolArray, FloatArray
-from tables import Tables, open_tables
 
 RIDGES = (3.0, 10.0, 33.0, 100.0, 300.0)
 ROUNDS = (50, 100, 200, 300, 600)

@@ -21,17 +21,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from actc.methods.named.pooled import log_odds
 from cells import find_cells
 from choice import FIELDS, learn
+from tables import Tables, open_tables
 
-from actc.evidence import answers, trees
+from actc.bench.cells import Cell
+from actc.bench.runs import run_experiment
+from actc.data.triples import BoolArray
+from actc.evidence import trees
 from actc.evidence.pools import WeighedTriples
 from actc.evidence.worth import pieces_of
-from actc.experiment.cells import Cell
-from actc.experiment.runs import run_experiment
-from actc.pooled import log_odds
-from actc.triples import BoolArray
-from tables import Tables, open_tables
+from actc.methods.named import evidence_answers as answers
 
 BUDGETS = (20, 50, 100)
 VALUES = {"nothing": (0.2, 0.5, 0.8), "widths": (0.5, 1.0, 2.0), "line": (0.5, 1.0, 2.0), "tau": (0.5, 1.0, 2.0)}

@@ -26,10 +26,10 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from actc.graphs.formats import read_graph
-from actc.graphs.graph import Graph
-from actc.tables.files import write_triples
-from actc.triples import encode_columns
+from actc.data.files import write_triples
+from actc.data.triples import encode_columns
+from actc.graph.formats import read_graph
+from actc.graph.graph import Graph
 
 FIELDS = (
     "graph", "model", "seed", "answers", "candidates", "share_true", "expected_share", "found_rules", "found_model",

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.tables.files import write_triples
+from actc.data.files import write_triples
 
 HIDDEN, HOLDOUT = 0.25, 0.05
 

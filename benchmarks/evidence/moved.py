@@ -14,14 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.data.files import read_scored
+from actc.data.triples import Annotations
 from actc.evidence.keep_weighed import Reasons
 from actc.evidence.pools import WeighedTriples
 from actc.evidence.worth import pieces_of
-from actc.graphs.formats import read_graph
-from actc.graphs.graph import Graph
-from actc.methods import find_method
-from actc.tables.files import read_scored
-from actc.triples import Annotations
+from actc.graph.formats import read_graph
+from actc.graph.graph import Graph
+from actc.methods.named import find_method
 
 FIELDS = ("graph", "seed", "answers", "method", "accepted", "precision", "found", "f1")
 BUDGETS = (100, 300)

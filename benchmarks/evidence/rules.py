@@ -25,14 +25,14 @@ import numpy as np
 from sklearn.metrics import average_precision_score
 
 from actc.complete.weighing import worth_asking
+from actc.data.triples import BoolArray, FloatArray
 from actc.evidence import mine_rules as plan
-from actc.evidence.method import LOG_ODDS
 from actc.evidence.propose_by_rules import RuleProposals, open_store, propose_by_rules
 from actc.evidence.weigh_by_rules import weigh_rules
-from actc.graphs.formats import read_graph
-from actc.graphs.graph import Graph
+from actc.graph.formats import read_graph
+from actc.graph.graph import Graph
+from actc.methods.pooled_evidence import LOG_ODDS
 from actc.session.oracle import ask_oracle
-from actc.triples import BoolArray, FloatArray
 
 FIELDS = (
     "graph", "redraw", "ranked_by", "answers", "seed", "confidence", "rules", "candidates", "found_hidden",

@@ -19,7 +19,7 @@ from rules import read_split
 from actc.evidence import mine_rules as plan
 from actc.evidence.propose_by_rules import RuleStore, open_store, propose_by_rules
 from actc.evidence.steps import Step
-from actc.graphs.graph import Graph
+from actc.graph.graph import Graph
 
 FIELDS = ("graph", "kind", "candidates", "hidden", "hidden_share", "per_thousand", "cpu_seconds")
 WEAKER = (0.05, 0.02)

@@ -19,7 +19,7 @@ import numpy as np
 
 from actc.evidence.propose_by_rules import propose_by_rules
 from actc.evidence.weigh_by_rules import weigh_rules
-from actc.graphs.graph import Graph
+from actc.graph.graph import Graph
 from synthetic import draw_triples
 
 FIELDS = ("facts", "entities", "candidates", "found_planted", "accepted_planted", "accepted", "hub", "propose_seconds",

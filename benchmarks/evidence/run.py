@@ -20,14 +20,14 @@ from pathlib import Path
 import numpy as np
 from cells import find_cells
 from sklearn.metrics import average_precision_score, roc_auc_score
+from tables import Tables, open_tables
 
+from actc.data.triples import BoolArray, FloatArray
 from actc.evidence import trees
 from actc.evidence import worth as of_worth
 from actc.evidence.plan import SCORE_COLUMNS
 from actc.evidence.table import Evidence
 from actc.evidence.worth import Worth, learn_worth
-from actc.triples import BoolArray, FloatArray
-from tables import Tables, open_tables
 
 PREFIXES = {
     "question": SCORE_COLUMNS,

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.experiment.cells import Cell
-from actc.experiment.datasets import load_cell
-from actc.experiment.runs import run_experiment
+from actc.bench.cells import Cell
+from actc.bench.datasets import load_cell
+from actc.bench.runs import run_experiment
 
 MODELS = ("complex", "conve", "transe", "rescal")
 

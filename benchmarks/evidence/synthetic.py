@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from actc.graphs.graph import Graph
-from actc.triples import IntArray, ScoredTriples
+from actc.data.triples import IntArray, ScoredTriples
+from actc.graph.graph import Graph
 
 RELATIONS = 500
 KINDS = 20

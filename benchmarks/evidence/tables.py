@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 from cells import Cell, read_cell
 
+from actc.data.triples import BoolArray, ScoredTriples
 from actc.evidence.plan import GRAPH_COLUMNS, Limits, score_columns
 from actc.evidence.table import Evidence, Proposals, gather_evidence
 from actc.evidence.weigh import Lesson
-from actc.graphs.graph import Graph
-from actc.triples import BoolArray, ScoredTriples
+from actc.graph.graph import Graph
 
 
 @dataclass(frozen=True, eq=False)

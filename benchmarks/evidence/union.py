@@ -15,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.complete.candidates import CandidateSearch, Wanted, write_candidates
+from actc.complete.pykeen import find_unseen, load_result
+from actc.data.files import read_scored
 from actc.evidence.propose_by_rules import propose_by_rules
 from actc.evidence.weigh import best_place
-from actc.graphs.formats import read_graph
-from actc.graphs.graph import Graph
-from actc.models.candidates import CandidateSearch, Wanted, write_candidates
-from actc.models.pykeen import find_unseen, load_result
-from actc.tables.files import read_scored
+from actc.graph.formats import read_graph
+from actc.graph.graph import Graph
 
 FIELDS = ("graph", "best", "rules", "rules_found", "model", "model_found", "both", "both_found")
 BEST = (1, 2, 5, 10)

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from actc.cli.main import main
-from actc.tables.files import write_triples
+from actc.data.files import write_triples
 
 ENDLESS, HUNGRY = -9, -1000  # codes that no process ends with by itself
 # Loaded once, before any child is made: so a moment drawn over a command's time is a moment of its work.
@@ -27,8 +27,8 @@ LOADED = (
     *("sklearn.ensemble", "sklearn.linear_model"),
     *("actc.cli.show", "actc.cli.show_session", "actc.cli.show_trust", "actc.complete.run"),
     *("actc.decide.decide_candidates", "actc.decide.duckdb_engine", "actc.evidence.from_files"),
-    *("actc.experiment.runs", "actc.session.results"),
-    *("actc.session.start", "actc.trust.report"),
+    *("actc.bench.runs", "actc.session.results"),
+    *("actc.session.start", "actc.decide.report"),
 )
 
 
@@ -232,7 +232,7 @@ def _with_labels(random: np.random.Generator, columns: dict[str, np.ndarray]) ->
 
 
 def _read(path: Path) -> dict[str, np.ndarray]:
-    from actc.tables.files import read_scored
+    from actc.data.files import read_scored
 
     pool = read_scored(path)[0]
     return {**pool.columns(), "score": pool.scores}

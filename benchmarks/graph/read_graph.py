@@ -21,7 +21,7 @@ import numpy as np
 
 READ = """
 import json, resource, sys, time
-from actc.graphs.formats import read_graph
+from actc.graph.formats import read_graph
 wall, cpu = time.perf_counter(), time.process_time()
 graph = read_graph(sys.argv[1])
 print(json.dumps({

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from actc.graphs.formats import read_graph
+from actc.graph.formats import read_graph
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "evidence"))

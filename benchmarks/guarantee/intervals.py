@@ -18,10 +18,10 @@ import numpy as np
 import pandas as pd
 from run import find_cells
 
-from actc.experiment.cells import Cell
-from actc.methods import METHODS
-from actc.triples import Annotations
-from actc.trust.case import Case
+from actc.bench.cells import Cell
+from actc.data.triples import Annotations
+from actc.decide.case import Case
+from actc.methods.named import METHODS
 
 HERE = Path(__file__).parent
 COUNTS = (20, 50, 100)

@@ -22,12 +22,12 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.bench.cells import Cell, read_cell
+from actc.bench.datasets import load_cell
+from actc.data.triples import Annotations, FloatArray, IntArray
 from actc.decide.list_test import Demand
-from actc.experiment.cells import Cell, read_cell
-from actc.experiment.datasets import load_cell
-from actc.methods import METHODS
+from actc.methods.named import METHODS
 from actc.session.oracle import ask_oracle
-from actc.triples import Annotations, FloatArray, IntArray
 
 HERE = Path(__file__).parent
 BUDGETS, TARGETS, CONFIDENCE = (50, 100, 300), (0.8, 0.9, 0.95), 0.9

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from simulate import CELLS, read_pool, simulate_graded
 
-from actc.triples import Annotations
-from actc.trust.audit import DESIGNS, assess, assess_with_guesses, draw_slice
-from actc.trust.case import Case
+from actc.data.triples import Annotations
+from actc.decide.audit import DESIGNS, assess, assess_with_guesses, draw_slice
+from actc.decide.case import Case
 
 QUALITIES = ("0.5", "0.8", "0.95")
 FIELDS = ("cell", "quality", "design", "answers", "repeats", "share", "holds", "width", "alone_holds", "alone_width")

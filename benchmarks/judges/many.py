@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from actc.judges.replies import Question, Reply
-from actc.judges.store import ReplyStore
+from actc.data.files import write_scored
+from actc.data.triples import ScoredTriples
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session.find_case import find_case
+from actc.session.judge_store import ReplyStore
 from actc.session.plan import Planner
+from actc.session.replies import Question, Reply
 from actc.session.status import people, picture, progress
-from actc.tables.files import write_scored
-from actc.triples import ScoredTriples
 
 PEOPLE = 200
 

@@ -17,15 +17,15 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from actc.trust.discrepancy import answers_left_out
-from actc.trust.expect import answers_above
+from actc.decide.discrepancy import answers_left_out
+from actc.decide.expect import answers_above
 
-from actc.experiment.cells import read_cell
-from actc.judges.answers import JudgeAnswers
-from actc.metrics import brier, calibration_error
-from actc.triples import Annotations, BoolArray, ScoredTriples
-from actc.trust.case import Case
-from actc.trust.intervals import clopper_pearson
+from actc.bench.cells import read_cell
+from actc.data.metrics import brier, calibration_error
+from actc.data.triples import Annotations, BoolArray, ScoredTriples
+from actc.decide.case import Case
+from actc.decide.intervals import clopper_pearson
+from actc.decide.judge_answers import JudgeAnswers
 
 CELLS = {
     "codex-m": ("ACTC_DATA", "scores/codex-m/complex"),

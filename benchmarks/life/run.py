@@ -28,7 +28,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from actc.complete.run import CompletionPlan, run_completion
-from actc.graphs.formats import read_graph
+from actc.graph.formats import read_graph
 
 Fact = tuple[str, str, str]
 WEEKS, GROWTH, ANSWERS = 10, 1.1, 20

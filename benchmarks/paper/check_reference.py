@@ -11,9 +11,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from actc.experiment.measurements import PAPER_METRICS, Measurements, read_measurements
-from actc.experiment.rows import Run
-from actc.paper.tables import PAPER_CELLS, label_method
+from actc.bench.measurements import PAPER_METRICS, Measurements, read_measurements
+from actc.bench.paper.tables import PAPER_CELLS, label_method
+from actc.bench.rows import Run
 
 METHODS = (
     *("localopt-acc", "localopt-f1", "globalopt-f1"),

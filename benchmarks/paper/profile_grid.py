@@ -13,11 +13,11 @@ import time
 from collections import Counter
 from typing import Any
 
-from actc.experiment.plans import Conditions, Experiment
-from actc.experiment.rows import Run
-from actc.experiment.runs import run_plan
-from actc.paper.items import PAPER_METHODS
-from actc.paper.run import StoredCell
+from actc.bench.paper.items import PAPER_METHODS
+from actc.bench.paper.run import StoredCell
+from actc.bench.plans import Conditions, Experiment
+from actc.bench.rows import Run
+from actc.bench.runs import run_plan
 
 CELLS = [("codex-s", "complex"), ("codex-m", "complex")]
 PARTS = {

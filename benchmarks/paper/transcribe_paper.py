@@ -1,6 +1,6 @@
-"""Read the tables of the paper's LaTeX source into src/actc/paper/published.csv.
+"""Read the tables of the paper's LaTeX source into src/actc/bench/paper/published.csv.
 
-Usage: python benchmarks/paper/transcribe_paper.py paper.tex > src/actc/paper/published.csv
+Usage: python benchmarks/paper/transcribe_paper.py paper.tex > src/actc/bench/paper/published.csv
 """
 
 from __future__ import annotations

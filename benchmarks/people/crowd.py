@@ -30,8 +30,8 @@ from benchmarks.people.exchange import add_answers
 from benchmarks.people.load import resident_mb
 from benchmarks.people.serving import Server, write_candidates
 
-from actc.app.links import Links
 from actc.session import OWNER, Session, Settings, start_session
+from actc.web.links import Links
 
 EACH = 2.0  # seconds, of answers and of looks
 CARDS = 6

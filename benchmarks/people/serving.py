@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from actc.tables.files import write_triples
+from actc.data.files import write_triples
 
 
 def write_candidates(path: Path, size: int, relations: int = 200, seed: int = 0) -> None:

@@ -18,10 +18,10 @@ import numpy as np
 from benchmarks.people.serving import Server
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
-from tests.app.browser.conftest import READY, press
 from tests.browser import ARGUMENTS, find_chromium
+from tests.web.browser.conftest import READY, press
 
-from actc.sample import load_sample
+from actc.bench.sample import load_sample
 from actc.session import Settings, start_session
 from actc.session.start import sample_files
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
-from tests.app.studio.test_studio_in_browser import Studio, drop, judge, state_is
 from tests.browser import ARGUMENTS, find_chromium
+from tests.web.studio.test_studio_in_browser import Studio, drop, judge, state_is
 
-from actc.sample.better_graph import make_families
+from actc.bench.sample.better_graph import make_families
 
 IMAGES, GRAPH = Path("docs/images"), Path("docs/families.tsv")
 LOOKS: dict[str, dict[str, Any]] = {

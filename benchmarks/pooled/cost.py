@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.methods import METHODS
-from actc.numeric import sigmoid
-from actc.pooled.features import prepare_pool
-from actc.triples import Annotations, ScoredTriples
+from actc.data.numeric import sigmoid
+from actc.data.triples import Annotations, ScoredTriples
+from actc.methods.named import METHODS
+from actc.methods.pooled.features import prepare_pool
 
 HERE = Path(__file__).parent
 POOLS = [(50, 20_000, ""), (50, 20_000, "lists"), (50, 1_000_000, ""), (1_000, 20_000, ""), (1_000, 1_000_000, "")]

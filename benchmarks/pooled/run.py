@@ -19,16 +19,16 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from actc.experiment.cells import Cell
-from actc.experiment.datasets import load_cell
-from actc.experiment.draws import draw_orders
-from actc.experiment.plans import PAPER_BUDGETS
-from actc.experiment.rows import COLUMNS, Row
-from actc.experiment.runs import run_experiment
-from actc.methods import METHODS, Method, finds_cuts
-from actc.metrics import brier, calibration_error
-from actc.pooled.features import prepare_pool
-from actc.triples import Annotations, FloatArray, IntArray
+from actc.bench.cells import Cell
+from actc.bench.datasets import load_cell
+from actc.bench.draws import draw_orders
+from actc.bench.plans import PAPER_BUDGETS
+from actc.bench.rows import COLUMNS, Row
+from actc.bench.runs import run_experiment
+from actc.data.metrics import brier, calibration_error
+from actc.data.triples import Annotations, FloatArray, IntArray
+from actc.methods.named import METHODS, Method, finds_cuts
+from actc.methods.pooled.features import prepare_pool
 
 HERE = Path(__file__).parent
 MODELS = ("complex", "conve", "transe", "rescal")

@@ -17,12 +17,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from actc.methods.named.pooled import features, humps, regimes, solve
 from benchmarks.real.run import find_cells
 
-from actc.experiment.runs import run_experiment
-from actc.pooled import features, humps, regimes, solve
-from actc.pooled.regimes import Beliefs, make_regimes
-from actc.pooled.tuned import TUNED, Tuned
+from actc.bench.runs import run_experiment
+from actc.methods.pooled.regimes import Beliefs, make_regimes
+from actc.methods.pooled.tuned import TUNED, Tuned
 
 HERE = Path(__file__).parent
 BUDGETS = (0, 1, 2, 5, 10, 20, 50, 100)

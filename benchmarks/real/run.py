@@ -17,14 +17,14 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.experiment.cells import Cell, read_cell
-from actc.experiment.datasets import load_cell
-from actc.experiment.plans import PAPER_BUDGETS
-from actc.experiment.rows import Row
-from actc.experiment.runs import run_experiment
-from actc.numeric import logit, sigmoid
-from actc.sample import load_sample
-from actc.triples import BoolArray, ScoredTriples
+from actc.bench.cells import Cell, read_cell
+from actc.bench.datasets import load_cell
+from actc.bench.plans import PAPER_BUDGETS
+from actc.bench.rows import Row
+from actc.bench.runs import run_experiment
+from actc.bench.sample import load_sample
+from actc.data.numeric import logit, sigmoid
+from actc.data.triples import BoolArray, ScoredTriples
 
 HERE = Path(__file__).parent
 METHODS = ("actc-lr-rndm", "pooled", "pooled-known")

@@ -1,4 +1,4 @@
-"""The authors' scores, their draws, 100 repeats: rows that tests/experiment/test_reference.py checks, kept as means.
+"""The authors' scores, their draws, 100 repeats: rows that tests/bench/test_reference.py checks, kept as means.
 
     python benchmarks/reference/run.py
 
@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from actc import METHODS, run_experiment
-from actc.experiment.datasets import load_cell
-from actc.experiment.rows import Row
+from actc.bench.datasets import load_cell
+from actc.bench.rows import Row
 
 HERE = Path(__file__).parent
 VARIANTS = [

@@ -15,8 +15,8 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from actc.tables.curves import KNOTS, Curves
-from actc.triples import Thresholds
+from actc.data.curves import KNOTS, Curves
+from actc.data.triples import Thresholds
 
 ENTITIES = 5_000_000
 RELATIONS = 1_000

@@ -26,8 +26,8 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.data.files import write_scored, write_triples
 from actc.evidence.from_files import add_evidence
-from actc.tables.files import write_scored, write_triples
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "evidence"))
 from synthetic import draw_case

@@ -22,10 +22,10 @@ from pathlib import Path
 import numpy as np
 from make_candidates import make_candidates, make_thresholds
 
-from actc.methods import METHODS
+from actc.data.triples import Annotations
+from actc.methods.named import METHODS
 from actc.session import Judgement, Settings, start_session
 from actc.session.plan import Planner
-from actc.triples import Annotations
 
 FIELDS = ("rows", "relations", "sample", "start_seconds", "refit_seconds", "pick_seconds", "plan_seconds", "peak_mb")
 STEPS, ROUNDS = 200, 20

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from run_evidence import watch
 
-from actc.tables.files import write_triples
+from actc.data.files import write_triples
 
 FIELDS = ("command", "relations", "seconds", "cpu_seconds", "peak_mb", "load")
 ANSWERS = 200

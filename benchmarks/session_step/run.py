@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from actc.tables.files import read_scored
+from actc.data.files import read_scored
 
 HERE = Path(__file__).parent
 NEW = HERE.parents[1]

@@ -13,10 +13,10 @@ import tempfile
 from pathlib import Path
 from time import process_time
 
+from actc.data.files import read_scored
 from actc.session import Settings, start_session
 from actc.session.plan import Planner
 from actc.session.record import Judgement
-from actc.tables.files import read_scored
 
 STEPS = 25
 

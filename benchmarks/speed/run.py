@@ -16,10 +16,10 @@ from time import perf_counter
 import numpy as np
 
 from actc import METHODS, Annotations
-from actc.experiment.cells import Cell
-from actc.experiment.datasets import load_cell
-from actc.experiment.draws import draw_orders
-from actc.experiment.plans import PAPER_BUDGETS
+from actc.bench.cells import Cell
+from actc.bench.datasets import load_cell
+from actc.bench.draws import draw_orders
+from actc.bench.plans import PAPER_BUDGETS
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

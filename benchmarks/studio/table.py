@@ -24,12 +24,12 @@ from typing import Any
 import click
 import numpy as np
 
-from actc.app.studio.decisions import Wish
-from actc.app.studio.table import Look, Table
+from actc.data.files import write_scored, write_triples
+from actc.data.triples import ScoredTriples
 from actc.session import Session, Settings, start_session
 from actc.session.exchange import read_judgements
-from actc.tables.files import write_scored, write_triples
-from actc.triples import ScoredTriples
+from actc.web.studio.decisions import Wish
+from actc.web.studio.table import Look, Table
 
 REPEATS = 15
 FIRST = ("Amber", "Birch", "Cedar", "Delta", "Ember", "Fjord", "Grove", "Haven", "Islet", "Jetty", "Knoll", "Ledge")
@@ -122,7 +122,7 @@ def main(candidates: int, out: Path) -> None:
         session = elsewhere(make_session, Path(folder), candidates)
         path, wish = Path(folder) / "table.duckdb", Wish(str(session))
         start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([sys.executable, "-m", "actc.app.studio.make_table", wish.as_text(), str(path)], check=True)
+        subprocess.run([sys.executable, "-m", "actc.web.studio.make_table", wish.as_text(), str(path)], check=True)
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         busy = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
         rows.append(("made, seconds", time.perf_counter() - start, busy, 0))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from actc.trust.intervals import Interval, anytime, clopper_pearson, clustered, stratified
+from actc.decide.intervals import Interval, anytime, clopper_pearson, clustered, stratified
 
 DRAWS = 10_000
 LEVEL = 0.9

@@ -17,32 +17,32 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-from actc.methods import METHODS
-from actc.triples import Annotations, ScoredTriples
+from actc.data.triples import Annotations, ScoredTriples
+from actc.methods.named import METHODS
 
 if TYPE_CHECKING:
-    from actc.app.studio.serve import serve_studio
-    from actc.calibrator import Calibrator
-    from actc.check.run import check_graph
+    from actc.bench.paper.run import run_paper
+    from actc.bench.runs import run_experiment
+    from actc.bench.sample.run_demo import run_demo
+    from actc.complete.check_run import check_graph
     from actc.complete.propose import propose_candidates
     from actc.complete.run import complete_graph
-    from actc.constraints.find_constraints import find_constraints
+    from actc.decide.calibrate import calibrate
     from actc.decide.decide_candidates import decide_candidates
+    from actc.decide.find_constraints import find_constraints
+    from actc.decide.in_frames import accept_triples, pick_triples
     from actc.evidence.from_files import add_evidence
-    from actc.experiment.runs import run_experiment
-    from actc.graphs.convert_graph import convert_graph
-    from actc.paper.run import run_paper
-    from actc.sample.run_demo import run_demo
+    from actc.graph.convert_graph import convert_graph
+    from actc.graph.fetch import fetch_graph
+    from actc.graph.publish import publish_facts, withdraw_facts
+    from actc.methods.calibrator import Calibrator
     from actc.session import Session, Settings, start_session
     from actc.session.examine import audit_accepted, draw_audit, write_report
     from actc.session.exchange import import_judgements
     from actc.session.judge import judge_triples
     from actc.session.results import export_session
     from actc.session.start_audit import start_audit
-    from actc.stores.fetch import fetch_graph
-    from actc.stores.publish import publish_facts, withdraw_facts
-    from actc.trust.calibrate import calibrate
-    from actc.trust.in_frames import accept_triples, pick_triples
+    from actc.web.studio.serve import serve_studio
 
 __all__ = [
     "METHODS",
@@ -81,28 +81,28 @@ __all__ = [
 
 # Imported on first use: scikit-learn alone takes longer to load than all of actc.
 _MODULES = {
-    "actc.app.studio.serve": "serve_studio",
-    "actc.calibrator": "Calibrator",
-    "actc.check.run": "check_graph",
+    "actc.web.studio.serve": "serve_studio",
+    "actc.methods.calibrator": "Calibrator",
+    "actc.complete.check_run": "check_graph",
     "actc.complete.propose": "propose_candidates",
     "actc.complete.run": "complete_graph",
-    "actc.constraints.find_constraints": "find_constraints",
+    "actc.decide.find_constraints": "find_constraints",
     "actc.decide.decide_candidates": "decide_candidates",
     "actc.evidence.from_files": "add_evidence",
-    "actc.experiment.runs": "run_experiment",
-    "actc.graphs.convert_graph": "convert_graph",
-    "actc.paper.run": "run_paper",
-    "actc.sample.run_demo": "run_demo",
+    "actc.bench.runs": "run_experiment",
+    "actc.graph.convert_graph": "convert_graph",
+    "actc.bench.paper.run": "run_paper",
+    "actc.bench.sample.run_demo": "run_demo",
     "actc.session": "Session Settings start_session",
     "actc.session.examine": "audit_accepted draw_audit write_report",
     "actc.session.exchange": "import_judgements",
     "actc.session.judge": "judge_triples",
     "actc.session.results": "export_session",
     "actc.session.start_audit": "start_audit",
-    "actc.stores.fetch": "fetch_graph",
-    "actc.stores.publish": "publish_facts withdraw_facts",
-    "actc.trust.calibrate": "calibrate",
-    "actc.trust.in_frames": "accept_triples pick_triples",
+    "actc.graph.fetch": "fetch_graph",
+    "actc.graph.publish": "publish_facts withdraw_facts",
+    "actc.decide.calibrate": "calibrate",
+    "actc.decide.in_frames": "accept_triples pick_triples",
 }
 _LAZY = {name: module for module, names in _MODULES.items() for name in names.split()}
 

@@ -20,8 +20,8 @@ from click.testing import CliRunner
 from actc import __version__
 from actc.cli.experiment_commands import parse_budgets, split_methods
 from actc.cli.main import commands, main
+from actc.data.files import write_triples
 from actc.errors import OptionError
-from actc.tables.files import write_triples
 from tests.conftest import make_pool
 
 ROOT = Path(__file__).parent.parent.parent

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from actc.app.serve import link_to_open
+from actc.data.files import write_scored
 from actc.errors import ActcError, FileError
 from actc.session import Settings, start_session
-from actc.tables.files import write_scored
+from actc.web.serve import link_to_open
 from tests.cli.test_cli import actc
 from tests.conftest import make_pool
 

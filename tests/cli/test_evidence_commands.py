@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actc.tables.files import read_scored, write_scored
+from actc.data.files import read_scored, write_scored
 from tests.cli.test_cli import actc, refused
 from tests.evidence.test_from_files import folder  # noqa: F401
 

@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from actc.cli.graph_commands import COMMANDS, describe_seconds
-from actc.tables.files import read_scored, write_triples
+from actc.data.files import read_scored, write_triples
 from tests.cli.test_cli import actc, refused
-from tests.models.small_graph import make_graph
+from tests.complete.small_graph import make_graph
 
 
 @pytest.fixture(scope="module")

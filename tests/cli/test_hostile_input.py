@@ -22,8 +22,8 @@ import numpy as np
 import pytest
 
 from actc import decide_candidates
+from actc.data.files import write_scored, write_triples
 from actc.errors import ActcError, say_failure
-from actc.tables.files import write_scored, write_triples
 from tests.cli.test_cli import actc
 from tests.conftest import later
 from tests.synthetic import make_truth

@@ -12,12 +12,12 @@ import pytest
 from click.testing import CliRunner
 
 from actc.cli.main import commands
+from actc.data.files import write_scored, write_triples
+from actc.data.overwrite import check_output
 from actc.errors import FileError
 from actc.session import Judgement, Settings
-from actc.tables.files import write_scored, write_triples
-from actc.tables.overwrite import check_output
+from tests.complete.small_graph import make_graph
 from tests.conftest import start_copy
-from tests.models.small_graph import make_graph
 from tests.synthetic import make_truth
 
 

@@ -11,15 +11,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from actc.methods import named_method
+from actc.data.files import write_scored, write_triples
+from actc.methods.named import named_method
 from actc.session import Session, Settings
-from actc.tables.files import write_scored, write_triples
 from tests.conftest import later, start_copy
 from tests.synthetic import make_truth
 
 EVIL = "from pathlib import Path\nPath(__file__).with_name('sprung').touch()\nraise SystemExit('taken over')\n"
 OWN = (
-    "from dataclasses import replace\nfrom actc.methods import METHODS\nmine = replace(METHODS['pooled'], summary='')\n"
+    "from dataclasses import replace\nfrom actc.methods.named import METHODS\n"
+    "mine = replace(METHODS['pooled'], summary='')\n"
 )
 
 

@@ -14,7 +14,7 @@ import pytest
 ACTC = shlex.join([sys.executable, "-m", "actc.cli.main"])
 TOLD = """
 import os, signal
-from actc.methods import METHODS
+from actc.methods.named import METHODS
 
 class Told(type(METHODS["localopt-acc"])):
     def fit(self, *told, **how):

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from actc.cli.main import commands
+from actc.data.calibration import Calibration
+from actc.data.files import read_scored, write_scored, write_triples
 from actc.errors import ActcError
-from actc.tables.calibration import Calibration
-from actc.tables.files import read_scored, write_scored, write_triples
 from tests.synthetic import make_truth
 
 
@@ -91,7 +91,7 @@ def test_an_audit_from_the_slice_to_the_certificate(folder):
 
 
 def test_thresholds_of_a_sample_can_be_reported_on(folder, monkeypatch):
-    monkeypatch.setattr("actc.tables.parts.MOST_READ", 200)
+    monkeypatch.setattr("actc.data.parts.MOST_READ", 200)
     run(*CALIBRATE, "--quiet")
     counts = Calibration.read("thresholds.json").counts
     run("report", "thresholds.json", "--json", "report.json")

@@ -11,16 +11,16 @@ from click.testing import CliRunner
 
 from actc.cli.main import commands
 from actc.complete.run import CompletionPlan, run_completion
+from actc.data.files import write_triples
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError
-from actc.graphs.formats import read_graph
+from actc.graph.formats import read_graph
 from actc.session import Judgement, Session
 from actc.session.find_case import find_case, session_case
 from actc.session.plan import Planner
 from actc.session.sought import parts_of
-from actc.tables.files import write_triples
-from tests.check.test_check import reasons_on, write_names
-from tests.check.test_doubt import make_towns
+from tests.complete.test_check import reasons_on, write_names
+from tests.complete.test_doubt import make_towns
 
 
 @pytest.fixture(scope="module")

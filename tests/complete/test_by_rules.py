@@ -14,13 +14,13 @@ import duckdb
 import numpy as np
 import pytest
 
-from actc.check.run import CheckPlan, run_check
+from actc.complete.check_run import CheckPlan, run_check
 from actc.complete.run import CompletionPlan, run_completion
+from actc.data.files import write_triples
 from actc.errors import OptionError
-from actc.graphs.formats import read_graph, write_graph
-from actc.graphs.graph import Graph
+from actc.graph.formats import read_graph, write_graph
+from actc.graph.graph import Graph
 from actc.session import Session
-from actc.tables.files import write_triples
 from tests.evidence.test_rules import make_families
 
 

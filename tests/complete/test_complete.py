@@ -11,23 +11,23 @@ import pytest
 from actc import ScoredTriples
 from actc.complete import report as complete_report
 from actc.complete.plan import CompletionPlan
+from actc.complete.pykeen import find_unseen
 from actc.complete.report import provenance_of, summarise
 from actc.complete.run import run_completion
 from actc.complete.weighing import LEAST_ASKED, best_placed, worth_asking
+from actc.data.deliver import alone
+from actc.data.files import write_triples
+from actc.data.numeric import sigmoid
 from actc.errors import ActcError, FileError, OptionError
-from actc.evidence.method import LOG_ODDS
-from actc.graphs.formats import read_graph, write_graph
-from actc.graphs.graph import Graph
-from actc.models.pykeen import find_unseen
-from actc.numeric import sigmoid
+from actc.graph.formats import read_graph, write_graph
+from actc.graph.graph import Graph
+from actc.methods.pooled_evidence import LOG_ODDS
 from actc.session import Judgement, Session
 from actc.session.oracle import Listed, ask_oracle
 from actc.session.reasons import reasons_of
-from actc.tables.deliver import alone
-from actc.tables.files import write_triples
+from tests.complete.small_graph import make_graph, new_facts, trained_on
 from tests.conftest import make_pool
-from tests.judges.evil_server import EvilServer
-from tests.models.small_graph import make_graph, new_facts, trained_on
+from tests.session.evil_server import EvilServer
 
 
 def write_graph_file(path, graph):

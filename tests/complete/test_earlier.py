@@ -15,12 +15,12 @@ import pytest
 
 from actc.complete.earlier import Earlier, compare, keep_word, read_answers, set_aside, tell_changes
 from actc.complete.run import CompletionPlan, run_completion
-from actc.graphs.formats import read_graph
-from actc.graphs.graph import Graph
+from actc.data.answers import Answers
+from actc.data.files import write_triples
+from actc.data.triples import Annotations, ScoredTriples, encode_columns
+from actc.graph.formats import read_graph
+from actc.graph.graph import Graph
 from actc.session import Judgement, Session
-from actc.tables.answers import Answers
-from actc.tables.files import write_triples
-from actc.triples import Annotations, ScoredTriples, encode_columns
 from tests.evidence.test_rules import make_families
 
 

@@ -6,12 +6,12 @@ import duckdb
 import pytest
 
 from actc.complete.propose import propose_candidates
+from actc.complete.pykeen import find_unseen
 from actc.complete.weighing import ask_for
+from actc.data.files import read_scored, write_triples
 from actc.errors import OptionError
-from actc.graphs.graph import Graph
-from actc.models.pykeen import find_unseen
-from actc.tables.files import read_scored, write_triples
-from tests.models.small_graph import make_graph
+from actc.graph.graph import Graph
+from tests.complete.small_graph import make_graph
 
 
 def test_holdout_facts_without_evidence_are_refused(tmp_path):

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from actc.complete.candidates import CandidateSearch, Wanted, collect_candidates
 from actc.complete.find_candidates import find_by_both, find_by_rules
 from actc.complete.union import Proposer, join_proposals
 from actc.evidence.keep_weighed import Reasons
 from actc.evidence.propose_by_rules import propose_by_rules
 from actc.evidence.table import Proposals, gather_evidence, place_scores
 from actc.evidence.weigh_by_rules import split_holdouts
-from actc.graphs.graph import Graph
-from actc.models.candidates import CandidateSearch, Wanted, collect_candidates
+from actc.graph.graph import Graph
 from tests.evidence.test_rules import make_families
 from tests.evidence.test_worth import make_town
 

@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from actc.data.calibration import Calibration, Counts, Exceptions
+from actc.data.curves import Curves
+from actc.data.database import parse_memory
+from actc.data.files import read_scored, write_triples
+from actc.data.triples import Annotations, ScoredTriples, Thresholds
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError, ChoiceError, FileError, OptionError
-from actc.tables.calibration import Calibration, Counts, Exceptions
-from actc.tables.curves import Curves
-from actc.tables.database import parse_memory
-from actc.tables.files import read_scored, write_triples
-from actc.triples import Annotations, ScoredTriples, Thresholds
 
 THRESHOLDS = Thresholds(("knows", "likes"), np.array([0.5, -1.0]), 2.0, np.array([True, True]))
 
@@ -399,7 +399,7 @@ def test_a_million_relations_and_one_with_nine_tenths_of_all_candidates(tmp_path
 KILLED = """
 import sys, numpy as np
 from actc.decide.decide_candidates import decide_candidates
-from actc.triples import Thresholds
+from actc.data.triples import Thresholds
 decide_candidates(Thresholds(("r",), np.array([0.5]), 0.5, np.array([True])), sys.argv[1], sys.argv[2])
 """
 

@@ -15,11 +15,11 @@ import numpy as np
 import pyspark
 import pytest
 
+from actc.data.calibration import Calibration, Counts, Exceptions
+from actc.data.curves import KNOTS, Curves
+from actc.data.triples import Annotations, ScoredTriples, Thresholds
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError, FileError, OptionError
-from actc.tables.calibration import Calibration, Counts, Exceptions
-from actc.tables.curves import KNOTS, Curves
-from actc.triples import Annotations, ScoredTriples, Thresholds
 
 pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
@@ -169,9 +169,9 @@ def test_spark_writes_no_single_file(parts, tmp_path):
 
 ON_CLUSTER = """
 import sys, numpy as np
-from actc.tables.curves import KNOTS, Curves
+from actc.data.curves import KNOTS, Curves
 from actc.decide.decide_candidates import decide_candidates
-from actc.triples import Thresholds
+from actc.data.triples import Thresholds
 thresholds = Thresholds(("knows", "likes"), np.array([0.5, -0.25]), 0.75, np.array([True, True]))
 decide_candidates(thresholds, sys.argv[1], sys.argv[2], memory="512MB", engine="spark", master=sys.argv[3])
 """

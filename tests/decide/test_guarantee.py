@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from actc.data.triples import Annotations
+from actc.decide.case import Case
 from actc.decide.guarantee import LIST, BegunRound, name_round, split_random
 from actc.decide.list_test import Demand, Round
+from actc.decide.pick import pick_next
 from actc.session.oracle import ask_oracle
-from actc.triples import Annotations
-from actc.trust.case import Case
-from actc.trust.pick import pick_next
 from tests.synthetic import make_truth
 
 POOL, TRUTH, _ = make_truth(3000, 5)

@@ -6,14 +6,14 @@ import duckdb
 import numpy as np
 import pytest
 
-from actc.constraints.places import find_places
-from actc.constraints.together import decide_together
+from actc.data.calibration import Calibration, Counts, Exceptions
+from actc.data.constraints import Constraint, Constraints
+from actc.data.curves import KNOTS, Curves
+from actc.data.files import write_scored, write_triples
+from actc.data.triples import ScoredTriples, Thresholds, encode_columns
 from actc.decide.decide_candidates import decide_candidates
-from actc.tables.calibration import Calibration, Counts, Exceptions
-from actc.tables.constraints import Constraint, Constraints
-from actc.tables.curves import KNOTS, Curves
-from actc.tables.files import write_scored, write_triples
-from actc.triples import ScoredTriples, Thresholds, encode_columns
+from actc.decide.places import find_places
+from actc.decide.together import decide_together
 
 RELATIONS = ("born", "lives", "rdf:type", "wed")
 EACH = (

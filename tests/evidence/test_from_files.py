@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from actc import add_evidence
+from actc.data.files import read_scored, write_scored, write_triples
+from actc.data.triples import ScoredTriples
 from actc.errors import ActcError
 from actc.evidence.plan import GRAPH_COLUMNS
 from actc.evidence.table import place_scores
 from actc.evidence.weigh import find_lesson
-from actc.graphs.formats import read_graph
-from actc.graphs.graph import Graph
-from actc.tables.files import read_scored, write_scored, write_triples
-from actc.triples import ScoredTriples
+from actc.graph.formats import read_graph
+from actc.graph.graph import Graph
 
 
 @pytest.fixture(scope="module")

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from actc.data.triples import ScoredTriples
 from actc.evidence.duckdb_engine import open_tables
 from actc.evidence.plan import GRAPH_COLUMNS, SCORE_COLUMNS
 from actc.evidence.table import gather_evidence
 from actc.evidence.work import Work
-from actc.graphs.graph import Graph
-from actc.triples import ScoredTriples
+from actc.graph.graph import Graph
 
 PAGE = (Path(__file__).parents[2] / "docs" / "evidence.md").read_text(encoding="utf-8")
 QUERIES = {block.split("\n")[0].strip(): block for block in re.findall(r"```sql\n-- (.*?)```", PAGE, flags=re.S)}

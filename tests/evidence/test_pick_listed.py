@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from actc.evidence.pick_listed import FROM_LIST, LEAST, pick_listed
-from actc.triples import Annotations
+from actc.data.triples import Annotations
+from actc.methods.pick_listed import FROM_LIST, LEAST, pick_listed
 
 SURE = np.append(np.full(100, 0.97), np.linspace(0.5, 0.001, 900))
 

@@ -9,19 +9,19 @@ import pytest
 from scipy.stats import spearmanr
 
 from actc import Calibrator
+from actc.bench.cells import Cell, read_cell
+from actc.bench.runs import run_experiment
+from actc.data.files import write_scored, write_triples
+from actc.data.metrics import accuracy
+from actc.data.numeric import sigmoid
+from actc.data.triples import Annotations, ScoredTriples
 from actc.errors import OptionError, TableError
-from actc.evidence.answers import move_weights
-from actc.evidence.method import PooledEvidence
 from actc.evidence.pools import WeighedTriples, weigh_pools
 from actc.evidence.weigh import Lesson, learn
-from actc.experiment.cells import Cell, read_cell
-from actc.experiment.runs import run_experiment
-from actc.graphs.graph import Graph
-from actc.methods import METHODS, find_method, thresholds_of
-from actc.metrics import accuracy
-from actc.numeric import sigmoid
-from actc.tables.files import write_scored, write_triples
-from actc.triples import Annotations, ScoredTriples
+from actc.graph.graph import Graph
+from actc.methods.evidence_answers import move_weights
+from actc.methods.named import METHODS, find_method, thresholds_of
+from actc.methods.pooled_evidence import PooledEvidence
 from tests.evidence.test_worth import make_town
 
 NOBODY = Annotations()

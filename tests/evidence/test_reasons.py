@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from actc.data.triples import ScoredTriples
 from actc.evidence.plan import NAMED_COLUMNS
 from actc.evidence.quantiles import Quantiles
 from actc.evidence.reasons import give_reasons
@@ -14,8 +15,7 @@ from actc.evidence.sentences import SENTENCES, Row
 from actc.evidence.slots import Slots
 from actc.evidence.table import gather_evidence
 from actc.evidence.worth import Ridge, Worth
-from actc.graphs.graph import Graph
-from actc.triples import ScoredTriples
+from actc.graph.graph import Graph
 
 FACTS = [
     ("ada", "born in", "london"), ("bob", "born in", "paris"), ("eve", "born in", "paris"), ("kim", "born in", "rome"),

@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from actc.data.files import write_triples
+from actc.data.numeric import sigmoid
+from actc.data.triples import Triples
 from actc.errors import TableError
 from actc.evidence.ceiling import fit_ceiling
 from actc.evidence.mine_rules import RuleLimits
 from actc.evidence.propose_by_rules import propose_by_rules
 from actc.evidence.weigh_by_rules import MOST_HOLDOUTS, split_holdouts, weigh_rules
-from actc.graphs.graph import Graph
-from actc.numeric import sigmoid
-from actc.tables.files import write_triples
-from actc.triples import Triples
+from actc.graph.graph import Graph
 
 LIMITS = RuleLimits(support=2, confidence=0.2, sparse_confidence=0.2, doubt=1.0)
 
@@ -249,7 +249,7 @@ from dataclasses import replace
 from threadpoolctl import threadpool_info
 from actc.evidence import weigh_by_rules as room
 from actc.evidence.propose_by_rules import propose_by_rules
-from actc.graphs.formats import read_graph
+from actc.graph.formats import read_graph
 
 fit = room.fit_ceiling
 def told(*given):

@@ -10,6 +10,8 @@ import duckdb
 import numpy as np
 import pytest
 
+from actc.data.files import write_scored, write_triples
+from actc.data.spark_session import in_one_sentence
 from actc.errors import ActcError
 from actc.evidence.duckdb_engine import Duckdb
 from actc.evidence.plan import Limits
@@ -17,9 +19,7 @@ from actc.evidence.spark_engine import Spark
 from actc.evidence.weigh import find_lesson, learn
 from actc.evidence.work import Proposals
 from actc.evidence.write_table import write_weighed
-from actc.graphs.graph import Graph
-from actc.tables.files import write_scored, write_triples
-from actc.tables.spark_session import in_one_sentence
+from actc.graph.graph import Graph
 
 pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
@@ -89,8 +89,8 @@ import sys
 from pathlib import Path
 import numpy as np
 from actc import add_evidence, decide_candidates
-from actc.tables.constraints import Constraint, Constraints
-from actc.triples import Thresholds
+from actc.data.constraints import Constraint, Constraints
+from actc.data.triples import Thresholds
 folder = Path(sys.argv[1])
 thresholds = Thresholds(("a", "b"), np.array([0.0, -1.0]), -0.5, np.full(2, True))
 kinds = [("one-tail", "a"), ("one-head", "b"), ("asymmetric", "c"), ("irreflexive", "d")]

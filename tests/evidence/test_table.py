@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from actc.data.triples import ScoredTriples
 from actc.errors import TableError
 from actc.evidence.plan import Limits, candidate_steps, graph_steps
 from actc.evidence.table import Proposals, gather_evidence
-from actc.graphs.graph import Graph
-from actc.triples import ScoredTriples
+from actc.graph.graph import Graph
 
 FAMILY = [
     ("ada", "parent of", "ben"), ("ben", "child of", "ada"), ("ada", "parent of", "cleo"), ("cleo", "child of", "ada"),

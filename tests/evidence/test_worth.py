@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from actc.data.numeric import sigmoid
+from actc.data.triples import ScoredTriples
 from actc.errors import FileError, TableError
 from actc.evidence.keep_weighed import load_weighed, save_weighed
 from actc.evidence.quantiles import Quantiles
@@ -14,9 +16,7 @@ from actc.evidence.table import Proposals
 from actc.evidence.trees import Trees
 from actc.evidence.weigh import Lesson, best_place, find_lesson, learn, weigh
 from actc.evidence.worth import CHOICES, Ridge, ahead_of_rivals, count_cases, expect_share, learn_worth
-from actc.graphs.graph import Graph
-from actc.numeric import sigmoid
-from actc.triples import ScoredTriples
+from actc.graph.graph import Graph
 
 
 def make_town(people=60, seed=0):

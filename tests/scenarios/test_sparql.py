@@ -5,8 +5,8 @@ from __future__ import annotations
 import httpx
 import pytest
 
+from tests.graph.servers import GRAPH, dump, load, oxigraph
 from tests.scenarios.ways import actc, facts_of, hide_facts, make_families, precision, recall
-from tests.stores.servers import GRAPH, dump, load, oxigraph
 
 PLACE = "http://example.org/"
 pytestmark = pytest.mark.xdist_group("oxigraph")

@@ -7,6 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from actc.data.files import write_scored
+from actc.data.parts import read_candidates
+from actc.decide.audit import assess, draw_slice
 from actc.errors import ChoiceError, OptionError
 from actc.session import Judgement, Session, Settings
 from actc.session.audit_plan import AuditPlanner, assess_session
@@ -14,9 +17,6 @@ from actc.session.find_case import find_case
 from actc.session.results import write_accepted
 from actc.session.start_audit import find_audit, start_audit
 from actc.session.status import picture, what_is_left
-from actc.tables.files import write_scored
-from actc.tables.parts import read_candidates
-from actc.trust.audit import assess, draw_slice
 from tests.conftest import make_pool, start_copy
 
 

@@ -6,12 +6,12 @@ import re
 
 import pytest
 
+from actc.data.files import write_scored
+from actc.decide.report import make_report
 from actc.errors import FileError
 from actc.session import Judgement, Settings
 from actc.session.find_case import find_case
 from actc.session.plan import Planner
-from actc.tables.files import write_scored
-from actc.trust.report import make_report
 from tests.conftest import start_copy
 from tests.synthetic import make_truth
 

@@ -12,18 +12,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from actc.methods.named.pooled import method as pooled_method
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from actc.data.files import read_scored, write_scored
+from actc.decide.case import FOLDS
 from actc.errors import ChoiceError, FileError, OptionError, SessionError
-from actc.judges.store import ReplyStore
-from actc.pooled import method as pooled_method
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session import ask as ask_module
 from actc.session import session as session_module
 from actc.session.cards import make_card, make_cards
 from actc.session.find_case import find_case
+from actc.session.judge_store import ReplyStore
 from actc.session.plan import LEAST_PLANNED, Planner, planning
 from actc.session.reasons import reasons_of
 from actc.session.review import list_reviews
@@ -38,8 +40,6 @@ from actc.session.status import (
     write_advice,
     write_count,
 )
-from actc.tables.files import read_scored, write_scored
-from actc.trust.case import FOLDS
 from tests.conftest import make_pool, start_copy
 
 

@@ -14,6 +14,9 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats import inter_rater
 
 import actc
+from actc.data.calibration import Calibration
+from actc.data.files import read_scored, write_scored
+from actc.data.triples import Annotations
 from actc.errors import FileError, OptionError
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session import terminal as terminal_module
@@ -26,9 +29,6 @@ from actc.session.results import export_session, next_tasks
 from actc.session.start import add_session_names, count_named
 from actc.session.status import history, people, progress
 from actc.session.terminal import judge_in_terminal
-from actc.tables.calibration import Calibration
-from actc.tables.files import read_scored, write_scored
-from actc.triples import Annotations
 from tests.conftest import make_pool, start_copy
 
 
@@ -262,7 +262,7 @@ def test_names_sentences_known_triples_and_examples_make_a_card(tmp_path):
     assert [plain(example) for example in card["examples"]] == ["Q9 was born in Rome"]
     drawn = " ".join(terminal_module.draw(card, progress(session, session.annotator("ada")), ""))
     assert "Others of this relation in the graph: Q9 was born in Rome" in drawn
-    assert "Others of this relation in the graph" in (Path(actc.__file__).parent / "app" / "card.js").read_text()
+    assert "Others of this relation in the graph" in (Path(actc.__file__).parent / "web" / "card.js").read_text()
 
 
 WIKIDATA = """[

@@ -8,13 +8,13 @@ import sys
 import numpy as np
 import pytest
 
+from actc.data.files import write_scored
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import FileError
 from actc.session import Judgement, Settings, start_session
 from actc.session.plan import Planner
 from actc.session.results import export_session
 from actc.session.status import progress
-from actc.tables.files import write_scored
 from tests.conftest import make_pool
 
 SIZE = 12_000
@@ -57,7 +57,7 @@ def parts(whole, tmp_path_factory):
 
 @pytest.mark.parametrize("method", ["pooled", "actc-lr-rndm"])
 def test_a_session_has_a_sample_and_its_thresholds_hold_for_all(parts, whole, tmp_path, monkeypatch, method):
-    monkeypatch.setattr("actc.tables.parts.MOST_READ", 1_000)
+    monkeypatch.setattr("actc.data.parts.MOST_READ", 1_000)
     session = start_session(tmp_path / "session", parts, Settings(method=method, budget=60))
     sample = session.read_pool()
     assert len(sample) == session.settings.triples == progress(session)["triples"] == 1_000

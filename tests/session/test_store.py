@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from actc.data.files import write_scored
 from actc.session import Judgement, Settings
 from actc.session.status import progress
-from actc.tables.files import write_scored
 from tests.conftest import make_pool, start_copy
 
 

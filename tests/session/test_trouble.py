@@ -7,13 +7,13 @@ import time
 import pytest
 from fastapi.testclient import TestClient
 
-from actc.app.links import Links
-from actc.app.server import create_app
+from actc.data.files import write_scored
 from actc.session import OWNER, Session, Settings
 from actc.session.plan import LEASED_EACH, Planner, planning
 from actc.session.status import describe_session
 from actc.session.trouble import read_trouble, tell_trouble
-from actc.tables.files import write_scored
+from actc.web.links import Links
+from actc.web.server import create_app
 from tests.conftest import start_copy
 from tests.synthetic import make_truth
 

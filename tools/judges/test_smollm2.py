@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 import actc
+from actc.data.files import read_annotations, read_scored
 from actc.session import Judgement, Session
 from actc.session.find_case import find_case
 from actc.session.start import sample_files
-from actc.tables.files import read_annotations, read_scored
 
 ANSWERED, MORE, FEW = 50, 50, 10
 """Triples that somebody answered; those that a model is asked about besides, and where it is asked in other ways."""

@@ -7,13 +7,13 @@ import subprocess
 
 import httpx
 import pytest
-from tests.stores.servers import GRAPH, answers, free_port, process
-from tests.stores.test_publish import INTO, folder  # noqa: F401 - a fixture
-from tests.stores.test_read_sparql import canonical, lines_of
-from tests.stores.worlds import PLACE, make_lines
+from tests.graph.servers import GRAPH, answers, free_port, process
+from tests.graph.test_publish import INTO, folder  # noqa: F401 - a fixture
+from tests.graph.test_read_sparql import canonical, lines_of
+from tests.graph.worlds import PLACE, make_lines
 
-from actc.stores.fetch import fetch_graph
-from actc.stores.publish import publish_facts, withdraw_facts
+from actc.graph.fetch import fetch_graph
+from actc.graph.publish import publish_facts, withdraw_facts
 
 SERVER, CLIENT = shutil.which("virtuoso-t"), shutil.which("isql-vt")
 SETTINGS = """

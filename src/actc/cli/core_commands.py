@@ -32,8 +32,8 @@ from actc.cli.parts import (
 @quiet_option
 def demo_command(out: Path, repeats: int, seed: int, overwrite: bool, quiet: bool) -> None:
     """Do the whole job on the packaged sample and show what answers bring."""
+    from actc.bench.sample.run_demo import run_demo
     from actc.cli.show import print_demo
-    from actc.sample.run_demo import run_demo
 
     claim_output(out, overwrite=overwrite, folder=True)
     with progress_bar("Repeats", quiet) as advance:
@@ -47,7 +47,7 @@ def demo_command(out: Path, repeats: int, seed: int, overwrite: bool, quiet: boo
 def methods_command(quiet: bool) -> None:
     """List every method with one line on what it is."""
     from actc.cli.show import print_methods
-    from actc.methods import METHODS
+    from actc.methods.named import METHODS
 
     if not quiet:
         print_methods(METHODS)
@@ -85,7 +85,7 @@ def calibrate_command(scores: Path, out: Path, overwrite: bool, quiet: bool, **o
     Of more than a million candidates a random sample is used, and those with labels.
     """
     from actc.cli.show import print_calibration
-    from actc.trust.calibrate import calibrate
+    from actc.decide.calibrate import calibrate
 
     read = (scores, *(options[name] for name in ("labels", "known", "constraints", "graph")))
     claim_output(out, overwrite=overwrite, inputs=read)
@@ -120,8 +120,8 @@ def decide_command(thresholds: Path, candidates: tuple[str, ...], out: str, quie
     or absent.
     """
     from actc.cli.show import print_decided
+    from actc.data.calibration import Calibration
     from actc.decide.decide_candidates import decide_candidates
-    from actc.tables.calibration import Calibration
 
     calibration = Calibration.read(thresholds)
     with progress_bar("Deciding", quiet) as advance:

@@ -91,7 +91,7 @@ def constraints_command(graph: Path, out: Path | None, overwrite: bool, quiet: b
     give the table to calibrate, decide, start or complete with --constraints.
     """
     from actc.cli.show import print_constraints
-    from actc.constraints.find_constraints import find_constraints
+    from actc.decide.find_constraints import find_constraints
 
     claim_output(out, overwrite=overwrite, inputs=(graph, options["source"]))
     found = find_constraints(graph, out=out, **options)
@@ -122,7 +122,7 @@ def check_command(graph: Path, out: Path, quiet: bool, **options: Any) -> None:
     Without --oracle people are asked: it starts an annotation session and stops. Give the same command again when they
     have judged, and it goes on from there. The graph itself is not changed: a new one is written.
     """
-    from actc.check.run import check_graph
+    from actc.complete.check_run import check_graph
 
     checked = check_graph(graph, out, stage=lambda name: progress_bar(name, quiet), **options)
     say(quiet, *checked.lines)

@@ -63,10 +63,10 @@ def bench_command(
     A FOLDER holds valid.tsv and test.tsv (or .tsv.gz, .csv, .parquet): head, relation, tail, score, label; and
     train.tsv, if there, without labels. Thresholds are found on valid and scored on test.
     """
+    from actc.bench.cells import CellFolder
+    from actc.bench.runs import further_metrics, run_experiment
     from actc.cli.show import print_rows
-    from actc.experiment.cells import CellFolder
-    from actc.experiment.runs import further_metrics, run_experiment
-    from actc.methods import METHODS
+    from actc.methods.named import METHODS
 
     claim_output(options["out"], overwrite=overwrite, inputs=folders)
     cells = [CellFolder(folder) for folder in folders]
@@ -120,9 +120,9 @@ def paper_command(
     CoDEx and the scores come from the checkout that this runs in; ACTC_DATA names a folder of other tables. Rows are
     kept in OUT/rows.csv as they come: with --overwrite an interrupted run goes on where it stopped.
     """
+    from actc.bench.paper.run import run_paper
+    from actc.bench.plans import Conditions
     from actc.cli.show import print_paper
-    from actc.experiment.plans import Conditions
-    from actc.paper.run import run_paper
 
     claim_output(out, overwrite=overwrite, folder=True)
     own = [name for text in methods for name in split_methods(text)]

@@ -42,7 +42,7 @@ def serve_page(session: Path, annotators: tuple[str, ...], host: str, port: int,
     from actc.cli.show_session import print_links
 
     try:
-        from actc.app.serve import link_to_open, open_when_listening, serve
+        from actc.web.serve import link_to_open, open_when_listening, serve
     except ModuleNotFoundError:
         raise OptionError("This actc comes without the annotation page; judge in the terminal: --terminal.") from None
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from actc.tables.progress import tell_progress
+from actc.data.progress import tell_progress
 
 PATH = click.Path(path_type=Path)
 
@@ -22,7 +22,7 @@ def examples(*lines: str) -> str:
 
 def look_here(context: click.Context, parameter: click.Parameter, given: Any) -> Any:
     """Look for code of the user's own, module:name, in the working folder: for this option's sake, and no other."""
-    from actc.methods import names_module, search_here
+    from actc.methods.named import names_module, search_here
 
     texts = [given] if isinstance(given, str) else list(given or ())
     if any(names_module(text) for text in texts):
@@ -31,7 +31,7 @@ def look_here(context: click.Context, parameter: click.Parameter, given: Any) ->
 
 
 def _allow(context: click.Context, parameter: click.Parameter, given: str | None) -> None:
-    from actc.methods import find_method
+    from actc.methods.named import find_method
 
     if given is not None:
         look_here(context, parameter, given)
@@ -115,12 +115,12 @@ def claim_output(path: Path | None, *, overwrite: bool, inputs: Sequence[Any] = 
     path : Path, optional
         Where the output shall be; where there shall be none, there is nothing to claim.
     overwrite, inputs, folder
-        As in :func:`actc.tables.overwrite.check_output`.
+        As in :func:`actc.data.overwrite.check_output`.
     """
     if path is None:
         return
-    from actc.tables.deliver import claim
-    from actc.tables.overwrite import check_output
+    from actc.data.deliver import claim
+    from actc.data.overwrite import check_output
 
     check_output(path, overwrite=overwrite, inputs=inputs, folder=folder)
     if folder or path.absolute().parent.is_dir():

@@ -79,9 +79,9 @@ def start_command(
     Of more than a million candidates the session has a random sample.
     """
     from actc.cli.show_session import print_named
+    from actc.data.files import read_text
     from actc.session import Settings, start_session
     from actc.session.start import sample_files
-    from actc.tables.files import read_text
 
     if sample == (scores is not None):
         raise OptionError("Give a file of scored candidates, or --sample for the packaged sample.")
@@ -129,9 +129,9 @@ def annotate_command(
     quiet: bool,
 ) -> None:
     """Judge triples: on a page, or in the terminal."""
+    from actc.data.files import read_text
     from actc.session import Session
     from actc.session.start import add_session_names
-    from actc.tables.files import read_text
 
     text = None if guidelines is None else read_text(guidelines)
     for name, value in (("reasons", reasons), ("title", title), ("guidelines", text)):

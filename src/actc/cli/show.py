@@ -15,12 +15,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from actc.bench.rows import Row
+from actc.bench.sample.demo import Demo
+from actc.data.calibration import Calibration, Promised
+from actc.data.constraints import Constraints
+from actc.data.triples import Thresholds
 from actc.decide.plan import Decided
-from actc.experiment.rows import Row
-from actc.sample.demo import Demo
-from actc.tables.calibration import Calibration, Promised
-from actc.tables.constraints import Constraints
-from actc.triples import Thresholds
 
 MOST_RELATIONS = 30  # a longer table helps nobody on a terminal; the file has them all
 
@@ -123,8 +123,8 @@ def _print_promise(kept: Promised, proving: int) -> None:
 
 def print_demo(demo: Demo) -> None:
     """Print the demo's story: what was asked, what it bought, where the cuts are, what was written."""
-    from actc.experiment.plots import sketch_learning_curves
-    from actc.sample.demo import ANSWERS, METHOD
+    from actc.bench.plots import sketch_learning_curves
+    from actc.bench.sample.demo import ANSWERS, METHOD
 
     screen, sample, asked = console(), demo.sample, demo.case.annotations.first(6)
     screen.print(f"[bold]1  A model scored {len(sample.valid):,} candidate facts; a person judges {ANSWERS} of them[/]")

@@ -8,9 +8,9 @@ from pathlib import Path
 from rich.text import Text
 
 from actc.cli.show import MOST_RELATIONS, console, new_table
+from actc.decide.audit import write_verdict
+from actc.decide.report import Report, tell_needed
 from actc.session.examine import AuditResult, AuditSlice
-from actc.trust.audit import write_verdict
-from actc.trust.report import Report, tell_needed
 
 
 def print_report(report: Report, written: Sequence[Path]) -> None:

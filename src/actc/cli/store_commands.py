@@ -48,7 +48,7 @@ def publish_command(folder: Path, quiet: bool, **options: Any) -> None:
     FOLDER is what they wrote, or a table such as `actc export --accepted` writes. Without --write it says what would be
     written.
     """
-    from actc.stores.publish import publish_facts
+    from actc.graph.publish import publish_facts
 
     with progress_bar("Facts", quiet, late=True) as advance:
         published = publish_facts(folder, progress=advance, **options)
@@ -69,7 +69,7 @@ def publish_command(folder: Path, quiet: bool, **options: Any) -> None:
 @quiet_option
 def withdraw_command(folder: Path, quiet: bool, **options: Any) -> None:
     """Take a run back out of a store: what it wrote goes, what it removed comes back."""
-    from actc.stores.publish import withdraw_facts
+    from actc.graph.publish import withdraw_facts
 
     say(quiet, *withdraw_facts(folder, **options).lines)
 

@@ -19,16 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from actc.check.report import RESTORED
-from actc.graphs.graph import Graph
+from actc.complete.check_report import RESTORED
+from actc.data.answers import Answers, explain_unused, tell_unused
+from actc.data.begun import BEGUN, LOCKED
+from actc.data.deliver import waiting
+from actc.data.files import read_listed, write_triples
+from actc.data.triples import Annotations, IntArray, ScoredTriples, Triples, encode_columns
+from actc.decide.case import Case
+from actc.graph.graph import Graph
 from actc.session import Session
 from actc.session.oracle import Carried
-from actc.tables.answers import Answers, explain_unused, tell_unused
-from actc.tables.begun import BEGUN, LOCKED
-from actc.tables.deliver import waiting
-from actc.tables.files import read_listed, write_triples
-from actc.triples import Annotations, IntArray, ScoredTriples, Triples, encode_columns
-from actc.trust.case import Case
 
 ASIDE, ANSWERS, ACCEPTED, UNDECIDED, GIVEN = "earlier", "answers.tsv", "accepted.tsv", "undecided.tsv", "given.parquet"
 """Where earlier files are; all answers; what was accepted; candidates that may be either; the graph as it was read."""

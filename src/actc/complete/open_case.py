@@ -7,18 +7,18 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.check.ask import POOL
-from actc.check.report import taken_out
+from actc.complete.check_ask import POOL
+from actc.complete.check_report import taken_out
 from actc.complete.earlier import GIVEN, read_answers
-from actc.constraints.classes import relation_mask
+from actc.data.answers import Answers
+from actc.data.files import read_listed, read_scored
+from actc.data.triples import IntArray, Triples
+from actc.decide.case import Case
+from actc.decide.classes import relation_mask
 from actc.decide.list_test import Demand
 from actc.session import Session
 from actc.session.find_case import Opened, session_case
 from actc.session.sought import parts_of
-from actc.tables.answers import Answers
-from actc.tables.files import read_listed, read_scored
-from actc.triples import IntArray, Triples
-from actc.trust.case import Case
 
 CANDIDATES, CHECK = "candidates.parquet", "check"
 """What may be missing; the folder within that of a completion in which wrong facts are sought."""

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from actc.complete.plan import CompletionPlan
+from actc.data.triples import IntArray, encode_columns
+from actc.decide.case import Case
+from actc.decide.report import Question, make_report
+from actc.decide.report_page import Words, write_page
 from actc.evidence.keep_weighed import Reasons
 from actc.session.examine import name_things
 from actc.session.find_case import Opened
-from actc.triples import IntArray, encode_columns
-from actc.trust.case import Case
-from actc.trust.report import Question, make_report
-from actc.trust.report_page import Words, write_page
 
 PAGE = "report.html"
 MOST_SHOWN = 10

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from actc.check.plan import CheckPlan
+from actc.complete.check_plan import CheckPlan
+from actc.data.begun import fingerprint
 from actc.errors import OptionError
-from actc.graphs.terms import Base
-from actc.methods import find_method
+from actc.graph.terms import Base
+from actc.methods.named import find_method
 from actc.session.asking import Asking
-from actc.tables.begun import fingerprint
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class CompletionPlan(Asking):
         if self.model is None and self.held is not None:
             raise OptionError("--held: these are facts that a model was not trained on; give --model too.")
         if self.model is not None and self.device is not None:
-            from actc.models.pykeen import find_device
+            from actc.complete.pykeen import find_device
 
             find_device(self.device)
 

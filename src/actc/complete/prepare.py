@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from actc.complete.candidates import CandidateSearch, Wanted, write_candidates
 from actc.complete.earlier import GIVEN, STAYING, Earlier, set_aside
 from actc.complete.find_candidates import (
     FoundCandidates,
@@ -20,24 +21,23 @@ from actc.complete.find_candidates import (
 )
 from actc.complete.open_case import CANDIDATES
 from actc.complete.plan import CompletionPlan
+from actc.complete.pykeen import find_unseen, load_result
 from actc.complete.report import read_beside
+from actc.complete.score_triples import Scorer, knows, score_triples
 from actc.complete.union import Proposer
 from actc.complete.weighing import ask_for, best_placed, worth_asking
+from actc.data.begun import Begun
+from actc.data.files import read_scored, write_scored, write_triples
+from actc.data.triples import IntArray, ScoredTriples
 from actc.errors import OptionError
 from actc.evidence.keep_weighed import Reasons
-from actc.evidence.method import LOG_ODDS
 from actc.evidence.work import Progress
-from actc.graphs.formats import read_graph
-from actc.graphs.graph import Graph
-from actc.graphs.terms import without_literals
-from actc.models.candidates import CandidateSearch, Wanted, write_candidates
-from actc.models.pykeen import find_unseen, load_result
-from actc.models.score_triples import Scorer, knows, score_triples
+from actc.graph.formats import read_graph
+from actc.graph.graph import Graph
+from actc.graph.terms import without_literals
+from actc.methods.pooled_evidence import LOG_ODDS
 from actc.session.asking import Stage
 from actc.session.oracle import Carried
-from actc.tables.begun import Begun
-from actc.tables.files import read_scored, write_scored, write_triples
-from actc.triples import IntArray, ScoredTriples
 
 PLAIN_METHOD = "pooled"
 

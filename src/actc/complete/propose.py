@@ -8,19 +8,19 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.complete.candidates import CandidateSearch, Wanted, write_candidates
 from actc.complete.find_candidates import FoundCandidates, find_by_both, find_by_rules
+from actc.complete.pykeen import find_unseen, load_result
 from actc.complete.union import Proposer
 from actc.complete.weighing import best_placed
+from actc.data.deliver import check_writable
+from actc.data.files import copy_options, read_scored, write_triples
+from actc.data.progress import Progress, ignore_progress
 from actc.errors import OptionError
 from actc.evidence.propose_by_rules import propose_by_rules
-from actc.graphs.formats import read_graph
-from actc.graphs.graph import Graph
-from actc.graphs.terms import Base, without_literals
-from actc.models.candidates import CandidateSearch, Wanted, write_candidates
-from actc.models.pykeen import find_unseen, load_result
-from actc.tables.deliver import check_writable
-from actc.tables.files import copy_options, read_scored, write_triples
-from actc.tables.progress import Progress, ignore_progress
+from actc.graph.formats import read_graph
+from actc.graph.graph import Graph
+from actc.graph.terms import Base, without_literals
 
 SIDES = ("tail", "head")
 

@@ -12,23 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actc import __version__
-from actc.check.report import tell_wrong, to_lists
+from actc.complete.check_report import tell_wrong, to_lists
 from actc.complete.earlier import tell_changes
 from actc.complete.open_case import CANDIDATES, new_facts
+from actc.data.answers import Answers
+from actc.data.calibration import Sources
+from actc.data.database import open_database
+from actc.data.files import quote_file, write_json, write_text, write_triples
+from actc.data.triples import IntArray, Triples
+from actc.decide.calibrate import describe_calibration, write_sources
+from actc.decide.case import BY, ORACLE, Case
+from actc.decide.held import count_held, held_columns
+from actc.decide.report import describe_needed, tell_needed
 from actc.evidence.keep_weighed import Reasons
-from actc.graphs.formats import FORMATS, find_format, write_graph
-from actc.graphs.graph import Graph
-from actc.graphs.terms import Base
+from actc.graph.formats import FORMATS, find_format, write_graph
+from actc.graph.graph import Graph
+from actc.graph.terms import Base
 from actc.session.find_case import Opened
-from actc.tables.answers import Answers
-from actc.tables.calibration import Sources
-from actc.tables.database import open_database
-from actc.tables.files import quote_file, write_json, write_text, write_triples
-from actc.triples import IntArray, Triples
-from actc.trust.calibrate import describe_calibration, write_sources
-from actc.trust.case import BY, ORACLE, Case
-from actc.trust.held import count_held, held_columns
-from actc.trust.report import describe_needed, tell_needed
 
 NOBODY = Answers()
 MOST_EXAMPLES = 10

@@ -10,10 +10,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from actc.check.ask import Doubtful, ask_about
-from actc.check.report import decide_outcome, for_page, put_back, tell_reasons, write_lists
-from actc.check.report import summarise as summarise_check
-from actc.check.run import find_doubts
+from actc.complete.check_ask import Doubtful, ask_about
+from actc.complete.check_report import decide_outcome, for_page, put_back, tell_reasons, write_lists
+from actc.complete.check_report import summarise as summarise_check
+from actc.complete.check_run import find_doubts
 from actc.complete.earlier import (
     ACCEPTED,
     ANSWERS,
@@ -28,11 +28,18 @@ from actc.complete.page import write_next_page
 from actc.complete.plan import CompletionPlan
 from actc.complete.prepare import Ready, prepare
 from actc.complete.report import headline, summarise, write_completion, write_report
-from actc.constraints.find_constraints import constraints_from
+from actc.data.answers import Answers, tell_unused
+from actc.data.begun import Begun, alone_in, fingerprint
+from actc.data.constraints import Constraints
+from actc.data.files import read_listed, write_scored, write_triples
+from actc.data.triples import BoolArray, IntArray, ScoredTriples, Triples
+from actc.decide.case import ORACLE, Case
+from actc.decide.find_constraints import constraints_from
+from actc.decide.held import tell_held
 from actc.errors import FileError, OptionError
-from actc.evidence.method import DOUBTS
-from actc.graphs.formats import as_table, find_ending, read_graph
-from actc.graphs.graph import Graph
+from actc.graph.formats import as_table, find_ending, read_graph
+from actc.graph.graph import Graph
+from actc.methods.pooled_evidence import DOUBTS
 from actc.session import Session, Settings, start_session
 from actc.session.asking import Finished, Stage, annotate_command, count_said, no_stage, open_judged
 from actc.session.examine import name_things
@@ -40,13 +47,6 @@ from actc.session.find_case import Opened
 from actc.session.oracle import Carried, Listed, Oracle, ask_oracle, split_pool
 from actc.session.read_names import own_labels, try_names
 from actc.session.sought import turn
-from actc.tables.answers import Answers, tell_unused
-from actc.tables.begun import Begun, alone_in, fingerprint
-from actc.tables.constraints import Constraints
-from actc.tables.files import read_listed, write_scored, write_triples
-from actc.triples import BoolArray, IntArray, ScoredTriples, Triples
-from actc.trust.case import ORACLE, Case
-from actc.trust.held import tell_held
 
 
 def complete_graph(graph: str | Path, out: str | Path, *, stage: Stage = no_stage, **options: Any) -> Finished:

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from actc.complete.score_triples import Scorer, score_known
+from actc.data.numeric import sigmoid
+from actc.data.triples import BoolArray, FloatArray, Triples
 from actc.errors import TableError
 from actc.evidence.propose_by_rules import RuleProposals, propose_by_rules
 from actc.evidence.table import Proposals, place_scores
@@ -23,10 +26,7 @@ from actc.evidence.weigh_by_rules import (
 )
 from actc.evidence.work import Progress
 from actc.evidence.worth import is_of_scores
-from actc.graphs.graph import Graph
-from actc.models.score_triples import Scorer, score_known
-from actc.numeric import sigmoid
-from actc.triples import BoolArray, FloatArray, Triples
+from actc.graph.graph import Graph
 
 RULES, MODEL, GIVEN = "rules", "model", "given"
 NOT_WEIGHED = "{:,} proposals of the model alone are left out: hardly a fact that it was not trained on is among them."

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from actc.data.numeric import sigmoid
+from actc.data.triples import IntArray, ScoredTriples
 from actc.evidence.weigh import best_place
-from actc.numeric import sigmoid
-from actc.triples import IntArray, ScoredTriples
 
 HOPELESS = (
     0.05  # of the expected number of true candidates: the least likely ones that hold so many are not asked about

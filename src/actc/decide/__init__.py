@@ -1,1 +1,1 @@
-"""Thresholds applied to any number of candidates."""
+"""Decisions: thresholds, constraints, judges, guarantees, estimates and reports."""

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from actc.constraints.places import find_places
-from actc.constraints.together import decide_together
+from actc.data.constraints import Constraints
+from actc.data.parts import BAD_ROW
+from actc.data.triples import encode_columns
+from actc.decide.places import find_places
 from actc.decide.plan import Decided, DecisionPlan, Tables
-from actc.tables.constraints import Constraints
-from actc.tables.parts import BAD_ROW
-from actc.triples import encode_columns
+from actc.decide.together import decide_together
 
 Rows = list[tuple[Any, ...]]
 FINAL = ("person", "oracle")

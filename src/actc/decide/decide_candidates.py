@@ -16,19 +16,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from actc.data.calibration import Calibration, Exceptions
+from actc.data.constraints import Constraints
+from actc.data.curves import Curves
+from actc.data.database import parse_memory
+from actc.data.deliver import deliver
+from actc.data.files import TRIPLE, is_table, write_triples
+from actc.data.overwrite import refuse_inputs
+from actc.data.parts import Candidates, find_candidates, refuse_inside
+from actc.data.progress import Progress, ignore_progress
+from actc.data.triples import Thresholds
 from actc.decide.plan import Decided, DecisionPlan
 from actc.errors import FileError, OptionError, check_choice, needing
-from actc.graphs.formats import read_graph
-from actc.tables.calibration import Calibration, Exceptions
-from actc.tables.constraints import Constraints
-from actc.tables.curves import Curves
-from actc.tables.database import parse_memory
-from actc.tables.deliver import deliver
-from actc.tables.files import TRIPLE, is_table, write_triples
-from actc.tables.overwrite import refuse_inputs
-from actc.tables.parts import Candidates, find_candidates, refuse_inside
-from actc.tables.progress import Progress, ignore_progress
-from actc.triples import Thresholds
+from actc.graph.formats import read_graph
 
 Engine = Callable[[DecisionPlan, Candidates, Path, Progress], Decided]
 """Writes what the plan asks for to a path and counts; the path has a suffix for a file, none for a folder of parts."""

@@ -9,13 +9,13 @@ from typing import Any
 
 import duckdb
 
+from actc.data.database import open_database, run_watched
+from actc.data.files import TRIPLE, copy_options, find_layout, quote
+from actc.data.parts import BAD_ROW, COLUMNS, Candidates, find_bad_row, find_unreadable_part
+from actc.data.progress import Progress
 from actc.decide.carry_out import carry_out
 from actc.decide.plan import EMPTY_NAME, UNNAMED, Decided, DecisionPlan
 from actc.errors import FileError, OptionError
-from actc.tables.database import open_database, run_watched
-from actc.tables.files import TRIPLE, copy_options, find_layout, quote
-from actc.tables.parts import BAD_ROW, COLUMNS, Candidates, find_bad_row, find_unreadable_part
-from actc.tables.progress import Progress
 
 PART_BYTES = 256_000_000
 MEMORY_PER_THREAD = 64_000_000  # what a thread holds while it writes Parquet; fewer threads before more memory

@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from actc.triples import BoolArray, FloatArray, IntArray
+from actc.data.triples import BoolArray, FloatArray, IntArray
 
 BELIEVED = 1 / 3
 """Standard deviation of the error of a mean P(true) before any answer, in units of sqrt(p (1 - p)): P(true) is worth

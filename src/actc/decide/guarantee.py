@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray, Picks
 from actc.decide.list_test import Demand, Round, is_settled, largest_passing, nested_lists
-from actc.triples import Annotations, BoolArray, FloatArray, IntArray, Picks
 
 LIST = "list"
 """How an answer was asked that was drawn from a list which is tested."""

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from actc.data.triples import BoolArray, FloatArray, IntArray
 from actc.errors import OptionError
-from actc.triples import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)

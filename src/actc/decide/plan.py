@@ -13,12 +13,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from actc.data.calibration import Exceptions
+from actc.data.constraints import Constraints
+from actc.data.curves import Curves
+from actc.data.parts import BAD_SCORE, Candidates
+from actc.data.triples import FloatArray, IntArray, Thresholds, as_vocabulary
 from actc.errors import FileError
-from actc.tables.calibration import Exceptions
-from actc.tables.constraints import Constraints
-from actc.tables.curves import Curves
-from actc.tables.parts import BAD_SCORE, Candidates
-from actc.triples import FloatArray, IntArray, Thresholds, as_vocabulary
 
 UNNAMED = "head IS NULL OR tail IS NULL"
 EMPTY_NAME = "actc: empty name"

@@ -15,14 +15,14 @@ from typing import Any
 import pyarrow
 from pyspark.sql import functions as sql
 
+from actc.data.files import TRIPLE
+from actc.data.frames import call_columns
+from actc.data.parts import COLUMNS, Candidates, describe_bad_row
+from actc.data.progress import Progress
+from actc.data.spark_session import open_session, run_action
 from actc.decide.carry_out import carry_out
 from actc.decide.plan import EMPTY_NAME, UNNAMED, Decided, DecisionPlan
 from actc.errors import ActcError, FileError, OptionError
-from actc.frames import call_columns
-from actc.tables.files import TRIPLE
-from actc.tables.parts import COLUMNS, Candidates, describe_bad_row
-from actc.tables.progress import Progress
-from actc.tables.spark_session import open_session, run_action
 
 NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"  # Java also reads 1d and 1f as numbers
 

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from actc.numeric import sigmoid
-from actc.triples import BoolArray, FloatArray, IntArray
+from actc.data.numeric import sigmoid
+from actc.data.triples import BoolArray, FloatArray, IntArray
 
 BINS = 64  # of each relation; holdout facts count as much as all others together
 LEAST = 0.1  # of the holdout facts are below the knot

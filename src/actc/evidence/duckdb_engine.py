@@ -13,6 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from actc.data.database import open_database, parse_memory
+from actc.data.files import copy_options, quote
+from actc.data.triples import FloatArray, IntArray
 from actc.evidence import work as of_work
 from actc.evidence.plan import (
     Step,
@@ -24,10 +27,7 @@ from actc.evidence.plan import (
     whole_rows,
 )
 from actc.evidence.work import Part, Scale, Work
-from actc.graphs.graph import Graph
-from actc.tables.database import open_database, parse_memory
-from actc.tables.files import copy_options, quote
-from actc.triples import FloatArray, IntArray
+from actc.graph.graph import Graph
 
 Report = Callable[[str], None]
 BATCH = 100_000  # candidates whose evidence is handed over together

@@ -9,18 +9,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from actc.data.deliver import deliver
+from actc.data.files import find_layout, read_scored
+from actc.data.triples import FloatArray, ScoredTriples, Triples
 from actc.errors import FileError, OptionError, TableError
 from actc.evidence.plan import Limits
 from actc.evidence.table import place_scores
 from actc.evidence.weigh import Learnt, Weighed, find_lesson, learn
 from actc.evidence.work import Engine, Progress, Proposals
 from actc.evidence.write_table import open_engine, write_weighed
-from actc.graphs.formats import read_graph
-from actc.graphs.graph import Graph
-from actc.graphs.terms import Base, without_literals
-from actc.tables.deliver import deliver
-from actc.tables.files import find_layout, read_scored
-from actc.triples import FloatArray, ScoredTriples, Triples
+from actc.graph.formats import read_graph
+from actc.graph.graph import Graph
+from actc.graph.terms import Base, without_literals
 
 NO_HOLDOUT = "No holdout facts were given: scores do not count in the log-odds; --held gives them their weight."
 NOT_PROPOSED = (

@@ -10,14 +10,14 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from actc.data.deliver import write_beside
+from actc.data.triples import BoolArray, IntArray, ScoredTriples, Triples
 from actc.errors import FileError
 from actc.evidence.quantiles import Quantiles
 from actc.evidence.reasons import give_reasons
 from actc.evidence.table import Evidence
 from actc.evidence.worth import Ridge, Worth
-from actc.graphs.graph import Graph
-from actc.tables.deliver import write_beside
-from actc.triples import BoolArray, IntArray, ScoredTriples, Triples
+from actc.graph.graph import Graph
 
 WEIGHED = ("evidence.npz", "evidence-of-model.npz")
 

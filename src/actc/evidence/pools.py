@@ -9,12 +9,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from actc.data.triples import FloatArray, ScoredTriples
 from actc.evidence.plan import Limits
 from actc.evidence.quantiles import Quantiles
 from actc.evidence.weigh import Lesson, Weighed, learn
 from actc.evidence.worth import pieces_of, score_pieces
-from actc.graphs.graph import Graph
-from actc.triples import FloatArray, ScoredTriples
+from actc.graph.graph import Graph
 
 TAUGHT_COUNTS = 2.0  # what the graph taught counts as a piece of so many standard deviations
 

@@ -11,15 +11,15 @@ from typing import Any, Self
 
 import numpy as np
 
+from actc.data.database import open_database
+from actc.data.files import quote
+from actc.data.triples import FloatArray, IntArray
 from actc.evidence import mine_rules as plan
 from actc.evidence.duckdb_engine import FEW, put_facts
 from actc.evidence.mine_rules import HUBS, RULE_LIMITS, RuleLimits
 from actc.evidence.steps import Step
 from actc.evidence.work import Progress, Proposals, count_steps
-from actc.graphs.graph import Graph
-from actc.tables.database import open_database
-from actc.tables.files import quote
-from actc.triples import FloatArray, IntArray
+from actc.graph.graph import Graph
 
 MEMORY = "2GB"  # for DuckDB; beyond that it writes to disk
 

@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from actc.triples import FloatArray
+from actc.data.triples import FloatArray
 
 KNOTS = 256
 EDGE = 0.001  # no piece counts as rarer than one in a thousand

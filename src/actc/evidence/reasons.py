@@ -7,13 +7,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from actc.data.triples import BoolArray, FloatArray, IntArray
 from actc.evidence.plan import SIDES
 from actc.evidence.sentences import SENTENCES, Row
 from actc.evidence.slots import Slots
 from actc.evidence.table import Evidence
 from actc.evidence.worth import Worth, pieces_of
-from actc.graphs.graph import Graph
-from actc.triples import BoolArray, FloatArray, IntArray
+from actc.graph.graph import Graph
 
 # Pieces whose columns speak of the same thing make one sentence.
 TOPICS = {f"{side}_{name}": f"{side}_{name}" for side in SIDES for name in ("slot", "kind", "rule", "relatives")}

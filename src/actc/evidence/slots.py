@@ -7,8 +7,8 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from actc.graphs.graph import Graph
-from actc.triples import FloatArray, IntArray
+from actc.data.triples import FloatArray, IntArray
+from actc.graph.graph import Graph
 
 
 class Filled(NamedTuple):

@@ -20,13 +20,13 @@ import numpy as np
 from pyspark.ml.feature import Bucketizer
 from pyspark.sql import functions as sql
 
+from actc.data.database import open_database
+from actc.data.files import quote
+from actc.data.spark_session import in_one_sentence, open_session
+from actc.data.triples import FloatArray
 from actc.evidence.duckdb_engine import put_names, put_tables
 from actc.evidence.plan import candidate_steps, graph_steps, last_uses, score_step, whole_rows
 from actc.evidence.work import HAS, Part, Scale, Work
-from actc.tables.database import open_database
-from actc.tables.files import quote
-from actc.tables.spark_session import in_one_sentence, open_session
-from actc.triples import FloatArray
 
 GIVEN = ("fact", "candidate", "entity_name", "relation_name")
 

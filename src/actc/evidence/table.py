@@ -13,13 +13,13 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from actc.data.triples import FloatArray, IntArray, ScoredTriples, Triples
 from actc.errors import TableError
 from actc.evidence import duckdb_engine
 from actc.evidence.plan import GRAPH_COLUMNS, NAMED_COLUMNS, Limits, score_columns
 from actc.evidence.work import NO_COLUMN, Engine, Progress, Work, with_nan
 from actc.evidence.work import Proposals as Proposals
-from actc.graphs.graph import Graph
-from actc.triples import FloatArray, IntArray, ScoredTriples, Triples
+from actc.graph.graph import Graph
 
 
 @dataclass(frozen=True, eq=False)

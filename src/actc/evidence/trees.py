@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from actc.numeric import one_thread
-from actc.triples import BoolArray, FloatArray
+from actc.data.numeric import one_thread
+from actc.data.triples import BoolArray, FloatArray
 
 SEEDS = 3
 SETTINGS = {

@@ -15,13 +15,13 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.errors import TableError
 from actc.evidence.plan import Limits
 from actc.evidence.table import Evidence, Proposals, gather_evidence, place_scores
 from actc.evidence.work import Engine, Progress
 from actc.evidence.worth import Worth, learn_worth, pieces_of
-from actc.graphs.graph import Graph
-from actc.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
+from actc.graph.graph import Graph
 
 PLACES = 5  # a holdout fact counts as one the model would have proposed when it is among so many best of a slot
 TAKEN_OUT = 0.1  # share of the graph's facts that stand for unseen ones where there are none

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from actc.data.numeric import find_shift, one_thread
+from actc.data.triples import BoolArray, FloatArray, IntArray, Triples
 from actc.errors import TableError
 from actc.evidence.ceiling import Ceiling, fit_ceiling
 from actc.evidence.mine_rules import RULE_LIMITS
@@ -27,9 +29,7 @@ from actc.evidence.worth import (
     pieces_columns,
     pieces_of,
 )
-from actc.graphs.graph import Graph
-from actc.numeric import find_shift, one_thread
-from actc.triples import BoolArray, FloatArray, IntArray, Triples
+from actc.graph.graph import Graph
 
 HOLDOUT = 0.1  # of the graph's facts
 LESSON_CONFIDENCE = (

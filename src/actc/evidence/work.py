@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from actc.data.triples import FloatArray, IntArray, ScoredTriples, Triples
 from actc.errors import TableError
 from actc.evidence.plan import Limits, candidate_steps, graph_steps
-from actc.graphs.graph import Graph
-from actc.triples import FloatArray, IntArray, ScoredTriples, Triples
+from actc.graph.graph import Graph
 
 Progress = Callable[[int, int, str], object]
 VOCABULARIES = ("entity_names", "relation_names")

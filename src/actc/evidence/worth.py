@@ -14,14 +14,14 @@ from typing import Protocol, Self
 
 import numpy as np
 
+from actc.data.numeric import find_shift, one_thread, sigmoid, softplus
+from actc.data.triples import BoolArray, FloatArray, IntArray, Triples
 from actc.errors import TableError
 from actc.evidence.plan import SCORE_COLUMNS
 from actc.evidence.quantiles import Quantiles
 from actc.evidence.table import Evidence
 from actc.evidence.trees import Trees
 from actc.evidence.work import HAS, Curves
-from actc.numeric import find_shift, one_thread, sigmoid, softplus
-from actc.triples import BoolArray, FloatArray, IntArray, Triples
 
 
 @dataclass(frozen=True)

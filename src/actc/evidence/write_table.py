@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from actc.data.database import parse_memory
+from actc.data.files import copy_options, refuse_tabs
 from actc.errors import ChoiceError, OptionError, needing
 from actc.evidence.duckdb_engine import Duckdb
 from actc.evidence.weigh import Learnt
 from actc.evidence.work import Engine, Progress, Proposals, Work
-from actc.tables.database import parse_memory
-from actc.tables.files import copy_options, refuse_tabs
 
 
 def write_weighed(

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from actc.data.triples import Annotations, FloatArray, IntArray
 from actc.session.combine import Votes
-from actc.triples import Annotations, FloatArray, IntArray
 
 
 def cohen_kappa(both: FloatArray, first: FloatArray, second: FloatArray, together: FloatArray) -> FloatArray:

@@ -42,7 +42,7 @@ class Task:
     reason : str
         Why it is asked, one sentence for the person who judges it.
     asked, within : str
-        How it was chosen and from which set, see :class:`actc.triples.Annotations`.
+        How it was chosen and from which set, see :class:`actc.data.triples.Annotations`.
     chance : float, optional
         The chance that it had; None where nobody knows.
     round : int

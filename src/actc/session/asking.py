@@ -9,14 +9,14 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
+from actc.decide.case import Case
 from actc.decide.list_test import Demand
 from actc.errors import FileError, OptionError
-from actc.graphs.terms import Base
-from actc.judges.store import ReplyStore
+from actc.graph.terms import Base
 from actc.session.find_case import session_case
+from actc.session.judge_store import ReplyStore
 from actc.session.session import Session
 from actc.session.sought import parts_of
-from actc.trust.case import Case
 
 Stage = Callable[[str], AbstractContextManager[Callable[..., Any]]]
 """Called with a stage's name, for as long as it lasts: gives a function to tell steps done, steps in all."""

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from actc.data.triples import Annotations, ScoredTriples
+from actc.decide.audit import Audit, answers_to_certify, assess, write_verdict
+from actc.decide.words import WRONG_FACTS, Sought
 from actc.session.session import Session
 from actc.session.sought import sought_in, turn
-from actc.triples import Annotations, ScoredTriples
-from actc.trust.audit import Audit, answers_to_certify, assess, write_verdict
-from actc.trust.words import WRONG_FACTS, Sought
 
 
 def judged_slice(session: Session) -> Annotations:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from actc.tables.deliver import write_beside
-from actc.tables.sqlite import database_address
+from actc.data.deliver import write_beside
+from actc.data.sqlite import database_address
 
 
 def write_by_triple(path: Path, rows: Iterable[tuple[int, str]]) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from actc.triples import Annotations, BoolArray, IntArray
+from actc.data.triples import Annotations, BoolArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.data.deliver import check_writable
+from actc.data.files import read_annotations, write_json, write_scored
+from actc.data.parts import read_candidates
+from actc.data.triples import Annotations, IntArray, ScoredTriples
+from actc.decide.audit import Audit, answers_to_certify, assess, draw_slice
+from actc.decide.case import Case
+from actc.decide.report import Report, make_report
+from actc.decide.report_page import Words, write_page
 from actc.errors import OptionError
 from actc.session.cards import plain, sentence
 from actc.session.find_case import Opened, find_case
@@ -16,14 +24,6 @@ from actc.session.judge_report import report_judges
 from actc.session.session import Session
 from actc.session.sought import sought_in
 from actc.session.status import describe_session
-from actc.tables.deliver import check_writable
-from actc.tables.files import read_annotations, write_json, write_scored
-from actc.tables.parts import read_candidates
-from actc.triples import Annotations, IntArray, ScoredTriples
-from actc.trust.audit import Audit, answers_to_certify, assess, draw_slice
-from actc.trust.case import Case
-from actc.trust.report import Report, make_report
-from actc.trust.report_page import Words, write_page
 
 PathLike = str | Path
 

@@ -13,18 +13,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from actc.data.answers import Use, explain_unused
+from actc.data.deliver import write_beside
+from actc.data.files import answer_columns, load_json, open_text, read_answers, write_text, write_triples
+from actc.data.triples import ASKED, Annotations, ScoredTriples, Triples, encode_columns
 from actc.errors import FileError, OptionError, SessionError
-from actc.judges.store import MOST_NAME
 from actc.session.ask import Annotator, Desk, Task, drop_from_plan, put_tasks
 from actc.session.cards import plain, sentence
+from actc.session.judge_store import MOST_NAME
 from actc.session.plan import Planner, task_of
 from actc.session.record import LABELS, Judgement, find_stored, insert
 from actc.session.session import OWNER, Session
 from actc.session.status import history
-from actc.tables.answers import Use, explain_unused
-from actc.tables.deliver import write_beside
-from actc.tables.files import answer_columns, load_json, open_text, read_answers, write_text, write_triples
-from actc.triples import ASKED, Annotations, ScoredTriples, Triples, encode_columns
 
 WORDS = {"1": "true", "yes": "true", "0": "false", "no": "false", "not sure": "unsure", "skip": "unsure"}
 IMPORTED = "Brought in from a file."

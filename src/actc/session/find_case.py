@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from actc.data.calibration import Calibration
+from actc.data.files import read_scored
+from actc.decide.calibrate import as_found, read_case
+from actc.decide.case import Case
 from actc.decide.list_test import Demand
 from actc.errors import FileError, OptionError
-from actc.graphs.formats import read_graph
+from actc.graph.formats import read_graph
 from actc.session.session import Session
 from actc.session.sought import REMOVAL, Part, parts_of, read_sought
-from actc.tables.calibration import Calibration
-from actc.tables.files import read_scored
-from actc.trust.calibrate import as_found, read_case
-from actc.trust.case import Case
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,24 +13,24 @@ from typing import Any
 
 import numpy as np
 
+from actc.data.progress import Progress, ignore_progress
+from actc.data.triples import Annotations, IntArray
+from actc.decide.case import Case
 from actc.errors import ChoiceError, OptionError, check_choice
-from actc.judges.ask_program import ask_program, ask_script, split_command
-from actc.judges.ask_server import WAYS, Server, Traffic, ask_server, read_key
-from actc.judges.prompt import DEFAULT, fill_prompt, read_prompt
-from actc.judges.replies import Question, Reply, key_of
-from actc.judges.store import MOST_NAME, ReplyStore
 from actc.session.agreement import Reliability, measure_reliability
 from actc.session.ask import Task
+from actc.session.ask_program import ask_program, ask_script, split_command
+from actc.session.ask_server import WAYS, Server, Traffic, ask_server, read_key
 from actc.session.cards import make_card, plain
 from actc.session.find_case import session_case
+from actc.session.judge_store import MOST_NAME, ReplyStore
 from actc.session.judged import compare_judges
 from actc.session.plan import task_of
+from actc.session.prompt import DEFAULT, fill_prompt, read_prompt
 from actc.session.reasons import reasons_of
+from actc.session.replies import Question, Reply, key_of
 from actc.session.session import Session
 from actc.session.texts import write_texts
-from actc.tables.progress import Progress, ignore_progress
-from actc.triples import Annotations, IntArray
-from actc.trust.case import Case
 
 Replies = Iterator[tuple[Question, Reply]]
 
@@ -138,7 +138,7 @@ def judge_triples(
     share : float
         With "random", the share of all triples.
     prompt : path, optional
-        A text with fields, for a model; see ``actc.judges.prompt``.
+        A text with fields, for a model; see ``actc.session.prompt``.
     key_from : str, optional
         The environment variable that holds the server's key.
     name : str, optional

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from actc.data.files import in_json
+from actc.decide.case import Case
 from actc.decide.estimate import Share
+from actc.decide.words import CANDIDATES, Sought
 from actc.session.find_case import Opened
 from actc.session.judged import compare_judges
-from actc.tables.files import in_json
-from actc.trust.case import Case
-from actc.trust.words import CANDIDATES, Sought
 
 QUANTITIES = ("accuracy", "precision", "recall")
 SURELY = 1.645  # standard deviations from 0 that a worth must be to be called one: nine chances in ten

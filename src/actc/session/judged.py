@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from actc.judges.answers import JudgeAnswers
+from actc.data.triples import Annotations
+from actc.decide.judge_answers import JudgeAnswers
 from actc.session.agreement import Reliability, measure_reliability
-from actc.triples import Annotations
 
 
 def compare_judges(people: Annotations, judged: JudgeAnswers) -> dict[str, Reliability]:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from actc.errors import ActcError, SessionError
-from actc.methods import import_here, imported_name
+from actc.methods.named import import_here, imported_name
 from actc.session.examine import write_report
 from actc.session.exchange import write_history, write_labels
 from actc.session.find_case import find_case

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from actc.data.files import read_triples
+from actc.data.sqlite import database_address
 from actc.errors import FileError
 from actc.session.connections import Connections
 from actc.session.read_names import NAME_COLUMNS, NAMING, RDF_FORMATS, ending, read_names
-from actc.tables.files import read_triples
-from actc.tables.sqlite import database_address
 
 VERSION = 1
 SCHEMA = f"""

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.data.answers import Answers
+from actc.data.files import find_layout
+from actc.data.triples import Annotations, BoolArray, IntArray, ScoredTriples
+from actc.decide.case import ORACLE, Case
 from actc.decide.list_test import Demand
+from actc.decide.pick import pick_next
 from actc.errors import FileError, OptionError
-from actc.graphs.formats import read_graph
-from actc.graphs.graph import Graph
-from actc.graphs.terms import Base
-from actc.methods import named_method
-from actc.tables.answers import Answers
-from actc.tables.files import find_layout
-from actc.triples import Annotations, BoolArray, IntArray, ScoredTriples
-from actc.trust.case import ORACLE, Case
-from actc.trust.pick import pick_next
+from actc.graph.formats import read_graph
+from actc.graph.graph import Graph
+from actc.graph.terms import Base
+from actc.methods.named import named_method
 
 DRAWN_AT_ONCE = 10  # draws from a list, before anybody looks whether it has passed
 POOL = 50_000  # candidates that questions are chosen from; a random part of them, where there are more

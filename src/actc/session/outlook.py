@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from actc.tables.files import in_json
-from actc.triples import Annotations, BoolArray, IntArray, Picks, ScoredTriples, Thresholds
-from actc.trust.case import Case
+from actc.data.files import in_json
+from actc.data.triples import Annotations, BoolArray, IntArray, Picks, ScoredTriples, Thresholds
+from actc.decide.case import Case
 
 MOST_RELATIONS = 24
 """Whose course is kept, refit by refit."""

@@ -22,9 +22,12 @@ from typing import Any
 
 import numpy as np
 
+from actc.data.triples import BoolArray, IntArray, Picks, ScoredTriples
+from actc.decide.case import Case
 from actc.decide.guarantee import BegunRound
-from actc.graphs.formats import read_graph
-from actc.methods import import_here, imported_name, named_method
+from actc.decide.pick import pick_next
+from actc.graph.formats import read_graph
+from actc.methods.named import import_here, imported_name, named_method
 from actc.session.ask import PLACES, TASK, Task
 from actc.session.audit_plan import AuditPlanner
 from actc.session.outlook import Outlook, look_ahead
@@ -32,9 +35,6 @@ from actc.session.session import Session
 from actc.session.settings import Settings
 from actc.session.sought import REMOVAL, Part, parts_of, read_sought
 from actc.session.trouble import end_trouble, tell_trouble
-from actc.triples import BoolArray, IntArray, Picks, ScoredTriples
-from actc.trust.case import Case
-from actc.trust.pick import pick_next
 
 LEAST_PLANNED, MOST_PLANNED = 128, 12_288
 FIRST_PLANNED = 2000

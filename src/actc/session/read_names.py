@@ -13,11 +13,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from actc.data.database import open_database
+from actc.data.files import COMMAS, find_comma, open_bytes, open_text, quote_file, read_failed, readable, split_line
 from actc.errors import FileError, needing
-from actc.graphs.rdf import TOO_LONG, refuse_growing_entities
-from actc.graphs.terms import RDFS
-from actc.tables.database import open_database
-from actc.tables.files import COMMAS, find_comma, open_bytes, open_text, quote_file, read_failed, readable, split_line
+from actc.graph.rdf import TOO_LONG, refuse_growing_entities
+from actc.graph.terms import RDFS
 
 NAME_COLUMNS = ("id", "name", "description", "types", "template")
 NAME_ALIASES = {

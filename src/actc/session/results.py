@@ -7,7 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.data.calibration import Sources
+from actc.data.deliver import write_beside
+from actc.data.files import write_triples
+from actc.decide.calibrate import describe_calibration
+from actc.decide.held import held_columns
 from actc.decide.list_test import Demand
+from actc.decide.pick import pick_next
 from actc.errors import OptionError
 from actc.session.ask import Task
 from actc.session.exchange import write_history, write_label_studio, write_labels
@@ -15,12 +21,6 @@ from actc.session.find_case import Opened, find_case
 from actc.session.plan import task_of
 from actc.session.session import Session
 from actc.session.sought import sought_in
-from actc.tables.calibration import Sources
-from actc.tables.deliver import write_beside
-from actc.tables.files import write_triples
-from actc.trust.calibrate import describe_calibration
-from actc.trust.held import held_columns
-from actc.trust.pick import pick_next
 
 
 def write_thresholds(opened: Opened, path: Path, place: Path | None = None) -> int:

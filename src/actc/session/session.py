@@ -29,20 +29,20 @@ from typing import Any
 
 import numpy as np
 
+from actc.data.constraints import Constraints
+from actc.data.files import read_scored
+from actc.data.triples import Annotations, BoolArray, ScoredTriples
 from actc.decide.list_test import Demand
 from actc.errors import FileError, OptionError, SessionError, check_choice
-from actc.judges.store import tidy_name
 from actc.session.ask import TASK, Annotator, Desk, Task, drop_from_plan, lease_clock, put_tasks
 from actc.session.cards import plain, sentence
 from actc.session.combine import Votes, combine
+from actc.session.judge_store import tidy_name
 from actc.session.names import Names
 from actc.session.reasons import reasons_of
 from actc.session.record import Judgement, Recorded, find_stored, insert, record
 from actc.session.settings import Settings
 from actc.session.store import Store
-from actc.tables.constraints import Constraints
-from actc.tables.files import read_scored
-from actc.triples import Annotations, BoolArray, ScoredTriples
 
 OWNER = "owner"
 CHANGEABLE = ("overlap", "reasons", "title", "guidelines", "precision")

@@ -8,10 +8,10 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
+from actc.data.files import load_json, write_json
+from actc.decide.audit import DESIGNS
 from actc.decide.list_test import Demand
 from actc.errors import ChoiceError, FileError, OptionError, check_choice
-from actc.tables.files import load_json, write_json
-from actc.trust.audit import DESIGNS
 
 FORMAT = "actc-session"
 FORMAT_VERSION = 1

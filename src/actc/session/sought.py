@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from actc.data.triples import Annotations, ScoredTriples
+from actc.decide.judge_answers import JudgeAnswers
 from actc.decide.list_test import Demand
-from actc.evidence.method import DOUBTS
-from actc.judges.answers import JudgeAnswers
-from actc.judges.store import ReplyStore
+from actc.decide.words import CANDIDATES, WRONG_FACTS, Sought
+from actc.methods.pooled_evidence import DOUBTS
+from actc.session.judge_store import ReplyStore
 from actc.session.session import Session
 from actc.session.settings import Settings
-from actc.triples import Annotations, ScoredTriples
-from actc.trust.words import CANDIDATES, WRONG_FACTS, Sought
 
 REMOVAL = Demand(0.9)
 """What is guaranteed of the facts that are taken out without being judged, unless something else is demanded."""

@@ -13,10 +13,15 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.constraints.classes import relation_mask
-from actc.constraints.find_constraints import constraints_from
+from actc.data.constraints import Constraints
+from actc.data.deliver import write_folder
+from actc.data.files import find_layout, read_scored, write_scored, write_triples
+from actc.data.parts import read_sample
+from actc.data.triples import Annotations, ScoredTriples, Triples
+from actc.decide.classes import relation_mask
+from actc.decide.find_constraints import constraints_from
 from actc.errors import FileError
-from actc.graphs.formats import as_table, read_graph
+from actc.graph.formats import as_table, read_graph
 from actc.session.names import add_names, write_names
 from actc.session.read_names import own_labels
 from actc.session.reasons import write_reasons
@@ -24,11 +29,6 @@ from actc.session.session import OWNER, Session
 from actc.session.settings import Settings
 from actc.session.store import Store
 from actc.session.texts import find_texts, write_texts
-from actc.tables.constraints import Constraints
-from actc.tables.deliver import write_folder
-from actc.tables.files import find_layout, read_scored, write_scored, write_triples
-from actc.tables.parts import read_sample
-from actc.triples import Annotations, ScoredTriples, Triples
 
 
 def start_session(
@@ -74,7 +74,7 @@ def start_session(
     people : path, optional
         An earlier session, whose people may judge by the links that they have.
     """
-    from actc.methods import find_method, warn_of_scores
+    from actc.methods.named import find_method, warn_of_scores
     from actc.session.exchange import put_answers
     from actc.session.plan import Planner
 
@@ -166,7 +166,7 @@ def count_named(session: Session) -> tuple[int, int]:
 
 def sample_files() -> tuple[Path, tuple[Path, ...], Path]:
     """Return the packaged sample's candidates, names and graph."""
-    folder = Path(str(files("actc.sample")))
+    folder = Path(str(files("actc.bench.sample")))
     return folder / "valid.tsv.gz", (folder / "entities.tsv.gz", folder / "relations.tsv"), folder / "train.tsv.gz"
 
 

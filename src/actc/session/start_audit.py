@@ -9,8 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from actc.data.deliver import write_folder
+from actc.data.files import write_scored
+from actc.data.parts import read_candidates
+from actc.data.triples import ScoredTriples, Triples
+from actc.decide.audit import draw_slice
+from actc.decide.words import WRONG_FACTS
 from actc.errors import FileError, OptionError
-from actc.graphs.formats import read_graph
+from actc.graph.formats import read_graph
 from actc.session.ask import PLACES, TASK, Task
 from actc.session.audit_plan import AuditPlanner
 from actc.session.find_case import find_case
@@ -19,12 +25,6 @@ from actc.session.session import Session
 from actc.session.settings import Settings
 from actc.session.sought import sought_in
 from actc.session.start import write_core
-from actc.tables.deliver import write_folder
-from actc.tables.files import write_scored
-from actc.tables.parts import read_candidates
-from actc.triples import ScoredTriples, Triples
-from actc.trust.audit import draw_slice
-from actc.trust.words import WRONG_FACTS
 
 
 def start_audit(

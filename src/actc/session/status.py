@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from actc.data.files import in_json
 from actc.errors import FileError
 from actc.session.agreement import measure_agreement, measure_reliability
 from actc.session.ask import Annotator, lease_clock, leased_at
@@ -17,7 +18,6 @@ from actc.session.combine import combine
 from actc.session.session import Session
 from actc.session.sought import page_words
 from actc.session.trouble import read_trouble
-from actc.tables.files import in_json
 
 MOST_POINTS = 120
 OUTLOOK = {"labels", "expected", "low", "high", "relations"}  # what pages ask of it

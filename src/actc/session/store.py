@@ -20,10 +20,10 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from actc.data.sqlite import database_address
+from actc.data.triples import IntArray
 from actc.errors import FileError
 from actc.session.connections import Connections
-from actc.tables.sqlite import database_address
-from actc.triples import IntArray
 
 T = TypeVar("T")
 MOST_AT_ONCE = 4096

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.data.database import open_database
+from actc.data.files import TRIPLE, Layout, find_layout, require, with_columns
+from actc.data.triples import ScoredTriples
 from actc.errors import FileError
 from actc.session.by_triple import read_by_triple, write_by_triple
 from actc.session.names import Names
-from actc.tables.database import open_database
-from actc.tables.files import TRIPLE, Layout, find_layout, require, with_columns
-from actc.triples import ScoredTriples
 
 FILE = "texts.sqlite"
 COLUMN = "source"

@@ -8,8 +8,8 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
+from actc.data.files import ordinary
 from actc.errors import ActcError, say_failure
-from actc.tables.files import ordinary
 
 TROUBLE = "trouble.txt"
 

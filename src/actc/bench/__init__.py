@@ -1,0 +1,1 @@
+"""Experiments, the paper's tables, the packaged sample and the demo."""

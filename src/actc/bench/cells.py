@@ -1,0 +1,182 @@
+"""Where methods are measured: a cell is one model on one data set, in memory or in a folder that holds it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from actc.data.files import read_scored
+from actc.data.metrics import LabelledScores
+from actc.data.triples import BoolArray, ScoredTriples
+from actc.errors import FileError, OptionError
+from actc.evidence.pools import weigh_pools
+from actc.evidence.table import Proposals
+from actc.evidence.weigh import Lesson
+from actc.graph.graph import Graph
+from actc.methods.squash_scores import Squash, needs_squashing
+
+SUFFIXES = (".tsv.gz", ".tsv", ".csv.gz", ".csv", ".parquet")
+
+
+class CellSource(Protocol):
+    """What a cell can be loaded from in any process: its folder, its name, or the cell itself."""
+
+    @property
+    def dataset(self) -> str:
+        """The name of the data set."""
+
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+
+    def load(self, with_known: bool) -> Cell:
+        """Return the cell, with the known triples only where they are wanted: they take longest to load."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One model on one data set: a labelled pool to calibrate on and labelled triples to test on.
+
+    ``known`` are triples that the graph holds, with scores; ``lesson`` has facts that the model was not trained on.
+    """
+
+    dataset: str
+    model: str
+    valid: ScoredTriples
+    valid_labels: BoolArray
+    test: ScoredTriples
+    test_labels: BoolArray
+    known: ScoredTriples | None = None
+    lesson: Lesson | None = None
+
+    @cached_property
+    def squashed(self) -> Cell:
+        """The cell with each split's scores centred and squashed into (0, 1), unless they are there already."""
+        if not (needs_squashing(self.valid) or needs_squashing(self.test)):
+            return self
+        valid, test = Squash.of(self.valid), Squash.of(self.test)
+        known = None if self.known is None else valid.apply(self.known)
+        return replace(self, valid=valid.apply(self.valid), test=test.apply(self.test), known=known)
+
+    @cached_property
+    def weighed(self) -> Cell:
+        """The cell with the graph's evidence beside its triples; the graph is what is known and the holdout."""
+        if self.known is None:
+            raise OptionError(f"{self.dataset}/{self.model}: there are no known triples, so there is no graph.")
+        valid, test = weigh_pools(Graph.of(self.known), [self.valid, self.test], self.lesson)
+        return replace(self, valid=valid, test=test)
+
+    @cached_property
+    def labelled_test(self) -> LabelledScores:
+        """The test triples, ready to score thresholds."""
+        return LabelledScores.of(self.test, self.test_labels, self.valid.relation_names)
+
+    @property
+    def digest(self) -> str:
+        """A few letters that change with any score, label or relation of the cell."""
+        columns: list[NDArray[Any]] = [self.valid_labels, self.test_labels]
+        for triples in (self.valid, self.test, *([] if self.known is None else [self.known])):
+            columns += [triples.relations, triples.scores]
+        if self.lesson is not None:
+            columns += [self.lesson.true, self.lesson.proposals.triples.relations, *self.lesson.proposals.scores]
+        found = hashlib.sha256()
+        for column in columns:
+            found.update(column.tobytes())
+        return found.hexdigest()[:12]
+
+    def load(self, with_known: bool) -> Cell:
+        """Return itself: it is loaded."""
+        return self
+
+
+@dataclass(frozen=True)
+class CellFolder:
+    """A folder that holds a cell; between processes only its path travels, and each process reads it once."""
+
+    path: Path
+
+    @property
+    def dataset(self) -> str:
+        """The name of the folder that the folder is in."""
+        return self.path.resolve().parent.name
+
+    @property
+    def model(self) -> str:
+        """The name of the folder."""
+        return self.path.resolve().name
+
+    @property
+    def has_known(self) -> bool:
+        """Whether the folder holds the known triples."""
+        return _find_split(self.path, "train") is not None
+
+    def load(self, with_known: bool) -> Cell:
+        """Read the folder, or return what was read before."""
+        return read_folder_once(self.path.resolve(), with_known)
+
+
+@lru_cache(maxsize=16)
+def read_folder_once(folder: Path, with_known: bool) -> Cell:
+    """Read a folder and keep the cell for the next time; ``cache_clear`` forgets them all."""
+    return read_cell(folder, with_known=with_known)
+
+
+def read_cell(folder: str | Path, *, with_known: bool = True) -> Cell:
+    """Read ``valid`` and ``test`` (head, relation, tail, score, label) and, if there, ``train`` (no label needed).
+
+    Beside ``train`` may stand ``held``, facts that the model was not trained on, with scores, and ``held_proposals``,
+    what the model proposes for the slots of those facts, labelled 1 for the facts.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise FileError(f"{folder}: there is no such folder; it should hold valid.tsv and test.tsv.")
+    valid, valid_labels = _read_labelled(folder, "valid")
+    test, test_labels = _read_labelled(folder, "test")
+    train = _find_split(folder, "train") if with_known else None
+    known = None if train is None else read_scored(train)[0]
+    lesson = _read_lesson(folder, valid) if with_known else None
+    source = CellFolder(folder)
+    return Cell(source.dataset, source.model, valid, valid_labels, test, test_labels, known, lesson)
+
+
+def check_names(sources: Sequence[CellSource]) -> None:
+    """Refuse cells whose rows could not be told apart."""
+    names = [(source.dataset, source.model) for source in sources]
+    for dataset, model in names:
+        if names.count((dataset, model)) > 1:
+            raise OptionError(f"Two cells are called {dataset}/{model}; give each folder a name of its own.")
+
+
+def _find_split(folder: Path, split: str) -> Path | None:
+    paths = (folder / f"{split}{suffix}" for suffix in SUFFIXES)
+    return next((path for path in paths if path.exists()), None)
+
+
+def _read_lesson(folder: Path, pool: ScoredTriples) -> Lesson | None:
+    """Read holdout facts, among the proposals for their own slots or, where there are none, among those of the pool."""
+    path = _find_split(folder, "held")
+    if path is None:
+        return None
+    holdout = read_scored(path)[0]
+    if _find_split(folder, "held_proposals") is None:
+        return Lesson.placed(holdout, pool)
+    proposals, true = _read_labelled(folder, "held_proposals")
+    return Lesson(holdout, Proposals.of(proposals), true, rest_is_false=True)
+
+
+def _read_labelled(folder: Path, split: str) -> tuple[ScoredTriples, BoolArray]:
+    path = _find_split(folder, split)
+    if path is None:
+        raise FileError(f"{folder}: there is no {split}.tsv (nor .tsv.gz, .csv, .csv.gz, .parquet).")
+    triples, labels = read_scored(path)
+    if labels is None:
+        raise FileError(f"{path}, line 1: the column 'label' is missing; the bench takes its answers from it.")
+    if labels.all() or not labels.any():
+        raise FileError(f"{path}: every label is {int(labels[0])}; a bench needs true and false triples.")
+    return triples, labels

@@ -1,0 +1,224 @@
+"""The paper's tables, measured: ours, the published number and the difference, cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from actc.bench.comparisons import Comparison, Difference, compare_methods
+from actc.bench.measurements import PAPER_METRICS, Average, Measurements
+from actc.bench.paper.published import PublishedKey, PublishedNumber, load_published, look_up
+from actc.bench.paper.text_tables import TextTable
+from actc.bench.rows import Run
+
+PAPER_CELLS = [
+    (dataset, model) for dataset in ("codex-s", "codex-m") for model in ("complex", "conve", "transe", "rescal")
+]
+# The authors published the scores behind one of their cells, so that cell can be compared like with like.
+SAME_CELL = {("codex-s", "complex-authors"): ("codex-s", "complex")}
+# The appendix rows of ACTC-LR dens come out only with this option, the tables of averages only without it.
+SAME_METHOD = {"actc-lr-dens:default=annotations": "actc-lr-dens"}
+DATASET_LABELS = {"codex-s": "CoDEx-S", "codex-m": "CoDEx-M"}
+MODEL_LABELS = {
+    "complex": "ComplEx",
+    "conve": "ConvE",
+    "transe": "TransE",
+    "rescal": "RESCAL",
+    "tucker": "TuckER",
+    "complex-authors": "ComplEx (authors' scores)",
+}
+METHOD_LABELS = {
+    "localopt-acc": "LocalOpt (Acc)",
+    "localopt-f1": "LocalOpt (F1)",
+    "globalopt-f1": "GlobalOpt (F1)",
+    "actc-lr-dens": "ACTC-LR dens",
+    "actc-lr-dens:default=annotations": "ACTC-LR dens, default from annotations",
+    "actc-gp-dens": "ACTC-GP dens",
+    "actc-lr-rndm": "ACTC-LR rndm",
+    "actc-gp-rndm": "ACTC-GP rndm",
+    "actc-lr-dens-f1": "ACTC-LR dens (F1)",
+    "actc-gp-dens-f1": "ACTC-GP dens (F1)",
+    "actc-lr-rndm-f1": "ACTC-LR rndm (F1)",
+    "actc-gp-rndm-f1": "ACTC-GP rndm (F1)",
+    "actc-lr-uni": "ACTC-LR uniform",
+    "actc-gp-uni": "ACTC-GP uniform",
+    "localopt-acc-uni": "LocalOpt (Acc) uniform",
+    "localopt-f1-uni": "LocalOpt (F1) uniform",
+}
+NOTHING = "–"
+
+
+class Entry(NamedTuple):
+    """One number of one table, with everything that stands beside it; all in per cent."""
+
+    table: str
+    dataset: str
+    model: str
+    method: str
+    metric: str
+    ours: Average
+    paper: PublishedNumber | None
+
+    @property
+    def difference(self) -> float | None:
+        """Ours less the paper's."""
+        return None if self.paper is None else self.ours.value - self.paper.value
+
+
+def label_method(method: str) -> str:
+    """Return how the paper calls a method; a method it does not have keeps its own name."""
+    return METHOD_LABELS.get(method, method)
+
+
+def label_cell(cell: tuple[str, str]) -> str:
+    """Return how the paper calls a cell."""
+    dataset, model = cell
+    return f"{DATASET_LABELS.get(dataset, dataset)} {MODEL_LABELS.get(model, model)}"
+
+
+def order_cells(cells: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Put the paper's cells first, in its order, then any others."""
+    found = list(cells)
+    return [cell for cell in PAPER_CELLS if cell in found] + [cell for cell in found if cell not in PAPER_CELLS]
+
+
+def list_entries(results: Measurements, table: str, methods: Sequence[str], budget: int | None) -> list[Entry]:
+    """Return the numbers of one of the paper's tables: every cell, then the mean of the paper's cells."""
+    entries = []
+    for method in methods:
+        runs = [Run(*cell, method) for cell in order_cells(results.cells()) if Run(*cell, method) in results.runs]
+        averaged = [run for run in runs if run[:2] in PAPER_CELLS]
+        for metric in PAPER_METRICS:
+            for run in runs:
+                average = results.average(run, metric, budget)
+                entries.append(_entry(table, *run[:2], method, metric, average))
+            if len(averaged) > 1:
+                entries.append(_mean_entry(results, table, averaged, metric, budget))
+    return entries
+
+
+def _entry(table: str, dataset: str, model: str, method: str, metric: str, average: Average) -> Entry:
+    printed = SAME_CELL.get((dataset, model), (dataset, model))
+    paper = load_published().get(PublishedKey(table, *printed, SAME_METHOD.get(method, method), metric))
+    return Entry(table, dataset, model, method, metric, average, paper)
+
+
+def _mean_entry(results: Measurements, table: str, runs: Sequence[Run], metric: str, budget: int | None) -> Entry:
+    """Average the paper's cells; all eight stand beside its column "Avg", fewer beside the mean of theirs."""
+    method, average = runs[0].method, results.average_over(runs, metric, budget)
+    if len(runs) == len(PAPER_CELLS):
+        return _entry(table, "all", "all", method, metric, average)
+    printed = [look_up(table, *run[:2], SAME_METHOD.get(method, method), metric) for run in runs]
+    known = [number for number in printed if number is not None]
+    paper = PublishedNumber(sum(known) / len(known), None) if len(known) == len(runs) else None
+    return Entry(table, f"{len(runs)} cells", "all", method, metric, average, paper)
+
+
+def build_paper_table(
+    results: Measurements, table: str, title: str, methods: Sequence[str], budget: int | None
+) -> TextTable:
+    """Set ours, its standard errors, the paper's number and the difference under each other."""
+    entries = {
+        (entry.method, entry.dataset, entry.model, entry.metric): entry
+        for entry in list_entries(results, table, methods, budget)
+    }
+    places = list(dict.fromkeys(key[1:3] for key in entries))
+    places.sort(key=lambda place: place[1] == "all")
+    lines: list[tuple[str, Callable[[Entry], str]]] = [
+        ("ours", lambda entry: f"{entry.ours.value:.1f}"),
+        ("± over repeats", lambda entry: _plain(entry.ours.over_repeats)),
+        ("± over budgets", lambda entry: _plain(entry.ours.over_budgets)),
+        ("paper", lambda entry: NOTHING if entry.paper is None else f"{entry.paper.value:.0f}"),
+        ("difference", lambda entry: NOTHING if entry.difference is None else _signed(entry.difference)),
+    ]
+    if budget is not None:
+        del lines[2]
+    if not any(entry.paper for entry in entries.values()):
+        del lines[-2:]
+    rows = []
+    for method in dict.fromkeys(key[0] for key in entries):
+        for number, (line, show) in enumerate(lines):
+            pairs = [[entries.get((method, *place, metric)) for metric in PAPER_METRICS] for place in places]
+            cells = ["/".join(NOTHING if entry is None else show(entry) for entry in pair) for pair in pairs]
+            rows.append((label_method(method) if number == 0 else "", line, *map(_join_nothing, cells)))
+    header = ("method", "", *(_label_place(place) for place in places))
+    return TextTable(f"table-{table}", title, _note(results, budget), header, tuple(rows))
+
+
+def _label_place(place: tuple[str, str]) -> str:
+    return label_cell(place) if place[1] != "all" else "Avg" if place[0] == "all" else f"Avg of {place[0]}"
+
+
+def _join_nothing(cell: str) -> str:
+    return NOTHING if set(cell) <= {NOTHING, "/"} else cell
+
+
+def _note(results: Measurements, budget: int | None) -> str:
+    repeats = max(values.shape[2] for values in results.runs.values())
+    over = f"at l = {budget}" if budget is not None else f"averaged over {len(results.budgets)} budgets"
+    parts = [
+        f"Accuracy/F1 on the test set in per cent, {over}, {repeats} repeats (dens needs one).",
+        "± over repeats: standard error of the mean, what other draws would change.",
+        "± over budgets: standard error over the budgets' means, the paper's ±." if budget is None else "",
+        "The models are our own, trained again; the authors' scores, and models that the paper does not have, stand "
+        "apart and do not count for Avg.",
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def build_ablation(
+    results: Measurements, name: str, title: str, variants: dict[str, str], cells: Sequence[tuple[str, str]]
+) -> TextTable:
+    """Set variants of a method under each other, budget by budget, averaged over some cells."""
+    rows = []
+    for label, method in variants.items():
+        runs = [Run(*cell, method) for cell in cells if Run(*cell, method) in results.runs]
+        if runs:
+            budgets: list[int | None] = [*results.budgets.tolist(), None]
+            means = [
+                [results.average_over(runs, metric, budget).value for metric in PAPER_METRICS] for budget in budgets
+            ]
+            rows.append((label, *("/".join(f"{value:.1f}" for value in pair) for pair in means)))
+    header = ("variant", *(f"l = {budget}" for budget in results.budgets), "average")
+    named = ", ".join(label_cell(cell) for cell in cells)
+    note = f"Accuracy/F1 on the test set in per cent, mean of {len(cells)} cells: {named}."
+    return TextTable(name, title, note, header, tuple(rows))
+
+
+def build_comparisons(results: Measurements, pairs: Sequence[tuple[str, str]], metric: str, title: str) -> TextTable:
+    """Set paired differences of methods under each other, budget by budget, with their intervals."""
+    cells = [cell for cell in PAPER_CELLS if cell in results.cells()] or results.cells()
+    comparisons = [
+        compare_methods(results, first, second, metric, cells=cells)
+        for first, second in pairs
+        if {first, second} <= set(results.methods())
+    ]
+    rows = tuple(_comparison_row(comparison) for comparison in comparisons)
+    header = ("first − second", *(f"l = {budget}" for budget in results.budgets), "average", "win/tie/loss")
+    note = (
+        "Mean paired difference in percentage points and its 95 % bootstrap interval over repeats, mean over "
+        f"{len(cells)} cells. Win/tie/loss: cells whose average has its interval above, around or below 0. "
+        "Without an interval: neither method draws anything at random, so there is nothing to be uncertain about, "
+        "and nothing to conclude for other draws."
+    )
+    return TextTable(f"comparisons-{metric}", title, note, header, rows)
+
+
+def _comparison_row(comparison: Comparison) -> tuple[str, ...]:
+    def show(difference: Difference) -> str:
+        mean, lower, upper = (_signed(value) for value in (difference.mean, difference.lower, difference.upper))
+        return f"{mean} [{lower}, {upper}]" if comparison.has_chance else mean
+
+    name = f"{label_method(comparison.first)} − {label_method(comparison.second)}"
+    tally = "/".join(str(comparison.count(verdict)) for verdict in ("win", "tie", "loss"))
+    differences = map(show, (*comparison.by_budget.values(), comparison.average))
+    return (name, *differences, tally if comparison.has_chance else NOTHING)
+
+
+def _signed(value: float) -> str:
+    rounded = round(value, 1) + 0.0  # no "−0.0"
+    return f"{rounded:+.1f}".replace("-", "−")
+
+
+def _plain(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:.1f}"

@@ -1,0 +1,257 @@
+"""One runner for every experiment: repeats x budgets x methods over cells, as tidy rows.
+
+Every method of one seed and repeat sees the same random draws, so methods are paired; budgets are nested: a larger one
+contains the smaller. Rows do not depend on the number of jobs, nor on whether the run was cut off and started again.
+"""
+
+from __future__ import annotations
+
+import csv
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from actc.bench.cells import Cell, CellSource, check_names, read_folder_once
+from actc.bench.draws import draw_orders
+from actc.bench.plans import PAPER_BUDGETS, Chunk, Conditions, Experiment
+from actc.bench.processes import run_everywhere
+from actc.bench.resume import open_rows, place_of_conditions
+from actc.bench.rows import Row, Run, format_row, read_rows
+from actc.data.deliver import check_writable, claim
+from actc.data.metrics import count_decisions, find_metric
+from actc.data.progress import Progress, ignore_progress
+from actc.data.triples import Annotations, FloatArray, IntArray
+from actc.errors import OptionError
+from actc.methods.named import Method, finds_cuts
+
+
+def run_experiment(
+    cells: Sequence[CellSource],
+    methods: Sequence[str],
+    budgets: Sequence[int] | None = None,
+    *,
+    repeats: int = 100,
+    seed: int = 12345,
+    draws: str = "numpy",
+    squash: bool = True,
+    metrics: Sequence[str] = (),
+    out: str | Path | None = None,
+    jobs: int = 1,
+    progress: Progress = ignore_progress,
+) -> list[Row]:
+    """Measure every method in every cell at every budget, several times.
+
+    Parameters
+    ----------
+    cells : sequence of Cell or CellFolder
+        A folder is read once in every process; a cell in memory is sent there with each chunk of the work.
+    methods : sequence of str
+        Names as in ``METHODS``, with options if wanted.
+    budgets : sequence of int
+        How many triples are annotated; sorted and nested. By default the paper's, as far as the pools reach.
+    repeats : int
+        How often to draw anew.
+    seed : int
+        Where the draws start from.
+    draws : {"numpy", "authors"}
+        Where random selections come from: a numpy Generator per repeat, or the authors' own stream.
+    squash : bool
+        Centre and squash scores that leave [0, 1], for the methods that were made for such scores.
+    metrics : sequence of str
+        Names in ``metrics.METRICS`` to measure beside accuracy and F1.
+    out : str or Path, optional
+        Write the rows to this CSV file, which is complete or absent. Until then they stand in ``out.part``, from which
+        an interrupted run goes on when it is started again. Rows that are found there have six digits.
+    jobs : int
+        Processes; the rows are the same for any number.
+    progress : callable
+        Told how many more repeats are done, and how many there are in all.
+    """
+    check_names(cells)
+    read_folder_once.cache_clear()  # a folder may have changed since
+    further = further_metrics(metrics)
+    chosen = tuple(sorted(set(budgets or ())))
+    names = dict.fromkeys(Run(cell.dataset, cell.model, method) for cell in cells for method in methods)
+    plan = Experiment(
+        cells, dict.fromkeys(names, repeats), Conditions(chosen, seed, draws, squash, further), copied=True
+    )
+    loaded = [cell.load(plan.needs_known) for cell in cells]
+    if not chosen:
+        least = min(len(cell.valid) for cell in loaded)
+        reachable = tuple(budget for budget in PAPER_BUDGETS if budget <= least)
+        plan = replace(plan, conditions=replace(plan.conditions, budgets=reachable))
+    for cell in loaded:
+        _check_cell(cell, plan)
+    if out is None:
+        return run_plan(plan, jobs=jobs, progress=progress)
+    also = {
+        "cells": [f"{cell.dataset}/{cell.model} ({cell.digest})" for cell in loaded],
+        "methods": list(plan.methods),
+        "repeats": repeats,
+    }
+    return _run_to_complete_file(plan, Path(out), also, jobs, progress)
+
+
+def further_metrics(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the metrics that need a column of their own, each once: accuracy and F1 have theirs."""
+    return tuple(name for name in dict.fromkeys(names) if name not in ("accuracy", "f1"))
+
+
+def _check_cell(cell: Cell, plan: Experiment) -> None:
+    budgets = plan.conditions.budgets
+    if budgets and budgets[-1] > len(cell.valid):
+        raise OptionError(
+            f"The budget {budgets[-1]} is larger than the pool of {cell.dataset}/{cell.model}, "
+            f"which has {len(cell.valid)} triples."
+        )
+    for name, method in plan.methods.items():
+        if budgets and not plan.conditions.affordable(method):
+            raise OptionError(f"{name} needs a budget of at least 1, not {budgets[-1]}.")
+        if method.reads != "pool" and cell.known is None:
+            raise OptionError(f"{name} needs a train.tsv beside valid.tsv in {cell.dataset}/{cell.model}.")
+
+
+def _run_to_complete_file(
+    plan: Experiment, out: Path, also: Mapping[str, Any], jobs: int, progress: Progress
+) -> list[Row]:
+    part = check_writable(out).with_name(out.name + ".part")
+    with claim(out):
+        new = run_plan_to_file(plan, part, also=also, jobs=jobs, progress=progress)
+        rows = read_rows(part, plan.conditions.metrics)
+        rows[len(rows) - len(new) :] = new
+        part.replace(out)
+        place_of_conditions(part).unlink()
+    return rows
+
+
+def run_plan(plan: Experiment, *, jobs: int = 1, progress: Progress = ignore_progress) -> list[Row]:
+    """Run a plan in memory and return its rows."""
+    return [row for part in _run_chunks(plan, plan.chunks, jobs, progress) for row in part]
+
+
+def run_plan_to_file(
+    plan: Experiment,
+    path: Path,
+    *,
+    also: Mapping[str, Any] | None = None,
+    jobs: int = 1,
+    progress: Progress = ignore_progress,
+) -> list[Row]:
+    """Run what a file of rows lacks of a plan, appending rows as they come; return these.
+
+    Parameters
+    ----------
+    plan : Experiment
+    path : Path
+        The file; what its rows have in common stands beside it, in ``path.json``.
+    also : mapping, optional
+        What must be the same as when the file was begun, beside the conditions.
+    jobs : int
+        Processes.
+    progress : callable
+        Told how many more repeats are done and how many there are in all: once for those that were in the
+        file already, then after every chunk.
+    """
+    there = open_rows(path, plan, also or {})
+    todo = [chunk for chunk in plan.chunks if chunk not in there]
+    new: list[Row] = []
+    with path.open("a", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        for rows in _run_chunks(plan, todo, jobs, progress):
+            writer.writerows(map(format_row, rows))
+            out.flush()
+            new += rows
+    return new
+
+
+def _run_chunks(plan: Experiment, todo: Sequence[Chunk], jobs: int, progress: Progress) -> Iterator[list[Row]]:
+    total, missing = (sum(chunk.stop - chunk.start for chunk in chunks) for chunks in (plan.chunks, todo))
+    progress(total - missing, total)
+    most = max((chunk.stop for chunk in plan.chunks), default=0)
+    calls = [
+        (chunk, plan.methods[chunk.run.method], plan.source_of[chunk.run[:2]], plan.needs_known, most, plan.conditions)
+        for chunk in todo
+    ]
+    fresh = any(not isinstance(source, Cell) for source in plan.sources)
+    for chunk, rows in zip(todo, run_everywhere(run_chunk, calls, jobs, fresh=fresh), strict=True):
+        yield rows
+        progress(chunk.stop - chunk.start, total)
+
+
+def run_chunk(
+    chunk: Chunk, method: Method, source: CellSource, with_known: bool, repeats: int, conditions: Conditions
+) -> list[Row]:
+    """Run some repeats of one method in one cell, all their budgets in one pass.
+
+    ``repeats`` is how many the whole plan has at most: the draws of all of them are made once in every process.
+    """
+    cell = source.load(with_known)
+    view = _view_of(cell, method, conditions)
+    orders = draw_once(len(cell.valid), repeats, conditions)
+    budgets = conditions.affordable(method)
+    start = time.perf_counter()
+    sets = []
+    for repeat in range(chunk.start, chunk.stop):
+        rows = (
+            orders[repeat]
+            if method.selector == "random"
+            else _select_step_by_step(view, method, budgets, np.random.default_rng([conditions.seed, repeat]))
+        )
+        labels = view.valid_labels[rows]
+        sets += [Annotations(rows[:budget], labels[:budget]) for budget in budgets]
+    measure = _measure_cuts if finds_cuts(method) else _measure_fits
+    figures, seconds = measure(view, method, sets, ("accuracy", "f1", *conditions.metrics), start)
+    accuracy, f1, *further = figures.tolist()
+    keys = [(budget, repeat) for repeat in range(chunk.start, chunk.stop) for budget in budgets]
+    return [
+        Row(*chunk.run, budget, repeat + copy, accuracy[at], f1[at], seconds, tuple(values[at] for values in further))
+        for at, (budget, repeat) in enumerate(keys)
+        for copy in range(chunk.copies)
+    ]
+
+
+def _view_of(cell: Cell, method: Method, conditions: Conditions) -> Cell:
+    if method.reads == "evidence":
+        return cell.weighed
+    return cell.squashed if conditions.squash and finds_cuts(method) else cell
+
+
+def _measure_cuts(
+    view: Cell, method: Any, sets: Sequence[Annotations], metrics: Sequence[str], start: float
+) -> tuple[FloatArray, float]:
+    """Return what each set's cuts come to on the test triples, shape (metrics, S), and seconds per set."""
+    cuts = method.find_cuts(view.valid, sets)
+    seconds = (time.perf_counter() - start) / len(sets)
+    return view.labelled_test.measure(cuts, metrics), seconds
+
+
+def _measure_fits(
+    view: Cell, method: Method, sets: Sequence[Annotations], metrics: Sequence[str], start: float
+) -> tuple[FloatArray, float]:
+    """Do the same by a fit for each set."""
+    accepted = [method.fit(view.valid, answers, view.known).accepts(view.test) for answers in sets]
+    seconds = (time.perf_counter() - start) / len(sets)
+    counts = [count_decisions(view.test_labels, decisions) for decisions in accepted]
+    return np.array([[find_metric(name)(count)[0] for count in counts] for name in metrics]), seconds
+
+
+@lru_cache(maxsize=2)
+def draw_once(size: int, repeats: int, conditions: Conditions) -> list[IntArray]:
+    """Draw the orders of all repeats, or return those drawn before."""
+    drawn = [budget for budget in conditions.budgets if budget > 0] or [0]  # the authors' stream moves on at every step
+    return draw_orders(size, drawn, repeats, conditions.seed, conditions.draws)
+
+
+def _select_step_by_step(cell: Cell, method: Method, budgets: Sequence[int], rng: np.random.Generator) -> IntArray:
+    annotations = Annotations()
+    for budget in budgets:
+        while len(annotations) < budget:
+            count = min(budget - len(annotations), method.batch(len(annotations)))
+            picks = method.fit(cell.valid, annotations, cell.known).pick(count, rng)
+            annotations = annotations.plus(picks.answered(cell.valid_labels[picks.rows]))
+    return annotations.rows

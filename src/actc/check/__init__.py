@@ -1,1 +1,0 @@
-"""Wrong facts of a graph: found, ranked, asked about, taken out, put back."""

@@ -1,0 +1,215 @@
+"""What `actc check` leaves behind: the doubtful facts, those taken out, the graph without them, a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actc import __version__
+from actc.complete.check_ask import Doubtful
+from actc.data.files import read_listed, write_json, write_text, write_triples
+from actc.data.pages import render
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
+from actc.decide.case import BY, Case
+from actc.decide.report_page import Words
+from actc.errors import OptionError
+from actc.graph.formats import read_graph
+from actc.graph.graph import Graph
+from actc.graph.terms import Base
+
+MOST_SHOWN = 20
+DOUBTFUL, REMOVED, RESTORED = "doubtful.tsv", "removed.tsv", "restored.tsv"
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What becomes of n doubtful facts.
+
+    Parameters
+    ----------
+    facts : ScoredTriples
+    wrong : float array of shape (n,)
+        P(wrong) of each.
+    out : bool array of shape (n,)
+        Which are taken out.
+    by : object array of shape (n,)
+        Who decided; empty where nobody was asked.
+    """
+
+    facts: ScoredTriples
+    wrong: FloatArray
+    out: BoolArray
+    by: NDArray[np.object_]
+
+    @property
+    def order(self) -> IntArray:
+        """The rows, the most doubtful first."""
+        return np.argsort(-self.wrong, kind="stable")
+
+    def left(self, graph: Graph) -> Graph:
+        """Return a graph without what is taken out."""
+        return graph.take(~self.facts.take(self.out).contains(graph))
+
+
+def decide_outcome(folder: Path, doubtful: Doubtful, case: Case | None) -> Outcome:
+    """Decide by the case of wrong facts, without one that nothing is taken out; what was put back stays."""
+    wrong, count = doubtful.probability(case), len(doubtful.facts)
+    if case is None:
+        return Outcome(doubtful.facts, wrong, np.zeros(count, dtype=np.bool_), np.full(count, "", dtype=object))
+    out = taken_out(folder, doubtful.facts, case)
+    return Outcome(doubtful.facts, wrong, out, case.decide(doubtful.facts).by)
+
+
+def taken_out(folder: Path, facts: ScoredTriples, case: Case) -> BoolArray:
+    """Say of doubtful facts which a case of wrong ones takes out; what was put back in a folder stays."""
+    return case.decide(facts).accepted & ~restored(folder).contains(facts)
+
+
+def write_lists(folder: Path, outcome: Outcome, reasons: Sequence[str]) -> list[Path]:
+    """Write the doubtful facts and those that are taken out, each with its reasons; return the files."""
+    order, texts = outcome.order, np.array([*reasons, ""], dtype=object)[:-1]  # an array of texts, even of none
+    columns = {**outcome.facts.take(order).columns(), "probability": outcome.wrong[order].round(4), "reasons": texts}
+    write_triples(folder / DOUBTFUL, columns)
+    taken = outcome.out[order]
+    columns = {name: values[taken] for name, values in (columns | {"by": outcome.by[order]}).items()}
+    write_triples(folder / REMOVED, columns)
+    return [folder / name for name in (DOUBTFUL, REMOVED)]
+
+
+def put_back(folder: Path, facts: Path | None, base: Base) -> list[str]:
+    """Note that facts which were taken out shall stay: all of them, or those of a file; say how many."""
+    removed = read_listed(folder / REMOVED)
+    if not len(removed):
+        raise OptionError(f"--undo: {folder} holds no {REMOVED}; nothing was taken out there.")
+    wanted = removed if facts is None else removed.take(read_graph(facts, base=base).contains(removed))
+    if not len(wanted):
+        raise OptionError(f"--undo: none of these facts is among the {len(removed)} that were taken out.")
+    write_triples(folder / RESTORED, restored(folder).union(wanted).columns())
+    return ["1 fact is put back." if len(wanted) == 1 else f"{len(wanted):,} facts are put back."]
+
+
+def restored(folder: Path) -> Triples:
+    """Return the facts that were put back in a folder."""
+    return read_listed(folder / RESTORED)
+
+
+def summarise(
+    doubtful: Doubtful,
+    case: Case | None,
+    outcome: Outcome,
+    whole: Graph,
+    facts: dict[str, Any],
+    reasons: Sequence[str],
+) -> dict[str, Any]:
+    """Return the report as plain values; ``facts`` is what else it should hold, ``reasons`` those of the list."""
+    judged = None if case is None else case.answers_in(doubtful.facts)
+    out, by, order = outcome.out, outcome.by, outcome.order[:MOST_SHOWN]
+    told = zip(order.tolist(), reasons[:MOST_SHOWN], strict=True)
+    return {
+        "actc_version": __version__,
+        "facts_before": len(whole),
+        "doubtful": len(doubtful.facts),
+        "judged": 0 if judged is None else len(judged),
+        "judged_wrong": 0 if judged is None else int(judged.labels.sum()),
+        "removed": int(out.sum()),
+        "removed_by": {who: int((by[out] == who).sum()) for who in BY},
+        "removed_precision": None if case is None or not out.any() else case.accepted_precision,
+        "facts_after": len(whole) - int(out.sum()),
+        "promise": case and case.promised and case.promised.describe(),
+        **facts,
+        "share_by_answers": _share_by_answers(doubtful, case, facts["share"][1]),
+        "most_doubtful": [
+            {
+                "triple": doubtful.facts.triple(row),
+                "probability": round(float(outcome.wrong[row]), 4),
+                "removed": bool(out[row]),
+                "reasons": text,
+            }
+            for row, text in told
+        ],
+    }
+
+
+def tell_reasons(
+    doubtful: Doubtful, outcome: Outcome, call: Callable[[str], str] = str, most: int | None = None
+) -> list[str]:
+    """Return why each fact, or each of the most doubtful, may be wrong; ``call`` says what an id is called."""
+    order = outcome.order[:most]
+    return doubtful.reasons.of(order, np.zeros(len(order), np.bool_), call)
+
+
+def _share_by_answers(doubtful: Doubtful, case: Case | None, before: float) -> list[float] | None:
+    """Return the share of wrong facts by answers of known chance: low, middle, high."""
+    if case is None or not case.annotations.proves.any():
+        return None
+    return [round(value, 5) for value in doubtful.share(case, before).tolist()]
+
+
+def headline(report: dict[str, Any]) -> list[str]:
+    """Say how many facts look wrong, what became of them, how sure that is, and how large the graph is now."""
+    now = [f"The graph has {report['facts_after']:,} facts now."] if report["removed"] else []
+    return [*tell_wrong(report), *now]
+
+
+def tell_wrong(report: dict[str, Any]) -> list[str]:
+    """Say how many facts look wrong, what became of them, and how sure that is."""
+    low, middle, high = report["share"]
+    lines = [
+        f"Of {report['facts_before']:,} facts about {middle:.1%} look wrong ({low:.1%} to {high:.1%}), by the graph "
+        "alone. Errors that look like right facts may be missed."
+    ]
+    if report["share_by_answers"]:
+        low, middle, high = report["share_by_answers"]
+        lines.append(f"By the answers about {middle:.1%} are wrong ({low:.1%} to {high:.1%}).")
+    if not report["judged"]:
+        return [*lines, "Nobody was asked, so nothing is taken out."]
+    lines.append(
+        f"{report['judged']:,} facts judged, {report['judged_wrong']:,} of them wrong; {report['removed']:,} taken out."
+    )
+    if report["removed_precision"]:
+        least, likely, most = (f"{value:.0%}" for value in report["removed_precision"])
+        lines.append(f"Share of wrong facts among those taken out: {likely} (90% interval: {least} to {most}).")
+    if report["promise"] and not report["promise"]["accepts"]:
+        lines.append(
+            f"No list has passed the test for a precision of {report['promise']['target']:g}, so only what was judged "
+            "wrong is taken out; raise --budget, or give a lower --precision."
+        )
+    return lines
+
+
+def for_page(
+    report: dict[str, Any], doubtful: Doubtful, outcome: Outcome, call: Callable[[str], str] = str
+) -> dict[str, Any]:
+    """Return what a page shows of wrong facts; the most doubtful ones with reasons in names, where things have some."""
+    reasons = [one["reasons"] for one in report["most_doubtful"]]
+    if call is not str:
+        reasons = tell_reasons(doubtful, outcome, call, MOST_SHOWN)
+    facts = [{**one, "reasons": text} for one, text in zip(report["most_doubtful"], reasons, strict=True)]
+    return {"removed": report["removed"], "said": tell_wrong(report), "facts": facts}
+
+
+def write_report(folder: Path, report: dict[str, Any], words: Words, wrong: dict[str, Any]) -> list[Path]:
+    """Write the report, for programs and for people; ``wrong`` is what the page shows. Return the files."""
+    files = [folder / "report.json", folder / "report.md", folder / "report.html"]
+    page = render("check.html", name=folder.resolve().name, report=report, wrong=wrong, words=words)
+    write_text(files[2], page)
+    write_json(files[0], report)
+    lines = ["# A graph checked", "", *(line for said in headline(report) for line in (said, ""))]
+    lines += [*to_lists(report), "", *(f"- {note}" for note in report["notes"])]
+    write_text(files[1], "\n".join(lines) + "\n")
+    return files
+
+
+def to_lists(report: dict[str, Any]) -> list[str]:
+    """Return the kinds of errors and the most doubtful facts, as lines of Markdown."""
+    lines = ["| kind of error | share of the wrong facts |", "| --- | ---: |"]
+    lines += [f"| {name} | {share:.0%} |" for name, share in report["kinds"].items()]
+    lines += ["", "| most doubtful | taken out | reasons |", "| --- | --- | --- |"]
+    for one in report["most_doubtful"]:
+        lines.append(f"| {' '.join(one['triple'])} | {'yes' if one['removed'] else 'no'} | {one['reasons']} |")
+    return lines

@@ -1,0 +1,424 @@
+"""PyKEEN: scores from a model in memory, a pipeline's result, or a folder that ``save_to_directory`` wrote.
+
+A folder holds the model as a pickle. Reading a pickle can run any code, so that has to be allowed (``trust``); a folder
+that :func:`save_weights` wrote (``model_state.pt`` and ``model_config.json``) needs no trust where the model is a plain
+one (``PLAIN``) with plain options: no pickle in it is read, and nothing that its file names is fetched.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import logging
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from actc.complete.candidates import CandidateSearch, Wanted, collect_candidates
+from actc.complete.score_triples import score_triples as score_graph
+from actc.data.deliver import write_beside
+from actc.data.files import load_json, open_text, ordinary, write_text
+from actc.data.triples import FloatArray, IntArray, ScoredTriples, Vocabulary
+from actc.errors import ActcError, ChoiceError, FileError, OptionError, needing
+from actc.graph.graph import Graph
+
+PICKLE, TRIPLES, VALIDATION = "trained_model.pkl", "training_triples", "validation_triples"
+STATE, CONFIG = "model_state.pt", "model_config.json"
+BATCH = 1024
+# Models that are made of embeddings and arithmetic alone. Others take parts by name (NodePiece's tokenizers can fetch
+# and unpickle what an address names), and PyKEEN makes whatever the file asks for.
+PLAIN_NAMES = (
+    "autosf boxe complex conve convkb cp crosse distma distmult ermlp ermlpe hole kg2e mure ntn pairre proje quate "
+    "rescal rotate se simple toruse transd transe transf transh transr tucker um"
+)
+PLAIN = frozenset(PLAIN_NAMES.split())
+NAMED_PARTS = ("loss", "initializer", "normalizer", "constrainer", "regularizer", "activation", "non_linearity")
+"""How options end whose value may be a name: of a formula, never of a thing that reads or fetches."""
+
+
+class PykeenScorer:
+    """Scores of a PyKEEN model, batch by batch, on the device the model is on.
+
+    Parameters
+    ----------
+    model : pykeen.models.Model
+    entity_names, relation_names : tuple of str
+        Names of the model's codes, in the order of the codes.
+    """
+
+    def __init__(self, model: Any, entity_names: tuple[str, ...], relation_names: tuple[str, ...]) -> None:
+        relations = model.num_relations // (2 if model.use_inverse_triples else 1)
+        if (model.num_entities, relations) != (len(entity_names), len(relation_names)):
+            raise FileError(
+                f"The model has {model.num_entities} entities and {relations} relations, "
+                f"but there are names of {len(entity_names)} and {len(relation_names)}."
+            )
+        self.model, self.entity_names, self.relation_names = model.eval(), entity_names, relation_names
+
+    def score(self, heads: IntArray, relations: IntArray, tails: IntArray) -> FloatArray:
+        """Return the score of each triple of codes, shape (N,)."""
+        triples = np.column_stack([heads, relations, tails])
+        batches = (triples[start : start + BATCH] for start in range(0, len(triples), BATCH))
+        parts = [self._run(self.model.predict_hrt, batch)[:, 0] for batch in batches]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def answers(self, known: IntArray, relations: IntArray, *, heads: bool) -> FloatArray:
+        """Return the score of every entity as the tail (or the head) of each question, shape (Q, E)."""
+        if heads:
+            return self._run(self.model.predict_h, np.column_stack([relations, known]))
+        return self._run(self.model.predict_t, np.column_stack([known, relations]))
+
+    def _run(self, predict: Any, codes: IntArray) -> FloatArray:
+        import torch
+
+        with torch.no_grad():
+            scores = predict(torch.from_numpy(np.ascontiguousarray(codes)).to(self.model.device))
+        return np.asarray(scores.double().cpu().numpy())
+
+
+def from_result(result: Any) -> PykeenScorer:
+    """Take a pipeline's result: the model and the names of its training triples."""
+    return from_model(result.model, result.training)
+
+
+def from_model(model: Any, factory: Any) -> PykeenScorer:
+    """Take a model and the triples factory that it was trained with, which has the names."""
+    if not hasattr(factory, "entity_to_id"):
+        raise OptionError("The triples factory has no names (a CoreTriplesFactory); give the one with labels.")
+    return PykeenScorer(model, _names(factory.entity_to_id), _names(factory.relation_to_id))
+
+
+def score_triples(result: Any, triples: Any) -> ScoredTriples:
+    """Score triples with a pipeline's result: a pool for :class:`actc.Calibrator`.
+
+    Parameters
+    ----------
+    result : pykeen.pipeline.PipelineResult
+    triples : pykeen TriplesFactory, or array of str of shape (N, 3)
+        Names of head, relation and tail; a triple that is there twice is scored once.
+    """
+    return score_graph(from_result(result), _as_graph(triples))
+
+
+def propose_triples(
+    result: Any, best: int = 5, *, known: Any = None, relations: Sequence[str] = (), any_entity: bool = False
+) -> ScoredTriples:
+    """Ask a pipeline's result for new triples: its best answers to (head, relation, ?) and (?, relation, tail).
+
+    Parameters
+    ----------
+    result : pykeen.pipeline.PipelineResult
+    best : int
+        How many answers to a question.
+    known : pykeen TriplesFactory, or array of str of shape (N, 3), optional
+        Facts that are not proposed; those of the training, if not given.
+    relations : sequence of str
+        Only these; all if empty.
+    any_entity : bool
+        Take any entity as an answer; otherwise those that fit by what the known facts say of the relation.
+    """
+    wanted = Wanted(best, relations=tuple(relations), any_entity=any_entity)
+    facts = _as_graph(result.training if known is None else known)
+    return collect_candidates(CandidateSearch(from_result(result), facts, wanted))
+
+
+def _as_graph(triples: Any) -> Graph:
+    if hasattr(triples, "label_triples"):
+        triples = triples.label_triples(triples.mapped_triples)
+    names = np.asarray(triples, dtype=object)
+    if names.ndim != 2 or names.shape[1] != 3:
+        raise OptionError(f"Rows of head, relation and tail were expected, not an array of shape {names.shape}.")
+    return Graph.from_columns(*names.T)
+
+
+def _names(code_of: dict[str, int]) -> tuple[str, ...]:
+    return tuple(sorted(code_of, key=code_of.__getitem__))
+
+
+def is_saved_result(folder: str | Path) -> bool:
+    """Say whether a folder looks like one that PyKEEN's pipeline wrote."""
+    return (Path(folder) / TRIPLES).is_dir() and any((Path(folder) / name).is_file() for name in (PICKLE, STATE))
+
+
+def load_result(folder: str | Path, *, trust: bool = False, device: str | None = None) -> PykeenScorer:
+    """Read a folder that PyKEEN's pipeline wrote.
+
+    Parameters
+    ----------
+    folder : path
+    trust : bool
+        Whether the pickle in it may be read, which can run any code. Weights (``model_state.pt``) of a plain model
+        need no trust.
+    device : str, optional
+        Where to compute; a GPU where there is one, if not given.
+    """
+    folder = Path(folder)
+    if not is_saved_result(folder):
+        raise FileError(f"{folder}: there is no PyKEEN result (a folder with {PICKLE} and {TRIPLES}).")
+    where = find_device(device)
+    entities, relations = (_read_names(folder / TRIPLES / f"{kind}_to_id.tsv.gz") for kind in ("entity", "relation"))
+    with _quietly():
+        if (folder / STATE).is_file() and (folder / CONFIG).is_file():
+            model = _load_weights(folder, entities, relations, trust)
+        else:
+            model = _load_pickle(folder / PICKLE, trust)
+    try:
+        return PykeenScorer(model.to(where), entities, relations)
+    except FileError as error:
+        raise FileError(f"{folder}: {error}") from None
+
+
+def find_unseen(folder: str | Path, graph: Graph) -> Graph | None:
+    """Find facts that a saved result was not trained on: those of a graph that are not among its training triples.
+
+    None where there are fewer than two, from which nothing can be learnt.
+
+    Those in a folder ``validation_triples`` count too, where somebody put one beside: PyKEEN itself writes none.
+    """
+    folder = Path(folder)
+    names = [_read_names(folder / TRIPLES / f"{kind}_to_id.tsv.gz") for kind in ("entity", "relation")]
+    trained, *beside = (
+        _name_triples(_read_triples(folder / part / "numeric_triples.tsv.gz"), names)
+        for part in (TRIPLES, VALIDATION)
+        if part == TRIPLES or (folder / part).is_dir()
+    )
+    true = Graph.of(graph.union(beside[0])) if beside else graph
+    codes = true.recoded(*names)
+    familiar = (codes.heads >= 0) & (codes.relations >= 0) & (codes.tails >= 0)
+    rows = np.flatnonzero(familiar & ~trained.contains(true))
+    return true.take(rows) if len(rows) >= 2 else None
+
+
+def _name_triples(codes: IntArray, names: list[tuple[str, ...]]) -> Graph:
+    entities, relations = (np.array(column, dtype=object) for column in names)
+    return Graph.from_columns(entities[codes[:, 0]], relations[codes[:, 1]], entities[codes[:, 2]])
+
+
+def save_weights(
+    result: Any, folder: str | Path, model: str | None = None, model_kwargs: dict[str, Any] | None = None
+) -> None:
+    """Write a pipeline's result so that it is read back without a pickle, and so without trust.
+
+    Parameters
+    ----------
+    result : pykeen.pipeline.PipelineResult
+    folder : path
+        Made where it is not there; it may be the one that ``save_to_directory`` wrote.
+    model, model_kwargs : str and dict, optional
+        The model's name and options, as the pipeline got them; if not given, the result knows them. Options that are
+        objects (an initializer) cannot be written and are left out; if the scores depend on one, that is refused.
+    """
+    torch, folder = _import_pykeen(), Path(folder)
+    known = result.configuration
+    options = known.get("model_kwargs") if model_kwargs is None else model_kwargs
+    config = {
+        "model": model or known.get("model") or type(result.model).__name__,
+        # A seed would only be set once more, for everybody, whenever the model is read.
+        "model_kwargs": {
+            key: value for key, value in (options or {}).items() if key != "random_seed" and _plain(value)
+        },
+        "inverse": result.training.create_inverse_triples,
+    }
+    _check_config(result, config)
+    folder.mkdir(parents=True, exist_ok=True)
+    with _quietly():
+        result.training.to_path_binary(folder / TRIPLES)
+    with write_beside(folder / STATE) as unfinished:
+        torch.save(result.model.state_dict(), unfinished)
+    write_text(folder / CONFIG, json.dumps(config) + "\n")
+
+
+def _plain(value: Any) -> bool:
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _check_config(result: Any, config: dict[str, Any]) -> None:
+    """Make the model anew, as a reader will, and refuse if it does not score as the one in memory does."""
+    rows = result.training.mapped_triples[:64].cpu().numpy().T
+    wanted = from_result(result).score(*rows)
+    try:
+        with _quietly():
+            again = _make_model(config, result.training)
+            again.load_state_dict(result.model.state_dict())
+        same = np.allclose(from_model(again, result.training).score(*rows), wanted, rtol=1e-3, atol=1e-4)
+    except ActcError:
+        raise
+    except Exception:  # options may be anything, and so may what goes wrong with them
+        same = False
+    if not same:
+        options = json.dumps(config["model_kwargs"])
+        raise OptionError(
+            f"{config['model']} with the options {options} is another model than the one in the result; give model and "
+            "model_kwargs as the pipeline got them. Options that are objects cannot be saved."
+        )
+
+
+def _load_pickle(path: Path, trust: bool) -> Any:
+    from pykeen.models import Model
+
+    if not path.is_file():
+        raise FileError(f"{path.parent}: {STATE} is of no use without {CONFIG}; write both with save_weights.")
+    if not trust:
+        raise OptionError(
+            f"{path} is a pickle, and reading a pickle can run any code in it. If you trust its maker, "
+            "say so with --trust (in Python: trust=True)."
+        )
+    model = _read_tensors(path, trust=True)
+    if not isinstance(model, Model):
+        raise FileError(f"{path}: there is a {type(model).__name__} in it, and no PyKEEN model.")
+    return model
+
+
+def _load_weights(folder: Path, entities: tuple[str, ...], relations: tuple[str, ...], trust: bool) -> Any:
+    from pykeen.triples import TriplesFactory
+
+    try:
+        config = load_json(folder / CONFIG)
+        inverse = bool(config["inverse"])
+        name, options = str(config["model"]), dict(config["model_kwargs"] or {})
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+        raise _damaged(folder / CONFIG, error) from None
+    if not trust:
+        _refuse_beyond_plain(folder / CONFIG, name, options)
+    # Not TriplesFactory.from_path_binary, which reads a pickle and takes a name such as "NA" for none.
+    entity_codes, relation_codes = Vocabulary(entities).places, Vocabulary(relations).places
+    triples = _read_triples(folder / TRIPLES / "numeric_triples.tsv.gz")
+    state = _read_tensors(folder / STATE)
+    try:
+        factory = TriplesFactory(triples, entity_codes, relation_codes, create_inverse_triples=inverse)
+        model = _make_model(config, factory)
+    except ActcError:
+        raise
+    except Exception as error:  # options may be anything, and so may what goes wrong with them
+        raise _damaged(folder / CONFIG, error) from None
+    try:
+        model.load_state_dict(state)
+    except Exception:
+        raise _damaged(folder / STATE, f"the weights are not those of the model in {CONFIG}") from None
+    if not all(bool(tensor.isfinite().all()) for tensor in model.state_dict().values()):
+        raise _damaged(folder / STATE, "the weights are not all finite numbers")
+    return model
+
+
+def _refuse_beyond_plain(path: Path, model: str, options: dict[str, Any]) -> None:
+    """Refuse a model, or an option, with which PyKEEN might do more than arithmetic."""
+    from pykeen.models import model_resolver
+
+    known = model_resolver.normalize(model)
+    bad = next((key for key, value in options.items() if not _is_plain_option(key, value)), None)
+    if known in model_resolver.lookup_dict and known not in PLAIN:
+        problem = f"the model {model}"
+    elif bad is not None:
+        problem = f"the option {bad} = {json.dumps(options[bad])[:60]}"
+    else:
+        return
+    raise OptionError(
+        f"{path}: {problem} can make PyKEEN read, fetch or run other things. If you trust its maker, say so with "
+        "--trust (in Python: trust=True)."
+    )
+
+
+def _is_plain_option(key: str, value: Any) -> bool:
+    if isinstance(value, str):
+        return key.endswith(NAMED_PARTS) and re.fullmatch(r"[A-Za-z0-9_-]{1,40}", value) is not None
+    return value is None or isinstance(value, bool | int | float)
+
+
+def _make_model(config: dict[str, Any], factory: Any) -> Any:
+    """Make a model by its name and options, with any weights, and without a trace in torch's random numbers."""
+    import torch
+    from pykeen.models import model_resolver
+
+    if model_resolver.normalize(config["model"]) not in model_resolver.lookup_dict:
+        raise ChoiceError("PyKEEN model", config["model"], sorted(model_resolver.lookup_dict))
+    with torch.random.fork_rng(devices=[]):
+        return model_resolver.make(config["model"], config["model_kwargs"], triples_factory=factory)
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Keep PyKEEN from remarks that are for training, such as one on seeds; its logger is left as it was."""
+    logger = logging.getLogger("pykeen")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(level)
+
+
+def _read_names(path: Path) -> tuple[str, ...]:
+    if not path.is_file():
+        raise FileError(f"{path}: the names are missing; the model was trained on numbers, not names.")
+    try:
+        with open_text(path) as lines:
+            _, *rows = csv.reader(lines, delimiter="\t")
+        return tuple(label for _, label in rows)
+    except (OSError, ValueError) as error:
+        raise _damaged(path, error) from None
+
+
+def _read_triples(path: Path) -> IntArray:
+    if not path.is_file():
+        raise _damaged(path, "the file is missing")
+    try:
+        with open_text(path) as lines:
+            return np.loadtxt(lines, dtype=np.int64, delimiter="\t", skiprows=1, ndmin=2)
+    except (OSError, ValueError) as error:
+        raise _damaged(path, error) from None
+
+
+def find_device(name: str | None) -> str:
+    """Return the device to compute on: the one that is named, if it is here, or else a GPU where there is one.
+
+    Parameters
+    ----------
+    name : str, optional
+        ``cpu``, ``cuda``, ``cuda:1``, or whatever else torch has here.
+    """
+    torch = _import_pykeen()
+    if not name:
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.zeros(1, device=name).item()
+    except Exception:  # of any kind: torch knows many devices by name that it cannot compute on
+        raise OptionError(f"--device: {name!r} is no device of this machine; leave it out, or give cpu.") from None
+    return str(torch.device(name))
+
+
+def _read_tensors(path: Path, *, trust: bool = False) -> Any:
+    """Read what ``torch.save`` wrote; unless it is trusted, nothing in it is executed."""
+    torch = _import_pykeen()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return torch.load(ordinary(path), map_location="cpu", weights_only=not trust)
+    except Exception as error:  # of any kind, as the bytes may be anything
+        raise _damaged(path, error) from None
+
+
+def _damaged(path: Path, reason: Exception | str) -> FileError:
+    """Say that a model cannot be used because of one of its files, and why."""
+    if isinstance(reason, FileNotFoundError):
+        reason = "the file is missing"
+    elif isinstance(reason, Exception):
+        reason = f"it cannot be read: {type(reason).__name__}"
+    return FileError(f"{path}: the model is damaged ({reason}); train or save it again.")
+
+
+def _import_pykeen() -> Any:
+    with needing("Reading PyKEEN models", "pykeen", "pykeen"):
+        import pykeen.models  # noqa: F401
+        import torch
+    return torch

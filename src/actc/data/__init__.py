@@ -1,0 +1,1 @@
+"""Triples, answers, tables and files: what everything else works with."""

@@ -1,0 +1,142 @@
+"""What an earlier run of `actc complete` left in its folder, and whether it was asked the same."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from actc.data.deliver import LOCK, claim, clear_leftovers
+from actc.data.files import load_json, write_json
+from actc.errors import ActcError, FileError, OptionError
+
+BEGUN = "begun.json"
+LOCKED = f".{BEGUN}.{LOCK}"
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Let one run at a time work in a folder; another one is told, before it looks at what is there.
+
+    A run that is refused before it has finished a stage leaves no folder behind.
+    """
+    new = not folder.exists()
+    with claim(folder / BEGUN, folder):
+        try:
+            yield
+        except ActcError:
+            begun = Begun.peek(folder) if new else None
+            if begun is not None and not begun.done:
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A folder in which a run was begun: what it was asked for, and how far it came.
+
+    Parameters
+    ----------
+    folder : Path
+    asked : dict
+        What the candidates and their scores depend on.
+    done : dict
+        What each finished stage left to say.
+    """
+
+    folder: Path
+    asked: dict[str, Any]
+    done: dict[str, Any]
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path,
+        asked: dict[str, Any],
+        set_aside: Callable[[Path], None] | None = None,
+        staying: tuple[str, ...] = (),
+    ) -> Begun:
+        """Begin in a new or empty folder, or go on in one that was begun with the same wishes.
+
+        Parameters
+        ----------
+        set_aside : callable, optional
+            Puts the files of a run with other wishes into a folder within this one; without it they are refused, and
+            in any case where names would be others (``--base``).
+        staying : tuple of str
+            What is not put there: that folder itself, and what every run finds as it was.
+        """
+        path = folder / BEGUN
+        clear_leftovers(folder)
+        if not path.exists():
+            if folder.exists() and any(one.name not in (*staying, LOCKED) for one in folder.iterdir()):
+                raise OptionError(f"--out: {folder} has files in it that no such run began; give a new folder.")
+            folder.mkdir(parents=True, exist_ok=True)
+            return cls(folder, asked, {})._kept()
+        found = cls.peek(folder)
+        if found is None:
+            raise FileError(f"{path}: it is damaged; give the name of a new folder with --out.")
+        other = [name for name, value in asked.items() if found.asked.get(name) != value]
+        if not other:
+            return found
+        if set_aside is None or "--base" in other:
+            name = "--base" if "--base" in other else other[0]
+            raise OptionError(
+                f"{folder} was begun {_describe(name, found.asked.get(name), asked[name])}; "
+                "give the name of a new folder with --out."
+            )
+        set_aside(folder)
+        return cls(folder, asked, {})._kept()
+
+    @classmethod
+    def peek(cls, folder: Path) -> Begun | None:
+        """Return what a folder was begun with; None where nothing is to be read."""
+        try:
+            content = load_json(folder / BEGUN)
+            return cls(folder, dict(content["asked"]), dict(content["done"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def finish(self, stage: str, left: Any) -> Begun:
+        """Write down that a stage is finished."""
+        return Begun(self.folder, self.asked, {**self.done, stage: left})._kept()
+
+    def _kept(self) -> Begun:
+        write_json(self.folder / BEGUN, {"asked": self.asked, "done": self.done})
+        return self
+
+
+def _describe(name: str, before: Any, now: Any) -> str:
+    if not name.startswith("--"):
+        return f"with another {name}"
+    if before is None or now is None:
+        return f"{'without' if before is None else 'with'} {name}"
+    return f"with another {name}" if len(str(before)) == 64 else f"with {name} {before}, not {now}"
+
+
+def fingerprint(path: Path | None) -> str | None:
+    """Return a text that differs for files, or folders of files, that differ; None for none."""
+    if path is None:
+        return None
+    if not path.exists():
+        raise FileError(f"{path}: there is no such file.")
+    digest = hashlib.sha256()
+    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        if file.is_file():
+            digest.update(str(file.relative_to(path)).encode())
+            with file.open("rb") as content:
+                digest.update(hashlib.file_digest(content, "sha256").digest())
+    return digest.hexdigest()
+
+
+def version_of(file: Path) -> tuple[int, int, int] | None:
+    """Return what is another after a change of a file, without a look into it; None where there is none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -1,0 +1,396 @@
+"""thresholds.json: everything needed to apply thresholds later, and to know where they came from.
+
+One table in memory (:class:`Calibration`), one writer and one reader. Paths stand in the file relative to its own
+folder, so a folder can be moved with all that is in it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actc import __version__
+from actc.data.constraints import Constraints
+from actc.data.curves import DIGITS, Curves
+from actc.data.files import in_json, load_json, write_json
+from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
+from actc.errors import FileError
+
+FORMAT = "actc-thresholds"
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """How much thresholds rest on, and what they accept of it.
+
+    Parameters
+    ----------
+    pool : int
+        Candidates in the pool.
+    annotated, annotated_true : int
+        Answers, and those that say "true".
+    triples, annotated_by_relation : int array of shape (R,)
+        Candidates and answers of each relation.
+    accepted : int array of shape (R,)
+        Candidates that the thresholds accept.
+    proving : int
+        Answers whose chance to be asked is known: what is promised rests on these.
+    """
+
+    pool: int
+    annotated: int
+    annotated_true: int
+    triples: IntArray
+    annotated_by_relation: IntArray
+    accepted: IntArray
+    proving: int
+
+    @classmethod
+    def of(cls, pool: ScoredTriples, annotations: Annotations, decided: BoolArray) -> Counts:
+        """Count a pool, its answers, and what is accepted of it, shape (N,)."""
+        size = len(pool.relation_names)
+        return cls(
+            len(pool),
+            len(annotations),
+            int(annotations.labels.sum()),
+            pool.relation_counts,
+            np.bincount(pool.relations[annotations.rows], minlength=size),
+            np.bincount(pool.relations[decided], minlength=size),
+            int(annotations.proves.sum()),
+        )
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where thresholds come from, so that a report can go back there.
+
+    Parameters
+    ----------
+    scores, labels, known : Path, optional
+        The candidates, the answers on some of them, the scored triples that the graph holds.
+    session : Path, optional
+        The annotation session that has all three, instead.
+    candidates : Path, optional
+        What is decided on, where it is more than these scores.
+    graph : Path, optional
+        The facts that candidates may contradict, where there are constraints.
+    picks : str
+        How the judged triples were picked: unknown (as far as the labels tell) or random (in the user's own name).
+    """
+
+    scores: Path | None = None
+    labels: Path | None = None
+    known: Path | None = None
+    session: Path | None = None
+    candidates: Path | None = None
+    graph: Path | None = None
+    picks: str = "unknown"
+
+    def __bool__(self) -> bool:
+        return self.scores is not None or self.session is not None
+
+
+PATHS = ("scores", "labels", "known", "session", "candidates", "graph")
+
+
+@dataclass(frozen=True)
+class Promised:
+    """The precision that thresholds promise.
+
+    Parameters
+    ----------
+    target, confidence : float
+    least : float, optional
+        The least P(true) that is accepted; None where no list passed the test, and nothing is.
+    left_out : tuple of str
+        Relations of which nothing is accepted.
+    """
+
+    target: float
+    confidence: float
+    least: float | None
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def accepts(self) -> bool:
+        """Whether anything can be accepted under it."""
+        return self.least is not None
+
+    def describe(self) -> dict[str, Any]:
+        """Return what is promised, and whether it can be kept, as reports have it."""
+        return {"target": self.target, "confidence": self.confidence, "accepts": self.accepts}
+
+
+@dataclass(frozen=True, eq=False)
+class Exceptions:
+    """Triples that are decided by somebody's word, whatever their score: columns of equal length.
+
+    Parameters
+    ----------
+    heads, relations, tails : list of str
+    accepted : list of bool
+    by : list of str
+        Who decided: person, oracle, judges, or the method, where judges spoke and did not turn its decision round.
+    probability : list of float
+        P(true): 1 or 0 of what a person said; NaN where nobody knows.
+    """
+
+    heads: list[str] = field(default_factory=list)
+    relations: list[str] = field(default_factory=list)
+    tails: list[str] = field(default_factory=list)
+    accepted: list[bool] = field(default_factory=list)
+    by: list[str] = field(default_factory=list)
+    probability: list[float] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls, triples: ScoredTriples, accepted: BoolArray, by: NDArray[np.object_], probability: FloatArray
+    ) -> Exceptions:
+        """Take triples with what is decided of each."""
+        heads, relations, tails = (column.tolist() for column in triples.columns().values())
+        return cls(heads, relations, tails, accepted.tolist(), by.tolist(), probability.tolist())
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """All that thresholds.json says.
+
+    Parameters
+    ----------
+    thresholds : Thresholds
+    method : str
+        Its name, with options if it was given any.
+    options : dict
+        The method's options as plain values.
+    counts : Counts
+    transform : dict, optional
+        What was done to the scores before the method saw them; the thresholds are in scores as they were given.
+    curves : Curves, optional
+        P(true) against the score, where the method has probabilities.
+    sources : Sources
+    promise : Promised, optional
+    exceptions : Exceptions
+        What people said of single triples, and what judges spoke of.
+    holdout : tuple of float
+        Draws of the accepted precision by facts that were held out of the graph, where nobody answered.
+    constraints : Constraints
+        What cannot be true together.
+    actc_version, created : str
+        Which version of actc found the thresholds, and when.
+    """
+
+    thresholds: Thresholds
+    method: str
+    options: dict[str, Any]
+    counts: Counts
+    transform: dict[str, Any] | None = None
+    curves: Curves | None = None
+    sources: Sources = field(default_factory=Sources)
+    promise: Promised | None = None
+    exceptions: Exceptions = field(default_factory=Exceptions)
+    holdout: tuple[float, ...] = ()
+    constraints: Constraints = field(default_factory=Constraints)
+    actc_version: str = __version__
+    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+    def write(self, path: str | Path, place: Path | None = None) -> None:
+        """Write thresholds.json, complete or not at all; its paths are relative to ``place``, where it will lie."""
+        path, counts, curves = Path(path), self.counts, self.curves
+        default = None if curves is None else _write_curves(curves.probabilities[-1:])[0]
+        content = {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "actc_version": self.actc_version,
+            "created": self.created,
+            "method": self.method,
+            "options": self.options,
+            "score_transform": self.transform,
+            "counts": {
+                "pool": counts.pool,
+                "relations": len(counts.triples),
+                "annotated": counts.annotated,
+                "annotated_true": counts.annotated_true,
+                "proving": counts.proving,
+            },
+            "sources": _write_sources(self.sources, (place or path).absolute().parent),
+            "promise": None if self.promise is None else {"kind": "precision", **asdict(self.promise)},
+            "exceptions": asdict(self.exceptions),
+            "holdout": list(self.holdout),
+            "constraints": self.constraints.columns(),
+            "default": self.thresholds.default,
+            "curves": None if curves is None else {"low": curves.low, "high": curves.high, "default": default},
+        }
+        relations = dict(zip(self.thresholds.relation_names, self._relations(), strict=True))
+        write_json(path, in_json(content) | {"relations": relations})
+
+    def _relations(self) -> list[dict[str, Any]]:
+        """Return what the file says of each relation; curves as one line of numbers each."""
+        cuts, counts = self.thresholds, self.counts
+        columns = {
+            "cut": _in_words(cuts.cuts),
+            "own": cuts.own.tolist(),
+            "triples": counts.triples.tolist(),
+            "annotated": counts.annotated_by_relation.tolist(),
+            "accepted": counts.accepted.tolist(),
+        }
+        if cuts.lower is not None and cuts.upper is not None:
+            columns["interval"] = _in_words(np.stack([cuts.lower, cuts.upper], axis=1))
+        if self.curves is not None:
+            columns["curve"] = _write_curves(self.curves.probabilities[:-1])
+        return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+    @classmethod
+    def read(cls, path: str | Path) -> Calibration:
+        """Read thresholds.json back, or say in one sentence why that cannot be done."""
+        path = Path(path)
+        content = _read_content(path)
+        try:
+            return cls(
+                _read_thresholds(content),
+                _text(content, "method"),
+                dict(content["options"]),
+                _read_counts(content),
+                content["score_transform"],
+                _read_curves(content),
+                _read_sources(content["sources"], path.absolute().parent),
+                _read_promise(content["promise"]),
+                _read_exceptions(content["exceptions"]),
+                tuple(float(draw) for draw in content["holdout"]),
+                Constraints.from_columns(content["constraints"]),
+                _text(content, "actc_version"),
+                _text(content, "created"),
+            )
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise FileError(f"{path}: the thresholds are damaged ({type(error).__name__}: {error}).") from None
+
+
+def _read_content(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise FileError(f"{path}: there is no such file.")
+    try:
+        content = load_json(path)
+    except ValueError as error:  # no JSON, no text, or a number of thousands of digits
+        line = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise FileError(f"{path}{line}: this is no JSON file; thresholds are written by `actc calibrate`.") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise FileError(f"{path}: this is no thresholds file; write one with `actc calibrate`.")
+    if content.get("format_version") != FORMAT_VERSION:
+        raise FileError(
+            f"{path}: its format version is {content.get('format_version')}, this actc reads {FORMAT_VERSION}; "
+            "update actc or calibrate again."
+        )
+    return content
+
+
+def _text(content: dict[str, Any], name: str) -> str:
+    found = content[name]
+    if not isinstance(found, str):
+        raise TypeError(f"{name} is no text")
+    return found
+
+
+def _read_thresholds(content: dict[str, Any]) -> Thresholds:
+    relations = content["relations"]
+    names = tuple(sorted(relations))
+    bounds: list[FloatArray | None] = [None, None]
+    if names and all("interval" in relations[name] for name in names):
+        bounds = [np.array([float(relations[name]["interval"][side]) for name in names]) for side in (0, 1)]
+    cuts = np.array([float(relations[name]["cut"]) for name in names])
+    own = np.array([bool(relations[name]["own"]) for name in names], dtype=np.bool_)
+    return Thresholds(names, cuts, float(content["default"]), own, *bounds)
+
+
+def _read_counts(content: dict[str, Any]) -> Counts:
+    counts, relations = content["counts"], [content["relations"][name] for name in sorted(content["relations"])]
+    pool, annotated, true, proving = (int(counts[name]) for name in ("pool", "annotated", "annotated_true", "proving"))
+    triples, answers, accepted = (
+        np.array([int(one[name]) for one in relations], dtype=np.int64) for name in ("triples", "annotated", "accepted")
+    )
+    return Counts(pool, annotated, true, triples, answers, accepted, proving)
+
+
+def _write_sources(sources: Sources, folder: Path) -> dict[str, Any] | None:
+    if not sources:
+        return None
+    paths = {name: getattr(sources, name) for name in PATHS}
+    found = {name: _relative(path, folder) for name, path in paths.items() if path is not None}
+    return {**found, "picks": sources.picks}
+
+
+def _relative(path: Path, folder: Path) -> str:
+    """Return a path as seen from a folder, with forward slashes; as it is where there is no way (another drive)."""
+    path, folder = path.resolve(), folder.resolve()
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:
+        return path.as_posix()
+
+
+def _read_sources(content: dict[str, Any] | None, folder: Path) -> Sources:
+    if content is None:
+        return Sources()
+    paths = {name: (folder.resolve() / content[name]).resolve() for name in PATHS if content.get(name)}
+    return Sources(**paths, picks=_text(content, "picks"))
+
+
+def _read_promise(content: dict[str, Any] | None) -> Promised | None:
+    if content is None:
+        return None
+    target, confidence, least = float(content["target"]), float(content["confidence"]), content["least"]
+    return Promised(target, confidence, None if least is None else float(least), tuple(content["left_out"]))
+
+
+def _read_exceptions(content: dict[str, Any]) -> Exceptions:
+    found = Exceptions(**{one.name: list(content[one.name]) for one in fields(Exceptions)})
+    if len({len(column) for column in vars(found).values()}) > 1:
+        raise ValueError("exceptions of unequal length")
+    texts = [*found.heads, *found.relations, *found.tails, *found.by]
+    if not all(isinstance(cell, str) for cell in texts) or not all(isinstance(cell, bool) for cell in found.accepted):
+        raise TypeError("exceptions of another kind")
+    return replace(found, probability=[float(cell) for cell in found.probability])
+
+
+class _Words(dict[float, str]):
+    """Numbers as a file has them. Rounded, many are the same, and each is put into words once."""
+
+    def __missing__(self, number: float) -> str:
+        self[number] = word = f"{number:.{DIGITS}g}"
+        return word
+
+
+def _write_curves(probabilities: FloatArray) -> list[str]:
+    """Return each row as a line of numbers."""
+    word = _Words().__getitem__
+    return [" ".join(map(word, row.tolist())) for row in probabilities]
+
+
+def _read_curves(content: dict[str, Any]) -> Curves | None:
+    head, relations = content["curves"], content["relations"]
+    if head is None:
+        return None
+    names = tuple(sorted(relations))
+    lines = [*(relations[name]["curve"] for name in names), head["default"]]
+    values = np.array([[float(value) for value in line.split()] for line in lines])
+    low, high = float(head["low"]), float(head["high"])
+    if not (math.isfinite(low) and math.isfinite(high) and values.size and ((values >= 0) & (values <= 1)).all()):
+        raise ValueError("curves of another kind")
+    return Curves(names, low, high, values)
+
+
+def _in_words(numbers: FloatArray) -> Any:
+    """Return an array as JSON has it, as :func:`in_json` does, but for many."""
+    cells, odd = numbers.astype(object), ~np.isfinite(numbers)
+    cells[odd] = in_json(numbers[odd].tolist())
+    return cells.tolist()

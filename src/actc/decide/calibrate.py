@@ -1,0 +1,209 @@
+"""From answers that exist to thresholds.json: what `actc calibrate` does, and what every such file is made of."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from actc.data.answers import Answers
+from actc.data.calibration import Calibration, Counts, Exceptions, Sources
+from actc.data.constraints import Constraints
+from actc.data.files import answer_columns, read_scored, write_scored, write_triples
+from actc.data.parts import read_candidates, read_sample
+from actc.data.triples import Annotations, ScoredTriples, encode_columns
+from actc.decide.case import PEOPLE, Case
+from actc.decide.guarantee import split_random
+from actc.decide.list_test import Demand
+from actc.errors import FileError, OptionError, check_choice
+from actc.graph.formats import read_graph
+from actc.methods.named import describe_options, find_method, finds_cuts, warn_of_scores
+
+LOG = logging.getLogger("actc")
+PathLike = str | Path
+
+
+def calibrate(
+    scores: PathLike | ScoredTriples,
+    labels: PathLike | Annotations | None = None,
+    *,
+    method: str = "pooled",
+    known: PathLike | ScoredTriples | None = None,
+    picks: str = "unknown",
+    precision: float | None = None,
+    confidence: float = 0.9,
+    constraints: PathLike | Constraints | None = None,
+    graph: PathLike | None = None,
+    out: PathLike | None = None,
+) -> Calibration:
+    """Find thresholds from annotations that exist, as ``actc calibrate`` does.
+
+    Parameters
+    ----------
+    scores : path or ScoredTriples
+        The candidates: head, relation, tail, score; a file, a folder of parts, or a table. Of more than a million in
+        files a random sample is used, and those with labels; the logger ``actc`` says so.
+    labels : path or Annotations, optional
+        Judged triples: head, relation, tail, label (1 or 0), for some of the candidates. Those of a file that are no
+        candidates any more are left out; the logger ``actc`` says how many, and why.
+    method : str
+        A name in ``METHODS``, with options if wanted.
+    known : path or ScoredTriples, optional
+        Scored triples that the graph holds already.
+    picks : {"unknown", "random"}
+        How the labelled triples were picked: as far as the labels tell (columns asked, within and chance, which every
+        export has), or, in your own name, by a plain random draw from the candidates: then half of the labels find
+        the list, and the other half test it.
+    precision, confidence : float, optional
+        Guarantee this precision with this confidence. It rests on random draws from the list; without any, only
+        what people called true is accepted.
+    constraints : path or Constraints, optional
+        What cannot be true together, as ``actc constraints`` writes it.
+    graph : path, optional
+        The facts that candidates may contradict.
+    out : path, optional
+        Write thresholds.json there. Only thresholds from files can be reported on later.
+
+    Examples
+    --------
+    >>> import actc
+    >>> pool = actc.ScoredTriples.from_columns("abcd", "rrrr", "wxyz", [0.1, 0.4, 0.6, 0.9])
+    >>> found = actc.calibrate(pool, actc.Annotations([1, 2], [False, True]), method="localopt-acc")
+    >>> found.thresholds.decide(pool).tolist()
+    [False, False, True, True]
+    """
+    find_method(method)  # refuses one that does not exist, before anything else is looked at
+    demand = None if precision is None else Demand(precision, confidence)
+    sources = find_sources(scores, labels, known, graph, picks=picks)
+    if labels is None and finds_cuts(find_method(method)):
+        raise OptionError(f"{method} needs annotations: give a file of judged triples with --labels.")
+    facts = read_scored(known)[0] if isinstance(known, PathLike) else known
+    said = Answers.read(labels) if isinstance(labels, PathLike) else None
+    if isinstance(scores, ScoredTriples):
+        pool = scores
+    elif isinstance(labels, Annotations):
+        pool = read_candidates(scores)  # labels by row are about all of the rows
+    else:
+        pool = read_sample(scores, None if said is None else said.triples)
+    warn_of_scores(find_method(method), pool)
+    there = None if graph is None else read_graph(graph)
+    annotations = labels if isinstance(labels, Annotations) else Annotations()
+    if said is not None:
+        annotations, use = said.among(pool, there or facts)
+        use.refuse_none(str(labels), f"the {len(pool):,} candidates")
+        for note in use.notes:
+            LOG.warning("%s: %s", labels, note)
+    annotations = PICKS[picks](annotations, pool)
+    if picks == "random" and demand is not None:
+        annotations = split_random(annotations, len(pool), np.random.default_rng(0))
+    rules = Constraints.read(constraints) if isinstance(constraints, PathLike) else constraints or Constraints()
+    case = Case(pool, annotations, facts, method, demand=demand, constraints=rules, facts=there)
+    calibration = describe_calibration(case, sources)
+    if out is not None:
+        calibration.write(out)
+    return calibration
+
+
+def find_sources(scores: Any, labels: Any, known: Any, graph: Any = None, *, picks: str = "unknown") -> Sources:
+    """Return where thresholds come from; nowhere that a report could go back to if any part was a table in memory."""
+    check_choice("way of picking", picks, PICKS)
+    given = {"scores": scores, "labels": labels, "known": known, "graph": graph}
+    if not all(part is None or isinstance(part, PathLike) for part in given.values()):
+        return Sources(picks=picks)
+    paths = {name: Path(part).resolve() for name, part in given.items() if part is not None}
+    return Sources(**paths, picks=picks)
+
+
+def read_case(path: PathLike, calibration: Calibration) -> Case:
+    """Read the case that a thresholds file came from: the files that it names as its sources."""
+    sources, thresholds = calibration.sources, calibration.thresholds
+    if sources.scores is None:
+        raise FileError(
+            f"{path}: it does not say which scores it came from; report on the session that it was exported from, or "
+            "write it again with `actc calibrate`."
+        )
+    known = None if sources.known is None else read_scored(sources.known)[0]
+    said = None if sources.labels is None else Answers.read(sources.labels)
+    pool = read_sample(sources.scores, None if said is None else said.triples)
+    if pool.relation_names != thresholds.relation_names:
+        raise FileError(f"{sources.scores}: its relations are not those of {path}; calibrate again.")
+    answers = Annotations() if said is None else said.among(pool)[0]
+    answers = PICKS.get(sources.picks, PICKS["unknown"])(answers, pool)
+    if sources.picks == "random" and calibration.promise is not None:
+        answers = split_random(answers, len(pool), np.random.default_rng(0))
+    candidates = None if sources.candidates is None else read_scored(sources.candidates)[0]
+    case = Case(pool, answers, known, calibration.method, candidates=candidates)
+    facts = None if sources.graph is None else read_graph(sources.graph)
+    case = replace(case, holdout=calibration.holdout, constraints=calibration.constraints, facts=facts)
+    return as_found(case, path, calibration)
+
+
+def as_found(case: Case, path: PathLike, calibration: Calibration) -> Case:
+    """Return a case as a thresholds file decides it: by its cuts, or its guarantee, and people's answers."""
+    case, kept = replace(case, name=Path(path).name, words=words_in(calibration)), calibration.promise
+    if kept is None:
+        return replace(case, found=calibration.thresholds)
+    return replace(case, demand=Demand(kept.target, kept.confidence))
+
+
+def words_in(calibration: Calibration) -> Answers:
+    """Return what people said, of whichever triples, as a thresholds file has it."""
+    found = calibration.exceptions
+    triples = encode_columns(found.heads, found.relations, found.tails)
+    said = Annotations(np.arange(len(found)), np.array(found.accepted, dtype=np.bool_), who=np.array(found.by, object))
+    return Answers(triples, said).take(np.isin(np.array(found.by, dtype=object), PEOPLE))
+
+
+def write_sources(folder: Path, case: Case, *, scores: str, labels: str, known: Path | None) -> Sources:
+    """Write what a fit rests on into a folder, so that its thresholds can be reported on.
+
+    Parameters
+    ----------
+    folder : Path
+    case : Case
+        The candidates, and the answers on some of them.
+    scores, labels : str
+        What to call the files of the pool and of the answers.
+    known : Path, optional
+        Where the known triples are already.
+    """
+    write_scored(folder / scores, case.pool)
+    if not len(case.annotations):
+        return find_sources(folder / scores, None, known)
+    judged = case.pool.take(case.annotations.rows).columns()
+    write_triples(folder / labels, {**judged, **answer_columns(case.annotations, len(case.pool))})
+    return find_sources(folder / scores, folder / labels, known)
+
+
+def describe_calibration(case: Case, sources: Sources) -> Calibration:
+    """Put together all that thresholds.json says of a case; ``sources`` are what a report can go back to."""
+    fit, decisions, method = case.fit, case.decide_alone(case.target), str(case.method)
+    squash, spoken = fit.squash, decisions.by != "method"
+    if case.heeded is not None:  # what judges said counts, whether it turned the decision or not
+        judged = case.target.rows_of(case.pool.take(np.flatnonzero(case.heeded.asked)))
+        spoken[judged[judged >= 0]] = True
+    told = np.full(len(case.target), np.nan) if decisions.probability is None else decisions.probability
+    return Calibration(
+        case.thresholds,
+        method,
+        describe_options(case.found_method),
+        Counts.of(case.pool, case.annotations, case.decide(case.pool).accepted),
+        None if squash is None else {"name": "sigmoid(score - mean)", "mean": squash.mean},
+        case.curves,
+        sources,
+        case.promised,
+        Exceptions.of(case.target.take(spoken), decisions.accepted[spoken], decisions.by[spoken], told[spoken]),
+        case.holdout,
+        case.rules,
+    )
+
+
+PICKS: dict[str, Callable[[Annotations, ScoredTriples], Annotations]] = {
+    "unknown": lambda answers, pool: answers,
+    "random": lambda answers, pool: answers.drawn_at_random(pool),
+}
+"""How judged triples were picked: as far as the answers tell, or by a random draw, as the user says."""

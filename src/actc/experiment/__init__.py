@@ -1,1 +1,0 @@
-"""Methods measured on cells of scored, labelled triples, as rows."""

@@ -1,0 +1,1 @@
+"""Graphs in and out: files of every format, and SPARQL stores."""

@@ -1,0 +1,204 @@
+"""One client of SPARQL servers: queries and updates, tried again where that may help.
+
+Nothing that a server says is believed. Every reply has a deadline for the whole of it. Nobody is followed elsewhere:
+passwords would go along.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from actc.errors import StoreError, needing
+from actc.graph.address import Store
+
+MOST_BYTES = 1 << 26
+"""Of a reply that is held in memory: a table of counts, an error."""
+PATIENCE = 300.0
+"""Seconds for a reply, before any row of it."""
+ROWS_A_SECOND = 500
+"""A server that sends rows more slowly is not waited for."""
+TRIES, FIRST_WAIT = 4, 0.5
+"""How often a request is made at most; seconds before the second time, doubled each time."""
+N_TRIPLES = "application/n-triples"
+ASK_WHO = "name a variable with --key-from or --user-from"
+Row = dict[str, str]
+Result = TypeVar("Result")
+
+
+class RequestError(Exception):
+    """A request that failed, and may be made again."""
+
+
+class SparqlClient:
+    """A connection to a server.
+
+    Parameters
+    ----------
+    store : Store
+        The address takes queries, updates or both.
+    wait : float
+        Seconds before a request is made again.
+    """
+
+    def __init__(self, store: Store, wait: float = FIRST_WAIT) -> None:
+        with needing("Asking a store", "httpx", "store"):
+            import httpx
+        self.store, self.wait = store, wait
+        self._http = self._open()
+        self._errors = (httpx.HTTPError, httpx.InvalidURL, RuntimeError, OSError, ValueError)
+
+    def _open(self) -> Any:
+        import httpx
+
+        headers = {"User-Agent": "actc", **({"Authorization": f"Bearer {self.store.key}"} if self.store.key else {})}
+        return httpx.Client(headers=headers, timeout=httpx.Timeout(PATIENCE, connect=10.0))
+
+    def __enter__(self) -> SparqlClient:
+        """Return the client."""
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        """Close its connections."""
+        self._http.close()
+
+    def select(self, query: str) -> list[Row]:
+        """Return the rows of a query: the text of each variable that is bound."""
+        return self._again(lambda: self._select(query))
+
+    def ask(self, query: str) -> bool:
+        """Return what the server says of an ASK query."""
+        return bool(self._again(lambda: self._json(query)).get("boolean"))
+
+    def update(self, text: str) -> None:
+        """Have the server carry out an update; twice must do the same as once."""
+        self._again(lambda: self._update(text))
+
+    @contextmanager
+    def read_triples(self, rows: int, query: str = "", address: str = "") -> Iterator[Iterator[bytes]]:
+        """Give N-Triples in blocks of bytes; a ``RequestError`` where they break off.
+
+        Parameters
+        ----------
+        rows : int
+            How many are expected: it may take longer for more.
+        query : str
+            A CONSTRUCT query; or
+        address : str
+            where a graph is to be had whole, on the host of the store.
+        """
+        form = {"query": query} if query else None
+        with self._sent(form, f"{N_TRIPLES}, text/plain;q=0.1", PATIENCE + rows / ROWS_A_SECOND, address) as found:
+            kind = found.headers.get("content-type", "").partition(";")[0].strip().lower()
+            if kind not in (N_TRIPLES, "text/plain"):
+                raise StoreError(f"{self.store} answers in {kind or 'no format'}, where N-Triples was asked for.")
+            yield found.iter_bytes()
+
+    def _select(self, query: str) -> list[Row]:
+        try:
+            rows = self._json(query)["results"]["bindings"]
+            return [{name: str(term["value"]) for name, term in row.items()} for row in rows]
+        except (KeyError, TypeError, AttributeError):
+            raise StoreError(f"{self.store}: the answer is no table of SPARQL results.") from None
+
+    def _json(self, query: str) -> dict[str, Any]:
+        content = bytearray()
+        with self._sent({"query": query}, "application/sparql-results+json", PATIENCE) as found:
+            for part in found.iter_bytes():
+                content += part
+                if len(content) > MOST_BYTES:
+                    raise StoreError(f"{self.store}: the answer is longer than any table that was asked for.")
+        try:
+            table = json.loads(content)
+        except (ValueError, RecursionError):
+            raise RequestError("the answer is no JSON, or was cut off") from None
+        if not isinstance(table, dict):
+            raise StoreError(f"{self.store}: the answer is no table of SPARQL results.")
+        return table
+
+    def _update(self, text: str) -> None:
+        with self._sent({"update": text}, "*/*", PATIENCE) as found:
+            for _ in found.iter_bytes():
+                pass
+
+    @contextmanager
+    def _sent(self, form: dict[str, str] | None, accept: str, seconds: float, address: str = "") -> Iterator[Any]:
+        """Send a form to the store, or get what is at an address of it; again with the password, where it asks for one.
+
+        When its time is over the connections are closed: who sends a byte now and then never exceeds a time-out of
+        reading, and may never come to the end of the headers.
+        """
+        if self._http.is_closed:
+            self._http = self._open()
+        end = threading.Timer(seconds, self._http.close)
+        end.daemon = True
+        end.start()
+        asked = {"method": "POST" if form else "GET", "url": address or self.store.place}
+        try:
+            with self._http.stream(**asked, data=form, headers={"Accept": accept}) as found:
+                if found.status_code != 401 or self._http.auth is not None or not self.store.user:
+                    self._refuse(found)
+                    yield found
+                    return
+                self._log_in(found.headers.get("www-authenticate", ""))
+            with self._http.stream(**asked, data=form, headers={"Accept": accept}) as found:
+                self._refuse(found)
+                yield found
+        except StoreError:
+            raise
+        except self._errors as error:
+            told = "the answer comes too slowly" if self._http.is_closed else str(error) or type(error).__name__
+            raise RequestError(self.store.hush(told)) from None
+        finally:
+            end.cancel()
+
+    def _log_in(self, challenge: str) -> None:
+        import httpx
+
+        kind = httpx.DigestAuth if challenge.lower().startswith("digest") else httpx.BasicAuth
+        self._http.auth = kind(self.store.user, self.store.password)
+
+    def _refuse(self, found: Any) -> None:
+        """Raise what a status means: try again, or an error of the store's."""
+        code = found.status_code
+        if 200 <= code < 300:
+            return
+        if 300 <= code < 400:
+            raise StoreError(f"{self.store} sends requests elsewhere ({code}); give that address.")
+        if code in (401, 403):
+            given = "the key" if self.store.key else "the user and the password" if self.store.user else ""
+            what = f"{given} that it was given will not do" if given else ASK_WHO
+            raise StoreError(f"{self.store} refuses ({code}); {what}.")
+        told = self.store.hush(" ".join(next(found.iter_bytes(2000), b"").decode("utf-8", "replace").split())[:200])
+        if code in (408, 425, 429) or code >= 500:
+            raise RequestError(f"{code} {told}".strip())
+        raise StoreError(f"{self.store} refuses the request ({code}): {told or 'no reason given'}")
+
+    def _again(self, request: Callable[[], Result]) -> Result:
+        """Make a request until it succeeds, a few times at most."""
+        for attempt in range(TRIES):
+            try:
+                return request()
+            except RequestError as trouble:
+                if attempt + 1 == TRIES:
+                    raise StoreError(f"{self.store} cannot be used: {trouble}.".replace("..", ".")) from None
+                self.pause(attempt)
+        raise AssertionError("unreachable")
+
+    def pause(self, attempt: int) -> None:
+        """Wait before a request is made once more."""
+        time.sleep(self.wait * 2**attempt)
+
+
+def refuse_odd_iri(text: str, told_by: str) -> str:
+    """Return an IRI that may stand in a query; refuse anything else."""
+    from actc.graph.terms import IRI
+
+    if not re.fullmatch(IRI, text):
+        raise StoreError(f"{told_by}: {text[:200]!r} is no IRI.")
+    return text

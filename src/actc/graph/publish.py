@@ -1,0 +1,225 @@
+"""Decided facts into a store, and out of it again.
+
+Without ``write`` nothing is changed: what would be written is said. To publish twice is to publish once. Facts that
+were taken out are removed from the store only if that is asked for; what is removed from where is written down first,
+in the store and in the folder, and comes back when the run is withdrawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from actc.data.deliver import check_writable, claim, write_beside
+from actc.data.files import load_json, write_json
+from actc.data.progress import Progress, ignore_progress
+from actc.errors import FileError, OptionError
+from actc.graph.address import Store, is_store
+from actc.graph.formats import check_format, write_graph
+from actc.graph.runs import STATEMENTS, Run
+from actc.graph.sparql_target import SparqlTarget
+from actc.graph.terms import Base
+
+PUBLISHED = "published.json"
+FORMAT = "actc-published"
+
+
+@dataclass(frozen=True)
+class Published:
+    """What came of a publication, or of its withdrawal.
+
+    Parameters
+    ----------
+    run : str
+        The name of the run.
+    lines : tuple of str
+        What a person should read.
+    """
+
+    run: str
+    lines: tuple[str, ...]
+
+
+def publish_facts(
+    folder: str | Path,
+    to: str,
+    into: str,
+    *,
+    write: bool = False,
+    remove: bool = False,
+    graphs: Sequence[str] = (),
+    query_at: str | None = None,
+    key_from: str | None = None,
+    user_from: str | None = None,
+    base: Base = "",
+    progress: Progress = ignore_progress,
+) -> Published:
+    """Write what was decided into a store, as ``actc publish`` does.
+
+    Parameters
+    ----------
+    folder : path
+        What ``complete`` or ``check`` wrote, or a table of accepted facts.
+    to : str
+        ``sparql:http://host/update``, or a file: .nq for a run as a store would have it, any other graph format for
+        its facts alone.
+    into : str
+        The IRI under which the run gets a named graph of its own.
+    write : bool
+        Without it nothing is written, and what would be is said.
+    remove : bool
+        Also remove the facts that were taken out, from the graphs named in ``graphs``, or else the default graph.
+    graphs : sequence of str
+    query_at : str, optional
+        Where a SPARQL store answers queries, if its address of updates does not tell.
+    key_from, user_from : str, optional
+        Environment variables that hold a bearer token, or user:password.
+    base : str, or two of them
+        Put before names that are no IRIs; what ``complete`` was given, if not given here.
+    progress : callable
+        Called with lines written, lines in all.
+    """
+    run = Run.read(folder, into, base)
+    if not len(run.facts) and not (remove and len(run.removed)):
+        raise OptionError(f"{folder}: nothing was accepted there{_hint(run, remove)}.")
+    if not is_store(to):
+        return _publish_to_file(run, Path(to), write)
+    with SparqlTarget(Store.of(to, key_from, user_from), query_at) as target:
+        removed = target.find(run.removed, tuple(graphs) or ("",)) if remove else {}
+        lines = [*_tell(run, to, removed, remove), *target.describe(run)]
+        if not write:
+            return Published(run.iri, (*lines, "Nothing was written; --write does it."))
+        taken = {
+            graph or "default": [found.triple(row) for row in range(len(found))] for graph, found in removed.items()
+        }
+        told = {"facts": len(run.facts), "published": _now(), "withdrawn": None}
+        keep_record(Path(folder), run.iri, to, told | ({"removed": taken} if any(taken.values()) else {}))
+        target.write(run, removed, progress)
+    return Published(run.iri, (*lines, f"Written. To take it back: actc withdraw {folder} --to {to} --into {into}"))
+
+
+def _hint(run: Run, remove: bool) -> str:
+    return (
+        f"; --remove takes out the {len(run.removed):,} that were found wrong"
+        if len(run.removed) and not remove
+        else ""
+    )
+
+
+def _tell(run: Run, to: str, removed: dict[str, Any], remove: bool) -> list[str]:
+    """Say what is written where."""
+    lines = [f"{len(run.facts):,} facts into {to}, as {run.iri}."] if len(run.facts) else []
+    for graph, decided in removed.items():
+        lines.append(f"{len(decided):,} of {len(run.removed):,} facts out of {graph or 'the default graph'}.")
+    if len(run.removed) and not remove:
+        lines.append(f"{len(run.removed):,} facts that were taken out stay in the store; --remove takes them out.")
+    nameless = run.facts.nameless + run.removed.nameless
+    if nameless:
+        lines.append(
+            f"{nameless:,} facts have an end that no update can name, a blank node or a text with an escape: left out."
+        )
+    return lines
+
+
+def _publish_to_file(run: Run, path: Path, write: bool) -> Published:
+    """Write the facts, and what is said about them where the file has a place for it."""
+    quads = path.suffix == ".nq"
+    found = None if quads else check_format(path, None)
+    extras = run.facts.extras if found is not None and found.carries else {}
+    lines = [f"{len(run.facts):,} facts into {path}{f', as {run.iri}' if quads else ''}."]
+    if not write:
+        return Published(run.iri, (*lines, "Nothing was written; --write does it."))
+    with claim(check_writable(path)):
+        if path.exists():
+            raise FileError(f"{path} is there already; choose another name.")
+        if found is not None:
+            write_graph(path, run.facts.names, base=run.base, extras=extras)
+        else:
+            _write_quads(run, path)
+    return Published(run.iri, tuple(lines))
+
+
+def _write_quads(run: Run, path: Path) -> None:
+    with write_beside(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+        for graph, told in ((run.iri, run.fact_lines()), (run.about, run.about_lines(STATEMENTS))):
+            for line in told:
+                file.writelines(f"{one[:-2]} <{graph}> .\n" for one in line.splitlines())
+
+
+def withdraw_facts(
+    folder: str | Path,
+    to: str,
+    into: str,
+    *,
+    run: str | None = None,
+    dry_run: bool = False,
+    query_at: str | None = None,
+    key_from: str | None = None,
+    user_from: str | None = None,
+) -> Published:
+    """Take a run back out of a store, as ``actc withdraw`` does: what it wrote goes, what it removed comes back.
+
+    Parameters
+    ----------
+    folder : path
+        The folder that was published.
+    to, into : str
+        As in :func:`publish_facts`.
+    run : str, optional
+        The name of the run; the last that was published from the folder, if not given.
+    dry_run : bool
+        Change nothing, and say what would be.
+    query_at, key_from, user_from
+        As in :func:`publish_facts`.
+    """
+    if not is_store(to):
+        raise OptionError(f"{to} is a file; remove it.")
+    name = run or last_run(Path(folder), to, into)
+    with SparqlTarget(Store.of(to, key_from, user_from), query_at) as target:
+        facts, back = target.look(name)
+        lines = [f"{facts:,} facts of {name} out of {to}."]
+        lines += [f"{count:,} facts back into {graph or 'the default graph'}." for graph, count in back.items()]
+        if dry_run:
+            return Published(name, (*lines, "Nothing was changed."))
+        target.withdraw(name)
+    if Path(folder).exists():
+        keep_record(Path(folder), name, to, {"withdrawn": _now()})
+    return Published(name, (*lines, "Done."))
+
+
+def keep_record(folder: Path, run: str, to: str, told: dict[str, Any]) -> None:
+    """Write down in the folder what became of a run in a store."""
+    path, runs = _record(folder), read_records(folder)
+    found = next((one for one in runs if (one["run"], one["store"]) == (run, to)), None)
+    others = [one for one in runs if one is not found]
+    write_json(path, {"format": FORMAT, "runs": [*others, {"run": run, "store": to, **(found or {}), **told}]})
+
+
+def read_records(folder: Path) -> list[dict[str, Any]]:
+    """Return what was published from a folder, the last one last."""
+    path = _record(folder)
+    if not path.exists():
+        return []
+    try:
+        return [{"run": str(one["run"]), "store": str(one["store"]), **one} for one in load_json(path)["runs"]]
+    except (ValueError, KeyError, TypeError):
+        raise FileError(f"{path}: it is damaged; name the run with --run.") from None
+
+
+def last_run(folder: Path, to: str, into: str) -> str:
+    """Return the name of the last run that was published from a folder into a store and not withdrawn."""
+    for one in reversed(read_records(folder)):
+        if one["store"] == to and str(one["run"]).startswith(into.rstrip("/#")) and not one.get("withdrawn"):
+            return str(one["run"])
+    raise OptionError(f"{folder}: nothing of it is in {to} under {into}; name another run with --run.")
+
+
+def _record(folder: Path) -> Path:
+    return folder / PUBLISHED if folder.is_dir() else folder.with_name(f"{folder.name}.{PUBLISHED}")
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,1 +1,0 @@
-"""A graph in whichever format, one format per file."""

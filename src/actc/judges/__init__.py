@@ -1,1 +1,0 @@
-"""Machine judges: language models, rules, look-ups; asked at length, heeded for what they are worth."""

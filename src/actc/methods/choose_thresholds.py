@@ -1,0 +1,104 @@
+"""Step 3: where to cut, relation by relation?
+
+A decision set is sorted once; cumulative sums then give the quality of every possible cut, for all groups together.
+The candidates are the scores of the decision set; a triple is predicted true when its score is at least the cut;
+among equally good cuts the lowest score wins, as in the authors' code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from actc.data.triples import FloatArray, IntArray, ScoredTriples
+from actc.errors import choose
+from actc.methods.groups import DecisionSets, Groups
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """What a cut at each element of a decision set would do: everything from that element upwards is predicted true.
+
+    Parameters
+    ----------
+    true_below, true_above : float array of shape (M,)
+        Sum of the labels of the group's elements below this one; and from this one on.
+    below, above : float array of shape (M,)
+        How many elements these are.
+    """
+
+    true_below: FloatArray
+    true_above: FloatArray
+    below: FloatArray
+    above: FloatArray
+
+
+def choose_thresholds(decision_sets: DecisionSets, objective: str | Objective = "accuracy") -> FloatArray:
+    """Return the best cut of every group, shape (count,); NaN for groups without any element."""
+    cuts = np.full(decision_sets.count, np.nan)
+    if not decision_sets.scores.size:
+        return cuts
+    starts = _group_starts(decision_sets.group)
+    quality = _quality_of_cuts(decision_sets, starts, objective)
+    best = np.maximum.reduceat(quality, starts)
+    is_best = quality == np.repeat(best, np.diff(starts, append=quality.size))
+    where = np.flatnonzero(is_best)
+    groups, first = np.unique(decision_sets.group[where], return_index=True)
+    cuts[groups] = decision_sets.scores[where[first]]
+    return cuts
+
+
+def choose_as_printed(pool: ScoredTriples, groups: Groups) -> FloatArray:
+    """Choose as Algorithm 1 is printed: annotated scores alone, from tau = 0 on, first strictly better one wins."""
+    cuts = np.full(groups.count, np.nan)
+    if not groups.rows.size:
+        return cuts
+    decision_sets = DecisionSets.of_annotations(pool, groups)
+    starts = _group_starts(groups.group)
+    sizes = np.diff(starts, append=len(groups.rows))
+    quality = _quality_of_cuts(decision_sets, starts, "accuracy")
+    best = np.maximum.reduceat(quality, starts)
+    tried = np.where(quality == np.repeat(best, sizes), groups.asked, np.iinfo(np.int64).max)
+    earliest = np.flatnonzero(tried == np.repeat(np.minimum.reduceat(tried, starts), sizes))
+    found = groups.group[starts]
+    cuts[found] = np.where(best > 0, decision_sets.scores[earliest], 0.0)
+    return cuts
+
+
+def _group_starts(group: IntArray) -> IntArray:
+    return np.flatnonzero(np.diff(group, prepend=-1))
+
+
+def _quality_of_cuts(decision_sets: DecisionSets, starts: IntArray, objective: str | Objective) -> FloatArray:
+    """Return what the objective says of a cut at each element; equal scores cannot be parted, so all get one value."""
+    if isinstance(objective, str):
+        objective = choose("objective", objective, OBJECTIVES)
+    scores, labels = decision_sets.scores, decision_sets.labels
+    sizes = np.diff(starts, append=scores.size)
+    index = np.arange(scores.size)
+    run_starts = np.diff(scores, prepend=np.nan) != 0
+    run_starts[starts] = True
+    first = np.maximum.accumulate(np.where(run_starts, index, 0))
+    below = (first - np.repeat(starts, sizes)).astype(np.float64)
+    running = np.concatenate([[0.0], np.cumsum(labels)])
+    true_below = running[first] - np.repeat(running[starts], sizes)
+    true_above = np.repeat(running[starts + sizes], sizes) - running[first]
+    return objective(Tally(true_below, true_above, below, np.repeat(sizes, sizes) - below))
+
+
+Objective = Callable[[Tally], FloatArray]
+
+
+def count_correct(tally: Tally) -> FloatArray:
+    """Count correct decisions: false ones below the cut, true ones above (accuracy times the size)."""
+    return tally.below - tally.true_below + tally.true_above
+
+
+def f1_score(tally: Tally) -> FloatArray:
+    """Harmonic mean of precision and recall: 2 TP / (predicted true + really true)."""
+    return 2 * tally.true_above / np.maximum(tally.above + tally.true_above + tally.true_below, 1e-300)
+
+
+OBJECTIVES: dict[str, Objective] = {"accuracy": count_correct, "f1": f1_score}

@@ -1,0 +1,271 @@
+"""Every named method, and the two words that all others speak: Method and Fit.
+
+A method is a frozen dataclass whose fields are its options, so that ``actc-lr-rndm:n=50,soft=true`` is the method
+``actc-lr-rndm`` with two fields replaced. It looks at a pool and at answers and gives back one fit, :meth:`Method.fit`;
+whoever wants thresholds, probabilities, the next triples to judge or how sure the method is asks that fit.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import sys
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from actc.data.triples import Annotations, BoolArray, FloatArray, Picks, ScoredTriples, Thresholds
+from actc.errors import ActcError, ChoiceError, OptionError, check_choice
+from actc.evidence.pools import WeighedTriples
+from actc.methods.pooled.method import Pooled
+from actc.methods.pooled.model import Posterior
+from actc.methods.pooled_evidence import PooledEvidence
+from actc.methods.squash_scores import Squash
+from actc.methods.three_steps import Actc, GlobalOpt, LocalOpt, SelectingMethod
+
+__all__ = [
+    "METHODS", "Fit", "Method", "SelectingMethod", "describe_options", "find_method", "finds_cuts", "named_method",
+    "thresholds_of", "warn_of_scores",
+]  # fmt: skip
+LOG = logging.getLogger("actc")
+
+
+class Fit(Protocol):
+    """What a method makes of the answers on a pool: fitted once, asked often.
+
+    Each thing is worked out when it is first asked for, and kept: whoever only wants the next triples to judge does
+    not pay for intervals. What a method cannot say is None.
+    """
+
+    @property
+    def thresholds(self) -> Thresholds | None:
+        """One cut per relation, in units of the pool's own scores, with an interval where the method knows one.
+
+        None where no cut says what :meth:`accepts` says: the method needs an answer first, or decides by more than the
+        score.
+        """
+
+    def accepts(self, triples: ScoredTriples) -> BoolArray:
+        """Say of any triples whether they are accepted, shape (M,); refused while the method needs an answer first."""
+
+    @property
+    def draws(self) -> Posterior | None:
+        """What is possible, as far as the answers tell, to draw from; None if the method does not know its doubts."""
+
+    @property
+    def gain(self) -> float | None:
+        """Right decisions in the pool that one more answer, well chosen, is expected to add."""
+
+    @property
+    def squash(self) -> Squash | None:
+        """How the method saw the scores; None if as they are."""
+
+    def probabilities(self, triples: ScoredTriples) -> FloatArray | None:
+        """Return P(true) of any triples, shape (M,); None if the method decides without probabilities."""
+
+    def pick(self, count: int, random: np.random.Generator) -> Picks:
+        """Return the next triples to judge, none of them judged; possible before the first answer."""
+
+
+@runtime_checkable
+class Method(Protocol):
+    """What the calibrator, the experiment and the command line ask of a method.
+
+    It may also have ``find_cuts(pool, answer_sets)``, which returns the cuts of many sets of answers at once, shape
+    (S, R + 1), the default last: an experiment is quicker by it; see :func:`finds_cuts`.
+    """
+
+    @property
+    def summary(self) -> str:
+        """One line on what it is."""
+
+    @property
+    def selector(self) -> Any:
+        """A name in ``SELECTORS`` or a function; ``random`` means that an experiment's shared draws are used."""
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether chance plays a part in what it picks; if not, one repeat of an experiment is enough."""
+
+    @property
+    def reads(self) -> str:
+        """What it reads beside the pool: ``known`` triples' scores, the graph's ``evidence``, or no more: ``pool``."""
+
+    def batch(self, judged: int) -> int:
+        """Return how many triples to judge before fitting again, when so many are judged."""
+
+    def fit(self, pool: ScoredTriples, answers: Annotations, known: ScoredTriples | None = None) -> Fit:
+        """Return what it makes of the answers."""
+
+
+def finds_cuts(method: Method) -> bool:
+    """Say whether a method is of the paper's kind: cuts in scores from 0 to 1, from one answer on, of a whole pool."""
+    return hasattr(method, "find_cuts")
+
+
+def warn_of_scores(method: Method, pool: ScoredTriples) -> None:
+    """Say, to the logger ``actc``, that a method takes a model's own scores as log-odds, where they look like such."""
+    takes_log_odds = method.reads == "evidence" and not isinstance(pool, WeighedTriples)
+    if takes_log_odds and len(pool) and pool.scores.min() >= 0 and pool.scores.max() <= 1:
+        LOG.warning(
+            "The method takes scores as log-odds, of which 0 is an even chance, but all of these lie between 0 and 1, "
+            "as a model's own do; weigh them first with `actc evidence`, or use the method pooled."
+        )
+
+
+def thresholds_of(fit: Fit) -> Thresholds:
+    """Return the thresholds of a fit, for whoever writes or shows them; refuse one that decides by more than a cut."""
+    if fit.thresholds is None:
+        raise OptionError(
+            "No threshold on the score says what this fit accepts: answers moved the weights of the evidence. Ask "
+            "`fit.accepts`, or leave the weights as they are with pooled-evidence:move=false."
+        )
+    return fit.thresholds
+
+
+def find_method(text: str | Method) -> Method:
+    """Return a method by name, with options (``actc-lr-rndm:n=50,soft=true``) or from a module (``module:name``).
+
+    This imports the module. A name that stands in a file is one for :func:`named_method`, which imports nothing.
+    """
+    if not isinstance(text, str):
+        return _check_method(text, repr(text))
+    if not names_module(text):
+        return named_method(text)
+    module, _, attribute = text.partition(":")
+    _IMPORTED[text] = _check_method(import_named(module, attribute, f"the method {text}"), text)
+    return _IMPORTED[text]
+
+
+def named_method(text: str) -> Method:
+    """Return a method by name, and import nothing: for names out of files, which strangers may have written.
+
+    One from a module is found if :func:`find_method` was asked for it before, by somebody who may name code.
+    """
+    name, _, rest = text.partition(":")
+    if name in METHODS:
+        return _with_options(name, METHODS[name], rest) if rest else METHODS[name]
+    if text in _IMPORTED:
+        return _IMPORTED[text]
+    if names_module(text):
+        raise OptionError(
+            f"The file names a method of somebody's own, {text}, which is code that would be run. If you trust it, "
+            f"say so with --method {text} (in Python: actc.methods.named.find_method first)."
+        )
+    raise ChoiceError("method", name, METHODS)
+
+
+def names_module(text: str) -> bool:
+    """Say whether a method's name is one of a module (``module:name``), which has to be imported."""
+    name, _, rest = text.partition(":")
+    return name not in METHODS and bool(rest) and "=" not in rest
+
+
+def imported_name(text: str) -> list[str]:
+    """Return a method's name for the command line of another process, if it is one that this process imported."""
+    return [text] if text in _IMPORTED else []
+
+
+def search_here() -> None:
+    """Let modules that the user names be found in the working folder too, after all other places."""
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+
+
+def import_here(text: str) -> None:
+    """Import a method of the user's own in a process that was told its name, from the working folder if it is there."""
+    search_here()
+    find_method(text)
+
+
+def _with_options(name: str, method: Any, rest: str) -> Method:
+    choices = {field.name: getattr(method, field.name) for field in fields(method) if field.name != "summary"}
+    changes = {}
+    for part in rest.split(","):
+        key, equals, value = part.partition("=")
+        key = key.strip().replace("-", "_")
+        if not equals:
+            raise OptionError(f"{name}: {part!r} is no option; write option=value, such as n=50.")
+        check_choice(f"option of {name}", key, choices)
+        changes[key] = _parse(name, key, value.strip(), choices[key])
+    return replace(method, **changes)  # type: ignore[no-any-return]
+
+
+def _parse(name: str, key: str, value: str, like: Any) -> Any:
+    truth = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+    try:
+        return truth[value.lower()] if isinstance(like, bool) else type(like)(value)
+    except (ValueError, KeyError):
+        wanted = {bool: "true or false", int: "a whole number", float: "a number"}.get(type(like), "a name")
+        raise OptionError(f"{name}: {key}={value} is not understood; {key} takes {wanted}.") from None
+
+
+def describe_options(method: Any) -> dict[str, Any]:
+    """Return a method's options as plain values, for a record of what was run."""
+    if not is_dataclass(method):
+        return {}
+    options = {field.name: getattr(method, field.name) for field in fields(method) if field.name != "summary"}
+    return {name: v if isinstance(v, str | int | float | bool) else repr(v) for name, v in options.items()}
+
+
+def import_named(module: str, attribute: str, wanted: str) -> Any:
+    """Import something out of a module; only for a name that the user gave, never for one out of a file.
+
+    Parameters
+    ----------
+    module, attribute : str
+    wanted : str
+        What it is imported for, as errors say it: ``--script``.
+    """
+    try:
+        found = importlib.import_module(module)
+    except (Exception, SystemExit) as error:  # whatever the module does when it is imported
+        told = " ".join(f"{error}".split()) or type(error).__name__
+        raise ActcError(f"The module {module!r} of {wanted} cannot be imported: {told}.") from error
+    if not hasattr(found, attribute):
+        raise ActcError(f"The module {module!r} has nothing called {attribute!r}.")
+    return getattr(found, attribute)
+
+
+def _check_method(found: Any, name: str) -> Method:
+    if isinstance(found, type):
+        raise OptionError(f"{name} is a class, not a method; name an object of it, such as {found.__name__}().")
+    if not isinstance(found, Method):
+        missing = [word for word in vars(Method) if not (word.startswith("_") or hasattr(found, word))]
+        raise OptionError(
+            f"{name} is no method: it has no {', '.join(missing)}. Build on actc.methods.named.SelectingMethod, "
+            "as docs/how-to/own-method.md shows."
+        )
+    return found
+
+
+_IMPORTED: dict[str, Method] = {}
+"""What this process was told to import, by its name."""
+
+METHODS: dict[str, Method] = {
+    "actc-lr-rndm": Actc("ACTC: random triples, logistic regression, best accuracy"),
+    "actc-gp-rndm": Actc("ACTC: random triples, Gaussian process, best accuracy", estimator="gp"),
+    "actc-lr-dens": Actc("ACTC: triples nearest the mean score, logistic regression, best accuracy", "nearest-mean"),
+    "actc-gp-dens": Actc("ACTC: triples nearest the mean score, Gaussian process, best accuracy", "nearest-mean", "gp"),
+    "actc-lr-rndm-f1": Actc("ACTC: random triples, logistic regression, best F1", objective="f1"),
+    "actc-gp-rndm-f1": Actc("ACTC: random triples, Gaussian process, best F1", estimator="gp", objective="f1"),
+    "actc-lr-dens-f1": Actc("ACTC: triples nearest the mean, logistic regression, best F1", "nearest-mean", "lr", "f1"),
+    "actc-gp-dens-f1": Actc("ACTC: triples nearest the mean, Gaussian process, best F1", "nearest-mean", "gp", "f1"),
+    "actc-lr-uni": Actc("ACTC with one threshold for all relations, logistic regression", uniform=True),
+    "actc-gp-uni": Actc("ACTC with one threshold for all relations, Gaussian process", estimator="gp", uniform=True),
+    "localopt-acc": LocalOpt("Baseline: each relation's best cut among its annotations, by accuracy"),
+    "localopt-f1": LocalOpt("Baseline: each relation's best cut among its annotations, by F1", objective="f1"),
+    "localopt-acc-uni": LocalOpt("Baseline: one best cut among all annotations, by accuracy", uniform=True),
+    "localopt-f1-uni": LocalOpt("Baseline: one best cut among all annotations, by F1", objective="f1", uniform=True),
+    "globalopt-f1": GlobalOpt("Baseline: grid search, relation by relation, for the F1 over all annotations"),
+    "pooled": Pooled("Ours: one model over all relations, labels where they pay; works from zero labels on"),
+    "pooled-rndm": Pooled("Ours: one model over all relations, random triples", "random"),
+    "pooled-known": Pooled("Ours: pooled, and the scores of known triples tell about relations", known=True),
+    "pooled-known-rndm": Pooled("Ours: pooled, with known triples' scores, random triples", "random", known=True),
+    "pooled-evidence": PooledEvidence("Ours: pooled, over log-odds by what the graph says of each candidate"),
+    "pooled-evidence-rndm": PooledEvidence(
+        "Ours: pooled, over log-odds by the graph's evidence, random triples", "random"
+    ),
+}

@@ -1,0 +1,134 @@
+"""Our own method: one model over all relations, which share strength.
+
+A triple of relation r with centred, transformed score x is true with
+
+    logit P(true) = psi(x) . beta_r        psi(x) = (1, min(x, 0), max(x, 0))
+    beta_r = G_r theta + u_r               u_r ~ N(0, diag(tau^2)),   theta ~ N(mean, sd^2)
+
+where G_r holds what the unlabelled scores of r say about it. The posterior is Gaussian around the mode (``solve``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from actc.data.numeric import line_heights, line_variances, logit, moderate, psi
+from actc.data.triples import FloatArray, IntArray
+from actc.methods.pooled.features import PreparedPool
+from actc.methods.pooled.tuned import TUNED
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """What is believed before any label.
+
+    Parameters
+    ----------
+    coefficients : mapping of str to (float, float)
+        Mean and standard deviation of each shared coefficient.
+    tau : (float, float)
+        How much relations differ from what their features say: standard deviation of intercepts and of slopes.
+    """
+
+    coefficients: Mapping[str, tuple[float, float]]
+    tau: tuple[float, float]
+
+    @property
+    def tau_squared(self) -> FloatArray:
+        """Variances of a relation's own intercept, left and right slope, shape (3,)."""
+        return np.array([self.tau[0], self.tau[1], self.tau[1]]) ** 2
+
+    @property
+    def mean(self) -> FloatArray:
+        """Means, shape (P,)."""
+        return np.array([mean for mean, _ in self.coefficients.values()])
+
+    @property
+    def precision(self) -> FloatArray:
+        """Inverse variances, shape (P,)."""
+        return np.array([sd**-2.0 for _, sd in self.coefficients.values()])
+
+
+def design(pool: PreparedPool, names: Collection[str]) -> FloatArray:
+    """Return G, shape (R + 1, 3, P): how each relation's intercept and two slopes follow from coefficients."""
+    zero, one = np.zeros(len(pool.counts)), np.ones(len(pool.counts))
+    skew = pool.features["skew"]
+    columns = {
+        "one": (one, zero, zero),
+        "c": (pool.features["c"], zero, zero),
+        "skew": (skew, zero, zero),
+        "gap": (pool.features.get("gap", zero), zero, zero),
+        "bskew": (zero, skew, skew),
+        "diff": (zero, -one, one),
+        "slope": (zero, one, one),
+    }
+    return np.stack([np.stack(columns[name], axis=-1) for name in names], axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """What the labels leave possible: every relation's broken line as a Gaussian.
+
+    Parameters
+    ----------
+    pool : PreparedPool
+        What it was fitted on.
+    beta : float array of shape (R + 1, 3)
+        Mean of intercept, left slope, right slope; the last row is "any other relation".
+    covariance : float array of shape (R + 1, 3, 3)
+        V.
+    mixture : tuple of (float, Posterior)
+        What it is the average of, each with its weight; empty where it is one fit.
+    """
+
+    pool: PreparedPool
+    beta: FloatArray
+    covariance: FloatArray
+    mixture: tuple[tuple[float, Posterior], ...] = ()
+
+    def logits(self, x: FloatArray, relations: IntArray) -> FloatArray:
+        """Return the mean logit of triples with centred scores x."""
+        return line_heights(psi(x), self.beta[relations])
+
+    def moments(self, x: FloatArray, relations: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance of the logit of triples with centred scores x."""
+        basis = psi(x)
+        return line_heights(basis, self.beta[relations]), line_variances(basis, self.covariance[relations])
+
+    def probabilities(self, x: FloatArray, relations: IntArray) -> FloatArray:
+        """Return P(true), the logit's uncertainty averaged out."""
+        return moderate(*self.moments(x, relations))
+
+
+def cut_for_accuracy(posterior: Posterior) -> float:
+    """Return the logit from which on a triple is accepted, for the most right decisions."""
+    return 0.0
+
+
+def cut_for_f1(posterior: Posterior) -> float:
+    """Return the logit from which on a triple is accepted, for the best expected F1 on the pool."""
+    pool = posterior.pool
+    p = posterior.probabilities(pool.x, pool.relations)
+    order = np.argsort(-p, kind="stable")
+    p = p[order]
+    true = np.cumsum(p)
+    expected = 2 * true / (np.arange(1, len(p) + 1) + true[-1])
+    cut = np.clip(p[np.argmax(expected)], 1e-6, 0.5)
+    return float(logit(cut))
+
+
+def cuts_at(posterior: Posterior, beta: FloatArray, level: float = 0.0) -> FloatArray:
+    """Return where lines with coefficients beta, shape (..., R + 1, 3), cross a logit, as cuts in scores."""
+    return posterior.pool.normal.to_cuts(posterior.pool.features["c"] + crossings(beta, level))
+
+
+def crossings(beta: FloatArray, level: float = 0.0) -> FloatArray:
+    """Return x where lines with coefficients beta, shape (..., 3), cross a logit."""
+    height = level - beta[..., 0]
+    return np.asarray(height / np.maximum(np.where(height < 0, beta[..., 1], beta[..., 2]), TUNED.slope_floor))
+
+
+OBJECTIVES = {"accuracy": cut_for_accuracy, "f1": cut_for_f1}

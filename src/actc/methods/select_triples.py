@@ -1,0 +1,179 @@
+"""Step 1: which triples should a person judge?
+
+Every selector has a function ``(pool, annotations, count, random, estimate) -> rows`` that never repeats an annotated
+row. Calling it again with the answers so far gives the next ones, so budgets are nested. ``estimate()`` returns the
+probability of every triple of the pool, each by its own relation's classifier; ``estimate(relation)`` by that one
+relation's. Only selectors that ask for it pay for it. All that is to be said of a selector stands in its line of
+``SELECTORS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from actc.data.triples import Annotations, FloatArray, IntArray, Picks, ScoredTriples
+from actc.errors import OptionError, choose
+
+
+class PoolProbabilities(Protocol):
+    """P(true) of every triple of the pool, shape (N,)."""
+
+    def __call__(self, relation: int | None = None) -> FloatArray:
+        """Estimate by each triple's own classifier, or by the one of the given relation."""
+
+
+SelectRows = Callable[[ScoredTriples, Annotations, int, np.random.Generator, PoolProbabilities], IntArray]
+
+
+class Selector(NamedTuple):
+    """A way to select triples.
+
+    Parameters
+    ----------
+    select : callable
+        Returns the rows of the next triples to judge.
+    reason : str
+        Why a triple is asked, for the person who judges it.
+    by_chance : bool
+        Whether another random generator would select other triples.
+    uniform : bool
+        Whether every triple that nobody has judged has the same chance to be selected.
+    """
+
+    select: SelectRows
+    reason: str = "Chosen by the method's own rule."
+    by_chance: bool = True
+    uniform: bool = False
+
+
+def find_selector(selector: str | SelectRows) -> Selector:
+    """Return the selector of that name; of a function nothing is known, so chance may play a part in it."""
+    if not isinstance(selector, str):
+        return Selector(selector)
+    return choose("selector", selector, SELECTORS)
+
+
+def select_triples(
+    pool: ScoredTriples,
+    annotations: Annotations,
+    count: int,
+    selector: str | SelectRows,
+    random: np.random.Generator,
+    estimate: PoolProbabilities,
+) -> Picks:
+    """Return the next ``count`` triples to judge.
+
+    Parameters
+    ----------
+    pool : ScoredTriples
+        The candidates, N of them.
+    annotations : Annotations
+        What has been judged already; never selected again.
+    count : int
+        How many more to judge, at most N - len(annotations).
+    selector : str or callable
+        A name in ``SELECTORS``, or a function of your own with their signature.
+    random : numpy Generator
+        Where randomness comes from.
+    estimate : callable
+        Returns P(true) of every triple of the pool, shape (N,); may take the relation whose classifier to use.
+    """
+    check_count(pool, annotations, count)
+    chosen = find_selector(selector)
+    rows = chosen.select(pool, annotations, count, random, estimate)
+    if not chosen.uniform:
+        return Picks(rows, reasons=chosen.reason)
+    return Picks(rows, "random", "pool", 1 / len(pool), chosen.reason)
+
+
+def check_count(pool: ScoredTriples, annotations: Annotations, count: int) -> None:
+    """Refuse to select more triples than are left to judge."""
+    left = len(pool) - len(annotations)
+    if not 0 <= count <= left:
+        raise OptionError(f"{count} triples are wanted, but {left} of the pool's {len(pool)} are left to judge.")
+
+
+def select_random(
+    pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: PoolProbabilities
+) -> IntArray:
+    """Take any triples, all with the same chance (ACTC_rndm)."""
+    return random.permutation(_unjudged(pool, annotations))[:count]
+
+
+def select_nearest_mean(
+    pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: PoolProbabilities
+) -> IntArray:
+    """Take the triples whose score is nearest to the mean score (ACTC_dens, as the paper's tables were made)."""
+    return _smallest(pool, annotations, count, _squared_distance(pool))
+
+
+def select_farthest_mean(
+    pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: PoolProbabilities
+) -> IntArray:
+    """Take the triples whose score is farthest from the mean score (ACTC_dens, Algorithm 2 as printed)."""
+    return _smallest(pool, annotations, count, -_squared_distance(pool))
+
+
+def select_uncertain(
+    pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: PoolProbabilities
+) -> IntArray:
+    """Take the triples whose estimated probability is nearest to one half."""
+    return _smallest(pool, annotations, count, np.abs(0.5 - estimate()))
+
+
+def select_uncertain_and_dense(
+    pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: PoolProbabilities
+) -> IntArray:
+    """Take the triples with the smallest uncertainty times summed squared distance, as in the authors' code."""
+    spread = _squared_distance(pool) + np.var(pool.scores)
+    return _smallest(pool, annotations, count, np.abs(0.5 - estimate()) * spread)
+
+
+def select_uncertain_by_last(
+    pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: PoolProbabilities
+) -> IntArray:
+    """Take the triples that one relation's classifier is least sure of, as in the authors' code.
+
+    Their code keeps a single classifier: the one it fitted last, for whichever annotated relation comes last in a
+    Python set. So this order, and all that follows from it, changes with PYTHONHASHSEED.
+    """
+    names = {pool.relation_names[code] for code in pool.relations[annotations.rows].tolist()}
+    last = pool.relation_names.index(list(names)[-1]) if names else None
+    return _smallest(pool, annotations, count, np.abs(0.5 - estimate(last)))
+
+
+def _squared_distance(pool: ScoredTriples) -> FloatArray:
+    # The authors sum squared distances to every score: N (s - mean)^2 + N variance, so this gives the same order
+    # without the N x N table.
+    distance: FloatArray = (pool.scores - pool.scores.mean()) ** 2
+    return distance
+
+
+def _smallest(pool: ScoredTriples, annotations: Annotations, count: int, values: FloatArray) -> IntArray:
+    rows = _unjudged(pool, annotations)
+    return rows[np.lexsort((pool.keys[rows], values[rows]))[:count]]
+
+
+def _unjudged(pool: ScoredTriples, annotations: Annotations) -> IntArray:
+    judged = np.zeros(len(pool), dtype=np.bool_)
+    judged[annotations.rows] = True
+    return np.flatnonzero(~judged)
+
+
+SELECTORS: dict[str, Selector] = {
+    "random": Selector(
+        select_random, "Drawn at random: every candidate has the same chance to be checked.", uniform=True
+    ),
+    "nearest-mean": Selector(
+        select_nearest_mean, "Its score is among those nearest to the mean of all scores.", by_chance=False
+    ),
+    "farthest-mean": Selector(
+        select_farthest_mean, "Its score is among those farthest from the mean of all scores.", by_chance=False
+    ),
+    "uncertainty": Selector(select_uncertain, "The model is least sure about it.", by_chance=False),
+    "density-weighted": Selector(select_uncertain_and_dense, by_chance=False),
+    "uncertainty-last-relation": Selector(select_uncertain_by_last, by_chance=False),
+}

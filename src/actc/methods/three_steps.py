@@ -1,0 +1,227 @@
+"""The paper's method and its baselines as methods: their options, and the fit that answers for all of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from actc.data.triples import Annotations, BoolArray, FloatArray, Picks, ScoredTriples, Thresholds
+from actc.errors import OptionError, check_choice, choose
+from actc.methods.baselines import global_opt, local_opt
+from actc.methods.choose_thresholds import choose_as_printed, choose_thresholds
+from actc.methods.estimate_labels import FittedRelations, estimate_labels
+from actc.methods.groups import Groups
+from actc.methods.select_triples import find_selector, select_triples
+from actc.methods.squash_scores import Squash, needs_squashing
+
+Probabilities = Callable[[ScoredTriples], FloatArray]
+
+
+class SelectingMethod:
+    """The part that the paper's methods share: triples by a named selector, and a fit around ``find_cuts``.
+
+    A method of your own needs to write no more than ``find_cuts``; ``learn`` besides, if it has probabilities. Both see
+    scores from 0 to 1.
+    """
+
+    selector: Any = "random"
+    summary: str = ""
+    reads: ClassVar[str] = "pool"
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether chance plays a part in what it selects."""
+        return find_selector(self.selector).by_chance
+
+    def batch(self, judged: int) -> int:
+        """Return how many triples to judge before asking again: as many as there are."""
+        return sys.maxsize
+
+    def fit(self, pool: ScoredTriples, answers: Annotations, known: ScoredTriples | None = None) -> StepsFit:
+        """Return the fit on the answers; scores that leave [0, 1] are squashed, which nobody outside notices."""
+        find_selector(self.selector)  # refuses a selector that does not exist
+        return StepsFit(self, pool, answers, Squash.of(pool) if needs_squashing(pool) else None)
+
+    def find_cuts(self, pool: ScoredTriples, annotation_sets: Sequence[Annotations]) -> FloatArray:
+        """Return each set's cuts, shape (S, R + 1), the default last."""
+        raise NotImplementedError(f"{type(self).__name__} is no method yet: write its find_cuts.")
+
+    def learn(self, pool: ScoredTriples, answers: Annotations) -> Probabilities | None:
+        """Return a function from triples to P(true), or None: this method decides without probabilities."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class StepsFit:
+    """What a method of three steps makes of the answers; each thing is worked out when it is first asked for.
+
+    Parameters
+    ----------
+    method : SelectingMethod
+    pool, answers
+        What it was fitted on, in units of the caller's scores.
+    squash : Squash or None
+        How the method saw the scores; None if as they are.
+    """
+
+    method: SelectingMethod
+    pool: ScoredTriples
+    answers: Annotations
+    squash: Squash | None
+    draws: ClassVar[None] = None
+    gain: ClassVar[None] = None
+
+    @cached_property
+    def thresholds(self) -> Thresholds | None:
+        """One cut per relation, in units of the pool's scores; None before the first answer."""
+        if not len(self.answers):
+            return None
+        cuts = self.method.find_cuts(self._seen_pool, [self.answers])[0]
+        if self.squash is not None:
+            cuts = self.squash.undo(cuts, self.pool)
+        return Thresholds.from_cuts(self.pool, self.answers, cuts)
+
+    def accepts(self, triples: ScoredTriples) -> BoolArray:
+        """Say of any triples whether they are accepted, shape (M,)."""
+        if self.thresholds is None:
+            raise OptionError(NO_ANSWER)
+        return self.thresholds.decide(triples)
+
+    def probabilities(self, triples: ScoredTriples) -> FloatArray | None:
+        """Return P(true) of any triples, shape (M,); None if the method has no probabilities."""
+        return None if self._learnt is None else self._learnt(self._seen(triples))
+
+    def _repr_html_(self) -> str | None:
+        """Return the thresholds as a table, for a notebook; None before there are any."""
+        return None if self.thresholds is None else self.thresholds._repr_html_()
+
+    def pick(self, count: int, random: np.random.Generator) -> Picks:
+        """Return the next triples to judge."""
+        return select_triples(self._seen_pool, self.answers, count, self.method.selector, random, self._estimate)
+
+    def _estimate(self, relation: int | None = None) -> FloatArray:
+        if self._learnt is None:
+            raise OptionError(
+                f"The selector {self.method.selector!r} asks for probabilities, which this method does not have; "
+                "use an actc or a pooled method."
+            )
+        return self._learnt(self._seen_pool if relation is None else self._seen_pool.as_if(relation))
+
+    def _seen(self, triples: ScoredTriples) -> ScoredTriples:
+        return triples if self.squash is None else self.squash.apply(triples)
+
+    @cached_property
+    def _seen_pool(self) -> ScoredTriples:
+        return self._seen(self.pool)
+
+    @cached_property
+    def _learnt(self) -> Probabilities | None:
+        return self.method.learn(self._seen_pool, self.answers)
+
+
+@dataclass(frozen=True)
+class Actc(SelectingMethod):
+    """Active threshold calibration (Sedova & Roth 2023).
+
+    Parameters
+    ----------
+    selector : str or callable
+        Step 1, see ``SELECTORS``.
+    estimator : str, callable or classifier
+        Step 2, see ``ESTIMATORS``.
+    objective : str or callable
+        Step 3, see ``OBJECTIVES``.
+    n : int
+        The smallest decision set that is enough.
+    soft, estimate_all : bool
+        Probabilities as labels; estimates for every triple.
+    default : {"estimates", "annotations"}
+        What the default threshold rests on.
+    uniform : bool
+        One threshold for all relations.
+    as_printed : bool
+        Step 3 as Algorithm 1 is printed.
+    """
+
+    summary: str = ""
+    selector: Any = "random"
+    estimator: Any = "lr"
+    objective: Any = "accuracy"
+    n: int = 500
+    soft: bool = False
+    estimate_all: bool = False
+    default: str = "estimates"
+    uniform: bool = False
+    as_printed: bool = False
+
+    def find_cuts(self, pool: ScoredTriples, annotation_sets: Sequence[Annotations]) -> FloatArray:
+        """Return each set's cuts, shape (S, R + 1), the default last."""
+        _check_budgets(annotation_sets)
+        check_choice("source of the default threshold", self.default, DEFAULTS)
+        groups = Groups.of(pool, annotation_sets, self.uniform)
+        if self.as_printed:
+            return groups.fill_defaults(choose_as_printed(pool, groups))
+        decision_sets = estimate_labels(
+            pool, groups, self.estimator, self.n, self.soft, self.estimate_all, self.default == "annotations"
+        )
+        return groups.fill_defaults(choose_thresholds(decision_sets, self.objective))
+
+    def learn(self, pool: ScoredTriples, answers: Annotations) -> Probabilities:
+        """Return P(true) by the classifiers of step 2, as a function of triples."""
+        groups = Groups.of(pool, [answers], self.uniform)
+        return FittedRelations.of(pool, groups, self.estimator).probabilities
+
+
+@dataclass(frozen=True)
+class LocalOpt(SelectingMethod):
+    """The best cut among each relation's annotated scores (Safavi & Koutra 2020)."""
+
+    summary: str = ""
+    selector: Any = "random"
+    objective: Any = "accuracy"
+    uniform: bool = False
+
+    def find_cuts(self, pool: ScoredTriples, annotation_sets: Sequence[Annotations]) -> FloatArray:
+        """Return each set's cuts, shape (S, R + 1), the default last."""
+        _check_budgets(annotation_sets)
+        return local_opt(pool, Groups.of(pool, annotation_sets, self.uniform), self.objective)
+
+
+@dataclass(frozen=True)
+class GlobalOpt(SelectingMethod):
+    """The best cuts on a grid for the F1 over all annotations (Speranskaya et al. 2020).
+
+    Parameters
+    ----------
+    step, passes : float, int
+        The grid's step; how often to go over the relations.
+    default : {"found", "half"}
+        Relations without annotations get the grid value that is best for all annotations, or 0.5.
+    """
+
+    summary: str = ""
+    selector: Any = "random"
+    step: float = 0.1
+    passes: int = 1
+    default: str = "found"
+
+    def find_cuts(self, pool: ScoredTriples, annotation_sets: Sequence[Annotations]) -> FloatArray:
+        """Return each set's cuts, shape (S, R + 1), the default last."""
+        _check_budgets(annotation_sets)
+        default = choose("default of GlobalOpt", self.default, GLOBAL_DEFAULTS)
+        return global_opt(pool, annotation_sets, self.step, self.passes, default)
+
+
+def _check_budgets(annotation_sets: Sequence[Annotations]) -> None:
+    if any(len(annotations) == 0 for annotations in annotation_sets):
+        raise OptionError(NO_ANSWER)
+
+
+NO_ANSWER = "This method needs at least one annotation; only the pooled methods work without any."
+DEFAULTS = ("estimates", "annotations")
+GLOBAL_DEFAULTS: dict[str, float | None] = {"found": None, "half": 0.5}

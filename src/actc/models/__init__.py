@@ -1,1 +1,0 @@
-"""Models that score triples: trained here, or read from other libraries."""

@@ -1,1 +1,0 @@
-"""What is on disk: read, and written complete or not at all."""

@@ -1,1 +1,0 @@
-"""The paper's method: select triples, estimate labels, choose thresholds; its classifiers and its baselines."""

@@ -1,1 +1,0 @@
-"""How good decisions are, what may be promised of them, and how to check it."""

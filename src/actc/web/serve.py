@@ -1,0 +1,115 @@
+"""Run the annotation page: a server, a planner beside it, and links for everybody."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from actc.errors import OptionError, needing
+from actc.session import OWNER, Session
+from actc.session.plan import planning
+from actc.web.gate import name_for_others
+from actc.web.links import Links
+
+ALONE = "you"
+"""The name of somebody who judges a session of their own."""
+MOST_CONNECTIONS = 800
+"""Above so many at a time, requests are refused (503): a process may often have no more than 1,024 files open."""
+SWITCH_SECONDS = 0.0005
+"""How long one thread may keep Python from the others: an answer needs it again after each of thirty statements."""
+
+
+def serve(
+    folder: Path,
+    annotators: Sequence[str],
+    host: str = "127.0.0.1",
+    port: int = 8765,
+    announce: Callable[[list[tuple[str, str]]], None] = lambda links: None,
+    report: Callable[[str], None] = lambda sentence: None,
+) -> None:
+    """Serve a session until interrupted.
+
+    Parameters
+    ----------
+    folder : Path
+        The session.
+    annotators : sequence of str
+        Names that shall have a link, besides those that have one already; if nobody has, "you" gets one.
+    host, port : str, int
+        Where to listen; port 0 takes any free one.
+    announce : callable
+        Receives (who, link) for everybody, once the server listens.
+    report : callable
+        Receives sentences about what goes wrong in the background.
+    """
+    with needing("The annotation page", "fastapi and uvicorn", "app"):
+        from actc.web.server import create_app
+    session = Session(folder)
+    for name in annotators or ([] if session.people() else [ALONE]):
+        session.add_annotator(name)
+    with listen(host, port) as listener, planning(folder, report):
+        app = create_app(session, host)
+        announce(links_of(session, host, listener.getsockname()[1]))
+        run_server(app, listener)
+    session.close()
+
+
+def run_server(app: Any, listener: socket.socket) -> None:
+    """Serve an application on an open socket until interrupted."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=2,
+    )
+    sys.setswitchinterval(SWITCH_SECONDS)
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Open the server's socket, or say why not."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # Named as TCP, its connections get TCP_NODELAY from asyncio; unnamed, every answer would wait 40 ms for an ACK.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(1024)
+    except OSError as error:
+        listener.close()
+        reason = (error.strerror or str(error)).lower()
+        raise OptionError(f"Cannot listen on {host}, port {port}: {reason}. Choose another with --port.") from None
+    return listener
+
+
+def links_of(session: Session, host: str, port: int) -> list[tuple[str, str]]:
+    """Return everybody's name and link, the owner first."""
+    links, address = Links.of(session.folder), address_of(host, port)
+    return [(one.name, address + links.path(one)) for one in [session.annotator(OWNER), *session.people()]]
+
+
+def address_of(host: str, port: int) -> str:
+    """Return the address of a server, as other machines reach it where they do."""
+    shown = name_for_others(host) or host
+    return f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
+
+
+def link_to_open(links: Sequence[tuple[str, str]]) -> str:
+    """Return the link for the browser of whoever starts the server: their own if they judge alone, else the owner's."""
+    alone = [name for name, _ in links] == [OWNER, ALONE]
+    return links[1 if alone else 0][1]
+
+
+def open_when_listening(link: str) -> None:
+    """Open a link in a browser, soon: the socket listens already, so the page waits rather than fails."""
+    threading.Timer(0.5, webbrowser.open, (link,)).start()

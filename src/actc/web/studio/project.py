@@ -1,0 +1,272 @@
+"""A project of the studio: a folder with what was dropped into it, what was chosen, and what came of it.
+
+::
+
+    project.json   title, goal, the role of each file, what was chosen
+    files/         what was dropped or chosen, under plain names
+    result/        what `actc complete` or `actc check` writes; its session is in it
+    session/       where scores are decided: the session itself
+    runs/1/        a command that was run: run.json, progress.jsonl, log.txt, ended.json
+
+Everything is on the disk, written complete or not at all; whoever opens the folder later sees the same.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import threading
+import unicodedata
+from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import chain, count
+from pathlib import Path
+from typing import Any
+
+from actc.data.files import load_json, read_scored, write_json, write_scored
+from actc.decide.list_test import Demand
+from actc.errors import ChoiceError, FileError, OptionError, check_choice
+from actc.session.settings import MOST_GUIDELINES, Settings
+
+FORMAT, VERSION, FILE = "actc-project", 1, "project.json"
+HIDDEN = ".actc-studio"
+"""What a studio's folder has beside its projects: its secret, and what was removed."""
+GOALS = ("complete", "check", "both", "decide")
+LOGINS = ("", "user", "key")
+ROLES = ("graph", "scores", "candidates", "names", "unused")
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+MOST_TITLE, MOST_NAME = 200, 100
+CHANGING = threading.Lock()
+"""Held from reading a project to writing it: files are dropped several at a time."""
+PACKED = (".zip", ".tar", ".tgz", ".tar.gz", ".7z", ".rar", ".xz", ".bz2", ".zst")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What was chosen for a project, besides its files.
+
+    Parameters
+    ----------
+    title : str
+    goal : {"complete", "check", "both", "decide"}
+        Facts that are missing, facts that are wrong, both, or scored candidates to decide on.
+    budget : int
+        How many answers to ask for.
+    precision : float, optional
+        The share of true facts that is promised.
+    guidelines, language : str
+        What people should know; the language of names.
+    store, graph_iri : str
+        Where the graph is, if not in a file; the named graph in it.
+    login : {"", "user", "key"}
+        How one logs in there; what is typed for it stands in no file (:mod:`actc.web.studio.logins`).
+    constraints : {"", "learnt"}
+        Whether what may not be true together is learnt from the graph.
+    """
+
+    title: str = ""
+    goal: str = "complete"
+    budget: int = 30
+    precision: float | None = None
+    guidelines: str = ""
+    language: str = "en"
+    store: str = ""
+    graph_iri: str = ""
+    login: str = ""
+    constraints: str = ""
+
+    def __post_init__(self) -> None:
+        title = " ".join(self.title.split())
+        if not 0 < len(title) <= MOST_TITLE or not title.isprintable():
+            raise OptionError(f"The title of a project has 1 to {MOST_TITLE} printable characters.")
+        object.__setattr__(self, "title", title)
+        check_choice("goal", self.goal, GOALS)
+        if self.precision is not None:
+            Demand(self.precision)
+        Settings(budget=self.budget, guidelines=self.guidelines)  # refuses what a session would refuse
+        if not re.fullmatch(r"[A-Za-z0-9-]{1,35}", self.language):
+            raise OptionError("A language is a short code, such as en or pt-BR.")
+        if self.store:
+            check_store(self.store, "query")
+        if self.login not in LOGINS:
+            raise ChoiceError("way to log in", self.login, LOGINS[1:])
+        if self.constraints not in ("", "learnt"):
+            raise ChoiceError("way to find constraints", self.constraints, ("learnt",))
+        for text in (self.store, self.graph_iri):
+            if len(text) > MOST_GUIDELINES or "\0" in text:
+                raise OptionError("An address has no such length, and no null character in it.")
+
+
+def check_store(address: str, end: str) -> None:
+    """Refuse what is no address of a SPARQL store, and one with a password in it: addresses are written down."""
+    scheme, _, place = address.partition("://")
+    if scheme not in ("sparql:http", "sparql:https"):
+        raise OptionError(f"The address of a store begins with sparql:http, such as sparql:http://host:7878/{end}.")
+    if "@" in place.partition("/")[0]:
+        raise OptionError("There is a password in the address; leave it out, and choose how to log in.")
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project as its folder has it.
+
+    Parameters
+    ----------
+    folder : Path
+    options : Options
+    roles : dict of str
+        What each file is: graph, scores, candidates, names, or unused.
+    """
+
+    folder: Path
+    options: Options
+    roles: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, folder: Path) -> Project:
+        """Read a project, or say in one sentence why it cannot be read."""
+        path = folder / FILE
+        try:
+            content = load_json(path)
+            if content["format"] != FORMAT or content["version"] != VERSION:
+                raise ValueError
+            known = {one.name for one in fields(Options)}
+            options = Options(**{name: value for name, value in dict(content["options"]).items() if name in known})
+            roles = {safe_name(name): role for name, role in dict(content["roles"]).items() if role in ROLES}
+        except FileNotFoundError:
+            raise FileError(f"{folder} is no project of the studio.") from None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, OptionError, ChoiceError):
+            raise FileError(f"{path}: the file is damaged.") from None
+        return cls(folder, options, roles)
+
+    def write(self) -> Project:
+        """Write it down."""
+        content = {"format": FORMAT, "version": VERSION, "options": asdict(self.options), "roles": self.roles}
+        write_json(self.folder / FILE, content)
+        return self
+
+    def change(self, **chosen: Any) -> Project:
+        """Choose anew; what is not named stays."""
+        with CHANGING:
+            now = Project.read(self.folder)
+            return replace(now, options=replace(now.options, **chosen)).write()
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return self.folder.name
+
+    @property
+    def files(self) -> Path:
+        """Where the files are."""
+        return self.folder / "files"
+
+    @property
+    def result(self) -> Path:
+        """What `actc complete` or `actc check` writes."""
+        return self.folder / "result"
+
+    @property
+    def session(self) -> Path | None:
+        """The session in which people judge; None where it has not begun."""
+        folder = self.folder / "session" if self.options.goal == "decide" else self.result / "session"
+        return folder if (folder / "settings.json").is_file() else None
+
+    @property
+    def accepted(self) -> Path | None:
+        """The accepted triples, or the facts that were taken out; None while nothing is decided."""
+        name = "removed.tsv" if self.options.goal == "check" else "accepted.tsv"
+        return path if (path := self.result / name).is_file() else None
+
+    def path_of(self, name: str) -> Path:
+        """Return where a file is; links are not followed."""
+        path = self.files / name
+        if name not in self.roles or path.is_symlink() or not path.is_file():
+            raise FileError(f"There is no file {name!r} in this project.")
+        return path
+
+    def names_of(self, role: str) -> list[str]:
+        """Return the files of a role, in the order in which they came."""
+        return [name for name, found in self.roles.items() if found == role and not (self.files / name).is_symlink()]
+
+    def with_file(self, name: str, role: str) -> Project:
+        """Note what a file is; of a graph, scores and candidates there is one each, the latest: others are not used."""
+        check_choice("role of a file", role, ROLES)
+        with CHANGING:
+            now = Project.read(self.folder)
+            many = role in ("names", "unused")
+            old = {other: "unused" for other in now.names_of(role) if not many and other != name}
+            roles = {key: value for key, value in now.roles.items() if key != name}
+            return replace(now, roles={**roles, **old, name: role}).write()
+
+    def without_file(self, name: str) -> Project:
+        """Remove a file."""
+        path = self.path_of(name)
+        with CHANGING:
+            now = Project.read(self.folder)
+            made = replace(now, roles={key: role for key, role in now.roles.items() if key != name}).write()
+        path.unlink(missing_ok=True)
+        return made
+
+
+def list_projects(studio: Path) -> list[Project]:
+    """Return the projects of a studio's folder, the one changed last first; damaged ones and links are left out."""
+    found = []
+    for folder in studio.iterdir():
+        if NAME.fullmatch(folder.name) and folder.is_dir() and not folder.is_symlink():
+            try:
+                found.append(Project.read(folder))
+            except FileError:
+                continue
+    return sorted(found, key=lambda one: -(one.folder / FILE).stat().st_mtime)
+
+
+def find_project(studio: Path, name: str) -> Project:
+    """Return a project by its name, which is looked at before it is made part of a path."""
+    folder = studio / name if NAME.fullmatch(name) else None
+    if folder is None or folder.is_symlink() or not (folder / FILE).is_file():
+        raise FileError("There is no such project.")
+    return Project.read(folder)
+
+
+def new_project(studio: Path, title: str) -> Project:
+    """Make the folder of a project, under a plain name after its title."""
+    options = Options(title)
+    plain = unicodedata.normalize("NFKD", options.title).encode("ascii", "ignore").decode().lower()
+    stem = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:32] or "project"
+    name = free_name(studio, stem)
+    (studio / name / "files").mkdir(parents=True)
+    return Project(studio / name, options).write()
+
+
+def free_name(studio: Path, stem: str) -> str:
+    """Return a name that no project has, with a number behind it where the name alone is taken."""
+    taken = {one.name for one in studio.iterdir()}
+    return next(name for name in chain([stem], (f"{stem}-{number}" for number in count(2))) if name not in taken)
+
+
+def add_sample(project: Project) -> Project:
+    """Put the packaged graph, candidates that a model scored, and names into a project: facts that anyone can judge."""
+    from importlib.resources import as_file, files
+
+    for source, name, role in (
+        ("train.tsv.gz", "words.tsv.gz", "graph"),
+        ("entities.tsv.gz", "entities.tsv.gz", "names"),
+        ("relations.tsv", "relations.tsv", "names"),
+    ):
+        with as_file(files("actc.bench.sample") / source) as path:
+            shutil.copyfile(path, project.files / name)
+        project = project.with_file(name, role)
+    with as_file(files("actc.bench.sample") / "valid.tsv.gz") as path:
+        write_scored(project.files / "scores.tsv", read_scored(path)[0])  # without the labels: people judge
+    return project.with_file("scores.tsv", "scores").change(goal="decide")
+
+
+def safe_name(name: str) -> str:
+    """Return a plain file name for one that came from outside: letters, digits, dots and dashes, no folder, no link."""
+    last = unicodedata.normalize("NFC", name).replace("\\", "/").rpartition("/")[2]
+    plain = re.sub(r"[^\w.-]+", "-", last).lstrip(".-")
+    if not plain or len(plain.encode()) > MOST_NAME:
+        raise OptionError(f"The name of a file has 1 to {MOST_NAME} bytes, not {last[:60]!r}; rename it.")
+    if plain.lower().endswith(PACKED):
+        raise OptionError(f"{plain} is an archive; unpack it, and drop the files in it.")
+    return plain

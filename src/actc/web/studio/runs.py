@@ -1,0 +1,279 @@
+"""Commands that run in processes of their own, and go on when the studio's server ends.
+
+A run is a folder. Its supervisor (``python -m actc.web.studio.runs RUN``) holds a lock in it for as long as it lives,
+runs the command lines one after the other, and writes how they ended. So whoever looks, now or after a restart, can
+tell a run that lives from one that was killed, which can be started again: commands go on from what is on the disk.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from actc.data.deliver import try_to_lock
+from actc.data.files import load_json, write_json
+from actc.data.progress import PROGRESS, read_progress
+from actc.errors import OptionError
+
+LIVING = ("waiting", "running")
+LINES, MOST_LOG = 40, 64 * 1024
+LOOKS = 0.3  # seconds between two looks for runs that wait
+LOADS = 30.0  # seconds within which a supervisor has its lock, on a busy machine too
+TRIES = 20  # of a supervisor to get its lock: whoever looks at a run has it for a moment
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run, as its folder has it.
+
+    Parameters
+    ----------
+    folder : Path
+        ``runs/N`` of a project.
+    """
+
+    folder: Path
+
+    @property
+    def id(self) -> int:
+        """Its number."""
+        return int(self.folder.name)
+
+    @property
+    def project(self) -> Path:
+        """The project's folder, where its command lines are run."""
+        return self.folder.parent.parent
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What was asked for, and when."""
+        return _read(self.folder / "run.json")
+
+    @property
+    def state(self) -> str:
+        """One of waiting, running, done, failed, cancelled, interrupted."""
+        ended = _read(self.folder / "ended.json")
+        if ended:
+            return str(ended["state"])
+        if _is_locked(self.folder / "lock"):
+            return "running"
+        if (self.folder / "cancel").exists():
+            return "cancelled"
+        return "interrupted" if (self.folder / "pid").exists() else "waiting"
+
+    def describe(self) -> dict[str, Any]:
+        """Return what a page shows of it."""
+        state, asked, ended = self.state, self.asked, _read(self.folder / "ended.json")
+        stages = read_progress(self.folder / "progress.jsonl")
+        seconds = ended.get("seconds")
+        if seconds is None and state == "running":
+            seconds = time.time() - _modified(self.folder / "pid", time.time())
+        return {
+            "id": self.id,
+            "what": asked.get("what", ""),
+            "command": "\n".join(shlex.join(words) for words in asked.get("commands", [])),
+            "state": state,
+            "started": _modified(self.folder / "pid"),
+            "seconds": seconds,
+            "stages": stages,
+            "left": _time_left(stages) if state == "running" else None,
+            "log": _tail(self.folder / "log.txt"),
+        }
+
+    def start(self, variables: Mapping[str, str]) -> int:
+        """Start the supervisor, which leaves a run alone that lives already; return its process's number.
+
+        ``variables`` are added to its environment, and stand nowhere else.
+        """
+        command = [sys.executable, "-P", "-m", "actc.web.studio.runs", str(self.folder)]
+        quiet = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
+        where = {**os.environ, **variables}
+        return os.posix_spawn(sys.executable, command, where, file_actions=quiet, setsid=True)
+
+    def cancel(self) -> None:
+        """End it; what its commands have finished so far stays."""
+        (self.folder / "cancel").touch()
+        if self.state == "running":
+            with suppress(ValueError, OSError):
+                os.killpg(int((self.folder / "pid").read_text()), signal.SIGTERM)
+
+    def again(self) -> None:
+        """Let it wait for its turn once more: commands go on from what is there."""
+        if self.state in LIVING:
+            raise OptionError("This run has not ended yet.")
+        for name in ("ended.json", "cancel", "pid", "progress.jsonl"):
+            (self.folder / name).unlink(missing_ok=True)
+
+
+def list_runs(project: Path) -> list[Run]:
+    """Return the runs of a project, oldest first."""
+    folder = project / "runs"
+    found = [Run(one) for one in folder.iterdir() if one.name.isdigit()] if folder.is_dir() else []
+    return sorted((one for one in found if (one.folder / "run.json").is_file()), key=lambda one: one.id)
+
+
+def add_run(project: Path, what: str, commands: Sequence[Sequence[str]]) -> Run:
+    """Ask for a run; one at a time works on a project."""
+    before = list_runs(project)
+    if any(one.state in LIVING for one in before):
+        raise OptionError("A run of this project has not ended yet; wait for it, or cancel it.")
+    folder = project / "runs" / str(before[-1].id + 1 if before else 1)
+    folder.mkdir(parents=True, exist_ok=True)
+    asked = {"what": what, "commands": [list(words) for words in commands], "at": time.time()}
+    write_json(folder / "run.json", asked)
+    return Run(folder)
+
+
+class Turns:
+    """Starts runs that wait, as many at a time as the machine has cores; what a killed studio left goes on.
+
+    Parameters
+    ----------
+    studio : Path
+        The folder with the projects.
+    most : int
+        How many runs at a time.
+    variables : callable
+        From the command lines of a run to what its environment has besides.
+    """
+
+    def __init__(
+        self, studio: Path, most: int, variables: Callable[[list[list[str]]], Mapping[str, str]] = lambda commands: {}
+    ) -> None:
+        self.studio, self.most, self.variables = studio, most, variables
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._keep, daemon=True)
+
+    def __enter__(self) -> Turns:
+        for run in self._runs():
+            if run.state == "interrupted":
+                run.again()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._ending.set()
+        self._thread.join(5)
+
+    def _runs(self) -> list[Run]:
+        folders = [one for one in self.studio.iterdir() if (one / "runs").is_dir() and not one.is_symlink()]
+        return [run for folder in folders for run in list_runs(folder)[-1:]]
+
+    def _keep(self) -> None:
+        begun: dict[Path, float] = {}  # those that are about to take their lock
+        children: list[int] = []
+        while not self._ending.wait(LOOKS):
+            with suppress(OSError):
+                states, now = {run.folder: run.state for run in self._runs()}, time.monotonic()
+                waiting = [folder for folder, state in states.items() if state == "waiting"]
+                begun = {one: at for one, at in begun.items() if one in waiting and now - at < LOADS}
+                free = self.most - len(begun) - sum(state == "running" for state in states.values())
+                for folder in [one for one in waiting if one not in begun][: max(0, free)]:
+                    run = Run(folder)
+                    children.append(run.start(self.variables(run.asked.get("commands", []))))
+                    begun[folder] = now
+            children = [one for one in children if not _has_ended(one)]
+
+
+def supervise(folder: Path) -> None:
+    """Run the command lines of a run, one after the other, and write how they ended."""
+    run = Run(folder)
+    with (folder / "lock").open("w") as lock:
+        if not _get(lock) or _read(folder / "ended.json") or (folder / "cancel").exists():
+            return
+        started = time.time()
+        (folder / "pid").write_text(str(os.getpid()))
+        state = "done"
+        # What ends a run ends its whole group; the supervisor says so before it goes.
+        signal.signal(signal.SIGTERM, lambda *_: _end(folder, "cancelled", started))
+        with (folder / "log.txt").open("ab") as log:
+            for words in run.asked["commands"]:
+                if _call(words, run.project, folder, log):
+                    state = "failed"
+                    break
+        _end(folder, state, started)
+
+
+def _get(lock: IO[str]) -> bool:
+    for _ in range(TRIES):
+        if try_to_lock(lock) is not False:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def _call(words: Sequence[str], project: Path, folder: Path, log: Any) -> int:
+    log.write(f"$ {shlex.join(words)}\n".encode())
+    log.flush()
+    command = [sys.executable, "-P", "-m", "actc.cli.main", *words[1:]]
+    where = {**os.environ, PROGRESS: str(folder / "progress.jsonl")}
+    return subprocess.call(command, cwd=project, env=where, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+
+def _end(folder: Path, state: str, started: float) -> None:
+    write_json(folder / "ended.json", {"state": state, "seconds": round(time.time() - started, 1)})
+    if state == "cancelled":
+        os._exit(0)
+
+
+def _has_ended(child: int) -> bool:
+    try:
+        return os.waitpid(child, os.WNOHANG)[0] == child
+    except ChildProcessError:
+        return True
+
+
+def _is_locked(path: Path) -> bool:
+    try:
+        with path.open("r+") as lock:
+            return try_to_lock(lock) is False
+    except OSError:
+        return False
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = load_json(path)
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _modified(path: Path, otherwise: float | None = None) -> Any:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return otherwise
+
+
+def _tail(path: Path) -> list[str]:
+    """Return the last lines of a log."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - MOST_LOG))
+            text = file.read().decode(errors="replace")
+    except OSError:
+        return []
+    return text.splitlines()[-LINES:]
+
+
+def _time_left(stages: Sequence[dict[str, Any]]) -> float | None:
+    """Return how many seconds the stage that runs will take, by how it went so far."""
+    if not stages or not stages[-1]["total"] or not stages[-1]["done"]:
+        return None
+    last = stages[-1]
+    return float(last["seconds"] * max(0, last["total"] - last["done"]) / last["done"])
+
+
+if __name__ == "__main__":
+    supervise(Path(sys.argv[1]))

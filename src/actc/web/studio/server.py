@@ -1,0 +1,434 @@
+"""The studio's routes: each is one call of what a command calls, or that command as a run of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shlex
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, Literal
+
+from anyio import to_thread
+from fastapi import APIRouter, FastAPI, HTTPException, Request
+from fastapi import Path as InPath
+from fastapi.responses import HTMLResponse, Response
+from pydantic import Field
+
+from actc import __version__
+from actc.data.files import bytes_told
+from actc.data.pages import render
+from actc.errors import OptionError
+from actc.session.start import add_session_names
+from actc.session.start_audit import find_audit
+from actc.web.common import Strict
+from actc.web.files import read_files, send_file
+from actc.web.gate import REPORT_POLICY, Bucket, Gate, loopback_names, name_for_others
+from actc.web.server import add_refusals, welcome, wrong_link
+from actc.web.studio.commands import (
+    Target,
+    audit_folder,
+    decide_commands,
+    go_commands,
+    publish_commands,
+    withdraw_commands,
+)
+from actc.web.studio.common import OpenProject, OpenStudio, Studio, read_token
+from actc.web.studio.decide_routes import deciding
+from actc.web.studio.describe import describe_project, list_of_projects
+from actc.web.studio.kept_tables import KeptTables
+from actc.web.studio.project import CHANGING, Project, add_sample, find_project, new_project, safe_name
+from actc.web.studio.qr import draw_qr
+from actc.web.studio.recognise import guess_role, look_at
+from actc.web.studio.removed import KEY, delete_removed, list_removed, put_back, remove_project
+from actc.web.studio.report import find_report, in_studio
+from actc.web.studio.runs import Run, Turns, add_run, list_runs
+from actc.web.studio.sessions import AUDIT, PREFIX, Sessions
+
+MOST_UPLOAD = bytes_told("ACTC_STUDIO_UPLOAD", "8GB") or 4 * 1024**3
+"""Bytes of one file."""
+LEFT_FREE = 512 * 1024**2
+"""Bytes of the disk that an upload leaves free: sessions need some."""
+PAGES = APIRouter(include_in_schema=False)
+ROUTES = APIRouter(prefix="/api")
+
+
+class ProjectBody(Strict):
+    """A new project."""
+
+    title: str = Field(min_length=1, max_length=200)
+    sample: bool = False
+
+
+class OptionsBody(Strict):
+    """What is chosen anew; what is not named stays."""
+
+    title: str | None = Field(None, max_length=200)
+    goal: Literal["complete", "check", "both", "decide"] | None = None
+    budget: int | None = Field(None, ge=1, le=1_000_000_000)
+    precision: float | None = Field(None, gt=0, lt=1, allow_inf_nan=False)
+    guidelines: str | None = Field(None, max_length=20_000)
+    language: str | None = Field(None, max_length=35)
+    store: str | None = Field(None, max_length=2000)
+    graph_iri: str | None = Field(None, max_length=2000)
+    login: Literal["", "user", "key"] | None = None
+    constraints: Literal["", "learnt"] | None = None
+
+
+class RunBody(Strict):
+    """What is to be run, and what it needs besides the project's options."""
+
+    what: Literal["go", "decide", "publish", "withdraw"]
+    to: str = Field("", max_length=2000)
+    into: str = Field("", max_length=2000)
+    base: str = Field("", max_length=2000)
+    login: Literal["", "user", "key"] = ""
+    remove: bool = False
+    out_of: str = Field("", max_length=2000)
+    write: bool = False
+
+
+class LoginBody(Strict):
+    """What a store wants to know of who asks: a user and a password, or a key; nothing, to forget it."""
+
+    store: str = Field(max_length=2000)
+    login: Literal["user", "key"]
+    user: str = Field("", max_length=1000)
+    secret: str = Field("", max_length=10_000)
+
+
+class PersonBody(Strict):
+    """Who shall judge."""
+
+    name: str = Field(min_length=1, max_length=80)
+
+
+class AuditBody(Strict):
+    """What an audit shall show."""
+
+    target: float | None = Field(None, gt=0, lt=1, allow_inf_nan=False)
+    count: int = Field(100, ge=1, le=100_000)
+    design: Literal["simple", "relation", "head"] = "simple"
+
+
+class FinishBody(Strict):
+    """Whether nobody is asked any more."""
+
+    finished: bool = True
+
+
+@ROUTES.get("/studio")
+def get_studio(studio: OpenStudio) -> dict[str, Any]:
+    """Return the projects, and what is to be known of the studio itself."""
+    return {
+        "version": __version__,
+        "folder": str(studio.folder),
+        "others": studio.others,
+        "cores": os.cpu_count(),
+        "projects": list_of_projects(studio),
+        "removed": list_removed(studio.folder),
+    }
+
+
+@ROUTES.post("/projects")
+def make_project(body: ProjectBody, studio: OpenStudio) -> dict[str, str]:
+    """Make a project; with the packaged graph in it, if that is wanted."""
+    project = new_project(studio.folder, body.title)
+    if body.sample:
+        add_sample(project)
+    return {"name": project.name}
+
+
+@ROUTES.get("/projects/{name}")
+def get_project(project: OpenProject, studio: OpenStudio) -> dict[str, Any]:
+    """Return all that a project's page shows."""
+    return describe_project(studio, project)
+
+
+@ROUTES.post("/projects/{name}")
+def change_project(body: OptionsBody, project: OpenProject, studio: OpenStudio) -> dict[str, Any]:
+    """Choose anew; title and guidelines reach people who judge at once."""
+    chosen = body.model_dump(exclude_unset=True)
+    given = {key: value for key, value in chosen.items() if value is not None or key == "precision"}
+    if project.session is not None and given.get("goal", project.options.goal) != project.options.goal:
+        raise OptionError("People judge here for this goal already; for another one make a new project.")
+    project = project.change(**given)
+    if project.session is not None:
+        session = studio.sessions.served(project.name).session
+        for key in {"title", "guidelines"} & set(given):
+            session.change(key, given[key])
+        if "budget" in given:
+            session.set_budget(given["budget"])
+    return describe_project(studio, project)
+
+
+@ROUTES.delete("/projects/{name}")
+def remove(request: Request, project: OpenProject, studio: OpenStudio) -> dict[str, str]:
+    """Remove a project: it can be put back until it is deleted."""
+    with studio.sessions.closed(project.name):
+        key = remove_project(project)
+    request.app.state.tables.forget(project.folder)
+    return {"removed": key}
+
+
+RemovedKey = Annotated[str, InPath(max_length=60, pattern=f"^{KEY.pattern}$")]
+
+
+@ROUTES.post("/removed/{key}")
+def put_project_back(key: RemovedKey, studio: OpenStudio) -> dict[str, str]:
+    """Put a removed project back."""
+    return {"name": put_back(studio.folder, key).name}
+
+
+@ROUTES.delete("/removed/{key}")
+def delete_project(key: RemovedKey, studio: OpenStudio) -> dict[str, str]:
+    """Delete a removed project for good."""
+    delete_removed(studio.folder, key)
+    return {"deleted": key}
+
+
+@ROUTES.post("/login")
+def log_in(body: LoginBody, studio: OpenStudio) -> dict[str, bool]:
+    """Keep in memory what a store asks for, until the studio ends."""
+    secret = f"{body.user}:{body.secret}" if body.login == "user" and (body.user or body.secret) else body.secret
+    studio.logins.keep(body.store, body.login, secret)
+    return {"known": studio.logins.has(body.store, body.login)}
+
+
+@ROUTES.put("/projects/{name}/files/{file}")
+async def put_file(
+    request: Request,
+    project: OpenProject,
+    file: Annotated[str, InPath(max_length=1000)],
+    role: Literal["graph", "scores", "candidates", "names", "unused", ""] = "",
+) -> dict[str, Any]:
+    """Take a file; it is there when it is there as a whole, and a file of the same name stays until then."""
+    name = safe_name(file)
+    if (project.files / name).is_dir():
+        raise OptionError(f"{name} is a folder in this project; rename the file.")
+    beside = project.files / f".{secrets.token_hex(8)}"
+    try:
+        project.files.mkdir(exist_ok=True)
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "wb") as out:
+            async for part in request.stream():
+                await to_thread.run_sync(_write, out, part)
+            out.flush()
+            os.fsync(out.fileno())
+        found = await to_thread.run_sync(_take, project.folder, beside, name, role)
+    except OSError as error:
+        raise OptionError(f"{name} cannot be stored: {(error.strerror or str(error)).lower()}.") from None
+    finally:
+        beside.unlink(missing_ok=True)
+    return found
+
+
+def _write(out: Any, part: bytes) -> None:
+    free = os.statvfs(out.fileno())
+    if free.f_bavail * free.f_frsize < LEFT_FREE + len(part):
+        raise OptionError("There is too little room on the disk for this file.")
+    out.write(part)
+
+
+def _take(folder: Any, beside: Any, name: str, role: str) -> dict[str, Any]:
+    """Give an upload its name and its role, in the project as it is by now."""
+    place = folder / "files" / name
+    os.replace(beside, place)
+    found = role or guess_role(place)
+    _tell_people(Project.read(folder).with_file(name, found), name)
+    return {"name": name, "role": found, "bytes": place.stat().st_size}
+
+
+@ROUTES.delete("/projects/{name}/files/{file}")
+def remove_file(project: OpenProject, file: Annotated[str, InPath(max_length=1000)]) -> dict[str, Any]:
+    """Remove a file from a project."""
+    project.without_file(file)
+    return {"removed": file}
+
+
+class RoleBody(Strict):
+    """What a file is."""
+
+    role: Literal["graph", "scores", "candidates", "names", "unused"]
+
+
+@ROUTES.post("/projects/{name}/files/{file}")
+def set_role(body: RoleBody, project: OpenProject, file: Annotated[str, InPath(max_length=1000)]) -> dict[str, Any]:
+    """Say what a file is, where it was guessed wrongly."""
+    project.path_of(file)
+    project = project.with_file(file, body.role)
+    _tell_people(project, file)
+    return {"name": file, "role": body.role}
+
+
+def _tell_people(project: Project, file: str) -> None:
+    """Let names reach people who judge already."""
+    if project.session is not None and project.roles[file] == "names":
+        add_session_names(project.session, [project.path_of(file)], project.options.language)
+
+
+@ROUTES.get("/projects/{name}/preview")
+def get_preview(project: OpenProject) -> dict[str, Any]:
+    """Return what the files are, and the first card."""
+    return look_at(project)
+
+
+@ROUTES.post("/projects/{name}/runs")
+def start_run(body: RunBody, project: OpenProject, studio: OpenStudio) -> dict[str, Any]:
+    """Run what a button asks for, when there is room for it."""
+    target = Target(body.to, body.into, body.base, body.login, body.remove, body.out_of)
+    commands = {
+        "go": lambda: go_commands(project),
+        "decide": lambda: decide_commands(project),
+        "publish": lambda: publish_commands(target, body.write),
+        "withdraw": lambda: withdraw_commands(target, body.write),
+    }[body.what]()
+    studio.logins.check(commands)
+    with CHANGING:
+        find_project(studio.folder, project.name)  # not one that has just been removed
+        return add_run(project.folder, body.what, commands).describe()
+
+
+def _find_run(project: OpenProject, run: Annotated[int, InPath(ge=1, le=10**9)]) -> Run:
+    for one in list_runs(project.folder):
+        if one.id == run:
+            return one
+    raise HTTPException(404, "There is no such run.")
+
+
+@ROUTES.post("/projects/{name}/runs/{run}/cancel")
+def cancel_run(project: OpenProject, run: Annotated[int, InPath(ge=1, le=10**9)]) -> dict[str, Any]:
+    """End a run."""
+    found = _find_run(project, run)
+    found.cancel()
+    return found.describe()
+
+
+@ROUTES.post("/projects/{name}/runs/{run}/again")
+def run_again(project: OpenProject, studio: OpenStudio, run: Annotated[int, InPath(ge=1, le=10**9)]) -> dict[str, Any]:
+    """Let a run that failed or was cancelled go on."""
+    found = _find_run(project, run)
+    studio.logins.check(found.asked.get("commands", []))
+    with CHANGING:
+        found.again()
+    return found.describe()
+
+
+@ROUTES.get("/projects/{name}/people")
+def get_people(project: OpenProject, studio: OpenStudio, request: Request) -> list[dict[str, Any]]:
+    """Return who may judge, each with a link for other machines and its QR code."""
+    return [_with_address(one, request, studio) for one in studio.sessions.people(project.name)]
+
+
+@ROUTES.post("/projects/{name}/people")
+def add_person(body: PersonBody, project: OpenProject, studio: OpenStudio, request: Request) -> dict[str, Any]:
+    """Give somebody a link."""
+    person = studio.sessions.served(project.name).session.add_annotator(body.name)
+    people = studio.sessions.people(project.name)
+    return next(_with_address(one, request, studio) for one in people if one["name"] == person.name)
+
+
+def _with_address(one: dict[str, Any], request: Request, studio: Studio) -> dict[str, Any]:
+    """Add the address that other machines reach, and its QR code, where they reach any."""
+    if studio.others is None or one["link"] is None:
+        return {**one, "address": None, "qr": None}
+    shown = f"[{studio.others}]" if ":" in studio.others else studio.others
+    port = f":{request.url.port}" if request.url.port else ""
+    address = f"{request.url.scheme}://{shown}{port}{one['link']}"
+    return {**one, "address": address, "qr": draw_qr(address)}
+
+
+@ROUTES.post("/projects/{name}/finish")
+def finish(body: FinishBody, project: OpenProject, studio: OpenStudio) -> dict[str, Any]:
+    """Ask nobody any more, or go on."""
+    studio.sessions.served(project.name).session.set_paused(body.finished)
+    return describe_project(studio, project)
+
+
+@ROUTES.post("/projects/{name}/audit")
+def begin_audit(body: AuditBody, project: OpenProject, studio: OpenStudio) -> dict[str, Any]:
+    """Draw accepted triples to be judged once more, by themselves, or go on with those that were drawn."""
+    session = audit_folder(project).parent
+    among = project.result / ("removed.tsv" if project.options.goal == "check" else "accepted.tsv")  # as was promised
+    if not among.is_file():
+        raise OptionError("Nothing is decided yet, so there is nothing to audit.")
+    drawn: dict[str, Any] = {
+        "among": among,
+        "count": body.count,
+        "design": body.design,
+        "seed": 0,
+        "target": body.target,
+    }
+    find_audit(session, None, **drawn, level=0.9).close()
+    session, among = (path.relative_to(project.folder) for path in (session, among))
+    words = ["actc", "audit", str(session), "--among", str(among), "--count", str(body.count), "--by", body.design]
+    words += ["--target", f"{body.target:g}"] if body.target else []
+    return {**studio.sessions.describe(project.name + AUDIT), "command": shlex.join(words)}
+
+
+@PAGES.get("/")
+async def home(studio: OpenStudio) -> Response:
+    """Return the page with the projects."""
+    return HTMLResponse(render("studio.html", files="files"))
+
+
+@PAGES.get("/project/{name}")
+def project_page(project: OpenProject) -> Response:
+    """Return the page of a project."""
+    return HTMLResponse(render("project.html", files="../files", name=project.name))
+
+
+@PAGES.get("/project/{name}/report")
+def report_page(project: OpenProject) -> Response:
+    """Return the report of the last decision, with a way back."""
+    path = find_report(project)
+    if path is None:
+        raise HTTPException(404, "There is no report yet: decide first.")
+    return HTMLResponse(in_studio(path, project), headers={"content-security-policy": REPORT_POLICY})
+
+
+@PAGES.get("/files/{name}")
+async def get_file(request: Request, name: Annotated[str, InPath(max_length=20)]) -> Response:
+    """Return a script, a style or the icon: looked up among those there are, never joined to a path."""
+    return send_file(request.app.state.files, name)
+
+
+@PAGES.get("/s/{token}")
+async def enter(request: Request, token: Annotated[str, InPath(max_length=64)]) -> Response:
+    """Let whoever has the studio's link in."""
+    studio: Studio = request.app.state.studio
+    if not studio.opens(token):
+        raise wrong_link(request, "This link is not valid. The terminal in which the studio runs shows the right one.")
+    return welcome(request, studio.cookie, token, "", "/")
+
+
+def create_studio(folder: Any, host: str = "127.0.0.1") -> FastAPI:
+    """Return the application over a folder with projects.
+
+    Parameters
+    ----------
+    folder : Path
+    host : str
+        The address it will listen on, which decides the names it answers to.
+    """
+    sessions = Sessions(folder, host)
+    studio = Studio(folder, read_token(folder), sessions, name_for_others(host))
+
+    @contextlib.asynccontextmanager
+    async def running(app: FastAPI) -> AsyncIterator[None]:
+        with Turns(folder, os.cpu_count() or 1, studio.logins.environment):
+            yield
+        app.state.tables.close()
+        await to_thread.run_sync(sessions.close)
+
+    app = FastAPI(title="actc studio", version=__version__, openapi_url=None, lifespan=running)
+    app.state.studio = studio
+    app.state.tables = KeptTables()
+    app.state.guesses = Bucket(rate=1 / 6, burst=20)
+    app.state.files = read_files("actc.web", "actc.web.studio")
+    app.add_middleware(Gate, hosts=loopback_names(host), uploads=MOST_UPLOAD)
+    for router in (ROUTES, deciding, PAGES):
+        app.include_router(router)
+    app.mount(PREFIX.rstrip("/"), sessions)
+    add_refusals(app)
+    return app

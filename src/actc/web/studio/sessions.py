@@ -1,0 +1,147 @@
+"""The pages of sessions within the studio: each project's own, as `actc annotate` serves them, at /session/NAME."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from actc.errors import ActcError, FileError
+from actc.session import OWNER, Session
+from actc.session.plan import planning
+from actc.web.links import Links
+from actc.web.serve import ALONE
+from actc.web.server import create_app
+from actc.web.studio.project import find_project
+
+PREFIX, AUDIT = "/session/", ".audit"
+MOST_OPEN = 8
+"""Sessions that are open at once: each has a planner with its pool in memory."""
+IDLE = 900.0  # seconds without a request, after which a session's planner gives its memory back
+
+
+@dataclass(eq=False)
+class Served:
+    """A session that is served: its pages, and the planner beside them."""
+
+    session: Session
+    app: ASGIApp
+    version: tuple[int, int]
+    ending: ExitStack
+    asked: float
+
+
+class Sessions:
+    """Opens sessions when somebody asks for their pages, and closes them when nobody did for long.
+
+    Parameters
+    ----------
+    studio : Path
+        The folder with the projects.
+    host : str
+        The address that the studio listens on.
+    """
+
+    def __init__(self, studio: Path, host: str) -> None:
+        self.studio, self.host = studio, host
+        self._open: dict[str, Served] = {}
+        self._lock = threading.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on to the session that its path names."""
+        from anyio import to_thread
+        from starlette.responses import JSONResponse
+
+        key = scope["path"].removeprefix(PREFIX).partition("/")[0]
+        try:
+            served = await to_thread.run_sync(self.served, key)
+        except ActcError as error:
+            await JSONResponse({"detail": str(error)}, 404)(scope, receive, send)
+            return
+        await served.app({**scope, "root_path": PREFIX + key}, receive, send)
+
+    def folder_of(self, key: str) -> Path:
+        """Return the session of a project, or its audit (NAME.audit)."""
+        project = find_project(self.studio, key.removesuffix(AUDIT))
+        session = project.session
+        if session is not None and key.endswith(AUDIT):
+            session = session / "audit" if (session / "audit" / "settings.json").is_file() else None
+        if session is None:
+            raise FileError("Nobody can judge here yet: the session has not begun.")
+        return session
+
+    def served(self, key: str) -> Served:
+        """Return an open session; opened anew where another has taken its folder's place."""
+        options, folder = find_project(self.studio, key.removesuffix(AUDIT)).options, self.folder_of(key)
+        found = (folder / "secret").stat()
+        version, now = (found.st_ino, found.st_mtime_ns), time.monotonic()
+        with self._lock:
+            for other in self._idle(key, now):
+                self._close(other)
+            if key in self._open and self._open[key].version != version:
+                self._close(key)
+            if key not in self._open:
+                session, ending = Session(folder), ExitStack()
+                ending.callback(session.close)
+                for name in ("title", "guidelines"):  # as chosen since the session began
+                    if getattr(session, name) != getattr(options, name):
+                        session.change(name, getattr(options, name))
+                ending.enter_context(planning(folder, lambda sentence: None))  # the owner's page tells of trouble
+                tab = "people" if key.endswith(AUDIT) else "decide"
+                back = f"/project/{key.removesuffix(AUDIT)}#{tab}"
+                app = create_app(session, self.host, PREFIX + key, back)
+                self._open[key] = Served(session, app, version, ending, now)
+            self._open[key].asked = now
+            return self._open[key]
+
+    def describe(self, key: str) -> dict[str, Any]:
+        """Return where a session stands, and the links of its owner and of whoever judges alone."""
+        from actc.session.status import progress
+
+        session = self.served(key).session
+        links, counts = Links.of(session.folder, PREFIX + key), progress(session)
+        return {
+            "folder": str(session.folder),
+            "title": session.title,
+            "answers": counts["labels"],
+            "unsure": counts["unsure"],
+            "budget": counts["budget"],
+            "paused": session.paused,
+            "owner": links.path(session.annotator(OWNER)),
+            "judge": links.path(session.add_annotator(ALONE)),
+        }
+
+    def people(self, key: str) -> list[dict[str, Any]]:
+        """Return who may judge, and by which link."""
+        session = self.served(key).session
+        links = Links.of(session.folder, PREFIX + key)
+        return [{"name": one.name, "link": links.path(one) if one.link >= 0 else None} for one in session.people()]
+
+    @contextmanager
+    def closed(self, name: str) -> Iterator[None]:
+        """Close the sessions of a project, and let nobody open one for as long as this lasts."""
+        with self._lock:
+            for key in (name, name + AUDIT):
+                if key in self._open:
+                    self._close(key)
+            yield
+
+    def close(self) -> None:
+        """Close every session."""
+        with self._lock:
+            for key in list(self._open):
+                self._close(key)
+
+    def _idle(self, key: str, now: float) -> list[str]:
+        """Return the sessions that nobody asked for of late, or longer than for any of the many others."""
+        others = sorted((one for one in self._open if one != key), key=lambda one: -self._open[one].asked)
+        return [one for k, one in enumerate(others) if now - self._open[one].asked > IDLE or k >= MOST_OPEN - 1]
+
+    def _close(self, key: str) -> None:
+        self._open.pop(key).ending.close()

@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import numpy as np
+import pytest
+
+from actc.bench import datasets
+from actc.bench.cells import Cell
+from actc.errors import ChoiceError, FileError
+
+SUMS = Path(__file__).parents[2] / "benchmarks" / "scores" / "tables.sha256"
+TABLES = {name: digest for digest, name in (line.split() for line in SUMS.read_text().splitlines())}
+AUTHORS_SPLITS = {"valid": "complex-authors/valid_score.tsv", "test": "complex-authors/test_score.tsv"}
+
+
+def spell(*columns) -> str:
+    """Write columns as lines of text with tabs between them."""
+    return "".join("\t".join(row) + "\n" for row in zip(*columns, strict=True))
+
+
+def spell_table(dataset: str, model: str, split: str) -> str:
+    """Write a split as the score tables have it: a header, the triples, the scores, the labels where there are any."""
+    triples = datasets.load_triples(dataset, split)
+    scores, _ = datasets.load_scored(dataset, model, split)
+    digits = 17 if model == "complex-authors" else datasets.DIGITS[split]
+    columns = [triples.heads, triples.relations, triples.tails, [f"{score:.{digits}g}" for score in scores.scores]]
+    header = ["head", "relation", "tail", "score"]
+    if split != "train":
+        columns, header = [*columns, triples.labels.astype(int).astype(str)], [*header, "label"]
+    return "\t".join(header) + "\n" + spell(*columns)
+
+
+def spell_published(split: str) -> str:
+    """Write the published scores as the authors' repository has them: no header, no labels."""
+    triples = datasets.load_triples("codex-s", split)
+    scores = datasets.load_authors_scores(split, triples)
+    return spell(triples.heads, triples.relations, triples.tails, map(repr, scores.tolist()))
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def assert_same_cells(one: Cell, other: Cell) -> None:
+    assert (one.dataset, one.model) == (other.dataset, other.model)
+    for split in ("valid", "test", "known"):
+        ours, theirs = getattr(one, split), getattr(other, split)
+        assert (ours is None) == (theirs is None) == (split == "known" and one.model == "complex-authors")
+        if ours is not None:
+            np.testing.assert_array_equal(ours.keys, theirs.keys)
+            np.testing.assert_array_equal(ours.scores, theirs.scores)
+            assert ours.entity_names == theirs.entity_names
+    np.testing.assert_array_equal(one.valid_labels, other.valid_labels)
+    np.testing.assert_array_equal(one.test_labels, other.test_labels)
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def public_home(tmp_path_factory) -> Path:
+    """The text files as their public homes have them, spelled out of the committed arrays."""
+    home = tmp_path_factory.mktemp("home")
+    for dataset in datasets.DATASETS:
+        (home / dataset).mkdir()
+        for name in datasets.CODEX_FILES:
+            (home / dataset / f"{name}.txt").write_text(spell(*datasets.load_columns(dataset, name)))
+    for split in AUTHORS_SPLITS:
+        (home / f"{split}_score.tsv").write_text(spell_published(split))
+    return home
+
+
+@pytest.fixture
+def no_checkout(monkeypatch, tmp_path) -> Path:
+    """An installed package without its repository, and an empty cache."""
+    monkeypatch.setattr(datasets, "TRIPLES", Path("no-such-folder"))
+    monkeypatch.setattr(datasets, "SCORES", Path("no-such-folder"))
+    monkeypatch.setenv("ACTC_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def mirror(monkeypatch, public_home, no_checkout) -> Iterator[Path]:
+    """Serve the text files from this machine in the place of their public homes."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=public_home))
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    address = f"http://127.0.0.1:{server.server_address[1]}"
+    monkeypatch.setattr(datasets, "CODEX", address + "/{dataset}/{name}")
+    monkeypatch.setattr(datasets, "AUTHORS", address + "/{name}")
+    yield no_checkout
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.parametrize("name", [name for name in datasets.CHECKSUMS if name.startswith("codex")])
+def test_the_arrays_spell_the_files_that_codex_published(name):
+    dataset, file = name.split("/")
+    assert digest(spell(*datasets.load_columns(dataset, file.removesuffix(".txt")))) == datasets.CHECKSUMS[name]
+
+
+@pytest.mark.parametrize("split", AUTHORS_SPLITS)
+def test_the_arrays_spell_the_scores_that_the_authors_published(split):
+    assert digest(spell_published(split)) == datasets.CHECKSUMS[AUTHORS_SPLITS[split]]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_arrays_spell_the_tables_they_were_packed_from(name):
+    dataset, model, file = name.split("/")
+    assert digest(spell_table(dataset, model, file.removesuffix(".tsv"))) == TABLES[name]
+
+
+@pytest.mark.parametrize("model", ["complex", "complex-authors"])
+def test_a_checkout_holds_the_cell_that_a_folder_of_tables_holds(model, monkeypatch, tmp_path):
+    folder = tmp_path / "scores" / "codex-s" / model
+    folder.mkdir(parents=True)
+    for split in ("valid", "test") if model == "complex-authors" else datasets.SPLITS:
+        (folder / f"{split}.tsv").write_text(spell_table("codex-s", model, split))
+    committed = datasets.load_cell("codex-s", model)
+    monkeypatch.setenv("ACTC_DATA", str(tmp_path))
+    assert_same_cells(committed, datasets.load_cell("codex-s", model))
+
+
+def test_a_stranger_with_internet_gets_the_published_cell(mirror, monkeypatch):
+    downloaded = datasets.load_cell("codex-s", "complex-authors")
+    monkeypatch.undo()
+    assert_same_cells(downloaded, datasets.load_cell("codex-s", "complex-authors"))
+
+
+def test_triples_are_downloaded_checked_and_kept(mirror):
+    valid = datasets.load_triples("codex-s", "valid")
+    assert len(valid) == 3654
+    assert valid.labels.sum() == 1827
+    assert (valid.heads[0], valid.relations[0], valid.tails[0]) == ("Q928", "P530", "Q41")
+    assert sorted(path.name for path in (mirror / "codex-s").iterdir()) == ["valid.txt", "valid_negatives.txt"]
+
+
+def test_a_checkout_needs_no_download(monkeypatch, tmp_path):
+    monkeypatch.setattr(datasets, "CODEX", "http://127.0.0.1:1/{dataset}/{name}")
+    monkeypatch.setattr(datasets, "AUTHORS", "http://127.0.0.1:1/{name}")
+    monkeypatch.setenv("ACTC_CACHE", str(tmp_path / "cache"))
+    for dataset in datasets.DATASETS:
+        for model in datasets.list_models(dataset):
+            datasets.load_cell(dataset, model, with_known=False)
+    datasets.load_cell("codex-s", "complex-authors")
+    assert not (tmp_path / "cache").exists()
+
+
+def test_training_triples_are_all_true():
+    train = datasets.load_triples("codex-s", "train")
+    assert len(train) == 32888
+    assert train.labels.all()
+
+
+@pytest.mark.parametrize("digits", [6, 7])
+def test_rounding_is_what_writing_and_reading_text_does(digits):
+    values = np.random.default_rng(0).normal(size=20_000) * 10.0 ** np.random.default_rng(1).integers(-4, 4, 20_000)
+    values[0] = 0.0
+    expected = [float(f"{value:.{digits}g}") for value in values]
+    np.testing.assert_array_equal(datasets.round_significant(values, digits), expected)
+
+
+def test_the_models_of_the_paper_come_first(monkeypatch, tmp_path):
+    monkeypatch.setenv("ACTC_SCORES", str(tmp_path))
+    for model in ("tucker", "transe", "complex", "analogy"):
+        (tmp_path / "codex-s" / model).mkdir(parents=True)
+        (tmp_path / "codex-s" / model / "valid.npy").touch()
+    assert datasets.list_models("codex-s") == ["complex", "transe", "analogy", "tucker"]
+
+
+def test_offline_without_data_is_one_sentence_with_the_way_out(monkeypatch, no_checkout):
+    monkeypatch.setattr(datasets, "CODEX", "http://127.0.0.1:1/{dataset}/{name}")
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    with pytest.raises(FileError, match=r"ACTC_DATA"):
+        datasets.load_triples("codex-s", "valid")
+
+
+def test_a_folder_that_is_not_there_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("ACTC_DATA", str(tmp_path / "nowhere"))
+    with pytest.raises(FileError, match="nowhere"):
+        datasets.load_triples("codex-s", "valid")
+
+
+def test_a_missing_file_of_the_local_folder_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("ACTC_DATA", str(tmp_path))
+    with pytest.raises(FileError, match=r"valid\.txt"):
+        datasets.load_triples("codex-s", "valid")
+
+
+def test_missing_scores_say_where_they_should_be(monkeypatch, tmp_path):
+    monkeypatch.setenv("ACTC_SCORES", str(tmp_path))
+    with pytest.raises(FileError, match="ACTC_SCORES"):
+        datasets.load_array("codex-s", "tucker", "valid")
+
+
+def test_an_unknown_data_set_is_answered_with_the_known_ones():
+    with pytest.raises(ChoiceError, match="codex-s, codex-m"):
+        datasets.load_triples("codex-l", "valid")
+
+
+def test_a_broken_line_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("ACTC_DATA", str(tmp_path))
+    (tmp_path / "codex-s").mkdir()
+    (tmp_path / "codex-s" / "train.txt").write_text("a\tr\tb\na\tr\n")
+    with pytest.raises(FileError, match="line 2.*3"):
+        datasets.load_triples("codex-s", "train")
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({"ACTC_CACHE": "/a/b"}, "/a/b"),
+        ({"XDG_CACHE_HOME": "/x"}, "/x/actc"),
+        ({"HOME": "/home/ada"}, "/home/ada/.cache/actc"),
+    ],
+)
+def test_the_cache_follows_the_rules_of_the_desktop(environment, expected, monkeypatch):
+    for name in ("ACTC_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert datasets.cache_folder() == Path(expected)

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import csv
+import re
+
+import numpy as np
+import pytest
+
+from actc.bench.sample.demo import ANSWERS, _write_cut
+from actc.bench.sample.run_demo import run_demo
+from actc.cli.show import print_demo
+from actc.data.calibration import Calibration
+from actc.data.metrics import accuracy
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    return run_demo(tmp_path_factory.mktemp("demo"), repeats=3, seed=0, jobs=1)
+
+
+@pytest.fixture(scope="module")
+def written(demo):
+    return {path.name: path for path in demo.written}
+
+
+def test_fifty_answers_beat_no_calibration_and_come_near_every_label(demo):
+    ours = accuracy(demo.sample.test_labels, demo.accepted)
+    assert len(demo.case.annotations) == ANSWERS
+    assert ours > demo.levels["no calibration"][0] + 0.02
+    assert ours > demo.levels["every label of the pool"][0] - 0.05
+
+
+def test_from_ten_answers_on_the_pooled_method_is_above_no_calibration(demo):
+    later = [row.accuracy for row in demo.rows if row.method == "pooled" and row.budget >= 10]
+    assert np.mean(later) > demo.levels["no calibration"][0]
+
+
+def test_the_accepted_triples_are_those_above_the_written_thresholds(demo, written):
+    decisions = Calibration.read(written["thresholds.json"]).thresholds.decide(demo.sample.test)
+    with open(written["accepted.tsv"], newline="", encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t"))
+    expected = {demo.sample.test.triple(row) for row in decisions.nonzero()[0].tolist()}
+    assert {(row["head"], row["relation"], row["tail"]) for row in rows} == expected
+    assert all(row["sentence"] for row in rows)
+    assert list(rows[0]) == ["head", "relation", "tail", "score", "probability", "by", "sentence"]
+    assert {row["by"] for row in rows} == {"method"}  # nobody judged a test triple
+
+
+def test_the_picture_is_a_picture(written):
+    assert written["learning-curve.png"].read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_page_stands_alone_and_tells_the_story(demo, written):
+    page = written["report.html"].read_text(encoding="utf-8")
+    assert not re.search(r'(?:src|href)="(?!data:)', page)
+    assert f"{demo.precision:.0%} are true" in page
+    assert page.count("<tr>") > ANSWERS
+    assert page.index("<h2>What to do next</h2>") > page.rindex("</table>")
+    assert "actc start my-session --sample" in page
+
+
+def test_no_threshold_is_written_as_infinity(demo):
+    assert _write_cut(float("-inf")) == "accept all"
+    assert _write_cut(float("inf")) == "accept none"
+    assert not any("inf" in row[1] for row in demo.by_relation)
+
+
+def test_the_terminal_shows_questions_curves_and_thresholds(demo, capsys):
+    print_demo(demo)
+    shown = capsys.readouterr().out
+    assert demo.sample.sentence(*demo.sample.valid.triple(int(demo.case.annotations.rows[0]))) in shown
+    assert "o pooled-known" in shown
+    assert "accepted.tsv" in shown
+
+
+def test_a_graph_gets_better_without_a_model_or_an_answer(demo, written):
+    better = demo.better
+    assert better.true > 0.8 * better.accepted
+    assert better.true > 0.5 * better.hidden
+    assert better.rules
+    assert (better.folder / "graph.tsv").exists()
+    assert "A graph alone is enough" in written["report.html"].read_text(encoding="utf-8")

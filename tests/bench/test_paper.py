@@ -1,0 +1,246 @@
+from __future__ import annotations
+
+import csv
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from actc.bench.measurements import Measurements, read_measurements
+from actc.bench.paper import run as paper
+from actc.bench.paper.figures import N_VALUES, draw_budgets, draw_n
+from actc.bench.paper.items import ITEMS, PAPER_METHODS, plan_runs
+from actc.bench.paper.published import load_published
+from actc.bench.paper.run import run_paper, write_paper
+from actc.bench.paper.tables import PAPER_CELLS, build_comparisons, build_paper_table, list_entries
+from actc.bench.plans import Conditions
+from actc.bench.rows import Run
+from actc.errors import ChoiceError, MissingExtraError, OptionError
+from tests.toy_scores import write_toy_scores
+
+CONDITIONS = Conditions(budgets=(1, 10, 50), draws="numpy")
+AUTHORS = ("codex-s", "complex-authors")
+pytestmark = pytest.mark.xdist_group("paper")
+
+
+def make_results(cells=PAPER_CELLS, methods=("localopt-acc", "actc-lr-rndm"), repeats=8) -> Measurements:
+    random = np.random.default_rng(5)
+    values = {Run(*cell, method): random.random((2, 3, repeats)) for cell in cells for method in methods}
+    return Measurements(np.array([1, 10, 50]), values)
+
+
+@pytest.fixture(scope="module")
+def toy_data(tmp_path_factory) -> Path:
+    return write_toy_scores(tmp_path_factory.mktemp("data"), [*PAPER_CELLS, AUTHORS])
+
+
+@pytest.fixture(scope="module")
+def finished(toy_data, tmp_path_factory) -> Path:
+    """A folder with all items of a small run."""
+    out = tmp_path_factory.mktemp("paper")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ACTC_DATA", str(toy_data))
+        run_paper(out, repeats=3, conditions=CONDITIONS, jobs=2)
+    return out
+
+
+def test_every_table_and_figure_is_written_in_every_format(finished):
+    for name in ITEMS:
+        endings = {path.suffix for path in finished.glob(f"{name}.*")}
+        assert endings == ({".svg", ".png"} if name.startswith("figure") else {".md", ".tex", ".csv"}), name
+
+
+def test_the_grid_has_every_method_of_the_paper_in_every_cell(finished):
+    results = read_measurements(finished / "rows.csv")
+    assert {Run(*cell, method) for cell in PAPER_CELLS for method in PAPER_METHODS} <= results.runs.keys()
+
+
+def test_a_data_set_without_runs_has_no_panel():
+    methods = [f"actc-lr-dens:n={n}" for n in N_VALUES]
+    both, alone = (
+        draw_n(make_results([(name, "complex") for name in names], methods), ("codex-s", "codex-m"))
+        for names in (("codex-s", "codex-m"), ("codex-s",))
+    )
+    assert (len(both.axes), len(alone.axes)) == (2, 1)
+    with_ablation = make_results([("codex-s", "conve")], ["actc-lr-rndm"])
+    with_ablation.runs.update(make_results([("codex-s", "complex")], ["actc-gp-dens"]).runs)
+    assert len(draw_budgets(with_ablation, "codex-s").axes) == 2
+
+
+def test_a_model_of_two_data_sets_has_one_column_in_each_figure():
+    results = make_results([("codex-s", "conve"), ("codex-m", "conve")], ["actc-lr-rndm"])
+    assert len(draw_budgets(results, "codex-s").axes) == 2
+
+
+def test_the_page_begins_with_figures_and_fits_on_a_phone(finished):
+    page = (finished / "index.html").read_text()
+    assert page.index("numbers that the paper prints") < page.index('<section id="figure')
+    assert page.index('<section id="figure') < page.index('<section id="table')
+    assert "white-space: nowrap" not in page[page.index("nav ul") : page.index(".paper table")]
+
+
+def test_the_page_asks_nothing_of_the_outside(finished):
+    page = (finished / "index.html").read_text()
+    assert len(re.findall("<section", page)) == len(ITEMS)
+    assert re.findall(r'(?:src|href)="(?!#|data:)[^"]*"', page) == []
+    assert "<script" not in page
+    assert "@import" not in page
+
+
+@pytest.mark.long
+def test_drawing_again_from_rows_gives_the_same_files(finished, tmp_path):
+    run_paper(tmp_path, rows=finished / "rows.csv")
+    for path in finished.iterdir():
+        if not path.name.startswith("rows"):
+            assert (tmp_path / path.name).read_bytes() == path.read_bytes(), path.name
+
+
+def test_the_summary_has_every_run_at_every_budget(finished):
+    with (finished / "summary.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    assert len(rows) == 3 * len(read_measurements(finished / "rows.csv").runs)
+    certain = [row for row in rows if row["method"] == "actc-lr-dens"]
+    assert {row["repeats"] for row in certain} == {"1"}
+    assert {row["accuracy_error"] for row in certain} == {""}
+
+
+def test_numbers_stand_beside_the_published_ones(finished):
+    with (finished / "numbers.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    for row in rows:
+        if row["paper"]:
+            assert float(row["difference"]) == pytest.approx(float(row["ours"]) - float(row["paper"]), abs=0.0011)
+    with_paper = [row for row in rows if row["paper"] and row["model"] != "complex-authors"]
+    with_paper = [row for row in with_paper if ":" not in row["method"]]
+    assert len(with_paper) == len(load_published())
+
+
+def test_only_what_an_item_needs_is_run():
+    runs = plan_runs(["figure-uniform"], [], [("codex-s", "conve"), ("codex-s", "complex")], 100)
+    assert {run.model for run in runs} == {"conve"}
+    assert len(runs) == 6
+    assert set(runs.values()) == {100}
+
+
+def test_ablations_are_content_with_fewer_repeats():
+    runs = plan_runs(["ablation-soft", "table-avg"], [], [("codex-s", "complex")], 100)
+    assert runs[Run("codex-s", "complex", "actc-lr-rndm:soft=true")] == 10
+    assert runs[Run("codex-s", "complex", "actc-lr-rndm")] == 100
+
+
+def test_a_method_that_needs_known_triples_is_left_out_where_there_are_none(tmp_path, monkeypatch):
+    write_toy_scores(tmp_path, [("codex-s", "complex"), AUTHORS])
+    (tmp_path / "scores" / "codex-s" / "complex" / "train.tsv").touch()
+    monkeypatch.setenv("ACTC_DATA", str(tmp_path))
+    runs = plan_runs(["table-l1"], ["pooled-known-rndm"], [("codex-s", "complex"), AUTHORS], 1)
+    assert [run.model for run in runs if run.method == "pooled-known-rndm"] == ["complex"]
+
+
+def test_a_misspelt_item_is_answered_with_the_nearest():
+    with pytest.raises(ChoiceError, match="'table-avg'"):
+        plan_runs(["table-agv"], [], [("codex-s", "complex")], 1)
+
+
+def test_a_quick_run_is_codex_s_alone(toy_data, tmp_path, monkeypatch):
+    monkeypatch.setenv("ACTC_DATA", str(toy_data))
+    run_paper(tmp_path, items=["table-l1"], quick=True, conditions=CONDITIONS, jobs=1)
+    results = read_measurements(tmp_path / "rows.csv")
+    assert {dataset for dataset, _ in results.cells()} == {"codex-s"}
+    assert max(values.shape[2] for values in results.runs.values()) == paper.QUICK_REPEATS
+    assert "Avg of 4 cells" in (tmp_path / "table-l1.md").read_text()
+
+
+def test_no_scores_at_all_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setenv("ACTC_DATA", str(tmp_path))
+    monkeypatch.setenv("ACTC_SCORES", str(tmp_path))
+    with pytest.raises(OptionError):
+        run_paper(tmp_path / "out", items=["table-avg"])
+
+
+def test_missing_matplotlib_is_said_before_the_run(toy_data, tmp_path, monkeypatch):
+    monkeypatch.setenv("ACTC_DATA", str(toy_data))
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtraError, match=re.escape("pip install 'actc[plots]'")):
+        run_paper(tmp_path / "out", items=["figure-n"])
+    assert not (tmp_path / "out").exists()
+
+
+def test_tables_need_no_matplotlib(toy_data, tmp_path, monkeypatch):
+    monkeypatch.setenv("ACTC_DATA", str(toy_data))
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    run_paper(tmp_path, items=["table-l1"], quick=True, repeats=1, conditions=CONDITIONS, jobs=1)
+    assert (tmp_path / "table-l1.md").exists()
+
+
+def test_a_table_sets_ours_the_papers_and_the_difference_under_each_other():
+    results = make_results()
+    table = build_paper_table(results, "avg", "Averages", ["localopt-acc"], None)
+    lines = [row[1] for row in table.rows]
+    assert lines == ["ours", "± over repeats", "± over budgets", "paper", "difference"]
+    ours = 100 * results.runs[Run("codex-s", "complex", "localopt-acc")].mean(axis=(1, 2))
+    assert table.rows[0][2] == f"{ours[0]:.1f}/{ours[1]:.1f}"
+    assert table.rows[3][2] == "70/70"
+    assert table.rows[4][2] == f"{ours[0] - 70:+.1f}/{ours[1] - 70:+.1f}".replace("-", "−")
+    assert table.header[-1] == "Avg"
+
+
+def test_the_authors_scores_are_compared_with_their_cell_and_left_out_of_the_average():
+    results = make_results([*PAPER_CELLS, AUTHORS], ["localopt-acc"])
+    entries = list_entries(results, "l1", ["localopt-acc"], 1)
+    authors, average = (next(entry for entry in entries if entry.model == model) for model in (AUTHORS[1], "all"))
+    assert authors.paper.value == 60
+    without = [results.average(Run(*cell, "localopt-acc"), "accuracy", 1).value for cell in PAPER_CELLS]
+    assert average.ours.value == pytest.approx(np.mean(without))
+
+
+def test_fewer_cells_stand_beside_the_mean_of_the_papers_same_cells():
+    results = make_results(PAPER_CELLS[:2], ["localopt-acc"])
+    average = next(entry for entry in list_entries(results, "avg", ["localopt-acc"], None) if entry.model == "all")
+    assert average.dataset == "2 cells"
+    assert average.paper.value == (70 + 72) / 2
+
+
+def test_a_method_of_the_users_own_has_no_published_number():
+    results = make_results(methods=["localopt-acc", "mine"])
+    table = build_paper_table(results, "avg", "Averages", ["localopt-acc", "mine"], None)
+    assert table.rows[5][0] == "mine"
+    assert set(table.rows[8][2:]) == {"–"}
+
+
+def test_a_table_the_paper_does_not_have_leaves_its_lines_out():
+    table = build_paper_table(make_results(methods=["actc-lr-uni"]), "uniform", "Uniform", ["actc-lr-uni"], None)
+    assert [row[1] for row in table.rows] == ["ours", "± over repeats", "± over budgets"]
+
+
+def test_a_comparison_without_chance_shows_no_interval():
+    table = build_comparisons(make_results(repeats=1), [("actc-lr-rndm", "localopt-acc")], "f1", "Paired")
+    assert "[" not in "".join(table.rows[0])
+    assert table.rows[0][-1] == "–"
+
+
+def test_comparisons_leave_out_pairs_that_were_not_run():
+    table = build_comparisons(make_results(), [("actc-lr-rndm", "localopt-acc"), ("a", "b")], "f1", "Paired")
+    assert [row[0] for row in table.rows] == ["ACTC-LR rndm − LocalOpt (Acc)"]
+    assert sum(map(int, table.rows[0][-1].split("/"))) == 8
+
+
+def test_items_without_rows_are_left_out(tmp_path):
+    write_paper(make_results(), ["table-avg", "figure-n"], tmp_path)
+    assert (tmp_path / "table-avg.md").exists()
+    assert not list(tmp_path.glob("figure-n*"))
+
+
+@pytest.mark.long
+def test_the_command_runs_a_method_from_a_file_in_this_folder(tmp_path):
+    data = write_toy_scores(tmp_path / "data", [("codex-s", "complex")], size=1000)
+    (tmp_path / "mine.py").write_text("from actc.methods.named import LocalOpt\nbest = LocalOpt('mine')\n")
+    command = [sys.executable, "-m", "actc.cli.main", "paper", "--quick", "--repeats", "2", "--draws", "numpy"]
+    command += ["--only", "table-avg", "--method", "mine:best", "--out", "look", "--jobs", "2"]
+    source = str(Path(paper.__file__).parents[2])
+    environment = {**os.environ, "ACTC_DATA": str(data), "PYTHONPATH": source}
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    assert "| mine:best | ours |" in (tmp_path / "look" / "table-avg.md").read_text()

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from actc.bench.paper.published import PublishedKey, load_published, look_up
+
+ROOT = Path(__file__).parents[2]
+TABLES = Path(__file__).parent / "tables.tex"  # the paper's own rows, without its text
+
+
+def test_every_table_has_every_cell_once():
+    tables = [key.table for key in load_published()]
+    counts = {table: tables.count(table) for table in sorted(set(tables))}
+    per_method = 2 * (8 + 1)
+    assert counts == {
+        "avg": 7 * per_method,
+        "avg-f1": 11 * per_method,
+        "l1": 7 * per_method,
+        "l10": 7 * per_method,
+        "l50": 7 * per_method,
+    }
+
+
+def test_well_known_numbers_are_as_printed():
+    assert look_up("avg", "codex-s", "complex", "localopt-acc", "accuracy") == 70
+    assert look_up("avg", "codex-m", "rescal", "actc-gp-dens", "f1") == 71
+    assert look_up("avg-f1", "codex-s", "transe", "actc-lr-rndm-f1", "f1") == 74
+    assert look_up("l50", "codex-s", "complex", "actc-lr-rndm", "f1") == 78
+    assert load_published()[PublishedKey("l1", "codex-m", "transe", "actc-gp-rndm", "f1")].plus_minus == 0.02
+
+
+def test_a_number_the_paper_does_not_have_is_none():
+    assert look_up("l50", "codex-s", "complex", "pooled", "accuracy") is None
+
+
+def test_printed_averages_are_the_means_of_their_cells_but_for_the_slips():
+    numbers = load_published()
+    slips = []
+    for key, average in numbers.items():
+        if key.dataset == "all":
+            cells = [
+                number.value
+                for other, number in numbers.items()
+                if (other.table, other.method, other.metric) == (key.table, key.method, key.metric)
+                and other.dataset != "all"
+            ]
+            if abs(np.mean(cells) - average.value) > 0.75:
+                slips.append((key.table, key.method, key.metric))
+    assert slips == [("l1", "actc-lr-rndm", "accuracy"), ("l10", "actc-lr-rndm", "f1")]
+
+
+def test_the_file_is_what_the_script_reads_out_of_the_paper():
+    script = ROOT / "benchmarks" / "paper" / "transcribe_paper.py"
+    result = subprocess.run([sys.executable, script, TABLES], capture_output=True, text=True, check=True)
+    assert result.stdout == (ROOT / "src" / "actc" / "paper" / "published.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("label", "table", "printed", "method"),
+    [
+        ("table:avg_res", "avg", r"{$ACTC-LR_{rndm}$}", "actc-lr-rndm"),
+        ("table:avg_res_f1", "avg-f1", r"{$ACTC-GP_{dens} (F1)$}", "actc-gp-dens-f1"),
+        ("tab:res_1", "l1", r"GlobalOpt (F1)$^{1}$", "globalopt-f1"),
+        ("tab:res_50", "l50", r"{$ACTC-GP_{rndm}^{10}$}", "actc-gp-rndm"),
+    ],
+)
+def test_a_row_of_the_paper_agrees_without_the_script(label, table, printed, method):
+    source = TABLES.read_text()
+    before = source[: source.index(f"\\label{{{label}}}")]
+    row = before[before.rindex(printed) + len(printed) :].splitlines()[0]
+    numbers = [int(number) for number in re.findall(r"\d+", row.split(r"\\")[0])]
+    ours = [number.value for key, number in load_published().items() if (key.table, key.method) == (table, method)]
+    assert numbers == ours

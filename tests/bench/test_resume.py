@@ -1,0 +1,228 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from joblib import Parallel, delayed
+
+import actc
+from actc.bench.cells import CellFolder
+from actc.bench.measurements import read_measurements
+from actc.bench.plans import REPEATS_IN_CHUNK, Conditions, Experiment
+from actc.bench.rows import Run
+from actc.bench.runs import run_experiment, run_plan_to_file
+from actc.cli.main import commands
+from actc.errors import FileError, OptionError
+from tests.toy_scores import write_toy_scores
+
+CONDITIONS = Conditions(budgets=(1, 5, 20))
+CELLS = [("codex-s", "toy"), ("codex-m", "toy")]
+METHODS = ("actc-lr-rndm", "actc-lr-dens", "localopt-acc")
+REPEATS = 2 * REPEATS_IN_CHUNK + 3
+RUNS = {Run(*cell, method): REPEATS for cell in CELLS for method in METHODS}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory) -> list[CellFolder]:
+    data = write_toy_scores(tmp_path_factory.mktemp("data"), CELLS)
+    return [CellFolder(data / "scores" / dataset / model) for dataset, model in CELLS]
+
+
+@pytest.fixture
+def run(folders, tmp_path):
+    """Run a plan into a file of that name and return its lines without the seconds."""
+
+    def run(name="rows.csv", runs=RUNS, jobs=1, conditions=CONDITIONS, **options):
+        run_plan_to_file(Experiment(folders, runs, conditions), tmp_path / name, jobs=jobs, **options)
+        return without_seconds(tmp_path / name)
+
+    return run
+
+
+def without_seconds(path: Path) -> list[str]:
+    return [line.rpartition(",")[0] for line in path.read_text().splitlines()]
+
+
+def test_a_share_is_a_few_repeats_and_certain_methods_have_one(folders):
+    runs = {Run("s", "m", "localopt-acc"): REPEATS_IN_CHUNK + 3, Run("s", "m", "actc-lr-dens"): 100}
+    assert [(chunk.start, chunk.stop) for chunk in Experiment(folders, runs, CONDITIONS).chunks] == [
+        (0, REPEATS_IN_CHUNK),
+        (REPEATS_IN_CHUNK, REPEATS_IN_CHUNK + 3),
+        (0, 1),
+    ]
+
+
+def test_rows_are_the_same_for_any_number_of_jobs(run):
+    assert run("one.csv") == run("two.csv", jobs=2)
+
+
+def test_rows_in_a_file_are_those_in_memory(run, folders, tmp_path):
+    run()
+    rows = run_experiment(folders[:1], ["localopt-acc"], CONDITIONS.budgets, repeats=REPEATS)
+    expected = np.array([row.accuracy for row in sorted(rows, key=lambda row: (row.budget, row.repeat))])
+    found = read_measurements(tmp_path / "rows.csv").runs[Run("codex-s", "toy", "localopt-acc")][0]
+    np.testing.assert_allclose(found, expected.reshape(3, REPEATS), atol=1e-6)
+
+
+@pytest.mark.parametrize("cut", [0.3, 0.5, 0.9])
+def test_a_run_cut_off_in_mid_line_goes_on_and_ends_the_same(run, tmp_path, cut):
+    whole = run("whole.csv")
+    run("cut.csv")
+    text = (tmp_path / "cut.csv").read_text()
+    (tmp_path / "cut.csv").write_text(text[: int(cut * len(text))])
+    assert run("cut.csv") == whole
+
+
+def test_what_is_done_is_not_done_again(run, tmp_path):
+    run()
+    steps = []
+    before = (tmp_path / "rows.csv").read_text()
+    run(progress=lambda done, total: steps.append((done, total)))
+    assert (tmp_path / "rows.csv").read_text() == before  # the seconds too
+    assert len(steps) == 1
+    assert steps[0][0] == steps[0][1]
+
+
+def test_rows_of_other_runs_stay(run, tmp_path):
+    run()
+    run(runs={Run("codex-s", "toy", "localopt-f1"): 2})
+    assert set(read_measurements(tmp_path / "rows.csv").methods()) == {*METHODS, "localopt-f1"}
+
+
+def test_more_repeats_are_added_to_the_ones_that_are_there(run):
+    more = dict.fromkeys(RUNS, 2 * REPEATS_IN_CHUNK)
+    run("grown.csv", dict.fromkeys(RUNS, REPEATS_IN_CHUNK))
+    assert sorted(run("grown.csv", more)) == sorted(run("fresh.csv", more))
+
+
+def test_rows_with_another_seed_are_not_mixed(run):
+    run()
+    with pytest.raises(OptionError, match="12345.*7"):
+        run(conditions=Conditions(budgets=(1, 5, 20), seed=7))
+
+
+def test_no_repeats_are_refused(run):
+    with pytest.raises(OptionError):
+        run(runs=dict.fromkeys(RUNS, 0))
+
+
+def test_a_file_that_is_no_rows_is_refused(tmp_path):
+    (tmp_path / "rows.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(FileError, match="line 1"):
+        read_measurements(tmp_path / "rows.csv")
+
+
+@pytest.mark.parametrize("broken", ["d,m,x,1,zero,0.5,0.5,0.1", "d,m,x,1,0,0.5,0.5", "d,m,x,1,0,0.5,0.5,0.1,0.2"])
+def test_a_broken_row_is_named(tmp_path, broken):
+    header, good = "dataset,model,method,budget,repeat,accuracy,f1,seconds", "d,m,x,1,0,0.5,0.5,0.1"
+    (tmp_path / "rows.csv").write_text("\n".join([header, good, broken, ""]))
+    with pytest.raises(FileError, match="line 3"):
+        read_measurements(tmp_path / "rows.csv")
+
+
+def test_missing_rows_are_one_sentence(tmp_path):
+    with pytest.raises(FileError):
+        read_measurements(tmp_path / "rows.csv")
+
+
+@pytest.mark.long
+def test_processes_left_over_from_other_work_do_not_remember_an_old_folder(folders, tmp_path):
+    folder = CellFolder(write_toy_scores(tmp_path, CELLS[:1]) / "scores" / "codex-s" / "toy")
+    Parallel(n_jobs=2)(delayed(folder.load)(False) for _ in range(4))  # kept by joblib, with the cell they read
+    for split in ("valid", "test"):
+        target = folder.path / f"{split}.tsv"
+        target.write_text((folders[1].path / f"{split}.tsv").read_text())
+    here, elsewhere = (run_experiment([folder], METHODS, [5], repeats=9, jobs=jobs) for jobs in (1, 2))
+    assert [row[:7] for row in elsewhere] == [row[:7] for row in here]
+
+
+def test_a_method_of_the_users_own_runs_in_every_process(run, tmp_path, monkeypatch):
+    (tmp_path / "half_way.py").write_text(
+        "from actc.methods.named import LocalOpt\nmethod = LocalOpt('Baseline under another name')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    run(runs={Run(*CELLS[0], "half_way:method"): 20, Run(*CELLS[0], "localopt-acc"): 20}, jobs=2)
+    np.testing.assert_array_equal(*read_measurements(tmp_path / "rows.csv").runs.values())
+
+
+def bench_words(folders, out):
+    """A bench of about a second."""
+    words = ["bench", *(str(folder.path) for folder in folders), "--method", "actc-gp-dens,actc-gp-rndm,localopt-acc"]
+    return [*words, "--budget", "1,20,100", "--repeats", "60", "--jobs", "1", "--quiet", "--out", str(out)]
+
+
+def kill_in_mid_run(words, part):
+    """Start the command and kill it once it has written some rows."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(actc.__file__).parents[1])}
+    bench = subprocess.Popen([sys.executable, "-m", "actc.cli.main", *words], env=environment)
+    while bench.poll() is None and not (part.exists() and part.stat().st_size > 15_000):
+        time.sleep(0.005)
+    bench.kill()
+    assert bench.wait() == -signal.SIGKILL, "it was done before it could be killed"
+
+
+@pytest.mark.long
+def test_a_killed_bench_goes_on_and_its_file_is_that_of_an_uninterrupted_one(folders, tmp_path):
+    whole, killed, part = tmp_path / "whole.csv", tmp_path / "killed.csv", tmp_path / "killed.csv.part"
+    commands.main(bench_words(folders, whole), standalone_mode=False)
+    kill_in_mid_run(bench_words(folders, killed), part)
+    assert not killed.exists()
+    first_row = part.read_text().splitlines()[1]
+    commands.main(bench_words(folders, killed), standalone_mode=False)
+    assert without_seconds(killed) == without_seconds(whole)
+    assert killed.read_text().splitlines()[1] == first_row  # with its seconds: it was kept, not run again
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["killed.csv", "whole.csv"]
+
+
+@pytest.fixture
+def begun(folders, tmp_path):
+    """A bench that stopped after its first rows."""
+
+    def stop(done, total):
+        if done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_experiment(folders, METHODS, [1, 5], repeats=7, out=tmp_path / "rows.csv", progress=stop)
+    return tmp_path / "rows.csv"
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"repeats": 8}, "rows.csv.part.* 7.* 8"),
+        ({"seed": 1}, "12345.* 1"),
+        ({"methods": METHODS[:2]}, "localopt-acc"),
+        ({"budgets": [1, 6]}, "1, 5.*1, 6"),
+        ({"metrics": ["recall"]}, "recall"),
+        ({"squash": False}, "True.*False"),
+    ],
+)
+def test_a_begun_bench_does_not_go_on_with_other_options(folders, begun, options, sentence):
+    same = {"cells": folders, "methods": METHODS, "budgets": [1, 5], "repeats": 7, "out": begun}
+    with pytest.raises(OptionError, match=sentence):
+        run_experiment(**{**same, **options})
+    assert len(run_experiment(**same)) == 2 * 3 * 2 * 7
+
+
+def test_a_begun_bench_does_not_go_on_with_other_scores(folders, begun):
+    with pytest.raises(OptionError, match=r"codex-s/toy.*codex-m/toy"):
+        run_experiment(folders[:1], METHODS, [1, 5], repeats=7, out=begun)
+
+
+def test_a_finished_file_is_written_anew(folders, tmp_path):
+    out = tmp_path / "rows.csv"
+    run_experiment(folders, METHODS, [1], repeats=2, out=out)
+    run_experiment(folders, METHODS, [5], repeats=1, out=out)
+    assert len(out.read_text().splitlines()) == 1 + 2 * 3
+
+
+def test_two_folders_of_one_name_are_refused(folders):
+    with pytest.raises(OptionError, match="codex-s/toy"):
+        run_experiment([folders[0], folders[0]], METHODS, [1])

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import csv
+import random
+
+import numpy as np
+import pytest
+
+from actc.bench.cells import Cell
+from actc.bench.draws import draw_orders
+from actc.bench.rows import COLUMNS, Row, write_rows
+from actc.bench.runs import run_experiment
+from actc.cli.main import commands
+from actc.data.metrics import METRICS
+from actc.errors import ChoiceError, OptionError
+from tests.conftest import make_pool
+from tests.toy_scores import write_toy_scores
+
+
+@pytest.fixture
+def cell():
+    valid, valid_labels = make_pool(seed=0)
+    test, test_labels = make_pool(seed=1)
+    return Cell("tiny", "toy", valid, valid_labels, test, test_labels)
+
+
+def without_time(rows):
+    return [row._replace(seconds=0.0) for row in rows]
+
+
+def test_there_is_a_row_for_every_method_budget_and_repeat(cell):
+    rows = run_experiment([cell], ["actc-lr-rndm", "actc-lr-dens"], [1, 5], repeats=7)
+    assert len({(row.method, row.budget, row.repeat) for row in rows}) == 2 * 2 * 7 == len(rows)
+
+
+def test_rows_are_the_same_for_any_number_of_jobs(cell):
+    methods = ["actc-lr-rndm", "localopt-acc", "actc-gp-dens"]
+    one = run_experiment([cell], methods, [1, 5, 20], repeats=12, jobs=1)
+    two = run_experiment([cell], methods, [1, 5, 20], repeats=12, jobs=2)
+    assert without_time(one) == without_time(two)
+
+
+def test_rows_do_not_depend_on_the_company_of_other_methods(cell):
+    alone = run_experiment([cell], ["localopt-acc"], [5], repeats=3)
+    together = run_experiment([cell], ["actc-lr-rndm", "localopt-acc"], [5], repeats=3)
+    assert without_time(alone) == [row for row in without_time(together) if row.method == "localopt-acc"]
+
+
+def test_methods_are_paired_by_the_same_draws(cell):
+    # With one annotation, LocalOpt for accuracy and for F1 are the same method.
+    rows = run_experiment([cell], ["localopt-acc", "localopt-f1"], [1], repeats=10)
+    by_method = {name: [row[4:7] for row in rows if row.method == name] for name in ("localopt-acc", "localopt-f1")}
+    assert by_method["localopt-acc"] == by_method["localopt-f1"]
+
+
+@pytest.mark.parametrize("draws", ["numpy", "authors"])
+def test_budgets_are_nested_and_repeats_differ(draws):
+    small = draw_orders(50, [1, 5, 20], 3, 7, draws)
+    assert [len(order) for order in small] == [20, 20, 20]
+    assert len({tuple(order) for order in small}) == 3
+    assert all(len(set(order.tolist())) == 20 for order in small)
+
+
+def test_the_authors_stream_is_python_s_generator_shuffled_at_every_step():
+    random.seed(12345)
+    for _ in range(10):
+        random.random()
+    first = list(range(10))
+    random.shuffle(first)
+    second = list(range(10))
+    random.shuffle(second)
+    expected = [first[0], *[row for row in second if row != first[0]][:2]]
+    assert draw_orders(10, [1, 3], 1, 12345, "authors")[0].tolist() == expected
+
+
+def test_scores_outside_zero_to_one_are_squashed_for_the_paper_s_methods_only_on_request(cell):
+    raw = Cell(
+        "tiny", "toy", cell.valid.with_scores(9 * cell.valid.scores), cell.valid_labels, cell.test, cell.test_labels
+    )
+    assert raw.squashed.valid.scores.max() < 1
+    assert cell.squashed is cell
+    squashed = run_experiment([raw], ["globalopt-f1"], [10], repeats=3)
+    left_alone = run_experiment([raw], ["globalopt-f1"], [10], repeats=3, squash=False)
+    assert without_time(squashed) != without_time(left_alone)
+
+
+def test_a_budget_larger_than_the_pool_is_refused(cell):
+    with pytest.raises(OptionError, match="61.*60"):
+        run_experiment([cell], ["localopt-acc"], [61])
+
+
+def test_the_default_budgets_are_the_paper_s_as_far_as_the_pool_reaches(cell):
+    rows = run_experiment([cell], ["localopt-acc"], repeats=1)
+    assert [row.budget for row in rows] == [1, 2, 5, 10, 20, 50]
+
+
+def test_a_budget_too_small_for_the_method_is_refused(cell):
+    with pytest.raises(OptionError, match="localopt-acc"):
+        run_experiment([cell], ["localopt-acc"], [0])
+
+
+def test_no_repeats_and_unknown_draws_are_refused(cell):
+    with pytest.raises(OptionError):
+        run_experiment([cell], ["localopt-acc"], [1], repeats=0)
+    with pytest.raises(ChoiceError, match="'dice'"):
+        run_experiment([cell], ["localopt-acc"], [1], draws="dice")
+
+
+def test_progress_is_told_to_the_end(cell):
+    done = []
+    run_experiment(
+        [cell], ["localopt-acc", "actc-lr-dens"], [1], repeats=11, progress=lambda n, total: done.append((n, total))
+    )
+    assert sum(n for n, _ in done) == done[0][1] == 12
+
+
+def test_rows_are_written_with_their_column_names(tmp_path):
+    write_rows(tmp_path / "rows.csv", [Row("d", "m", "x", 1, 0, 0.5, 0.25, 0.001)])
+    with open(tmp_path / "rows.csv", newline="") as lines:
+        assert list(csv.reader(lines)) == [
+            list(COLUMNS),
+            ["d", "m", "x", "1", "0", "0.500000", "0.250000", "0.001000"],
+        ]
+
+
+def test_squashing_uses_each_split_s_own_mean(cell):
+    raw = Cell("t", "t", cell.valid.with_scores(cell.valid.scores + 5), cell.valid_labels, cell.test, cell.test_labels)
+    logit = np.log(raw.squashed.valid.scores / (1 - raw.squashed.valid.scores))
+    assert logit.mean() == pytest.approx(0, abs=1e-9)
+
+
+def accepted_share(counts):
+    return counts.accepted / counts.triples
+
+
+def test_a_new_metric_is_one_function_and_one_entry(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(METRICS, "accepted", accepted_share)
+    data = write_toy_scores(tmp_path, [("tiny", "toy")])
+    words = ["bench", str(data / "scores" / "tiny" / "toy"), "--method", "localopt-acc", "--budget", "5", "--jobs", "1"]
+    words += [
+        "--repeats",
+        "2",
+        "--metric",
+        "accepted",
+        "--metric",
+        "recall",
+        "--metric",
+        "f1",
+        "--out",
+        str(tmp_path / "rows.csv"),
+    ]
+    commands.main(words, standalone_mode=False)
+    assert "mean accepted" in capsys.readouterr().out
+    with open(tmp_path / "rows.csv", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert list(rows[0]) == [*COLUMNS, "accepted", "recall"]
+    for row in rows:  # half of the triples are true, so accuracy and recall say how many are accepted
+        value = {name: float(row[name]) for name in ("accuracy", "recall", "accepted")}
+        assert value["accepted"] == pytest.approx(0.5 + value["recall"] - value["accuracy"], abs=1e-5)
+
+
+def test_an_unknown_metric_is_named(cell):
+    with pytest.raises(ChoiceError, match="'beauty'"):
+        run_experiment([cell], ["localopt-acc"], [1], metrics=["beauty"])

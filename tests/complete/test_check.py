@@ -1,0 +1,190 @@
+"""A graph checked from file to file: the list, answers, what is taken out, what is put back."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+from actc.cli.main import commands
+from actc.complete.check_run import CheckPlan, run_check
+from actc.data.files import write_triples
+from actc.errors import ActcError
+from actc.evidence.keep_weighed import Reasons
+from actc.graph.formats import read_graph
+from actc.session import Judgement, Session
+from actc.session.audit_plan import AuditPlanner
+from actc.session.examine import write_report
+from actc.session.find_case import session_case
+from actc.session.plan import Planner
+from actc.session.review import show_review
+from actc.session.start_audit import start_audit
+from actc.session.status import picture
+from tests.complete.test_doubt import make_towns
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """Write a graph with errors, the graph without them, and check it once without asking anybody."""
+    home = tmp_path_factory.mktemp("check")
+    graph, wrong = make_towns()
+    write_triples(home / "graph.tsv", graph.columns())
+    write_triples(home / "truth.tsv", graph.take(~wrong).columns())
+    run_check(CheckPlan(home / "graph.tsv", home / "out", budget=0))
+    return home
+
+
+@pytest.fixture
+def out(home, tmp_path):
+    """Copy the folder of that run, which a second one goes on in."""
+    return shutil.copytree(home / "out", tmp_path / "out")
+
+
+def triples_of(path):
+    graph = read_graph(path)
+    return [graph.triple(row) for row in range(len(graph))]
+
+
+def lines_of(path):
+    return [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_without_questions_there_is_a_list_and_nothing_is_taken_out(home):
+    listed = lines_of(home / "out" / "doubtful.tsv")
+    assert listed[0] == ["head", "relation", "tail", "probability", "reasons"]
+    chances = [float(line[3]) for line in listed[1:]]
+    assert chances == sorted(chances, reverse=True)
+    truth = set(triples_of(home / "truth.tsv"))
+    assert sum(tuple(line[:3]) not in truth for line in listed[1:31]) > 24
+    assert all(line[4] for line in listed[1:31])
+    assert lines_of(home / "out" / "removed.tsv")[1:] == []
+    assert set(triples_of(home / "out" / "graph.tsv")) == set(triples_of(home / "graph.tsv"))
+
+
+def test_an_oracle_takes_wrong_facts_out_and_undo_puts_them_back(home, out):
+    before = (home / "graph.tsv").read_bytes()
+    check = [
+        "check",
+        str(home / "graph.tsv"),
+        "--oracle",
+        str(home / "truth.tsv"),
+        "--budget",
+        "60",
+        "--precision",
+        "0.8",
+    ]
+    result = CliRunner().invoke(commands, [*check, "--out", str(out)], catch_exceptions=False)
+    assert "taken out" in result.output
+    truth, removed = set(triples_of(home / "truth.tsv")), triples_of(out / "removed.tsv")
+    assert len(removed) > 20
+    assert sum(one not in truth for one in removed) > 0.8 * len(removed)
+    assert set(triples_of(out / "graph.tsv")) == set(triples_of(home / "graph.tsv")) - set(removed)
+    report = json.loads((out / "report.json").read_text())
+    assert report["removed"] == len(removed)
+    assert report["facts_after"] == report["facts_before"] - len(removed)
+    lines = (out / "removed.tsv").read_text().splitlines()[:2]
+    (home / "back.tsv").write_text("\n".join(lines) + "\n")
+    undo = [*check, "--out", str(out), "--undo"]
+    CliRunner().invoke(commands, [*undo, "--facts", str(home / "back.tsv")], catch_exceptions=False)
+    assert set(triples_of(out / "removed.tsv")) == set(removed) - set(triples_of(home / "back.tsv"))
+    CliRunner().invoke(commands, undo, catch_exceptions=False)
+    assert set(triples_of(out / "graph.tsv")) == set(triples_of(home / "graph.tsv"))
+    assert (home / "graph.tsv").read_bytes() == before
+
+
+def test_the_report_has_the_reasons_of_the_list_which_are_worked_out_once(home, out, monkeypatch):
+    asked, of = [], Reasons.of
+    monkeypatch.setattr(Reasons, "of", lambda self, rows, *more: asked.append(len(rows)) or of(self, rows, *more))
+    run_check(CheckPlan(home / "graph.tsv", out, budget=0))
+    listed = lines_of(out / "doubtful.tsv")[1:]
+    assert asked == [len(listed)]
+    shown = json.loads((out / "report.json").read_text())["most_doubtful"]
+    assert [[*one["triple"], one["reasons"]] for one in shown] == [
+        [*line[:3], line[4]] for line in listed[: len(shown)]
+    ]
+
+
+def test_people_say_whether_a_fact_is_true_and_wrong_ones_are_taken_out(home, out):
+    plan = CheckPlan(home / "graph.tsv", out, budget=12, names=[write_names(home)])
+    said = run_check(plan).lines
+    assert any("actc annotate" in line for line in said)
+    truth = set(triples_of(home / "truth.tsv"))
+    session = Session(out / "session")
+    ada = session.add_annotator("ada")
+    while tasks := session.ask(ada, 1):
+        true = (tasks[0].head, tasks[0].relation, tasks[0].tail) in truth
+        session.record(ada, [Judgement("true" if true else "false", tasks[0].triple, str(tasks[0].triple))])
+    people, sought = session.annotations(), session_case(session).annotations
+    assert (people.labels != sought.labels).all()
+    speaks_of_wrong_facts(session, out)
+    session.close()
+    run_check(plan)
+    by_hand = [line for line in lines_of(out / "removed.tsv") if line[-1] == "person"]
+    assert len(by_hand) == (~people.labels).sum()
+    assert all(tuple(line[:3]) not in truth for line in by_hand)
+    reasons = reasons_on(out / "report.html")
+    assert re.search(r"\bTOWN\d", reasons)
+    assert not re.search(r"\btown\d", reasons)
+
+
+def write_names(home):
+    """Call everything by its id in capitals."""
+    graph = read_graph(home / "graph.tsv")
+    ids = [*graph.entity_names, *graph.relation_names]
+    (home / "names.tsv").write_text("id\tname\n" + "".join(f"{one}\t{one.upper()}\n" for one in ids))
+    return home / "names.tsv"
+
+
+def reasons_on(page):
+    return " ".join(re.findall('<span class="reason">(.*?)</span>', page.read_text()))
+
+
+def speaks_of_wrong_facts(session, out):
+    """Check that a session which seeks wrong facts calls nothing accepted or true that is taken out, on any page."""
+    Planner(session).step()
+    shown = picture(session)["words"]
+    assert shown["by_relation"] == "Taken out, relation by relation"
+    card = show_review(session, int(session.annotations().rows[0]))
+    assert card["belief"].endswith("likely to be true.")  # a card asks whether it is
+    report = write_report(session, out / "page.html")
+    page = re.sub("<style>.*?</style>", "", (out / "page.html").read_text(), flags=re.DOTALL)
+    words = " ".join(re.sub("<[^>]*>|--accepted accepted.tsv", " ", page).split())
+    assert f"{report.accepted} of {len(report.case.pool):,} facts are taken out; about" in words
+    assert "of those taken out are wrong" in words
+    assert "accepted" not in words
+    assert "is true" not in words
+    audit = start_audit(session, count=5)
+    ada = audit.add_annotator("ada")
+    for task in audit.ask(ada, 5):
+        audit.record(ada, [Judgement("false", task.triple, str(task.triple))])
+    AuditPlanner(audit).step()
+    told = picture(audit)
+    assert told["curve"][-1][1] == 1.0
+    assert "facts taken out are wrong." in told["advice"]
+    assert told["words"]["by_relation"] == "Wrong among the judged, relation by relation"
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"budget": -1}, "cannot be asked for"),
+        ({"precision": 1.9}, "out of range"),
+        ({"facts": "graph.tsv"}, "give --undo too"),
+        ({"oracle": "nowhere.tsv"}, "no such file"),
+        ({"undo": True}, "nothing was taken out"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(home, tmp_path, options, sentence):
+    options = {name: home / value if isinstance(value, str) else value for name, value in options.items()}
+    with pytest.raises(ActcError, match=sentence):
+        run_check(CheckPlan(home / "graph.tsv", tmp_path / "new", **options))
+
+
+def test_a_graph_too_small_is_one_sentence(tmp_path):
+    write_triples(tmp_path / "graph.tsv", {"head": ["a"], "relation": ["r"], "tail": ["b"]})
+    with pytest.raises(ActcError, match="too small"):
+        run_check(CheckPlan(tmp_path / "graph.tsv", tmp_path / "out"))
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,248 @@
+"""Output that is complete or absent."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from actc.data.begun import Begun
+from actc.data.deliver import claim, clear_leftovers, deliver, write_beside, write_folder
+from actc.errors import FileError
+
+
+def test_a_file_appears_only_at_the_end(tmp_path: Path) -> None:
+    with deliver(tmp_path / "out.txt") as place:
+        place.write_text("done")
+        assert not (tmp_path / "out.txt").exists()
+    assert (tmp_path / "out.txt").read_text() == "done"
+    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
+
+
+def test_nothing_appears_when_writing_fails(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), deliver(tmp_path / "out") as place:
+        place.mkdir()
+        (place / "part-0").write_text(f"{1 / 0}")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_old_output_survives_a_failure(tmp_path: Path) -> None:
+    (tmp_path / "out.txt").write_text("old")
+    with pytest.raises(ZeroDivisionError), deliver(tmp_path / "out.txt", overwrite=True) as place:
+        place.write_text("new")
+        raise ZeroDivisionError
+    assert (tmp_path / "out.txt").read_text() == "old"
+
+
+def test_a_folder_with_anything_but_parts_is_never_replaced(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.doc").touch()
+    with pytest.raises(FileError, match=r"thesis\.doc"), deliver(tmp_path / "out", overwrite=True):
+        pass
+    assert (tmp_path / "out" / "thesis.doc").exists()
+
+
+@pytest.mark.parametrize("write", [deliver, write_folder])
+def test_one_run_at_a_time_writes_to_a_place(tmp_path: Path, write) -> None:
+    out = tmp_path / "out"
+    with write(out) as first:
+        first.mkdir(exist_ok=True)
+        (first / "part-0").write_text("first")
+        with pytest.raises(FileError), write(out):
+            pass
+    assert (out / "part-0").read_text() == "first"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_who_claimed_a_place_writes_there_and_nobody_else_does(tmp_path: Path) -> None:
+    out = tmp_path / "no" / "out"
+    code = "import sys; from actc.data.deliver import deliver\nwith deliver(__import__('pathlib').Path('out')): pass"
+    with claim(out), write_folder(out) as place:
+        (place / "part-0").touch()
+        other = subprocess.run([sys.executable, "-c", code], cwd=out.parent, capture_output=True, text=True)
+    assert "out is being written by another run" in other.stderr
+    assert [path.name for path in out.parent.iterdir()] == ["out"]
+
+
+def test_a_claim_that_came_to_nothing_leaves_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), claim(tmp_path / "a" / "b" / "out"):
+        raise ZeroDivisionError
+    assert not any(tmp_path.iterdir())
+
+
+def test_of_many_runs_to_one_place_one_says_success(tmp_path: Path) -> None:
+    code = """
+import sys, time
+from actc.errors import FileError
+from actc.data.deliver import write_folder
+try:
+    with write_folder("out") as place:
+        (place / "who").write_text(sys.argv[1])
+        time.sleep(0.3)
+except FileError:
+    sys.exit(2)
+"""
+    runs = [subprocess.Popen([sys.executable, "-c", code, str(k)], cwd=tmp_path) for k in range(4)]
+    ended = [run.wait() for run in runs]
+    assert sorted(ended) == [0, 2, 2, 2]
+    assert (tmp_path / "out" / "who").read_text() == str(ended.index(0))
+
+
+def test_a_lock_that_a_killed_run_left_keeps_nobody_out(tmp_path: Path) -> None:
+    (tmp_path / ".out.lock").touch()
+    with write_folder(tmp_path / "out") as place:
+        (place / "part-0").touch()
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_an_output_that_appears_meanwhile_is_not_replaced(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="--overwrite"), deliver(tmp_path / "out.txt"):
+        (tmp_path / "out.txt").write_text("somebody was quicker")
+    assert (tmp_path / "out.txt").read_text() == "somebody was quicker"
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileError), deliver(tmp_path / "no" / "out.txt"):
+        pass
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from actc.data import deliver
+from actc.data.deliver import write_folder
+
+rename = Path.rename
+
+def rename_and_die(self, target):
+    rename(self, target)
+    os._exit(9)
+
+with write_folder(sys.argv[1], replaces=("model.json",)) as unfinished:
+    (unfinished / "model.json").write_text("new")
+    if sys.argv[2] == "exchanging":
+        exchange = deliver._exchange
+        deliver._exchange = lambda *names: exchange(*names) and os._exit(9)
+    elif sys.argv[2] == "moving":  # as where names cannot be exchanged
+        deliver._exchange = lambda *names: False
+        Path.rename = rename_and_die
+    else:
+        os._exit(9)
+"""
+
+
+def write_model(folder: Path, text: str) -> None:
+    with write_folder(folder, replaces=("model.json",)) as unfinished:
+        (unfinished / "model.json").write_text(text)
+
+
+@pytest.mark.parametrize("when", ["writing", "moving"])
+def test_the_old_folder_survives_a_kill_and_the_next_run_starts_clean(tmp_path: Path, when: str) -> None:
+    folder = tmp_path / "model [1]"
+    write_model(folder, "old")
+    assert subprocess.run([sys.executable, "-c", KILLED, str(folder), when], check=False).returncode == 9
+    assert folder.exists() == (when == "writing")
+    with pytest.raises(ZeroDivisionError), write_folder(folder, replaces=("model.json",)):
+        assert (folder / "model.json").read_text() == "old"
+        raise ZeroDivisionError
+    write_model(folder, "newer")
+    assert (folder / "model.json").read_text() == "newer"
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_the_old_folder_survives_a_failure_and_is_replaced_by_success(tmp_path: Path) -> None:
+    write_model(tmp_path / "model", "old")
+    with pytest.raises(ZeroDivisionError), write_folder(tmp_path / "model", replaces=("model.json",)):
+        raise ZeroDivisionError
+    assert (tmp_path / "model" / "model.json").read_text() == "old"
+    write_model(tmp_path / "model", "new")
+    assert (tmp_path / "model" / "model.json").read_text() == "new"
+
+
+def test_a_folder_that_is_replaced_is_there_at_every_moment(tmp_path: Path) -> None:
+    write_model(tmp_path / "model", "old")
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "model"), "exchanging"], check=False)
+    assert (tmp_path / "model" / "model.json").read_text() == "new"
+    write_model(tmp_path / "model", "newer")
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_link_a_pipe_or_a_device_is_never_replaced(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("precious")
+    (tmp_path / "link").symlink_to(tmp_path / "precious")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("link", "pipe"):
+        with pytest.raises(FileError, match=name), deliver(tmp_path / name, overwrite=True):
+            pass
+        with pytest.raises(FileError, match=name), write_beside(tmp_path / name):
+            pass
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "precious").read_text() == "precious"
+
+
+def test_a_folder_with_foreign_files_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "thesis.doc").touch()
+    with pytest.raises(FileError, match=r"thesis\.doc"):
+        write_model(tmp_path / "model", "new")
+    assert [path.name for path in (tmp_path / "model").iterdir()] == ["thesis.doc"]
+
+
+def test_a_folder_does_not_take_the_place_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "model").write_text("precious")
+    with pytest.raises(FileError):
+        write_model(tmp_path / "model", "new")
+    assert (tmp_path / "model").read_text() == "precious"
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o077, 0o600), (0o002, 0o664)])
+def test_a_file_has_the_rights_that_its_owner_gives_new_files(tmp_path: Path, mask: int, mode: int) -> None:
+    before = os.umask(mask)
+    try:
+        with write_beside(tmp_path / "out.txt") as place:
+            place.write_text("done")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "out.txt").stat().st_mode & 0o777 == mode
+
+
+def test_what_a_killed_writer_of_a_file_left_is_cleared_away(tmp_path: Path) -> None:
+    killed = "import os, sys; from actc.data.deliver import write_beside\nwith write_beside(sys.argv[1]): os._exit(9)"
+    subprocess.run([sys.executable, "-c", killed, str(tmp_path / "out.txt")], check=False)
+    assert len(list(tmp_path.iterdir())) == 1
+    with write_beside(tmp_path / "out.txt") as place:
+        place.write_text("done")
+    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
+
+
+KILLED_INSIDE = """
+import os, signal, sys
+from pathlib import Path
+from actc.data.deliver import write_beside
+with write_beside(Path(sys.argv[1])) as out:
+    out.write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def leave_behind(path: Path) -> None:
+    subprocess.run([sys.executable, "-c", KILLED_INSIDE, str(path)], check=False)
+    assert list(path.parent.glob(".*.unfinished"))
+
+
+def test_a_run_that_was_killed_as_it_began_its_folder_can_be_started_again(tmp_path: Path) -> None:
+    (tmp_path / "better").mkdir()
+    leave_behind(tmp_path / "better" / "begun.json")
+    assert Begun.open(tmp_path / "better", {"graph": "x"}).done == {}
+    assert [path.name for path in (tmp_path / "better").iterdir()] == ["begun.json"]
+
+
+def test_a_folder_of_our_own_is_cleared_of_what_killed_runs_left_but_not_of_what_lives(tmp_path: Path) -> None:
+    leave_behind(tmp_path / "one.tsv")
+    with write_beside(tmp_path / "two.tsv") as out:
+        out.write_text("whole")
+        clear_leftovers(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["two.tsv"]

@@ -1,0 +1,200 @@
+"""Rivals are decided together: exact for groups, nothing is added, hard constraints are never violated."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actc.data.constraints import Constraint, Constraints
+from actc.data.triples import ScoredTriples, encode_columns
+from actc.decide.places import find_places
+from actc.decide.together import couple, decide_together
+
+HARD = Constraints((Constraint("one-tail", "father", use="hard"),))
+
+
+def soft(rho_cases: int = 300) -> Constraints:
+    return Constraints((Constraint("one-tail", "father", cases=rho_cases, share=1.0),))
+
+
+def fathers(count: int, head: str = "eve") -> ScoredTriples:
+    return ScoredTriples.from_columns([head] * count, ["father"] * count, [f"m{i}" for i in range(count)], range(count))
+
+
+def decide(constraints, triples, p, accepted=None, words=None, facts=None):
+    p = np.asarray(p, dtype=np.float64)
+    accepted = p >= 0.5 if accepted is None else np.asarray(accepted)
+    words = np.full(len(p), -1) if words is None else np.asarray(words)
+    places = find_places(constraints, triples, facts)
+    return decide_together(places, triples, p, accepted, words, np.full(len(p), 0.5), np.asarray(triples.scores))
+
+
+def by_brute_force(p, rho: float, facts: int):
+    """Return P(true) of each rival by going through all that may be true."""
+    odds, total, each = np.asarray(p) / (1 - np.asarray(p)), 0.0, np.zeros(len(p))
+    for true in product((0, 1), repeat=len(p)):
+        weight = np.prod(odds ** np.array(true)) * (rho if sum(true) + facts > 1 else 1.0)
+        total += weight
+        each += weight * np.array(true)
+    return each / total
+
+
+@settings(max_examples=30)
+@given(st.lists(st.floats(0.02, 0.98), min_size=2, max_size=6), st.integers(0, 2), st.sampled_from([0, 60, 300, 5000]))
+def test_the_probabilities_of_a_place_are_those_of_going_through_all_that_may_be_true(p, facts, cases):
+    constraints = HARD if not cases else soft(cases)
+    known = encode_columns(["eve"] * facts, ["father"] * facts, [f"f{i}" for i in range(facts)]) if facts else None
+    triples = fathers(len(p))
+    places = find_places(constraints, triples, known)
+    everybody, nobody = np.ones(len(p), dtype=bool), np.zeros(len(p), dtype=bool)
+    rho = constraints.each[0].rho
+    expected = np.zeros(len(p)) if facts and rho == 0 else by_brute_force(p, rho, facts)
+    assert couple(places, np.array(p), everybody, nobody) == pytest.approx(expected, abs=1e-9)
+
+
+def test_of_two_fathers_the_more_probable_enters_and_both_are_less_probable_than_by_themselves():
+    found = decide(HARD, fathers(3), [0.8, 0.6, 0.1])
+    assert found.accepted.tolist() == [True, False, False]
+    assert found.rule.tolist() == [-1, 0, 0]
+    assert found.rival.tolist() == [-1, 0, 0]
+    assert (found.probability < [0.8, 0.6, 0.1]).all()
+
+
+def test_equally_probable_ones_are_decided_by_score_then_by_name_whatever_their_order():
+    triples, p = fathers(3), [0.7, 0.7, 0.7]
+    assert decide(HARD, triples, p).accepted.tolist() == [False, False, True]
+    same = triples.with_scores(np.zeros(3))
+    assert decide(HARD, same, p).accepted.tolist() == [True, False, False]
+    turned = same.take([2, 1, 0])
+    assert decide(HARD, turned, p).accepted.tolist() == [False, False, True]
+
+
+def test_a_fact_in_the_place_keeps_others_out_by_a_hard_constraint_and_lowers_them_by_a_soft_one():
+    facts = encode_columns(["eve"], ["father"], ["abel"])
+    found = decide(HARD, fathers(1), [0.99], facts=facts)
+    assert not found.accepted.any()
+    assert (found.fact[0], found.rival[0], found.probability[0]) == (0, -1, 0.0)
+    lowered = decide(soft(), fathers(1), [0.9], facts=facts)
+    assert not lowered.accepted.any()
+    assert 0.05 < lowered.probability[0] < 0.5
+    assert decide(soft(), fathers(1), [0.9999], facts=facts).accepted.all()
+
+
+def test_where_two_facts_are_in_a_place_already_a_soft_constraint_does_not_hold():
+    facts = encode_columns(["eve"] * 2, ["father"] * 2, ["abel", "cain"])
+    found = decide(soft(), fathers(1), [0.6], facts=facts)
+    assert found.accepted.all()
+    assert found.probability[0] == pytest.approx(0.6, abs=1e-9)
+
+
+def test_a_persons_word_is_final():
+    found = decide(HARD, fathers(3), [0.9, 0.8, 0.7], accepted=[False, True, True], words=[0, -1, 1])
+    assert found.accepted.tolist() == [False, False, True]
+    assert found.rival[1] == 2
+    both = decide(HARD, fathers(2), [0.9, 0.8], accepted=[True, True], words=[1, 1])
+    assert both.accepted.all()
+
+
+def test_who_is_out_makes_room_elsewhere():
+    """B loses its place to A; so C, whose only rival was B, enters."""
+    constraints = Constraints(
+        (Constraint("one-tail", "spouse", use="hard"), Constraint("one-head", "spouse", use="hard"))
+    )
+    triples = ScoredTriples.from_columns("aac", ["spouse"] * 3, "xyy", [0.0, 0.0, 0.0])
+    found = decide(constraints, triples, [0.95, 0.9, 0.6])
+    assert found.accepted.tolist() == [True, False, True]
+    assert found.probability[2] == pytest.approx(0.6, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("kind", "other", "columns", "accepted"),
+    [
+        ("asymmetric", "", ("aba", "rrr", "baa"), [True, False, False]),
+        ("irreflexive", "", ("ab", "rr", "ab"), [False, False]),
+        ("not-both", "q", ("aab", "rqq", "bbc"), [True, False, True]),
+        ("one-head", "", ("abc", "rrr", "xxy"), [True, False, True]),
+    ],
+)
+def test_each_kind_keeps_out_what_it_forbids(kind, other, columns, accepted):
+    triples = ScoredTriples.from_columns(*map(list, columns), range(len(columns[0])))
+    constraints = Constraints((Constraint(kind, "r", other, use="hard"),))
+    p = [0.9, 0.8, 0.7][: len(triples)]
+    assert decide(constraints, triples, p).accepted.tolist() == accepted
+
+
+def test_classes_keep_out_the_wrong_kind_and_both_of_disjoint_ones():
+    facts = encode_columns(
+        ["bob", "oslo", "city"], ["rdf:type", "rdf:type", "rdfs:subClassOf"], ["person", "city", "place"]
+    )
+    named = Constraints(
+        (Constraint("type", "rdf:type", use="hard"), Constraint("subclass", "rdfs:subClassOf", use="hard"))
+    )
+    born = ScoredTriples.from_columns(["bob"] * 3, ["born"] * 3, ["oslo", "bob", "atlantis"], [0, 1, 2])
+    ranged = named.plus(Constraints((Constraint("range", "born", "place", use="hard"),)))
+    assert decide(ranged, born, [0.9] * 3, facts=facts).accepted.tolist() == [True, False, False]
+    told = named.plus(Constraints((Constraint("range", "born", "place", cases=1000, share=1.0),)))
+    assert decide(told, born, [0.9] * 3, facts=facts).accepted.tolist() == [True, False, True]
+    types = ScoredTriples.from_columns(
+        ["oslo", "eve", "eve"], ["rdf:type"] * 3, ["person", "person", "place"], [0, 1, 2]
+    )
+    apart = named.plus(Constraints((Constraint("disjoint", "person", "place", use="hard"),)))
+    assert decide(apart, types, [0.9, 0.9, 0.8], facts=facts).accepted.tolist() == [False, True, False]
+
+
+@st.composite
+def worlds(draw):
+    count = draw(st.integers(1, 25))
+    names = st.sampled_from("abcd")
+    rows = draw(st.lists(st.tuples(names, st.sampled_from("rq"), names), min_size=count, max_size=count, unique=True))
+    triples = ScoredTriples.from_columns(*map(list, zip(*rows, strict=True)), np.arange(len(rows)))
+    p = draw(st.lists(st.floats(0.01, 0.99), min_size=len(rows), max_size=len(rows)))
+    kinds = draw(st.sets(st.sampled_from(["one-tail", "one-head", "asymmetric", "irreflexive"]), min_size=1))
+    uses = {kind: draw(st.sampled_from(["hard", "soft"])) for kind in kinds}
+    each = [Constraint(kind, r, "", uses[kind], 300, 1.0) for kind in sorted(kinds) for r in "rq"]
+    return triples, np.array(p), Constraints((*each, Constraint("not-both", "r", "q", use="hard")))
+
+
+@settings(max_examples=30, deadline=None)
+@given(worlds(), st.randoms())
+def test_nothing_is_added_nothing_hard_is_violated_and_the_order_of_rows_does_not_matter(world, random):
+    triples, p, constraints = world
+    found = decide(constraints, triples, p)
+    assert not (found.accepted & (p < 0.5)).any()
+    assert (found.probability <= p.round(6) + 2e-5).all()
+    kept = [triples.triple(row) for row in np.flatnonzero(found.accepted).tolist()]
+    for one in constraints.each:
+        assert one.use == "soft" or not violations(one, kept)
+    order = random.sample(range(len(triples)), len(triples))
+    again = decide(constraints, triples.take(order), p[order])
+    assert again.accepted.tolist() == found.accepted[order].tolist()
+
+
+def violations(one: Constraint, kept: list) -> list:
+    mine = [(h, t) for h, r, t in kept if r == one.relation]
+    if one.kind == "one-tail":
+        return [h for h, _ in mine if sum(h == other for other, _ in mine) > 1]
+    if one.kind == "one-head":
+        return [t for _, t in mine if sum(t == other for _, other in mine) > 1]
+    if one.kind == "not-both":
+        return [pair for pair in mine if (pair[0], one.other, pair[1]) in kept]
+    loops = [pair for pair in mine if pair[0] == pair[1]]
+    return loops if one.kind == "irreflexive" else loops + [(h, t) for h, t in mine if h != t and (t, h) in mine]
+
+
+def test_by_a_hard_symmetric_or_inverse_relation_a_triple_enters_with_its_mirror_alone():
+    triples = ScoredTriples.from_columns("abcdxy", ["r"] * 5 + ["s"], "badcyx", range(6))
+    facts = encode_columns(["q"], ["r"], ["x"])
+    symmetric = Constraints((Constraint("symmetric", "r", use="hard"),))
+    found = decide(symmetric, triples, [0.9, 0.6, 0.9, 0.3, 0.9, 0.9], facts=facts)
+    assert found.accepted.tolist() == [True, True, False, False, False, True]
+    assert found.rival[2] == 3
+    inverse = Constraints((Constraint("inverse", "r", "s", use="hard"), Constraint("inverse", "s", "r", use="hard")))
+    found = decide(inverse, triples, [0.9] * 6, facts=facts)
+    assert found.accepted.tolist() == [False, False, False, False, True, True]
+    known = encode_columns("b", ["r"], "a")
+    one = ScoredTriples.from_columns("a", ["r"], "b", [0.0])
+    assert decide(symmetric, one, [0.9], facts=known).accepted.all()

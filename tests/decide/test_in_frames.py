@@ -1,0 +1,112 @@
+"""From a pool to accepted triples in two calls, with data frames in and out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from actc import Calibrator, accept_triples, pick_triples
+from actc.data.triples import Annotations
+from actc.errors import OptionError, RowError, TableError
+from tests.synthetic import make_truth
+
+TRIPLE = ["head", "relation", "tail"]
+
+
+def judged(pool, labels, count=20, **options):
+    asked = pick_triples(pool, count, **options)
+    asked["label"] = labels[pool.find(*(asked[name] for name in TRIPLE))]
+    return asked
+
+
+def test_the_picks_are_the_calibrator_s(pool):
+    rows = Calibrator("pooled", random_state=3).select(5, pool)
+    assert pick_triples(pool, 5, seed=3)[TRIPLE].to_numpy().tolist() == [list(pool.triple(row)) for row in rows]
+
+
+def test_what_was_judged_is_not_picked_again(pool, labels):
+    answers = judged(pool, labels)
+    again = pick_triples(pool, 20, answers=answers)
+    assert len(pd.concat([answers, again]).drop_duplicates(TRIPLE)) == 40
+
+
+@pytest.mark.parametrize("method", ["pooled", "actc-lr-rndm", "localopt-acc"])
+def test_what_is_accepted_is_what_the_thresholds_say_and_what_people_said(pool, labels, method):
+    answers = judged(pool, labels)
+    accepted = accept_triples(pool, answers, method=method)
+    calibrator = Calibrator(method).fit(pool, Annotations.from_frame(pool, answers))
+    expected = calibrator.predict(pool)
+    expected[calibrator.annotations_.rows] = calibrator.annotations_.labels
+    assert accepted["head"].tolist() == pool.take(expected).columns()["head"].tolist()
+    by_people = accepted[accepted["by"] == "person"]
+    assert set(by_people["head"]) == set(answers[answers["label"]]["head"])
+    assert ("probability" in accepted) == (method != "localopt-acc")
+
+
+def test_a_guarantee_without_draws_accepts_what_people_called_true(pool, labels):
+    answers = judged(pool, labels)
+    assert set(accept_triples(pool, answers, precision=0.9)["by"]) == {"person"}
+    with pytest.raises(OptionError):
+        pick_triples(pool, 20, answers=answers, method="localopt-acc", precision=0.9)
+
+
+def test_draws_from_a_list_guarantee_it():
+    pool, labels, _ = make_truth(4000, 5)
+    first = judged(pool, labels, 15)
+    drawn = judged(pool, labels, 60, answers=first, precision=0.7)
+    assert set(drawn["asked"]) == {"list"}
+    accepted = accept_triples(pool, pd.concat([first, drawn]).sample(frac=1, random_state=0), precision=0.7)
+    by_method = accepted[accepted["by"] == "method"]
+    assert len(by_method) > 100
+    assert labels[pool.find(*(by_method[name] for name in TRIPLE))].mean() >= 0.7
+
+
+@pytest.mark.parametrize(("library", "kind"), {"polars": pl.DataFrame, "pyarrow": pa.Table}.items())
+def test_frames_of_any_library_go_in_and_out(pool, labels, library, kind):
+    scored, answers = pool.to_frame(library), judged(pool, labels)
+    accepted = accept_triples(scored, answers.to_dict("list"), library=library)
+    assert isinstance(accepted, kind)
+    assert len(accepted) == len(accept_triples(pool, answers))
+
+
+def test_pooled_accepts_before_anybody_answers(pool):
+    assert set(accept_triples(pool)["by"]) == {"method"}
+
+
+def test_an_answer_about_a_triple_without_a_score_is_named(pool):
+    with pytest.raises(RowError):
+        accept_triples(pool, {"head": ["x"], "relation": ["y"], "tail": ["z"], "label": [True]})
+
+
+def test_picks_say_how_they_were_chosen_and_answers_keep_it(pool, labels):
+    answers = judged(pool, labels)
+    read = Annotations.from_frame(pool, answers)
+    assert read.proves.all()
+    assert {"check", "gain"} <= set(read.asked) <= {"check", "gain", "random"}
+    for name in ("asked", "within", "chance"):
+        assert answers[name].tolist() == getattr(read, name).tolist()
+
+
+def test_answers_without_a_word_on_how_they_were_asked_promise_nothing():
+    pool, labels, _ = make_truth()
+    first = judged(pool, labels, 15)
+    both = pd.concat([first, judged(pool, labels, 100, answers=first, precision=0.5)])
+    told, untold = (accept_triples(pool, one, precision=0.5) for one in (both, both[[*TRIPLE, "label"]]))
+    assert set(told["by"]) == {"person", "method"}
+    assert set(untold["by"]) == {"person"}
+
+
+def test_no_questions_and_answers_without_a_label_are_refused_in_a_sentence(pool):
+    with pytest.raises(OptionError):
+        pick_triples(pool, 0)
+    asked = pick_triples(pool, 5)
+    for unanswered in (asked.assign(label=np.nan), asked.assign(label=None)):
+        with pytest.raises(TableError):
+            accept_triples(pool, unanswered)
+        with pytest.raises(TableError):
+            pick_triples(pool, 5, answers=unanswered)
+    nobody = asked.assign(label=np.nan).head(0)
+    assert accept_triples(pool, nobody).equals(accept_triples(pool))

@@ -1,0 +1,205 @@
+"""The report: the same numbers on the page and as JSON, from a thresholds file alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from actc.data.calibration import Calibration
+from actc.data.files import write_json, write_scored, write_triples
+from actc.data.triples import HOW, ScoredTriples, Thresholds
+from actc.decide.calibrate import calibrate, read_case
+from actc.decide.case import Case
+from actc.decide.report import find_questions, make_report
+from actc.decide.report_page import Words, write_page
+from actc.errors import FileError
+from tests.synthetic import fit_on_random, make_truth
+
+
+def make_case(count: int = 120) -> Case:
+    pool, labels, _ = make_truth(1200, 5)
+    _, annotations = fit_on_random(pool, labels, count)
+    return Case(pool, annotations, name="a <case> & more")
+
+
+class Tags(HTMLParser):
+    """Collect open tags, to see that each is closed."""
+
+    EMPTY = frozenset({"meta", "br", "line", "rect", "circle", "path"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        self.links += [value for name, value in attrs if name in ("src", "href")]
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in self.EMPTY:
+            assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def report():
+    return make_report(make_case())
+
+
+def test_it_prints_in_a_line_and_shows_a_table_in_a_notebook(report):
+    assert len(repr(report)) < 100
+    assert "120 answers" in repr(report)
+    assert report._repr_html_().count("<tr>") == 6
+    assert "a &lt;case&gt; &amp; more" in report._repr_html_()
+
+
+def test_the_page_is_well_formed_needs_nothing_else_and_shows_the_numbers(report, tmp_path):
+    path = tmp_path / "report.html"
+    write_page(report, path)
+    page = path.read_text(encoding="utf-8")
+    tags = Tags()
+    tags.feed(page)
+    assert tags.open == []
+    assert tags.links == []
+    assert "<script" not in page
+    assert "a &lt;case&gt; &amp; more" in page
+    share = report.quality["precision"]
+    assert f"{share.middle:.0%} of them are true ({share.low:.0%} to {share.high:.0%})" in page
+    assert page.count("<svg") >= 4 + 2 * len(report.relations)
+
+
+def test_json_holds_every_relation_and_no_infinity(report, tmp_path):
+    write_json(tmp_path / "report.json", report.to_dict())
+    content = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert {line["relation"] for line in content["relations"]} == set(report.case.pool.relation_names)
+    assert sum(line["accepted"] for line in content["relations"]) == content["accepted"]
+    assert content["rests_on"] == "answers"
+    assert content["draws"] == content["answers"] == 120
+    assert content["quality"]["precision"]["low"] < content["quality"]["precision"]["high"]
+
+
+def test_the_report_holds_what_the_labels_say(report):
+    _, labels, _ = make_truth(1200, 5)
+    decisions = report.case.decisions.accepted
+    share = report.quality["precision"]
+    assert share.low <= labels[decisions].mean() <= share.high
+    assert report.accepted == decisions.sum()
+
+
+def test_a_relation_that_may_be_mostly_wrong_is_not_surely_over_half_true():
+    random = np.random.default_rng(0)
+    names, size = ("bad", "good", "none"), 400
+    heads = [f"h{i}" for i in range(3 * size)]
+    pool = ScoredTriples.from_columns(heads, np.repeat(names, size), heads, random.normal(size=3 * size))
+    labels = random.random(3 * size) < np.repeat([0.2, 0.9, 0.5], size)
+    _, annotations = fit_on_random(pool, labels, 300)
+    cuts = np.array([-np.inf, -np.inf, np.inf])  # everything of two relations is accepted, nothing of the third
+    answered = np.isin(pool.relations[annotations.rows], (0, 1))  # what people said themselves counts as right
+    case = Case(pool, annotations.take(answered), found=Thresholds(names, cuts, 0.0, np.ones(3, dtype=bool)))
+    report = make_report(case)
+    over_half = {line.relation: line.over_half for line in report.relations}
+    assert over_half == {"bad": "not sure", "good": "surely", "none": "nothing accepted"}
+
+
+def test_the_page_says_names_what_trust_means_and_what_to_run_next(report, tmp_path):
+    words = Words(lambda relation: f"name of {relation}", lambda *triple: " ~ ".join(triple), ("actc annotate 'a b'",))
+    write_page(report, tmp_path / "report.html", words)
+    page = (tmp_path / "report.html").read_text()
+    assert f"name of {report.relations[0].relation}" in page
+    first = report.questions[0]
+    assert " ~ ".join((first.head, first.relation, first.tail)) in page
+    assert "<b>Surely</b>" in page
+    assert "actc annotate &#39;a b&#39;" in page
+
+
+def test_five_hundred_relations_are_folded_after_the_largest(report, tmp_path):
+    many = replace(report, relations=[replace(report.relations[0], answered_true=7000 + i) for i in range(500)])
+    write_page(many, tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert "<summary>470 smaller relations" in text
+    assert text.index(">7029 /") < text.index("<details>") < text.index(">7030 /")
+
+
+def test_questions_are_new_ones(report):
+    judged = {report.case.pool.triple(row) for row in report.case.annotations.rows.tolist()}
+    asked = [(one.head, one.relation, one.tail) for one in report.questions]
+    assert len(asked) == 10
+    assert judged.isdisjoint(asked)
+
+
+def test_nothing_accepted_and_nothing_judged_make_a_report_too(tmp_path):
+    case = make_case(0)
+    names = case.pool.relation_names
+    none = Thresholds(names, np.full(len(names), np.inf), np.inf, np.zeros(len(names), dtype=bool))
+    report = make_report(Case(case.pool, case.annotations, found=none))
+    write_page(report, tmp_path / "report.html")
+    assert report.quality["precision"] is None
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "None of 1,200 candidates is accepted" in page
+    json.dumps(report.to_dict(), allow_nan=False)
+
+
+@pytest.fixture
+def files(tmp_path):
+    case = make_case(60)
+    write_scored(tmp_path / "scores.tsv", case.pool)
+    names = zip(*(case.pool.triple(row) for row in case.annotations.rows.tolist()), strict=True)
+    columns = dict(zip(("head", "relation", "tail"), names, strict=True))
+    write_triples(tmp_path / "labels.tsv", {**columns, "label": case.annotations.labels.astype(int)})
+    calibrate(tmp_path / "scores.tsv", tmp_path / "labels.tsv", picks="random", out=tmp_path / "thresholds.json")
+    calibrate(case.pool, case.annotations, out=tmp_path / "bare.json")
+    return tmp_path
+
+
+def test_a_thresholds_file_leads_back_to_its_case(files):
+    path, made = files / "thresholds.json", make_case(60)
+    case = read_case(path, Calibration.read(path))
+    for name in ("rows", "labels", *HOW):
+        assert getattr(case.annotations, name).tolist() == getattr(made.annotations, name).tolist()
+    assert case.thresholds.cuts_and_default == pytest.approx(made.thresholds.cuts_and_default)
+    low, middle, high = case.accepted_precision
+    assert 0 < low < middle < high <= 1
+
+
+@pytest.mark.parametrize(
+    ("precision", "said"),
+    [(0.4, "at least 40% of what the method has accepted is true"), (0.999, "No list has passed the test")],
+)
+def test_the_report_of_a_thresholds_file_says_what_it_promises(files, precision, said):
+    path = files / "promise.json"
+    calibrate(files / "scores.tsv", files / "labels.tsv", picks="random", precision=precision, out=path)
+    write_page(make_report(read_case(path, Calibration.read(path))), files / "report.html")
+    assert said in " ".join((files / "report.html").read_text(encoding="utf-8").split())
+
+
+def test_thresholds_that_name_no_source_are_refused(files):
+    with pytest.raises(FileError, match="calibrate"):
+        read_case(files / "bare.json", Calibration.read(files / "bare.json"))
+
+
+def test_questions_are_the_most_uncertain_candidates(report):
+    doubt = [abs(one.probability - 0.5) for one in find_questions(report.case, 5)]
+    unjudged = np.setdiff1d(np.arange(len(report.case.pool)), report.case.annotations.rows)
+    assert doubt == np.sort(np.abs(report.case.decisions.probability[unjudged] - 0.5))[:5].tolist()
+
+
+def test_a_rare_relation_has_a_line_of_its_own():
+    pool, labels, _ = make_truth(6000, 5)
+    relations = np.array(pool.relation_names, dtype=object)[pool.relations]
+    relations[[10, 20]], relations[[30, 40, 50]] = "rare", "rarer"
+    entities = np.array(pool.entity_names, dtype=object)
+    pool = ScoredTriples.from_columns(entities[pool.heads], relations, entities[pool.tails], pool.scores)
+    _, annotations = fit_on_random(pool, labels, 80)
+    report = make_report(Case(pool, annotations))
+    accepted = report.case.decisions.accepted
+    for line in report.relations:
+        mine = relations == line.relation
+        assert line.triples == mine.sum()
+        assert line.accepted == (accepted & mine).sum()
+        assert line.quality["accuracy"] is not None
+        assert (line.over_half == "nothing accepted") == (line.accepted == 0)

@@ -1,0 +1,497 @@
+"""Every format: what is written comes back, and what cannot be read is named with its line."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from actc.data.files import read_scored, write_triples
+from actc.errors import ChoiceError, FileError, OptionError, TableError
+from actc.graph.formats import FORMATS, read_extras, read_graph, write_graph
+from actc.graph.graph import Graph
+from actc.graph.terms import (
+    IRI,
+    entity_name,
+    entity_term,
+    escape,
+    relation_name,
+    relation_term,
+    unescape,
+    without_literals,
+)
+from actc.session.read_names import read_names
+
+FILES = [
+    "g.tsv",
+    "g.tsv.gz",
+    "g.csv",
+    "g.parquet",
+    "g.nt",
+    "g.nt.gz",
+    "g.ttl",
+    "g.statements.ttl",
+    "g.nq",
+    "g.nq.gz",
+    "g.trig",
+    "g.jsonld",
+]
+BASE = "http://example.org/"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+PROVENANCE = {
+    "score": np.array([0.25, -3.0]),
+    "probability": np.array([0.9, 0.5]),
+    "method": np.array(["pooled", 'a "b"'], dtype=object),
+    "date": np.array(["2026-11-15", "2026-11-15"], dtype=object),
+    "by": np.array(["person", "method"], dtype=object),
+}
+names = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=8).filter(
+    lambda name: name[0] != "_"
+)
+
+
+def triples_of(graph):
+    return {graph.triple(row) for row in range(len(graph))}
+
+
+def write(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("file", FILES)
+@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(triples=st.lists(st.tuples(names, names, names), min_size=1, max_size=6))
+def test_what_is_written_comes_back(file, triples, tmp_path):
+    graph = Graph.from_columns(*zip(*triples, strict=True))
+    write_graph(tmp_path / file, graph, base=BASE)
+    again = read_graph(tmp_path / file, base=BASE)
+    assert triples_of(again) == set(triples)
+    assert list(again.entity_names) == sorted(again.entity_names)
+
+
+# Names and IRIs that are made of what could be confused.
+PIECES = ["%", "25", "20", "2", "0", "7F", "7f", "3C", "2F", "C3", '"', "<", ">", " ", "\t", "\n", "\x00", "\x7f", "\\"]
+PIECES += ["_:", "a:", "://", "/", "é", "x", "#", "?", "[", "|", "^^", "@en", "urn:x:y", "http://o.org/", BASE, "."]
+tricky_names = st.lists(st.sampled_from(PIECES), min_size=1, max_size=6).map("".join)
+IN_AN_IRI = [
+    piece for piece in [*PIECES, "%20", "%25", "%22", "%3Curn:x%3E"] if not set(piece) & set('"<> \t\n\0\x7f\\|^')
+]
+ends = st.lists(st.sampled_from(IN_AN_IRI), max_size=6).map("".join)
+iris = st.tuples(st.sampled_from([BASE, BASE, "http://o.org/", "urn:x:", "a:"]), ends).map("".join)
+objects = iris.map(lambda iri: f"<{iri}>") | st.sampled_from(["_:b", '"x"', '"x"@en', '" "'])
+
+
+@pytest.mark.parametrize("base", [BASE, "urn:x:"])
+@given(name=tricky_names | st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
+def test_a_name_comes_back_from_its_iri(base, name):
+    term = relation_term(name, base)
+    assert re.fullmatch(f"<{IRI}>", term)
+    assert relation_name(term, base) == name or term in (f"<{name}>", name)
+    assert unescape(escape(name)) == name
+
+
+@pytest.mark.parametrize("base", [BASE, "urn:x:"])
+@given(iri=iris)
+def test_an_iri_comes_back_from_its_name(base, iri):
+    term = f"<{iri}>"
+    assert relation_term(relation_name(term, base), base) == term
+    assert entity_term(entity_name(term, base), base, may_be_literal=True) == term
+    assert entity_term(entity_name(term, base), base, may_be_literal=False) == term
+
+
+@pytest.mark.parametrize("file", ["g.nt", "g.ttl"])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(triples=st.sets(st.tuples(iris.map("<{}>".format), iris.map("<{}>".format), objects), min_size=1, max_size=4))
+def test_rdf_comes_back_term_for_term(file, triples, tmp_path):
+    text = sorted(f"{head} {relation} {tail} ." for head, relation, tail in triples)
+    graph = read_graph(write(tmp_path / file, "\n".join(text)), base=BASE)
+    write_graph(tmp_path / f"again-{file}", graph, base=BASE)
+    assert sorted((tmp_path / f"again-{file}").read_text(encoding="utf-8").split("\n"))[1:] == text
+
+
+@pytest.mark.parametrize("file", ["g.nt", "g.ttl"])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(triples=st.lists(st.tuples(tricky_names, tricky_names, tricky_names), min_size=1, max_size=4))
+def test_names_come_back_whatever_they_are_made_of(file, triples, tmp_path):
+    assume(not any(name.startswith((BASE, "_:")) for triple in triples for name in triple))
+    write_graph(tmp_path / file, Graph.from_columns(*zip(*triples, strict=True)), base=BASE)
+    assert triples_of(read_graph(tmp_path / file, base=BASE)) == set(triples)
+
+
+@pytest.mark.parametrize(
+    ("end", "name"),
+    [
+        ("AC/DC", "AC/DC"),
+        ("Paris,_Texas", "Paris,_Texas"),
+        ("Lamar_County_(Texas)", "Lamar_County_(Texas)"),
+        ("Zürich", "Zürich"),
+        ("a%2Fb", "a%2Fb"),
+        ("%FF", "%FF"),
+        ("%C3%BC", "%C3%BC"),
+        ("100%25", "100%25"),
+        ("New%20York", "New York"),
+        ("New%2520York", "New%20York"),
+        ("New%252520York", "New%2520York"),
+        ("%3c", "%3c"),
+        ("", BASE),
+        ("_:b", f"{BASE}_:b"),
+        ("http://o.org/", f"{BASE}http://o.org/"),
+    ],
+)
+@pytest.mark.parametrize("file", ["g.nt", "g.ttl"])
+def test_the_name_is_what_stands_behind_the_base(end, name, file, tmp_path):
+    line = f"<{BASE}x> <{BASE}r> <{BASE}{end}> ."
+    graph = read_graph(write(tmp_path / file, line), base=BASE)
+    assert triples_of(graph) == {("x", "r", name)}
+    write_graph(tmp_path / file, graph, base=BASE)
+    assert (tmp_path / file).read_text(encoding="utf-8") == line + "\n"
+
+
+@pytest.mark.parametrize("file", ["g.nt", "g.ttl"])
+def test_a_name_in_quotation_marks_is_a_literal_only_where_one_can_stand(file, tmp_path):
+    graph = Graph.from_columns(['"Heroes"', "a"], ["by", "likes"], ["Bowie", '"Heroes"'])
+    write_graph(tmp_path / file, graph, base=BASE)
+    again = read_graph(tmp_path / file, base=BASE)
+    assert triples_of(again) == triples_of(graph)
+    assert len(without_literals(again)) == 2
+    both = f'<{BASE}%22x%22> <{BASE}r> "x" .\n'
+    again = read_graph(write(tmp_path / file, both), base=BASE)
+    assert triples_of(again) == {(f"{BASE}%22x%22", "r", '"x"')}
+    assert again.notes == ("1 triples end in a literal, kept as N-Triples writes it.",)
+
+
+def test_a_base_has_to_begin_an_iri(tmp_path):
+    with pytest.raises(OptionError, match="'my base'"):
+        write_graph(tmp_path / "g.nt", Graph.from_columns(["a"], ["r"], ["b"]), base="my base")
+
+
+def test_an_error_in_turtle_names_its_place_once(tmp_path):
+    with pytest.raises(FileError) as caught:
+        read_graph(write(tmp_path / "bad.ttl", "<http://a/x> <http://a/r> <not an iri> .\n"))
+    assert str(caught.value) == f"{tmp_path / 'bad.ttl'}, line 1: Invalid IRI code point ' '."
+
+
+@pytest.mark.parametrize("file", ["g.nt", "g.ttl", "g.tsv", "g.parquet"])
+def test_blank_nodes_and_literals_are_kept_and_said(file, tmp_path):
+    literal = '"a \\"quoted\\" dot . "@en'
+    graph = Graph.from_columns(["_:b1", "http://a/x"], ["http://a/r"] * 2, ["http://a/x", literal])
+    write_graph(tmp_path / file, graph)
+    again = read_graph(tmp_path / file)
+    assert triples_of(again) == triples_of(graph)
+    if file in ("g.nt", "g.ttl"):
+        assert "1 triples have a blank node" in again.notes[0]
+        assert "1 triples end in a literal" in again.notes[1]
+        kept = without_literals(again)
+        assert triples_of(kept) == {("_:b1", "http://a/r", "http://a/x")}
+        assert kept.notes[-1] == "1 triples that end in a literal are left out."
+
+
+def test_lines_out_of_the_ordinary_mean_the_same(tmp_path):
+    usual = '<http://a/é> <http://a/r> <http://a/y> .\n<http://a/z> <http://a/r> "é" .\n'
+    odd = (
+        '# note\n\n<http://a/\\u00e9>\t<http://a/r>   <http://a/y>.  # more\n<http://a/z> <http://a/r> "\\u00E9" .\r\n'
+    )
+    graphs = [read_graph(write(tmp_path / name, text)) for name, text in (("a.nt", usual), ("b.nt", odd))]
+    assert triples_of(graphs[0]) == triples_of(graphs[1])
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "sentence"),
+    [
+        ("g.nt", "<http://a> <http://b> <http://c> .\n<http://a> <http://b> oops .\n", "line 2: "),
+        ("g.nt", "<http://a> <http://b> <http://c> .\n\n<http://a> <http://b> <http://c>\n", "line 3: "),
+        ("g.nt", "<http://a> <http://b> <not an iri> .\n", "line 1: "),
+        ("g.nt", "<http://a> <http://b> <c> .\n", "line 1: '<c>' is no RDF term"),
+        ("g.nt", "# nothing\n", "there is no triple in the file"),
+        ("g.ttl", "@prefix a: <http://a/> .\na:x a:r a:y .\na:x b:r a:y .\n", "line 3: "),
+        ("g.tsv", "head\trelation\ttail\na\tr\tb\na\t\tb\n", "line 3: there is nothing in column relation"),
+        ("g.tsv", "a\tr\tb\na\tr\n", "line 2: 2 columns were found"),
+        ("g.tsv", "a\tr\n", "line 1: 2 columns were found, but 3 are needed"),
+        ("g.qs", "Q1\tP31\tQ5\n\n-Q1\tP31\tQ5\n", "line 3: -Q1 removes a statement"),
+        ("g.qs", "CREATE\n", "line 1: CREATE makes an item that has no id yet"),
+        ("g.qs", "P31|P31|Q5", "line 1: 'P31' is not the id of an item"),
+        ("g.qs", "Q1|P31", "line 1: 2 of 3 parts were found"),
+        ("g.qs", "Q1|is|Q5", "line 1: 'is' is not the id of a property"),
+        ("g.qs", "Q1|P31|person", "line 1: 'person' is neither the id of an item nor a value"),
+    ],
+)
+def test_bad_input_is_named_with_its_line(file, text, sentence, tmp_path):
+    with pytest.raises(FileError) as caught:
+        read_graph(write(tmp_path / file, text))
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("file", ["g.tsv", "g.nt", "g.ttl", "g.qs"])
+def test_text_that_is_not_utf8_is_refused(file, tmp_path):
+    (tmp_path / file).write_bytes(b'<http://a> <http://b> "\xff" .\n' if file[2] in "nt" else b"a\tr\t\xff\n")
+    with pytest.raises(FileError):
+        read_graph(tmp_path / file)
+
+
+def test_a_truncated_gzip_file_is_refused(tmp_path):
+    data = gzip.compress(b"<http://a> <http://b> <http://c> .\n" * 1000)
+    (tmp_path / "g.nt.gz").write_bytes(data[:-20])
+    with pytest.raises(FileError):
+        read_graph(tmp_path / "g.nt.gz")
+
+
+def test_provenance_travels_beside_the_triples(tmp_path):
+    graph = Graph.from_columns(["Q1", "Q2"], ["P31", "P31"], ["Q5", "Q5"])
+    write_graph(tmp_path / "g.tsv", graph, extras=PROVENANCE)
+    header, first, _ = (tmp_path / "g.tsv").read_text().splitlines()
+    assert header.split("\t") == ["head", "relation", "tail", *PROVENANCE]
+    assert first.split("\t") == ["Q1", "P31", "Q5", "0.25", "0.9", "pooled", "2026-11-15", "person"]
+    assert read_scored(tmp_path / "g.tsv")[0].scores.tolist() == [0.25, -3.0]
+
+
+def test_provenance_is_an_annotation_of_the_triple_in_turtle(tmp_path):
+    import pyoxigraph as oxigraph
+
+    graph = Graph.from_columns(["a", "b"], ["r", "r"], ["c", "c"])
+    write_graph(tmp_path / "g.ttl", graph, base=BASE, extras=PROVENANCE)
+    quads = list(oxigraph.parse(path=tmp_path / "g.ttl"))
+    scores = [float(quad.object.value) for quad in quads if quad.predicate.value == "urn:actc:score"]
+    methods = [quad.object.value for quad in quads if quad.predicate.value == "urn:actc:method"]
+    assert scores == [0.25, -3.0]
+    assert methods == ["pooled", 'a "b"']
+    again = read_graph(tmp_path / "g.ttl", base=BASE)
+    assert triples_of(again) == triples_of(graph)
+    assert again.notes == ("2 annotations of triples are left out.",)
+
+
+def test_a_format_without_room_for_provenance_says_so(tmp_path):
+    graph = Graph.from_columns(["a", "b"], ["r", "r"], ["c", "c"])
+    with pytest.raises(OptionError):
+        write_graph(tmp_path / "g.nt", graph, base=BASE, extras=PROVENANCE)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("extras", "machine"),
+    [
+        ({}, []),
+        ({"score": [1.0, 2.0, 3.0]}, []),
+        ({"method": ["pooled", None, ""]}, [0]),
+        ({"method": ["pooled", float("nan"), "pooled"]}, [0, 2]),
+        ({"method": ["pooled"] * 3, "by": ["person", "method", None]}, [1, 2]),
+        ({"method": ["pooled"] * 3, "by": ["oracle", "judges", "person"]}, [1]),
+        ({"by": ["person", "method", None]}, [1]),
+        ({"by": ["oracle", "judges", None]}, [1]),
+    ],
+)
+def test_quickstatements_refer_to_a_method_where_it_decided(extras, machine, tmp_path):
+    graph = Graph.from_columns(["Q1", "Q2", "Q3"], ["P31"] * 3, ["Q5"] * 3)
+    write_graph(tmp_path / "g.qs", graph, extras=extras)
+    lines = (tmp_path / "g.qs").read_text().splitlines()
+    assert [row for row, line in enumerate(lines) if line.endswith("\tS887\tQ2539")] == machine
+    assert all(line.endswith("\tP31\tQ5") for row, line in enumerate(lines) if row not in machine)
+    assert triples_of(read_graph(tmp_path / "g.qs")) == triples_of(graph)
+
+
+def test_quickstatements_say_when_a_method_decided(tmp_path):
+    graph = Graph.from_columns(["Q1", "Q2", "Q3"], ["P31"] * 3, ["Q5"] * 3)
+    extras = {"method": ["pooled", "pooled", None], "date": np.array(["2026-11-15", None, "2026-11-15"], dtype=object)}
+    write_graph(tmp_path / "g.qs", graph, extras=extras)
+    assert (tmp_path / "g.qs").read_text().splitlines() == [
+        "Q1\tP31\tQ5\tS887\tQ2539\tS813\t+2026-11-15T00:00:00Z/11",
+        "Q2\tP31\tQ5\tS887\tQ2539",
+        "Q3\tP31\tQ5",
+    ]
+    assert read_graph(tmp_path / "g.qs").notes == ("The qualifiers and references of 2 statements are left out.",)
+    with pytest.raises(TableError, match="'yesterday'"):
+        write_graph(tmp_path / "g.qs", graph, extras={"method": ["pooled"] * 3, "date": ["yesterday"] * 3})
+
+
+def test_quickstatements_are_read_with_bars_and_comments_and_values_are_counted(tmp_path):
+    text = (
+        'Q1|P31|Q5 /* a comment */\r\nQ2\tP31\tQ5\n/* alone */\nQ1|P18|"a /* b */ | c"\nQ1|P1|en:"x"\nQ1|Len|"One"\n'
+        "Q1|P569|+1967-01-17T00:00:00Z/11\nQ1|P2048|10U11573\nQ1|P625|@43.2/-2.1\nQ1|P40|novalue||Q3|P31|Q5|P1|Q2\n"
+    )
+    graph = read_graph(write(tmp_path / "g.qs", text))
+    assert triples_of(graph) == {("Q1", "P31", "Q5"), ("Q2", "P31", "Q5"), ("Q3", "P31", "Q5")}
+    assert graph.notes == (
+        "1 lines that give a date are left out.",
+        "1 lines that give a label, description, alias or page are left out.",
+        "1 lines that give a place are left out.",
+        "1 lines that give a quantity are left out.",
+        "2 lines that give a string are left out.",
+        "1 lines that give no value or an unknown one are left out.",
+        "The qualifiers and references of 1 statements are left out.",
+    )
+
+
+def test_quickstatements_refuse_names_that_wikidata_does_not_know(tmp_path):
+    with pytest.raises(TableError, match="'paris'"):
+        write_graph(tmp_path / "g.qs", Graph.from_columns(["paris"], ["P31"], ["Q5"]))
+    assert not list(tmp_path.iterdir())
+
+
+def test_names_that_are_no_iris_need_a_base(tmp_path):
+    with pytest.raises(TableError, match="'a'"):
+        write_graph(tmp_path / "g.nt", Graph.from_columns(["a"], ["r"], ["b"]))
+
+
+def test_unknown_names_and_formats_are_refused(tmp_path):
+    graph = Graph.from_columns(["a"], ["r"], ["b"])
+    with pytest.raises(OptionError):
+        write_graph(tmp_path / "g.doc", graph)
+    with pytest.raises(ChoiceError, match="'turtle'"):
+        write_graph(tmp_path / "g.ttl", graph, "turtel")
+    with pytest.raises(FileError):
+        read_graph(tmp_path / "g.ttl")
+    for format in (None, "tsv"):
+        with pytest.raises(FileError):
+            read_graph(tmp_path, format)
+
+
+@pytest.mark.parametrize("format", ["tsv", "csv", "parquet", "ntriples", "turtle"])
+@pytest.mark.parametrize("file", ["g.qs", "g", "g.gz"])
+def test_a_format_that_is_named_wins_over_the_ending(format, file, tmp_path):
+    graph = Graph.from_columns(["a"], ["r"], ["b"])
+    write_graph(tmp_path / file, graph, format, BASE)
+    assert triples_of(read_graph(tmp_path / file, format, BASE)) == triples_of(graph)
+    assert [path.name for path in tmp_path.iterdir()] == [file]
+
+
+@pytest.mark.parametrize(("file", "format"), [("g.tsv", None), ("g.nt", "tsv")])
+def test_errors_name_the_file_that_was_asked_for(file, format, tmp_path):
+    with pytest.raises(OptionError) as caught:
+        write_graph(tmp_path / file, Graph.from_columns(["a\tb"], ["r"], ["c"]), format)
+    assert str(caught.value).startswith(f"{tmp_path / file}: 'a\\tb' (column ")
+    assert ".part" not in str(caught.value)
+    assert not list(tmp_path.iterdir())
+    write(tmp_path / "odd.nt", "a\tr\n")
+    with pytest.raises(FileError) as caught:
+        read_graph(tmp_path / "odd.nt", "tsv")
+    assert str(caught.value).startswith(f"{tmp_path / 'odd.nt'}, line 1: 2 columns were found")
+
+
+@pytest.mark.parametrize("file", ["g.tsv", "g.csv", "g.parquet"])
+def test_provenance_is_read_beside_its_triple(file, tmp_path):
+    table = {
+        "head": ["z", "a", "z", "b|c"],
+        "relation": ["r", "r", "r", "s"],
+        "tail": ["y", "b", "y", "z"],
+        "score": np.array([1.5, np.nan, 9.0, -2.0]),
+        "method": np.array(["pooled", None, "other", "pooled"], dtype=object),
+        "colour": ["red"] * 4,
+    }
+    write_triples(tmp_path / file, table)
+    graph = read_graph(tmp_path / file)
+    extras = read_extras(tmp_path / file, graph)
+    assert list(extras) == ["score", "method"]
+    rows = {graph.triple(row): (extras["score"][row], extras["method"][row]) for row in range(len(graph))}
+    assert rows["z", "r", "y"] == (1.5, "pooled")
+    assert np.isnan(rows["a", "r", "b"][0])
+    assert rows["a", "r", "b"][1] is None
+    assert rows["b|c", "s", "z"] == (-2.0, "pooled")
+
+
+def test_a_table_without_a_header_has_no_provenance(tmp_path):
+    path = write(tmp_path / "g.tsv", "a\tr\tb\t0.5\n")
+    assert read_extras(path, read_graph(path)) == {}
+    path = write(tmp_path / "g.tsv", "head\trelation\ttail\tprobability\na\tr\tb\thigh\n")
+    with pytest.raises(FileError, match="g.tsv.*line 2.*'high'"):
+        read_extras(path, read_graph(path))
+
+
+def test_turtle_leaves_out_what_is_not_known_of_a_triple(tmp_path):
+    graph = Graph.from_columns(["a", "b"], ["r", "r"], ["c", "c"])
+    extras = {"score": np.array([0.5, np.nan]), "method": np.array(["a\nb", None], dtype=object)}
+    write_graph(tmp_path / "g.ttl", graph, base=BASE, extras=extras)
+    first, second = (tmp_path / "g.ttl").read_text().splitlines()
+    assert first.endswith(f'{{| <urn:actc:score> "0.5"^^<{XSD}double> ; <urn:actc:method> "a\\nb" |}} .')
+    assert second == f"<{BASE}b> <{BASE}r> <{BASE}c> ."
+
+
+def test_a_tab_in_a_name_does_not_break_a_tsv_file(tmp_path):
+    with pytest.raises(OptionError):
+        write_triples(tmp_path / "g.tsv", {"head": ["a\tb"], "relation": ["r"], "tail": ["c"]})
+
+
+def test_without_pyoxigraph_turtle_says_what_to_install(tmp_path):
+    write(tmp_path / "g.ttl", "<http://a/x> <http://a/r> <http://a/y> .\n")
+    code = (
+        "import sys; sys.modules['pyoxigraph'] = None\n"
+        "from actc.graph.formats import read_graph\n"
+        "try: read_graph('g.ttl')\n"
+        "except ValueError as error: print(error)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert "pip install 'actc[rdf]'" in result.stdout
+
+
+def test_every_format_is_tested_here():
+    assert set(FORMATS) == {
+        "quickstatements",
+        "tsv",
+        "csv",
+        "parquet",
+        "ntriples",
+        "turtle",
+        "turtle-statements",
+        "nquads",
+        "trig",
+        "rdfxml",
+        "jsonld",
+    }
+
+
+def test_named_graphs_are_taken_together_and_said(tmp_path):
+    quads = '<urn:a> <urn:r> <urn:b> <urn:g> .\n<urn:a> <urn:r> <urn:b> .\n<urn:a> <urn:r> "x"@en <urn:h> .\n'
+    for file, text in {
+        "g.nq": quads,
+        "g.trig": "<urn:g> { <urn:a> <urn:r> <urn:b> } <urn:a> <urn:r> <urn:b> . <urn:h> { <urn:a> <urn:r> 'x'@en }",
+    }.items():
+        graph = read_graph(write(tmp_path / file, text))
+        assert triples_of(graph) == {("urn:a", "urn:r", "urn:b"), ("urn:a", "urn:r", '"x"@en')}
+        assert graph.notes[:2] == ("1 repeated triples are kept once.", "2 named graphs are taken together.")
+
+
+def test_rdf_xml_is_read_and_written(tmp_path):
+    graph = Graph.from_columns(["a", "b"], ["r", "s"], ["b", '"naïve <x>"@en'])
+    write_graph(tmp_path / "g.rdf", graph, base=BASE)
+    assert triples_of(read_graph(tmp_path / "g.rdf", base=BASE)) == triples_of(graph)
+    for triple in (("a", "7", "b"), ("a", "r", '"\\u0001"')):
+        with pytest.raises(TableError):
+            write_graph(tmp_path / "h.rdf", Graph.from_columns(*([term] for term in triple)), base=BASE)
+    assert not (tmp_path / "h.rdf").exists()
+
+
+XML = """<?xml version="1.0"?><!DOCTYPE x [{entities}]><rdf:RDF
+xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://example.org/"><rdf:Description
+rdf:about="http://example.org/a"><e:r rdf:resource="&e;b"/></rdf:Description></rdf:RDF>"""
+
+
+def test_an_xml_entity_may_stand_for_a_namespace_and_for_nothing_that_grows(tmp_path):
+    plain = '<!ENTITY e "http://example.org/">'
+    graph = read_graph(write(tmp_path / "g.owl", XML.format(entities=plain)), base=BASE)
+    assert triples_of(graph) == {("a", "r", "b")}
+    for more in ('<!ENTITY l "&e;&e;&e;">', '<!ENTITY l "' + "x" * 1000 + '">'):
+        with pytest.raises(FileError):
+            read_graph(write(tmp_path / "g.owl", XML.format(entities=plain + more)))
+        with pytest.raises(FileError):
+            list(read_names(tmp_path / "g.owl"))
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("g.jsonld", '{"@context": "http://127.0.0.1:9/context", "name": "x"}'),
+        ("g.jsonld", "[" * 50),
+        ("g.rdf", "<rdf:RDF>"),
+        ("g.nq", "<urn:a> <urn:b> <urn:c> <urn:d> <urn:e> .\n"),
+        ("g.trig", "<urn:g> { <urn:a>"),
+    ],
+)
+def test_what_is_no_rdf_is_one_sentence_with_its_line(tmp_path, file, text):
+    with pytest.raises(FileError, match=rf"{file}, line \d+: "):
+        read_graph(write(tmp_path / file, text))

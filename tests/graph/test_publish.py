@@ -1,0 +1,317 @@
+"""What was decided goes into a store, with where it comes from, and comes out of it again without a trace."""
+
+from __future__ import annotations
+
+import collections
+import json
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pyoxigraph
+import pytest
+import rdflib
+from click.testing import CliRunner
+
+from actc.cli.main import commands
+from actc.data.files import write_triples
+from actc.errors import FileError, OptionError, StoreError, TableError
+from actc.graph import client, sparql_target
+from actc.graph.address import Store
+from actc.graph.formats import read_graph, write_graph
+from actc.graph.publish import publish_facts, withdraw_facts
+from tests.evidence.test_rules import make_families
+from tests.graph.servers import GRAPH, dump, load, oxigraph
+from tests.graph.worlds import PLACE, make_lines
+
+INTO = "http://example.org/kg"
+RDF = rdflib.RDF
+ACTC = rdflib.Namespace("urn:actc:")
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch):
+    monkeypatch.setattr(client.SparqlClient, "pause", lambda self, attempt: None)
+
+
+@pytest.fixture(scope="module")
+def url():
+    with oxigraph() as url:
+        load(url, make_lines(1000))
+        load(url, [f"<{PLACE}old{k}> <{PLACE}r1> <{PLACE}e{k}> ." for k in range(5)], None)
+        yield url
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Make a folder as complete and check leave it: three facts accepted, three found wrong."""
+    folder = tmp_path / "better"
+    folder.mkdir()
+    (folder / "begun.json").write_text(json.dumps({"asked": {"--base": PLACE}, "done": {}}))
+    write_triples(
+        folder / "accepted.tsv",
+        {
+            **facts(("new1", "r1", "e1"), ("new2", "r1", "e2"), ("new3", "r3", '"say \\"hm\\""@en')),
+            "probability": np.ma.masked_invalid([0.97, 0.5, np.nan]),
+            "method": np.array(["pooled"] * 3, dtype=object),
+            "date": np.array(["2026-11-16"] * 3, dtype=object),
+            "by": np.array(["method", "person", "judges"], dtype=object),
+            "reasons": np.array(['a "rule" \\ of thumb', "two", "three"], dtype=object),
+        },
+    )
+    write_triples(
+        folder / "removed.tsv",
+        {
+            **facts(("old1", "r1", "e1"), ("old2", "r1", "e2"), ("nowhere", "r1", "e2")),
+            "probability": np.array([0.9, 0.8, 0.7]),
+            "reasons": np.array(["x", "y", "z"], dtype=object),
+            "by": np.array(["person"] * 3, dtype=object),
+        },
+    )
+    return folder
+
+
+def facts(*triples):
+    columns = zip(("head", "relation", "tail"), zip(*triples, strict=True), strict=True)
+    return {name: np.array(column, dtype=object) for name, column in columns}
+
+
+def graph_of(url, graph):
+    """Return a named graph of the store as rdflib reads it."""
+    text = httpx.get(f"{url}/store?graph={graph}", headers={"Accept": "application/n-triples"}).text
+    return rdflib.Graph().parse(data=text, format="nt")
+
+
+def test_without_write_the_store_is_not_touched(url, folder):
+    before = dump(url)
+    said = publish_facts(folder, f"sparql:{url}/update", INTO, remove=True).lines
+    assert dump(url) == before
+    assert not (folder / "published.json").exists()
+    assert said[0].startswith("3 facts into sparql:")
+    assert said[1] == "2 of 3 facts out of the default graph."
+    assert "triple terms" in said[2]
+    assert said[-1] == "Nothing was written; --write does it."
+
+
+@pytest.mark.parametrize("form", [sparql_target.TRIPLE_TERMS, sparql_target.STATEMENTS])
+def test_to_publish_twice_is_to_publish_once_and_to_withdraw_leaves_the_store_as_it_was(url, folder, form, monkeypatch):
+    monkeypatch.setattr(sparql_target.SparqlTarget, "form", form)
+    before, to = dump(url), f"sparql:{url}/update"
+    run = publish_facts(folder, to, INTO, write=True, remove=True).run
+    once = dump(url)
+    assert publish_facts(folder, to, INTO, write=True, remove=True).run == run
+    assert dump(url) == once
+    gone = {f"<{PLACE}old{k}> <{PLACE}r1> <{PLACE}e{k}> ." for k in (1, 2)}
+    assert set(before) - set(once) == gone
+    assert {line for line in once if line.endswith(f"<{run}> .")} == {
+        f"<{PLACE}new1> <{PLACE}r1> <{PLACE}e1> <{run}> .",
+        f"<{PLACE}new2> <{PLACE}r1> <{PLACE}e2> <{run}> .",
+        f'<{PLACE}new3> <{PLACE}r3> "say \\"hm\\""@en <{run}> .',
+    }
+    said = withdraw_facts(folder, to, INTO).lines
+    assert said == (f"3 facts of {run} out of {to}.", "2 facts back into the default graph.", "Done.")
+    assert dump(url) == before
+    with pytest.raises(OptionError):
+        withdraw_facts(folder, to, INTO)
+
+
+def test_a_dry_run_into_a_store_that_does_not_answer_says_so(folder):
+    with pytest.raises(StoreError):
+        publish_facts(folder, "sparql:http://127.0.0.1:1/update", INTO)
+
+
+def test_without_remove_what_was_taken_out_stays(url, folder):
+    before = dump(url)
+    published = publish_facts(folder, f"sparql:{url}/update", INTO, write=True)
+    assert set(before) <= set(dump(url))
+    assert "3 facts that were taken out stay in the store; --remove takes them out." in published.lines
+    withdraw_facts(folder, f"sparql:{url}/update", INTO)
+    assert dump(url) == before
+
+
+def test_facts_are_removed_from_the_graph_that_is_named(url, folder):
+    load(url, [f"<{PLACE}old1> <{PLACE}r1> <{PLACE}e1> ."], "urn:g")
+    before, to = dump(url), f"sparql:{url}/update"
+    publish_facts(folder, to, INTO, write=True, remove=True, graphs=["urn:g"])
+    assert set(before) - set(dump(url)) == {f"<{PLACE}old1> <{PLACE}r1> <{PLACE}e1> <urn:g> ."}
+    assert json.loads((folder / "published.json").read_text())["runs"][0]["removed"]["urn:g"] == [
+        f"<{PLACE}old1> <{PLACE}r1> <{PLACE}e1>"
+    ]
+    (folder / "published.json").unlink()  # the store itself knows
+    run = publish_facts(folder, to, INTO).run
+    withdraw_facts(folder, to, INTO, run=run)
+    assert dump(url) == before
+
+
+def test_where_a_fact_comes_from_is_read_back_by_sparql(url, folder):
+    to = f"sparql:{url}/update"
+    run = publish_facts(folder, to, INTO, write=True).run
+    query = f"""PREFIX rdf: <{RDF}> PREFIX actc: <urn:actc:>
+        SELECT ?probability ?date ?by ?reasons WHERE {{
+          GRAPH <{run}> {{ <{PLACE}new1> ?p ?o }}
+          GRAPH <{run}/provenance> {{
+            ?about rdf:reifies <<( <{PLACE}new1> ?p ?o )>> ; actc:probability ?probability ; actc:date ?date ;
+                   actc:by ?by ; actc:reasons ?reasons }} }}"""
+    found = httpx.post(f"{url}/query", data={"query": query}, headers={"Accept": "application/sparql-results+json"})
+    [row] = found.json()["results"]["bindings"]
+    assert row["probability"] == {"type": "literal", "value": "0.97", "datatype": str(rdflib.XSD.double)}
+    assert row["date"] == {"type": "literal", "value": "2026-11-16", "datatype": str(rdflib.XSD.date)}
+    assert (row["by"]["value"], row["reasons"]["value"]) == ("method", 'a "rule" \\ of thumb')
+    withdraw_facts(folder, to, INTO)
+
+
+def test_where_a_fact_comes_from_is_read_back_by_rdflib(url, folder, monkeypatch):
+    monkeypatch.setattr(sparql_target.SparqlTarget, "form", sparql_target.STATEMENTS)
+    to = f"sparql:{url}/update"
+    run = publish_facts(folder, to, INTO, write=True).run
+    assert len(graph_of(url, run)) == 3
+    about = graph_of(url, f"{run}/provenance")
+    node = about.value(predicate=RDF.subject, object=rdflib.URIRef(f"{PLACE}new1"))
+    assert about.value(node, ACTC.probability).toPython() == 0.97
+    assert str(about.value(node, ACTC.date).toPython()) == "2026-11-16"
+    activity = about.value(rdflib.URIRef(run), rdflib.PROV.wasGeneratedBy)
+    assert about.value(activity, RDF.type) == rdflib.PROV.Activity
+    withdraw_facts(folder, to, INTO)
+
+
+def test_a_run_that_is_cut_off_is_finished_by_the_same_command(url, folder, monkeypatch):
+    monkeypatch.setattr(sparql_target, "CHUNK", 2)
+    before, to = dump(url), f"sparql:{url}/update"
+    done = []
+
+    def fail(self, text, update=client.SparqlClient.update):
+        done.append(text)
+        if len(done) == 9:
+            raise StoreError("the lights went out")
+        update(self, text)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(client.SparqlClient, "update", fail)
+        with pytest.raises(StoreError, match="lights"):
+            publish_facts(folder, to, INTO, write=True, remove=True)
+    publish_facts(folder, to, INTO, write=True, remove=True)
+    after = dump(url)
+    assert len([line for line in after if "new" in line and "/provenance" not in line]) == 3
+    with monkeypatch.context() as patch:
+        done[:] = ["x"] * 7
+        patch.setattr(client.SparqlClient, "update", fail)
+        with pytest.raises(StoreError, match="lights"):
+            withdraw_facts(folder, to, INTO)
+    withdraw_facts(folder, to, INTO)
+    assert dump(url) == before
+
+
+def test_facts_that_no_update_can_name_are_left_out_and_said(url, tmp_path):
+    table, others = tmp_path / "accepted.tsv", [(f"{PLACE}a", f"{PLACE}r", f"{PLACE}b")]
+    others.append((f"{url}/.well-known/genid/b1", f"{PLACE}r", f"{PLACE}x"))
+    # What SPARQL lets a server make of \\u0022 before it parses is a quotation mark.
+    others.append((f"{PLACE}a", f"{PLACE}r", '"\\\\u0022 } } ; DROP ALL #"'))
+    columns = facts(*others)
+    write_triples(table, columns | {"reasons": np.array(["\\u0022 } } ; DROP ALL #"] * 3, dtype=object)})
+    before = dump(url)
+    done = publish_facts(table, f"sparql:{url}/update", INTO, write=True)
+    assert done.lines[0].startswith("1 facts into")
+    assert "2 facts have an end that no update can name" in done.lines[1]
+    assert not any("\\u" in line for line in set(dump(url)) - set(before))
+    withdraw_facts(table, f"sparql:{url}/update", INTO)
+    assert dump(url) == before
+
+
+def test_names_that_are_no_iris_need_a_base(url, folder):
+    (folder / "begun.json").unlink()
+    with pytest.raises(TableError):
+        publish_facts(folder, f"sparql:{url}/update", INTO)
+    assert publish_facts(folder, f"sparql:{url}/update", INTO, base=PLACE).run
+
+
+@pytest.mark.parametrize("into", ["kg", "http://example.org/> } DROP ALL", ""])
+def test_an_into_that_is_no_iri_is_refused(url, folder, into):
+    with pytest.raises(OptionError, match="--into"):
+        publish_facts(folder, f"sparql:{url}/update", into, write=True)
+
+
+def test_a_folder_in_which_nothing_was_decided_is_refused(url, tmp_path):
+    with pytest.raises(FileError):
+        publish_facts(tmp_path, f"sparql:{url}/update", INTO)
+
+
+def test_a_run_can_be_a_file_of_quads(folder, tmp_path):
+    said = publish_facts(folder, str(tmp_path / "run.nq"), INTO).lines
+    assert said[-1].startswith("Nothing was written")
+    run = publish_facts(folder, str(tmp_path / "run.nq"), INTO, write=True).run
+    parsed = list(pyoxigraph.parse(path=tmp_path / "run.nq"))
+    named = collections.Counter(quad.graph_name.value for quad in parsed)
+    assert set(named) == {run, f"{run}/provenance"}
+    assert named[run] == 3
+    assert publish_facts(folder, str(tmp_path / "run.csv"), INTO, write=True).run == run
+    assert len(read_graph(tmp_path / "run.csv")) == 3
+    publish_facts(folder, str(tmp_path / "run.nt"), INTO, write=True)
+    assert f"<{PLACE}new1> <{PLACE}r1> <{PLACE}e1> ." in (tmp_path / "run.nt").read_text().splitlines()
+    with pytest.raises(FileError):
+        publish_facts(folder, str(tmp_path / "run.nt"), INTO, write=True)
+
+
+def test_complete_and_publish_from_an_empty_folder_in_three_commands(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    graph, hidden = make_families(120, np.random.default_rng(1), 0.75)
+    write_graph("graph.nt", graph, base=PLACE)
+    write_graph("hidden.nt", hidden, base=PLACE)
+    lines, missing = (Path(name).read_text().splitlines() for name in ("graph.nt", "hidden.nt"))
+    with oxigraph() as url:
+        load(url, lines)
+        before = dump(url)
+        store = f"sparql:{url}/update"
+        for words in (
+            f"complete sparql:{url}/query --graph {GRAPH} --base {PLACE} --budget 0 --out better",
+            f"publish better --to {store} --into {INTO}",
+            f"publish better --to {store} --into {INTO} --write",
+        ):
+            result = CliRunner().invoke(commands, words.split())
+            assert result.exit_code == 0, result.output + str(result.exception)
+        accepted = {
+            line.rsplit(" <", 1)[0] + " ." for line in set(dump(url)) - set(before) if "/provenance" not in line
+        }
+        assert accepted
+        assert len(accepted & set(missing)) / len(accepted) > 0.5
+        result = CliRunner().invoke(commands, f"withdraw better --to {store} --into {INTO}".split())
+        assert result.exit_code == 0, result.output
+        assert dump(url) == before
+
+
+def test_a_password_goes_to_the_host_that_was_named_and_to_no_other(monkeypatch):
+    monkeypatch.setenv("STORE_KEY", "k-1")
+    store = Store.of("sparql:http://host/update", key_from="STORE_KEY")
+    assert Store.of("sparql:http://host/query").with_secrets_of(store).key == "k-1"
+    assert Store.of("sparql:http://elsewhere/query").with_secrets_of(store).key == ""
+    assert "k-1" not in repr(store) + str(store)
+
+
+@pytest.mark.parametrize(
+    ("update", "query"),
+    [
+        ("http://h/update", "http://h/query"),
+        ("http://h/repositories/x/statements", "http://h/repositories/x"),
+        ("http://h/sparql-auth", "http://h/sparql"),
+        ("http://h/ds", "http://h/ds"),
+    ],
+)
+def test_where_queries_go_is_told_by_where_updates_go(update, query):
+    with sparql_target.SparqlTarget(Store.of(f"sparql:{update}")) as target:
+        assert target.queries.store.place == query
+
+
+def test_a_store_that_refuses_a_large_update_gets_small_ones(url, folder, monkeypatch):
+    monkeypatch.setattr(sparql_target, "SMALL", 2)
+    before, sizes = dump(url), []
+
+    def refuse(self, text, update=client.SparqlClient.update):
+        sizes.append(text.count("\n"))
+        if sizes[-1] > 5:
+            raise StoreError("too many lines")
+        update(self, text)
+
+    monkeypatch.setattr(client.SparqlClient, "update", refuse)
+    publish_facts(folder, f"sparql:{url}/update", INTO, write=True)
+    assert max(sizes) > 5 > sizes[-1]
+    withdraw_facts(folder, f"sparql:{url}/update", INTO)
+    assert dump(url) == before

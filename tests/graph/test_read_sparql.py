@@ -1,0 +1,356 @@
+"""What comes out of a SPARQL store is what is in it, or nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pyoxigraph
+import pytest
+from click.testing import CliRunner
+
+from actc.cli.main import commands
+from actc.errors import OptionError, StoreError
+from actc.graph import client
+from actc.graph.fetch import fetch_graph
+from actc.graph.formats import write_graph
+from actc.session import Judgement, Session
+from tests.evidence.test_rules import make_families
+from tests.graph.servers import GRAPH, Faulty, cut, dripping, dump, is_triples, load, no_fault, oxigraph
+from tests.graph.worlds import LABEL, PLACE, make_lines
+
+GENID = re.compile(r"<http://[^>]*/\.well-known/genid/([^>]*)>")
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch):
+    monkeypatch.setattr(client.SparqlClient, "pause", lambda self, attempt: None)
+
+
+def canonical(lines):
+    """Return triples as a set that does not depend on the labels of blank nodes."""
+    text = "\n".join(GENID.sub(r"_:\1", line) for line in lines).encode()
+    found = pyoxigraph.Dataset(pyoxigraph.parse(text, format=pyoxigraph.RdfFormat.N_TRIPLES))
+    found.canonicalize(pyoxigraph.CanonicalizationAlgorithm.UNSTABLE)
+    return set(map(str, found))
+
+
+def lines_of(path):
+    """Return the lines of a file without comments."""
+    return [line for line in path.read_text(encoding="utf-8").splitlines() if line[0] != "#"]
+
+
+def test_triples_come_out_of_oxigraph_as_they_went_in_in_one_reply(tmp_path, monkeypatch):
+    monkeypatch.setattr("actc.graph.read_sparql._Reader._read_relation", lambda *_: pytest.fail("by relation"))
+    lines = make_lines(20_000)
+    assert len({line.split(" ")[1] for line in lines}) >= 25
+    with oxigraph(tmp_path / "data") as url:
+        load(url, lines)
+        notes = fetch_graph(f"sparql:{url}/query", tmp_path / "g.nt", [GRAPH])
+    got = lines_of(tmp_path / "g.nt")
+    assert len(got) == 20_000
+    assert got == sorted(got)
+    assert canonical(got) == canonical(lines)
+    assert len(notes) == 1
+    assert "triples have a blank node, which is named http://127.0.0.1:" in notes[0]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "g.nt"]
+
+
+def test_several_graphs_come_out_of_oxigraph_each_triple_once(tmp_path):
+    lines = make_lines(3000, blank_nodes=False)
+    with oxigraph() as url:
+        load(url, lines[:2000], None)
+        load(url, lines[1000:])
+        fetch_graph(f"sparql:{url}/query", tmp_path / "default.nt")
+        notes = fetch_graph(f"sparql:{url}/query", tmp_path / "both.nt", [GRAPH, "http://example.org/empty"])
+    assert lines_of(tmp_path / "default.nt") == lines[:2000]
+    assert lines_of(tmp_path / "both.nt") == lines[1000:]
+    assert notes == ()
+
+
+@pytest.fixture(scope="module")
+def small():
+    return make_lines(6000)
+
+
+@pytest.mark.parametrize("graph_store", [True, False])
+def test_a_server_that_cuts_its_replies_in_silence_is_refused_with_what_to_do(small, tmp_path, graph_store):
+    server = Faulty(small, cut(700), graph_store)
+    with server.serving() as store, pytest.raises(StoreError, match="700"):
+        fetch_graph(store, tmp_path / "g.nt")
+    assert list(tmp_path.iterdir()) == []
+    assert sum(query.startswith("GET") for query in server.asked) == graph_store
+
+
+def test_a_graph_is_one_reply_where_the_server_has_the_graph_store_protocol(small, tmp_path):
+    server = Faulty(small, no_fault, graph_store=True)
+    with server.serving() as store:
+        fetch_graph(store, tmp_path / "g.nt")
+    assert canonical(lines_of(tmp_path / "g.nt")) == canonical(small)
+    assert [query for query in server.asked if is_triples(query)] == ["GET /store?default"]
+
+
+GRAPH_FAULTS = {
+    "a triple too few": lambda reply: reply.partition(b"\n")[2],
+    "a triple twice": lambda reply: reply + reply.partition(b"\n")[0] + b"\n",
+    "another relation": lambda reply: reply.replace(b"/r9>", b"/r8>"),
+    "broken off": lambda reply: reply[:-9],
+    "an error": lambda reply: (500, b"", {}),
+    "elsewhere": lambda reply: (302, b"", {"Location": "http://example.org/"}),
+    "nothing": lambda reply: None,
+}
+
+
+@pytest.mark.parametrize("fault", GRAPH_FAULTS)
+def test_a_graph_that_is_not_whole_is_read_by_relation_instead(small, tmp_path, fault):
+    change = GRAPH_FAULTS[fault]
+    server = Faulty(small, lambda server, query, reply: change(reply) if query.startswith("GET") else reply, True)
+    with server.serving() as store:
+        fetch_graph(store, tmp_path / "g.nt")
+    assert canonical(lines_of(tmp_path / "g.nt")) == canonical(small)
+    assert sum(query.startswith("CONSTRUCT") for query in server.asked) == 26
+
+
+def test_a_server_that_leaves_out_a_row_is_refused(small, tmp_path):
+    def fault(server, query, reply):
+        return reply.partition(b"\n")[2] if is_triples(query) and "/r9>" in query else reply
+
+    with Faulty(small, fault).serving() as store, pytest.raises(StoreError, match="r9"):
+        fetch_graph(store, tmp_path / "g.nt")
+
+
+@pytest.mark.parametrize("factor", [0.5, 2])
+@pytest.mark.parametrize("lies_about", ["COUNT(*) AS ?n) WHERE { ?s ?p ?o } GROUP", "SELECT (COUNT"])
+def test_a_server_that_lies_about_a_count_is_refused(small, tmp_path, lies_about, factor):
+    def fault(server, query, reply):
+        if lies_about not in query:
+            return reply
+        return re.sub(rb'"value":"(\d+)"', lambda found: b'"value":"%d"' % (int(found[1]) * factor), reply)
+
+    with Faulty(small, fault).serving() as store, pytest.raises(StoreError):
+        fetch_graph(store, tmp_path / "g.nt")
+    assert not (tmp_path / "g.nt").exists()
+
+
+def test_a_server_that_lies_about_all_counts_alike_is_refused(small, tmp_path):
+    def fault(server, query, reply):
+        return re.sub(rb'"value":"(\d+)"', lambda found: b'"value":"%d"' % (int(found[1]) - 1), reply)
+
+    lines = [line for line in small if "/r9>" in line]  # one relation: the counts agree
+    with Faulty(lines, fault).serving() as store, pytest.raises(StoreError):
+        fetch_graph(store, tmp_path / "g.nt")
+
+
+def test_a_store_that_changes_while_it_is_read_is_refused(small, tmp_path):
+    def fault(server, query, reply):
+        if is_triples(query) and "/r9>" in query:
+            server.data.update("INSERT DATA { <urn:a> <urn:b> <urn:c> }")
+        return reply
+
+    with Faulty(small, fault).serving() as store, pytest.raises(StoreError):
+        fetch_graph(store, tmp_path / "g.nt")
+    assert not (tmp_path / "g.nt").exists()
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        ((500, b"out of <b>memory</b>", {}), "500"),
+        (None, "sparql:"),
+        ((200, b"<html>Sign in</html>", {}), "sparql:"),
+        ((200, b'{"results": {"bindings": [{"p": 3}]}}', {}), "sparql:"),
+        ((200, b'{"results": {"bindings": [{"p": {"value": "> } DROP ALL"}, "n": {"value": "1"}}]}}', {}), "sparql:"),
+        ((200, b'{"results": {"bindings": [{"p": {"value": "urn:p"}, "n": {"value": "1e9"}}]}}', {}), "sparql:"),
+        ((302, b"", {"Location": "http://example.org/"}), "302"),
+        ((400, b"Parse error", {}), "Parse error"),
+        ((401, b"", {"WWW-Authenticate": "Basic"}), "--user-from"),
+    ],
+)
+def test_a_server_at_fault_is_one_sentence_and_nothing_is_written(tmp_path, sent, said):
+    with Faulty([], lambda server, query, reply: sent).serving() as store:
+        with pytest.raises(StoreError, match=re.escape(said)) as error:
+            fetch_graph(store, tmp_path / "g.nt")
+        assert "\n" not in str(error.value)
+    assert not (tmp_path / "g.nt").exists()
+
+
+def test_a_reply_in_another_format_is_refused(small, tmp_path):
+    def fault(server, query, reply):
+        return (200, b"<rdf:RDF/>", {"X": "y"}) if is_triples(query) else reply
+
+    server = Faulty(small, fault)
+    server.triples = "application/rdf+xml"
+    with (
+        server.serving() as store,
+        pytest.raises(StoreError),
+    ):
+        fetch_graph(store, tmp_path / "g.nt")
+
+
+def test_a_server_that_stumbles_is_asked_again(small, tmp_path):
+    stumbles = iter([None, (500, b"", {}), (503, b"", {})])
+
+    def fault(server, query, reply):
+        return next(stumbles, reply) if is_triples(query) else reply
+
+    with Faulty(small, fault).serving() as store:
+        fetch_graph(store, tmp_path / "g.nt")
+    assert canonical(lines_of(tmp_path / "g.nt")) == canonical(small)
+
+
+def test_a_reply_that_breaks_off_in_a_line_is_not_taken(small, tmp_path):
+    def fault(server, query, reply):
+        return reply[:-9] if is_triples(query) else reply
+
+    with Faulty(small, fault).serving() as store, pytest.raises(StoreError):
+        fetch_graph(store, tmp_path / "g.nt")
+
+
+def test_blank_nodes_whose_labels_change_are_left_out_and_said(small, tmp_path):
+    def fault(server, query, reply):
+        fresh = f"x{len(server.asked)}"
+        return re.sub(rb'(?<=_:)\w+|(?<="value":")[0-9a-f]{8,}', fresh.encode(), reply)
+
+    with Faulty(small, fault).serving() as store:
+        notes = fetch_graph(store, tmp_path / "g.nt")
+    named = [line for line in small if "_:" not in line]
+    assert lines_of(tmp_path / "g.nt") == named
+    assert f"{len(small) - len(named):,} triples with a blank node are left out" in notes[0]
+
+
+def test_a_password_is_sent_when_it_is_asked_for_and_shown_nowhere(small, tmp_path, monkeypatch):
+    monkeypatch.setenv("STORE_USER", "ada:sesame")
+
+    def fault(server, query, reply):
+        if "Authorization" not in server.headers[-1]:
+            return 401, b"", {"WWW-Authenticate": 'Digest realm="x", nonce="n", qop="auth"'}
+        return (500, b"bad password sesame", {}) if len(server.asked) > 3 else reply
+
+    server = Faulty(small, fault)
+    with server.serving() as store, pytest.raises(StoreError, match=r"bad password \(secret\)") as error:
+        fetch_graph(store, tmp_path / "g.nt", user_from="STORE_USER")
+    sent = {headers.get("Authorization", "")[:21] for headers in server.headers}
+    assert sent == {"", 'Digest username="ada"'}
+    assert "sesame" not in str(error.value) + str(server.headers)
+    assert not any(b"sesame" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize(("option", "said"), [("user_from", "the user and the password"), ("key_from", "the key")])
+def test_a_wrong_password_is_told_from_one_that_was_not_given(tmp_path, monkeypatch, option, said):
+    monkeypatch.setenv("STORE_SECRET", "ada:wrong")
+    server = Faulty([], lambda server, query, reply: (401, b"", {"WWW-Authenticate": "Basic"}))
+    with server.serving() as store, pytest.raises(StoreError, match=f"{said} that it was given will not do"):
+        fetch_graph(store, tmp_path / "g.nt", **{option: "STORE_SECRET"})
+
+
+def test_a_key_is_sent_as_a_bearer_token(small, tmp_path, monkeypatch):
+    monkeypatch.setenv("STORE_KEY", "k-1")
+    server = Faulty(small, no_fault)
+    with server.serving() as store:
+        fetch_graph(store, tmp_path / "g.nt", key_from="STORE_KEY")
+    assert {headers["Authorization"] for headers in server.headers} == {"Bearer k-1"}
+
+
+@pytest.mark.parametrize(
+    ("store", "options"),
+    [
+        ("sparql:ftp://host/query", {}),
+        ("sparql:http://ada:secret@host/query", {}),
+        ("sparql:http://host/query", {"key_from": "NO_SUCH_VARIABLE"}),
+        ("graph.nt", {}),
+        ("sparql:http://host/query", {"graphs": ["no IRI"]}),
+    ],
+)
+def test_an_address_or_option_of_no_sense_is_refused_before_anything_is_asked(tmp_path, store, options):
+    with pytest.raises((OptionError, StoreError)) as error:
+        fetch_graph(store, tmp_path / "g.nt", **options)
+    assert "secret" not in str(error.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_command_that_takes_a_graph_takes_a_store(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with oxigraph() as url:
+        load(url, [line for line in make_lines(3000, blank_nodes=False) if "/r2" in line or "/r1" in line], None)
+        store = f"sparql:{url}/query"
+        for words in (["constraints", store], ["candidates", store, "--out", "c.tsv"]):
+            result = CliRunner().invoke(commands, words)
+            assert result.exit_code == 0, result.output + str(result.exception)
+        refused = CliRunner().invoke(commands, ["convert", store, "--to", "nothing", "--out", "g.tsv"])
+        assert "No graph format is called 'nothing'" in str(refused.exception)
+        refused = CliRunner().invoke(commands, ["check", store, "--out", "."])
+        assert "has files in it that no such run began" in str(refused.exception)
+        assert dump(url)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.tsv"]
+    taking = {name for name, command in commands.commands.items() if any(p.name == "graphs" for p in command.params)}
+    assert taking >= {"convert", "candidates", "complete", "check", "evidence", "constraints"}
+
+
+def test_a_file_of_somebody_else_s_beside_the_output_is_not_replaced(small, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "g.tsv.graph.nt").write_text("<urn:my> <urn:own> <urn:graph> .")
+    with Faulty(small, no_fault).serving() as store:
+        result = CliRunner().invoke(commands, ["convert", store, "--out", "g.tsv"])
+    assert "g.tsv.graph.nt is there already" in str(result.exception)
+
+
+def test_options_of_stores_are_refused_for_files(tmp_path):
+    (tmp_path / "g.tsv").write_text("a\tb\tc\n")
+    result = CliRunner().invoke(commands, ["convert", str(tmp_path / "g.tsv"), "--graph", "urn:g", "--out", "x.nt"])
+    assert "--graph is for stores" in str(result.exception)
+
+
+def test_a_table_that_does_not_end_is_not_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(client, "MOST_BYTES", 10_000)
+    long = json.dumps({"results": {"bindings": []}, "x": "y" * client.MOST_BYTES}).encode()
+    with Faulty([], lambda *given: long).serving() as store, pytest.raises(StoreError):
+        fetch_graph(store, tmp_path / "g.nt")
+
+
+BEGUN = b"HTTP/1.1 200 OK\r\nContent-Type: application/sparql-results+json\r\n"
+
+
+@pytest.mark.parametrize(
+    "first", [b"X-Name: ", b"Content-Length: 9999\r\n\r\n", b"Transfer-Encoding: chunked\r\n\r\n5;name="]
+)
+def test_a_server_that_sends_a_byte_now_and_then_is_not_waited_for(tmp_path, monkeypatch, first):
+    monkeypatch.setattr(client, "PATIENCE", 0.3)
+    with dripping(BEGUN + first) as store, pytest.raises(StoreError):
+        fetch_graph(store, tmp_path / "g.nt")
+
+
+def test_people_see_the_store_s_names_and_the_same_command_goes_on_when_they_have_judged(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    graph, _ = make_families(60, np.random.default_rng(1), 0.75)
+    write_graph("graph.nt", graph, base=PLACE)
+    lines = (tmp_path / "graph.nt").read_text().splitlines()
+    someone = graph.entity_names[0]
+    label = f'<{PLACE}{someone}> {LABEL} "Somebody"@en .'
+    with oxigraph() as url:
+        load(url, [*lines, label])
+        words = [
+            "complete",
+            f"sparql:{url}/query",
+            "--graph",
+            GRAPH,
+            "--base",
+            PLACE,
+            "--budget",
+            "5",
+            "--out",
+            "better",
+        ]
+        first = CliRunner().invoke(commands, words)
+        assert first.exit_code == 0, first.output + str(first.exception)
+        assert "actc annotate better/session" in first.output
+        session = Session(tmp_path / "better" / "session")
+        assert session.names.of(someone).name == "Somebody"
+        ada = session.add_annotator("ada")
+        while tasks := session.ask(ada, 1):
+            session.record(ada, [Judgement("true", tasks[0].triple, str(tasks[0].triple))])
+        session.close()
+        second = CliRunner().invoke(commands, words)
+    assert second.exit_code == 0, second.output + str(second.exception)
+    assert (tmp_path / "better" / "accepted.tsv").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["better", "better.graph.nt", "graph.nt"]

@@ -1,0 +1,144 @@
+"""Two humps and the valley between them: found where they are, not where they are not, and what they count for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from actc.data.numeric import sigmoid
+from actc.data.triples import Annotations, ScoredTriples
+from actc.methods.named import find_method
+from actc.methods.pooled.features import prepare_pool
+from actc.methods.pooled.method import Pooled
+from actc.methods.pooled.regimes import REGIMES, fit_regimes
+from actc.methods.pooled.tuned import TUNED
+
+
+def make_pool(apart: float, share: float = 0.5, size: int = 2000, relations: int = 5, seed: int = 0):
+    """True candidates score so much higher than false ones, in every relation at a level of its own."""
+    random = np.random.default_rng(seed)
+    labels = random.random(size) < share
+    codes = random.integers(relations, size=size)
+    scores = random.normal(size=size) + apart * labels + 0.5 * random.normal(size=relations)[codes]
+    return as_pool(scores, codes), labels
+
+
+def as_pool(scores: np.ndarray, codes: np.ndarray) -> ScoredTriples:
+    names = [f"e{i}" for i in range(len(scores))]
+    return ScoredTriples.from_columns(names, [f"r{code}" for code in codes], names[::-1], scores)
+
+
+def accuracy(pool: ScoredTriples, labels: np.ndarray, answers: Annotations) -> float:
+    fit = Pooled().fit(pool, answers)
+    return float(np.mean(fit.thresholds.decide(pool) == labels))
+
+
+def test_the_further_the_humps_are_apart_the_clearer_the_valley() -> None:
+    clear = [prepare_pool(make_pool(apart)[0]).features["clear"][:-1].mean() for apart in (0, 2, 3, 4, 6)]
+    assert clear[0] < 0.02
+    assert clear == sorted(clear)
+    assert clear[-1] > 0.7
+
+
+def test_the_valley_is_between_the_humps() -> None:
+    pool, labels = make_pool(5.0)
+    prepared = prepare_pool(pool)
+    low, valley, high = (prepared.features[name][prepared.relations] for name in ("low", "valley", "high"))
+    assert (low < valley).all()
+    assert (valley < high).all()
+    assert np.mean((prepared.x >= valley) == labels) > 0.985
+
+
+@pytest.mark.parametrize("draw", ["normal", "logistic", "exponential", "uniform"])
+def test_a_pool_of_one_hump_has_no_clear_valley(draw) -> None:
+    random = np.random.default_rng(1)
+    pool = as_pool(getattr(random, draw)(size=3000), random.integers(6, size=3000))
+    assert prepare_pool(pool).features["clear"].max() < 0.25
+
+
+@pytest.mark.parametrize("share", [0.25, 0.5])
+def test_where_the_valley_is_clear_the_cut_is_near_it_before_any_answer(share) -> None:
+    """Nobody knows yet whether the humps mean anything: they have half of the weight."""
+    pool, labels = make_pool(5.0, share)
+    assert accuracy(pool, labels, Annotations()) > 0.9
+
+
+def test_one_answer_never_costs_much_where_there_are_two_humps() -> None:
+    pool, labels = make_pool(4.0)
+    start = accuracy(pool, labels, Annotations())
+    random = np.random.default_rng(0)
+    rows = random.permutation(len(pool))[:60]  # some of them are false above the valley, or true below
+    after = [accuracy(pool, labels, Annotations(np.array([row]), labels[[row]])) for row in rows]
+    assert np.mean(after) > start - 0.02
+    assert min(after) > start - 0.1
+
+
+def test_answers_overrule_humps_that_mean_nothing() -> None:
+    pool, humps = make_pool(5.0)
+    random = np.random.default_rng(2)
+    truth = random.random(len(pool)) < 0.05  # hardly anything is true, in either hump
+    rows = random.permutation(len(pool))[:60]
+    assert accuracy(pool, truth, Annotations(rows, truth[rows])) > 0.85
+    assert humps.mean() == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_few_answers_that_contradict_the_valley_take_it_out_of_the_average() -> None:
+    pool, _ = make_pool(5.0)
+    rows = np.argsort(pool.scores)[200:1000:100]  # in the lower hump
+    mixed = Annotations(rows, np.ones(len(rows), bool))
+    prepared = prepare_pool(pool)
+    posterior = fit_regimes(prepared, mixed, REGIMES[False])
+    assert (posterior.logits(prepared.x, prepared.relations) >= 0).mean() > 0.95
+
+
+@pytest.mark.parametrize("step", [0.05, 0.1])
+def test_rounded_scores_have_no_more_humps_than_they_had_before(step) -> None:
+    random = np.random.default_rng(0)
+    scores, codes = random.beta(4, 2, size=500), random.integers(4, size=500)
+    rounded = as_pool(np.round(scores / step) * step, codes)
+    assert prepare_pool(rounded).features["clear"].max() < TUNED.least_clear
+
+
+def test_a_jitter_that_parts_equal_scores_hardly_changes_what_is_decided() -> None:
+    random = np.random.default_rng(0)
+    labels = random.random(600) < 0.7
+    scores = np.round(np.clip(0.35 + 0.3 * labels + 0.2 * random.normal(size=600), 0, 1) / 0.05) * 0.05
+    rows, codes = np.arange(20), random.integers(4, size=600)
+    for probabilities in (False, True):
+        accepted = []
+        for jitter in (0.0, 0.01):
+            moved = np.clip(scores + jitter * random.uniform(-1, 1, size=600), 0, 1)
+            pool = replace(as_pool(moved, codes), probabilities=probabilities)
+            accepted.append(Pooled().fit(pool, Annotations(rows, labels[rows])).accepts(pool))
+        assert np.mean(accepted[0] == accepted[1]) > 0.95
+
+
+def test_squashed_scores_have_the_same_humps() -> None:
+    pool, labels = make_pool(5.0)
+    squashed = pool.with_scores(sigmoid(pool.scores - 2))
+    clear = [prepare_pool(one).features["clear"] for one in (pool, squashed)]
+    np.testing.assert_allclose(*clear, atol=0.05)
+    assert accuracy(squashed, labels, Annotations()) > 0.95
+
+
+def test_the_order_of_rows_moves_no_valley() -> None:
+    pool, _ = make_pool(4.0)
+    order = np.random.default_rng(0).permutation(len(pool))
+    one, two = prepare_pool(pool), prepare_pool(pool.take(order))
+    ours = [two.relation_names.index(name) for name in one.relation_names]
+    for name in ("valley", "clear"):
+        np.testing.assert_allclose(one.features[name][:-1], two.features[name][ours], atol=1e-9)
+
+
+def test_in_lists_of_answers_humps_do_not_count() -> None:
+    random = np.random.default_rng(0)
+    labels = random.random(1000) < 0.5
+    scores = random.normal(size=1000) + 6 * labels
+    questions = [f"q{i // 20}" for i in range(1000)]
+    pool = ScoredTriples.from_columns(
+        questions, [f"r{i % 4}" for i in range(1000)], [f"a{i}" for i in range(1000)], scores
+    )
+    accepted = find_method("pooled").fit(pool, Annotations()).thresholds.decide(pool)
+    assert accepted.mean() < 0.35

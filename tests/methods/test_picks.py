@@ -1,0 +1,130 @@
+"""Which triples are asked next, and what stands beside each: why, from which set, and with which chance."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actc.data.triples import Annotations, ScoredTriples
+from actc.methods.pooled.method import Pooled
+from actc.methods.pooled.picks import RANDOM_CHECK, SHARES, pick_expected_gain, which_set
+from tests.synthetic import make_truth
+
+
+def ask(pool: ScoredTriples, labels: np.ndarray, count: int, seed: int = 0, step: int = 10) -> Annotations:
+    """Return the answers of somebody who is asked in rounds."""
+    random, answers = np.random.default_rng(seed), Annotations()
+    while len(answers) < count:
+        picks = Pooled().fit(pool, answers).pick(min(step, count - len(answers)), random)
+        answers = answers.plus(picks.answered(labels[picks.rows]))
+    return answers
+
+
+@given(st.integers(1, 2000))
+def test_checks_come_in_their_shares_from_the_first_questions_on(count):
+    asked = [which_set(question) for question in range(count)]
+    for within, share in SHARES.items():
+        assert abs(asked.count(within) - share * count) <= 2
+
+
+def test_among_the_first_ten_questions_are_checks_of_both_sets():
+    asked = [which_set(question) for question in range(10)]
+    assert asked.count("accepted") >= 3
+    assert asked.count("rejected") >= 1
+    assert asked.count("") >= 4
+
+
+def test_a_check_is_a_draw_from_what_would_be_accepted_now_or_from_the_rest():
+    pool, labels, _ = make_truth()
+    fitted = Pooled().fit(pool, Annotations(np.arange(100), labels[:100]))
+    picks, accepted = fitted.pick(400, np.random.default_rng(0)), fitted.accepts(pool)
+    assert picks.within.tolist() == [which_set(100 + at) for at in range(400)]
+    assert picks.asked.tolist() == ["check" if within else "gain" for within in picks.within]
+    assert accepted[picks.rows[picks.within == "accepted"]].all()
+    assert not accepted[picks.rows[picks.within == "rejected"]].any()
+    drawn = picks.within != ""
+    assert set(picks.reasons[drawn]) == {RANDOM_CHECK}  # a card does not tell which way it would be decided
+    assert RANDOM_CHECK not in set(picks.reasons[~drawn])
+
+
+def test_gain_is_asked_where_it_is_uncertain_and_checks_are_not():
+    pool, labels, _ = make_truth()
+    fitted = Pooled().fit(pool, Annotations(np.arange(100), labels[:100]))
+    picks = fitted.pick(400, np.random.default_rng(0))
+    doubt = np.abs(fitted.probabilities(pool) - 0.5)[picks.rows]
+    assert np.median(doubt[picks.asked == "gain"]) < 0.7 * np.median(doubt[picks.asked == "check"])
+
+
+def test_every_relation_that_brings_many_accepted_facts_is_checked():
+    """Eight relations bring an eighth of the accepted facts each: none of them waits long for its first check."""
+    pool, _, _ = make_truth()
+    pool = pool.with_scores(pool.scores + 5)
+    for seed in range(20):
+        picks = Pooled().fit(pool, Annotations()).pick(100, np.random.default_rng(seed))
+        checked = pool.relations[picks.rows[picks.within == "accepted"]]
+        accepted = pool.relations[Pooled().fit(pool, Annotations()).accepts(pool)]
+        many = np.flatnonzero(np.bincount(accepted, minlength=8) > 0.1 * len(accepted))
+        assert {*many.tolist()} <= {*checked.tolist()}
+
+
+def test_where_a_set_is_judged_whole_its_checks_are_drawn_from_the_pool():
+    pool, labels, _ = make_truth(60, 2)
+    best = np.argsort(-np.where(pool.relations == 0, pool.scores, -np.inf))[:5]
+    answers = Annotations(best, labels[best])
+    picks = pick_expected_gain(
+        Pooled().fit(pool, answers).draws, answers, 40, np.random.default_rng(0), np.array([5, 0])
+    )
+    assert {*picks.within} == {"", "rejected", "pool"}
+    assert {*picks.asked[picks.within == "pool"]} == {"random"}
+
+
+@given(st.integers(0, 999), st.integers(0, 60))
+@settings(max_examples=30, deadline=None)
+def test_what_is_accepted_now_is_counted_by_search(seed, judged):
+    pool, labels, _ = make_truth(300, 4, seed=seed)
+    pool = pool.with_scores(np.round(pool.scores, 1))  # ties
+    fitted = Pooled().fit(pool, Annotations(np.arange(judged), labels[:judged]))
+    expected = np.bincount(pool.relations[fitted.accepts(pool)], minlength=len(pool.relation_names))
+    assert fitted._count_accepted().tolist() == expected.tolist()
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 999), st.integers(0, 60), st.integers(1, 80))
+def test_every_question_has_a_chance_and_a_check_at_least_that_of_its_share(seed, judged, count):
+    pool, labels, _ = make_truth(300, 4, seed=seed)
+    picks = Pooled().fit(pool, Annotations(np.arange(judged), labels[:judged])).pick(count, np.random.default_rng(seed))
+    assert ((picks.chance > 0) & (picks.chance <= 1)).all()
+    drawn = np.isin(picks.within, list(SHARES))
+    assert (picks.chance[drawn] >= min(SHARES.values()) / len(pool)).all()
+
+
+def test_chances_are_how_often_each_triple_is_asked(monkeypatch):
+    """Over many first questions, each of a kind drawn in its share, every triple comes as often as its chance says."""
+    pool, labels, _ = make_truth(60, 2)
+    fitted, random = Pooled().fit(pool, Annotations(np.arange(9), labels[:9])), np.random.default_rng(0)
+    kinds, shares = [*SHARES, ""], [*SHARES.values(), 1 - sum(SHARES.values())]
+    monkeypatch.setattr("actc.methods.pooled.picks.which_set", lambda question: random.choice(kinds, p=shares))
+    asked, told = np.zeros(60), np.zeros(60)
+    for _ in range(3000):
+        pick = fitted.pick(1, random)
+        asked[pick.rows], told[pick.rows] = asked[pick.rows] + 1, pick.chance
+    assert told.sum() == pytest.approx(1)
+    assert (np.abs(asked - 3000 * told) <= 4 * np.sqrt(3000 * told)).all()
+
+
+def test_answers_weighted_by_their_chance_are_right_on_average_under_its_own_questions():
+    """Each by its chance, answers estimate how many triples are true; counted, they are off: a third is of accepted."""
+    weighted, plain, real = [], [], []
+    for seed in range(60):
+        pool, labels, _ = make_truth(1500, 6, cap=0.6, seed=seed)
+        answers = ask(pool, labels, 60, seed, step=20)
+        weights = 1 / answers.chance
+        weighted.append(weights @ answers.labels / weights.sum())
+        plain.append(answers.labels.mean())
+        real.append(labels.mean())
+    off, error = np.mean(np.subtract(weighted, real)), np.std(np.subtract(weighted, real)) / np.sqrt(60)
+    assert abs(off) < 3 * error
+    assert np.mean(plain) - np.mean(real) > 5 * np.std(plain) / np.sqrt(60)
+    assert off == pytest.approx(0, abs=0.03)

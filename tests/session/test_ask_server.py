@@ -1,0 +1,282 @@
+"""A real server that is slow, fails, limits, talks nonsense and cuts lines: no answer is lost, none is doubled."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import actc
+from actc.data.files import write_scored
+from actc.errors import ActcError, MissingExtraError, OptionError
+from actc.session import Settings, ask_server
+from actc.session.judge_store import ReplyStore
+from tests.conftest import make_pool, start_copy
+from tests.session.model_server import KEY, ModelServer
+
+
+@pytest.fixture(autouse=True)
+def _quick_retries(monkeypatch):
+    monkeypatch.setattr(ask_server, "FIRST_WAIT", 0.01)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_scored(tmp_path / "scores.parquet", make_pool(60, 3)[0])
+    start_copy(tmp_path / "session", tmp_path / "scores.parquet", Settings()).close()
+    (tmp_path / "prompt.txt").write_text("Is it true?\n{relation} holds between {tail} and {head_id}")
+    return tmp_path
+
+
+def judge(folder, server, **options):
+    given = {"url": server.url, "model": "small", "prompt": folder / "prompt.txt", "which": "all", "way": "text"}
+    return actc.judge_triples(folder / "session", **(given | options))
+
+
+def stored(folder):
+    with sqlite3.connect(folder / "session" / "judges.sqlite") as connection:
+        return connection.execute("SELECT triple, said, probability, reason FROM reply").fetchall()
+
+
+def everything_on_disk(folder):
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+def test_every_triple_is_judged_once_whatever_the_server_does(folder):
+    moods = ["busy", "broken", "cut", "well", "hang-up", "slow", "broken", "busy", "cut", "nonsense"] * 4
+    with ModelServer(moods) as server:
+        run = judge(folder, server, jobs=6, retries=30)
+    rows = stored(folder)
+    assert sorted(row[0] for row in rows) == list(range(60))
+    assert (run.answered + run.senseless, run.failed, run.before) == (60, 0, 0)
+    assert run.requests == len(server.asked) > 60
+    assert 0 < run.senseless == sum(row[1] is None for row in rows)
+
+
+def test_answers_are_those_that_the_server_gave(folder):
+    pool = make_pool(60, 3)[0]
+    with ModelServer() as server:
+        run = judge(folder, server)
+    for triple, said, probability, reason in stored(folder):
+        even = int(pool.triple(triple)[0].lstrip("h")) % 2 == 0
+        assert (said, probability, reason) == (("true", 0.9) if even else ("false", 0.1)) + ("I read it.",)
+    assert (run.tokens_in, run.tokens_out) == (6000, 600)
+
+
+def test_what_was_asked_is_not_asked_again_unless_it_is_told_otherwise(folder):
+    with ModelServer() as server:
+        judge(folder, server, count=20)
+        again = judge(folder, server)
+        assert (again.before, again.answered, len(server.asked)) == (20, 40, 60)
+        (folder / "prompt.txt").write_text("Really true? {tail} {head_id}")
+        assert judge(folder, server).answered == 60
+    answers = ReplyStore(folder / "session").answers()
+    assert np.bincount(answers.judges).tolist() == [60, 60]  # another prompt is another judge
+    assert answers.names[0] != answers.names[1]
+    assert all(name.startswith("small (") for name in answers.names)
+
+
+@pytest.mark.parametrize(
+    ("can", "refuses", "way"),
+    [
+        (("tokens", "schema", "text"), (), "tokens"),
+        (("schema", "text"), (), "schema"),
+        (("schema", "text"), ("tokens",), "schema"),
+        (("text",), (), "text"),
+        (("text",), ("tokens", "schema"), "text"),
+    ],
+)
+def test_a_server_is_asked_in_the_best_way_that_it_can_answer_found_out_once(folder, can, refuses, way):
+    with ModelServer(can=can, refuses=refuses) as server:
+        run = judge(folder, server, way=None, count=10)
+        tried = ["tokens", "schema", "text"].index(way)
+        assert (run.answered, run.senseless, len(server.asked)) == (10, 0, 10 + tried)
+        assert ReplyStore(folder / "session").way(1) == way
+        assert judge(folder, server, way=None, count=20).answered == 10
+        assert len(server.asked) == 20 + tried  # remembered
+    assert all(("logprobs" in body) == (way == "tokens") for body in server.bodies[tried:])
+
+
+def test_token_probabilities_are_the_answer_in_all_spellings(folder):
+    pool = make_pool(60, 3)[0]
+    with ModelServer(can=("tokens",)) as server:
+        judge(folder, server, way=None)
+    for triple, said, probability, _ in stored(folder):
+        number = int(pool.triple(triple)[0].lstrip("h"))
+        assert probability == pytest.approx(0.5 + (0.3 if number % 2 == 0 else -0.3) + number / 1000)
+        assert said == ("true" if probability > 0.5 else "false")
+    assert all(body["max_tokens"] == 1 for body in server.bodies)
+
+
+def test_a_server_that_fails_at_first_says_nothing_about_ways(folder):
+    with ModelServer(["broken", "hang-up"], can=("tokens", "text")) as server:
+        judge(folder, server, way=None, retries=0)
+    assert ReplyStore(folder / "session").way(1) == "tokens"
+
+
+def test_requests_are_made_together_but_never_more_than_asked_for(folder):
+    with ModelServer(seconds=0.02) as server:
+        judge(folder, server, jobs=3)
+    assert server.most_at_once == 3
+
+
+def test_a_reply_that_comes_too_slowly_is_given_up(folder):
+    with ModelServer(["drip"]) as server:
+        began = time.monotonic()
+        run = judge(folder, server, count=1, which="doubtful", timeout=0.5)
+    assert (run.answered, run.requests) == (1, 2)
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("mood", ["huge", "deep", "list"])
+def test_whatever_is_said_is_at_worst_no_answer(folder, mood):
+    with ModelServer([mood]) as server:
+        run = judge(folder, server, count=1, which="doubtful")
+    assert run.answered + run.senseless == 1
+    assert run.tokens_in in (0, 100)
+
+
+def test_without_httpx_one_sentence_says_what_to_install(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "httpx", None)  # which is how Python remembers that it cannot be imported
+    with ModelServer() as server, pytest.raises(MissingExtraError, match=r"actc\[judge\]"):
+        judge(folder, server)
+
+
+def test_the_limit_of_requests_holds_to_the_last_one(folder):
+    with ModelServer(["broken"] * 10) as server:
+        run = judge(folder, server, limit=25, jobs=4)
+        assert len(server.asked) == run.requests == 25
+        assert run.answered == len(stored(folder)) == 15
+        assert run.failed == 45
+        assert judge(folder, server).answered == 45
+
+
+def test_a_server_that_says_when_to_come_back_is_left_alone_till_then(folder):
+    with ModelServer(["busy"]) as server:
+        judge(folder, server, jobs=1, count=1, which="doubtful")
+    assert server.times[1] - server.times[0] >= 0.2
+
+
+@pytest.mark.parametrize(("value", "seconds"), [("7", 7), ("-3", 0), ("soon", 0), (None, 0)])
+def test_retry_after_is_read_as_seconds(value, seconds):
+    assert ask_server._retry_after(value) == seconds
+
+
+def test_retry_after_is_read_as_a_date():
+    from email.utils import formatdate
+
+    assert 50 < ask_server._retry_after(formatdate(time.time() + 60, usegmt=True)) <= 60
+
+
+def test_a_server_that_is_not_there_ends_the_run_and_what_it_said_is_kept(folder):
+    with ModelServer() as server:
+        judge(folder, server, count=5)
+    with pytest.raises(ActcError):
+        judge(folder, server, retries=0)
+    assert len(stored(folder)) == 5
+
+
+def test_a_server_that_answers_nothing_is_an_error_however_few_the_questions(folder):
+    with ModelServer(["broken"] * 9) as server, pytest.raises(ActcError, match="Out of order"):
+        judge(folder, server, count=3, retries=2)
+
+
+@pytest.mark.parametrize(("mood", "status"), [("refuse", "400"), ("away", "307")])
+def test_what_no_retry_can_mend_ends_the_run_in_a_sentence(folder, mood, status):
+    with ModelServer([mood] * 60) as server, pytest.raises(ActcError, match=status):
+        judge(folder, server)
+
+
+def test_the_key_is_sent_and_is_nowhere_else(folder, monkeypatch, capfd, caplog):
+    monkeypatch.setenv("MODEL_KEY", KEY)
+    with ModelServer(["broken", "busy", "echo", "nonsense"], key=KEY) as server:
+        run = judge(folder, server, key_from="MODEL_KEY", jobs=1)
+        assert (run.answered, run.senseless) == (59, 1)
+        server.moods = ["broken"] * 100
+        with pytest.raises(ActcError) as failure:
+            judge(folder, server, key_from="MODEL_KEY", name="other", retries=0)
+        server.moods = ["refuse"] * 9  # requests of the run before may still be on their way
+        with pytest.raises(ActcError) as refusal:
+            judge(folder, server, key_from="MODEL_KEY", name="third", retries=0)
+    assert all(headers["Authorization"] == f"Bearer {KEY}" for headers in server.headers)
+    printed = "".join(capfd.readouterr()) + caplog.text + repr(failure.value) + repr(refusal.value) + repr(run)
+    assert KEY.encode() not in everything_on_disk(folder) + printed.encode()
+    assert "(key)" in str(refusal.value)
+
+
+def test_a_wrong_key_or_none_is_refused_in_a_sentence_without_it(folder, monkeypatch):
+    monkeypatch.setenv("MODEL_KEY", "wrong")
+    with ModelServer(key=KEY) as server:
+        with pytest.raises(ActcError, match="401") as refusal:
+            judge(folder, server, key_from="MODEL_KEY")
+        with pytest.raises(ActcError, match="NO_SUCH_KEY"):
+            judge(folder, server, key_from="NO_SUCH_KEY")
+    assert "wrong" not in str(refusal.value)
+
+
+def test_only_the_prompt_and_the_model_s_name_leave(folder):
+    with ModelServer() as server:
+        judge(folder, server, count=1, which="doubtful")
+    assert server.asked[0].startswith("Is it true?\nr")
+    assert "Authorization" not in server.headers[0]
+
+
+def start(folder, server, *more):
+    command = [sys.executable, "-m", "actc.cli.main", "judge", str(folder / "session"), "--model", "small", "--quiet"]
+    command += ["--prompt", str(folder / "prompt.txt"), "--which", "all", "--way", "text", "--url", server.url, *more]
+    return subprocess.Popen(command, stderr=subprocess.PIPE)
+
+
+def wait_for(happened, seconds=60):
+    until = time.monotonic() + seconds
+    while not happened() and time.monotonic() < until:
+        time.sleep(0.02)
+    assert happened()
+
+
+def test_the_first_interrupt_ends_a_run_that_waits_for_a_reply(folder):
+    with ModelServer(seconds=600) as server:
+        process = start(folder, server)
+        wait_for(lambda: server.asked)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+        assert (process.returncode, said.strip()) == (130, b"")
+
+
+def test_of_two_runs_at_once_one_asks_and_the_other_says_so(folder):
+    with ModelServer(seconds=0.05) as server:
+        first = start(folder, server)
+        wait_for(lambda: server.asked)
+        with pytest.raises(OptionError):
+            judge(folder, server)
+        assert first.wait(60) == 0
+        first.stderr.close()
+        assert (judge(folder, server).before, set(server.answered.values())) == (60, {1})
+
+
+@pytest.mark.long
+def test_a_run_that_is_killed_goes_on_where_it_was_and_nothing_is_lost_or_doubled(folder):
+    command = [sys.executable, "-m", "actc.cli.main", "judge", str(folder / "session"), "--model", "small"]
+    command += ["--prompt", str(folder / "prompt.txt"), "--which", "all", "--jobs", "2"]
+    with ModelServer(seconds=0.08) as server:
+        kills = 0
+        while len(set(server.asked)) < 50:
+            process = subprocess.Popen([*command, "--url", server.url], stdout=subprocess.DEVNULL)
+            seen = len(server.asked)
+            while len(server.asked) < seen + 25 and process.poll() is None:
+                time.sleep(0.01)
+            process.kill()
+            kills += process.wait() == -signal.SIGKILL
+        at_last = judge(folder, server, jobs=2)
+    assert kills >= 2
+    assert sorted(row[0] for row in stored(folder)) == list(range(60))
+    assert at_last.before + at_last.answered == 60
+    # What was on its way when the process died has to be asked again: at most a request per job and kill. And one
+    # question was asked in two ways, once, to find out how the server answers.
+    assert sum(server.answered.values()) <= 60 + 2 * kills + 1
+    assert ReplyStore(folder / "session").way(1) == "schema"

@@ -1,0 +1,79 @@
+"""Whatever a server does, a run ends in time, in a sentence at worst; nothing is asked twice, the key stays here."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+import actc
+from actc.cli.show_session import print_judge_run
+from actc.data.files import write_scored
+from actc.errors import ActcError
+from actc.session import Settings, ask_server
+from actc.session.replies import Question
+from tests.conftest import make_pool, start_copy
+from tests.session.evil_server import MODES, SLOW, EvilServer
+from tests.session.model_server import KEY
+
+COUNT, TIMEOUT, RETRIES = 2, 0.05, 1
+WELL = ("flapping", "body too long", "the same choice twice")
+"""Modes in which every question has a whole answer in the end."""
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    monkeypatch.setattr(ask_server, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(ask_server, "MOST_WAIT", 0.05)
+    monkeypatch.setenv("MODEL_KEY", KEY)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_asking_ends_in_time_and_in_a_sentence_at_worst(mode):
+    questions = [Question(row, str(row), {"sentence": f"h{row} likes t"}) for row in range(COUNT)]
+    timeout = TIMEOUT if mode in SLOW else 10  # a busy machine is slow, too
+    traffic = ask_server.Traffic(100)
+    with EvilServer(mode) as server:
+        model = ask_server.Server(server.url, "small", "{sentence}? {answer}", KEY, 1, RETRIES, timeout)
+        began, worked = time.monotonic(), time.process_time()
+        try:
+            replies, sentence = [reply for _, reply in ask_server.ask_server(model, questions, traffic)], ""
+        except ActcError as error:
+            replies, sentence = [], str(error)
+        waited = time.monotonic() - began - (time.process_time() - worked)
+        ways = 2  # tried in vain, for the first question
+        most = (COUNT + ways) * (RETRIES + 1)
+        assert sum(server.asked.values()) <= traffic.requests <= most
+        assert waited < most * (TIMEOUT + 0.2) + 10  # the machine may have other work
+        assert set(server.keys) <= {KEY}
+    if mode in WELL:
+        assert [reply.said for reply in replies] == ["true"] * COUNT
+    assert all(reply.reason.isprintable() and len(reply.reason) <= 2000 for reply in replies)
+    written = sentence + traffic.problem + repr(replies)
+    for secret in ("\x1b", KEY, KEY[:8]):
+        assert secret not in written
+
+
+@pytest.mark.parametrize("mode", ["flapping", "key in the reason", "escape codes in an error"])
+def test_nothing_is_asked_twice_and_no_key_is_on_the_disk(tmp_path, mode, capfd):
+    write_scored(tmp_path / "scores.parquet", make_pool(12, 2)[0])
+    start_copy(tmp_path / "session", tmp_path / "scores.parquet", Settings()).close()
+    runs, printed = [], ""
+    with EvilServer(mode) as server:
+        for _ in range(2):
+            try:
+                given = {"url": server.url, "model": "small", "key_from": "MODEL_KEY", "which": "all", "count": COUNT}
+                runs.append(actc.judge_triples(tmp_path / "session", jobs=1, retries=RETRIES, **given))
+                print_judge_run(runs[-1])
+            except ActcError as error:
+                printed += str(error)
+    if runs:
+        first, second = runs
+        assert (first.answered + first.senseless, second.before) == (COUNT, COUNT)
+        assert second.requests == 0
+    assert bool(runs) == (mode != "escape codes in an error")
+    printed += "".join(capfd.readouterr())
+    everything = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    for secret in ("\x1b[", KEY[:8]):
+        assert secret not in printed
+        assert secret.encode() not in everything

@@ -1,0 +1,302 @@
+"""Machines judge a session: which triples, told what, and what comes of it; people's answers stay the only labels."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+import time
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+import actc
+from actc.data.files import read_scored, write_triples
+from actc.decide.list_test import Demand
+from actc.errors import ActcError, ChoiceError, FileError, OptionError
+from actc.session import Judgement, Settings
+from actc.session.cards import make_card
+from actc.session.find_case import find_case, session_case
+from actc.session.judge import CHOICES, judge_triples, make_question
+from actc.session.judge_report import report_judges
+from actc.session.judge_store import ReplyStore
+from actc.session.plan import Planner, task_of
+from actc.session.replies import Reply
+from actc.session.results import write_accepted
+from tests.conftest import make_pool, start_copy
+
+POOL, TRUTH = make_pool(240, 3, seed=7)
+PROGRAM = """
+import json, sys
+for line in sys.stdin:
+    told = json.loads(line)
+    number = int(told["head_id"][1:])
+    if number % 10 == 9:
+        print("no sense at all")
+        print(json.dumps({"triple": told["triple"], "said": "perhaps not"}))
+        continue
+    said = "true" if number in TRUE else "false"
+    print(json.dumps({"triple": told["triple"], "said": said, "probability": 0.97 if said == "true" else 0.03}))
+    print(json.dumps({"triple": told["triple"], "said": "unsure"}), flush=True)  # once more: the first one counts
+"""
+
+
+@pytest.fixture
+def session(tmp_path):
+    sources = [f"Text {i}." if i % 2 else "" for i in range(len(POOL))]
+    write_triples(tmp_path / "scores.tsv", {**POOL.columns(), "score": POOL.scores, "source": sources})
+    (tmp_path / "judge.py").write_text(PROGRAM.replace("TRUE", repr(set(np.flatnonzero(TRUTH).tolist()))))
+    return start_copy(tmp_path / "session", tmp_path / "scores.tsv", Settings(method="pooled-rndm"))
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("untouched")
+    write_triples(folder / "scores.tsv", {**POOL.columns(), "score": POOL.scores})
+    return start_copy(folder / "session", folder / "scores.tsv", Settings(method="pooled-rndm"))
+
+
+def command(tmp_path):
+    return f"{sys.executable} {tmp_path / 'judge.py'}"
+
+
+def let_people_answer(session, count):
+    ada = session.add_annotator("ada")
+    for task in session.ask(ada, count):
+        said = "true" if TRUTH[task.triple] else "false"
+        session.record(ada, [Judgement(said, task.triple, f"k{task.triple}")])
+
+
+def test_a_program_judges_everything_once_and_nonsense_is_no_answer(session, tmp_path):
+    run = judge_triples(session, program=command(tmp_path), which="all")
+    assert (run.wanted, run.answered, run.senseless, run.before) == (240, 216, 24, 0)
+    again = judge_triples(session, program=command(tmp_path), which="all")
+    assert (again.before, again.answered) == (240, 0)
+    judged = ReplyStore(session.folder).answers()
+    assert len(judged) == 216
+    assert ((judged.signals > 0) == TRUTH[judged.rows]).all()
+
+
+def test_a_program_that_says_nothing_and_does_not_listen_is_ended(session, tmp_path, monkeypatch):
+    monkeypatch.setattr("actc.session.ask_program.GOODBYE_SECONDS", 0.2)
+    (tmp_path / "deaf.py").write_text("import os, time\nos.close(1)\ntime.sleep(60)\n")
+    plenty = ["x" * 2000] * len(POOL)
+    write_triples(tmp_path / "texts.csv", {**POOL.columns(), "source": plenty})
+    deaf, began = f"{sys.executable} {tmp_path / 'deaf.py'}", time.monotonic()
+    with pytest.raises(ActcError):
+        judge_triples(session, program=deaf, which="all", texts=tmp_path / "texts.csv")
+    assert time.monotonic() - began < 30
+
+
+def test_a_question_that_cannot_be_made_ends_the_run_with_its_error(session, tmp_path):
+    with closing(sqlite3.connect(session.folder / "names.sqlite")) as names, names:
+        names.execute("DROP TABLE known")
+    with pytest.raises(FileError, match=r"names\.sqlite:"):
+        judge_triples(session, program=command(tmp_path), which="all")
+
+
+def test_an_answer_is_stored_once_and_the_first_one_stays(session):
+    store = ReplyStore(session.folder, create=True)
+    judge = store.add_judge("twice")
+    question = make_question(session, task_of(POOL, 5, ""))
+    list(store.keep(judge, [(question, Reply("true")), (question, Reply("false"))]))
+    assert store.counts() == {"twice": 1}
+    assert store.answers().signals.tolist() == [1]
+
+
+def test_machine_answers_are_never_labels_and_take_no_question_from_people(session, tmp_path):
+    planned = session.store.value("SELECT count(*) FROM plan")
+    judge_triples(session, program=command(tmp_path), which="all")
+    assert len(session.annotations()) == 0
+    assert session.store.value("SELECT count(*) FROM plan") == planned
+    assert session.store.value("SELECT count(*) FROM judgement") == 0
+
+
+def test_what_people_judged_comes_first_and_tells_how_far_to_trust_it(session, tmp_path):
+    let_people_answer(session, 30)
+    people = session.annotations()
+    run = judge_triples(session, program=command(tmp_path), count=0)
+    assert run.wanted == 30
+    assert run.reliability.compared == int((people.rows % 10 != 9).sum())
+    assert run.reliability.right == 1
+
+
+@pytest.mark.parametrize("which", list(CHOICES))
+def test_each_choice_of_triples_is_what_it_says(session, tmp_path, which):
+    let_people_answer(session, 20)
+    judge_triples(session, program=command(tmp_path), which=which, count=60, share=0.5)
+    with sqlite3.connect(session.folder / "judges.sqlite") as connection:
+        asked = np.array([row[0] for row in connection.execute("SELECT triple FROM reply")])
+    case = find_case(session).case
+    new = np.setdiff1d(asked, session.annotations().rows)
+    assert len(new) <= 60
+    if which == "accepted":
+        assert case.without_judges().decisions.accepted[new].all()
+    if which == "doubtful":
+        p = case.fit.probabilities(POOL)
+        others = np.setdiff1d(np.arange(240), asked)
+        assert np.abs(p[new] - 0.5).max() <= np.abs(p[others] - 0.5).min()
+
+
+def test_a_function_of_ones_own_judges(session, tmp_path, monkeypatch):
+    (tmp_path / "my_rules.py").write_text("def judge(told):\n    return told['score'] > 0.5\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    run = actc.judge_triples(session.folder, script="my_rules:judge", which="random", share=0.25)
+    assert (run.judge, run.answered) == ("my_rules:judge", 60)
+    judged = ReplyStore(session.folder).answers()
+    assert ((judged.signals > 0) == (POOL.scores[judged.rows] > 0.5)).all()
+
+
+@pytest.mark.parametrize("body", ["raise RuntimeError('no\\x1b[31m luck')", "exit(3)", "return 1 / 0"])
+def test_a_function_that_fails_is_one_sentence(session, tmp_path, monkeypatch, body):
+    name = f"rules_{len(body)}"
+    (tmp_path / f"{name}.py").write_text(f"def judge(told):\n    {body}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ActcError, match=rf"{name}:judge") as failure:
+        judge_triples(session, script=f"{name}:judge", which="all")
+    assert str(failure.value).isprintable()
+
+
+def test_a_module_that_fails_when_it_is_imported_is_one_sentence(session, tmp_path, monkeypatch):
+    (tmp_path / "broken_rules.py").write_text("raise RuntimeError('not today')")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ActcError, match=r"'broken_rules'.*not today"):
+        judge_triples(session, script="broken_rules:judge", which="all")
+
+
+@pytest.mark.parametrize("program", ["yes", "cat /dev/zero", "sh -c 'while :; do echo {}; done'"])
+def test_a_program_that_talks_for_ever_and_answers_nothing_is_ended(untouched, program):
+    with pytest.raises(ActcError):
+        judge_triples(untouched, program=program, which="all")
+
+
+@pytest.mark.parametrize("kind", ["device", "fifo", "folder"])
+def test_a_prompt_that_is_no_ordinary_file_is_refused(untouched, tmp_path, kind):
+    place = {"device": "/dev/zero", "fifo": tmp_path / "pipe", "folder": tmp_path}[kind]
+    if kind == "fifo":
+        os.mkfifo(place)
+    with pytest.raises(ActcError):
+        judge_triples(untouched, url="http://127.0.0.1:9/v1", model="m", prompt=place)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://[::1", "http://a℀b/", "http://h:x/", "http://h:99999/", "http://a b/", "file:///etc/passwd", "x"]
+)
+def test_an_address_that_is_none_is_refused(untouched, url):
+    with pytest.raises(OptionError):
+        judge_triples(untouched, url=url, model="m")
+
+
+def test_a_run_never_asks_more_than_its_limit(session, tmp_path):
+    assert judge_triples(session, program=command(tmp_path), which="all", limit=50).failed == 190
+    assert judge_triples(session, program=command(tmp_path), which="all").before == 50
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({}, OptionError),
+        ({"program": "true", "script": "a:b"}, OptionError),
+        ({"url": "http://127.0.0.1:9"}, OptionError),
+        ({"url": "ftp://x", "model": "m"}, OptionError),
+        ({"url": "http://a:b@c", "model": "m"}, OptionError),
+        ({"program": "'"}, OptionError),
+        ({"program": "no-such-program-here"}, ActcError),
+        ({"script": "nowhere"}, OptionError),
+        ({"script": "no_such_module_here:f"}, ActcError),
+        ({"script": "math:pi"}, OptionError),
+        ({"program": "true", "which": "al"}, ChoiceError),
+        ({"program": "true", "share": 2}, OptionError),
+        ({"program": "true", "limit": 0}, OptionError),
+        ({"program": "true", "count": -1}, OptionError),
+        ({"program": "true", "texts": "no-such-file.tsv"}, FileError),
+        ({"program": "true", "prompt": "no-such-file.txt"}, FileError),
+        ({"program": f"{sys.executable} -c 'raise SystemExit(3)'"}, ActcError),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(untouched, options, error):
+    with pytest.raises(error):
+        judge_triples(untouched, **options)
+
+
+def test_judges_turn_decisions_round_and_the_accepted_say_who_decided(session, tmp_path):
+    let_people_answer(session, 60)
+    plain = find_case(session).case.decisions.accepted
+    judge_triples(session, program=command(tmp_path), which="all")
+    opened = find_case(session)
+    decided = opened.case.decisions
+    assert (decided.accepted == TRUTH).mean() > (plain == TRUTH).mean()
+    assert (opened.case.without_judges().decisions.accepted == plain).all()
+    assert (plain[decided.by == "judges"] != decided.accepted[decided.by == "judges"]).all()
+    write_accepted(opened, tmp_path / "accepted.tsv")
+    by = [line.split("\t")[-1] for line in (tmp_path / "accepted.tsv").read_text().splitlines()[1:]]
+    assert set(by) == {"person", "judges", "method"}
+
+
+def test_cards_have_the_text_and_nothing_of_what_judges_said(session, tmp_path):
+    judge_triples(session, program=command(tmp_path), which="all")
+    task = next(task for task in session.ask(session.add_annotator("ada"), 20) if task.triple % 2)
+    card = make_card(session.names, task)
+    assert card["source"] == f"Text {task.triple}."
+    assert not {"said", "judge", "judges", "answer", "probability"} & set(card)
+    assert make_question(session, task).told["source"] == card["source"]
+
+
+def test_texts_can_be_given_later(session, tmp_path):
+    write_triples(tmp_path / "texts.csv", {**POOL.columns(), "source": ["Seen, there"] * len(POOL)})
+    judge_triples(session, program=command(tmp_path), count=0, texts=tmp_path / "texts.csv")
+    assert make_card(session.names, session.ask(session.add_annotator("ada"))[0])["source"] == "Seen, there"
+    with pytest.raises(ActcError, match="'source'"):
+        write_triples(tmp_path / "bare.tsv", POOL.columns())
+        judge_triples(session, program=command(tmp_path), texts=tmp_path / "bare.tsv")
+
+
+def test_a_planner_does_not_refit_for_a_judge(session, tmp_path):
+    planner = Planner(session)
+    planner.step()
+    judge_triples(session, program=command(tmp_path), which="all")
+    assert not planner.step()
+
+
+def test_a_report_says_what_judges_bought(session, tmp_path):
+    let_people_answer(session, 60)
+    assert report_judges(find_case(session)) is None
+    judge_triples(session, program=command(tmp_path), which="all")
+    opened = find_case(session)
+    found = report_judges(opened)
+    with_judges, without = found.heeded["accuracy"], found.without["accuracy"]
+    assert with_judges.high - with_judges.low < without.high - without.low
+    assert with_judges.low <= (opened.case.decisions.accepted == TRUTH).mean()
+    assert found.checks == 60
+    assert found.judges[0].weight > 1
+    written = actc.write_report(session.folder, tmp_path / "report.html", json_out=tmp_path / "report.json")
+    assert f"Judges turn {found.turned} decisions round." in written.judges
+    assert any(line.startswith("Where they are heeded, ") and "; without them " in line for line in written.judges)
+    assert "What machine judges brought" in (tmp_path / "report.html").read_text()
+    assert '"turned"' in (tmp_path / "report.json").read_text()
+
+
+def test_judges_order_the_list_and_whoever_reads_its_file_accepts_the_same(session, tmp_path):
+    judge_triples(session, program=command(tmp_path), which="all")
+    session.change("precision", 0.7)
+    planner = Planner(session)
+    for _ in range(19):  # with a refit now and then
+        planner.step()
+        let_people_answer(session, 5)
+    case = session_case(session, Demand(0.7))
+    assert case.guarantee.size
+    assert (case.decisions.by == "judges").any()
+    assert TRUTH[case.decisions.accepted].mean() >= 0.7
+    written = {"thresholds": tmp_path / "t.json", "accepted": tmp_path / "accepted.tsv"}
+    actc.export_session(session, precision=0.7, **written)
+    again = find_case(tmp_path / "t.json").case
+    assert (again.decisions.accepted == case.decisions.accepted).all()
+    assert again.guarantee.bar == case.guarantee.bar
+    assert (POOL.rows_of(read_scored(tmp_path / "accepted.tsv")[0]) >= 0).sum() == case.decisions.accepted.sum()
+
+
+def test_a_damaged_file_of_machine_answers_is_named(session, tmp_path):
+    (session.folder / "judges.sqlite").write_bytes(b"no database" * 100)
+    with pytest.raises(ActcError, match="judges.sqlite"):
+        judge_triples(session, program=command(tmp_path))

@@ -1,0 +1,118 @@
+"""A studio in a new folder, and a small graph to drop into it."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+from fastapi.testclient import TestClient
+
+from actc.bench.sample.better_graph import make_families
+from actc.data.files import write_triples
+from actc.web.studio.runs import LIVING, list_runs
+from actc.web.studio.serve import prepare
+from actc.web.studio.server import create_studio
+
+BYTES = {"content-type": "application/octet-stream"}
+
+
+class Command:
+    """`actc studio` in a process of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        command = [sys.executable, "-m", "actc.cli.main", "studio", str(folder), "--port", "0", "--no-browser"]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"}, cwd=folder.parent
+        )
+        self.link = next(filter(None, (re.search(r"http://\S+", line) for line in self.process.stdout)))[0]
+        self.origin = self.link.partition("/s/")[0]
+
+    def stop(self, how):
+        self.process.send_signal(how)
+        self.process.communicate()
+
+
+@pytest.fixture(scope="session")
+def families(build_once):
+    """A graph of which most facts follow from others; a tenth is not in it."""
+    return build_once("families", write_families) / "families.tsv"
+
+
+def write_families(folder):
+    graph = make_families(np.random.default_rng(0))
+    write_triples(folder / "families.tsv", graph.take(np.random.default_rng(1).random(len(graph)) < 0.9).columns())
+
+
+@pytest.fixture(scope="session")
+def completed(build_once, families):
+    """A studio in which candidates of a project were found, and nobody has judged yet; to be copied."""
+    return build_once("studio-completed", lambda folder: find_candidates(folder / "studio", families)) / "studio"
+
+
+def find_candidates(folder, families):
+    app = create_studio(prepare(folder))
+    with TestClient(app, base_url="http://127.0.0.1:8766") as client:
+        client.get(f"/s/{app.state.studio.token}")
+        run_to_its_end(client, add_project(client, families, budget=10), "go")
+
+
+def run_to_its_end(client, name, what, state="done"):
+    """Start a run and wait until it ends."""
+    client.post(f"/api/projects/{name}/runs", json={"what": what}).raise_for_status()
+    run, until = list_runs(client.app.state.studio.folder / name)[-1], time.monotonic() + 120
+    while run.state in LIVING:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    assert run.state == state, run.describe()
+
+
+@pytest.fixture(autouse=True)
+def nobody_plans(monkeypatch):
+    """Start no planner in a process of its own for a session that is opened here: its first plan is enough."""
+    monkeypatch.setattr("actc.web.studio.sessions.planning", lambda folder, report: nullcontext())
+
+
+@pytest.fixture
+def studio(tmp_path):
+    return prepare(tmp_path / "studio")
+
+
+@pytest.fixture
+def client(studio):
+    """Somebody who opened the studio's link."""
+    yield from open_studio(studio)
+
+
+@pytest.fixture(scope="module")
+def shared_client(tmp_path_factory):
+    """Somebody who opened the link of a studio that a whole file's tests share: for what is refused, or made anew."""
+    yield from open_studio(prepare(tmp_path_factory.mktemp("shared") / "studio"))
+
+
+@pytest.fixture
+def completed_client(completed, tmp_path):
+    """Somebody who opened the link of a studio with candidates to judge."""
+    yield from open_studio(shutil.copytree(completed, tmp_path / "studio"))
+
+
+def open_studio(folder):
+    app = create_studio(folder)
+    with TestClient(app, base_url="http://127.0.0.1:8766") as client:
+        assert client.get(f"/s/{app.state.studio.token}").status_code == 200
+        yield client
+
+
+def add_project(client, path=None, **options):
+    """Make a project with a graph in it."""
+    name = client.post("/api/projects", json={"title": "Families"}).json()["name"]
+    if path is not None:
+        client.put(f"/api/projects/{name}/files/{path.name}", content=path.read_bytes(), headers=BYTES)
+    if options:
+        assert client.post(f"/api/projects/{name}", json=options).status_code == 200
+    return name

@@ -1,0 +1,148 @@
+"""Runs outlive the server, end when told to, and go on after a kill."""
+
+import os
+import random
+import signal
+import time
+
+import httpx
+import pytest
+
+from actc.errors import OptionError
+from actc.session import Session
+from actc.web.studio.project import add_sample, new_project
+from actc.web.studio.runs import Turns, add_run, list_runs
+from tests.web.studio.conftest import Command, add_project
+
+
+def wait_for(run, *states, seconds=120):
+    for _ in range(int(seconds / 0.05)):
+        if (found := run.state) in states:
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"still {run.state}, not {states}: {run.describe()}")
+
+
+def project_in(studio):
+    return new_project(studio, "A project").folder
+
+
+def test_a_run_does_its_commands_in_the_project_s_folder_and_says_how_it_ended(studio):
+    project = project_in(studio)
+    (project / "files" / "graph.tsv").write_text("a\tr\tb\nb\tr\tc\n")
+    words = ["actc", "convert", "files/graph.tsv", "--out", "files/graph.csv"]
+    with Turns(studio, 1):
+        run = add_run(project, "go", [words, ["actc", "convert", "files/none.tsv", "--out", "files/x.csv"], words])
+        assert wait_for(run, "done", "failed") == "failed"
+    told = run.describe()
+    assert (project / "files" / "graph.csv").read_text().count("\n") == 3
+    assert told["command"].startswith("actc convert files/graph.tsv --out files/graph.csv\n")
+    assert "none.tsv" in told["log"][-1]
+    assert sum(line.startswith("$ ") for line in told["log"]) == 2  # what comes after a failure is not begun
+
+
+def test_one_run_at_a_time_works_on_a_project(studio):
+    project = project_in(studio)
+    add_run(project, "go", [["actc", "methods"]])
+    with pytest.raises(OptionError):
+        add_run(project, "go", [["actc", "methods"]])
+
+
+def test_a_run_waits_for_its_turn_and_may_be_cancelled_before_it(studio):
+    first, second = (add_run(project_in(studio), "go", [["actc", "methods"]]) for _ in range(2))
+    second.cancel()
+    with Turns(studio, 1):
+        assert wait_for(first, "done") == "done"
+    assert second.state == "cancelled"
+    second.again()
+    assert second.state == "waiting"
+
+
+@pytest.mark.long
+def test_a_cancelled_run_ends_with_all_its_processes_and_goes_on_when_it_is_told_to(studio):
+    project = add_sample(new_project(studio, "Words")).change(goal="complete")
+    words = ["actc", "complete", "files/words.tsv.gz", "--budget", "10", "--out", "result"]
+    with Turns(studio, 1):
+        run = add_run(project.folder, "go", [words])
+        wait_for(run, "running")
+        for _ in range(600):
+            if run.describe()["stages"]:
+                break
+            time.sleep(0.05)
+        run.cancel()
+        assert wait_for(run, "cancelled", seconds=10) == "cancelled"
+        group = int((run.folder / "pid").read_text())
+        with pytest.raises(ProcessLookupError):
+            for _ in range(100):  # killed ones are there until somebody has looked
+                os.killpg(group, 0)
+                time.sleep(0.05)
+        assert project.session is None
+        run.again()
+        assert wait_for(run, "done", "failed") == "done"
+    assert project.session is not None
+
+
+class Killable:
+    """A studio as a user starts it, that is killed and started again."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+    def start(self):
+        self.studio = Command(self.folder)
+        self.client = httpx.Client(base_url=self.studio.origin, timeout=60)
+        assert self.client.get(self.studio.link).status_code == 200
+
+    def kill(self):
+        self.client.close()
+        self.studio.stop(signal.SIGKILL)
+
+    def ask(self, path, body=None):
+        answer = self.client.get(path) if body is None else self.client.post(path, json=body)
+        assert answer.status_code == 200, (path, answer.status_code, answer.text)
+        return answer
+
+
+@pytest.mark.long
+def test_ten_kills_of_the_studio_and_its_runs_lose_nothing(tmp_path, families):
+    chance, said = random.Random(0), set()
+    with Killable(tmp_path / "studio") as studio:
+        name = add_project(studio.client, families, budget=1000)
+        studio.ask(f"/api/projects/{name}/runs", {"what": "go"})
+        run = list_runs(tmp_path / "studio" / name)[0]
+        for _ in range(5):  # while it looks for candidates: the server, and often the run's whole group
+            time.sleep(chance.uniform(0.1, 1.5))
+            if chance.random() < 0.6 and run.state == "running":
+                os.killpg(int((run.folder / "pid").read_text()), signal.SIGKILL)
+            studio.kill()
+            studio.start()
+        assert wait_for(run, "done", "failed") == "done"
+        for _ in range(5):  # while somebody judges
+            studio.ask(studio.ask(f"/api/projects/{name}").json()["session"]["judge"])
+            until = time.monotonic() + chance.uniform(0.2, 2)
+            while time.monotonic() < until:
+                time.sleep(0.05)  # whoever asks more than fifty times a second is told to wait
+                cards = studio.ask(f"/session/{name}/api/exchange", {"cards": 1}).json()["cards"]
+                if not cards:  # more are being planned
+                    continue
+                answer = {"said": "true", "triple": cards[0]["triple"], "key": f"k{len(said)}"}
+                got = studio.ask(f"/session/{name}/api/exchange", {"judgements": [answer]}).json()["recorded"]
+                assert got[0]["triple"] == cards[0]["triple"]
+                said.add(cards[0]["triple"])
+            studio.kill()
+            studio.start()
+        studio.ask(f"/api/projects/{name}/runs", {"what": "decide"})
+        decided = list_runs(tmp_path / "studio" / name)[-1]
+        assert wait_for(decided, "done", "failed") == "done", decided.describe()["log"]
+    result = tmp_path / "studio" / name / "result"
+    session = Session(result / "session")
+    assert set(session.annotations().rows.tolist()) == said
+    session.close()
+    assert (result / "accepted.tsv").read_text().count("\tperson") == len(said)

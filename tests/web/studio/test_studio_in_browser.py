@@ -1,0 +1,462 @@
+"""The whole way in a real browser, as a curator goes it: from an empty folder to facts in Turtle."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+import uvicorn
+from fastapi.testclient import TestClient
+from playwright.sync_api import Page
+
+from actc.bench.sample.better_graph import make_families
+from actc.graph.formats import read_graph
+from actc.session import Judgement, Session
+from actc.session.plan import Planner
+from actc.session.status import history
+from actc.web.studio.project import Project
+from actc.web.studio.runs import list_runs
+from actc.web.studio.server import create_studio
+from tests.graph.servers import Faulty, oxigraph
+from tests.web.browser.conftest import PHONE, READY, saved, wait_for
+from tests.web.browser.test_axe import DARK_PHONE, look, look_at_both
+from tests.web.studio.conftest import BYTES, Command, run_to_its_end
+from tests.web.studio.test_table_routes import triples_in
+
+WORKS = 120_000  # milliseconds that a run may take on a busy machine
+
+
+class Served:
+    """A studio that a thread of this process serves: it starts at once."""
+
+    def __init__(self, folder: Path, host: str) -> None:
+        app = create_studio(folder, host)
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.folder, self.origin = folder, f"http://127.0.0.1:{listener.getsockname()[1]}"
+        self.link = f"{self.origin}/s/{app.state.studio.token}"
+        self.server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
+        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [listener]})
+        self.thread.start()
+
+    def stop(self) -> None:
+        self.server.should_exit = True
+        self.thread.join(60)
+
+
+@pytest.fixture
+def new_studio(tmp_path) -> Iterator[Command]:
+    """`actc studio` in a new folder."""
+    studio = Command(tmp_path / "studio")
+    yield studio
+    studio.stop(signal.SIGTERM)
+
+
+@pytest.fixture
+def judged_studio(judged, new_page) -> Iterator[Callable[..., tuple[Served, Page]]]:
+    """Open the home page of a studio whose project is judged and decided."""
+    with ExitStack() as running:
+
+        def start(host: str = "127.0.0.1", **options) -> tuple[Served, Page]:
+            studio, page = Served(judged, host), new_page(**options)
+            running.callback(studio.stop)
+            page.goto(studio.link)
+            page.wait_for_selector("#projects li")
+            return studio, page
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def true_facts() -> set[tuple[str, str, str]]:
+    """What is true of the families, in the graph or not."""
+    return set(zip(*make_families(np.random.default_rng(0)).columns().values(), strict=True))
+
+
+def next_is(page: Page, what: str) -> None:
+    """Wait until the page says what to do next: data, go, judge, decide, take."""
+    page.wait_for_selector(f"#next-sentence[data-what={what}]", timeout=WORKS)
+
+
+def drop(page: Page, *files: Path) -> None:
+    """Drop files on the page, as out of a file manager."""
+    content = [[file.name, file.read_text(encoding="utf-8")] for file in files]
+    made = page.evaluate_handle(
+        """files => {
+            const dropped = new DataTransfer();
+            for (const [name, text] of files) dropped.items.add(new File([text], name));
+            return dropped;
+        }""",
+        content,
+    )
+    page.dispatch_event("#drop", "dragover", {"dataTransfer": made})
+    page.dispatch_event("#drop", "drop", {"dataTransfer": made})
+
+
+def said_by(page: Page, facts: set[tuple[str, str, str]]) -> str:
+    """Say what is true of the card that is shown."""
+    page.wait_for_selector(READY)
+    return "true" if tuple(page.locator("#meanings dt bdi").all_inner_texts()[:3]) in facts else "false"
+
+
+def judge(page: Page, facts: set[tuple[str, str, str]], count: int, act) -> None:
+    for _ in range(count):
+        said, shown = said_by(page, facts), page.inner_text("#meanings")
+        act(said)
+        another = "shown => document.getElementById('meanings').innerText !== shown"
+        page.wait_for_function(f"{another} || document.getElementById('card').hidden", arg=shown)
+    saved(page)
+
+
+def judge_in(session: Session, facts: set[tuple[str, str, str]], count: int) -> None:
+    """Let Ada judge some cards, by what is true."""
+    ada, until = session.add_annotator("Ada"), time.monotonic() + 60
+    while count > 0:
+        assert time.monotonic() < until, "no cards"
+        for task in session.ask(ada, count):
+            said = "true" if (task.head, task.relation, task.tail) in facts else "false"
+            session.record(ada, [Judgement(said, task.triple, f"key{task.triple}")])
+            count -= 1
+
+
+def test_a_dropped_graph_is_completed_judged_promised_and_taken_as_turtle(
+    new_studio, new_page, families, completed, true_facts, tmp_path
+):
+    studio, page = new_studio, new_page(viewport={"width": 1200, "height": 900})
+    page.goto(studio.link)
+    page.wait_for_selector("#projects li")
+    drop(page, families)
+    page.wait_for_url("**/project/families*")
+    page.locator("#recognised", has_text=f"{len(read_graph(families)):,}").wait_for()
+    page.wait_for_selector("#card:not([hidden]) #sentence .head")
+    next_is(page, "go")
+    # What Go runs to its end with the same graph, once for all tests; the studio goes on where it ended.
+    result = shutil.copytree(completed / "families" / "result", studio.folder / "families" / "result")
+    next_is(page, "judge")
+    page.fill("[data-option=budget]", "32")
+    page.keyboard.press("Tab")
+    session = Session(result / "session")
+    wait_for(lambda: session.budget == 32)
+    judge_in(session, true_facts, 26)
+    page.click("#tab-people")
+    address = studio.origin + page.get_attribute("#judge-now", "href")
+
+    desk = page.context.new_page()
+    desk.goto(address)
+    judge(desk, true_facts, 4, lambda said: desk.keyboard.press(said[0]))
+    desk.close()
+    phone = new_page(**PHONE)
+    phone.goto(address)
+    judge(phone, true_facts, 2, lambda said: phone.tap(f"#answers .{said}"))
+    phone.wait_for_selector("#message[data-left=spent]:not([hidden])")
+    judged, pool = session.annotations(), session.read_pool()
+    assert [pool.triple(row) in true_facts for row in judged.rows] == judged.labels.tolist()
+    assert len(judged) == 32
+    session.close()
+
+    next_is(page, "decide")
+    page.click("#tab-decide")
+    page.wait_for_selector("#rows tr")
+    page.focus("#level")
+    page.wait_for_function("() => Number(document.getElementById('level').max) > 0")
+    while page.inner_text("#level-now") != "90\u00a0%":
+        page.keyboard.press("ArrowRight")
+    promised = int(re.search(r"[\d,]+", page.inner_text("#cost"))[0].replace(",", ""))
+    page.click("#promise")
+    next_is(page, "take")
+    assert "--precision 0.9" in page.locator("#runs pre").first.text_content()
+
+    page.click("#tab-take")
+    with page.expect_download() as download:
+        page.click("#takes [download='accepted.ttl']")
+    download.value.save_as(tmp_path / "accepted.ttl")
+    accepted = set(zip(*read_graph(result / "accepted.tsv").columns().values(), strict=True))
+    assert triples_in((tmp_path / "accepted.ttl").read_text(), "turtle") == accepted
+    assert len(accepted) == promised >= 10
+    assert len(accepted & true_facts) >= 0.85 * len(accepted)
+
+    page.reload()
+    assert page.get_attribute("#tab-take", "aria-selected") == "true"
+
+
+@pytest.fixture
+def judged(build_once, completed, true_facts, tmp_path) -> Path:
+    """A studio with a project that was decided once, after ten of twelve cards."""
+    return shutil.copytree(
+        build_once("studio-judged", lambda folder: judge_all(folder, completed, true_facts)) / "studio",
+        tmp_path / "studio",
+    )
+
+
+def judge_all(home: Path, completed: Path, true_facts: set[tuple[str, str, str]]) -> None:
+    app = create_studio(shutil.copytree(completed, home / "studio"))
+    session = Session(home / "studio" / "families" / "result" / "session")
+    judge_in(session, true_facts, 10)
+    with TestClient(app, base_url="http://127.0.0.1:8766") as client:
+        client.get(f"/s/{app.state.studio.token}")
+        run_to_its_end(client, "families", "decide")
+        session.set_budget(12)
+        Planner(session).step()
+        session.close()
+        client.post("/api/projects", json={"title": "Empty"})
+        client.post("/api/projects", json={"title": "Broken"})
+        client.put("/api/projects/broken/files/bad.nt", content=b"<a> <b", headers=BYTES)
+        run_to_its_end(client, "broken", "go", "failed")
+
+
+def tab_to(page: Page, selector: str) -> None:
+    """Press Tab until something has the focus."""
+    for _ in range(200):
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"Tab never comes to {selector}")
+
+
+def open_tab(page: Page, key: str, name: str) -> None:
+    """Go to a tab by keys."""
+    page.evaluate("document.activeElement.blur()")
+    tab_to(page, "[role=tab][aria-selected=true]")
+    for _ in range(5):
+        if page.get_attribute(f"#tab-{name}", "aria-selected") == "true":
+            return
+        page.keyboard.press(key)
+    raise AssertionError(f"{key} never comes to {name}")
+
+
+def test_the_way_by_keys_alone(judged_studio, families, true_facts):
+    studio, page = judged_studio(viewport={"width": 1200, "height": 900})
+    page.on("filechooser", lambda chooser: chooser.set_files(families))  # from now on, so that none opens unseen
+    tab_to(page, "#new-title")
+    page.keyboard.type("Keys")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/project/keys*")
+    next_is(page, "data")
+    tab_to(page, "#pick")
+    page.keyboard.press("Enter")
+    next_is(page, "go")
+    tab_to(page, "[data-option=budget]")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("12")
+    page.keyboard.press("Tab")
+    wait_for(lambda: Project.read(studio.folder / "keys").options.budget == 12)
+    page.evaluate("document.activeElement.blur()")
+    tab_to(page, "#next-go")
+    page.keyboard.press("Enter")
+    wait_for(lambda: len(list_runs(studio.folder / "keys")) == 1)
+    tab_to(page, "#runs li button")  # which ends it: another project is far enough to go on with
+    page.keyboard.press("Enter")
+    wait_for(lambda: list_runs(studio.folder / "keys")[0].state == "cancelled")
+
+    page.goto(studio.origin)
+    tab_to(page, "#projects a[href$=families]")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/project/families*")
+    next_is(page, "take")
+    open_tab(page, "ArrowRight", "people")
+    tab_to(page, "#judge-now")
+    with page.context.expect_page() as opened:
+        page.keyboard.press("Control+Enter")
+    card = opened.value
+    judge(card, true_facts, 2, lambda said: card.keyboard.press(said[0]))
+    card.close()
+    next_is(page, "decide")
+    open_tab(page, "ArrowRight", "decide")
+    page.wait_for_selector("#rows tr")
+    tab_to(page, "[data-part=rejected]")
+    page.keyboard.press("Enter")
+    tab_to(page, "[data-by=relation]")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => location.hash.includes('sort=relation')")
+    page.reload()  # which forgets neither the tab nor what is looked at
+    page.wait_for_selector("#rows tr")
+    assert page.get_attribute("[data-part=rejected]", "aria-pressed") == "true"
+    assert page.locator("#rows .yes").count() == 0
+    assert page.get_attribute("th:has([data-by=relation])", "aria-sort")
+    tab_to(page, "#rows tr")
+    before = page.inner_text("#rows tr:focus .what")
+    page.keyboard.press("ArrowDown")
+    assert page.inner_text("#rows tr:focus .what") != before
+    session = Session(studio.folder / "families" / "result" / "session")
+    page.keyboard.press("t")
+    wait_for(lambda: history(session)[0]["name"] == "owner")
+    session.close()
+    page.evaluate("document.activeElement.blur()")
+    tab_to(page, "#promise:enabled")
+    page.keyboard.press("Enter")
+    wait_for(lambda: [run.asked["what"] for run in list_runs(studio.folder / "families")][-2:] == ["decide"] * 2)
+    list_runs(studio.folder / "families")[-1].cancel()
+    open_tab(page, "End", "take")
+    page.wait_for_selector("#takes a")
+    tab_to(page, "#takes a")
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    assert download.value.path().stat().st_size > 0
+
+
+def test_axe_finds_nothing_on_any_page_of_the_studio(judged_studio):
+    studio, page = judged_studio("0.0.0.0", bypass_csp=True, **DARK_PHONE)
+    look_at_both(page, "home")
+    page.click("[aria-label='Remove: Broken']")
+    page.wait_for_selector("#ask[open]")
+    look(page, "asked whether to remove")
+    page.click("#ask-yes")
+    page.wait_for_selector("#removed:not([hidden])")
+    page.click("#removed summary")
+    look(page, "a removed project")
+    page.click("[aria-label='Put back: Broken']")
+    wait_for(lambda: (studio.folder / "broken").is_dir())
+    page.goto(f"{studio.origin}/project/empty")
+    next_is(page, "data")
+    look(page, "nothing yet")
+    page.goto(f"{studio.origin}/project/broken#run")
+    page.wait_for_selector("#runs pre")
+    look(page, "a run that failed")
+    page.goto(f"{studio.origin}/project/families#data")
+    page.wait_for_selector("#card:not([hidden])")
+    page.click("#from-store summary")
+    page.select_option("#source-login", "user")
+    page.wait_for_selector("#source-secret:visible")
+    look(page, "data")
+    page.click("#tab-run")
+    page.click("#run .command summary")
+    look(page, "runs")
+    page.click("#tab-people")
+    page.wait_for_selector("#persons li")
+    look(page, "people")
+    page.click("#persons li [aria-haspopup=dialog] >> nth=0")
+    page.wait_for_selector("#qr[open] svg")
+    look(page, "QR code")
+    page.keyboard.press("Escape")
+    page.click("#tab-decide")
+    page.wait_for_selector("#rows tr")
+    page.wait_for_selector("#multiples svg")
+    page.click("[data-part=near]")
+    page.wait_for_selector("#multiples svg")
+    look_at_both(page, "decide")
+    page.click("#tab-take")
+    page.wait_for_selector("#takes a")
+    page.select_option("#storing-login", "key")
+    page.wait_for_selector("#storing-secret:visible")
+    look(page, "take")
+    page.click("#take-report a")
+    page.wait_for_url("**/families/report")
+    look(page, "report")
+    page.click("nav a")
+    page.wait_for_url("**/project/families#take")
+    page.goto(f"{studio.origin}/project/none")
+    look(page, "no such project")
+
+
+HOSTILE = ["<img src=x onerror=alert(1)><script>alert(2)</script>", "نجيب محفوظ", "n" * 2000]
+
+
+SCREENS = [(320, "dir = 'ltr'"), (640, "style.fontSize = '200%'"), (390, "dir = 'rtl'")]
+READY_WHEN = {
+    "": "#projects li",
+    "project/families#data": "#card:not([hidden])",
+    "project/families#run": "#runs li",
+    "project/families#people": "#persons li",
+    "project/families#decide": "#multiples svg",
+    "project/families#take": "#takes a",
+}
+
+
+@pytest.mark.long
+def test_no_page_is_wider_than_its_screen_and_hostile_names_do_nothing(judged_studio, tmp_path):
+    studio, page = judged_studio()
+    for width, style in SCREENS:
+        page.set_viewport_size({"width": width, "height": 800})
+        for place, ready in READY_WHEN.items():
+            page.goto(f"{studio.origin}/{place}")
+            page.evaluate(f"document.documentElement.{style}")
+            page.wait_for_selector(ready)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, (place, style)
+    rows = [f"{name}{i}\t{name}\t{other}{i % 7}" for name in HOSTILE for other in HOSTILE for i in range(8)]
+    (tmp_path / "graph.tsv").write_text("\n".join(rows), encoding="utf-8")
+    page.set_viewport_size({"width": 320, "height": 700})
+    page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    page.goto(studio.origin)
+    page.fill("#new-title", HOSTILE[0])
+    drop(page, tmp_path / "graph.tsv")
+    page.wait_for_selector("#card:not([hidden])")
+    assert page.inner_text("#title") == HOSTILE[0]
+    assert page.locator("main img, main script").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def run_ends(studio: Served, number: int, state: str = "done") -> None:
+    """Wait until a run of the decided project, by its number, has ended so."""
+    wait_for(
+        lambda: [run.state for run in list_runs(studio.folder / "families")][number - 1 :] == [state], WORKS / 1000
+    )
+
+
+@pytest.mark.long
+def test_what_is_decided_is_looked_at_published_and_withdrawn(judged_studio):
+    with oxigraph() as store:
+        studio, page = judged_studio()
+        page.goto(f"{studio.origin}/project/families#take")
+        page.wait_for_selector("#takes a")
+        page.fill("#to", f"sparql:{store}/update")
+        page.fill("#into", "http://example.org/decided")
+        page.fill("#base", "http://example.org/")
+        assert page.is_disabled("#write")
+        page.click("[form=publish]")
+        page.wait_for_selector("#write:enabled", timeout=WORKS)  # once what would be written was shown
+        assert count_triples(store) == 0
+        page.click("#write")
+        run_ends(studio, 4)
+        assert count_triples(store) > 0
+        page.wait_for_selector("#write:disabled")
+        page.reload()
+        page.wait_for_function("() => document.getElementById('into').value === 'http://example.org/decided'")
+        page.click("#withdraw-look")
+        page.click("#withdraw", timeout=WORKS)
+        run_ends(studio, 6)
+        assert count_triples(store, "http://example.org/decided") == 0
+
+
+PASSWORD = "open-sesame-4711"
+
+
+@pytest.mark.long
+def test_a_store_with_a_key_is_logged_in_to_from_the_page(judged_studio):
+    def closed(server, query, reply):
+        return reply if server.headers[-1].get("Authorization") == f"Bearer {PASSWORD}" else (401, b"", {})
+
+    with Faulty([], closed).serving() as store:
+        studio, page = judged_studio()
+        page.goto(f"{studio.origin}/project/families#take")
+        page.wait_for_selector("#takes a")
+        page.fill("#to", store)
+        page.fill("#into", "http://example.org/decided")
+        page.fill("#base", "http://example.org/")
+        page.click("[form=publish]")
+        run_ends(studio, 3, "failed")
+        page.select_option("#storing-login", "key")
+        page.fill("#storing-secret", PASSWORD)
+        page.click("#storing button")
+        page.wait_for_function("() => document.getElementById('storing-secret').value === ''")
+        page.click("[form=publish]")
+        page.wait_for_selector("#write:enabled", timeout=WORKS)
+        assert "--key-from ACTC_STORE_KEY" in page.inner_text("#published")
+    files = [path for path in studio.folder.rglob("*") if path.is_file()]
+    assert [path for path in files if PASSWORD.encode() in path.read_bytes()] == []
+
+
+def count_triples(store: str, graph: str = "") -> int:
+    """Count what is in a store, or in one of its graphs."""
+    where = f"GRAPH <{graph}> {{ ?s ?p ?o }}" if graph else "GRAPH ?g { ?s ?p ?o }"
+    query = f"SELECT (count(*) AS ?n) WHERE {{ {where} }}"
+    reply = httpx.post(f"{store}/query", data={"query": query}, headers={"accept": "application/sparql-results+json"})
+    return int(reply.json()["results"]["bindings"][0]["n"]["value"])

@@ -1,0 +1,380 @@
+"""The server's routes, in process: who may do what, what is refused, and what leaves with every answer."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from fastapi import testclient
+
+from actc.data.files import write_scored
+from actc.session import OWNER, Session, Settings, start_session
+from actc.session.cards import make_cards
+from actc.session.start import add_session_names
+from actc.session.status import history
+from actc.web.gate import MOST_BYTES, Bucket, host_name, loopback_names
+from actc.web.kept import Kept
+from actc.web.links import Links
+from actc.web.server import create_app
+from tests.conftest import make_pool
+
+
+@pytest.fixture(scope="session")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A session that nobody has judged yet; to be copied."""
+    folder = tmp_path_factory.mktemp("started")
+    write_scored(folder / "scores.parquet", make_pool(120, 3)[0])
+    made = start_session(folder / "session", folder / "scores.parquet", Settings(overlap=1.0, budget=50))
+    for name in ("ada", "bob"):
+        made.add_annotator(name)
+    made.close()
+    return folder / "session"
+
+
+@pytest.fixture
+def session(started: Path, tmp_path: Path) -> Session:
+    return Session(shutil.copytree(started, tmp_path / "session"))
+
+
+@pytest.fixture
+def app(session):
+    return create_app(session)
+
+
+def client(app, **options):
+    return testclient.TestClient(app, base_url="http://127.0.0.1:8765", **options)
+
+
+def enter(app, session, name):
+    """Return a client that opened its own link."""
+    browser = client(app)
+    answer = browser.get(Links.of(session.folder).path(session.annotator(name)))
+    assert answer.status_code == 200
+    return browser
+
+
+def exchange(browser, *judgements, cards=3):
+    return browser.post("/api/exchange", json={"judgements": list(judgements), "cards": cards})
+
+
+def said(card, word, key, **more):
+    return {"said": word, "triple": card["triple"], "key": key} | more
+
+
+def test_a_link_signs_in_without_leaving_the_token_in_the_address(app, session):
+    browser = client(app, follow_redirects=False)
+    answer = browser.get(Links.of(session.folder).path(session.annotator("ada")))
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert 'url=/"' in answer.text
+    assert exchange(browser).status_code == 200
+
+
+def test_a_new_link_lets_in_and_the_old_one_does_not_any_more(app, session):
+    links, owner = Links.of(session.folder), enter(app, session, OWNER)
+    old = links.path(session.annotator("ada"))
+    ada = enter(app, session, "ada")
+    new = owner.post("/api/owner/link", json={"name": "ada", "void": False}).json()["link"]
+    assert new != old
+    assert client(app).get(old).status_code == 404
+    assert exchange(ada).status_code == 401
+    assert client(app).get(new).status_code == 200
+    assert owner.post("/api/owner/link", json={"name": "ada", "void": True}).json()["link"] is None
+    assert client(app).get(new).status_code == 404
+    assert ada.post("/api/owner/link", json={"name": "bob", "void": True}).status_code == 401
+
+
+def test_a_pause_reaches_everybody_and_files_can_be_taken(app, session):
+    owner, ada = enter(app, session, OWNER), enter(app, session, "ada")
+    card = exchange(ada).json()["cards"][0]
+    exchange(ada, said(card, "true", "k"))
+    assert owner.post("/api/owner/pause", json={"paused": True}).json() == {"paused": True}
+    waiting = exchange(ada).json()
+    assert (waiting["cards"], waiting["progress"]["left"]) == ([], "paused")
+    labels = owner.get("/api/owner/download/labels.tsv")
+    assert labels.text.splitlines()[1].startswith(card["head"]["id"])
+    assert "attachment" in labels.headers["content-disposition"]
+    assert '"said"' in owner.get("/api/owner/download/history.jsonl").text
+    assert owner.get("/api/owner/download/secret").status_code == 422
+    assert ada.get("/api/owner/download/labels.tsv").status_code == 401
+
+
+def test_a_browser_gets_a_page_where_a_program_gets_json(app):
+    for path in ("/j/wrong", "/nowhere"):
+        assert client(app).get(path).json()["detail"]
+        page = client(app).get(path, headers={"accept": "text/html"})
+        assert page.status_code == 404
+        assert "<h1>" in page.text
+    assert client(app).get("/api/picture", headers={"accept": "text/html"}).json()["detail"]
+
+
+@pytest.mark.parametrize("path", ["/j/wrong", "/o/wrong", "/j/" + "x" * 64, "/j/ü"])
+def test_a_wrong_link_lets_nobody_in(app, path):
+    browser = client(app)
+    assert browser.get(path).status_code == 404
+    assert exchange(browser).status_code == 401
+
+
+def test_guessing_links_is_slowed_down(app):
+    browser = client(app)
+    assert {browser.get(f"/j/{number}").status_code for number in range(40)} == {404, 429}
+
+
+def test_links_are_different_for_everybody_and_the_same_after_a_restart(session):
+    links = Links.of(session.folder)
+    tokens = [links.token(one) for one in session.annotators()]
+    assert len(set(tokens)) == 3
+    assert [Links.of(session.folder).token(one) for one in session.annotators()] == tokens
+
+
+def test_an_annotators_token_opens_nothing_of_the_owners(app, session):
+    links, browser = Links.of(session.folder), client(app)
+    ada = {"authorization": f"Bearer {links.token(session.annotator('ada'))}"}
+    owner = {"authorization": f"Bearer {links.token(session.annotator(OWNER))}"}
+    assert browser.get("/api/owner", headers=ada).status_code == 401
+    assert browser.get("/api/picture", headers=owner).status_code == 401
+    assert browser.get("/api/picture", headers=ada).status_code == 200
+    assert browser.get("/api/owner", headers=owner).status_code == 200
+
+
+def test_the_secret_is_readable_by_its_owner_only(session):
+    assert (session.folder / "secret").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("path", ["/", "/owner", "/files/judge.js", "/api/picture", "/nothing", "/openapi.json"])
+def test_every_answer_carries_the_strict_headers(app, path):
+    headers = client(app).get(path).headers
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["cache-control"] == "no-store"
+
+
+def test_what_programs_can_ask_for_is_told_to_whoever_has_a_link(app, session):
+    assert client(app).get("/openapi.json").status_code == 401
+    for name in ("ada", "owner"):
+        assert "/api/exchange" in enter(app, session, name).get("/openapi.json").json()["paths"]
+
+
+@pytest.mark.parametrize("page", ["/", "/owner"])
+def test_the_pages_have_nothing_inline_and_nothing_from_elsewhere(app, page):
+    text = client(app).get(page).text
+    assert "<style" not in text
+    assert " style=" not in text
+    assert " on" not in text.replace(" on ", " ").replace(" one", " ").replace(" only", " ")
+    assert "http" not in text.replace("http-equiv", "")
+    assert text.count("<script") == text.count('<script type="module" src="files/')
+
+
+@pytest.mark.parametrize(
+    "name", ["../../session/secret", "..%2f..%2fsecret", "secret", "server.py", "%2e%2e/server.py", "judge.js%00"]
+)
+def test_no_name_from_outside_reaches_the_disk(app, name):
+    assert client(app).get(f"/files/{name}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "http://evil.example"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+        {"content-type": "text/plain"},
+        {"content-type": "application/x-www-form-urlencoded"},
+    ],
+)
+def test_a_request_from_another_site_is_refused(app, session, headers):
+    browser = enter(app, session, "ada")
+    body = json.dumps({"cards": 1})
+    answer = browser.post("/api/exchange", content=body, headers={"content-type": "application/json"} | headers)
+    assert answer.status_code == 403
+    own = {"origin": "http://127.0.0.1:8765", "sec-fetch-site": "same-origin"}
+    assert browser.post("/api/exchange", json={"cards": 1}, headers=own).status_code == 200
+
+
+def test_a_server_on_loopback_answers_to_no_other_name(app):
+    browser = client(app)
+    assert browser.get("/", headers={"host": "evil.example"}).status_code == 421
+    assert browser.get("/", headers={"host": "localhost:8765"}).status_code == 200
+
+
+def test_hosts():
+    assert loopback_names("0.0.0.0") is None
+    assert loopback_names("::1") is not None
+    assert loopback_names("example.org") is None
+    assert host_name("[::1]:80") == "::1"
+    assert host_name("LocalHost:80") == "localhost"
+
+
+def test_a_large_body_is_refused_said_or_not(app, session):
+    browser = enter(app, session, "ada")
+    large = b'{"cards": 1, "x": "' + b"x" * MOST_BYTES + b'"}'
+    json_type = {"content-type": "application/json"}
+    assert browser.post("/api/exchange", content=large, headers=json_type).status_code == 413
+    pieces = (large[start : start + 10_000] for start in range(0, len(large), 10_000))
+    assert browser.post("/api/exchange", content=pieces, headers=json_type).status_code == 413
+
+
+def test_a_bucket_lets_a_burst_through_and_then_its_rate():
+    bucket = Bucket(rate=1.0, burst=3, most_sources=2)
+    assert [bucket.allows("a") for _ in range(5)] == [True, True, True, False, False]
+    assert bucket.allows("b")
+    assert bucket.allows("c")
+    assert len(bucket._levels) == 2
+
+
+def test_judging_by_json(app, session):
+    browser = enter(app, session, "ada")
+    first, second = exchange(browser, cards=2).json()["cards"]
+    answer = exchange(browser, said(first, "true", "k1", seconds=1.5, note="ok"), said(second, "false", "k2")).json()
+    assert [one["triple"] for one in answer["recorded"]] == [first["triple"], second["triple"]]
+    assert answer["progress"]["labels"] == 2
+    undone = exchange(browser, {"said": "undo", "key": "u"}).json()
+    assert undone["cards"][0]["triple"] == second["triple"]
+    assert [line["said"] for line in history(session)] == ["undo", "false", "true"]
+
+
+def test_sending_again_stores_once(app, session):
+    browser = enter(app, session, "ada")
+    card = exchange(browser).json()["cards"][0]
+    for _ in range(3):
+        assert exchange(browser, said(card, "true", "k")).status_code == 200
+    assert len(history(session)) == 1
+
+
+def test_what_was_not_asked_is_refused_and_nothing_of_the_batch_is_stored(app, session):
+    browser = enter(app, session, "ada")
+    card = exchange(browser).json()["cards"][0]
+    answer = exchange(browser, said(card, "true", "k"), said({"triple": 10**9}, "true", "k2"))
+    assert answer.status_code == 409
+    assert history(session) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"judgements": [{"said": "maybe", "triple": 1, "key": "k"}]},
+        {"judgements": [{"said": "true", "triple": -1, "key": "k"}]},
+        {"judgements": [{"said": "true", "triple": 1, "key": ""}]},
+        {"judgements": [{"said": "true", "triple": 1, "key": "../.."}]},
+        {"judgements": [{"said": "true", "triple": 1, "key": "k", "seconds": -1}]},
+        {"judgements": [{"said": "true", "triple": 1, "key": "k", "note": "x" * 2001}]},
+        {"cards": 33},
+        {"cards": "many"},
+        {"else": 1},
+        [],
+    ],
+)
+def test_a_body_that_is_not_understood_is_refused(app, session, body):
+    assert enter(app, session, "ada").post("/api/exchange", json=body).status_code == 422
+
+
+def test_the_owner_sees_and_settles_a_disagreement(app, session):
+    ada, bob, owner = (enter(app, session, name) for name in ("ada", "bob", OWNER))
+    card = exchange(ada, cards=1).json()["cards"][0]
+    exchange(ada, said(card, "true", "a"))
+    assert exchange(bob, cards=1).json()["cards"][0]["triple"] == card["triple"]
+    exchange(bob, said(card, "false", "b", note="no"))
+    seen = owner.get("/api/owner").json()
+    assert seen["review"] == {"differ": 1, "unsure": 0, "noted": 1}
+    [line] = owner.get("/api/owner/review/differ").json()
+    assert line["triple"] == card["triple"]
+    assert line["answers"][1] == {"name": "bob", "said": "false", "note": "no"}
+    assert seen["agreement"]["shared"] == 1
+    settled = owner.post("/api/owner/settle", json={"triple": card["triple"], "said": "true", "key": "s"})
+    assert settled.status_code == 200
+    assert owner.get("/api/owner").json()["review"] == {"differ": 0, "unsure": 0, "noted": 1}
+    assert owner.get(f"/api/owner/card/{card['triple']}").json()["decided"] == "true"
+    assert session.annotations().labels.tolist() == [True]
+    assert owner.post("/api/owner/undo", json={"key": "u"}).json()["triple"] == card["triple"]
+    assert owner.get("/api/owner").json()["review"]["differ"] == 1
+    assert len(session.annotations()) == 0
+
+
+def test_what_nobody_was_sure_of_waits_for_the_owner(app, session):
+    ada, owner = enter(app, session, "ada"), enter(app, session, OWNER)
+    card = exchange(ada, cards=1).json()["cards"][0]
+    exchange(ada, said(card, "unsure", "a"))
+    [line] = owner.get("/api/owner/review/unsure").json()
+    assert (line["triple"], line["decided"]) == (card["triple"], None)
+    owner.post("/api/owner/settle", json={"triple": card["triple"], "said": "unsure", "key": "s"})
+    assert owner.get("/api/owner/review/unsure").json() == []
+
+
+def test_the_owner_has_more_or_fewer_triples_judged_twice(app, session):
+    owner = enter(app, session, OWNER)
+    assert owner.post("/api/owner/overlap", json={"overlap": 0.25}).json() == {"overlap": 0.25}
+    assert Session(session.folder).overlap == 0.25
+    assert owner.get("/api/owner").json()["settings"]["overlap"] == 0.25
+    assert owner.post("/api/owner/overlap", json={"overlap": 2}).status_code == 422
+
+
+def test_the_owner_takes_thresholds_accepted_triples_and_the_report(app, session):
+    ada, owner = enter(app, session, "ada"), enter(app, session, OWNER)
+    cards = exchange(ada, cards=6).json()["cards"]
+    exchange(ada, *[said(card, "true", f"a{card['triple']}") for card in cards])
+    thresholds = owner.get("/api/owner/download/thresholds.json").json()
+    assert thresholds["format"] == "actc-thresholds"
+    accepted = owner.get("/api/owner/download/accepted.tsv").text
+    assert accepted.startswith("head\trelation\ttail\tscore\tprobability\tby\n")
+    assert "<title>" in owner.get("/api/owner/download/report.html").text
+    assert [path.name for path in session.folder.parent.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_file_that_cannot_be_made_is_a_sentence(tmp_path):
+    write_scored(tmp_path / "scores.parquet", make_pool(60, 2)[0])
+    session = start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings(method="actc-lr-rndm"))
+    owner = enter(create_app(session), session, OWNER)
+    answer = owner.get("/api/owner/download/report.html")
+    assert answer.status_code == 409
+
+
+def test_the_owner_adds_annotators_and_changes_the_budget(app, session):
+    owner = enter(app, session, OWNER)
+    link = owner.post("/api/owner/annotators", json={"name": "Cleo"}).json()["link"]
+    assert exchange(enter(app, session, "Cleo")).status_code == client(app).get(link).status_code == 200
+    assert owner.post("/api/owner/annotators", json={"name": "\u0000"}).status_code == 400
+    assert owner.post("/api/owner/annotators", json={"name": OWNER}).status_code == 409
+    assert owner.post("/api/owner/budget", json={"budget": 77}).json()["budget"] == 77
+    assert owner.post("/api/owner/budget", json={"budget": 0}).status_code == 422
+    assert history(session) == []
+
+
+def test_a_page_that_has_the_picture_is_not_sent_it_again(app, session):
+    browser = enter(app, session, "ada")
+    first = browser.get("/api/picture").json()
+    again = browser.get("/api/picture", params={"have": first["state"]}).json()
+    assert first["picture"]["advice"]
+    assert again["picture"] is None
+    assert again["progress"] == first["progress"]
+    session.set_budget(60)
+    assert browser.get("/api/picture", params={"have": first["state"]}).json()["picture"] == first["picture"]
+
+
+def test_names_that_were_added_show_on_cards_that_were_sent_before(app, session, tmp_path):
+    browser = enter(app, session, "ada")
+    card = exchange(browser).json()["cards"][0]
+    (tmp_path / "names.tsv").write_text(f"id\tname\n{card['head']['id']}\tAda's own name\n")
+    add_session_names(session, [tmp_path / "names.tsv"])
+    assert exchange(browser).json()["cards"][0]["head"]["name"] == "Ada's own name"
+
+
+def test_few_cards_are_kept_however_many_are_shown(session, monkeypatch):
+    monkeypatch.setattr("actc.web.kept.MOST_CARDS", 4)
+    kept, tasks = Kept(session), session.ask(session.annotator("ada"), 8)
+    assert json.loads(kept.cards(tasks)) == make_cards(session.names, tasks, False, session.reasons)
+    assert len(kept._cards[1]) == 4
+
+
+def test_the_owner_is_told_of_so_many_pairs_of_people_at_most(app, session, monkeypatch):
+    monkeypatch.setattr("actc.session.status.MOST_PAIRS", 0)
+    for name in ("ada", "bob"):
+        browser = enter(app, session, name)
+        exchange(browser, said(exchange(browser).json()["cards"][0], "true", f"{name}-1"))
+    seen = enter(app, session, OWNER).get("/api/owner").json()
+    assert (seen["agreement"]["shared"], seen["agreement"]["pairs"]) == (1, [])

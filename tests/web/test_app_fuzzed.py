@@ -1,0 +1,95 @@
+"""The routes fuzzed from their own OpenAPI description: whatever is sent, nothing breaks the server."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import GenerationMode, openapi
+
+from actc.data.files import write_scored
+from actc.session import OWNER, Settings, start_session
+from actc.web.links import Links
+from actc.web.server import create_app
+from tests.conftest import make_pool
+
+OPERATIONS = [
+    ("POST", "/api/exchange"),
+    ("GET", "/api/picture"),
+    ("GET", "/api/answers"),
+    ("POST", "/api/more"),
+    ("GET", "/api/owner"),
+    ("GET", "/api/owner/relations"),
+    ("GET", "/api/owner/review/{kind}"),
+    ("GET", "/api/owner/card/{triple}"),
+    ("POST", "/api/owner/settle"),
+    ("POST", "/api/owner/undo"),
+    ("POST", "/api/owner/overlap"),
+    ("POST", "/api/owner/annotators"),
+    ("POST", "/api/owner/budget"),
+    ("POST", "/api/owner/link"),
+    ("POST", "/api/owner/pause"),
+    ("GET", "/api/owner/download/{name}"),
+    ("GET", "/api/guidelines"),
+    ("GET", "/api/relations"),
+]
+POSITIVE, NEGATIVE = GenerationMode.POSITIVE, GenerationMode.NEGATIVE
+# There is no wrong way to ask for what takes no parameter.
+NOTHING_TO_SAY = ("/api/picture", "/api/owner", "/api/owner/relations", "/api/guidelines", "/api/relations")
+CASES = [(*one, POSITIVE) for one in OPERATIONS]
+CASES += [(*one, NEGATIVE) for one in OPERATIONS if one[1] not in NOTHING_TO_SAY]
+UNLUCKY = ("/api/owner/settle", "/api/owner/undo", "/api/owner/card/{triple}", "/api/owner/link")
+quick = settings(
+    max_examples=40,
+    deadline=None,
+    database=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fuzzed")
+    write_scored(folder / "scores.parquet", make_pool(80, 3)[0])
+    session = start_session(folder / "session", folder / "scores.parquet", Settings(overlap=0.5))
+    session.add_annotator("ada")
+    app = create_app(session)
+    app.state.paces.burst = app.state.paces.rate = 1e9
+    return session, app
+
+
+@pytest.fixture(scope="module")
+def schema(served):
+    session, app = served
+    token = Links.of(session.folder).token(session.annotator("ada"))
+    headers = {"authorization": f"Bearer {token}", "host": "127.0.0.1"}
+    return openapi.from_asgi("/openapi.json", app, headers=headers)
+
+
+def test_every_operation_is_fuzzed(schema):
+    found = [result.ok() for result in schema.get_all_operations()]
+    assert sorted((one.method.upper(), one.path) for one in found) == sorted(OPERATIONS)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("method", "path", "mode"), CASES)
+def test_nothing_that_is_sent_breaks_the_server(served, schema, method, path, mode):
+    session, _ = served
+    who = OWNER if path.startswith("/api/owner") else "ada"
+    token = Links.of(session.folder).token(session.annotator(who))
+    headers = {"authorization": f"Bearer {token}", "host": "127.0.0.1"}
+    operation = schema[path][method]
+    seen = set()
+
+    @quick
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def send(case):
+        answer = case.call(headers=headers)
+        assert answer.status_code < 500
+        seen.add(answer.status_code)
+
+    send()
+    # The owner can decide only what was judged, and change only a link that is there: nobody guesses one by luck.
+    unlucky = path in UNLUCKY
+    expected = {422} if mode == NEGATIVE else {409} if unlucky else {200}
+    assert seen & expected, f"nothing that was sent got the answer {expected}: {seen}"

@@ -1,0 +1,110 @@
+"""What does not come in time is not waited for; what cannot be stored is refused, once."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+
+import httpx
+import pytest
+import uvicorn
+
+from actc.data.files import write_scored
+from actc.session import Settings, start_session
+from actc.web import gate
+from actc.web.links import Links
+from actc.web.serve import listen
+from actc.web.server import create_app
+from tests.synthetic import make_truth
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory):
+    home = tmp_path_factory.mktemp("guard")
+    write_scored(home / "scores.tsv", make_truth(100, 2)[0])
+    return start_session(home / "s", home / "scores.tsv", Settings(budget=20))
+
+
+@contextlib.contextmanager
+def serving(session):
+    listener = listen("127.0.0.1", 0)
+    config = uvicorn.Config(create_app(session), log_level="error", lifespan="off")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        server.should_exit = True
+        thread.join(20)
+
+
+def test_a_body_that_never_ends_is_not_waited_for(session, monkeypatch):
+    monkeypatch.setattr(gate, "SECONDS", 0.5)
+    ada = Links.of(session.folder).token(session.add_annotator("eve"))
+    head = f"Host: localhost\r\nAuthorization: Bearer {ada}\r\nContent-Type: application/json\r\nContent-Length: 100"
+    with serving(session) as port, socket.create_connection(("127.0.0.1", port), timeout=20) as one:
+        one.sendall(f"POST /api/exchange HTTP/1.1\r\n{head}\r\n\r\n{{".encode())
+        assert one.recv(1000).startswith(b"HTTP/1.1 408")
+
+
+def test_changing_the_cookie_does_not_change_the_address(monkeypatch):
+    monkeypatch.setattr(time, "monotonic", lambda: 0.0)
+    door = gate.Gate(None)  # type: ignore[arg-type]
+    scope = {"client": ("192.0.2.1", 1), "method": "GET"}
+    refused = [door._problem(scope, {b"cookie": str(number).encode()}) for number in range(12_000)]
+    assert refused[0] is None
+    assert refused[-1][0] == 429
+
+
+def test_half_a_character_is_refused_and_the_next_answer_is_stored(session):
+    ada = session.add_annotator("ada")
+    head = {"content-type": "application/json", "authorization": f"Bearer {Links.of(session.folder).token(ada)}"}
+    with serving(session) as port:
+
+        def send(body):
+            return httpx.post(f"http://127.0.0.1:{port}/api/exchange", content=body.encode(), headers=head, timeout=20)
+
+        triple = send('{"cards": 1}').json()["cards"][0]["triple"]
+        words = f'"said": "true", "triple": {triple}, "key": "k1"'
+        assert 400 <= send(f'{{"judgements": [{{{words}, "note": "\\ud800"}}]}}').status_code < 500
+        assert 400 <= send('{"\\ud800": 1}').status_code < 500
+        assert send(f'{{"judgements": [{{{words}, "note": "fine"}}]}}').json()["recorded"] == [
+            {"id": 1, "triple": triple}
+        ]
+
+
+def test_a_look_at_many_answers_is_not_taken_anew_every_two_seconds(session, monkeypatch):
+    from actc.web import owner
+
+    looks = []
+
+    def look(session):
+        looks.append(1)
+        time.sleep(0.25)
+        return {}
+
+    monkeypatch.setattr(owner, "agreement", look)
+    app, links = create_app(session), Links.of(session.folder)
+    for _ in range(3):
+        owner._recent_people(app, session, links)
+    assert len(looks) == 1
+    session.add_annotator("somebody new")
+    owner._recent_people(app, session, links)
+    assert len(looks) == 2
+
+
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [
+        ("127.0.0.1", None),
+        ("localhost", None),
+        ("::1", None),
+        ("0.0.0.0", socket.gethostname()),
+        ("10.1.2.3", "10.1.2.3"),
+    ],
+)
+def test_others_reach_a_server_by_a_name_that_is_not_this_machines_for_itself(host, name):
+    assert gate.name_for_others(host) == name
