@@ -60,6 +60,21 @@ WITH told AS (SELECT * FROM 'benchmarks/check/real.csv' WHERE graph = 'umls')
 SELECT count(*) FILTER (verdict = 'wrong'), count(*) FILTER (verdict = 'outdated'), count(*) FILTER (verdict = 'doubtful'),
 count(*) FILTER (verdict = 'right') FROM told;
 
+-- docs/trust.md: On {} facts of DBpedia that experts judged as well, the majority of three laymen agrees with the experts on {:.1f}%; Dawid and Skene's model, with one parameter a person on {:.1f}%, with two on {:.1f}%; with a fact's difficulty (GLAD) on {:.1f}%; calling every fact true, on {:.1f}%
+WITH means AS (SELECT way, any_value(facts) AS facts, 100 * avg(agreement) AS agrees FROM 'benchmarks/real/people.csv'
+WHERE learnt_from = 'left out' GROUP BY way)
+SELECT any_value(facts), max(agrees) FILTER (way = 'majority'), max(agrees) FILTER (way = 'one'), max(agrees) FILTER (way = 'two'),
+max(agrees) FILTER (way = 'difficulty'), max(agrees) FILTER (way = 'all true') FROM means;
+-- docs/trust.md: standard errors ({:.1f} to {:.1f} points)
+WITH means AS (SELECT way, 100 * avg(standard_error) AS error FROM 'benchmarks/real/people.csv'
+WHERE learnt_from = 'left out' AND way NOT IN ('majority', 'all true') GROUP BY way) SELECT min(error), max(error) FROM means;
+-- docs/trust.md: No difference is as large as two of its standard errors
+SELECT max(difference / standard_error) < 2 FROM (SELECT avg(difference) AS difference, avg(standard_error) AS standard_error
+FROM 'benchmarks/real/people.csv' WHERE standard_error > 0 GROUP BY way, learnt_from);
+-- docs/trust.md: the mean of both rates is {:.1f}% for the majority, {:.1f}% for the best of the others by agreement
+SELECT 100 * avg(balanced) FILTER (way = 'majority'), 100 * avg(balanced) FILTER (way = 'difficulty')
+FROM 'benchmarks/real/people.csv' WHERE learnt_from = 'left out';
+
 -- docs/pooled.md: | `{}` | {} | {} |
 WITH by_budget AS (SELECT method, budget, pair(accuracy, f1, 1) AS shown FROM codex GROUP BY ALL),
 of_ten AS (SELECT method, pair(accuracy, f1, 2) AS shown FROM codex WHERE budget > 0 GROUP BY method)

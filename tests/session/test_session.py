@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from actc.methods.named.pooled import method as pooled_method
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -20,6 +19,7 @@ from hypothesis import strategies as st
 from actc.data.files import read_scored, write_scored
 from actc.decide.case import FOLDS
 from actc.errors import ChoiceError, FileError, OptionError, SessionError
+from actc.methods.pooled import method as pooled_method
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session import ask as ask_module
 from actc.session import session as session_module

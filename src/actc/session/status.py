@@ -21,6 +21,7 @@ from actc.session.trouble import read_trouble
 
 MOST_POINTS = 120
 OUTLOOK = {"labels", "expected", "low", "high", "relations"}  # what pages ask of it
+AS_JUDGED = "What is true here, in estimates and guarantees, is true as these people judge: by the majority of answers."
 MOST_PAIRS = 100  # 200 people are 19,900 pairs
 
 
@@ -69,7 +70,7 @@ def describe_session(session: Session) -> list[str]:
     found = measure_agreement(session.votes())
     if found.shared:
         alpha = "–" if math.isnan(found.krippendorff) else f"{found.krippendorff:.2f}"
-        lines.append(f"Agreement on {found.shared:,} shared triples: Krippendorff's alpha {alpha}.")
+        lines += [f"Agreement on {found.shared:,} shared triples: Krippendorff's alpha {alpha}.", AS_JUDGED]
     if trouble := read_trouble(session.folder):
         lines.append(f"The last try to plan questions failed: {trouble}")
     return lines
