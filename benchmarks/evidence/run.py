@@ -14,17 +14,13 @@ import resource
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
 from cells import find_cells
 from sklearn.metrics import average_precision_score, roc_auc_score
 from tables import Tables, open_tables
 
 from actc.data.triples import BoolArray, FloatArray
-from actc.evidence import trees
-from actc.evidence import worth as of_worth
 from actc.evidence.plan import SCORE_COLUMNS
 from actc.evidence.table import Evidence
 from actc.evidence.worth import Worth, learn_worth
@@ -38,9 +34,8 @@ PREFIXES = {
     "paths": ("path",),
     "rules": ("head_rule", "tail_rule"),
     "relatives": ("head_relatives", "tail_relatives"),
-    "rivals": (),
 }
-FIELDS = ("graph", "model", "left_out", "held", "learner", "share_expected", "share_true", "score_auc", "score_ap",
+FIELDS = ("graph", "model", "left_out", "held", "share_expected", "share_true", "score_auc", "score_ap",
           "evidence_auc", "evidence_ap", "pool_auc", "pool_ap", "cpu_seconds", "peak_memory_mb")  # fmt: skip
 
 
@@ -50,29 +45,13 @@ def leave_out(evidence: Evidence, piece: str) -> Evidence:
     return evidence.only([name for name in evidence.columns if not (prefixes and name.startswith(prefixes))])
 
 
-@contextmanager
-def without_rivals(really: bool) -> Iterator[None]:
-    """Let trees know nothing of a candidate's rivals."""
-    kept = of_worth.with_rivals
-    try:
-        if really:
-            of_worth.with_rivals = lambda table, ridge, _: np.column_stack([table, ridge.log_odds(table)])
-        yield
-    finally:
-        of_worth.with_rivals = kept
-
-
 def measure(tables: Tables, pieces: list[str]) -> Iterator[dict[str, object]]:
     """Yield a row with everything, and one for each piece left out."""
     cell = tables.cell
     for piece in ["", *pieces]:
         start = time.process_time()
-        with without_rivals(piece == "rivals"):
-            worth = learn_worth(leave_out(tables.lesson(), piece), cell.lesson.true, cell.lesson.rest_is_false)
-            grown = worth.trees is not None
-            if piece == "rivals" and not grown:
-                continue
-            test, pool = (worth.log_odds(table(not grown)) for table in (tables.test, tables.pool))
+        worth = learn_worth(leave_out(tables.lesson(), piece), cell.lesson.true)
+        test, pool = worth.log_odds(tables.test()), worth.log_odds(tables.pool())
         figures = [*_rank(cell.truth, cell.test.scores), *_rank(cell.truth, test), *_rank(tables.labels, pool)]
         spent = [f"{time.process_time() - start:.1f}", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024]
         values = [cell.graph_name, cell.model, piece, *_describe(worth, cell.truth), *figures, *spent]
@@ -81,7 +60,7 @@ def measure(tables: Tables, pieces: list[str]) -> Iterator[dict[str, object]]:
 
 
 def _describe(worth: Worth, truth: BoolArray) -> list[object]:
-    return [worth.holdout, "trees" if worth.trees else "ridge", f"{worth.share:.3f}", f"{truth.mean():.3f}"]
+    return [worth.holdout, f"{worth.share:.3f}", f"{truth.mean():.3f}"]
 
 
 def _rank(truth: BoolArray, scores: FloatArray) -> list[str]:
@@ -96,9 +75,7 @@ def main() -> None:
     parser.add_argument("--graphs", nargs="*", help="only these, for example umls-top")
     parser.add_argument("--limits-of", type=int, default=0, help="as if there were so many candidates")
     parser.add_argument("--tables", type=Path, help="a folder that keeps what was looked up")
-    parser.add_argument("--seeds", type=int, default=trees.SEEDS, help="runs of the trees; fewer are quicker")
     options = parser.parse_args()
-    trees.SEEDS = options.seeds
     pieces = list(PREFIXES) if options.leave_out else []
     kept = options.tables or Path(tempfile.mkdtemp())
     with options.out.open("w", newline="", encoding="utf-8") as file:

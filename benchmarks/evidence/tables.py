@@ -1,21 +1,20 @@
 """The evidence of a cell, looked up once and kept in a folder, so that a trial of a setting takes seconds.
 
-Three sets of candidates, each looked at without the holdout facts ("before") and with them ("known"):
-the lesson (proposals among which the holdout facts are), the pool, the test half.
+Three sets of candidates: the lesson (proposals among which the holdout facts are), looked at without the holdout facts;
+the pool and the test half, looked at with them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from cells import Cell, read_cell
 
-from actc.data.triples import BoolArray, ScoredTriples
+from actc.data.triples import BoolArray
 from actc.evidence.plan import GRAPH_COLUMNS, Limits, score_columns
 from actc.evidence.table import Evidence, Proposals, gather_evidence
-from actc.evidence.weigh import Lesson
 from actc.graph.graph import Graph
 
 
@@ -41,30 +40,20 @@ class Tables:
 
     def lesson(self) -> Evidence:
         """Return the evidence that weights are learnt from."""
-        lesson = self.cell.lesson
-        return self._gather("lesson" if lesson.rest_is_false else "placed", lesson.proposals, False)
+        return self._gather("lesson", self.cell.lesson.proposals, False)
 
-    def placed(self, with_scores: bool = False) -> Tables:
-        """Return the tables of the cell as if there were no proposals for the holdout facts' own slots."""
-        holdout = self.cell.holdout
-        assert isinstance(holdout, ScoredTriples)
-        lesson = Lesson.placed(holdout, self.cell.pool)
-        if with_scores:
-            lesson = replace(lesson, proposals=Proposals.of(lesson.proposals.triples))
-        return replace(self, cell=replace(self.cell, lesson=lesson))
+    def pool(self) -> Evidence:
+        """Return the evidence of the pool."""
+        return self._gather("pool", Proposals.of(self.cell.pool), True)
 
-    def pool(self, known: bool) -> Evidence:
-        """Return the evidence of the pool, looked at with the holdout or without."""
-        return self._gather("pool", Proposals.of(self.cell.pool), known)
-
-    def test(self, known: bool) -> Evidence:
-        """Return the evidence of the test half, looked at with the holdout or without."""
-        return self._gather("test", Proposals.of(self.cell.test), known)
+    def test(self) -> Evidence:
+        """Return the evidence of the test half."""
+        return self._gather("test", Proposals.of(self.cell.test), True)
 
     def _gather(self, name: str, candidates: Proposals, known: bool) -> Evidence:
         models = len(candidates.scores)
         kept = f"{self.cell.graph_name}-{self.cell.model}-{name}-{models}-{'known' if known else 'before'}"
-        path = self.folder / f"{kept}-{self.limits.doubt:g}-{self.limits.path_edges}.npy"
+        path = self.folder / f"{kept}-{self.limits.path_edges}.npy"
         if path.exists():
             nothing = np.zeros((len(candidates), 0), dtype=np.int64)
             return Evidence(
@@ -77,9 +66,9 @@ class Tables:
         return evidence
 
 
-def open_tables(folder: Path, kept: Path, doubt: float | None = None, limits_of: int = 0) -> Tables:
+def open_tables(folder: Path, kept: Path, limits_of: int = 0) -> Tables:
     """Return the tables of a cell, of which those that were looked up before are read from a folder."""
     kept.mkdir(exist_ok=True, parents=True)
     cell = read_cell(folder)
     limits = Limits.for_count(max(len(cell.pool), len(cell.test), len(cell.lesson.proposals), limits_of))
-    return Tables(cell, cell.labels, kept, limits if doubt is None else replace(limits, doubt=doubt))
+    return Tables(cell, cell.labels, kept, limits)

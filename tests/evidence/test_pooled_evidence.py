@@ -196,11 +196,10 @@ def test_a_folder_may_hold_facts_the_model_was_not_trained_on(cell, tmp_path):
     write_scored(tmp_path / "train.tsv", cell.known)
     assert read_cell(tmp_path).lesson is None
     write_scored(tmp_path / "held.tsv", cell.lesson.holdout)
-    assert not read_cell(tmp_path).lesson.rest_is_false
+    assert not read_cell(tmp_path).lesson.proposals.scores
     assert read_cell(tmp_path, with_known=False).lesson is None
     write_labelled(tmp_path / "held_proposals.tsv", cell.lesson.proposals.triples, cell.lesson.true)
     read = read_cell(tmp_path).lesson
-    assert read.rest_is_false
     assert read.proposals.scores
     assert len(read.holdout) == len(cell.lesson.holdout)
     assert read.true.sum() == cell.lesson.true.sum()

@@ -39,7 +39,7 @@ def weigh(evidence, **weights):
     """Make a ridge in which the pieces weigh what is given, and all others nothing."""
     of_columns = np.array([weights.get(name, 0.0) for name in evidence.columns])
     ridge = Ridge(Quantiles.of(evidence.values, np.ones(len(evidence))), of_columns, 0.0)
-    return Worth(evidence.columns, ridge, None, 0.1, 10)
+    return Worth(evidence.columns, ridge, 0.1, 10)
 
 
 def test_a_slot_that_most_fill_once_says_so_and_names_what_is_there(evidence, graph):

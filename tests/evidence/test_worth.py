@@ -13,9 +13,8 @@ from actc.errors import FileError, TableError
 from actc.evidence.keep_weighed import load_weighed, save_weighed
 from actc.evidence.quantiles import Quantiles
 from actc.evidence.table import Proposals
-from actc.evidence.trees import Trees
 from actc.evidence.weigh import Lesson, best_place, find_lesson, learn, weigh
-from actc.evidence.worth import CHOICES, Ridge, ahead_of_rivals, count_cases, expect_share, learn_worth
+from actc.evidence.worth import CHOICES, Ridge, count_cases, expect_share, learn_worth
 from actc.graph.graph import Graph
 
 
@@ -55,7 +54,7 @@ def test_saved_weights_give_the_same_log_odds(weighed, tmp_path):
     evidence, again = load_weighed(tmp_path / "kept.npz", weighed.evidence.candidates)
     np.testing.assert_allclose(again.log_odds(evidence), weighed.log_odds)
     assert again.weights() == weighed.worth.weights()
-    assert (again.share, again.holdout, again.trees) == (weighed.worth.share, weighed.worth.holdout, None)
+    assert (again.share, again.holdout) == (weighed.worth.share, weighed.worth.holdout)
     assert np.array_equal(evidence.named, weighed.evidence.named)
     assert (evidence.columns, evidence.entity_names) == (weighed.evidence.columns, weighed.evidence.entity_names)
 
@@ -129,40 +128,11 @@ def test_too_few_holdout_facts_are_refused(weighed):
         learn_worth(weighed.evidence, np.arange(80) < 1)
 
 
-def test_many_holdout_facts_grow_trees(weighed, monkeypatch):
-    true = np.arange(len(weighed.evidence)) % 4 == 0
-    assert learn_worth(weighed.evidence, true, rest_is_false=True).trees is None
-    monkeypatch.setattr("actc.evidence.worth.CHOICES", type(CHOICES)(many=10))
-    worth = learn_worth(weighed.evidence, true, rest_is_false=True)
-    assert worth.trees is not None
-    log_odds = worth.log_odds(weighed.evidence)
-    assert log_odds[true].mean() > log_odds[~true].mean()
-
-
-def test_trees_say_what_scikit_learn_says():
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    from actc.evidence.trees import SEEDS, SETTINGS
-
-    rng = np.random.default_rng(0)
-    table = rng.normal(size=(300, 4))
-    labels = table[:, 0] + rng.normal(size=300) > 0
-    trees = Trees(table, labels, np.ones(300))
-    models = [HistGradientBoostingClassifier(random_state=k, **SETTINGS).fit(table, labels) for k in range(SEEDS)]
-    expected = np.mean([model.decision_function(table) for model in models], axis=0)
-    np.testing.assert_allclose(trees.log_odds(table), expected, atol=1e-6)
-
-
 def test_quantiles_keep_the_order_and_share_ties():
     table = np.array([[1.0], [2.0], [2.0], [9.0]])
     normal = Quantiles.of(table, np.ones(4)).transform(table)[:, 0]
     assert normal[0] < normal[1] == normal[2] < normal[3]
     assert normal[1] == pytest.approx(0)
-
-
-def test_a_rival_is_the_best_other_one_of_the_group():
-    ahead = ahead_of_rivals(np.array([1.0, 3.0, 2.0, 7.0]), np.array([0, 0, 0, 1]))
-    assert ahead.tolist() == [-2, 1, -1, 0]
 
 
 def test_the_better_of_two_slots_gives_the_place():

@@ -16,7 +16,6 @@ from actc.data.metrics import LabelledScores
 from actc.data.triples import BoolArray, ScoredTriples
 from actc.errors import FileError, OptionError
 from actc.evidence.pools import weigh_pools
-from actc.evidence.table import Proposals
 from actc.evidence.weigh import Lesson
 from actc.graph.graph import Graph
 from actc.methods.squash_scores import Squash, needs_squashing
@@ -166,8 +165,7 @@ def _read_lesson(folder: Path, pool: ScoredTriples) -> Lesson | None:
     holdout = read_scored(path)[0]
     if _find_split(folder, "held_proposals") is None:
         return Lesson.placed(holdout, pool)
-    proposals, true = _read_labelled(folder, "held_proposals")
-    return Lesson(holdout, Proposals.of(proposals), true, rest_is_false=True)
+    return Lesson.found(holdout, _read_labelled(folder, "held_proposals")[0])
 
 
 def _read_labelled(folder: Path, split: str) -> tuple[ScoredTriples, BoolArray]:

@@ -236,4 +236,4 @@ def _learn_worth(looked: Looked, true: FloatArray, mix: FloatArray, share: float
         (looked.kinds[rows] > 0).astype(np.int64), np.append(true[looked.rows[facts]], mix[looked.kinds[errors] - 1])
     )
     ridge = Ridge.learn(looked.pieces[rows].astype(np.float64), looked.facts[rows], cases, CHOICES.ridge)
-    return Worth(looked.columns, ridge, None, share, len(errors))
+    return Worth(looked.columns, ridge, share, len(errors))

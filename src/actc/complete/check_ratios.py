@@ -14,11 +14,18 @@ import numpy as np
 
 from actc.data.triples import BoolArray, FloatArray, IntArray
 from actc.evidence.quantiles import Quantiles
-from actc.evidence.trees import SETTINGS
 from actc.evidence.worth import CHOICES, FOLDS
 
 MOST_FACTS = 15_000  # that are learnt from
-TREES = {**SETTINGS, "max_iter": 60, "learning_rate": 0.15}  # fewer and larger steps: there are many classes and folds
+TREES = {
+    "max_iter": 60,  # few and large steps: there are many classes and folds
+    "learning_rate": 0.15,
+    "max_leaf_nodes": 12,
+    "min_samples_leaf": 20,
+    "l2_regularization": 5.0,
+    "max_features": 0.4,
+    "early_stopping": False,
+}
 BINS = 128  # of a column
 LEAST = 1e-9  # probability
 

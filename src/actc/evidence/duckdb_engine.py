@@ -133,7 +133,7 @@ class Duckdb:
         for connection, ids in self._look_at_chunks(work):
             if not parts:
                 put_names(connection, work.graph)
-            found = [(part.ids, scale.weigh(part)) for part in _fetch(connection, ids)]
+            found = [(part.ids, scale.log_odds(part)) for part in _fetch(connection, ids)]
             columns = (np.concatenate(column) for column in zip(*found, strict=True))
             _put(connection, "weighed", "SELECT * FROM given", dict(zip(("id", "score"), columns, strict=True)))
             name = out.name if len(ids) == len(work.asked) else f"part-{len(parts):05d}{out.suffix}"

@@ -126,4 +126,4 @@ def load_weighed(path: Path, candidates: Triples) -> tuple[Evidence, Worth]:
     candidates = candidates.take(np.arange(len(values)))
     ridge = Ridge(Quantiles(*knots), found["weights"], intercept)
     evidence = Evidence(candidates, columns, values, named, entities, relations)
-    return evidence, Worth(pieces, ridge, None, share, int(holdout))
+    return evidence, Worth(pieces, ridge, share, int(holdout))

@@ -100,7 +100,7 @@ def _view(session: Any, folder: Path, name: str) -> None:
 
 
 def _weigh(rows: Any, scale: Scale) -> Any:
-    """Add the column ``log_odds``, as ``Scale.weigh`` works it out.
+    """Add the column ``log_odds``, as ``Scale.log_odds`` works it out.
 
     Which two points of a curve a value is between is found by a class of Spark's own.
     """

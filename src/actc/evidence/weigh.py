@@ -43,18 +43,14 @@ class Lesson:
         cannot be compared with those of the others.
     true : bool array of shape (N,)
         True for the proposals that are holdout facts.
-    rest_is_false : bool
-        True when the proposals are all that was proposed for the holdout facts' own slots: the others then count as
-        false. False when the others are unlabelled, with true ones among them.
     share : float, optional
-        The share of true ones to expect among unlabelled proposals, if it is known from elsewhere, such as the share
-        of the holdout that was proposed; else it is estimated.
+        The share of true ones to expect among the others, which are unlabelled, if it is known from elsewhere, such as
+        the share of the holdout that was proposed; else it is estimated.
     """
 
     holdout: Triples
     proposals: Proposals
     true: BoolArray
-    rest_is_false: bool = False
     share: float | None = None
 
     @classmethod
@@ -90,9 +86,9 @@ class Lesson:
     def drawn(self) -> Self:
         """Return it with no more proposals than are needed to learn from, those that are true and others alike.
 
-        Their places in slots are still those among all. What compares rivals needs all of them, and stays whole.
+        Their places in slots are still those among all.
         """
-        if self.rest_is_false or len(self.true) <= MOST_LEARNT:
+        if len(self.true) <= MOST_LEARNT:
             return self
         parts = (np.flatnonzero(self.true), np.flatnonzero(~self.true))
         rows = np.sort(np.concatenate([part[_draw(len(part))] for part in parts]))
@@ -207,10 +203,9 @@ def learn(
     whole = graph if graph.contains(lesson.holdout).all() else Graph.of(graph.union(lesson.holdout))
     before = whole.take(~lesson.holdout.contains(whole))
     table = gather_evidence(before, lesson.proposals, limits, engine, progress)
-    worth = learn_worth(table, lesson.true, lesson.rest_is_false, lesson.share)
-    # Trees split at exact counts, so they need candidates to be looked at in the graph that the lesson was looked at
-    # in; the ridge bears the small difference, and profits from every fact.
-    return Learnt(worth, Graph.of(whole) if worth.trees is None else before, limits)
+    worth = learn_worth(table, lesson.true, lesson.share)
+    # Candidates are looked at with every fact: the ridge bears the small difference, and profits from each.
+    return Learnt(worth, Graph.of(whole), limits)
 
 
 def weigh(

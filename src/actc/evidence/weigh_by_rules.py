@@ -194,7 +194,7 @@ def weigh_lessons(
     marks = {**candidates.marks, OFFSET: curves.bent.offset[_relations(graph, candidates.triples)]}
     evidence = gather_evidence(graph, replace(candidates, marks=marks), limits, progress=progress)
     share = min(float(curves.plain.unlabelled.sum()) / table.lessons / len(candidates), MOST_SHARE)
-    worth = Worth((*table.columns, OFFSET), curves.ridge(evidence), None, share, int(table.true.sum()))
+    worth = Worth((*table.columns, OFFSET), curves.ridge(evidence), share, int(table.true.sum()))
     log_odds = worth.log_odds(evidence)
     more = find_shift(log_odds, share)
     ridge = replace(worth.ridge, intercept=worth.ridge.intercept + more)

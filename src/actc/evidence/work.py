@@ -141,7 +141,7 @@ class Part:
 
 
 class Scale(Protocol):
-    """What pieces of evidence are worth, row by row: ``worth.Worth`` without trees."""
+    """What pieces of evidence are worth, row by row: ``worth.Worth``."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -151,7 +151,7 @@ class Scale(Protocol):
     def curves(self) -> Curves:
         """What each piece adds."""
 
-    def weigh(self, found: Part) -> FloatArray:
+    def log_odds(self, found: Part) -> FloatArray:
         """Return the log-odds, shape (n,)."""
 
 

@@ -1,9 +1,4 @@
-"""What each piece of evidence is worth, learnt from proposals among which are holdout facts.
-
-A ridge logistic model on normal quantiles comes first, and is all where holdout facts are few. Where they are many, a
-candidate's log-odds by the ridge are compared with those of its best rivals for the same slots, and boosted trees learn
-from all of it.
-"""
+"""What each piece of evidence is worth, learnt from proposals among which are holdout facts: a ridge logistic model."""
 
 from __future__ import annotations
 
@@ -20,7 +15,6 @@ from actc.errors import TableError
 from actc.evidence.plan import SCORE_COLUMNS
 from actc.evidence.quantiles import Quantiles
 from actc.evidence.table import Evidence
-from actc.evidence.trees import Trees
 from actc.evidence.work import HAS, Curves
 
 
@@ -28,27 +22,22 @@ from actc.evidence.work import HAS, Curves
 class Choices:
     """Settings of the learner, each the best on the mean of the proving ground's pool halves.
 
-    What each graph would get by the others is in ``benchmarks/evidence/chosen.csv``: ``ridge`` and ``steeper`` come out
-    as here but for one graph (UMLS would get 1 for ``steeper``); learnt from ``many`` holdout facts, trees are ahead on
-    three of four graphs and level on the fourth. ``share`` is a first guess.
+    ``ridge`` and ``steeper`` come out as here for each graph by the others, but for one (UMLS would get 1 for
+    ``steeper``): benchmarks/evidence/chosen.csv. ``share`` is a first guess.
 
     Parameters
     ----------
     ridge : float
         Strength of the ridge: one unit of a weight costs as much as this many cases.
-    many : int
-        Holdout facts among the proposals from which trees are better than the ridge.
     share : float
         Share of true proposals to begin with where it has to be estimated.
     steeper : float
-        What weights are multiplied by where the other proposals count as unlabelled: the true ones among them
-        flatten what is learnt.
+        What weights are multiplied by: the true ones among the unlabelled proposals flatten what is learnt.
     bend : float
         Where weights may change within a column: by how much more that costs, 1 being as much as a weight, 0 never.
     """
 
     ridge: float = 10.0
-    many: int = 700
     share: float = 0.2
     steeper: float = 1.5
     bend: float = 0.3
@@ -144,9 +133,7 @@ class Worth:
     columns : tuple of str
         The F pieces.
     ridge : Ridge
-        On the pieces; the sentences take their weights from it.
-    trees : Trees or None
-        On the pieces, the ridge's log-odds and how far ahead of its rivals a candidate is, F + 3 columns.
+        On the pieces.
     share : float
         The share of true candidates to expect before any answer.
     holdout : int
@@ -155,19 +142,11 @@ class Worth:
 
     columns: tuple[str, ...]
     ridge: Ridge
-    trees: Trees | None
     share: float
     holdout: int
 
-    def log_odds(self, evidence: Evidence) -> FloatArray:
+    def log_odds(self, found: Columns) -> FloatArray:
         """Return the log-odds that each candidate is true, shape (N,)."""
-        if self.trees is None:
-            return self.weigh(evidence)
-        table = pieces_of(evidence, self.columns)
-        return self.trees.log_odds(with_rivals(table, self.ridge, evidence.candidates))
-
-    def weigh(self, found: Columns) -> FloatArray:
-        """Return the log-odds by the ridge alone, for which no rivals are needed, shape (N,)."""
         starts = range(0, len(found), BATCH)
         parts = [self.ridge.log_odds(pieces_of(found, self.columns, slice(at, at + BATCH))) for at in starts]
         return np.concatenate([np.zeros(0), *parts])
@@ -184,7 +163,7 @@ class Worth:
         return any(map(is_of_scores, self.columns))
 
     def weights(self) -> dict[str, float]:
-        """Return the weight of every piece: log-odds per standard deviation; beside trees still those of the ridge."""
+        """Return the weight of every piece: log-odds per standard deviation."""
         return dict(zip(self.columns, self.ridge.weights.tolist(), strict=True))
 
 
@@ -199,7 +178,7 @@ class Columns(Protocol):
 def pieces_of(evidence: Columns, columns: Sequence[str], rows: slice | IntArray = slice(None)) -> FloatArray:
     """Return pieces of evidence of some rows in single precision, shape (N, F); ``has_x`` is 1 where ``x`` is there.
 
-    A database adds numbers up in any order, so their last digits differ from run to run, and trees would cut at them.
+    A database adds numbers up in any order, so their last digits differ from run to run.
     """
     table = np.zeros((len(np.arange(len(evidence))[rows]), len(columns)))
     for place, name in enumerate(columns):
@@ -209,7 +188,7 @@ def pieces_of(evidence: Columns, columns: Sequence[str], rows: slice | IntArray 
 
 
 @one_thread()
-def learn_worth(evidence: Evidence, true: BoolArray, rest_is_false: bool = False, share: float | None = None) -> Worth:
+def learn_worth(evidence: Evidence, true: BoolArray, share: float | None = None) -> Worth:
     """Learn from proposals of which some are holdout facts; parameters as those of ``weigh.Lesson``.
 
     Parameters
@@ -218,10 +197,8 @@ def learn_worth(evidence: Evidence, true: BoolArray, rest_is_false: bool = False
         Of N proposals. Of a score or a mark that some of them lack, whether it is there is a piece of its own.
     true : bool array of shape (N,)
         True for the holdout facts.
-    rest_is_false : bool
-        Whether the others are false; else they count as unlabelled.
     share : float, optional
-        The share of true ones to expect among unlabelled proposals; estimated if not given.
+        The share of true ones to expect among the others, which count as unlabelled; estimated if not given.
     """
     true = np.asarray(true, dtype=np.bool_)
     count = int(true.sum())
@@ -229,17 +206,9 @@ def learn_worth(evidence: Evidence, true: BoolArray, rest_is_false: bool = False
         raise TableError(f"{count} of {len(true)} proposals are holdout facts; two and other proposals are needed.")
     columns = pieces_columns([evidence])
     table = pieces_of(evidence, columns)
-    if rest_is_false:
-        share = count / len(true)
-    elif share is None:
-        share = expect_share(table, true)
+    share = expect_share(table, true) if share is None else share
     ridge = Ridge.learn(table, true, count_cases(true, share), CHOICES.ridge)
-    if not rest_is_false:
-        ridge = ridge.steeper(CHOICES.steeper, table[~true], share)
-    trees = None
-    if rest_is_false and count >= CHOICES.many:
-        trees = Trees(with_rivals(table, ridge, evidence.candidates), true, count_cases(true, share))
-    return Worth(columns, ridge, trees, share, count)
+    return Worth(columns, ridge.steeper(CHOICES.steeper, table[~true], share), share, count)
 
 
 def pieces_columns(tables: Sequence[Evidence]) -> tuple[str, ...]:
@@ -293,28 +262,3 @@ def score_pieces(evidence: Evidence) -> tuple[str, ...]:
 def is_of_scores(name: str) -> bool:
     """Say whether a piece comes from a model's score."""
     return re.sub(r"_\d+$", "", name) in SCORE_COLUMNS  # score_2 is the second model's
-
-
-def with_rivals(table: FloatArray, ridge: Ridge, candidates: Triples) -> FloatArray:
-    """Put the ridge's log-odds beside the pieces, and how far ahead of its rivals each is: shape (N, F + 3)."""
-    return np.column_stack([table, compare_rivals(ridge.log_odds(table), candidates)])
-
-
-def compare_rivals(log_odds: FloatArray, candidates: Triples) -> FloatArray:
-    """Return log-odds, and how far they are ahead of the best rival for the tail and for the head, shape (N, 3)."""
-    tails = candidates.heads * len(candidates.relation_names) + candidates.relations
-    heads = candidates.tails * len(candidates.relation_names) + candidates.relations
-    return np.column_stack([log_odds, ahead_of_rivals(log_odds, tails), ahead_of_rivals(log_odds, heads)])
-
-
-def ahead_of_rivals(values: FloatArray, groups: IntArray) -> FloatArray:
-    """Return how far each value is above the best other one of its group, 0 where it is alone, shape (N,)."""
-    order = np.lexsort((-values, groups))
-    inverse = np.empty(len(order), dtype=np.int64)
-    inverse[order] = np.arange(len(order))
-    begins = np.append(True, np.diff(groups[order]) != 0)
-    first = np.flatnonzero(begins)[np.cumsum(begins) - 1]
-    sizes = np.diff(np.append(np.flatnonzero(begins), len(order)))[np.cumsum(begins) - 1]
-    ranked = values[order]
-    rival = np.where(begins, np.where(sizes > 1, first + 1, first), first)
-    return np.asarray((ranked - ranked[np.minimum(rival, len(order) - 1)])[inverse])

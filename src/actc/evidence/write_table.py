@@ -21,7 +21,6 @@ def write_weighed(
     Parameters
     ----------
     learnt : Learnt
-        What evidence is worth, without trees: these compare a candidate with rivals that may be in any chunk.
     candidates : Proposals
         Their marks are not written.
     out : Path
@@ -30,7 +29,6 @@ def write_weighed(
     engine : Engine
         See :func:`open_engine`.
     """
-    assert learnt.worth.trees is None
     if out.suffix:
         names = candidates.triples.entity_names.array, candidates.triples.relation_names.array
         refuse_tabs(out, dict(zip(("head", "relation"), names, strict=True)))
