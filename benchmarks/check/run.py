@@ -31,7 +31,7 @@ from actc.complete.propose import propose_candidates
 from actc.data.files import read_scored
 from actc.decide.list_test import Demand
 from actc.evidence.plant import Planted, replace_all, replace_end, replace_relation, replace_seen
-from actc.evidence.propose_by_rules import propose_by_rules
+from actc.evidence.rules import propose_by_rules
 from actc.graph.formats import read_graph, write_graph
 from actc.graph.graph import Graph
 

@@ -29,8 +29,8 @@ from actc.data.metrics import accuracy, f1
 from actc.data.triples import Annotations, BoolArray, Triples
 from actc.decide.case import Case
 from actc.decide.learn import learn_constraints
-from actc.evidence.propose_by_rules import propose_by_rules
-from actc.evidence.weigh_by_rules import weigh_rules
+from actc.evidence.holdouts import weigh_rules
+from actc.evidence.rules import propose_by_rules
 from actc.graph.graph import Graph
 
 HERE = Path(__file__).parent

@@ -15,8 +15,8 @@ from pathlib import Path
 from actc.data.constraints import Constraints
 from actc.decide.case import Case
 from actc.decide.learn import learn_constraints
-from actc.evidence.propose_by_rules import propose_by_rules
-from actc.evidence.weigh_by_rules import weigh_rules
+from actc.evidence.holdouts import weigh_rules
+from actc.evidence.rules import propose_by_rules
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from actc.bench import cells
 from actc.data.triples import BoolArray, ScoredTriples, Triples
-from actc.evidence.weigh import Lesson
+from actc.evidence.score import Lesson
 from actc.graph.graph import Graph
 
 

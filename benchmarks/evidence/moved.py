@@ -16,9 +16,9 @@ import numpy as np
 
 from actc.data.files import read_scored
 from actc.data.triples import Annotations
-from actc.evidence.keep_weighed import Reasons
-from actc.evidence.pools import WeighedTriples
-from actc.evidence.worth import pieces_of
+from actc.evidence.model import pieces_of
+from actc.evidence.reasons import Reasons
+from actc.evidence.score import WeighedTriples
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.methods.named import find_method

@@ -26,9 +26,9 @@ from sklearn.metrics import average_precision_score
 
 from actc.complete.weighing import worth_asking
 from actc.data.triples import BoolArray, FloatArray
-from actc.evidence import mine_rules as plan
-from actc.evidence.propose_by_rules import RuleProposals, open_store, propose_by_rules
-from actc.evidence.weigh_by_rules import weigh_rules
+from actc.evidence import rules as plan
+from actc.evidence.holdouts import weigh_rules
+from actc.evidence.rules import RuleProposals, open_store, propose_by_rules
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.methods.pooled_evidence import LOG_ODDS

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from rules import read_split
 
-from actc.evidence import mine_rules as plan
-from actc.evidence.propose_by_rules import RuleStore, open_store, propose_by_rules
+from actc.evidence import rules as plan
+from actc.evidence.rules import RuleStore, open_store, propose_by_rules
 from actc.evidence.steps import Step
 from actc.graph.graph import Graph
 

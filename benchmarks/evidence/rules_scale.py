@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.evidence.propose_by_rules import propose_by_rules
-from actc.evidence.weigh_by_rules import weigh_rules
+from actc.evidence.holdouts import weigh_rules
+from actc.evidence.rules import propose_by_rules
 from actc.graph.graph import Graph
 from synthetic import draw_triples
 

@@ -21,9 +21,9 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from tables import Tables, open_tables
 
 from actc.data.triples import BoolArray, FloatArray
+from actc.evidence.model import Worth, learn_worth
 from actc.evidence.plan import SCORE_COLUMNS
 from actc.evidence.table import Evidence
-from actc.evidence.worth import Worth, learn_worth
 
 PREFIXES = {
     "question": SCORE_COLUMNS,

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from rules import judge, read_split
 
-from actc.evidence.propose_by_rules import propose_by_rules
-from actc.evidence.weigh_by_rules import weigh_rules
+from actc.evidence.holdouts import weigh_rules
+from actc.evidence.rules import propose_by_rules
 
 FIELDS = (
     "graph", "seed", "candidates", "found_hidden", "expected_share", "true_share", "ap", "best_f1", "accepted",

@@ -14,7 +14,8 @@ from cells import Cell, read_cell
 
 from actc.data.triples import BoolArray
 from actc.evidence.plan import GRAPH_COLUMNS, Limits, score_columns
-from actc.evidence.table import Evidence, Proposals, gather_evidence
+from actc.evidence.score import gather_evidence
+from actc.evidence.table import Evidence, Proposals
 from actc.graph.graph import Graph
 
 

@@ -18,8 +18,8 @@ import numpy as np
 from actc.complete.candidates import CandidateSearch, Wanted, write_candidates
 from actc.complete.pykeen import find_unseen, load_result
 from actc.data.files import read_scored
-from actc.evidence.propose_by_rules import propose_by_rules
-from actc.evidence.weigh import best_place
+from actc.evidence.rules import propose_by_rules
+from actc.evidence.score import best_place
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 

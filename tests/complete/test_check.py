@@ -13,7 +13,7 @@ from actc.cli.main import commands
 from actc.complete.check_run import CheckPlan, run_check
 from actc.data.files import write_triples
 from actc.errors import ActcError
-from actc.evidence.keep_weighed import Reasons
+from actc.evidence.reasons import Reasons
 from actc.graph.formats import read_graph
 from actc.session import Judgement, Session
 from actc.session.audit_plan import AuditPlanner

@@ -10,10 +10,11 @@ import pytest
 from actc.complete.candidates import CandidateSearch, Wanted, collect_candidates
 from actc.complete.find_candidates import find_by_both, find_by_rules
 from actc.complete.union import Proposer, join_proposals
-from actc.evidence.keep_weighed import Reasons
-from actc.evidence.propose_by_rules import propose_by_rules
-from actc.evidence.table import Proposals, gather_evidence, place_scores
-from actc.evidence.weigh_by_rules import split_holdouts
+from actc.evidence.holdouts import split_holdouts
+from actc.evidence.reasons import Reasons
+from actc.evidence.rules import propose_by_rules
+from actc.evidence.score import gather_evidence, place_scores
+from actc.evidence.table import Proposals
 from actc.graph.graph import Graph
 from tests.evidence.test_rules import make_families
 from tests.evidence.test_worth import make_town

@@ -11,8 +11,7 @@ from actc.data.files import read_scored, write_scored, write_triples
 from actc.data.triples import ScoredTriples
 from actc.errors import ActcError
 from actc.evidence.plan import GRAPH_COLUMNS
-from actc.evidence.table import place_scores
-from actc.evidence.weigh import find_lesson
+from actc.evidence.score import find_lesson, place_scores
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 
@@ -103,7 +102,7 @@ def test_what_cannot_be_weighed_is_refused_in_a_sentence(folder, tmp_path):
 @pytest.mark.parametrize("name", ["e.parquet", "e.tsv", "e.csv.gz", "parts"])
 def test_many_candidates_are_written_chunk_by_chunk_with_the_same_log_odds(folder, tmp_path, name, monkeypatch):
     run(folder, tmp_path / "whole.parquet")
-    monkeypatch.setattr("actc.evidence.work.CHUNK", 11)
+    monkeypatch.setattr("actc.evidence.table.CHUNK", 11)
     monkeypatch.setattr("actc.evidence.duckdb_engine.BATCH", 4)
     run(folder, tmp_path / name)
     chunks = tmp_path / name / "*.parquet" if name == "parts" else tmp_path / name
@@ -123,7 +122,7 @@ def test_of_many_proposals_some_are_drawn_to_learn_from_and_keep_their_places(fo
     both = "', '".join(str(folder / f"{name}.tsv") for name in ("held", "candidates"))
     duckdb.sql(f"COPY (SELECT * FROM read_csv(['{both}'], delim='\t')) TO '{listed}'")
     whole = add_evidence(folder / "graph.tsv", listed, tmp_path / "e.parquet", held=folder / "held.tsv")
-    monkeypatch.setattr("actc.evidence.weigh.MOST_LEARNT", 50)
+    monkeypatch.setattr("actc.evidence.score.MOST_LEARNT", 50)
     lesson = find_lesson(read_graph(folder / "graph.tsv"), whole.candidates, read_scored(folder / "held.tsv")[0])
     assert (len(lesson.proposals), lesson.true.sum()) == (60, 10)
     rows = whole.candidates.triples.rows_of(lesson.proposals.triples)

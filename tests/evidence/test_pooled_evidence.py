@@ -16,8 +16,7 @@ from actc.data.metrics import accuracy
 from actc.data.numeric import sigmoid
 from actc.data.triples import Annotations, ScoredTriples
 from actc.errors import OptionError, TableError
-from actc.evidence.pools import WeighedTriples, weigh_pools
-from actc.evidence.weigh import Lesson, learn
+from actc.evidence.score import Lesson, WeighedTriples, learn, weigh_pools
 from actc.graph.graph import Graph
 from actc.methods.evidence_answers import move_weights
 from actc.methods.named import METHODS, find_method, thresholds_of

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 from actc.data.triples import ScoredTriples
+from actc.evidence.model import Quantiles, Ridge, Worth
 from actc.evidence.plan import NAMED_COLUMNS
-from actc.evidence.quantiles import Quantiles
 from actc.evidence.reasons import give_reasons
-from actc.evidence.sentences import SENTENCES, Row
-from actc.evidence.slots import Slots
-from actc.evidence.table import gather_evidence
-from actc.evidence.worth import Ridge, Worth
+from actc.evidence.score import gather_evidence
+from actc.evidence.sentences import SENTENCES, Row, Slots
 from actc.graph.graph import Graph
 
 FACTS = [

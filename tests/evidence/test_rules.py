@@ -18,9 +18,8 @@ from actc.data.numeric import sigmoid
 from actc.data.triples import Triples
 from actc.errors import TableError
 from actc.evidence.ceiling import fit_ceiling
-from actc.evidence.mine_rules import RuleLimits
-from actc.evidence.propose_by_rules import propose_by_rules
-from actc.evidence.weigh_by_rules import MOST_HOLDOUTS, split_holdouts, weigh_rules
+from actc.evidence.holdouts import MOST_HOLDOUTS, split_holdouts, weigh_rules
+from actc.evidence.rules import RuleLimits, propose_by_rules
 from actc.graph.graph import Graph
 
 LIMITS = RuleLimits(support=2, confidence=0.2, sparse_confidence=0.2, doubt=1.0)
@@ -247,8 +246,8 @@ THREADS = """
 import sys
 from dataclasses import replace
 from threadpoolctl import threadpool_info
-from actc.evidence import weigh_by_rules as room
-from actc.evidence.propose_by_rules import propose_by_rules
+from actc.evidence import holdouts as room
+from actc.evidence.rules import propose_by_rules
 from actc.graph.formats import read_graph
 
 fit = room.fit_ceiling

@@ -14,11 +14,11 @@ from actc.data.files import write_scored, write_triples
 from actc.data.spark_session import in_one_sentence
 from actc.errors import ActcError
 from actc.evidence.duckdb_engine import Duckdb
+from actc.evidence.from_files import write_weighed
 from actc.evidence.plan import Limits
+from actc.evidence.score import find_lesson, learn
 from actc.evidence.spark_engine import Spark
-from actc.evidence.weigh import find_lesson, learn
-from actc.evidence.work import Proposals
-from actc.evidence.write_table import write_weighed
+from actc.evidence.table import Proposals
 from actc.graph.graph import Graph
 
 pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore::ResourceWarning")]

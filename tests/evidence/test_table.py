@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from actc.data.triples import ScoredTriples
 from actc.errors import TableError
 from actc.evidence.plan import Limits, candidate_steps, graph_steps
-from actc.evidence.table import Proposals, gather_evidence
+from actc.evidence.score import gather_evidence
+from actc.evidence.table import Proposals
 from actc.graph.graph import Graph
 
 FAMILY = [
@@ -128,7 +129,7 @@ def test_names_the_graph_does_not_know_have_no_evidence():
 
 def test_candidates_in_several_chunks_have_the_same_evidence(monkeypatch):
     whole = look(FAMILY, FAMILY)
-    monkeypatch.setattr("actc.evidence.work.CHUNK", 4)
+    monkeypatch.setattr("actc.evidence.table.CHUNK", 4)
     np.testing.assert_allclose(look(FAMILY, FAMILY).values, whole.values, atol=1e-9)
 
 

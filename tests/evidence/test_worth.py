@@ -10,11 +10,10 @@ import pytest
 from actc.data.numeric import sigmoid
 from actc.data.triples import ScoredTriples
 from actc.errors import FileError, TableError
-from actc.evidence.keep_weighed import load_weighed, save_weighed
-from actc.evidence.quantiles import Quantiles
+from actc.evidence.model import CHOICES, Quantiles, Ridge, count_cases, expect_share, learn_worth
+from actc.evidence.reasons import load_weighed, save_weighed
+from actc.evidence.score import Lesson, best_place, find_lesson, learn, weigh
 from actc.evidence.table import Proposals
-from actc.evidence.weigh import Lesson, best_place, find_lesson, learn, weigh
-from actc.evidence.worth import CHOICES, Ridge, count_cases, expect_share, learn_worth
 from actc.graph.graph import Graph
 
 

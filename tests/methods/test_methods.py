@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from actc import METHODS, Annotations, Calibrator, ScoredTriples
 from actc.errors import ActcError, ChoiceError, OptionError
-from actc.evidence.pools import WeighedTriples
+from actc.evidence.score import WeighedTriples
 from actc.methods.named import describe_options, find_method, finds_cuts
 from tests.conftest import make_pool
 

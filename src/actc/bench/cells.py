@@ -15,8 +15,7 @@ from actc.data.files import read_scored
 from actc.data.metrics import LabelledScores
 from actc.data.triples import BoolArray, ScoredTriples
 from actc.errors import FileError, OptionError
-from actc.evidence.pools import weigh_pools
-from actc.evidence.weigh import Lesson
+from actc.evidence.score import Lesson, weigh_pools
 from actc.graph.graph import Graph
 from actc.methods.squash_scores import Squash, needs_squashing
 

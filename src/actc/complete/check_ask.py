@@ -15,11 +15,11 @@ from actc.data.numeric import moderate, sigmoid
 from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.decide.case import Case
 from actc.decide.list_test import Demand
-from actc.evidence.keep_weighed import Reasons
+from actc.evidence.model import pieces_of
 from actc.evidence.plan import Limits
-from actc.evidence.pools import WeighedTriples
-from actc.evidence.table import Proposals, gather_evidence
-from actc.evidence.worth import pieces_of
+from actc.evidence.reasons import Reasons
+from actc.evidence.score import WeighedTriples, gather_evidence
+from actc.evidence.table import Proposals
 from actc.graph.graph import Graph
 from actc.methods.pooled.draws import leave_one_out
 from actc.methods.pooled_evidence import DOUBTS, PooledEvidence

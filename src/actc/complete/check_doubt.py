@@ -18,10 +18,10 @@ from actc.data.triples import FloatArray, IntArray
 from actc.errors import TableError
 from actc.evidence.ceiling import fit_ceiling
 from actc.evidence.duckdb_engine import Duckdb
+from actc.evidence.model import CHOICES, FOLDS, Ridge, Worth, number_triples
 from actc.evidence.plan import GRAPH_COLUMNS, Limits
 from actc.evidence.plant import KINDS, Planted
-from actc.evidence.work import Progress, Proposals, Work
-from actc.evidence.worth import CHOICES, FOLDS, Ridge, Worth, number_triples
+from actc.evidence.table import Progress, Proposals, Work
 from actc.graph.graph import Graph
 
 EACH = 0.01  # of the facts are planted, of each kind, in one round

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from actc.data.triples import BoolArray, FloatArray, IntArray
-from actc.evidence.quantiles import Quantiles
-from actc.evidence.worth import CHOICES, FOLDS
+from actc.evidence.model import CHOICES, FOLDS, Quantiles
 
 MOST_FACTS = 15_000  # that are learnt from
 TREES = {

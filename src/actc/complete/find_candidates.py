@@ -13,11 +13,11 @@ from actc.complete.score_triples import Scorer, knows, refuse_strangers, score_t
 from actc.complete.union import GIVEN, MODEL, Pays, Proposer, join_candidates, weigh_union
 from actc.data.triples import ScoredTriples, Triples
 from actc.errors import OptionError, TableError
-from actc.evidence.keep_weighed import Reasons
-from actc.evidence.propose_by_rules import propose_by_rules
-from actc.evidence.weigh import Lesson, Weighed, find_lesson, weigh
-from actc.evidence.weigh_by_rules import weigh_rules
-from actc.evidence.work import Progress, Proposals
+from actc.evidence.holdouts import weigh_rules
+from actc.evidence.reasons import Reasons
+from actc.evidence.rules import propose_by_rules
+from actc.evidence.score import Lesson, Weighed, find_lesson, weigh
+from actc.evidence.table import Progress, Proposals
 from actc.graph.graph import Graph
 
 NOBODYS = "Nobody's rules or model proposed these candidates: the graph's own facts teach what evidence is worth."

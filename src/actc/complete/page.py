@@ -14,7 +14,7 @@ from actc.data.triples import IntArray, encode_columns
 from actc.decide.case import Case
 from actc.decide.report import Question, make_report
 from actc.decide.report_page import Words, write_page
-from actc.evidence.keep_weighed import Reasons
+from actc.evidence.reasons import Reasons
 from actc.session.examine import name_things
 from actc.session.find_case import Opened
 

@@ -30,8 +30,8 @@ from actc.data.begun import Begun
 from actc.data.files import read_scored, write_scored, write_triples
 from actc.data.triples import IntArray, ScoredTriples
 from actc.errors import OptionError
-from actc.evidence.keep_weighed import Reasons
-from actc.evidence.work import Progress
+from actc.evidence.reasons import Reasons
+from actc.evidence.table import Progress
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import without_literals

@@ -17,7 +17,7 @@ from actc.data.deliver import check_writable
 from actc.data.files import copy_options, read_scored, write_triples
 from actc.data.progress import Progress, ignore_progress
 from actc.errors import OptionError
-from actc.evidence.propose_by_rules import propose_by_rules
+from actc.evidence.rules import propose_by_rules
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import Base, without_literals

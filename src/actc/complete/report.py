@@ -24,7 +24,7 @@ from actc.decide.calibrate import describe_calibration, write_sources
 from actc.decide.case import BY, ORACLE, Case
 from actc.decide.held import count_held, held_columns
 from actc.decide.report import describe_needed, tell_needed
-from actc.evidence.keep_weighed import Reasons
+from actc.evidence.reasons import Reasons
 from actc.graph.formats import FORMATS, find_format, write_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import Base

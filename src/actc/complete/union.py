@@ -14,18 +14,17 @@ from actc.complete.score_triples import Scorer, score_known
 from actc.data.numeric import sigmoid
 from actc.data.triples import BoolArray, FloatArray, Triples
 from actc.errors import TableError
-from actc.evidence.propose_by_rules import RuleProposals, propose_by_rules
-from actc.evidence.table import Proposals, place_scores
-from actc.evidence.weigh import Lesson, Weighed, weigh
-from actc.evidence.weigh_by_rules import (
+from actc.evidence.holdouts import (
     MOST_UNLABELLED,
     RESAMPLES,
     Found,
     weigh_lessons,
     weigh_rules,
 )
-from actc.evidence.work import Progress
-from actc.evidence.worth import is_of_scores
+from actc.evidence.model import is_of_scores
+from actc.evidence.rules import RuleProposals, propose_by_rules
+from actc.evidence.score import Lesson, Weighed, place_scores, weigh
+from actc.evidence.table import Progress, Proposals
 from actc.graph.graph import Graph
 
 RULES, MODEL, GIVEN = "rules", "model", "given"

@@ -6,7 +6,7 @@ import numpy as np
 
 from actc.data.numeric import sigmoid
 from actc.data.triples import IntArray, ScoredTriples
-from actc.evidence.weigh import best_place
+from actc.evidence.score import best_place
 
 HOPELESS = (
     0.05  # of the expected number of true candidates: the least likely ones that hold so many are not asked about

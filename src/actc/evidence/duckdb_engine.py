@@ -16,7 +16,7 @@ import numpy as np
 from actc.data.database import open_database, parse_memory
 from actc.data.files import copy_options, quote
 from actc.data.triples import FloatArray, IntArray
-from actc.evidence import work as of_work
+from actc.evidence import table
 from actc.evidence.plan import (
     Step,
     candidate_steps,
@@ -26,7 +26,7 @@ from actc.evidence.plan import (
     score_step,
     whole_rows,
 )
-from actc.evidence.work import Part, Scale, Work
+from actc.evidence.table import Part, Scale, Work
 from actc.graph.graph import Graph
 
 Report = Callable[[str], None]
@@ -74,9 +74,9 @@ def put_tables(connection: Any, graph: Graph, candidates: Graph, scores: Sequenc
 
 def put_names(connection: Any, graph: Graph) -> None:
     """Make the tables of names, for rows that people read."""
-    for table, names in (("entity_name", graph.entity_names), ("relation_name", graph.relation_names)):
+    for made, names in (("entity_name", graph.entity_names), ("relation_name", graph.relation_names)):
         given = {"code": np.arange(len(names)), "name": np.asarray(names, dtype=object)}
-        _put(connection, table, "SELECT CAST(code AS INTEGER) AS code, name FROM given", given)
+        _put(connection, made, "SELECT CAST(code AS INTEGER) AS code, name FROM given", given)
 
 
 def _put(connection: Any, table: str, query: str, given: dict[str, Any]) -> None:
@@ -149,8 +149,8 @@ class Duckdb:
         steps = candidate_steps(work.limits, work.models)
         with open_tables(work.graph, work.asked, work.scores, self.memory) as connection:
             count_graph(connection, work)
-            for start in range(0, len(work.asked), of_work.CHUNK):
-                ids = range(start, min(start + of_work.CHUNK, len(work.asked)))
+            for start in range(0, len(work.asked), table.CHUNK):
+                ids = range(start, min(start + table.CHUNK, len(work.asked)))
                 where = f"id >= {ids.start} AND id < {ids.stop}"
                 connection.execute(f"CREATE OR REPLACE VIEW candidate_part AS SELECT * FROM candidate WHERE {where}")
                 _run_steps(connection, steps, {"evidence"}, work.report)

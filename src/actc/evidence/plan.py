@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import re
 
-from actc.evidence.count_graph import graph_steps as graph_steps
-from actc.evidence.look_around import path_steps, relative_steps, rule_steps
-from actc.evidence.look_at_ends import kind_steps, look_steps, pair_steps, slot_steps
+from actc.evidence.look_up import kind_steps, look_steps, pair_steps, path_steps, relative_steps, rule_steps, slot_steps
 from actc.evidence.steps import Limits as Limits
 from actc.evidence.steps import Step as Step
+from actc.evidence.steps import graph_steps as graph_steps
 from actc.evidence.steps import small
 
 

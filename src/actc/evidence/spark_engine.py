@@ -26,7 +26,7 @@ from actc.data.spark_session import in_one_sentence, open_session
 from actc.data.triples import FloatArray
 from actc.evidence.duckdb_engine import put_names, put_tables
 from actc.evidence.plan import candidate_steps, graph_steps, last_uses, score_step, whole_rows
-from actc.evidence.work import HAS, Part, Scale, Work
+from actc.evidence.table import HAS, Part, Scale, Work
 
 GIVEN = ("fact", "candidate", "entity_name", "relation_name")
 

@@ -1,25 +1,65 @@
-"""The evidence table of some candidates: one row each, one column per piece of evidence.
-
-One plan, two faces: :func:`gather_evidence` holds the whole table, ``write_table.write_weighed`` weighs and writes it
-chunk by chunk.
-"""
+"""What is looked at: proposals, and one gathering of their evidence by facts and candidates with the same codes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Self
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from actc.data.triples import FloatArray, IntArray, ScoredTriples, Triples
 from actc.errors import TableError
-from actc.evidence import duckdb_engine
-from actc.evidence.plan import GRAPH_COLUMNS, NAMED_COLUMNS, Limits, score_columns
-from actc.evidence.work import NO_COLUMN, Engine, Progress, Work, with_nan
-from actc.evidence.work import Proposals as Proposals
+from actc.evidence.plan import Limits, candidate_steps, graph_steps
 from actc.graph.graph import Graph
+
+Progress = Callable[[int, int, str], object]
+VOCABULARIES = ("entity_names", "relation_names")
+HAS = "has_"  # before the name of a piece: whether it is there
+NO_COLUMN = "The candidates have no {!r}, which the lesson's proposals have; give both the same."
+CHUNK = 1_000_000  # candidates looked at together; more would only take more memory
+
+
+@dataclass(frozen=True, eq=False)
+class Proposals:
+    """Triples to look at, and what their proposers say of each.
+
+    Parameters
+    ----------
+    triples : Triples
+        N triples.
+    scores : tuple of float arrays of shape (N,)
+        One for each model; NaN where a model has no score.
+    marks : mapping of str to float array of shape (N,)
+        Further pieces of evidence, such as who proposed it or the confidence of a rule; NaN where one is missing.
+    """
+
+    triples: Triples
+    scores: tuple[FloatArray, ...] = ()
+    marks: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        lengths = [len(column) for column in (*self.scores, *self.marks.values())]
+        if set(lengths) - {len(self.triples)}:
+            raise TableError(
+                f"Each model must score the same {len(self.triples)} candidates; the columns have {lengths} rows."
+            )
+
+    @classmethod
+    def of(cls, given: Self | ScoredTriples) -> Self:
+        """Take a model's scored triples as its proposals."""
+        return cls(given, (given.scores,)) if isinstance(given, ScoredTriples) else given
+
+    def __len__(self) -> int:
+        return len(self.triples)
+
+    def take(self, rows: ArrayLike) -> Self:
+        """Return the given rows, or those that a mask keeps."""
+        rows = np.asarray(rows)
+        marks = {name: values[rows] for name, values in self.marks.items()}
+        return type(self)(self.triples.take(rows), tuple(scores[rows] for scores in self.scores), marks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,59 +107,141 @@ class Evidence:
         return replace(self, columns=tuple(columns), values=self.values[:, places])
 
 
-def gather_evidence(
-    graph: Graph,
-    candidates: Proposals | ScoredTriples,
-    limits: Limits | None = None,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
-) -> Evidence:
-    """Look up in a graph what speaks for and against each candidate, and hold it: half a kilobyte for each.
+@dataclass(frozen=True, eq=False)
+class Work:
+    """One gathering: facts and candidates by the same codes, and how it is done.
 
     Parameters
     ----------
-    graph : Graph
-        Known facts. A candidate that is one of them is looked at as if it were not.
-    candidates : Proposals or ScoredTriples
-        Places in slots are counted among all of them.
-    limits : Limits, optional
-        How much is looked at.
-    engine : Engine, optional
-        Who looks: ``duckdb_engine.Duckdb()`` if not given.
-    progress : function of (done, total, name), optional
-        Called after each step.
+    graph, asked : Graph
+        Facts and N candidates.
+    scores : tuple of float arrays of shape (N,)
+    rows : int array of shape (N,)
+        Where each of ``asked`` stands among the candidates that were given. If there are more than a chunk of them,
+        they stand relation by relation here, since a chunk should ask for few slots.
+    limits : Limits
+    report : callable
+        Told of each step that is done.
     """
-    if not len(candidates):
-        raise TableError("There are no candidates to look at.")
-    candidates = Proposals.of(candidates)
-    work = Work.of(graph, candidates, limits, progress)
-    columns = (*score_columns(work.models), *GRAPH_COLUMNS)
-    values = np.empty((len(candidates), len(columns) + len(candidates.marks)))
-    named = np.empty((len(candidates), len(NAMED_COLUMNS)), dtype=np.int64)
-    for part in (engine or duckdb_engine.Duckdb()).look(work):
-        rows = work.rows[part.ids]
-        values[rows, : len(columns)], named[rows] = part.values(columns), part.values(NAMED_COLUMNS)
-    for place, mark in enumerate(candidates.marks.values(), start=len(columns)):
-        values[:, place] = mark
-    names = work.graph.entity_names, work.graph.relation_names
-    return Evidence(candidates.triples, (*columns, *candidates.marks), values, named, *names)
+
+    graph: Graph
+    asked: Graph
+    scores: tuple[FloatArray, ...]
+    rows: IntArray
+    limits: Limits
+    report: Callable[[str], None]
+
+    @classmethod
+    def of(
+        cls,
+        graph: Graph,
+        candidates: Proposals | ScoredTriples,
+        limits: Limits | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Give facts and candidates the same codes."""
+        given = Proposals.of(candidates)
+        limits = limits or Limits.for_count(len(given))
+        names = [tuple(sorted({*getattr(graph, one), *getattr(given.triples, one)})) for one in VOCABULARIES]
+        asked, scores, rows = _recode(given.triples, *names), given.scores, np.arange(len(given))
+        if len(given) > CHUNK:
+            rows = np.lexsort((asked.heads, asked.relations))
+            asked, scores = asked.take(rows), tuple(column[rows] for column in scores)
+        steps = len(graph_steps(limits)) + len(scores) + -(-len(asked) // CHUNK) * len(candidate_steps(limits))
+        return cls(_recode(graph, *names), asked, scores, rows, limits, count_steps(progress, steps))
+
+    @property
+    def models(self) -> int:
+        """How many models' scores there are."""
+        return len(self.scores)
 
 
-def place_scores(proposals: Proposals, rows: IntArray | None = None) -> Proposals:
-    """Turn scores into marks: each, and its places in slots, counted among all of the proposals.
-
-    Then some of the proposals may be looked at alone.
+@dataclass(frozen=True, eq=False)
+class Part:
+    """What was found of some candidates.
 
     Parameters
     ----------
-    proposals : Proposals
-    rows : int array, optional
-        Those that are wanted, rising; all if not given.
+    ids : int array of shape (n,)
+        Their places in ``Work.asked``.
+    found : mapping of str to arrays of shape (n,)
+        Masked where there is nothing.
     """
-    rows = np.arange(len(proposals)) if rows is None else rows
-    triples, models = Graph.of(proposals.triples), len(proposals.scores)
-    with duckdb_engine.open_tables(triples.take(np.arange(0)), triples, proposals.scores, "2GB") as connection:
-        found = duckdb_engine.place_scores(connection, models, rows)
-    marks = {name: with_nan(found[name]) for name in score_columns(models)}
-    some = replace(proposals, scores=()).take(rows)
-    return replace(some, marks={**marks, **some.marks})
+
+    ids: IntArray
+    found: Mapping[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def column(self, name: str) -> FloatArray:
+        """Return one column, shape (n,); NaN where there is nothing."""
+        if name not in self.found:
+            raise TableError(NO_COLUMN.format(name))
+        return with_nan(self.found[name])
+
+    def values(self, columns: Iterable[str]) -> FloatArray:
+        """Return some columns side by side, shape (n, F)."""
+        return np.column_stack([self.column(name) for name in columns])
+
+
+class Scale(Protocol):
+    """What pieces of evidence are worth, row by row: ``worth.Worth``."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the F pieces that count."""
+
+    @property
+    def curves(self) -> Curves:
+        """What each piece adds."""
+
+    def log_odds(self, found: Part) -> FloatArray:
+        """Return the log-odds, shape (n,)."""
+
+
+class Curves(NamedTuple):
+    """Log-odds as a sum: the intercept, and of each of F pieces that is there a weight times its height on a curve.
+
+    The curve of a piece is straight between (values, heights), and level beyond them.
+    """
+
+    values: tuple[FloatArray, ...]
+    heights: tuple[FloatArray, ...]
+    weights: FloatArray
+    intercept: float
+
+
+class Engine(Protocol):
+    """Who looks at candidates."""
+
+    def look(self, work: Work) -> Iterator[Part]:
+        """Give what is found of some candidates after the other, of each once."""
+
+    def write(self, work: Work, scale: Scale, out: Path) -> None:
+        """Write candidates with their log-odds and evidence to a file, or to a folder of parts that has no ending."""
+
+
+def _recode(triples: Triples, *names: Sequence[str]) -> Graph:
+    """Return triples as codes of four bytes, half of what others have: there may be many millions."""
+    coded = Graph.of(triples).recoded(*names)
+    small: Any = {name: getattr(coded, name).astype(np.int32) for name in ("heads", "relations", "tails")}
+    return replace(coded, **small)
+
+
+def with_nan(column: Any) -> FloatArray:
+    """Return a column of the database with NaN where it has NULL."""
+    return np.ma.filled(np.ma.asarray(column).astype(np.float64), np.nan)
+
+
+def count_steps(progress: Progress | None, total: int) -> Callable[[str], None]:
+    """Return what is told of each step that is done, and tells ``progress`` how many are, of how many in all."""
+    done = 0
+
+    def report(name: str) -> None:
+        nonlocal done
+        done = min(done + 1, total)
+        if progress is not None:
+            progress(done, total, name)
+
+    return report

@@ -18,7 +18,7 @@ import numpy as np
 
 from actc.data.triples import Annotations, BoolArray, FloatArray, Picks, ScoredTriples, Thresholds
 from actc.errors import ActcError, ChoiceError, OptionError, check_choice
-from actc.evidence.pools import WeighedTriples
+from actc.evidence.score import WeighedTriples
 from actc.methods.pooled.method import Pooled
 from actc.methods.pooled.model import Posterior
 from actc.methods.pooled_evidence import PooledEvidence

@@ -11,7 +11,7 @@ import numpy as np
 from actc.data.numeric import moderate
 from actc.data.triples import Annotations, BoolArray, FloatArray, Picks, ScoredTriples, Thresholds
 from actc.errors import OptionError
-from actc.evidence.pools import WeighedTriples
+from actc.evidence.score import WeighedTriples
 from actc.methods.evidence_answers import move_weights
 from actc.methods.pick_listed import pick_listed
 from actc.methods.pooled.method import OWN_SELECTOR, Pooled, PooledFit

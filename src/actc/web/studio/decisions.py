@@ -23,7 +23,7 @@ from actc.data.triples import Annotations
 from actc.decide.case import PEOPLE, Case
 from actc.decide.list_test import Demand
 from actc.errors import OptionError
-from actc.evidence.keep_weighed import Reasons
+from actc.evidence.reasons import Reasons
 from actc.graph.graph import Graph
 from actc.session import Session
 from actc.session.asking import count_said

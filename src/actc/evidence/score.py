@@ -9,7 +9,8 @@ anything is looked up. It teaches what each piece of evidence is worth; by that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -17,11 +18,70 @@ from numpy.typing import ArrayLike
 
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.errors import TableError
-from actc.evidence.plan import Limits
-from actc.evidence.table import Evidence, Proposals, gather_evidence, place_scores
-from actc.evidence.work import Engine, Progress
-from actc.evidence.worth import Worth, learn_worth, pieces_of
+from actc.evidence import duckdb_engine
+from actc.evidence.model import Quantiles, Worth, learn_worth, pieces_of, score_pieces
+from actc.evidence.plan import GRAPH_COLUMNS, NAMED_COLUMNS, Limits, score_columns
+from actc.evidence.table import Engine, Evidence, Progress, Proposals, Work, with_nan
 from actc.graph.graph import Graph
+
+
+def gather_evidence(
+    graph: Graph,
+    candidates: Proposals | ScoredTriples,
+    limits: Limits | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Evidence:
+    """Look up in a graph what speaks for and against each candidate, and hold it: half a kilobyte for each.
+
+    Parameters
+    ----------
+    graph : Graph
+        Known facts. A candidate that is one of them is looked at as if it were not.
+    candidates : Proposals or ScoredTriples
+        Places in slots are counted among all of them.
+    limits : Limits, optional
+        How much is looked at.
+    engine : Engine, optional
+        Who looks: ``duckdb_engine.Duckdb()`` if not given.
+    progress : function of (done, total, name), optional
+        Called after each step.
+    """
+    if not len(candidates):
+        raise TableError("There are no candidates to look at.")
+    candidates = Proposals.of(candidates)
+    work = Work.of(graph, candidates, limits, progress)
+    columns = (*score_columns(work.models), *GRAPH_COLUMNS)
+    values = np.empty((len(candidates), len(columns) + len(candidates.marks)))
+    named = np.empty((len(candidates), len(NAMED_COLUMNS)), dtype=np.int64)
+    for part in (engine or duckdb_engine.Duckdb()).look(work):
+        rows = work.rows[part.ids]
+        values[rows, : len(columns)], named[rows] = part.values(columns), part.values(NAMED_COLUMNS)
+    for place, mark in enumerate(candidates.marks.values(), start=len(columns)):
+        values[:, place] = mark
+    names = work.graph.entity_names, work.graph.relation_names
+    return Evidence(candidates.triples, (*columns, *candidates.marks), values, named, *names)
+
+
+def place_scores(proposals: Proposals, rows: IntArray | None = None) -> Proposals:
+    """Turn scores into marks: each, and its places in slots, counted among all of the proposals.
+
+    Then some of the proposals may be looked at alone.
+
+    Parameters
+    ----------
+    proposals : Proposals
+    rows : int array, optional
+        Those that are wanted, rising; all if not given.
+    """
+    rows = np.arange(len(proposals)) if rows is None else rows
+    triples, models = Graph.of(proposals.triples), len(proposals.scores)
+    with duckdb_engine.open_tables(triples.take(np.arange(0)), triples, proposals.scores, "2GB") as connection:
+        found = duckdb_engine.place_scores(connection, models, rows)
+    marks = {name: with_nan(found[name]) for name in score_columns(models)}
+    some = replace(proposals, scores=()).take(rows)
+    return replace(some, marks={**marks, **some.marks})
+
 
 PLACES = 5  # a holdout fact counts as one the model would have proposed when it is among so many best of a slot
 TAKEN_OUT = 0.1  # share of the graph's facts that stand for unseen ones where there are none
@@ -241,3 +301,86 @@ def best_place(triples: ScoredTriples) -> FloatArray:
         place[order] = np.arange(len(order)) - np.flatnonzero(begins)[np.cumsum(begins) - 1] + 1
         places.append(place)
     return np.minimum(*places)
+
+
+TAUGHT_COUNTS = 2.0  # what the graph taught counts as a piece of so many standard deviations
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WeighedTriples(ScoredTriples):
+    """Scored triples and what the graph says of each.
+
+    Parameters
+    ----------
+    pieces : float array of shape (N, F)
+        The pieces of evidence as normal quantiles; answers may move their weights.
+    piece_names : tuple of str
+        The F names.
+    taught : bool
+        True when the scores are log-odds by all the evidence. False when there were no facts that the model was not
+        trained on: then the scores are the model's own.
+    """
+
+    pieces: FloatArray = field(kw_only=True)
+    piece_names: tuple[str, ...] = field(kw_only=True)
+    taught: bool = field(kw_only=True)
+
+    @classmethod
+    def of(cls, triples: ScoredTriples, pieces: FloatArray, names: tuple[str, ...], taught: bool) -> Self:
+        """Put pieces beside triples."""
+        codes = (triples.heads, triples.relations, triples.tails, triples.entity_names, triples.relation_names)
+        return cls(*codes, scores=triples.scores, pieces=pieces, piece_names=names, taught=taught)
+
+    def take(self, rows: ArrayLike) -> Self:
+        """Return the given rows."""
+        return replace(super().take(rows), pieces=self.pieces[np.asarray(rows)])
+
+
+def weigh_pools(graph: Graph, pools: Sequence[ScoredTriples], lesson: Lesson | None = None) -> list[WeighedTriples]:
+    """Put the graph's evidence beside the candidates of several pools, weighed alike.
+
+    Parameters
+    ----------
+    graph : Graph
+        All known facts.
+    pools : sequence of ScoredTriples
+        What is to be decided; the first is where answers come from.
+    lesson : Lesson, optional
+        With facts that the model was not trained on. Without it some of the graph's own facts teach what the pieces
+        are worth, but for the scores: these stay, and the log-odds that were learnt are one more piece.
+    """
+    taught, lesson = lesson is not None, lesson or Lesson.taken(graph, pools[0])
+    learnt = learn(graph, lesson, Limits.for_count(max(len(lesson.proposals), *map(len, pools))))
+    weighed = [learnt.weigh(pool) for pool in pools]
+    return _with_log_odds(weighed) if taught else _with_scores(weighed, pools)
+
+
+def _with_log_odds(weighed: Sequence[Weighed]) -> list[WeighedTriples]:
+    """Take log-odds as scores; the pieces of scores that the lesson could not weigh are left to the answers."""
+    first = weighed[0]
+    names = () if first.worth.with_scores else score_pieces(first.evidence)
+    places = Quantiles.of(pieces_of(first.evidence, names), np.ones(len(first.evidence)))
+    return [
+        WeighedTriples.of(
+            one.candidates,
+            np.column_stack([one.pieces, places.transform(pieces_of(one.evidence, names))]),
+            (*one.worth.columns, *names),
+            taught=True,
+        )
+        for one in weighed
+    ]
+
+
+def _with_scores(weighed: Sequence[Weighed], pools: Sequence[ScoredTriples]) -> list[WeighedTriples]:
+    """Leave the models' scores; the log-odds are one more piece."""
+    like = weighed[0].log_odds
+    scale = TAUGHT_COUNTS / max(float(like.std()), 1e-9)
+    return [
+        WeighedTriples.of(
+            pool,
+            np.column_stack([one.pieces, scale * (one.log_odds - like.mean())]),
+            (*one.worth.columns, "taught"),
+            taught=False,
+        )
+        for one, pool in zip(weighed, pools, strict=True)
+    ]

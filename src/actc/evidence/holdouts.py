@@ -11,15 +11,9 @@ from actc.data.numeric import find_shift, one_thread
 from actc.data.triples import BoolArray, FloatArray, IntArray, Triples
 from actc.errors import TableError
 from actc.evidence.ceiling import Ceiling, fit_ceiling
-from actc.evidence.mine_rules import RULE_LIMITS
-from actc.evidence.plan import Limits
-from actc.evidence.propose_by_rules import RuleProposals, propose_by_rules
-from actc.evidence.quantiles import Quantiles
-from actc.evidence.table import Evidence, Proposals, gather_evidence
-from actc.evidence.weigh import Lesson, Weighed
-from actc.evidence.work import Progress
-from actc.evidence.worth import (
+from actc.evidence.model import (
     CHOICES,
+    Quantiles,
     Ridge,
     Worth,
     bend_columns,
@@ -29,6 +23,10 @@ from actc.evidence.worth import (
     pieces_columns,
     pieces_of,
 )
+from actc.evidence.plan import Limits
+from actc.evidence.rules import RULE_LIMITS, RuleProposals, propose_by_rules
+from actc.evidence.score import Lesson, Weighed, gather_evidence
+from actc.evidence.table import Evidence, Progress, Proposals
 from actc.graph.graph import Graph
 
 HOLDOUT = 0.1  # of the graph's facts
