@@ -29,7 +29,7 @@ from actc.data.metrics import accuracy, f1
 from actc.data.triples import Annotations, BoolArray, Triples
 from actc.decide.case import Case
 from actc.decide.learn import learn_constraints
-from actc.evidence.holdouts import weigh_rules
+from actc.evidence.holdouts import score_rules
 from actc.evidence.rules import propose_by_rules
 from actc.graph.graph import Graph
 
@@ -44,7 +44,7 @@ CELLS = ("dataset", "model", "budget", "repeat", "constraints", "accuracy", "f1"
 def run_families(seed: int) -> Iterator[dict[str, object]]:
     """Complete one world of families in three ways."""
     world = make_world(seed=seed)
-    weighed = weigh_rules(world.graph, propose_by_rules(world.graph), seed=seed).weighed
+    weighed = score_rules(world.graph, propose_by_rules(world.graph), seed=seed).scored
     pool = weighed.candidates
     truth, hidden = world.hidden.contains(pool), len(world.hidden)
     for name, rules in (("none", Constraints()), ("learnt", learn_constraints(world.graph)), ("hard", HARD)):

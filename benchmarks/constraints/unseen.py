@@ -15,7 +15,7 @@ from pathlib import Path
 from actc.data.constraints import Constraints
 from actc.decide.case import Case
 from actc.decide.learn import learn_constraints
-from actc.evidence.holdouts import weigh_rules
+from actc.evidence.holdouts import score_rules
 from actc.evidence.rules import propose_by_rules
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
@@ -28,7 +28,7 @@ def run(folder: Path) -> list[dict[str, object]]:
     """Complete one graph with and without learnt constraints."""
     train, valid, hidden = (read_graph(next(folder.glob(f"{part}.tsv*"))) for part in ("train", "valid", "test"))
     graph = Graph.of(train.union(valid))
-    pool = weigh_rules(graph, propose_by_rules(graph), seed=0).weighed.candidates
+    pool = score_rules(graph, propose_by_rules(graph), seed=0).scored.candidates
     truth, rows = hidden.contains(pool), []
     for name, rules in (("none", Constraints()), ("learnt", learn_constraints(graph))):
         decided = Case(pool, method="pooled-evidence", constraints=rules, facts=graph).decisions

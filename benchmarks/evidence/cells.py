@@ -9,18 +9,18 @@ from pathlib import Path
 
 from actc.bench import cells
 from actc.data.triples import BoolArray, ScoredTriples, Triples
-from actc.evidence.score import Lesson
+from actc.evidence.score import TrainingSet
 from actc.graph.graph import Graph
 
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """One model's proposals on one graph: known facts, a lesson, a pool, and a test half with truth."""
+    """One model's proposals on one graph: known facts, a training set, a pool, and a test half with truth."""
 
     graph_name: str
     model: str
     known: Graph
-    lesson: Lesson
+    training: TrainingSet
     holdout: Triples
     pool: ScoredTriples
     labels: BoolArray
@@ -40,6 +40,6 @@ def read_cell(folder: Path) -> Cell:
     """Read one cell; its graph holds the training facts and the holdout."""
     read = cells.read_cell(folder)
     assert read.known is not None
-    assert read.lesson is not None
-    holdout, pool, test = read.lesson.holdout, (read.valid, read.valid_labels), (read.test, read.test_labels)
-    return Cell(read.dataset, read.model, Graph.of(read.known.union(holdout)), read.lesson, holdout, *pool, *test)
+    assert read.training is not None
+    holdout, pool, test = read.training.holdout, (read.valid, read.valid_labels), (read.test, read.test_labels)
+    return Cell(read.dataset, read.model, Graph.of(read.known.union(holdout)), read.training, holdout, *pool, *test)

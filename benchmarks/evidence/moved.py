@@ -18,7 +18,7 @@ from actc.data.files import read_scored
 from actc.data.triples import Annotations
 from actc.evidence.model import pieces_of
 from actc.evidence.reasons import Reasons
-from actc.evidence.score import WeighedTriples
+from actc.evidence.score import TriplesWithEvidence
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.methods.named import find_method
@@ -27,14 +27,14 @@ FIELDS = ("graph", "seed", "answers", "method", "accepted", "precision", "found"
 BUDGETS = (100, 300)
 
 
-def read_run(folder: Path) -> WeighedTriples:
+def read_run(folder: Path) -> TriplesWithEvidence:
     """Read the candidates of a run with their evidence."""
     candidates = read_scored(folder / "candidates.parquet")[0]
     reasons = Reasons.load(folder, candidates, read_graph(folder.parent / "graph.tsv"))
     assert reasons is not None
-    worth = reasons.worth
-    pieces = worth.ridge.quantiles.transform(pieces_of(reasons.evidence, worth.columns))
-    return WeighedTriples.of(candidates, pieces, worth.columns, taught=True)
+    model = reasons.model
+    pieces = model.ridge.quantiles.transform(pieces_of(reasons.evidence, model.columns))
+    return TriplesWithEvidence.of(candidates, pieces, model.columns, with_log_odds=True)
 
 
 def measure(folder: Path, seed: int) -> list[dict[str, object]]:

@@ -27,7 +27,7 @@ from sklearn.metrics import average_precision_score
 from actc.complete.weighing import worth_asking
 from actc.data.triples import BoolArray, FloatArray
 from actc.evidence import rules as plan
-from actc.evidence.holdouts import weigh_rules
+from actc.evidence.holdouts import score_rules
 from actc.evidence.rules import RuleProposals, open_store, propose_by_rules
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
@@ -118,14 +118,14 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
 
     if options.propose_only:
         return [same | {"ranked_by": "none"} | spent()]
-    found = weigh_rules(graph, proposed, seed=options.seed)
-    log_odds = found.weighed.log_odds
+    found = score_rules(graph, proposed, seed=options.seed)
+    log_odds = found.scored.log_odds
     low, middle, high = found.precision
     said = {"expected_found": found.recall, "expected_share": found.share, "low": low, "middle": middle, "high": high}
     rows = [same | {"ranked_by": "evidence", "answers": 0} | said]
     rows[0] |= judge(log_odds, log_odds > 0, true, len(hidden)) | spent()
     for answers in options.answers:
-        candidates = found.weighed.candidates
+        candidates = found.scored.candidates
         everyone = worth_asking(candidates, np.arange(len(candidates)))
         case = ask_oracle(
             candidates, lambda _, asked: true[asked], everyone, method=LOG_ODDS, budget=answers, seed=options.seed

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.evidence.holdouts import weigh_rules
+from actc.evidence.holdouts import score_rules
 from actc.evidence.rules import propose_by_rules
 from actc.graph.graph import Graph
 from synthetic import draw_triples
@@ -47,8 +47,8 @@ def measure(count: int) -> dict[str, object]:
     begun, used = time.perf_counter(), time.process_time()
     proposed = propose_by_rules(graph)
     between = time.perf_counter() - begun
-    found = weigh_rules(graph, proposed)
-    accepted = found.weighed.log_odds > 0
+    found = score_rules(graph, proposed)
+    accepted = found.scored.log_odds > 0
     true = hidden.contains(proposed.candidates)
     values = (
         len(graph), len(graph.entity_names), len(proposed), round(true.sum() / len(hidden), 4),

@@ -21,7 +21,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from tables import Tables, open_tables
 
 from actc.data.triples import BoolArray, FloatArray
-from actc.evidence.model import Worth, learn_worth
+from actc.evidence.model import EvidenceModel, fit_model
 from actc.evidence.plan import SCORE_COLUMNS
 from actc.evidence.table import Evidence
 
@@ -50,17 +50,17 @@ def measure(tables: Tables, pieces: list[str]) -> Iterator[dict[str, object]]:
     cell = tables.cell
     for piece in ["", *pieces]:
         start = time.process_time()
-        worth = learn_worth(leave_out(tables.lesson(), piece), cell.lesson.true)
-        test, pool = worth.log_odds(tables.test()), worth.log_odds(tables.pool())
+        model = fit_model(leave_out(tables.training(), piece), cell.training.true)
+        test, pool = model.log_odds(tables.test()), model.log_odds(tables.pool())
         figures = [*_rank(cell.truth, cell.test.scores), *_rank(cell.truth, test), *_rank(tables.labels, pool)]
         spent = [f"{time.process_time() - start:.1f}", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024]
-        values = [cell.graph_name, cell.model, piece, *_describe(worth, cell.truth), *figures, *spent]
+        values = [cell.graph_name, cell.model, piece, *_describe(model, cell.truth), *figures, *spent]
         print(*values, flush=True)
         yield dict(zip(FIELDS, values, strict=True))
 
 
-def _describe(worth: Worth, truth: BoolArray) -> list[object]:
-    return [worth.holdout, f"{worth.share:.3f}", f"{truth.mean():.3f}"]
+def _describe(model: EvidenceModel, truth: BoolArray) -> list[object]:
+    return [model.holdout, f"{model.share:.3f}", f"{truth.mean():.3f}"]
 
 
 def _rank(truth: BoolArray, scores: FloatArray) -> list[str]:

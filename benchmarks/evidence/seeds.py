@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rules import judge, read_split
 
-from actc.evidence.holdouts import weigh_rules
+from actc.evidence.holdouts import score_rules
 from actc.evidence.rules import propose_by_rules
 
 FIELDS = (
@@ -33,8 +33,8 @@ def measure(folder: Path, seeds: list[int]) -> Iterator[dict[str, object]]:
     same = {"graph": folder.name, "candidates": len(proposed), "found_hidden": true.sum() / len(hidden)}
     for seed in seeds:
         begun = time.process_time()
-        found = weigh_rules(graph, proposed, seed=seed)
-        used, log_odds = time.process_time() - begun, found.weighed.log_odds
+        found = score_rules(graph, proposed, seed=seed)
+        used, log_odds = time.process_time() - begun, found.scored.log_odds
         expected = dict(zip(("low", "middle", "high"), found.precision, strict=True))
         row = {**same, "seed": seed, "expected_share": found.share, "true_share": true.mean(), **expected}
         yield row | judge(log_odds, log_odds > 0, true, len(hidden)) | {"cpu_seconds": used}

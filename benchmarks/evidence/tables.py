@@ -1,6 +1,6 @@
 """The evidence of a cell, looked up once and kept in a folder, so that a trial of a setting takes seconds.
 
-Three sets of candidates: the lesson (proposals among which the holdout facts are), looked at without the holdout facts;
+Three sets of candidates: the training set, looked at without the holdout facts;
 the pool and the test half, looked at with them.
 """
 
@@ -31,7 +31,7 @@ class Tables:
     folder : Path
         Where values are kept.
     limits : Limits
-        Those that ``weigh_pools`` would choose, or others.
+        Those that ``score_pools`` would choose, or others.
     """
 
     cell: Cell
@@ -39,9 +39,9 @@ class Tables:
     folder: Path
     limits: Limits
 
-    def lesson(self) -> Evidence:
+    def training(self) -> Evidence:
         """Return the evidence that weights are learnt from."""
-        return self._gather("lesson", self.cell.lesson.proposals, False)
+        return self._gather("training", self.cell.training.proposals, False)
 
     def pool(self) -> Evidence:
         """Return the evidence of the pool."""
@@ -71,5 +71,5 @@ def open_tables(folder: Path, kept: Path, limits_of: int = 0) -> Tables:
     """Return the tables of a cell, of which those that were looked up before are read from a folder."""
     kept.mkdir(exist_ok=True, parents=True)
     cell = read_cell(folder)
-    limits = Limits.for_count(max(len(cell.pool), len(cell.test), len(cell.lesson.proposals), limits_of))
+    limits = Limits.for_count(max(len(cell.pool), len(cell.test), len(cell.training.proposals), limits_of))
     return Tables(cell, cell.labels, kept, limits)

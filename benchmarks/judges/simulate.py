@@ -48,7 +48,7 @@ FIELDS = ("cell", "quality", "repeat", "answers", "judge_accuracy", "accuracy_wi
 def read_pool(name: str) -> tuple[ScoredTriples, BoolArray, ScoredTriples | None]:
     """Return the candidates of a cell, which of them are true, and the known triples."""
     variable, path = CELLS[name]
-    cell = read_cell(Path(os.environ[variable]) / path).weighed
+    cell = read_cell(Path(os.environ[variable]) / path).with_evidence
     return cell.valid, cell.valid_labels, cell.known
 
 

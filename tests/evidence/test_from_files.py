@@ -11,7 +11,7 @@ from actc.data.files import read_scored, write_scored, write_triples
 from actc.data.triples import ScoredTriples
 from actc.errors import ActcError
 from actc.evidence.plan import GRAPH_COLUMNS
-from actc.evidence.score import find_lesson, place_scores
+from actc.evidence.score import create_training_set, place_scores
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 
@@ -57,20 +57,20 @@ def test_what_the_graph_bears_out_is_ranked_above_what_it_does_not(folder, tmp_p
 
 def test_without_holdout_facts_the_model_score_is_left_out_and_that_is_said(folder, tmp_path):
     added = run(folder, tmp_path / "e.tsv", held=None)
-    assert "score" not in added.learnt.worth.columns
+    assert "score" not in added.scorer.model.columns
     assert any("No holdout facts" in note for note in added.notes)
 
 
 def test_scores_count_only_where_the_model_proposed_the_holdout(folder, tmp_path):
     apart = run(folder, tmp_path / "apart.tsv")
-    assert "score" not in apart.learnt.worth.columns
+    assert "score" not in apart.scorer.model.columns
     assert any("not among the candidates" in note for note in apart.notes)
     both = [read_scored(folder / f"{name}.tsv")[0] for name in ("held", "candidates")]
     columns = (np.concatenate(pair).tolist() for pair in zip(*(one.columns().values() for one in both), strict=True))
     everything = ScoredTriples.from_columns(*columns, np.concatenate([one.scores for one in both]))
     write_scored(tmp_path / "both.tsv", everything)
     listed = add_evidence(folder / "graph.tsv", tmp_path / "both.tsv", tmp_path / "e.tsv", held=folder / "held.tsv")
-    assert "score" in listed.learnt.worth.columns
+    assert "score" in listed.scorer.model.columns
     assert listed.notes == ()
 
 
@@ -123,14 +123,16 @@ def test_of_many_proposals_some_are_drawn_to_learn_from_and_keep_their_places(fo
     duckdb.sql(f"COPY (SELECT * FROM read_csv(['{both}'], delim='\t')) TO '{listed}'")
     whole = add_evidence(folder / "graph.tsv", listed, tmp_path / "e.parquet", held=folder / "held.tsv")
     monkeypatch.setattr("actc.evidence.score.MOST_LEARNT", 50)
-    lesson = find_lesson(read_graph(folder / "graph.tsv"), whole.candidates, read_scored(folder / "held.tsv")[0])
-    assert (len(lesson.proposals), lesson.true.sum()) == (60, 10)
-    rows = whole.candidates.triples.rows_of(lesson.proposals.triples)
+    training = create_training_set(
+        read_graph(folder / "graph.tsv"), whole.candidates, read_scored(folder / "held.tsv")[0]
+    )
+    assert (len(training.proposals), training.true.sum()) == (60, 10)
+    rows = whole.candidates.triples.rows_of(training.proposals.triples)
     places = place_scores(whole.candidates).marks["place_among_heads"]
-    np.testing.assert_array_equal(lesson.proposals.marks["place_among_heads"], places[rows])
+    np.testing.assert_array_equal(training.proposals.marks["place_among_heads"], places[rows])
     added = add_evidence(folder / "graph.tsv", listed, tmp_path / "some.parquet", held=folder / "held.tsv")
-    assert added.learnt.worth.with_scores
-    assert added.learnt.worth.share == pytest.approx(whole.learnt.worth.share, abs=0.2)
+    assert added.scorer.model.with_scores
+    assert added.scorer.model.share == pytest.approx(whole.scorer.model.share, abs=0.2)
 
 
 def test_some_candidates_are_looked_at_again_for_their_reasons(folder, tmp_path):

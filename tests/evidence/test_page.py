@@ -37,7 +37,7 @@ def answers():
     evidence = gather_evidence(graph, candidates)
     work = Work.of(graph, candidates)
     found = {}
-    with open_tables(work.graph, work.asked, work.scores, "1GB") as connection:
+    with open_tables(work.graph, work.candidates, work.scores, "1GB") as connection:
         connection.execute("CREATE VIEW candidates AS SELECT id, h, r, t, score0 AS score FROM candidate")
         for name, query in QUERIES.items():
             rows = connection.execute(re.sub(r"\bcandidate\b", "candidates", f"--{query}")).fetchall()

@@ -16,7 +16,7 @@ from actc.data.metrics import accuracy
 from actc.data.numeric import sigmoid
 from actc.data.triples import Annotations, ScoredTriples
 from actc.errors import OptionError, TableError
-from actc.evidence.score import Lesson, WeighedTriples, learn, weigh_pools
+from actc.evidence.score import TrainingSet, TriplesWithEvidence, learn, score_pools
 from actc.graph.graph import Graph
 from actc.methods.evidence_answers import move_weights
 from actc.methods.named import METHODS, find_method, thresholds_of
@@ -30,20 +30,20 @@ def make_cell(with_holdout=True):
     """Two halves of a town's questions: a pool and a test, the model's scores being noise."""
     graph, facts, asked, truth = make_town(people=90)
     first = np.arange(len(asked)) < len(asked) // 2
-    lesson = Lesson.placed(facts, asked.take(first)) if with_holdout else None
+    training = TrainingSet.placed_in(facts, asked.take(first)) if with_holdout else None
     known = graph.with_scores(np.zeros(len(graph)))
-    return Cell("town", "noise", asked.take(first), truth[first], asked.take(~first), truth[~first], known, lesson)
+    return Cell("town", "noise", asked.take(first), truth[first], asked.take(~first), truth[~first], known, training)
 
 
 def write_labelled(path, triples, labels):
     write_triples(path, {**triples.columns(), "score": triples.scores, "label": labels.astype(int)})
 
 
-def make_weighed(pieces, scores=None, taught=True):
+def make_weighed(pieces, scores=None, with_log_odds=True):
     size = len(pieces)
     scores = np.zeros(size) if scores is None else scores
     triples = ScoredTriples.from_columns([f"h{i:04}" for i in range(size)], ["r"] * size, ["t"] * size, scores)
-    return WeighedTriples.of(triples, pieces, tuple(f"piece {k}" for k in range(pieces.shape[1])), taught)
+    return TriplesWithEvidence.of(triples, pieces, tuple(f"piece {k}" for k in range(pieces.shape[1])), with_log_odds)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def plain_cell():
 
 
 def test_with_unseen_facts_the_graph_ranks_before_any_answer(cell):
-    chance = PooledEvidence().fit(cell.weighed.valid, NOBODY).probabilities(cell.weighed.test)
+    chance = PooledEvidence().fit(cell.with_evidence.valid, NOBODY).probabilities(cell.with_evidence.test)
     assert chance[cell.test_labels].min() > chance[~cell.test_labels].max()
 
 
@@ -71,27 +71,27 @@ def test_the_bench_measures_it_from_zero_answers_on(cell):
 
 def test_without_unseen_facts_it_begins_as_pooled_known(plain_cell):
     cell = plain_cell
-    fit = PooledEvidence().fit(cell.weighed.valid, NOBODY, cell.known)
+    fit = PooledEvidence().fit(cell.with_evidence.valid, NOBODY, cell.known)
     expected = METHODS["pooled-known"].fit(cell.valid, NOBODY, cell.known)
-    np.testing.assert_allclose(fit.probabilities(cell.weighed.test), expected.probabilities(cell.test))
+    np.testing.assert_allclose(fit.probabilities(cell.with_evidence.test), expected.probabilities(cell.test))
 
 
 def test_without_unseen_facts_answers_bring_the_evidence_in(plain_cell):
     cell = plain_cell
     answers = Annotations(np.arange(len(cell.valid)), cell.valid_labels)
-    fit = PooledEvidence().fit(cell.weighed.valid, answers, cell.known)
-    assert accuracy(cell.test_labels, fit.probabilities(cell.weighed.test) >= 0.5) > 0.95
-    assert fit.weights["taught"] > 0
+    fit = PooledEvidence().fit(cell.with_evidence.valid, answers, cell.known)
+    assert accuracy(cell.test_labels, fit.probabilities(cell.with_evidence.test) >= 0.5) > 0.95
+    assert fit.weights["log-odds by evidence"] > 0
 
 
 def test_where_answers_moved_weights_no_threshold_is_given_and_the_calibrator_heeds_them(cell):
     answers = Annotations(np.arange(30), cell.valid_labels[:30])
-    calibrator = Calibrator("pooled-evidence").fit(cell.weighed.valid, answers)
+    calibrator = Calibrator("pooled-evidence").fit(cell.with_evidence.valid, answers)
     assert calibrator.thresholds_ is None
     with pytest.raises(OptionError, match="No threshold on the score says what this fit accepts"):
         thresholds_of(calibrator.fit_)
-    accepted = calibrator.predict(cell.weighed.test)
-    assert accepted.tolist() == (calibrator.predict_proba(cell.weighed.test)[:, 1] >= 0.5).tolist()
+    accepted = calibrator.predict(cell.with_evidence.test)
+    assert accepted.tolist() == (calibrator.predict_proba(cell.with_evidence.test)[:, 1] >= 0.5).tolist()
     assert accuracy(cell.test_labels, accepted) > 0.95
 
 
@@ -108,7 +108,7 @@ def test_answers_change_what_is_predicted():
 
 @pytest.mark.parametrize("count", [0, 30])
 def test_without_pieces_it_decides_by_thresholds_in_log_odds(cell, count):
-    weighed = cell.weighed.valid
+    weighed = cell.with_evidence.valid
     plain = weighed.with_scores(weighed.scores)
     answers = Annotations(np.arange(count), cell.valid_labels[:count])
     fit = PooledEvidence().fit(plain, answers)
@@ -158,12 +158,12 @@ def test_no_answer_moves_no_weight():
 def test_the_order_of_answers_does_not_matter(cell):
     rows = np.random.default_rng(0).permutation(len(cell.valid))[:25]
     one, other = (Annotations(part, cell.valid_labels[part]) for part in (rows, rows[::-1]))
-    fits = [PooledEvidence().fit(cell.weighed.valid, answers) for answers in (one, other)]
+    fits = [PooledEvidence().fit(cell.with_evidence.valid, answers) for answers in (one, other)]
     np.testing.assert_array_equal(*(fit.moved for fit in fits))
 
 
 def test_it_refuses_triples_without_evidence_where_answers_moved_weights(cell):
-    fit = PooledEvidence().fit(cell.weighed.valid, Annotations(np.arange(9), cell.valid_labels[:9]))
+    fit = PooledEvidence().fit(cell.with_evidence.valid, Annotations(np.arange(9), cell.valid_labels[:9]))
     with pytest.raises(OptionError, match="weigh them with the pool"):
         fit.accepts(cell.valid)
 
@@ -171,17 +171,17 @@ def test_it_refuses_triples_without_evidence_where_answers_moved_weights(cell):
 def test_a_graph_of_a_few_facts_is_too_small_to_learn_from(cell):
     few = Graph.of(cell.known.take(np.arange(9)))
     with pytest.raises(TableError, match="9 facts is too small"):
-        weigh_pools(few, [cell.valid])
+        score_pools(few, [cell.valid])
 
 
 def test_scores_that_the_lesson_cannot_weigh_are_left_to_the_answers(cell):
-    beside = Lesson.placed(cell.lesson.holdout, cell.valid)
+    beside = TrainingSet.placed_in(cell.training.holdout, cell.valid)
     graph = Graph.of(cell.known)
-    (weighed,) = weigh_pools(graph, [cell.valid], beside)
-    assert weighed.taught
+    (weighed,) = score_pools(graph, [cell.valid], beside)
+    assert weighed.with_log_odds
     score = weighed.pieces[:, weighed.piece_names.index("score")]
     assert spearmanr(score, cell.valid.scores).statistic > 0.999
-    assert "score" not in learn(graph, beside).worth.columns
+    assert "score" not in learn(graph, beside).model.columns
 
 
 def test_rows_that_are_taken_keep_their_pieces():
@@ -193,18 +193,18 @@ def test_a_folder_may_hold_facts_the_model_was_not_trained_on(cell, tmp_path):
     write_labelled(tmp_path / "valid.tsv", cell.valid, cell.valid_labels)
     write_labelled(tmp_path / "test.tsv", cell.test, cell.test_labels)
     write_scored(tmp_path / "train.tsv", cell.known)
-    assert read_cell(tmp_path).lesson is None
-    write_scored(tmp_path / "held.tsv", cell.lesson.holdout)
-    assert not read_cell(tmp_path).lesson.proposals.scores
-    assert read_cell(tmp_path, with_known=False).lesson is None
-    write_labelled(tmp_path / "held_proposals.tsv", cell.lesson.proposals.triples, cell.lesson.true)
-    read = read_cell(tmp_path).lesson
+    assert read_cell(tmp_path).training is None
+    write_scored(tmp_path / "held.tsv", cell.training.holdout)
+    assert not read_cell(tmp_path).training.proposals.scores
+    assert read_cell(tmp_path, with_known=False).training is None
+    write_labelled(tmp_path / "held_proposals.tsv", cell.training.proposals.triples, cell.training.true)
+    read = read_cell(tmp_path).training
     assert read.proposals.scores
-    assert len(read.holdout) == len(cell.lesson.holdout)
-    assert read.true.sum() == cell.lesson.true.sum()
+    assert len(read.holdout) == len(cell.training.holdout)
+    assert read.true.sum() == cell.training.true.sum()
 
 
 def test_the_graph_is_what_is_known_and_the_holdout(cell):
-    fresh = ~cell.lesson.holdout.contains(cell.known)
+    fresh = ~cell.training.holdout.contains(cell.known)
     apart = replace(cell, known=cell.known.take(fresh))
-    np.testing.assert_array_equal(apart.weighed.valid.scores, cell.weighed.valid.scores)
+    np.testing.assert_array_equal(apart.with_evidence.valid.scores, cell.with_evidence.valid.scores)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from actc.data.triples import ScoredTriples
-from actc.evidence.model import Quantiles, Ridge, Worth
+from actc.evidence.model import EvidenceModel, Quantiles, Ridge
 from actc.evidence.plan import NAMED_COLUMNS
 from actc.evidence.reasons import give_reasons
 from actc.evidence.score import gather_evidence
@@ -33,30 +33,30 @@ def evidence(graph):
     return gather_evidence(graph, ScoredTriples.from_columns(*zip(*ASKED, strict=True), [1.0, 2.0, 3.0, 4.0]))
 
 
-def weigh(evidence, **weights):
+def score_evidence(evidence, **weights):
     """Make a ridge in which the pieces weigh what is given, and all others nothing."""
     of_columns = np.array([weights.get(name, 0.0) for name in evidence.columns])
     ridge = Ridge(Quantiles.of(evidence.values, np.ones(len(evidence))), of_columns, 0.0)
-    return Worth(evidence.columns, ridge, 0.1, 10)
+    return EvidenceModel(evidence.columns, ridge, 0.1, 10)
 
 
 def test_a_slot_that_most_fill_once_says_so_and_names_what_is_there(evidence, graph):
-    (said,) = give_reasons(evidence, weigh(evidence, head_slot_filled=-1.0), np.array([0]), graph=graph)
+    (said,) = give_reasons(evidence, score_evidence(evidence, head_slot_filled=-1.0), np.array([0]), graph=graph)
     assert said == ("against: ada has one born in already (london), and 75% have only one",)
 
 
 def test_an_inverse_that_holds_is_called_an_inverse(evidence):
-    (said,) = give_reasons(evidence, weigh(evidence, pair_best=1.0), np.array([1]))
+    (said,) = give_reasons(evidence, score_evidence(evidence, pair_best=1.0), np.array([1]))
     assert said[0].startswith("parent of holds the other way round (")  # in one of two cases, and five to doubt it
     sure = replace(evidence, values=np.where(np.array(evidence.columns) == "pair_best", 0.9, evidence.values))
-    (said,) = give_reasons(sure, weigh(evidence, pair_best=1.0), np.array([1]))
+    (said,) = give_reasons(sure, score_evidence(evidence, pair_best=1.0), np.array([1]))
     assert said == ("inverse of parent of, which holds (90% have both)",)
 
 
 def test_relatives_are_counted(evidence):
-    (said,) = give_reasons(evidence, weigh(evidence, head_relatives_five=1.0), np.array([0]))
+    (said,) = give_reasons(evidence, score_evidence(evidence, head_relatives_five=1.0), np.array([0]))
     assert not said  # nobody like ada has it, which is no reason for anything
-    (said,) = give_reasons(evidence, weigh(evidence, head_relatives_five=-1.0), np.array([3]))
+    (said,) = give_reasons(evidence, score_evidence(evidence, head_relatives_five=-1.0), np.array([3]))
     assert not said
 
 
@@ -86,12 +86,12 @@ def test_a_fact_alone_is_one_fact(evidence):
 
 
 def test_head_and_tail_in_one_are_said(evidence):
-    (said,) = give_reasons(evidence, weigh(evidence, same_entity=-2.0), np.array([2]))
+    (said,) = give_reasons(evidence, score_evidence(evidence, same_entity=-2.0), np.array([2]))
     assert said == ("against: head and tail are the same",)
 
 
 def test_reasons_for_what_was_decided_come_first(evidence, graph):
-    worth = weigh(evidence, head_slot_filled=-3.0, path_count=1.0, score=-0.5)
+    worth = score_evidence(evidence, head_slot_filled=-3.0, path_count=1.0, score=-0.5)
     (free,) = give_reasons(evidence, worth, np.array([0]), graph=graph)
     assert free[0].startswith("against: ada has one born in")
     (taken,) = give_reasons(evidence, worth, np.array([0]), graph=graph, accepted=np.array([True]), most=2)
@@ -100,17 +100,17 @@ def test_reasons_for_what_was_decided_come_first(evidence, graph):
 
 
 def test_where_no_piece_speaks_for_what_was_decided_that_is_said(evidence, graph):
-    worth = weigh(evidence, head_slot_filled=-3.0)
+    worth = score_evidence(evidence, head_slot_filled=-3.0)
     (said,) = give_reasons(evidence, worth, [0], graph=graph, accepted=np.array([True]))
     assert said[0] == "no piece of evidence alone speaks for it"
     assert said[1].startswith("against: ada has one born in already")
-    assert give_reasons(evidence, weigh(evidence), [0], accepted=np.array([False])) == [
+    assert give_reasons(evidence, score_evidence(evidence), [0], accepted=np.array([False])) == [
         ("no piece of evidence alone speaks against it",)
     ]
 
 
 def test_ids_are_called_by_names(evidence):
-    (said,) = give_reasons(evidence, weigh(evidence, pair_best=1.0), np.array([0]), call="[[{}]]".format)
+    (said,) = give_reasons(evidence, score_evidence(evidence, pair_best=1.0), np.array([0]), call="[[{}]]".format)
     assert said == ("against: nothing else is known between [[ada]] and [[paris]]",)
 
 

@@ -18,7 +18,7 @@ from actc.data.numeric import sigmoid
 from actc.data.triples import Triples
 from actc.errors import TableError
 from actc.evidence.ceiling import fit_ceiling
-from actc.evidence.holdouts import MOST_HOLDOUTS, split_holdouts, weigh_rules
+from actc.evidence.holdouts import MOST_HOLDOUTS, score_rules, split_holdouts
 from actc.evidence.rules import RuleLimits, propose_by_rules
 from actc.graph.graph import Graph
 
@@ -147,7 +147,7 @@ def test_a_graph_without_rules_proposes_nothing_and_says_so():
     assert len(proposed) == 0
     assert proposed.columns()["rule"].shape == (0,)
     with pytest.raises(TableError, match="No rule of this graph of 40 facts"):
-        weigh_rules(graph, proposed)
+        score_rules(graph, proposed)
 
 
 def test_holdouts_are_a_tenth_each_and_share_no_fact():
@@ -199,19 +199,19 @@ def test_relations_that_are_alike_share_a_ceiling():
 def test_what_holdouts_say_before_anybody_is_asked_is_true():
     graph, hidden = make_families(150, np.random.default_rng(2), 0.75)
     proposed = propose_by_rules(graph)
-    found = weigh_rules(graph, proposed)
+    found = score_rules(graph, proposed)
     true = hidden.contains(proposed.candidates)
-    accepted = found.weighed.log_odds > 0
+    accepted = found.scored.log_odds > 0
     assert found.recall == pytest.approx(proposed.candidates.contains(hidden).mean(), abs=0.1)
     assert found.share == pytest.approx(true.mean(), rel=0.3)
-    assert sigmoid(found.weighed.log_odds).mean() == pytest.approx(found.share, rel=0.01)
+    assert sigmoid(found.scored.log_odds).mean() == pytest.approx(found.share, rel=0.01)
     low, _, high = found.precision
     assert low - 0.02 <= true[accepted].mean() <= high + 0.02
     assert true[accepted].mean() > 1.5 * true.mean()
-    again = found.weighed.worth.log_odds(found.weighed.evidence)
-    np.testing.assert_allclose(again, found.weighed.log_odds, atol=1e-6)
+    again = found.scored.model.log_odds(found.scored.evidence)
+    np.testing.assert_allclose(again, found.scored.log_odds, atol=1e-6)
     assert found.holdout == MOST_HOLDOUTS * int(0.1 * len(graph))
-    assert "none has a probability above one half" in replace(found, precisions=found.precisions[:0]).tell()
+    assert "none has a probability above one half" in replace(found, precisions=found.precisions[:0]).summary()
 
 
 def test_what_is_learnt_does_not_depend_on_the_facts_order():
@@ -236,8 +236,8 @@ def test_a_relation_whose_facts_follow_from_nothing_is_not_taken_for_one_that_la
     world = Graph.from_columns(*zip(*facts, strict=True))
     hidden = random.random(len(world)) < 0.2
     graph, missing = world.take(~hidden), world.take(hidden)
-    found = weigh_rules(graph, propose_by_rules(graph))
-    accepted = found.weighed.candidates.take(found.weighed.log_odds > 0)
+    found = score_rules(graph, propose_by_rules(graph))
+    accepted = found.scored.candidates.take(found.scored.log_odds > 0)
     assert missing.contains(accepted).mean() > 0.9
     assert accepted.contains(missing).mean() > 0.7
 
@@ -256,7 +256,7 @@ def told(*given):
     return fit(*given)
 room.fit_ceiling = told
 graph = read_graph(sys.argv[1])
-room.weigh_rules(graph, propose_by_rules(graph))
+room.score_rules(graph, propose_by_rules(graph))
 """
 
 

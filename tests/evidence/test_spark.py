@@ -14,9 +14,9 @@ from actc.data.files import write_scored, write_triples
 from actc.data.spark_session import in_one_sentence
 from actc.errors import ActcError
 from actc.evidence.duckdb_engine import Duckdb
-from actc.evidence.from_files import write_weighed
+from actc.evidence.from_files import write_scored_evidence
 from actc.evidence.plan import Limits
-from actc.evidence.score import find_lesson, learn
+from actc.evidence.score import create_training_set, learn
 from actc.evidence.spark_engine import Spark
 from actc.evidence.table import Proposals
 from actc.graph.graph import Graph
@@ -70,10 +70,10 @@ def test_spark_weighs_and_writes_as_duckdb_does(session, case, tmp_path):
     graph, candidates = case
     some = np.where(candidates.scores < 0.5, np.nan, np.round(np.sin(candidates.scores), 3))
     both = Proposals(candidates, (candidates.scores, some))
-    learnt = learn(graph, find_lesson(graph, both, graph.take(np.arange(0, 60, 4))), TIGHT)
-    assert {"has_score_2", "score"} <= set(learnt.worth.columns)
+    scorer = learn(graph, create_training_set(graph, both, graph.take(np.arange(0, 60, 4))), TIGHT)
+    assert {"has_score_2", "score"} <= set(scorer.model.columns)
     for name, engine in {"duckdb": Duckdb(), "spark": Spark(10**9)}.items():
-        write_weighed(learnt, both, tmp_path / name, engine)
+        write_scored_evidence(scorer, both, tmp_path / name, engine)
     ours, theirs = read(tmp_path / "duckdb"), read(tmp_path / "spark")
     assert len(ours["head"]) == len(candidates)
     check_alike(ours, theirs, [name for name in ours if name.endswith("_2")])

@@ -10,9 +10,9 @@ import pytest
 from actc.data.numeric import sigmoid
 from actc.data.triples import ScoredTriples
 from actc.errors import FileError, TableError
-from actc.evidence.model import CHOICES, Quantiles, Ridge, count_cases, expect_share, learn_worth
-from actc.evidence.reasons import load_weighed, save_weighed
-from actc.evidence.score import Lesson, best_place, find_lesson, learn, weigh
+from actc.evidence.model import CHOICES, Quantiles, Ridge, count_cases, expect_share, fit_model
+from actc.evidence.reasons import load_evidence, save_evidence
+from actc.evidence.score import TrainingSet, best_place, create_training_set, learn, score_evidence
 from actc.evidence.table import Proposals
 from actc.graph.graph import Graph
 
@@ -39,7 +39,7 @@ def town():
 @pytest.fixture(scope="module")
 def weighed(town):
     graph, facts, pool, _ = town
-    return weigh(graph, pool, Lesson.placed(facts, pool))
+    return score_evidence(graph, pool, TrainingSet.placed_in(facts, pool))
 
 
 def test_holdout_facts_teach_what_a_score_of_noise_does_not_know(town, weighed):
@@ -49,48 +49,48 @@ def test_holdout_facts_teach_what_a_score_of_noise_does_not_know(town, weighed):
 
 
 def test_saved_weights_give_the_same_log_odds(weighed, tmp_path):
-    save_weighed(tmp_path / "kept.npz", weighed.evidence, weighed.worth)
-    evidence, again = load_weighed(tmp_path / "kept.npz", weighed.evidence.candidates)
+    save_evidence(tmp_path / "kept.npz", weighed.evidence, weighed.model)
+    evidence, again = load_evidence(tmp_path / "kept.npz", weighed.evidence.candidates)
     np.testing.assert_allclose(again.log_odds(evidence), weighed.log_odds)
-    assert again.weights() == weighed.worth.weights()
-    assert (again.share, again.holdout) == (weighed.worth.share, weighed.worth.holdout)
+    assert again.weights() == weighed.model.weights()
+    assert (again.share, again.holdout) == (weighed.model.share, weighed.model.holdout)
     assert np.array_equal(evidence.named, weighed.evidence.named)
     assert (evidence.columns, evidence.entity_names) == (weighed.evidence.columns, weighed.evidence.entity_names)
 
 
 def test_a_file_that_holds_no_weights_or_those_of_others_is_refused(weighed, tmp_path):
     (tmp_path / "kept.npz").write_text("{}")
-    with pytest.raises(FileError, match="does not hold weighed evidence"):
-        load_weighed(tmp_path / "kept.npz", weighed.evidence.candidates)
-    save_weighed(tmp_path / "kept.npz", weighed.evidence, weighed.worth)
+    with pytest.raises(FileError, match="does not hold evidence"):
+        load_evidence(tmp_path / "kept.npz", weighed.evidence.candidates)
+    save_evidence(tmp_path / "kept.npz", weighed.evidence, weighed.model)
     with pytest.raises(FileError, match="it has 80 rows, more than the 3 candidates"):
-        load_weighed(tmp_path / "kept.npz", weighed.evidence.candidates.take([0, 1, 2]))
+        load_evidence(tmp_path / "kept.npz", weighed.evidence.candidates.take([0, 1, 2]))
 
 
 def test_the_lesson_is_the_best_there_is(town):
     graph, facts, pool, _ = town
     both = pool.followed_by(facts).with_scores(np.append(pool.scores, facts.scores))
-    found = find_lesson(graph, both, Graph.of(facts))
+    found = create_training_set(graph, both, Graph.of(facts))
     assert found.true.sum() == len(facts)
     assert found.proposals.scores
-    placed = find_lesson(graph, pool, facts)
+    placed = create_training_set(graph, pool, facts)
     assert placed.true.sum() >= 2
     assert not placed.proposals.scores
-    taken = find_lesson(graph, pool, Graph.of(facts))  # without scores nobody knows where to put them
+    taken = create_training_set(graph, pool, Graph.of(facts))  # without scores nobody knows where to put them
     assert graph.contains(taken.holdout).all()
     assert len(taken.holdout) == len(graph) // 10
-    for lesson in (placed, taken):
-        assert not {"score", "place_among_tails", "above_relation"} & set(learn(graph, lesson).worth.columns)
+    for training in (placed, taken):
+        assert not {"score", "place_among_tails", "above_relation"} & set(learn(graph, training).model.columns)
 
 
 def test_a_share_that_is_known_is_what_is_expected(town):
     graph, facts, pool, _ = town
-    lesson = Lesson.placed(facts, pool)
-    learnt = learn(graph, replace(lesson, share=0.3))
-    rest = lesson.proposals.take(~lesson.true)
-    assert learnt.worth.share == 0.3
-    before = graph.take(~lesson.holdout.contains(graph))
-    assert sigmoid(replace(learnt, graph=before).weigh(rest).log_odds).mean() == pytest.approx(0.3, abs=0.02)
+    training = TrainingSet.placed_in(facts, pool)
+    scorer = learn(graph, replace(training, share=0.3))
+    rest = training.proposals.take(~training.true)
+    assert scorer.model.share == 0.3
+    before = graph.take(~training.holdout.contains(graph))
+    assert sigmoid(replace(scorer, graph=before).score(rest).log_odds).mean() == pytest.approx(0.3, abs=0.02)
 
 
 def test_a_model_may_know_only_some_candidates_and_marks_say_who_proposed_them(town):
@@ -99,32 +99,34 @@ def test_a_model_may_know_only_some_candidates_and_marks_say_who_proposed_them(t
     known, random = np.append(truth, np.ones(len(facts), bool)), np.random.default_rng(0)
     scores = np.where(random.random(len(both)) < 0.5, np.nan, known + random.normal(size=len(both)) / 9)
     proposals = Proposals(both, (scores,), {"by_rule": np.isnan(scores).astype(float)})
-    lesson = Lesson.found(facts, proposals)
-    learnt = learn(graph, lesson)
-    assert {"score", "has_score", "by_rule"} <= set(learnt.worth.columns)
-    assert learnt.worth.weights()["score"] > 0
-    weighed = learnt.weigh(proposals.take(~lesson.true))
+    training = TrainingSet.among(facts, proposals)
+    scorer = learn(graph, training)
+    assert {"score", "has_score", "by_rule"} <= set(scorer.model.columns)
+    assert scorer.model.weights()["score"] > 0
+    weighed = scorer.score(proposals.take(~training.true))
     assert np.isfinite(weighed.log_odds).all()
     assert weighed.log_odds[truth].min() > weighed.log_odds[~truth].max()
-    assert np.isnan(weighed.evidence.column("place_among_tails")).sum() == np.isnan(scores[~lesson.true]).sum()
+    assert np.isnan(weighed.evidence.column("place_among_tails")).sum() == np.isnan(scores[~training.true]).sum()
 
 
 def test_candidates_that_lack_a_piece_of_the_lesson_are_refused(town):
     graph, facts, pool, _ = town
     both = pool.followed_by(facts).with_scores(np.append(pool.scores, facts.scores))
-    with pytest.raises(TableError, match="The candidates have no 'score', which the lesson's proposals have"):
-        weigh(graph, Proposals(pool), Lesson.found(facts, both))
+    with pytest.raises(TableError, match="The candidates have no 'score', which the training set's proposals have"):
+        score_evidence(graph, Proposals(pool), TrainingSet.among(facts, both))
 
 
 def test_no_model_is_needed(town):
     graph, facts, pool, truth = town
-    weighed = weigh(graph, Proposals(pool), Lesson(facts, Proposals(facts.followed_by(pool)), np.arange(100) < 20))
+    weighed = score_evidence(
+        graph, Proposals(pool), TrainingSet(facts, Proposals(facts.followed_by(pool)), np.arange(100) < 20)
+    )
     assert weighed.log_odds[truth].min() > weighed.log_odds[~truth].max()
 
 
 def test_too_few_holdout_facts_are_refused(weighed):
     with pytest.raises(TableError, match="1 of 80 proposals are holdout facts"):
-        learn_worth(weighed.evidence, np.arange(80) < 1)
+        fit_model(weighed.evidence, np.arange(80) < 1)
 
 
 def test_quantiles_keep_the_order_and_share_ties():

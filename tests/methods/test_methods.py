@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from actc import METHODS, Annotations, Calibrator, ScoredTriples
 from actc.errors import ActcError, ChoiceError, OptionError
-from actc.evidence.score import WeighedTriples
+from actc.evidence.score import TriplesWithEvidence
 from actc.methods.named import describe_options, find_method, finds_cuts
 from tests.conftest import make_pool
 
@@ -162,7 +162,7 @@ def make_scored(kind, seed):
     if kind == "log-odds":
         return scored, labels
     pieces = np.random.default_rng(seed).normal(size=(len(pool), 3)) + labels[:, None]
-    return WeighedTriples.of(scored, pieces, ("one", "two", "three"), taught=kind == "evidence"), labels
+    return TriplesWithEvidence.of(scored, pieces, ("one", "two", "three"), with_log_odds=kind == "evidence"), labels
 
 
 @pytest.mark.parametrize("kind", ["probability", "distance", "log-odds", "evidence", "untaught"])
@@ -184,7 +184,7 @@ def check_decisions(name, pool, labels, answers, far):
     accepted = fit.accepts(pool)
     if fit.thresholds is None:
         assert name.startswith("pooled-evidence")  # answers moved weights
-        assert isinstance(pool, WeighedTriples)
+        assert isinstance(pool, TriplesWithEvidence)
         assert len(answers) > 0
     else:
         assert fit.thresholds.decide(pool).tolist() == accepted.tolist()

@@ -15,7 +15,7 @@ from actc.data.files import read_scored
 from actc.data.metrics import LabelledScores
 from actc.data.triples import BoolArray, ScoredTriples
 from actc.errors import FileError, OptionError
-from actc.evidence.score import Lesson, weigh_pools
+from actc.evidence.score import TrainingSet, score_pools
 from actc.graph.graph import Graph
 from actc.methods.squash_scores import Squash, needs_squashing
 
@@ -41,7 +41,7 @@ class CellSource(Protocol):
 class Cell:
     """One model on one data set: a labelled pool to calibrate on and labelled triples to test on.
 
-    ``known`` are triples that the graph holds, with scores; ``lesson`` has facts that the model was not trained on.
+    ``known`` are triples that the graph holds, with scores; ``training`` has facts that the model was not trained on.
     """
 
     dataset: str
@@ -51,7 +51,7 @@ class Cell:
     test: ScoredTriples
     test_labels: BoolArray
     known: ScoredTriples | None = None
-    lesson: Lesson | None = None
+    training: TrainingSet | None = None
 
     @cached_property
     def squashed(self) -> Cell:
@@ -63,11 +63,11 @@ class Cell:
         return replace(self, valid=valid.apply(self.valid), test=test.apply(self.test), known=known)
 
     @cached_property
-    def weighed(self) -> Cell:
+    def with_evidence(self) -> Cell:
         """The cell with the graph's evidence beside its triples; the graph is what is known and the holdout."""
         if self.known is None:
             raise OptionError(f"{self.dataset}/{self.model}: there are no known triples, so there is no graph.")
-        valid, test = weigh_pools(Graph.of(self.known), [self.valid, self.test], self.lesson)
+        valid, test = score_pools(Graph.of(self.known), [self.valid, self.test], self.training)
         return replace(self, valid=valid, test=test)
 
     @cached_property
@@ -81,8 +81,8 @@ class Cell:
         columns: list[NDArray[Any]] = [self.valid_labels, self.test_labels]
         for triples in (self.valid, self.test, *([] if self.known is None else [self.known])):
             columns += [triples.relations, triples.scores]
-        if self.lesson is not None:
-            columns += [self.lesson.true, self.lesson.proposals.triples.relations, *self.lesson.proposals.scores]
+        if self.training is not None:
+            columns += [self.training.true, self.training.proposals.triples.relations, *self.training.proposals.scores]
         found = hashlib.sha256()
         for column in columns:
             found.update(column.tobytes())
@@ -138,9 +138,9 @@ def read_cell(folder: str | Path, *, with_known: bool = True) -> Cell:
     test, test_labels = _read_labelled(folder, "test")
     train = _find_split(folder, "train") if with_known else None
     known = None if train is None else read_scored(train)[0]
-    lesson = _read_lesson(folder, valid) if with_known else None
+    training = _read_training_set(folder, valid) if with_known else None
     source = CellFolder(folder)
-    return Cell(source.dataset, source.model, valid, valid_labels, test, test_labels, known, lesson)
+    return Cell(source.dataset, source.model, valid, valid_labels, test, test_labels, known, training)
 
 
 def check_names(sources: Sequence[CellSource]) -> None:
@@ -156,15 +156,15 @@ def _find_split(folder: Path, split: str) -> Path | None:
     return next((path for path in paths if path.exists()), None)
 
 
-def _read_lesson(folder: Path, pool: ScoredTriples) -> Lesson | None:
+def _read_training_set(folder: Path, pool: ScoredTriples) -> TrainingSet | None:
     """Read holdout facts, among the proposals for their own slots or, where there are none, among those of the pool."""
     path = _find_split(folder, "held")
     if path is None:
         return None
     holdout = read_scored(path)[0]
     if _find_split(folder, "held_proposals") is None:
-        return Lesson.placed(holdout, pool)
-    return Lesson.found(holdout, _read_labelled(folder, "held_proposals")[0])
+        return TrainingSet.placed_in(holdout, pool)
+    return TrainingSet.among(holdout, _read_labelled(folder, "held_proposals")[0])
 
 
 def _read_labelled(folder: Path, split: str) -> tuple[ScoredTriples, BoolArray]:

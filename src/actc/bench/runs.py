@@ -217,7 +217,7 @@ def run_chunk(
 
 def _view_of(cell: Cell, method: Method, conditions: Conditions) -> Cell:
     if method.reads == "evidence":
-        return cell.weighed
+        return cell.with_evidence
     return cell.squashed if conditions.squash and finds_cuts(method) else cell
 
 

@@ -64,9 +64,9 @@ def evidence_command(graph: Path, candidates: Path, out: Path, overwrite: bool, 
         added = add_evidence(
             graph, candidates, out, progress=lambda done, total, name: advance(1, 2 * total), overwrite=True, **options
         )
-    worth = added.learnt.worth
+    model = added.scorer.model
     unknown = "how many of them are true is unknown before any answer"
-    told = f"{len(added.candidates)} candidates; {unknown}; learnt from {worth.holdout} holdout facts."
+    told = f"{len(added.candidates)} candidates; {unknown}; learnt from {model.holdout} holdout facts."
     say(quiet, *added.notes, f"{out}: {told}")
 
 

@@ -18,7 +18,7 @@ from actc.decide.list_test import Demand
 from actc.evidence.model import pieces_of
 from actc.evidence.plan import Limits
 from actc.evidence.reasons import Reasons
-from actc.evidence.score import WeighedTriples, gather_evidence
+from actc.evidence.score import TriplesWithEvidence, gather_evidence
 from actc.evidence.table import Proposals
 from actc.graph.graph import Graph
 from actc.methods.pooled.draws import leave_one_out
@@ -53,14 +53,14 @@ class Doubtful:
     reasons: Reasons
 
     @property
-    def pool(self) -> WeighedTriples:
+    def pool(self) -> TriplesWithEvidence:
         """The facts with all that answers may move the weights of: pieces of evidence, and kinds of errors."""
         ((evidence, worth),) = self.reasons.parts
         pieces = worth.ridge.quantiles.transform(pieces_of(evidence, worth.columns))
         kinds = self.ratios - self.ratios.mean(axis=1, keepdims=True)
         kinds = (kinds - kinds.mean(axis=0)) / np.maximum(kinds.std(axis=0), 1e-9)
         names = (*worth.columns, *(f"kind_{at + 1}" for at in range(kinds.shape[1])))
-        return WeighedTriples.of(self.facts, np.column_stack([pieces, kinds]), names, taught=True)
+        return TriplesWithEvidence.of(self.facts, np.column_stack([pieces, kinds]), names, with_log_odds=True)
 
     def probability(self, case: Case | None = None) -> FloatArray:
         """Return P(wrong) of each: before any answer, or by all that the answers of a case taught, shape (n,).
@@ -116,7 +116,7 @@ class Doubtful:
         return cls(facts, np.load(folder / RATIOS, allow_pickle=False), reasons)
 
 
-def _fit_twice(pool: WeighedTriples, answers: Annotations) -> tuple[FloatArray, float]:
+def _fit_twice(pool: TriplesWithEvidence, answers: Annotations) -> tuple[FloatArray, float]:
     """Return P(wrong) with and without moved weights, on average, and the log of how likely the answers were."""
     fit = PooledEvidence().fit(pool, answers)
     foretold = moderate(*leave_one_out(fit.draws, answers)).clip(LEAST_CHANCE, 1 - LEAST_CHANCE)

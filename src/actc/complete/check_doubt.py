@@ -18,7 +18,7 @@ from actc.data.triples import FloatArray, IntArray
 from actc.errors import TableError
 from actc.evidence.ceiling import fit_ceiling
 from actc.evidence.duckdb_engine import Duckdb
-from actc.evidence.model import CHOICES, FOLDS, Ridge, Worth, number_triples
+from actc.evidence.model import CHOICES, FOLDS, EvidenceModel, Ridge, hash_triples
 from actc.evidence.plan import GRAPH_COLUMNS, Limits
 from actc.evidence.plant import KINDS, Planted
 from actc.evidence.table import Progress, Proposals, Work
@@ -55,7 +55,7 @@ class Doubts:
         The log of the density of each kind over that of facts.
     share : float array of shape (3,)
         The share of wrong facts: low, middle, high.
-    worth : Worth
+    worth : EvidenceModel
         What each piece of evidence is worth by a ridge: where reasons come from.
     """
 
@@ -64,7 +64,7 @@ class Doubts:
     kinds: dict[str, float]
     ratios: FloatArray
     share: FloatArray
-    worth: Worth
+    worth: EvidenceModel
 
     @property
     def probability(self) -> FloatArray:
@@ -130,7 +130,7 @@ def look_up(graph: Graph, seed: int, progress: Progress | None = None) -> Looked
         pieces.append(np.empty((len(planted.graph), len(GRAPH_COLUMNS)), dtype=np.float32))
         for part in Duckdb(MEMORY).look(work):
             pieces[at][work.rows[part.ids]] = part.values(GRAPH_COLUMNS)
-        numbers.append(np.stack([planted.kinds, planted.rows, number_triples(planted.graph) % FOLDS]))
+        numbers.append(np.stack([planted.kinds, planted.rows, hash_triples(planted.graph) % FOLDS]))
     return Looked(tuple(GRAPH_COLUMNS), np.concatenate(pieces), *np.concatenate(numbers, axis=1))
 
 
@@ -227,7 +227,9 @@ def _calibrate(
     return curve.slope, low if low >= max(NEGLIGIBLE, 1 / len(facts)) else 0.0
 
 
-def _learn_worth(looked: Looked, true: FloatArray, mix: FloatArray, share: float, random: np.random.Generator) -> Worth:
+def _learn_worth(
+    looked: Looked, true: FloatArray, mix: FloatArray, share: float, random: np.random.Generator
+) -> EvidenceModel:
     """Learn a ridge of facts against errors, the kinds counting as they are among the facts."""
     facts, errors = np.flatnonzero(looked.facts), np.flatnonzero(~looked.facts)
     facts = random.choice(facts, min(len(facts), len(errors)), replace=False)
@@ -236,4 +238,4 @@ def _learn_worth(looked: Looked, true: FloatArray, mix: FloatArray, share: float
         (looked.kinds[rows] > 0).astype(np.int64), np.append(true[looked.rows[facts]], mix[looked.kinds[errors] - 1])
     )
     ridge = Ridge.learn(looked.pieces[rows].astype(np.float64), looked.facts[rows], cases, CHOICES.ridge)
-    return Worth(looked.columns, ridge, share, len(errors))
+    return EvidenceModel(looked.columns, ridge, share, len(errors))

@@ -13,10 +13,10 @@ from actc.complete.score_triples import Scorer, knows, refuse_strangers, score_t
 from actc.complete.union import GIVEN, MODEL, Pays, Proposer, join_candidates, weigh_union
 from actc.data.triples import ScoredTriples, Triples
 from actc.errors import OptionError, TableError
-from actc.evidence.holdouts import weigh_rules
+from actc.evidence.holdouts import score_rules
 from actc.evidence.reasons import Reasons
 from actc.evidence.rules import propose_by_rules
-from actc.evidence.score import Lesson, Weighed, find_lesson, weigh
+from actc.evidence.score import ScoredEvidence, TrainingSet, create_training_set, score_evidence
 from actc.evidence.table import Progress, Proposals
 from actc.graph.graph import Graph
 
@@ -61,13 +61,13 @@ def find_by_rules(graph: Graph, seed: int = 0, progress: Progress | None = None)
     """Take what the graph's own rules propose, and weigh it."""
     proposed = propose_by_rules(graph)
     try:
-        found = weigh_rules(graph, proposed, seed=seed, progress=progress)
+        found = score_rules(graph, proposed, seed=seed, progress=progress)
     except TableError as error:
         raise OptionError(f"{str(error).rstrip('.')}; give --model or --candidates.") from None
     told = proposed.columns()
     beside = {name: told[name] for name in ("rule", "rule_confidence", "rules", "proposed_by")}
     precisions = found.precisions.round(4).tolist()
-    return FoundCandidates(*_weighed(found.weighed, graph, beside, [found.tell()]), precisions)
+    return FoundCandidates(*_weighed(found.scored, graph, beside, [found.summary()]), precisions)
 
 
 def find_by_both(
@@ -95,9 +95,9 @@ def find_by_both(
     except TableError:
         return _by_own_facts(graph, model, relations, progress)
     every = reduce(ScoredTriples.followed_by_scored, (part.candidates for part in both.parts))
-    reasons = Reasons(tuple((part.evidence, part.worth) for part in both.parts), graph)
+    reasons = Reasons(tuple((part.evidence, part.model) for part in both.parts), graph)
     pays = both.pays if len(model.holdout) else None
-    notes = [both.found.tell(), NO_HOLDOUT if pays is None else pays.tell(), *both.notes]
+    notes = [both.found.summary(), NO_HOLDOUT if pays is None else pays.tell(), *both.notes]
     return FoundCandidates(every, both.beside, notes, reasons, both.found.precisions.round(4).tolist(), pays)
 
 
@@ -119,7 +119,7 @@ def _by_own_facts(
     plain = Proposals(union.proposals.triples)
     why = "Too few holdout facts are among the proposals" if len(model.holdout) else "No holdout facts are known"
     try:
-        weighed = weigh(graph, plain, Lesson.taken(graph, plain.triples), progress=progress)
+        weighed = score_evidence(graph, plain, TrainingSet.from_graph(graph, plain.triples), progress=progress)
     except TableError:
         scores = union.proposals.marks["score"]
         rows = np.flatnonzero(union.by_model & np.isfinite(scores))
@@ -145,7 +145,7 @@ def find_given(
     """
     if model is None:
         try:
-            weighed = weigh(graph, Proposals(given), Lesson.taken(graph, given), progress=progress)
+            weighed = score_evidence(graph, Proposals(given), TrainingSet.from_graph(graph, given), progress=progress)
         except TableError as error:
             raise OptionError(f"{str(error).rstrip('.')}; give --model.") from None
         return FoundCandidates(*_weighed(weighed, graph, _proposed_by(GIVEN, given), [*given.notes, NOBODYS]))
@@ -153,12 +153,12 @@ def find_given(
     known = None if holdout is None else holdout.take(np.flatnonzero(knows(model, holdout)))
     facts = None if known is None or len(known) < 2 else score_triples(model, known)
     try:
-        lesson = find_lesson(graph, scored.triples, facts)
-        weighed = weigh(graph, scored.triples, lesson, progress=progress)
+        training = create_training_set(graph, scored.triples, facts)
+        weighed = score_evidence(graph, scored.triples, training, progress=progress)
     except TableError:
         return FoundCandidates(scored.triples, scored.beside, [*scored.notes, TOO_SMALL])
     why = UNSCORED if holdout is not None else f"No holdout facts are known: {OWN_FACTS}"
-    notes = [*scored.notes, *([] if weighed.worth.with_scores else [why])]
+    notes = [*scored.notes, *([] if weighed.model.with_scores else [why])]
     return FoundCandidates(*_weighed(weighed, graph, scored.beside, notes))
 
 
@@ -183,6 +183,6 @@ def _proposed_by(who: str, triples: Triples) -> dict[str, Any]:
 
 
 def _weighed(
-    weighed: Weighed, graph: Graph, beside: dict[str, Any], notes: list[str]
+    weighed: ScoredEvidence, graph: Graph, beside: dict[str, Any], notes: list[str]
 ) -> tuple[ScoredTriples, dict[str, Any], list[str], Reasons]:
-    return weighed.candidates, beside, notes, Reasons(((weighed.evidence, weighed.worth),), graph)
+    return weighed.candidates, beside, notes, Reasons(((weighed.evidence, weighed.model),), graph)

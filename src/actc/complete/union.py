@@ -17,13 +17,13 @@ from actc.errors import TableError
 from actc.evidence.holdouts import (
     MOST_UNLABELLED,
     RESAMPLES,
-    Found,
-    weigh_lessons,
-    weigh_rules,
+    HoldoutEstimate,
+    score_by_holdouts,
+    score_rules,
 )
 from actc.evidence.model import is_of_scores
 from actc.evidence.rules import RuleProposals, propose_by_rules
-from actc.evidence.score import Lesson, Weighed, place_scores, weigh
+from actc.evidence.score import ScoredEvidence, TrainingSet, place_scores, score_evidence
 from actc.evidence.table import Progress, Proposals
 from actc.graph.graph import Graph
 
@@ -153,17 +153,17 @@ class WeighedUnion:
 
     Parameters
     ----------
-    parts : tuple of Weighed
+    parts : tuple of ScoredEvidence
     beside : dict of arrays of shape (N,)
-    found : Found
+    found : HoldoutEstimate
         What the holdouts say of all candidates.
     pays : Pays
     notes : tuple of str
     """
 
-    parts: tuple[Weighed, ...]
+    parts: tuple[ScoredEvidence, ...]
     beside: dict[str, NDArray[Any]]
-    found: Found
+    found: HoldoutEstimate
     pays: Pays
     notes: tuple[str, ...] = ()
 
@@ -189,7 +189,7 @@ def weigh_union(
     relations : sequence of str
         Only these; all if empty.
     seed, progress
-        As for ``weigh_lessons``.
+        As for ``score_by_holdouts``.
     """
     rules = propose_by_rules(graph)
     rest = graph.take(~model.holdout.contains(graph))
@@ -199,45 +199,45 @@ def weigh_union(
     union = join_candidates(graph, rules, model)
     first = second = None
     with suppress(TableError):  # no rule proposes anything
-        first = weigh_rules(graph, rules, seed=seed, progress=progress)
+        first = score_rules(graph, rules, seed=seed, progress=progress)
     with suppress(TableError):  # hardly a holdout fact is among what the model alone proposes
-        lesson = Lesson.found(model.holdout, alone.part(MODEL))
-        if not lesson.true.any():
+        training = TrainingSet.among(model.holdout, alone.part(MODEL))
+        if not training.true.any():
             raise TableError("The model alone proposes no holdout fact.")
         if first is None or not rules_share:
-            second = weigh_lessons(graph, union.part(MODEL), [lesson], seed=seed, progress=progress)
+            second = score_by_holdouts(graph, union.part(MODEL), [training], seed=seed, progress=progress)
         else:
             # Rules' proposals say how many facts are missing, the holdout which part of them the model alone proposes.
-            expected = first.share * len(first.weighed.log_odds) * (both - rules_share) / rules_share
-            second = _weigh_alone(graph, union.part(MODEL), _draw(lesson, seed), expected, both, seed, progress)
+            expected = first.share * len(first.scored.log_odds) * (both - rules_share) / rules_share
+            second = _weigh_alone(graph, union.part(MODEL), _draw(training, seed), expected, both, seed, progress)
     return _put_together(union, first, second, shares, relations)
 
 
-def _draw(lesson: Lesson, seed: int) -> Lesson:
-    """Return a lesson with its holdout facts and, of many other proposals, some that are drawn."""
-    others = np.random.default_rng(seed).permutation(np.flatnonzero(~lesson.true))[:MOST_UNLABELLED]
-    rows = np.sort(np.append(np.flatnonzero(lesson.true), others))
-    return replace(lesson, proposals=lesson.proposals.take(rows), true=lesson.true[rows])
+def _draw(training: TrainingSet, seed: int) -> TrainingSet:
+    """Return a training set with its holdout facts and, of many other proposals, some that are drawn."""
+    others = np.random.default_rng(seed).permutation(np.flatnonzero(~training.true))[:MOST_UNLABELLED]
+    rows = np.sort(np.append(np.flatnonzero(training.true), others))
+    return replace(training, proposals=training.proposals.take(rows), true=training.true[rows])
 
 
 def _weigh_alone(
     graph: Graph,
     candidates: Proposals,
-    lesson: Lesson,
+    training: TrainingSet,
     expected: float,
     recall: float,
     seed: int,
     progress: Progress | None,
-) -> Found:
+) -> HoldoutEstimate:
     """Weigh what a model alone proposes, of which so many are expected to be true."""
     share = float(np.clip(expected / max(len(candidates), 1), 1e-9, 0.9))
-    weighed = weigh(graph, candidates, replace(lesson, share=share), progress=progress)
-    chance, count = sigmoid(weighed.log_odds), int(lesson.true.sum())
+    weighed = score_evidence(graph, candidates, replace(training, share=share), progress=progress)
+    chance, count = sigmoid(weighed.log_odds), int(training.true.sum())
     accepted = weighed.log_odds > 0
     # As many as a holdout of this size leaves open.
     draws = np.random.default_rng(seed).gamma(count + 0.5, 1 / (count + 0.5), RESAMPLES)
     precisions = (draws * chance[accepted].mean()).clip(0, 1) if accepted.any() else np.zeros(0)
-    return Found(weighed, recall, len(lesson.holdout), share, precisions)
+    return HoldoutEstimate(weighed, recall, len(training.holdout), share, precisions)
 
 
 def _shares(union: Union, holdout: Graph, relations: Sequence[str]) -> list[float]:
@@ -248,7 +248,11 @@ def _shares(union: Union, holdout: Graph, relations: Sequence[str]) -> list[floa
 
 
 def _put_together(
-    union: Union, first: Found | None, second: Found | None, shares: list[float], relations: Sequence[str]
+    union: Union,
+    first: HoldoutEstimate | None,
+    second: HoldoutEstimate | None,
+    shares: list[float],
+    relations: Sequence[str],
 ) -> WeighedUnion:
     """Put rules' proposals and what the model alone proposes after each other, and what holdouts say of all."""
     rules, model, both = shares
@@ -258,13 +262,13 @@ def _put_together(
         raise TableError("Hardly a holdout fact is among the proposals.")
     parts, rows = [], []
     for who, found in told.items():
-        keep = np.flatnonzero(_of(found.weighed.evidence.candidates, relations))
-        parts.append(found.weighed.take(keep))
+        keep = np.flatnonzero(_of(found.scored.evidence.candidates, relations))
+        parts.append(found.scored.take(keep))
         rows.append(np.flatnonzero(union.by_rules == (who == RULES))[keep])
     accepted = [int((part.log_odds > 0).sum()) for part in parts]
-    true = [found.share * len(found.weighed.log_odds) for found in told.values()]
+    true = [found.share * len(found.scored.log_odds) for found in told.values()]
     recall = both if first is None else first.recall + (both - rules if second is not None else 0)
-    share = sum(true) / sum(len(found.weighed.log_odds) for found in told.values())
+    share = sum(true) / sum(len(found.scored.log_odds) for found in told.values())
     precisions = _mix([found.precisions for found in told.values()], accepted)
     every = replace(next(iter(told.values())), recall=min(recall, 1.0), share=share, precisions=precisions)
     pays = Pays(rules, model, both, *_adds(second))
@@ -274,9 +278,9 @@ def _put_together(
     return WeighedUnion(tuple(parts), beside, every, pays, notes)
 
 
-def _adds(found: Found | None) -> tuple[int, tuple[float, ...] | None]:
+def _adds(found: HoldoutEstimate | None) -> tuple[int, tuple[float, ...] | None]:
     """Return how many of a model's own proposals are likelier than not, and how many of these are true."""
-    count = 0 if found is None else int((found.weighed.log_odds > 0).sum())
+    count = 0 if found is None else int((found.scored.log_odds > 0).sum())
     return count, None if found is None or not count else tuple(found.precision.round(4).tolist())
 
 

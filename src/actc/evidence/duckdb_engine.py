@@ -34,7 +34,7 @@ BATCH = 100_000  # candidates whose evidence is handed over together
 PART = 100_000  # entities whose relatives are found together
 FEW = 200_000  # facts and candidates for each thread
 # Tables of the graph that no candidate needs.
-PASSING = {"lesson_path", "asked_entity"}
+PASSING = {"training_path", "target_entity"}
 
 
 @contextmanager
@@ -103,7 +103,7 @@ def place_scores(connection: Any, models: int, rows: IntArray) -> dict[str, Any]
     _run_steps(
         connection, [score_step(k) for k in range(models)], {f"scored{k}" for k in range(models)}, lambda name: None
     )
-    _put(connection, "asked", "SELECT id FROM given", {"id": rows})
+    _put(connection, "target", "SELECT id FROM given", {"id": rows})
     return dict(connection.execute(score_rows(models)).fetchnumpy())
 
 
@@ -128,29 +128,29 @@ class Duckdb:
         """Write candidates with their log-odds and evidence to a file, or to a folder of parts that has no ending."""
         (out.parent if out.suffix else out).mkdir(exist_ok=True)
         options = copy_options(out if out.suffix else out / "part.parquet")
-        rows = f"{whole_rows(work.models, 'w.score')} JOIN weighed w ON w.id = e.id ORDER BY e.id"
+        rows = f"{whole_rows(work.models, 'w.score')} JOIN scored w ON w.id = e.id ORDER BY e.id"
         parts: list[Path] = []
         for connection, ids in self._look_at_chunks(work):
             if not parts:
                 put_names(connection, work.graph)
             found = [(part.ids, scale.log_odds(part)) for part in _fetch(connection, ids)]
             columns = (np.concatenate(column) for column in zip(*found, strict=True))
-            _put(connection, "weighed", "SELECT * FROM given", dict(zip(("id", "score"), columns, strict=True)))
-            name = out.name if len(ids) == len(work.asked) else f"part-{len(parts):05d}{out.suffix}"
+            _put(connection, "scored", "SELECT * FROM given", dict(zip(("id", "score"), columns, strict=True)))
+            name = out.name if len(ids) == len(work.candidates) else f"part-{len(parts):05d}{out.suffix}"
             parts.append(out.with_name(name) if out.suffix else out / f"part-{len(parts):05d}.parquet")
             header = options if len(parts) == 1 else options.replace("HEADER", "HEADER false")
             _copy(connection, rows, parts[-1], header)
-            connection.execute("DROP TABLE weighed")
-            if out.suffix and ids.stop == len(work.asked) and len(parts) > 1:
+            connection.execute("DROP TABLE scored")
+            if out.suffix and ids.stop == len(work.candidates) and len(parts) > 1:
                 _join(connection, parts, out)
 
     def _look_at_chunks(self, work: Work) -> Iterator[tuple[Any, range]]:
         """Give a database with the table ``evidence`` of one chunk after another, and the chunk's ids."""
         steps = candidate_steps(work.limits, work.models)
-        with open_tables(work.graph, work.asked, work.scores, self.memory) as connection:
+        with open_tables(work.graph, work.candidates, work.scores, self.memory) as connection:
             count_graph(connection, work)
-            for start in range(0, len(work.asked), table.CHUNK):
-                ids = range(start, min(start + table.CHUNK, len(work.asked)))
+            for start in range(0, len(work.candidates), table.CHUNK):
+                ids = range(start, min(start + table.CHUNK, len(work.candidates)))
                 where = f"id >= {ids.start} AND id < {ids.stop}"
                 connection.execute(f"CREATE OR REPLACE VIEW candidate_part AS SELECT * FROM candidate WHERE {where}")
                 _run_steps(connection, steps, {"evidence"}, work.report)
@@ -199,7 +199,7 @@ def _run_steps(connection: Any, steps: list[Step], kept: set[str], report: Repor
 
 def _run_in_parts(connection: Any, step: Step) -> None:
     """Make a table part by part, since all at once would be sorted on disk."""
-    (entities,) = connection.execute("SELECT count(*) FROM asked_entity").fetchone()
+    (entities,) = connection.execute("SELECT count(*) FROM target_entity").fetchone()
     parts = max(-(-entities // PART), 1)
     for part in range(parts):
         connection.execute(

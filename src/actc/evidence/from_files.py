@@ -16,7 +16,7 @@ from actc.data.triples import FloatArray, ScoredTriples, Triples
 from actc.errors import ChoiceError, FileError, OptionError, TableError, needing
 from actc.evidence.duckdb_engine import Duckdb
 from actc.evidence.plan import Limits
-from actc.evidence.score import Learnt, Weighed, find_lesson, learn, place_scores
+from actc.evidence.score import EvidenceScorer, ScoredEvidence, create_training_set, learn, place_scores
 from actc.evidence.table import Engine, Progress, Proposals, Work
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
@@ -35,19 +35,19 @@ class EvidenceAdded:
 
     Parameters
     ----------
-    learnt : Learnt
+    scorer : EvidenceScorer
     candidates : Proposals
         As they were read.
     notes : tuple of str
     """
 
-    learnt: Learnt
+    scorer: EvidenceScorer
     candidates: Proposals
     notes: tuple[str, ...] = ()
 
-    def weigh(self, rows: ArrayLike) -> Weighed:
+    def score_evidence(self, rows: ArrayLike) -> ScoredEvidence:
         """Look at some of the candidates again, with all that reasons are made of."""
-        return self.learnt.weigh(place_scores(self.candidates, np.sort(np.asarray(rows))))
+        return self.scorer.score(place_scores(self.candidates, np.sort(np.asarray(rows))))
 
 
 def add_evidence(
@@ -99,9 +99,9 @@ def add_evidence(
     by = open_engine(engine, memory, master, out)
     with deliver(out, overwrite) as place:
         known, proposals, holdout = _read(graph, candidates, held, scores, base)
-        learnt, notes = _learn(known, proposals, holdout, by, progress)
-        write_weighed(learnt, proposals, place, by, progress)
-    return EvidenceAdded(learnt, proposals, (*known.notes, *notes))
+        scorer, notes = _learn(known, proposals, holdout, by, progress)
+        write_scored_evidence(scorer, proposals, place, by, progress)
+    return EvidenceAdded(scorer, proposals, (*known.notes, *notes))
 
 
 def _read(
@@ -147,29 +147,29 @@ def _scores_of(triples: Triples, path: Path, scored: ScoredTriples, what: str) -
 
 def _learn(
     known: Graph, given: Proposals, holdout: ScoredTriples | None, engine: Engine, progress: Progress | None
-) -> tuple[Learnt, list[str]]:
+) -> tuple[EvidenceScorer, list[str]]:
     """Learn what evidence is worth from holdout facts, or from the graph's own where there are none."""
     if holdout is not None and holdout.contains(given.triples).all():
         raise OptionError("--held: all candidates are holdout facts; other proposals are needed to compare them with.")
-    lesson = find_lesson(known, given, holdout)
-    limits = Limits.for_count(max(len(given), len(lesson.proposals)))
+    training = create_training_set(known, given, holdout)
+    limits = Limits.for_count(max(len(given), len(training.proposals)))
     try:
-        learnt = learn(known, lesson, limits, progress, engine)
+        scorer = learn(known, training, limits, progress, engine)
     except TableError as error:
         raise OptionError(f"--held: {error}") if holdout is not None else error from None
     if holdout is None:
-        return learnt, [NO_HOLDOUT]
-    return learnt, [] if learnt.worth.with_scores else [NOT_PROPOSED]
+        return scorer, [NO_HOLDOUT]
+    return scorer, [] if scorer.model.with_scores else [NOT_PROPOSED]
 
 
-def write_weighed(
-    learnt: Learnt, candidates: Proposals, out: Path, engine: Engine, progress: Progress | None = None
+def write_scored_evidence(
+    scorer: EvidenceScorer, candidates: Proposals, out: Path, engine: Engine, progress: Progress | None = None
 ) -> None:
     """Write candidates: head, relation, tail, score (the log-odds), then one column per piece of evidence.
 
     Parameters
     ----------
-    learnt : Learnt
+    scorer : EvidenceScorer
     candidates : Proposals
         Their marks are not written.
     out : Path
@@ -181,7 +181,7 @@ def write_weighed(
     if out.suffix:
         names = candidates.triples.entity_names.array, candidates.triples.relation_names.array
         refuse_tabs(out, dict(zip(("head", "relation"), names, strict=True)))
-    engine.write(Work.of(learnt.graph, candidates, learnt.limits, progress), learnt.worth, out)
+    engine.write(Work.of(scorer.graph, candidates, scorer.limits, progress), scorer.model, out)
 
 
 def open_engine(name: str, memory: str, master: str | None, out: Path) -> Engine:

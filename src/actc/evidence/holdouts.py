@@ -13,19 +13,19 @@ from actc.errors import TableError
 from actc.evidence.ceiling import Ceiling, fit_ceiling
 from actc.evidence.model import (
     CHOICES,
+    EvidenceModel,
     Quantiles,
     Ridge,
-    Worth,
     bend_columns,
     count_cases,
     fit_logistic,
-    number_triples,
+    hash_triples,
     pieces_columns,
     pieces_of,
 )
 from actc.evidence.plan import Limits
 from actc.evidence.rules import RULE_LIMITS, RuleProposals, propose_by_rules
-from actc.evidence.score import Lesson, Weighed, gather_evidence
+from actc.evidence.score import ScoredEvidence, TrainingSet, gather_evidence
 from actc.evidence.table import Evidence, Progress, Proposals
 from actc.graph.graph import Graph
 
@@ -46,12 +46,12 @@ OFFSET = "relation_offset"
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class HoldoutEstimate:
     """What holdouts say of candidates before anybody is asked.
 
     Parameters
     ----------
-    weighed : Weighed
+    scored : ScoredEvidence
         The candidates, their log-odds and evidence.
     recall : float
         The share of the holdout that was proposed: of the missing facts of this kind, about as many are candidates.
@@ -64,7 +64,7 @@ class Found:
         where there are no such candidates.
     """
 
-    weighed: Weighed
+    scored: ScoredEvidence
     recall: float
     holdout: int
     share: float
@@ -75,8 +75,8 @@ class Found:
         """Low, middle and high of the draws; between low and high with a chance of nine in ten."""
         return np.quantile(self.precisions, [0.05, 0.5, 0.95]) if len(self.precisions) else np.array([0.0, 0.5, 1.0])
 
-    def tell(self) -> str:
-        """Say what the holdout says of the candidates."""
+    def summary(self) -> str:
+        """Return what the holdout says of the candidates, in two sentences."""
         low, middle, high = self.precision
         likely = f"of those with a probability above one half {middle:.0%} ({low:.0%} to {high:.0%}) are true"
         return (
@@ -86,13 +86,13 @@ class Found:
         )
 
 
-def weigh_rules(
+def score_rules(
     graph: Graph,
     proposed: RuleProposals,
     *,
     seed: int = 0,
     progress: Progress | None = None,
-) -> Found:
+) -> HoldoutEstimate:
     """Weigh what a graph's rules propose, by what rules propose of facts that were taken out of it.
 
     Parameters
@@ -108,8 +108,8 @@ def weigh_rules(
     """
     if not len(proposed):
         raise TableError(f"No rule of this graph of {len(graph)} facts proposes anything.")
-    lessons = rule_lessons(graph, proposed.least, seed)
-    return weigh_lessons(graph, proposed.proposals(), lessons, seed, progress)
+    trainings = rule_training_sets(graph, proposed.least, seed)
+    return score_by_holdouts(graph, proposed.proposals(), trainings, seed, progress)
 
 
 def split_holdouts(graph: Graph, seed: int) -> list[BoolArray]:
@@ -122,21 +122,21 @@ def split_holdouts(graph: Graph, seed: int) -> list[BoolArray]:
     return [(place >= k * each) & (place < (k + 1) * each) for k in range(count)]
 
 
-def rule_lessons(graph: Graph, confidence: float, seed: int) -> Iterator[Lesson]:
+def rule_training_sets(graph: Graph, confidence: float, seed: int) -> Iterator[TrainingSet]:
     """Give what rules mined without each holdout propose; less sure rules, too, for what is plainly false."""
     limits, least = RULE_LIMITS, confidence
     if confidence >= limits.confidence:
         limits, least = replace(limits, confidence=LESSON_CONFIDENCE), LESSON_CONFIDENCE
     for out in split_holdouts(graph, seed):
         proposed = propose_by_rules(graph.take(~out), limits, confidence=least)
-        yield Lesson.found(graph.take(out), proposed.proposals())
+        yield TrainingSet.among(graph.take(out), proposed.proposals())
 
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """What is learnt from, of all lessons: pieces, labels, and for how many proposals each row stands.
+    """What is learnt from, of all training sets: pieces, labels, and for how many proposals each row stands.
 
-    ``triples`` has the same number for the same triple in several lessons, which has nothing to do with its ends.
+    ``triples`` has the same number for the same triple in several trainings, which has nothing to do with its ends.
     """
 
     columns: tuple[str, ...]
@@ -147,7 +147,7 @@ class _Table:
     triples: IntArray
     recall: float
     holdout: int
-    lessons: int
+    trainings: int
 
     def weights(self, rows: BoolArray | slice = slice(None)) -> FloatArray:
         """Return how much some rows count, holdout facts being a set share of them."""
@@ -165,13 +165,13 @@ class _Table:
 
 
 @one_thread()
-def weigh_lessons(
+def score_by_holdouts(
     graph: Graph,
     candidates: Proposals,
-    lessons: Iterator[Lesson] | Sequence[Lesson],
+    trainings: Iterator[TrainingSet] | Sequence[TrainingSet],
     seed: int = 0,
     progress: Progress | None = None,
-) -> Found:
+) -> HoldoutEstimate:
     """Learn from several holdouts what evidence is worth and how many candidates are true, and weigh these.
 
     Curves of the pieces rank; the plain ridge, which keeps farther from the holdout, says how many are true.
@@ -182,23 +182,23 @@ def weigh_lessons(
         The known facts, all holdouts among them.
     candidates : Proposals
         What is proposed by the whole graph.
-    lessons : sequence of Lesson
+    trainings : sequence of TrainingSet
         What is proposed without each holdout.
     """
     limits = Limits.for_count(len(candidates) + MOST_TRUE + MOST_UNLABELLED)
     random = np.random.default_rng(seed)
-    table = _look_up(graph, lessons, limits, random, progress)
+    table = _look_up(graph, trainings, limits, random, progress)
     curves = _Curves.fit(table, len(graph.relation_names) + 1)
     marks = {**candidates.marks, OFFSET: curves.bent.offset[_relations(graph, candidates.triples)]}
     evidence = gather_evidence(graph, replace(candidates, marks=marks), limits, progress=progress)
-    share = min(float(curves.plain.unlabelled.sum()) / table.lessons / len(candidates), MOST_SHARE)
-    worth = Worth((*table.columns, OFFSET), curves.ridge(evidence), share, int(table.true.sum()))
-    log_odds = worth.log_odds(evidence)
+    share = min(float(curves.plain.unlabelled.sum()) / table.trainings / len(candidates), MOST_SHARE)
+    model = EvidenceModel((*table.columns, OFFSET), curves.ridge(evidence), share, int(table.true.sum()))
+    log_odds = model.log_odds(evidence)
     more = find_shift(log_odds, share)
-    ridge = replace(worth.ridge, intercept=worth.ridge.intercept + more)
-    weighed = Weighed(evidence, replace(worth, ridge=ridge), log_odds + more)
-    precisions = curves.resample(int((weighed.log_odds > 0).sum()), random)
-    return Found(weighed, table.recall, table.holdout, share, precisions)
+    ridge = replace(model.ridge, intercept=model.ridge.intercept + more)
+    scored = ScoredEvidence(evidence, replace(model, ridge=ridge), log_odds + more)
+    precisions = curves.resample(int((scored.log_odds > 0).sum()), random)
+    return HoldoutEstimate(scored, table.recall, table.holdout, share, precisions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +231,7 @@ class _Curves:
     def resample(self, accepted: int, random: np.random.Generator) -> FloatArray:
         """Return draws of the share of true ones among the accepted, by resampling triples.
 
-        A triple that is unlabelled in several lessons is one case, not several. What the curves miss is beside that.
+        A triple that is unlabelled in several trainings is one case, not several. What the curves miss is beside that.
         """
         if not accepted:
             return np.zeros(0)
@@ -248,7 +248,7 @@ class _Curves:
                 np.bincount(relations, cases * rows, minlength=count) for rows in (table.true & above, table.true)
             )
             overall = kept.sum() / max(whole.sum(), 1e-9)
-            right = float(drawn.unlabelled @ ((kept + overall) / (whole + 1))) / table.lessons
+            right = float(drawn.unlabelled @ ((kept + overall) / (whole + 1))) / table.trainings
             right *= np.exp(random.normal(0, MISFIT))
             draws.append(random.binomial(accepted, min(right / accepted, 1.0)) / accepted)
         return np.array(draws)
@@ -262,42 +262,42 @@ def _relations(graph: Graph, triples: Triples) -> IntArray:
 
 def _look_up(
     graph: Graph,
-    lessons: Iterator[Lesson] | Sequence[Lesson],
+    trainings: Iterator[TrainingSet] | Sequence[TrainingSet],
     limits: Limits,
     random: np.random.Generator,
     progress: Progress | None,
 ) -> _Table:
-    """Look up the evidence of the lessons; of many proposals some are drawn."""
+    """Look up the evidence of the trainings; of many proposals some are drawn."""
     looked: list[tuple[Evidence, BoolArray, FloatArray]] = []
     holdout = found = 0
-    lessons = list(lessons)
-    for lesson in lessons:
-        rows, cases = _draw(lesson, len(lessons), random)
-        before = graph.take(~lesson.holdout.contains(graph))
-        evidence = gather_evidence(before, lesson.proposals.take(rows), limits, progress=progress)
-        looked.append((evidence, lesson.true[rows], cases))
-        holdout, found = holdout + len(lesson.holdout), found + int(lesson.true.sum())
+    trainings = list(trainings)
+    for training in trainings:
+        rows, cases = _draw(training, len(trainings), random)
+        before = graph.take(~training.holdout.contains(graph))
+        evidence = gather_evidence(before, training.proposals.take(rows), limits, progress=progress)
+        looked.append((evidence, training.true[rows], cases))
+        holdout, found = holdout + len(training.holdout), found + int(training.true.sum())
     true = np.concatenate([true for _, true, _ in looked])
     if true.sum() < 2 or true.all():
         raise TableError(f"{true.sum()} of {len(true)} proposals are holdout facts; two and others are needed.")
     columns = pieces_columns([evidence for evidence, _, _ in looked])
     pieces = np.concatenate([pieces_of(evidence, columns) for evidence, _, _ in looked])
     triples = [evidence.candidates for evidence, _, _ in looked]
-    # A triple that several lessons propose is always in the same fold: what is learnt must not know it.
-    numbers = np.concatenate([number_triples(t) for t in triples])
+    # A triple that several trainings propose is always in the same fold: what is learnt must not know it.
+    numbers = np.concatenate([hash_triples(t) for t in triples])
     cases = np.concatenate([cases for _, _, cases in looked])
     relations = np.concatenate([_relations(graph, t) for t in triples])
     return _Table(columns, pieces, true, cases, relations, numbers, found / max(holdout, 1), holdout, len(looked))
 
 
-def _draw(lesson: Lesson, lessons: int, random: np.random.Generator) -> tuple[IntArray, FloatArray]:
-    """Draw the rows of a lesson that are looked at; return them, and for how many each stands.
+def _draw(training: TrainingSet, trainings: int, random: np.random.Generator) -> tuple[IntArray, FloatArray]:
+    """Draw the rows of a training that are looked at; return them, and for how many each stands.
 
     Proposals of sure rules are drawn more often: what is learnt from the others hardly depends on which they are.
     """
-    true = lesson.true
-    sizes = np.where(true, 1.0, np.sqrt(lesson.proposals.marks.get("rules_together", np.ones(len(true)))))
+    true = training.true
+    sizes = np.where(true, 1.0, np.sqrt(training.proposals.marks.get("rules_together", np.ones(len(true)))))
     most = np.where(true, MOST_TRUE / sizes[true].sum(), MOST_UNLABELLED / sizes[~true].sum())
-    chance = np.minimum(sizes * most / lessons, 1.0)
+    chance = np.minimum(sizes * most / trainings, 1.0)
     rows = np.flatnonzero(random.random(len(true)) < chance)
     return rows, 1 / chance[rows]

@@ -20,7 +20,7 @@ def look_steps() -> list[Step]:
         Step("edge_part", f"SELECT e.u, e.s, e.v FROM edge e JOIN ({slots}) c ON c.s = e.s"),
         Step("slot_part", f"SELECT a.u, a.s, a.n FROM slot a JOIN ({slots}) c ON c.s = a.s"),
         Step(
-            "asked",
+            "target",
             f"""
             SELECT c.id, c.h, c.r, c.t, CASE WHEN f.id IS NULL THEN 0 ELSE 1 END AS own,
                    coalesce(f.head_place, {FAR}) AS head_place, coalesce(f.tail_place, {FAR}) AS tail_place,
@@ -29,8 +29,8 @@ def look_steps() -> list[Step]:
         ),
         Step(
             "look",
-            "SELECT 2 * id AS k, h AS u, 2 * r AS s, t AS v, own, head_place AS place FROM asked UNION ALL "
-            "SELECT 2 * id + 1 AS k, t AS u, 2 * r + 1 AS s, h AS v, own, tail_place AS place FROM asked",
+            "SELECT 2 * id AS k, h AS u, 2 * r AS s, t AS v, own, head_place AS place FROM target UNION ALL "
+            "SELECT 2 * id + 1 AS k, t AS u, 2 * r + 1 AS s, h AS v, own, tail_place AS place FROM target",
         ),
     ]
 
@@ -62,7 +62,7 @@ def pair_steps(limits: Limits) -> list[Step]:
                    {best("s2", "s2")} AS s2
             FROM (SELECT q.id, e.s AS s2, (coalesce(p.n, 0) - q.own * (1 + {twin})) * 1e0
                          / (n.n - q.own * {twin} + {limits.cases}) AS confidence
-                  FROM asked q JOIN edge e ON e.u = q.h AND e.v = q.t AND e.s <> 2 * q.r
+                  FROM target q JOIN edge e ON e.u = q.h AND e.v = q.t AND e.s <> 2 * q.r
                   JOIN edge_count n ON n.s = e.s LEFT JOIN pair_rule p ON p.s2 = e.s AND p.s = 2 * q.r) e
             GROUP BY id""",
         ),
@@ -95,21 +95,23 @@ def kind_steps(limits: Limits) -> list[Step]:
 def path_steps(limits: Limits) -> list[Step]:
     """Closed paths of length two; a fact stands in the paths of others as first or second edge, either way round.
 
-    What the candidate's own fact taught (``path_lost``) is taken off the rule: with its weight if it was a lesson, and
-    nothing if it was none. Which of the other lessons used it is not looked up where lessons are a sample: that part
-    is taken off by its expectation.
+    What was learnt from the candidate's own fact (``path_lost``) is taken off the rule: with its weight if it was a
+    training fact, and nothing if it was none. Which of the other training facts used it is not looked up where these
+    are a sample: that part is taken off by its expectation.
     """
-    own = "FROM asked q JOIN path p ON p.pair = q.id WHERE q.own = 1"
-    taught = (
-        "FROM asked q JOIN path p ON p.pair = q.id JOIN lesson l ON l.h = q.h AND l.r = q.r AND l.t = q.t "
-        "JOIN lesson_weight m ON m.r = q.r"
+    own = "FROM target q JOIN path p ON p.pair = q.id WHERE q.own = 1"
+    learnt = (
+        "FROM target q JOIN path p ON p.pair = q.id JOIN training_fact l ON l.h = q.h AND l.r = q.r AND l.t = q.t "
+        "JOIN training_weight m ON m.r = q.r"
     )
-    taken = "FROM asked q JOIN path p ON p.pair = q.pair LEFT JOIN path_rule r ON r.r = q.r AND r.a = p.a AND r.b = p.b"
+    taken = (
+        "FROM target q JOIN path p ON p.pair = q.pair LEFT JOIN path_rule r ON r.r = q.r AND r.a = p.a AND r.b = p.b"
+    )
     return [
-        Step("path", find_paths("asked", limits)),
+        Step("path", find_paths("target", limits)),
         Step("path_lost", f"""
             SELECT id, a, b, sum(n) AS n FROM (
-                SELECT q.id, p.a, p.b, p.n * m.weight AS n {taught}
+                SELECT q.id, p.a, p.b, p.n * m.weight AS n {learnt}
                 UNION ALL SELECT q.id, p.a, {back("p.b")} AS b, p.n * 1e0 AS n {own} AND p.a = 2 * q.r
                 UNION ALL SELECT q.id, 2 * q.r + 1 AS a, p.a AS b, p.n * 1e0 AS n {own} AND p.b = 2 * q.r + 1
                 UNION ALL SELECT q.id, {back("p.a")} AS a, p.b, p.n * 1e0 AS n {own} AND p.b = 2 * q.r

@@ -168,7 +168,7 @@ def bend_columns(normal: FloatArray, share: float) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Worth:
+class EvidenceModel:
     """What each piece of evidence is worth.
 
     Parameters
@@ -202,7 +202,7 @@ class Worth:
 
     @property
     def with_scores(self) -> bool:
-        """Whether models' scores count: not where the lesson had none that can be compared."""
+        """Whether models' scores count: not where the training had none that can be compared."""
         return any(map(is_of_scores, self.columns))
 
     def weights(self) -> dict[str, float]:
@@ -231,8 +231,8 @@ def pieces_of(evidence: Columns, columns: Sequence[str], rows: slice | IntArray 
 
 
 @one_thread()
-def learn_worth(evidence: Evidence, true: BoolArray, share: float | None = None) -> Worth:
-    """Learn from proposals of which some are holdout facts; parameters as those of ``weigh.Lesson``.
+def fit_model(evidence: Evidence, true: BoolArray, share: float | None = None) -> EvidenceModel:
+    """Learn from proposals of which some are holdout facts; parameters as those of ``score.TrainingSet``.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def learn_worth(evidence: Evidence, true: BoolArray, share: float | None = None)
     table = pieces_of(evidence, columns)
     share = expect_share(table, true) if share is None else share
     ridge = Ridge.learn(table, true, count_cases(true, share), CHOICES.ridge)
-    return Worth(columns, ridge.steeper(CHOICES.steeper, table[~true], share), share, count)
+    return EvidenceModel(columns, ridge.steeper(CHOICES.steeper, table[~true], share), share, count)
 
 
 def pieces_columns(tables: Sequence[Evidence]) -> tuple[str, ...]:
@@ -281,7 +281,7 @@ def expect_share(table: FloatArray, true: BoolArray) -> float:
     return min(max(2 * above, 0.5 / len(true)), 0.9)
 
 
-def number_triples(triples: Triples) -> IntArray:
+def hash_triples(triples: Triples) -> IntArray:
     """Return a number for each triple, the same for the same codes; it has nothing to do with its relation or ends."""
     mixed = np.zeros(len(triples), dtype=np.uint64)
     for codes in (triples.heads, triples.relations, triples.tails):

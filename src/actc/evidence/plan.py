@@ -85,7 +85,7 @@ def collect(models: int) -> str:
             joins += f" LEFT JOIN {table} {table}{side} ON {table}{side}.k = 2 * q.id + {side}"
         same = " AND ".join(f"kinds{side}.{name} = slots{side}.{name}" for name in ("u", "s", "leaves"))
         joins += f" LEFT JOIN kinds kinds{side} ON {same}"
-    return f"SELECT q.id, q.h, q.r, q.t, {columns} FROM asked q {joins}"
+    return f"SELECT q.id, q.h, q.r, q.t, {columns} FROM target q {joins}"
 
 
 def score_step(k: int) -> Step:
@@ -116,8 +116,8 @@ def score_columns(models: int) -> list[str]:
 
 
 def score_rows(models: int) -> str:
-    """Return the SQL of the pieces that scores give, of the candidates in ``asked``, in their order."""
-    return f"SELECT {', '.join(['q.id', *_score_pieces(models)])} FROM asked q {_join_scores(models)} ORDER BY q.id"
+    """Return the SQL of the pieces that scores give, of the candidates in ``target``, in their order."""
+    return f"SELECT {', '.join(['q.id', *_score_pieces(models)])} FROM target q {_join_scores(models)} ORDER BY q.id"
 
 
 def whole_rows(models: int, log_odds: str) -> str:

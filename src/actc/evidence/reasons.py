@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from actc.data.deliver import write_beside
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.errors import FileError
-from actc.evidence.model import Quantiles, Ridge, Worth, pieces_of
+from actc.evidence.model import EvidenceModel, Quantiles, Ridge, pieces_of
 from actc.evidence.plan import SIDES
 from actc.evidence.sentences import SENTENCES, Row, Slots
 from actc.evidence.table import Evidence
@@ -30,7 +30,7 @@ LEAST = 0.05  # log-odds; what weighs less is no reason
 
 def give_reasons(
     evidence: Evidence,
-    worth: Worth,
+    model: EvidenceModel,
     rows: ArrayLike | None = None,
     *,
     graph: Graph | None = None,
@@ -43,8 +43,8 @@ def give_reasons(
     Parameters
     ----------
     evidence : Evidence
-    worth : Worth
-        What the pieces are worth by the ridge.
+    model : EvidenceModel
+        What the pieces are model by the ridge.
     rows : int array of shape (n,), optional
         The candidates asked about; all of them if not given.
     graph : Graph, optional
@@ -62,7 +62,7 @@ def give_reasons(
         The strongest first; what speaks against begins with "against: ".
     """
     rows = np.arange(len(evidence)) if rows is None else np.asarray(rows)
-    topics, strengths = weigh_topics(evidence, worth, rows)
+    topics, strengths = score_topics(evidence, model, rows)
     slots = {} if graph is None else {side: Slots.of(graph, side) for side in SIDES}
     sides = np.zeros(len(rows)) if accepted is None else np.where(accepted, 1, -1)
     return [
@@ -87,11 +87,11 @@ def _choose(row: Row, topics: list[str], strength: FloatArray, side: int, most: 
     return tuple(text for _, text in sorted(found, key=lambda item: not item[0]))
 
 
-def weigh_topics(evidence: Evidence, worth: Worth, rows: IntArray) -> tuple[list[str], FloatArray]:
+def score_topics(evidence: Evidence, model: EvidenceModel, rows: IntArray) -> tuple[list[str], FloatArray]:
     """Return what sentences can be about, and what each adds to the log-odds of some candidates, shape (n, topics)."""
-    topic = [next((said for begins, said in TOPICS.items() if name.startswith(begins)), "") for name in worth.columns]
+    topic = [next((said for begins, said in TOPICS.items() if name.startswith(begins)), "") for name in model.columns]
     topics = sorted(set(topic) - {""})
-    pieces = worth.ridge.pieces(pieces_of(evidence, worth.columns, rows))
+    pieces = model.ridge.pieces(pieces_of(evidence, model.columns, rows))
     strengths = [pieces[:, [name == said for name in topic]].sum(axis=1) for said in topics]
     return topics, np.column_stack(strengths) if strengths else np.zeros((len(rows), 0))
 
@@ -101,17 +101,17 @@ WEIGHED = ("evidence.npz", "evidence-of-model.npz")
 
 @dataclass(frozen=True, eq=False)
 class Reasons:
-    """What the graph says of each candidate, and what that is worth.
+    """What the graph says of each candidate, and what that is model.
 
     Parameters
     ----------
-    parts : tuple of (Evidence, Worth)
+    parts : tuple of (Evidence, EvidenceModel)
         Of the candidates, in their order: those of rules, and those of a model alone, are weighed apart.
     graph : Graph
         The known facts.
     """
 
-    parts: tuple[tuple[Evidence, Worth], ...]
+    parts: tuple[tuple[Evidence, EvidenceModel], ...]
     graph: Graph
 
     def of(self, rows: IntArray, accepted: BoolArray, call: Callable[[str], str] = str) -> list[str]:
@@ -130,51 +130,51 @@ class Reasons:
     ) -> list[tuple[str, ...]]:
         said: dict[int, tuple[str, ...]] = {}
         start = 0
-        for evidence, worth in self.parts:
+        for evidence, model in self.parts:
             here = np.flatnonzero((rows >= start) & (rows < start + len(evidence)))
             side = None if accepted is None else accepted[here]
-            given = give_reasons(evidence, worth, rows[here] - start, graph=self.graph, accepted=side, call=call)
+            given = give_reasons(evidence, model, rows[here] - start, graph=self.graph, accepted=side, call=call)
             said |= dict(zip(here.tolist(), given, strict=True))
             start += len(evidence)
         return [said[place] for place in range(len(rows))]
 
     def describe(self) -> dict[str, Any]:
-        """Return what the evidence was worth, as plain values: the heaviest pieces of the first part first."""
-        worths = [worth for _, worth in self.parts]
-        weights = sorted(worths[0].weights().items(), key=lambda item: -abs(item[1]))
-        true = sum(worth.share * len(evidence) for evidence, worth in self.parts)
+        """Return what the evidence was model, as plain values: the heaviest pieces of the first part first."""
+        models = [model for _, model in self.parts]
+        weights = sorted(models[0].weights().items(), key=lambda item: -abs(item[1]))
+        true = sum(model.share * len(evidence) for evidence, model in self.parts)
         return {
-            "holdout_facts": sum(worth.holdout for worth in worths),
+            "holdout_facts": sum(model.holdout for model in models),
             "expected_share": round(true / sum(len(evidence) for evidence, _ in self.parts), 4),
             "weights": {name: round(weight, 3) for name, weight in weights},
         }
 
     def save(self, folder: Path) -> None:
         """Write it into the folder of a run."""
-        for (evidence, worth), name in zip(self.parts, WEIGHED, strict=False):
-            save_weighed(folder / name, evidence, worth)
+        for (evidence, model), name in zip(self.parts, WEIGHED, strict=False):
+            save_evidence(folder / name, evidence, model)
 
     @classmethod
     def load(cls, folder: Path, candidates: ScoredTriples, graph: Graph) -> Reasons | None:
         """Read it back; None where the run used no evidence."""
-        parts: list[tuple[Evidence, Worth]] = []
+        parts: list[tuple[Evidence, EvidenceModel]] = []
         for path in (folder / name for name in WEIGHED):
             if path.exists():
                 done = sum(len(evidence) for evidence, _ in parts)
-                parts.append(load_weighed(path, candidates.take(np.arange(done, len(candidates)))))
+                parts.append(load_evidence(path, candidates.take(np.arange(done, len(candidates)))))
         return cls(tuple(parts), graph) if parts else None
 
 
-def save_weighed(path: Path, evidence: Evidence, worth: Worth) -> None:
-    """Write evidence and its worth by the ridge."""
-    quantiles = worth.ridge.quantiles
+def save_evidence(path: Path, evidence: Evidence, model: EvidenceModel) -> None:
+    """Write evidence and its model by the ridge."""
+    quantiles = model.ridge.quantiles
     kept: dict[str, Any] = {
         "values": evidence.values.astype(np.float32),
         "named": evidence.named.astype(np.int32),
         **{name: np.array(getattr(evidence, name)) for name in ("columns", "entity_names", "relation_names")},
-        "pieces": np.array(worth.columns),
-        "weights": worth.ridge.weights,
-        "numbers": np.array([worth.ridge.intercept, worth.share, worth.holdout]),
+        "pieces": np.array(model.columns),
+        "weights": model.ridge.weights,
+        "numbers": np.array([model.ridge.intercept, model.share, model.holdout]),
         "knots": np.array([len(values) for values in quantiles.values]),
         "knot_values": np.concatenate(quantiles.values),
         "knot_normal": np.concatenate(quantiles.normal),
@@ -183,8 +183,8 @@ def save_weighed(path: Path, evidence: Evidence, worth: Worth) -> None:
         np.savez(file, **kept)
 
 
-def load_weighed(path: Path, candidates: Triples) -> tuple[Evidence, Worth]:
-    """Read what :func:`save_weighed` wrote of the first of these candidates."""
+def load_evidence(path: Path, candidates: Triples) -> tuple[Evidence, EvidenceModel]:
+    """Read what :func:`save_evidence` wrote of the first of these candidates."""
     try:
         with np.load(path, allow_pickle=False) as kept:
             found = dict(kept)
@@ -197,10 +197,10 @@ def load_weighed(path: Path, candidates: Triples) -> tuple[Evidence, Worth]:
         )
         intercept, share, holdout = found["numbers"].tolist()
     except (OSError, ValueError, KeyError, BadZipFile) as error:
-        raise FileError(f"{path} does not hold weighed evidence ({error}); weigh it again.") from None
+        raise FileError(f"{path} does not hold evidence ({error}); look it up again.") from None
     if len(values) > len(candidates):
         raise FileError(f"{path}: it has {len(values)} rows, more than the {len(candidates)} candidates.")
     candidates = candidates.take(np.arange(len(values)))
     ridge = Ridge(Quantiles(*knots), found["weights"], intercept)
     evidence = Evidence(candidates, columns, values, named, entities, relations)
-    return evidence, Worth(pieces, ridge, share, int(holdout))
+    return evidence, EvidenceModel(pieces, ridge, share, int(holdout))

@@ -190,7 +190,7 @@ class Rules:
     first, second : int array of shape (R,)
         The slots a and b (-1: a body of one edge; with constants -2, x being the head, or -3, the tail); slot 2 r is
         relation r from head to tail, 2 r + 1 back.
-    given, told : int array of shape (R,)
+    condition, conclusion : int array of shape (R,)
         The entities c and d of rules with constants, else -1.
     relation : int array of shape (R,)
     holds, pairs : int array of shape (R,)
@@ -201,8 +201,8 @@ class Rules:
 
     first: IntArray
     second: IntArray
-    given: IntArray
-    told: IntArray
+    condition: IntArray
+    conclusion: IntArray
     relation: IntArray
     holds: IntArray
     pairs: IntArray
@@ -217,9 +217,9 @@ class Rules:
         """Return a rule as people write it: ``uncle(X,Y) <= brother(X,A), parent(A,Y)``."""
         name = self.relation_names[self.relation[rule]]
         if self.second[rule] < -1:
-            given, told = (self.entity_names[codes[rule]] for codes in (self.given, self.told))
-            head = f"X,{told}" if self.second[rule] == -2 else f"{told},X"
-            return f"{name}({head}) <= {self._atom(int(self.first[rule]), 'X', given)}"
+            condition, conclusion = (self.entity_names[codes[rule]] for codes in (self.condition, self.conclusion))
+            head = f"X,{conclusion}" if self.second[rule] == -2 else f"{conclusion},X"
+            return f"{name}({head}) <= {self._atom(int(self.first[rule]), 'X', condition)}"
         if self.second[rule] < 0:
             body = self._atom(int(self.first[rule]), "X", "Y")
         else:
@@ -279,8 +279,8 @@ class RuleProposals:
             return self
         named = np.isin(np.array(self.candidates.relation_names, dtype=object), list(relations))
         rows = np.flatnonzero(named[self.candidates.relations])
-        told = {name: getattr(self, name)[rows] for name in ("rule", "together", "count")}
-        return replace(self, candidates=self.candidates.take(rows), **told)
+        columns = {name: getattr(self, name)[rows] for name in ("rule", "together", "count")}
+        return replace(self, candidates=self.candidates.take(rows), **columns)
 
     def columns(self) -> dict[str, Any]:
         """Return a table: head, relation, tail, score, the surest rule, its confidence, the number of rules, who."""
@@ -412,7 +412,9 @@ def _collect(store: RuleStore, graph: Graph, limits: RuleLimits, least: float, h
     order = f"SELECT * FROM proposal ORDER BY rule, rules DESC, h, r, t LIMIT {limits.most}"
     found = store.table(f"SELECT * FROM ({order}) p ORDER BY h, r, t")
     rules = store.table("SELECT * FROM rule ORDER BY id")
-    first, second, given, told, relation, holds, pairs = (np.asarray(rules[k], dtype=np.int64) for k in "abcdrkn")
+    first, second, condition, conclusion, relation, holds, pairs = (
+        np.asarray(rules[k], dtype=np.int64) for k in "abcdrkn"
+    )
     confidence = np.asarray(rules["confidence"], dtype=np.float64)
     heads, relations, tails = (np.asarray(found[name], dtype=np.int64) for name in "hrt")
     return RuleProposals(
@@ -420,7 +422,18 @@ def _collect(store: RuleStore, graph: Graph, limits: RuleLimits, least: float, h
         np.asarray(found["rule"], dtype=np.int64),
         np.asarray(found["together"], dtype=np.float64),
         np.asarray(found["rules"], dtype=np.int64),
-        Rules(first, second, given, told, relation, holds, pairs, confidence, graph.entity_names, graph.relation_names),
+        Rules(
+            first,
+            second,
+            condition,
+            conclusion,
+            relation,
+            holds,
+            pairs,
+            confidence,
+            graph.entity_names,
+            graph.relation_names,
+        ),
         least,
         hub,
     )

@@ -1,10 +1,10 @@
-"""One weighing of evidence, for every door: from a lesson to the log-odds of any candidates.
+"""One way to score by evidence, for every command: from a training set to the log-odds of any candidates.
 
-A lesson is a table of proposals among which are holdout facts: facts of the graph that are taken out of it before
+A training set is a table of proposals among which are holdout facts: facts of the graph that are taken out of it before
 anything is looked up. It teaches what each piece of evidence is worth; by that worth candidates get their log-odds::
 
-    lesson = find_lesson(graph, proposals, holdout)
-    weighed = weigh(graph, candidates, lesson)     # log-odds, and the evidence that reasons are made of
+    training = create_training_set(graph, proposals, holdout)
+    scored = score_evidence(graph, candidates, training)     # log-odds, and the evidence that reasons are made of
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.errors import TableError
 from actc.evidence import duckdb_engine
-from actc.evidence.model import Quantiles, Worth, learn_worth, pieces_of, score_pieces
+from actc.evidence.model import EvidenceModel, Quantiles, fit_model, pieces_of, score_pieces
 from actc.evidence.plan import GRAPH_COLUMNS, NAMED_COLUMNS, Limits, score_columns
 from actc.evidence.table import Engine, Evidence, Progress, Proposals, Work, with_nan
 from actc.graph.graph import Graph
@@ -90,7 +90,7 @@ MOST_LEARNT = 200_000  # proposals to learn from; of more, so many are drawn
 
 
 @dataclass(frozen=True, eq=False)
-class Lesson:
+class TrainingSet:
     """What the worth of evidence is learnt from.
 
     Parameters
@@ -114,13 +114,13 @@ class Lesson:
     share: float | None = None
 
     @classmethod
-    def found(cls, holdout: Triples, proposals: Proposals | ScoredTriples) -> Self:
+    def among(cls, holdout: Triples, proposals: Proposals | ScoredTriples) -> Self:
         """Find the holdout facts among proposals, which were made as if these were not known."""
         proposals = Proposals.of(proposals)
         return cls(holdout, proposals, holdout.contains(proposals.triples))
 
     @classmethod
-    def placed(cls, holdout: ScoredTriples, pool: ScoredTriples) -> Self:
+    def placed_in(cls, holdout: ScoredTriples, pool: ScoredTriples) -> Self:
         """Put holdout facts among a pool, those that would have been proposed by their score.
 
         They have fewer rivals and lower scores than if the model had proposed them, so scores are left out.
@@ -133,7 +133,7 @@ class Lesson:
         return cls(holdout, Proposals(union.take(keep)), true[keep])
 
     @classmethod
-    def taken(cls, graph: Graph, pool: Triples) -> Self:
+    def from_graph(cls, graph: Graph, pool: Triples) -> Self:
         """Take some of the graph's own facts out of it, and put them among a pool; what was proposed does not count."""
         count = min(int(TAKEN_OUT * len(graph)), MOST_TAKEN_OUT)
         if count < 2:
@@ -143,7 +143,7 @@ class Lesson:
         union = fresh.followed_by(pool.take(_draw(len(pool))) if len(pool) > MOST_LEARNT else pool)
         return cls(out, Proposals(union), np.arange(len(union)) < len(fresh))
 
-    def drawn(self) -> Self:
+    def sampled(self) -> Self:
         """Return it with no more proposals than are needed to learn from, those that are true and others alike.
 
         Their places in slots are still those among all.
@@ -161,8 +161,8 @@ def _draw(count: int) -> IntArray:
     return np.sort(np.random.default_rng(0).permutation(count)[:MOST_LEARNT])
 
 
-def find_lesson(graph: Graph, proposals: Proposals | ScoredTriples, holdout: Triples | None) -> Lesson:
-    """Return the best lesson there is.
+def create_training_set(graph: Graph, proposals: Proposals | ScoredTriples, holdout: Triples | None) -> TrainingSet:
+    """Return the best training set there is.
 
     Holdout facts among the proposals, if two are there; else, if they have scores, the holdout facts put among the
     proposals; else some of the graph's own facts.
@@ -178,28 +178,28 @@ def find_lesson(graph: Graph, proposals: Proposals | ScoredTriples, holdout: Tri
     """
     proposals = Proposals.of(proposals)
     if holdout is not None:
-        lesson = Lesson.found(holdout, proposals)
-        if 2 <= lesson.true.sum() < len(proposals):
-            return lesson.drawn()
+        training = TrainingSet.among(holdout, proposals)
+        if 2 <= training.true.sum() < len(proposals):
+            return training.sampled()
         if isinstance(holdout, ScoredTriples) and proposals.scores:
             pool = proposals.triples.with_scores(proposals.scores[0])
-            return Lesson.placed(holdout, pool.take(~lesson.true)).drawn()
-    return Lesson.taken(graph, proposals.triples)
+            return TrainingSet.placed_in(holdout, pool.take(~training.true)).sampled()
+    return TrainingSet.from_graph(graph, proposals.triples)
 
 
 @dataclass(frozen=True, eq=False)
-class Weighed:
+class ScoredEvidence:
     """Candidates and what all the evidence says of them.
 
     Parameters
     ----------
     evidence : Evidence
-    worth : Worth
+    model : EvidenceModel
     log_odds : float array of shape (N,)
     """
 
     evidence: Evidence
-    worth: Worth
+    model: EvidenceModel
     log_odds: FloatArray
 
     @property
@@ -210,7 +210,7 @@ class Weighed:
     @property
     def pieces(self) -> FloatArray:
         """The pieces that were weighed, as normal quantiles, shape (N, F)."""
-        return self.worth.ridge.quantiles.transform(pieces_of(self.evidence, self.worth.columns))
+        return self.model.ridge.quantiles.transform(pieces_of(self.evidence, self.model.columns))
 
     def take(self, rows: ArrayLike) -> Self:
         """Return some of the candidates."""
@@ -219,75 +219,75 @@ class Weighed:
 
 
 @dataclass(frozen=True, eq=False)
-class Learnt:
-    """What a lesson taught, and what candidates are looked at with.
+class EvidenceScorer:
+    """An evidence model, and what candidates are looked up with.
 
     Parameters
     ----------
-    worth : Worth
+    model : EvidenceModel
     graph : Graph
         The facts that candidates are looked at with.
     limits : Limits
-        How much is looked at: the same as in the lesson.
+        How much is looked up: as much as for the training set.
     """
 
-    worth: Worth
+    model: EvidenceModel
     graph: Graph
     limits: Limits
 
-    def weigh(self, candidates: Proposals | ScoredTriples, progress: Progress | None = None) -> Weighed:
+    def score(self, candidates: Proposals | ScoredTriples, progress: Progress | None = None) -> ScoredEvidence:
         """Return the log-odds of candidates with their evidence, which is held in memory."""
         evidence = gather_evidence(self.graph, candidates, self.limits, progress=progress)
-        return Weighed(evidence, self.worth, self.worth.log_odds(evidence))
+        return ScoredEvidence(evidence, self.model, self.model.log_odds(evidence))
 
 
 def learn(
     graph: Graph,
-    lesson: Lesson,
+    training: TrainingSet,
     limits: Limits | None = None,
     progress: Progress | None = None,
     engine: Engine | None = None,
-) -> Learnt:
+) -> EvidenceScorer:
     """Learn what evidence is worth.
 
     Parameters
     ----------
     graph : Graph
         The known facts; whether it has the holdout facts or not.
-    lesson : Lesson
+    training : TrainingSet
     limits : Limits, optional
-        How much is looked at; by the size of the lesson if not given.
+        How much is looked up; by the size of the training set if not given.
     """
-    limits = limits or Limits.for_count(len(lesson.proposals))
+    limits = limits or Limits.for_count(len(training.proposals))
     graph = Graph.of(graph)  # a table of its own: with it go the keys that are made to find triples
-    whole = graph if graph.contains(lesson.holdout).all() else Graph.of(graph.union(lesson.holdout))
-    before = whole.take(~lesson.holdout.contains(whole))
-    table = gather_evidence(before, lesson.proposals, limits, engine, progress)
-    worth = learn_worth(table, lesson.true, lesson.share)
+    whole = graph if graph.contains(training.holdout).all() else Graph.of(graph.union(training.holdout))
+    before = whole.take(~training.holdout.contains(whole))
+    table = gather_evidence(before, training.proposals, limits, engine, progress)
+    model = fit_model(table, training.true, training.share)
     # Candidates are looked at with every fact: the ridge bears the small difference, and profits from each.
-    return Learnt(worth, Graph.of(whole), limits)
+    return EvidenceScorer(model, Graph.of(whole), limits)
 
 
-def weigh(
+def score_evidence(
     graph: Graph,
     candidates: Proposals | ScoredTriples,
-    lesson: Lesson,
+    training: TrainingSet,
     progress: Progress | None = None,
-) -> Weighed:
-    """Learn from a lesson what evidence is worth, and give candidates their log-odds by it.
+) -> ScoredEvidence:
+    """Learn from a training set what evidence is worth, and give candidates their log-odds by it.
 
     Parameters
     ----------
     graph : Graph
         The known facts; whether it has the holdout facts or not.
     candidates : Proposals
-        What is to be decided, with the scores and marks that the lesson's proposals have.
-    lesson : Lesson
+        What is to be decided, with the scores and marks that its proposals have.
+    training : TrainingSet
     progress : function of (done, total, name), optional
-        Called after each step of each of two look-ups: of the lesson, of the candidates.
+        Called after each step of each of two look-ups: of the training set, of the candidates.
     """
-    limits = Limits.for_count(max(len(candidates), len(lesson.proposals)))
-    return learn(graph, lesson, limits, progress).weigh(candidates, progress)
+    limits = Limits.for_count(max(len(candidates), len(training.proposals)))
+    return learn(graph, training, limits, progress).score(candidates, progress)
 
 
 def best_place(triples: ScoredTriples) -> FloatArray:
@@ -303,11 +303,11 @@ def best_place(triples: ScoredTriples) -> FloatArray:
     return np.minimum(*places)
 
 
-TAUGHT_COUNTS = 2.0  # what the graph taught counts as a piece of so many standard deviations
+LOG_ODDS_COUNT = 2.0  # the log-odds by evidence count as a piece of so many standard deviations
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WeighedTriples(ScoredTriples):
+class TriplesWithEvidence(ScoredTriples):
     """Scored triples and what the graph says of each.
 
     Parameters
@@ -316,28 +316,30 @@ class WeighedTriples(ScoredTriples):
         The pieces of evidence as normal quantiles; answers may move their weights.
     piece_names : tuple of str
         The F names.
-    taught : bool
+    with_log_odds : bool
         True when the scores are log-odds by all the evidence. False when there were no facts that the model was not
         trained on: then the scores are the model's own.
     """
 
     pieces: FloatArray = field(kw_only=True)
     piece_names: tuple[str, ...] = field(kw_only=True)
-    taught: bool = field(kw_only=True)
+    with_log_odds: bool = field(kw_only=True)
 
     @classmethod
-    def of(cls, triples: ScoredTriples, pieces: FloatArray, names: tuple[str, ...], taught: bool) -> Self:
+    def of(cls, triples: ScoredTriples, pieces: FloatArray, names: tuple[str, ...], with_log_odds: bool) -> Self:
         """Put pieces beside triples."""
         codes = (triples.heads, triples.relations, triples.tails, triples.entity_names, triples.relation_names)
-        return cls(*codes, scores=triples.scores, pieces=pieces, piece_names=names, taught=taught)
+        return cls(*codes, scores=triples.scores, pieces=pieces, piece_names=names, with_log_odds=with_log_odds)
 
     def take(self, rows: ArrayLike) -> Self:
         """Return the given rows."""
         return replace(super().take(rows), pieces=self.pieces[np.asarray(rows)])
 
 
-def weigh_pools(graph: Graph, pools: Sequence[ScoredTriples], lesson: Lesson | None = None) -> list[WeighedTriples]:
-    """Put the graph's evidence beside the candidates of several pools, weighed alike.
+def score_pools(
+    graph: Graph, pools: Sequence[ScoredTriples], training: TrainingSet | None = None
+) -> list[TriplesWithEvidence]:
+    """Put the graph's evidence beside the candidates of several pools, scored alike.
 
     Parameters
     ----------
@@ -345,42 +347,42 @@ def weigh_pools(graph: Graph, pools: Sequence[ScoredTriples], lesson: Lesson | N
         All known facts.
     pools : sequence of ScoredTriples
         What is to be decided; the first is where answers come from.
-    lesson : Lesson, optional
+    training : TrainingSet, optional
         With facts that the model was not trained on. Without it some of the graph's own facts teach what the pieces
         are worth, but for the scores: these stay, and the log-odds that were learnt are one more piece.
     """
-    taught, lesson = lesson is not None, lesson or Lesson.taken(graph, pools[0])
-    learnt = learn(graph, lesson, Limits.for_count(max(len(lesson.proposals), *map(len, pools))))
-    weighed = [learnt.weigh(pool) for pool in pools]
-    return _with_log_odds(weighed) if taught else _with_scores(weighed, pools)
+    has_holdout, training = training is not None, training or TrainingSet.from_graph(graph, pools[0])
+    scorer = learn(graph, training, Limits.for_count(max(len(training.proposals), *map(len, pools))))
+    scored = [scorer.score(pool) for pool in pools]
+    return _with_log_odds(scored) if has_holdout else _with_scores(scored, pools)
 
 
-def _with_log_odds(weighed: Sequence[Weighed]) -> list[WeighedTriples]:
-    """Take log-odds as scores; the pieces of scores that the lesson could not weigh are left to the answers."""
-    first = weighed[0]
-    names = () if first.worth.with_scores else score_pieces(first.evidence)
+def _with_log_odds(scored: Sequence[ScoredEvidence]) -> list[TriplesWithEvidence]:
+    """Take log-odds as scores; the pieces of scores that the training could not weigh are left to the answers."""
+    first = scored[0]
+    names = () if first.model.with_scores else score_pieces(first.evidence)
     places = Quantiles.of(pieces_of(first.evidence, names), np.ones(len(first.evidence)))
     return [
-        WeighedTriples.of(
+        TriplesWithEvidence.of(
             one.candidates,
             np.column_stack([one.pieces, places.transform(pieces_of(one.evidence, names))]),
-            (*one.worth.columns, *names),
-            taught=True,
+            (*one.model.columns, *names),
+            with_log_odds=True,
         )
-        for one in weighed
+        for one in scored
     ]
 
 
-def _with_scores(weighed: Sequence[Weighed], pools: Sequence[ScoredTriples]) -> list[WeighedTriples]:
+def _with_scores(scored: Sequence[ScoredEvidence], pools: Sequence[ScoredTriples]) -> list[TriplesWithEvidence]:
     """Leave the models' scores; the log-odds are one more piece."""
-    like = weighed[0].log_odds
-    scale = TAUGHT_COUNTS / max(float(like.std()), 1e-9)
+    like = scored[0].log_odds
+    scale = LOG_ODDS_COUNT / max(float(like.std()), 1e-9)
     return [
-        WeighedTriples.of(
+        TriplesWithEvidence.of(
             pool,
             np.column_stack([one.pieces, scale * (one.log_odds - like.mean())]),
-            (*one.worth.columns, "taught"),
-            taught=False,
+            (*one.model.columns, "log-odds by evidence"),
+            with_log_odds=False,
         )
-        for one, pool in zip(weighed, pools, strict=True)
+        for one, pool in zip(scored, pools, strict=True)
     ]

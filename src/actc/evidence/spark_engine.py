@@ -47,7 +47,7 @@ class Spark:
     master: str | None = None
 
     def look(self, work: Work) -> Iterator[Part]:
-        """Give what is found of all candidates at once: for lessons, which are small."""
+        """Give what is found of all candidates at once: for trainings, which are small."""
         with self._looked(work) as (_, folder), open_database() as connection:
             found = connection.execute(f"SELECT * FROM read_parquet({quote(f'{folder}/evidence/*.parquet')})")
             columns = found.fetchnumpy()
@@ -56,7 +56,7 @@ class Spark:
     def write(self, work: Work, scale: Scale, out: Path) -> None:
         """Write candidates with their log-odds and evidence to a folder of parts."""
         with self._looked(work) as (session, _):
-            _weigh(session.table("evidence"), scale).createOrReplaceTempView("evidence")
+            _add_log_odds(session.table("evidence"), scale).createOrReplaceTempView("evidence")
             session.sql(whole_rows(work.models, "e.log_odds")).write.parquet(out.resolve().as_uri())
 
     @contextmanager
@@ -72,7 +72,7 @@ class Spark:
 def _put_tables(session: Any, work: Work, folder: Path) -> None:
     """Hand the given tables over as files: rows made in Python one by one would take longer than the plan."""
     with open_database() as connection:
-        put_tables(connection, work.graph, work.asked, work.scores)
+        put_tables(connection, work.graph, work.candidates, work.scores)
         put_names(connection, work.graph)
         for name in GIVEN:
             connection.execute(f"COPY {name} TO {quote(str(folder / name))} (FORMAT parquet)")
@@ -99,7 +99,7 @@ def _view(session: Any, folder: Path, name: str) -> None:
     session.read.parquet((folder / name).as_uri()).createOrReplaceTempView(name)
 
 
-def _weigh(rows: Any, scale: Scale) -> Any:
+def _add_log_odds(rows: Any, scale: Scale) -> Any:
     """Add the column ``log_odds``, as ``Scale.log_odds`` works it out.
 
     Which two points of a curve a value is between is found by a class of Spark's own.
@@ -108,21 +108,21 @@ def _weigh(rows: Any, scale: Scale) -> Any:
     pieces = {f"piece{k}": _piece(name) for k, name in enumerate(scale.columns)}
     between = [f"between{k}" for k in range(len(pieces))]
     splits = [[-np.inf, *points.tolist(), np.inf] for points in values]
-    told = rows.withColumns(pieces).fillna(0.0, list(pieces))
+    pieced = rows.withColumns(pieces).fillna(0.0, list(pieces))
     there = {f"there{k}": ~sql.isnan(sql.coalesce(piece, sql.lit(np.nan))) for k, piece in enumerate(pieces.values())}
     if pieces:
         finder = Bucketizer(splitsArray=splits, inputCols=list(pieces), outputCols=between, handleInvalid="keep")
-        told = finder.transform(told.withColumns(there))
+        pieced = finder.transform(pieced.withColumns(there))
     added = []
     for k, (points, curve, weight) in enumerate(zip(values, heights, weights.tolist(), strict=True)):
         begin, level, slope = (_array(one, sql.col(f"between{k}")) for one in _lines(points, curve))
         height = slope * (sql.col(f"piece{k}") - begin) + level
         added.append(sql.when(sql.col(f"there{k}"), height).otherwise(0.0) * sql.lit(weight))
-    return told.withColumn("log_odds", sum(added, sql.lit(intercept))).drop(*pieces, *between, *there)
+    return pieced.withColumn("log_odds", sum(added, sql.lit(intercept))).drop(*pieces, *between, *there)
 
 
 def _piece(name: str) -> Any:
-    """Return a piece of evidence in single precision, as ``worth.pieces_of`` gives it; NULL or NaN if it is missing."""
+    """Return a piece of evidence in single precision, as ``model.pieces_of`` gives it; NULL or NaN if it is missing."""
     column = sql.col(name.removeprefix(HAS)).cast("double")
     if name.startswith(HAS):
         return sql.when(column.isNull() | sql.isnan(column), 0.0).otherwise(1.0)

@@ -195,7 +195,7 @@ def _path_steps(limits: Limits) -> list[Step]:
                 FROM edge c JOIN edge d ON c.u = d.u AND c.v = d.v GROUP BY c.s, d.s) p ON p.a = w.a AND p.b = w.b""",
         ),
         Step(
-            "lesson",
+            "training_fact",
             f"""
             SELECT id, h, r, t, {FAR} AS head_place, {FAR} AS tail_place, min(id) OVER (PARTITION BY h, t) AS pair
             FROM (SELECT r * {limits.path_facts + 1} + i AS id, h, r, t, i FROM (
@@ -203,11 +203,11 @@ def _path_steps(limits: Limits) -> list[Step]:
                 FROM fact WHERE h <> t) f) f
             WHERE i <= {limits.path_facts}""",
         ),
-        Step("lesson_path", find_paths("lesson", limits)),
-        # How many facts of a relation one lesson stands for.
+        Step("training_path", find_paths("training_fact", limits)),
+        # How many facts of a relation one training stands for.
         Step(
-            "lesson_weight",
-            "SELECT m.r, n.n * 1e0 / m.n AS weight FROM (SELECT r, count(*) AS n FROM lesson GROUP BY r) m "
+            "training_weight",
+            "SELECT m.r, n.n * 1e0 / m.n AS weight FROM (SELECT r, count(*) AS n FROM training_fact GROUP BY r) m "
             "JOIN edge_count n ON n.s = 2 * m.r",
         ),
         Step(
@@ -215,7 +215,7 @@ def _path_steps(limits: Limits) -> list[Step]:
             f"""
             SELECT r.r, r.a, r.b, r.n, b.body, least(1e0, r.n / (b.body + {limits.cases})) AS confidence
             FROM (SELECT q.r, p.a, p.b, sum(p.n) * max(m.weight) AS n
-                  FROM lesson_path p JOIN lesson q ON q.pair = p.pair JOIN lesson_weight m ON m.r = q.r
+                  FROM training_path p JOIN training_fact q ON q.pair = p.pair JOIN training_weight m ON m.r = q.r
                   GROUP BY q.r, p.a, p.b) r JOIN path_body b ON b.a = r.a AND b.b = r.b
             ORDER BY r.a, r.b, r.r""",
         ),
@@ -269,7 +269,7 @@ def _relative_steps(limits: Limits) -> list[Step]:
             LEFT JOIN some_edge a ON a.u = f.h AND a.s = 2 * f.r AND a.v = f.t
             LEFT JOIN some_edge b ON b.u = f.t AND b.s = 2 * f.r + 1 AND b.v = f.h""",
         ),
-        Step("asked_entity", "SELECT h AS u FROM candidate UNION SELECT t AS u FROM candidate"),
+        Step("target_entity", "SELECT h AS u FROM candidate UNION SELECT t AS u FROM candidate"),
         Step(
             "relative",
             f"""
@@ -281,7 +281,7 @@ def _relative_steps(limits: Limits) -> list[Step]:
                 JOIN degree d ON d.u = y.x) y
             WHERE i <= {limits.relatives + 1}""",
             "rare_part",
-            f"SELECT r.u, r.s, r.v, r.rarity FROM rare_edge r JOIN asked_entity q ON q.u = r.u "
+            f"SELECT r.u, r.s, r.v, r.rarity FROM rare_edge r JOIN target_entity q ON q.u = r.u "
             f"WHERE r.i <= {limits.rare_edges}",
         ),
     ]

@@ -18,7 +18,7 @@ from actc.graph.graph import Graph
 Progress = Callable[[int, int, str], object]
 VOCABULARIES = ("entity_names", "relation_names")
 HAS = "has_"  # before the name of a piece: whether it is there
-NO_COLUMN = "The candidates have no {!r}, which the lesson's proposals have; give both the same."
+NO_COLUMN = "The candidates have no {!r}, which the training set's proposals have; give both the same."
 CHUNK = 1_000_000  # candidates looked at together; more would only take more memory
 
 
@@ -113,11 +113,11 @@ class Work:
 
     Parameters
     ----------
-    graph, asked : Graph
+    graph, candidates : Graph
         Facts and N candidates.
     scores : tuple of float arrays of shape (N,)
     rows : int array of shape (N,)
-        Where each of ``asked`` stands among the candidates that were given. If there are more than a chunk of them,
+        Where each of them stands among the candidates that were given. If there are more than a chunk,
         they stand relation by relation here, since a chunk should ask for few slots.
     limits : Limits
     report : callable
@@ -125,7 +125,7 @@ class Work:
     """
 
     graph: Graph
-    asked: Graph
+    candidates: Graph
     scores: tuple[FloatArray, ...]
     rows: IntArray
     limits: Limits
@@ -143,12 +143,12 @@ class Work:
         given = Proposals.of(candidates)
         limits = limits or Limits.for_count(len(given))
         names = [tuple(sorted({*getattr(graph, one), *getattr(given.triples, one)})) for one in VOCABULARIES]
-        asked, scores, rows = _recode(given.triples, *names), given.scores, np.arange(len(given))
+        targets, scores, rows = _recode(given.triples, *names), given.scores, np.arange(len(given))
         if len(given) > CHUNK:
-            rows = np.lexsort((asked.heads, asked.relations))
-            asked, scores = asked.take(rows), tuple(column[rows] for column in scores)
-        steps = len(graph_steps(limits)) + len(scores) + -(-len(asked) // CHUNK) * len(candidate_steps(limits))
-        return cls(_recode(graph, *names), asked, scores, rows, limits, count_steps(progress, steps))
+            rows = np.lexsort((targets.heads, targets.relations))
+            targets, scores = targets.take(rows), tuple(column[rows] for column in scores)
+        steps = len(graph_steps(limits)) + len(scores) + -(-len(targets) // CHUNK) * len(candidate_steps(limits))
+        return cls(_recode(graph, *names), targets, scores, rows, limits, count_steps(progress, steps))
 
     @property
     def models(self) -> int:
@@ -163,7 +163,7 @@ class Part:
     Parameters
     ----------
     ids : int array of shape (n,)
-        Their places in ``Work.asked``.
+        Their places in ``Work.candidates``.
     found : mapping of str to arrays of shape (n,)
         Masked where there is nothing.
     """
@@ -186,7 +186,7 @@ class Part:
 
 
 class Scale(Protocol):
-    """What pieces of evidence are worth, row by row: ``worth.Worth``."""
+    """What pieces of evidence are worth, row by row: ``model.EvidenceModel``."""
 
     @property
     def columns(self) -> tuple[str, ...]:

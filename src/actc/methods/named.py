@@ -18,7 +18,7 @@ import numpy as np
 
 from actc.data.triples import Annotations, BoolArray, FloatArray, Picks, ScoredTriples, Thresholds
 from actc.errors import ActcError, ChoiceError, OptionError, check_choice
-from actc.evidence.score import WeighedTriples
+from actc.evidence.score import TriplesWithEvidence
 from actc.methods.pooled.method import Pooled
 from actc.methods.pooled.model import Posterior
 from actc.methods.pooled_evidence import PooledEvidence
@@ -107,7 +107,7 @@ def finds_cuts(method: Method) -> bool:
 
 def warn_of_scores(method: Method, pool: ScoredTriples) -> None:
     """Say, to the logger ``actc``, that a method takes a model's own scores as log-odds, where they look like such."""
-    takes_log_odds = method.reads == "evidence" and not isinstance(pool, WeighedTriples)
+    takes_log_odds = method.reads == "evidence" and not isinstance(pool, TriplesWithEvidence)
     if takes_log_odds and len(pool) and pool.scores.min() >= 0 and pool.scores.max() <= 1:
         LOG.warning(
             "The method takes scores as log-odds, of which 0 is an even chance, but all of these lie between 0 and 1, "

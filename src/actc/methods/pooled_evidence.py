@@ -11,7 +11,7 @@ import numpy as np
 from actc.data.numeric import moderate
 from actc.data.triples import Annotations, BoolArray, FloatArray, Picks, ScoredTriples, Thresholds
 from actc.errors import OptionError
-from actc.evidence.score import WeighedTriples
+from actc.evidence.score import TriplesWithEvidence
 from actc.methods.evidence_answers import move_weights
 from actc.methods.pick_listed import pick_listed
 from actc.methods.pooled.method import OWN_SELECTOR, Pooled, PooledFit
@@ -28,7 +28,7 @@ DOUBTS = f"{LOG_ODDS}:selector={LISTED}"
 class PooledEvidence:
     """The pooled method over log-odds by the graph's evidence, such as ``actc evidence`` writes as scores.
 
-    Where the pool has the pieces of evidence beside it (``pools.WeighedTriples``), answers move the weights of the
+    Where the pool has the pieces of evidence beside it (``score.TriplesWithEvidence``), answers move the weights of the
     pieces too. Where no facts were left to teach what the pieces are worth, it begins as ``pooled-known`` over the
     model's own score.
 
@@ -62,9 +62,9 @@ class PooledEvidence:
 
     def fit(self, pool: ScoredTriples, answers: Annotations, known: ScoredTriples | None = None) -> EvidenceFit:
         """Return the fit on the answers, of which there may be none."""
-        if isinstance(pool, WeighedTriples) and not pool.taught:
-            untaught = replace(self._base, prior="pool", known=True)
-            return EvidenceFit(self, pool, answers, untaught.fit(pool, answers, known))
+        if isinstance(pool, TriplesWithEvidence) and not pool.with_log_odds:
+            by_scores = replace(self._base, prior="pool", known=True)
+            return EvidenceFit(self, pool, answers, by_scores.fit(pool, answers, known))
         return EvidenceFit(self, pool, answers, self._base.fit(pool, answers))
 
 
@@ -100,7 +100,7 @@ class EvidenceFit:
     @cached_property
     def moved(self) -> FloatArray | None:
         """By how much the answers moved the weight of each piece, shape (F,); None where nothing was moved."""
-        if not (self.method.move and len(self.answers) and isinstance(self.pool, WeighedTriples)):
+        if not (self.method.move and len(self.answers) and isinstance(self.pool, TriplesWithEvidence)):
             return None
         rows = np.sort(self.answers.rows)  # the result must not depend on the order of judging
         labels = self.answers.labels[np.argsort(self.answers.rows)]
@@ -109,7 +109,7 @@ class EvidenceFit:
     @property
     def weights(self) -> dict[str, float]:
         """By how much the answers moved the weight of each piece: log-odds per standard deviation."""
-        if self.moved is None or not isinstance(self.pool, WeighedTriples):
+        if self.moved is None or not isinstance(self.pool, TriplesWithEvidence):
             return {}
         return dict(zip(self.pool.piece_names, self.moved.tolist(), strict=True))
 
@@ -134,7 +134,7 @@ class EvidenceFit:
 
     def _moved_moments(self, triples: ScoredTriples) -> tuple[FloatArray, FloatArray]:
         assert self.moved is not None
-        if not isinstance(triples, WeighedTriples):
+        if not isinstance(triples, TriplesWithEvidence):
             raise OptionError(
                 "Answers moved the weights of evidence, so triples need theirs: weigh them with the pool."
             )
