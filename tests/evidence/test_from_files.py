@@ -135,15 +135,6 @@ def test_of_many_proposals_some_are_drawn_to_learn_from_and_keep_their_places(fo
     assert added.scorer.model.share == pytest.approx(whole.scorer.model.share, abs=0.2)
 
 
-def test_some_candidates_are_looked_at_again_for_their_reasons(folder, tmp_path):
-    added = run(folder, tmp_path / "e.parquet")
-    again = added.weigh([3, 7])
-    written = duckdb.sql(f"SELECT head, tail, score FROM '{tmp_path / 'e.parquet'}'").fetchall()
-    for row, at in enumerate((3, 7)):
-        head, _, tail = again.candidates.triple(row)
-        assert (head, tail, pytest.approx(again.log_odds[row], abs=1e-6)) == written[at]
-
-
 def test_an_engine_that_is_none_and_a_file_that_spark_cannot_write_are_refused(folder, tmp_path):
     for name, options, sentence in (
         ("e.parquet", {"engine": "duck"}, "No engine is called 'duck'"),

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from actc.data.database import parse_memory
 from actc.data.deliver import deliver
@@ -16,7 +15,7 @@ from actc.data.triples import FloatArray, ScoredTriples, Triples
 from actc.errors import ChoiceError, FileError, OptionError, TableError, needing
 from actc.evidence.duckdb_engine import Duckdb
 from actc.evidence.plan import Limits
-from actc.evidence.score import EvidenceScorer, ScoredEvidence, create_training_set, learn, place_scores
+from actc.evidence.score import EvidenceScorer, create_training_set, learn
 from actc.evidence.table import Engine, Progress, Proposals, Work
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
@@ -44,10 +43,6 @@ class EvidenceAdded:
     scorer: EvidenceScorer
     candidates: Proposals
     notes: tuple[str, ...] = ()
-
-    def score_evidence(self, rows: ArrayLike) -> ScoredEvidence:
-        """Look at some of the candidates again, with all that reasons are made of."""
-        return self.scorer.score(place_scores(self.candidates, np.sort(np.asarray(rows))))
 
 
 def add_evidence(
